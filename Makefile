@@ -1,0 +1,45 @@
+# The project's commands. Each does all its own set-up; CMake does the work (see CMakePresets.json).
+#
+#   make demo    build, run the demo, say which picture to open
+#   make test    every test, in the release and the sanitize build
+#   make bench   the benchmarks' tables
+#   make build   the command at build/release/bin/jounce
+#   make deps    install the missing Debian packages
+#   make clean   remove build/
+
+.PHONY: demo test bench build deps clean
+.DEFAULT_GOAL := build
+
+JOUNCE := build/release/bin/jounce
+JOBS := $(shell nproc)
+PACKAGES := $(shell sed 's/\#.*//' tools/packages.txt)
+
+deps:
+	@tools/install-packages.sh $(PACKAGES)
+
+# A configured build folder reconfigures itself when a CMake file changes.
+build/%/build.ninja: | deps
+	@echo "== configuring $*"
+	@cmake --preset $* -Wno-dev > build-$*.log 2>&1 || { cat build-$*.log; rm -f build-$*.log; exit 1; }
+	@rm -f build-$*.log
+
+build: build/release/build.ninja
+	@echo "== building release"
+	@cmake --build --preset release -j $(JOBS) -- --quiet
+
+demo: build
+	@$(JOUNCE) demo build/demo
+
+test: build build/sanitize/build.ninja
+	@echo "== building sanitize"
+	@cmake --build --preset sanitize -j $(JOBS) -- --quiet
+	@echo "== testing release"
+	@ctest --preset release -j $(JOBS)
+	@echo "== testing sanitize"
+	@ctest --preset sanitize -j $(JOBS)
+
+bench: build
+	@$(JOUNCE) bench springs
+
+clean:
+	rm -rf build

@@ -1,0 +1,88 @@
+// Results, errors, allocation, version: what every part of the runtime shares.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JN_VERSION_MAJOR 0
+#define JN_VERSION_MINOR 1
+#define JN_VERSION_PATCH 0
+
+#if defined(_WIN32) && defined(JN_SHARED)
+#ifdef JN_BUILDING
+#define JN_API __declspec(dllexport)
+#else
+#define JN_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define JN_API __attribute__((visibility("default")))
+#else
+#define JN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call came to. Everything but jn_ok comes with a sentence in jnError.
+typedef enum jnResult {
+    jn_ok = 0,
+    jn_badArgument, // a value the caller passed cannot be used
+    jn_badData,     // a file or an array does not hold what it should
+    jn_ioFailed,    // the system refused to read or write
+    jn_outOfMemory, // the allocator returned NULL, or a limit was reached
+} jnResult;
+
+enum { JN_ERROR_LENGTH = 512 };
+
+/// A failure in words a person can act on. Functions accept NULL where the sentence is not wanted.
+typedef struct jnError {
+    jnResult code;
+    char message[JN_ERROR_LENGTH]; // one sentence, no newline, always terminated
+} jnError;
+
+/// Where an object's memory comes from. Blocks are aligned to 64 bytes by the library itself, so any malloc
+/// will do. A zeroed struct means malloc and free.
+typedef struct jnAllocator {
+    void* (*allocate)(size_t size, void* user); // may return NULL
+    void (*release)(void* memory, void* user);  // never called with NULL
+    void* user;
+} jnAllocator;
+
+/// A rigid motion: rotate by the unit quaternion (x, y, z, w), then move.
+typedef struct jnTransform {
+    float position[3]; // metres
+    float rotation[4]; // unit quaternion x, y, z, w
+} jnTransform;
+
+/// Which implementation of the hot loops runs. All give the same bytes.
+typedef enum jnKernel {
+    jn_kernelAuto = 0, // the widest this machine has
+    jn_kernelBaseline, // plain C
+    jn_kernelAvx2,
+    jn_kernelAvx512,
+} jnKernel;
+
+/// True if this build and this machine can run the kernel.
+JN_API bool jnKernelAvailable(jnKernel kernel);
+
+/// "auto", "baseline", "avx2", "avx512".
+JN_API const char* jnKernelName(jnKernel kernel);
+
+/// The kernel that jn_kernelAuto stands for on this machine.
+JN_API jnKernel jnBestKernel(void);
+
+/// "major.minor.patch" of the library that is linked.
+JN_API const char* jnVersion(void);
+
+/// Called when the caller breaks a contract (a NULL where none is allowed). The default prints nothing and
+/// aborts. Define JN_ASSERT when building the library to replace it.
+#ifndef JN_ASSERT
+#include <assert.h>
+#define JN_ASSERT(condition) assert(condition)
+#endif
+
+#ifdef __cplusplus
+}
+#endif

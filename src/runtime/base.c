@@ -1,0 +1,103 @@
+// Errors, aligned allocation and the choice of kernel.
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char* jnVersion(void)
+{
+    return TEXT(JN_VERSION_MAJOR) "." TEXT(JN_VERSION_MINOR) "." TEXT(JN_VERSION_PATCH);
+}
+
+jnResult jnFail(jnError* error, jnResult code, const char* format, ...)
+{
+    if (error != NULL) {
+        error->code = code;
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->message, sizeof(error->message), format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+// The block is over-allocated and the caller's pointer is stored just below the aligned one.
+void* jnAllocate(const jnAllocator* allocator, size_t size)
+{
+    if (size > SIZE_MAX - JN_ALIGNMENT - sizeof(void*)) {
+        return NULL;
+    }
+    size_t padded = size + JN_ALIGNMENT + sizeof(void*);
+    bool custom = allocator != NULL && allocator->allocate != NULL;
+    char* raw = custom ? allocator->allocate(padded, allocator->user) : malloc(padded);
+    if (raw == NULL) {
+        return NULL;
+    }
+    uintptr_t address = ((uintptr_t)raw + sizeof(void*) + JN_ALIGNMENT - 1) & ~(uintptr_t)(JN_ALIGNMENT - 1);
+    void** aligned = (void**)address;
+    aligned[-1] = raw;
+    return aligned;
+}
+
+void jnRelease(const jnAllocator* allocator, void* memory)
+{
+    if (memory == NULL) {
+        return;
+    }
+    void* raw = ((void**)memory)[-1];
+    if (allocator != NULL && allocator->allocate != NULL) {
+        if (allocator->release != NULL) {
+            allocator->release(raw, allocator->user);
+        }
+    } else {
+        free(raw);
+    }
+}
+
+bool jnKernelAvailable(jnKernel kernel)
+{
+    switch (kernel) {
+    case jn_kernelAuto:
+    case jn_kernelBaseline:
+        return true;
+#ifdef JN_HAVE_X86_KERNELS
+    case jn_kernelAvx2:
+        return __builtin_cpu_supports("avx2");
+    case jn_kernelAvx512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#else
+    case jn_kernelAvx2:
+    case jn_kernelAvx512:
+        return false;
+#endif
+    }
+    return false;
+}
+
+jnKernel jnBestKernel(void)
+{
+    if (jnKernelAvailable(jn_kernelAvx512)) {
+        return jn_kernelAvx512;
+    }
+    return jnKernelAvailable(jn_kernelAvx2) ? jn_kernelAvx2 : jn_kernelBaseline;
+}
+
+const char* jnKernelName(jnKernel kernel)
+{
+    switch (kernel) {
+    case jn_kernelAuto:
+        return "auto";
+    case jn_kernelBaseline:
+        return "baseline";
+    case jn_kernelAvx2:
+        return "avx2";
+    case jn_kernelAvx512:
+        return "avx512";
+    }
+    return "unknown";
+}
