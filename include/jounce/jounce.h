@@ -2,3 +2,5 @@
 #pragma once
 
 #include "jounce/base.h"
+#include "jounce/spring_functions.h"
+#include "jounce/springs.h"

@@ -1,0 +1,406 @@
+// A spring set's memory, parameters and settings. Time is in springs_step.c.
+#include "springs_internal.h"
+
+#include "jounce/spring_functions.h"
+
+#include <math.h>
+#include <string.h>
+
+// More springs than this would overflow int arithmetic in bytes per block long before memory runs out.
+enum { MAX_SPRINGS = 1 << 27 };
+enum { PARAMETER_ARRAYS = 7 };
+enum { SNAPSHOT_MAGIC = 0x314e4a53 };
+
+// Precedes the bytes of a snapshot.
+typedef struct SnapshotHead {
+    uint32_t magic;
+    int32_t count;
+    int32_t curve, timing;
+    jnSpringsClock clock;
+} SnapshotHead;
+
+jnSpringsDef jnDefaultSpringsDef(void)
+{
+    return (jnSpringsDef){
+        .uniformStiffness = jnStiffnessFromHertz(4.0f),
+        .uniformDamping = jnDampingFromRatio(4.0f, 0.25f),
+        .curve = jn_curveCubic,
+        .timing = jn_timingCausal,
+    };
+}
+
+// Lays the arrays out behind the struct; with springs == NULL only counts. Returns the bytes in all.
+static size_t LayOut(jnSprings* springs, int count, jnCurve curve)
+{
+    size_t blocks = (size_t)jnBlockCount(count);
+    size_t scalars = jnAlignUp(blocks * JN_LANES * sizeof(float));
+    size_t field = blocks * JN_FIELD_SIZE * sizeof(float), state = blocks * JN_STATE_SIZE * sizeof(float);
+    char* at = (char*)springs;
+    size_t offset = jnAlignUp(sizeof(jnSprings));
+    size_t parameters = offset, coefficients = parameters + PARAMETER_ARRAYS * scalars;
+    size_t resets = coefficients + blocks * JN_COEFFICIENT_SIZE * sizeof(float);
+    size_t moving = resets + jnAlignUp(blocks);
+    size_t history = moving + 2 * state, velocities = history + JN_HISTORY * field;
+    size_t end = velocities + (curve == jn_curveHermite ? JN_HISTORY * field : 0);
+    if (springs == NULL) {
+        return end;
+    }
+    float** arrays[PARAMETER_ARRAYS] = {&springs->fittedStiffness, &springs->fittedDamping, &springs->hertzScales,
+        &springs->ratioScales, &springs->stiffness, &springs->damping, &springs->strengths};
+    for (size_t i = 0; i < PARAMETER_ARRAYS; ++i) {
+        *arrays[i] = (float*)(void*)(at + parameters + i * scalars);
+    }
+    springs->coefficients = (float*)(void*)(at + coefficients);
+    springs->resets = (uint8_t*)(at + resets);
+    springs->moving = (float*)(void*)(at + moving);
+    springs->movingSize = end - moving;
+    for (size_t i = 0; i < 2; ++i) {
+        springs->states[i] = (float*)(void*)(at + moving + i * state);
+    }
+    for (size_t i = 0; i < JN_HISTORY; ++i) {
+        springs->samples[i] = (float*)(void*)(at + history + i * field);
+        springs->velocities[i] = curve == jn_curveHermite ? (float*)(void*)(at + velocities + i * field) : NULL;
+    }
+    return end;
+}
+
+size_t jnSprings_ByteCount(const jnSpringsDef* def)
+{
+    if (def->count < 1 || def->count > MAX_SPRINGS) {
+        return 0;
+    }
+    return LayOut(NULL, def->count, def->curve);
+}
+
+// Refuses a negative or non-finite entry by name.
+static jnResult CheckNumbers(const float* values, int count, const char* what, jnError* error)
+{
+    for (int i = 0; values != NULL && i < count; ++i) {
+        if (!(values[i] >= 0.0f && isfinite(values[i]))) {
+            return jnFail(error, jn_badArgument, "%s of spring %d is %g; it must be a number that is not negative", what, i,
+                (double)values[i]);
+        }
+    }
+    return jn_ok;
+}
+
+static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
+{
+    if (def->count < 1 || def->count > MAX_SPRINGS) {
+        return jnFail(error, jn_badArgument, "a spring set needs 1 to %d springs, not %d", MAX_SPRINGS, def->count);
+    }
+    if (def->curve < jn_curveStep || def->curve > jn_curveHermite || def->timing < jn_timingExact ||
+        def->timing > jn_timingCausal || def->start < jn_startMoving || def->start > jn_startAtRest) {
+        return jnFail(error, jn_badArgument, "curve, timing or start is not one of its enumeration");
+    }
+    if (!jnKernelAvailable(def->kernel)) {
+        return jnFail(error, jn_badArgument, "this machine or build has no %s kernel", jnKernelName(def->kernel));
+    }
+    jnResult result = CheckNumbers(def->stiffness != NULL ? def->stiffness : &def->uniformStiffness,
+        def->stiffness != NULL ? def->count : 1, "stiffness", error);
+    if (result == jn_ok) {
+        result = CheckNumbers(def->damping != NULL ? def->damping : &def->uniformDamping, def->damping != NULL ? def->count : 1,
+            "damping", error);
+    }
+    return result;
+}
+
+static const jnSpringKernels* FindKernels(jnKernel kernel)
+{
+#ifdef JN_HAVE_X86_KERNELS
+    if (kernel == jn_kernelAvx512) {
+        return &jnSpringKernelsAvx512;
+    }
+    if (kernel == jn_kernelAvx2) {
+        return &jnSpringKernelsAvx2;
+    }
+#endif
+    (void)kernel;
+    return &jnSpringKernelsBaseline;
+}
+
+// k_s = (2 pi f)^2 and k_d = 2 ratio (2 pi f), so a scaled frequency acts on both.
+static void ApplyTuning(jnSprings* springs)
+{
+    for (int i = 0; i < springs->count; ++i) {
+        float hertz = springs->hertzScales[i], ratio = springs->ratioScales[i];
+        springs->stiffness[i] = springs->fittedStiffness[i] * hertz * hertz;
+        springs->damping[i] = springs->fittedDamping[i] * hertz * ratio;
+    }
+    springs->coefficientTime = 0.0;
+}
+
+jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* error)
+{
+    JN_ASSERT(def != NULL && out != NULL);
+    *out = NULL;
+    jnResult result = CheckDef(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t size = jnSprings_ByteCount(def);
+    jnSprings* springs = def->memory;
+    if (springs != NULL && (def->memorySize < size || (uintptr_t)springs % JN_ALIGNMENT != 0)) {
+        return jnFail(error, jn_badArgument, "%zu bytes at a multiple of %d are needed for %d springs", size, JN_ALIGNMENT,
+            def->count);
+    }
+    if (springs == NULL) {
+        springs = jnAllocate(&def->allocator, size);
+    }
+    if (springs == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %d springs (%zu bytes)", def->count, size);
+    }
+    memset(springs, 0, size);
+    springs->count = def->count;
+    springs->blockCount = jnBlockCount(def->count);
+    springs->curve = def->curve;
+    springs->timing = def->timing;
+    springs->start = def->start;
+    springs->kernel = def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel;
+    springs->kernels = FindKernels(springs->kernel);
+    springs->allocator = def->allocator;
+    springs->ownsMemory = def->memory == NULL;
+    springs->strength = 1.0f;
+    springs->inertia[0] = springs->inertia[1] = 1.0f;
+    LayOut(springs, def->count, def->curve);
+    for (int i = 0; i < def->count; ++i) {
+        springs->fittedStiffness[i] = def->stiffness != NULL ? def->stiffness[i] : def->uniformStiffness;
+        springs->fittedDamping[i] = def->damping != NULL ? def->damping[i] : def->uniformDamping;
+        springs->hertzScales[i] = springs->ratioScales[i] = 1.0f;
+    }
+    ApplyTuning(springs);
+    springs->clock.newestSpace.from = springs->clock.newestSpace.to = jnIdentityPlacement();
+    springs->clock.baseSpace = springs->clock.newestSpace;
+    *out = springs;
+    return jn_ok;
+}
+
+void jnDestroySprings(jnSprings* springs)
+{
+    if (springs != NULL && springs->ownsMemory) {
+        jnAllocator allocator = springs->allocator;
+        jnRelease(&allocator, springs);
+    }
+}
+
+jnResult jnSprings_SetParameters(jnSprings* springs, const float* stiffness, const float* damping, jnError* error)
+{
+    jnResult result = CheckNumbers(stiffness, springs->count, "stiffness", error);
+    if (result == jn_ok) {
+        result = CheckNumbers(damping, springs->count, "damping", error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t size = (size_t)springs->count * sizeof(float);
+    if (stiffness != NULL) {
+        memcpy(springs->fittedStiffness, stiffness, size);
+    }
+    if (damping != NULL) {
+        memcpy(springs->fittedDamping, damping, size);
+    }
+    ApplyTuning(springs);
+    return jn_ok;
+}
+
+jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioScale, const float* hertzScales,
+    const float* ratioScales, jnError* error)
+{
+    jnResult result = CheckNumbers(&hertzScale, 1, "frequency scale", error);
+    if (result == jn_ok) {
+        result = CheckNumbers(&ratioScale, 1, "damping ratio scale", error);
+    }
+    if (result == jn_ok) {
+        result = CheckNumbers(hertzScales, springs->count, "frequency scale", error);
+    }
+    if (result == jn_ok) {
+        result = CheckNumbers(ratioScales, springs->count, "damping ratio scale", error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int i = 0; i < springs->count; ++i) {
+        springs->hertzScales[i] = hertzScale * (hertzScales != NULL ? hertzScales[i] : 1.0f);
+        springs->ratioScales[i] = ratioScale * (ratioScales != NULL ? ratioScales[i] : 1.0f);
+    }
+    ApplyTuning(springs);
+    return jn_ok;
+}
+
+jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* strengths, jnError* error)
+{
+    jnResult result = CheckNumbers(&strength, 1, "strength", error);
+    if (result == jn_ok) {
+        result = CheckNumbers(strengths, springs->count, "strength", error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    springs->strength = strength;
+    springs->hasStrengths = strengths != NULL;
+    if (strengths != NULL) {
+        memcpy(springs->strengths, strengths, (size_t)springs->count * sizeof(float));
+    }
+    return jn_ok;
+}
+
+void jnSprings_SetForce(jnSprings* springs, const float acceleration[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        springs->force[i] = isfinite(acceleration[i]) ? acceleration[i] : 0.0f;
+    }
+}
+
+void jnSprings_SetCap(jnSprings* springs, float distance)
+{
+    springs->cap = distance > 0.0f && isfinite(distance) ? distance : 0.0f;
+}
+
+void jnSprings_SetInertia(jnSprings* springs, float translation, float rotation)
+{
+    springs->inertia[0] = isfinite(translation) ? translation : 1.0f;
+    springs->inertia[1] = isfinite(rotation) ? rotation : 1.0f;
+}
+
+void jnSprings_SetTeleportThreshold(jnSprings* springs, float distance, jnTeleport teleport)
+{
+    springs->teleportThreshold = distance > 0.0f ? distance : 0.0f;
+    springs->teleportKind = teleport;
+}
+
+// Address of one component of a spring in a block layout of `rows` rows.
+static size_t Entry(int spring, int rows, int row)
+{
+    return (size_t)(spring / JN_LANES) * (size_t)(rows * JN_LANES) + (size_t)(row * JN_LANES + spring % JN_LANES);
+}
+
+// A world vector in the simulation's space: the inverse of a rotation is its transpose.
+static void ToSpace(const jnFrame* toWorld, const float world[3], float local[3])
+{
+    const float* m = toWorld->rotation;
+    for (int i = 0; i < 3; ++i) {
+        float value = m[i] * world[0] + m[3 + i] * world[1] + m[6 + i] * world[2];
+        local[i] = isfinite(value) ? value : 0.0f;
+    }
+}
+
+static void Kick(jnSprings* springs, int spring, const float local[3], float share)
+{
+    float* state = springs->states[springs->clock.current];
+    for (int axis = 0; axis < 3; ++axis) {
+        state[Entry(spring, 6, 3 + axis)] += local[axis] * share;
+    }
+}
+
+void jnSprings_AddImpulse(jnSprings* springs, int spring, const float velocity[3])
+{
+    JN_ASSERT(spring >= 0 && spring < springs->count);
+    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 1.0);
+    float local[3];
+    ToSpace(&toWorld, velocity, local);
+    Kick(springs, spring, local, 1.0f);
+}
+
+void jnSprings_AddImpulseSphere(jnSprings* springs, const float center[3], float radius, const float velocity[3])
+{
+    const float* state = springs->states[springs->clock.current];
+    const float* base = springs->samples[springs->clock.base];
+    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 1.0);
+    const float* m = toWorld.rotation;
+    float local[3];
+    ToSpace(&toWorld, velocity, local);
+    for (int spring = 0; spring < springs->count; ++spring) {
+        float x[3], square = 0.0f;
+        for (int axis = 0; axis < 3; ++axis) {
+            x[axis] = base[Entry(spring, 3, axis)] + state[Entry(spring, 6, axis)];
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            float at = m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toWorld.translation[axis];
+            square += (at - center[axis]) * (at - center[axis]);
+        }
+        float share = 1.0f - square / (radius * radius);
+        if (share > 0.0f) {
+            Kick(springs, spring, local, share * share);
+        }
+    }
+}
+
+void jnSprings_GetState(const jnSprings* springs, float* offsets, float* velocities)
+{
+    const float* state = springs->states[springs->clock.current];
+    for (int i = 0; i < 3 * springs->count; ++i) {
+        if (offsets != NULL) {
+            offsets[i] = state[Entry(i / 3, 6, i % 3)];
+        }
+        if (velocities != NULL) {
+            velocities[i] = state[Entry(i / 3, 6, 3 + i % 3)];
+        }
+    }
+}
+
+void jnSprings_SetState(jnSprings* springs, const float* offsets, const float* velocities)
+{
+    float* state = springs->states[springs->clock.current];
+    for (int i = 0; i < 3 * springs->count; ++i) {
+        if (offsets != NULL) {
+            state[Entry(i / 3, 6, i % 3)] = isfinite(offsets[i]) ? offsets[i] : 0.0f;
+        }
+        if (velocities != NULL) {
+            state[Entry(i / 3, 6, 3 + i % 3)] = isfinite(velocities[i]) ? velocities[i] : 0.0f;
+        }
+    }
+}
+
+size_t jnSprings_SnapshotSize(const jnSprings* springs)
+{
+    return sizeof(SnapshotHead) + springs->movingSize;
+}
+
+void jnSprings_Save(const jnSprings* springs, void* snapshot)
+{
+    SnapshotHead head;
+    memset(&head, 0, sizeof(head)); // padding too: equal states are equal bytes
+    head.magic = SNAPSHOT_MAGIC;
+    head.count = springs->count;
+    head.curve = (int32_t)springs->curve;
+    head.timing = (int32_t)springs->timing;
+    memcpy(&head.clock, &springs->clock, sizeof(head.clock));
+    memcpy(snapshot, &head, sizeof(head));
+    memcpy((char*)snapshot + sizeof(head), springs->moving, springs->movingSize);
+}
+
+jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error)
+{
+    SnapshotHead head;
+    if (size != jnSprings_SnapshotSize(springs)) {
+        return jnFail(error, jn_badData, "a snapshot of this set has %zu bytes, not %zu", jnSprings_SnapshotSize(springs), size);
+    }
+    memcpy(&head, snapshot, sizeof(head));
+    if (head.magic != SNAPSHOT_MAGIC || head.count != springs->count || head.curve != (int32_t)springs->curve ||
+        head.timing != (int32_t)springs->timing) {
+        return jnFail(error, jn_badData, "the snapshot is of another set: other springs, curve or timing");
+    }
+    springs->clock = head.clock;
+    memcpy(springs->moving, (const char*)snapshot + sizeof(head), springs->movingSize);
+    return jn_ok;
+}
+
+uint64_t jnSprings_ResetCount(const jnSprings* springs)
+{
+    return springs->resetCount;
+}
+
+int jnSprings_Count(const jnSprings* springs)
+{
+    return springs->count;
+}
+
+int jnSprings_BlockCount(const jnSprings* springs)
+{
+    return springs->blockCount;
+}
+
+jnKernel jnSprings_Kernel(const jnSprings* springs)
+{
+    return springs->kernel;
+}

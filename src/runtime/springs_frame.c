@@ -1,0 +1,152 @@
+// The simulation's own space. Springs that are to feel only a share s of the root's motion live in a space that makes the
+// other share, 1 - s, along with the root; what is left to feel is the difference. Samples are taken into that space and
+// results brought back, so the springs themselves know nothing of it.
+#include "springs_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+jnPlacement jnIdentityPlacement(void)
+{
+    return (jnPlacement){.rotation = {0, 0, 0, 1}};
+}
+
+static void Multiply(const double a[4], const double b[4], double out[4])
+{
+    double x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+    double y = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0];
+    double z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3];
+    double w = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+    double scale = 1.0 / sqrt(x * x + y * y + z * z + w * w);
+    out[0] = x * scale;
+    out[1] = y * scale;
+    out[2] = z * scale;
+    out[3] = w * scale;
+}
+
+static void Rotate(const double q[4], const double v[3], double out[3])
+{
+    double t[3] = {2 * (q[1] * v[2] - q[2] * v[1]), 2 * (q[2] * v[0] - q[0] * v[2]), 2 * (q[0] * v[1] - q[1] * v[0])};
+    double r[3] = {v[0] + q[3] * t[0] + q[1] * t[2] - q[2] * t[1], v[1] + q[3] * t[1] + q[2] * t[0] - q[0] * t[2],
+        v[2] + q[3] * t[2] + q[0] * t[1] - q[1] * t[0]};
+    memcpy(out, r, sizeof(r));
+}
+
+// Rotation vector of a unit quaternion, the short way round.
+static void Logarithm(const double q[4], double angle[3])
+{
+    double sign = q[3] < 0 ? -1.0 : 1.0;
+    double sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+    double scale = sine > 1e-12 ? 2.0 * atan2(sine, sign * q[3]) / sine : 2.0;
+    for (int i = 0; i < 3; ++i) {
+        angle[i] = sign * scale * q[i];
+    }
+}
+
+static void Exponential(const double angle[3], double share, double q[4])
+{
+    double length = share * sqrt(angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]);
+    double scale = fabs(length) > 1e-12 ? sin(0.5 * length) / length * share : 0.5 * share;
+    for (int i = 0; i < 3; ++i) {
+        q[i] = scale * angle[i];
+    }
+    q[3] = cos(0.5 * length);
+}
+
+static bool RootIsFinite(const jnTransform* root)
+{
+    float sum = 0.0f, norm = 0.0f;
+    for (int i = 0; i < 4; ++i) {
+        sum += i < 3 ? root->position[i] : 0.0f;
+        norm += root->rotation[i] * root->rotation[i];
+    }
+    return isfinite(sum) && norm > 0.25f && norm < 4.0f;
+}
+
+// The placement reached by following the share `u` of a motion.
+static jnPlacement Follow(const jnSpaceMotion* motion, double u)
+{
+    double q[4], arm[3];
+    Exponential(motion->angle, u, q);
+    jnPlacement out;
+    Multiply(q, motion->from.rotation, out.rotation);
+    for (int i = 0; i < 3; ++i) {
+        arm[i] = motion->from.position[i] - motion->pivot[i];
+    }
+    Rotate(q, arm, arm);
+    for (int i = 0; i < 3; ++i) {
+        out.position[i] = motion->pivot[i] + u * motion->shift[i] + arm[i];
+    }
+    return out;
+}
+
+void jnMoveSpace(jnSprings* springs, const jnTransform* root, bool full)
+{
+    jnSpringsClock* clock = &springs->clock;
+    jnSpaceMotion motion = {.from = clock->newestSpace.to, .to = clock->newestSpace.to};
+    if (root != NULL && RootIsFinite(root)) {
+        double carried[2] = {1.0 - (double)springs->inertia[0], 1.0 - (double)springs->inertia[1]};
+        if (full) {
+            carried[0] = carried[1] = 1.0;
+        }
+        if (clock->hasRoot && (carried[0] != 0.0 || carried[1] != 0.0)) {
+            double before[4], after[4], turn[4];
+            for (int i = 0; i < 4; ++i) {
+                before[i] = i < 3 ? -(double)clock->root.rotation[i] : (double)clock->root.rotation[i];
+                after[i] = (double)root->rotation[i];
+            }
+            Multiply(after, before, turn);
+            Logarithm(turn, motion.angle);
+            for (int i = 0; i < 3; ++i) {
+                motion.angle[i] *= carried[1];
+                motion.pivot[i] = (double)clock->root.position[i];
+                motion.shift[i] = carried[0] * ((double)root->position[i] - (double)clock->root.position[i]);
+            }
+            motion.to = Follow(&motion, 1.0);
+            clock->hasSpace = true;
+        }
+        clock->root = *root;
+        clock->hasRoot = true;
+    }
+    clock->baseSpace = clock->newestSpace;
+    clock->newestSpace = motion;
+}
+
+static void MatrixOf(const double q[4], float m[9])
+{
+    for (int column = 0; column < 3; ++column) {
+        double axis[3] = {column == 0, column == 1, column == 2};
+        Rotate(q, axis, axis);
+        for (int row = 0; row < 3; ++row) {
+            m[3 * row + column] = (float)axis[row];
+        }
+    }
+}
+
+jnFrame jnSpaceFromWorld(const jnPlacement* placement)
+{
+    jnFrame frame = {0};
+    double inverse[4] = {-placement->rotation[0], -placement->rotation[1], -placement->rotation[2], placement->rotation[3]};
+    double moved[3];
+    Rotate(inverse, placement->position, moved);
+    MatrixOf(inverse, frame.rotation);
+    for (int i = 0; i < 3; ++i) {
+        frame.translation[i] = (float)-moved[i];
+    }
+    return frame;
+}
+
+jnFrame jnWorldFromSpace(const jnSpaceMotion* motion, double fraction, double h)
+{
+    jnPlacement at = Follow(motion, fraction);
+    jnFrame frame = {0};
+    MatrixOf(at.rotation, frame.rotation);
+    double rate = h > 0.0 ? 1.0 / h : 0.0;
+    for (int i = 0; i < 3; ++i) {
+        frame.translation[i] = (float)at.position[i];
+        frame.spin[i] = (float)(motion->angle[i] * rate);
+        frame.pivot[i] = (float)(motion->pivot[i] + fraction * motion->shift[i]);
+        frame.drift[i] = (float)(motion->shift[i] * rate);
+    }
+    return frame;
+}

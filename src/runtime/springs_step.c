@@ -1,0 +1,521 @@
+// Time: samples in, steps, what lies between them, loops and rests.
+//
+// The history is a ring of the last four samples. `newest` is the slot of the last one taken, `base` that of the sample
+// which the state belongs to: the same slot, or the one before it with a cubic in exact timing, which cannot advance over an
+// interval before it has seen the sample after it.
+#include "springs_internal.h"
+
+#include "jounce/spring_functions.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DENSE = 3 * sizeof(float) };
+
+// A step longer than this is a day; longer ones are taken as one.
+#define LONGEST_STEP 86400.0
+// A rest is at most thirty years: the cube of it still fits a float.
+#define LONGEST_REST 1e9
+
+// How many passes the fixed point of a loop is refined by: each removes all but a rounding error's share of the rest.
+enum { LOOP_PASSES = 3 };
+
+static bool IsExact(const jnSprings* springs)
+{
+    return springs->curve == jn_curveCubic && springs->timing == jn_timingExact;
+}
+
+static size_t FieldBytes(const jnSprings* springs)
+{
+    return (size_t)springs->blockCount * JN_FIELD_SIZE * sizeof(float);
+}
+
+// A pass that does nothing but show the current state on its sample.
+static jnStepPass ShowState(jnSprings* springs, const jnSpringsOutput* output)
+{
+    jnSpringsClock* clock = &springs->clock;
+    jnStepPass pass = {
+        .count = springs->count,
+        .state = springs->states[clock->current],
+        .base = springs->samples[clock->base],
+        .strength = springs->strength,
+        .strengths = springs->hasStrengths ? springs->strengths : NULL,
+        .cap = springs->cap,
+        .stiffness = springs->stiffness,
+        .damping = springs->damping,
+        .coefficients = springs->coefficients,
+        .resets = springs->resets,
+    };
+    if (output != NULL) {
+        pass.positions = output->positions;
+        pass.velocities = output->velocities;
+        pass.positionStride = output->positionStride != 0 ? output->positionStride : DENSE;
+        pass.velocityStride = output->velocityStride != 0 ? output->velocityStride : DENSE;
+    }
+    for (int i = 0; i < JN_HISTORY; ++i) {
+        int slot = clock->advanced ? clock->slots[i] : clock->base;
+        pass.samples[i] = springs->samples[slot];
+    }
+    pass.own = clock->advanced ? clock->interval.own : 2;
+    if (clock->advanced) {
+        memcpy(pass.ratios, clock->interval.ratios, sizeof(pass.ratios));
+        memcpy(pass.slope, jnInterval_Point(&clock->interval, 1.0).slope, sizeof(pass.slope));
+    }
+    if (springs->curve == jn_curveHermite) {
+        pass.slopes[0] = springs->velocities[clock->advanced ? clock->slots[2] : clock->base];
+        pass.slopes[1] = springs->velocities[clock->base];
+        pass.length = (float)clock->interval.h;
+    }
+    return pass;
+}
+
+// Makes the pass advance over the interval in the clock, for `time` seconds of it.
+static void DriveState(const jnSprings* springs, jnStepPass* pass)
+{
+    const jnInterval* interval = &springs->clock.interval;
+    jnInterval_Forcing(interval, pass->acceleration, pass->jerk);
+    for (int i = 0; i < 3; ++i) {
+        pass->kick[i] = (float)(interval->kick[i] / interval->h);
+        pass->jumps = pass->jumps || pass->kick[i] != 0.0f;
+    }
+    // The target of a step curve jumps at the end of the interval: the offset from it jumps the other way.
+    pass->shift = springs->curve == jn_curveStep ? 1.0f : 0.0f;
+    pass->jumps = pass->jumps || pass->shift != 0.0f;
+    memcpy(pass->force, springs->force, sizeof(pass->force));
+}
+
+// Forces and impulses are given in the world; the springs may live in a space that turned.
+static void TurnForce(const jnSprings* springs, jnStepPass* pass)
+{
+    if (springs->clock.hasSpace) {
+        const float* f = springs->force;
+        const float* m = springs->inputFrame.rotation;
+        for (int i = 0; i < 3; ++i) {
+            pass->force[i] = m[3 * i] * f[0] + m[3 * i + 1] * f[1] + m[3 * i + 2] * f[2];
+        }
+    }
+}
+
+// Frames of the pass for the newest sample coming in and the base sample going out.
+static void SetFrames(jnSprings* springs, jnStepPass* pass)
+{
+    jnSpringsClock* clock = &springs->clock;
+    if (!clock->hasSpace) {
+        return;
+    }
+    const jnSpaceMotion* shown = clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
+    springs->inputFrame = jnSpaceFromWorld(&clock->newestSpace.to);
+    springs->outputFrame = jnWorldFromSpace(shown, 1.0, clock->advanced ? clock->interval.h : 0.0);
+    pass->inputFrame = &springs->inputFrame;
+    pass->outputFrame = &springs->outputFrame;
+    TurnForce(springs, pass);
+}
+
+static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput* input)
+{
+    JN_ASSERT(input->targets != NULL);
+    JN_ASSERT(springs->curve != jn_curveHermite || input->targetVelocities != NULL);
+    int newest = springs->clock.newest;
+    pass->input = input->targets;
+    pass->inputStride = input->targetStride != 0 ? input->targetStride : DENSE;
+    pass->newest = springs->samples[newest];
+    if (springs->curve == jn_curveHermite) {
+        pass->inputVelocity = input->targetVelocities;
+        pass->newestVelocity = springs->velocities[newest];
+    }
+}
+
+static void RunWholePass(jnSprings* springs, const jnStepPass* pass)
+{
+    springs->kernels->runPass(pass, 0, springs->blockCount);
+}
+
+static void CountResets(jnSprings* springs)
+{
+    for (int i = 0; i < springs->blockCount; ++i) {
+        springs->resetCount += springs->resets[i];
+        springs->resets[i] = 0;
+    }
+}
+
+// Forgets everything and stands on the sample. The pass that is left to run only shows it.
+static void Restart(jnSprings* springs, const jnSpringsInput* input)
+{
+    jnSpringsClock* clock = &springs->clock;
+    memset(springs->moving, 0, springs->movingSize);
+    *clock = (jnSpringsClock){.sampleCount = 1, .phantom = -1, .atRest = springs->start == jn_startAtRest};
+    clock->newestSpace.from = clock->newestSpace.to = jnIdentityPlacement();
+    clock->baseSpace = clock->newestSpace;
+    jnMoveSpace(springs, input->root, false);
+    jnStepPass pass = ShowState(springs, NULL);
+    SetInput(springs, &pass, input);
+    RunWholePass(springs, &pass);
+    CountResets(springs);
+    for (int i = 1; i < JN_HISTORY; ++i) {
+        memcpy(springs->samples[i], springs->samples[0], FieldBytes(springs));
+    }
+}
+
+// Moves the whole history so that the new sample is where the old motion, going on at its last velocity for h seconds,
+// would have brought it: nothing of the way between is felt, and offsets are kept.
+static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double h)
+{
+    jnSpringsClock* clock = &springs->clock;
+    jnFrame toSpace = jnSpaceFromWorld(&clock->newestSpace.to);
+    const float* m = toSpace.rotation;
+    size_t stride = input->targetStride != 0 ? input->targetStride : DENSE;
+    float ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(h / clock->durations[2]) : 0.0f;
+    float* last = springs->samples[clock->newest];
+    float* before = springs->samples[jnOlderSlot(clock->newest, 1)];
+    for (int i = 0; i < springs->count; ++i) {
+        const float* x = (const float*)(const void*)((const char*)input->targets + (size_t)i * stride);
+        size_t at = (size_t)(i / JN_LANES) * JN_FIELD_SIZE + (size_t)(i % JN_LANES);
+        float shift[3];
+        for (int axis = 0; axis < 3; ++axis) {
+            size_t entry = at + (size_t)(axis * JN_LANES);
+            float local = m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toSpace.translation[axis];
+            shift[axis] = local - (last[entry] + ahead * (last[entry] - before[entry]));
+        }
+        if (!isfinite(shift[0] + shift[1] + shift[2])) {
+            continue; // the pass will see it and reset the spring
+        }
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            for (int axis = 0; axis < 3; ++axis) {
+                springs->samples[slot][at + (size_t)(axis * JN_LANES)] += shift[axis];
+            }
+        }
+    }
+}
+
+// Distance that the mean of the targets moved since the newest sample, in the simulation's space.
+static double CentreDistance(const jnSprings* springs, const jnSpringsInput* input)
+{
+    const float* last = springs->samples[springs->clock.newest];
+    size_t stride = input->targetStride != 0 ? input->targetStride : DENSE;
+    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 0.0);
+    double mean[2][3] = {{0}};
+    for (int i = 0; i < springs->count; ++i) {
+        const float* x = (const float*)(const void*)((const char*)input->targets + (size_t)i * stride);
+        size_t at = (size_t)(i / JN_LANES) * JN_FIELD_SIZE + (size_t)(i % JN_LANES);
+        for (int axis = 0; axis < 3; ++axis) {
+            mean[0][axis] += (double)x[axis];
+            mean[1][axis] += (double)last[at + (size_t)(axis * JN_LANES)];
+        }
+    }
+    double square = 0.0;
+    for (int axis = 0; axis < 3; ++axis) {
+        const float* row = toWorld.rotation + 3 * axis;
+        double world = (double)toWorld.translation[axis];
+        for (int k = 0; k < 3; ++k) {
+            world += (double)row[k] * mean[1][k] / springs->count;
+        }
+        double d = mean[0][axis] / springs->count - world;
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+static jnTeleport FindTeleport(const jnSprings* springs, const jnSpringsInput* input)
+{
+    if (input->teleport != jn_teleportNone || springs->teleportThreshold <= 0.0f || springs->clock.sampleCount == 0) {
+        return input->teleport;
+    }
+    return CentreDistance(springs, input) > (double)springs->teleportThreshold ? springs->teleportKind : jn_teleportNone;
+}
+
+// Opens a slot for a new sample that is h seconds after the newest.
+static void PushSlot(jnSpringsClock* clock, double h)
+{
+    clock->newest = (clock->newest + 1) % JN_HISTORY;
+    clock->durations[0] = clock->durations[1];
+    clock->durations[1] = clock->durations[2];
+    clock->durations[2] = h;
+    if (clock->sampleCount < JN_HISTORY) {
+        clock->sampleCount++;
+    }
+}
+
+// Sets the clock to the next interval, if the history reaches it, and gives the coefficients for it.
+static bool NextInterval(jnSprings* springs, bool last)
+{
+    jnSpringsClock* clock = &springs->clock;
+    bool exact = IsExact(springs);
+    int needed = exact ? 3 : 2;
+    if (clock->sampleCount < needed) {
+        return false;
+    }
+    jnIntervalEnds ends = {
+        .first = clock->sampleCount == needed,
+        .second = clock->sampleCount == needed + 1,
+        .last = last,
+    };
+    ends.atRest = ends.first && clock->atRest;
+    clock->interval = jnMakeInterval(springs->curve, springs->timing, clock->durations, ends);
+    for (int i = 0; i < JN_HISTORY; ++i) {
+        clock->slots[i] = jnOlderSlot(clock->newest, JN_HISTORY - 1 - i);
+    }
+    clock->base = clock->slots[exact ? 2 : 3];
+    clock->atRest = clock->atRest && !ends.first;
+    clock->advanced = true;
+    return true;
+}
+
+// The pass over the next interval, the new sample not yet in its slot.
+static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output, bool last)
+{
+    bool advances = NextInterval(springs, last);
+    jnStepPass pass = ShowState(springs, output);
+    if (advances) {
+        jnSpringsClock* clock = &springs->clock;
+        DriveState(springs, &pass);
+        clock->current = 1 - clock->current;
+        pass.nextState = springs->states[clock->current];
+    }
+    return pass;
+}
+
+static double CleanTime(float h)
+{
+    return h > 0.0f ? fmin((double)h, LONGEST_STEP) : 0.0;
+}
+
+void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    jnSpringsClock* clock = &springs->clock;
+    double h = CleanTime(input->h);
+    jnTeleport teleport = FindTeleport(springs, input);
+    if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
+        Restart(springs, input);
+        springs->pass = ShowState(springs, output);
+        SetFrames(springs, &springs->pass);
+        return;
+    }
+    bool carried = teleport == jn_teleportKeep || h == 0.0;
+    jnMoveSpace(springs, input->root, carried);
+    if (carried) {
+        CarryHistory(springs, input, h);
+    }
+    if (h == 0.0) {
+        clock->baseSpace = clock->newestSpace;
+        springs->pass = ShowState(springs, output);
+        SetFrames(springs, &springs->pass);
+        return;
+    }
+    const float* fallback = springs->samples[clock->newest];
+    PushSlot(clock, h);
+    springs->pass = AdvancePass(springs, output, false);
+    SetInput(springs, &springs->pass, input);
+    springs->pass.fallback = fallback;
+    SetFrames(springs, &springs->pass);
+}
+
+// Coefficients of a block are made by whoever steps it first after h or a parameter changed.
+void jnSprings_StepBlocks(jnSprings* springs, int firstBlock, int endBlock)
+{
+    JN_ASSERT(firstBlock >= 0 && firstBlock <= endBlock && endBlock <= springs->blockCount);
+    const jnStepPass* pass = &springs->pass;
+    double h = springs->clock.interval.h;
+    if (pass->nextState != NULL && springs->coefficientTime != h) {
+        springs->kernels->makeCoefficients(springs->stiffness, springs->damping, h, springs->coefficients, firstBlock, endBlock);
+    }
+    springs->kernels->runPass(pass, firstBlock, endBlock);
+}
+
+void jnSprings_EndStep(jnSprings* springs)
+{
+    if (springs->pass.nextState != NULL) {
+        springs->coefficientTime = springs->clock.interval.h;
+    }
+    CountResets(springs);
+}
+
+void jnSprings_Step(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    jnSprings_BeginStep(springs, input, output);
+    jnSprings_StepBlocks(springs, 0, springs->blockCount);
+    jnSprings_EndStep(springs);
+}
+
+void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    jnSpringsInput first = *input;
+    first.teleport = jn_teleportReset;
+    jnSprings_Step(springs, &first, output);
+}
+
+void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
+{
+    jnSpringsClock* clock = &springs->clock;
+    if (!IsExact(springs) || clock->sampleCount < 2) {
+        springs->pass = ShowState(springs, output);
+        SetFrames(springs, &springs->pass);
+        jnSprings_StepBlocks(springs, 0, springs->blockCount);
+        return;
+    }
+    // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
+    int real = clock->newest;
+    PushSlot(clock, clock->durations[2]);
+    memcpy(springs->samples[clock->newest], springs->samples[real], FieldBytes(springs));
+    springs->pass = AdvancePass(springs, output, true);
+    clock->baseSpace = clock->newestSpace;
+    SetFrames(springs, &springs->pass);
+    jnSprings_StepBlocks(springs, 0, springs->blockCount);
+    jnSprings_EndStep(springs);
+    clock->phantom = clock->newest;
+    clock->newest = real;
+    clock->sampleCount = 1;
+}
+
+void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnSpringsOutput* output)
+{
+    jnSprings* springs = (jnSprings*)(uintptr_t)constSprings; // ShowState takes pointers from it and writes nothing
+    const jnSpringsClock* clock = &springs->clock;
+    jnStepPass pass = ShowState(springs, output);
+    const jnInterval* interval = &clock->interval;
+    double s = fmin(fmax((double)fraction, 0.0), 1.0);
+    jnFrame toWorld, toSpace;
+    if (clock->hasSpace) {
+        const jnSpaceMotion* shown = clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
+        toWorld = jnWorldFromSpace(shown, clock->advanced ? s : 1.0, clock->advanced ? interval->h : 0.0);
+        toSpace = jnSpaceFromWorld(&shown->to);
+        pass.outputFrame = &toWorld;
+    }
+    if (clock->advanced && !clock->atRest) {
+        DriveState(springs, &pass);
+        if (clock->hasSpace) {
+            const float* f = springs->force;
+            for (int i = 0; i < 3; ++i) {
+                const float* m = toSpace.rotation + 3 * i;
+                pass.force[i] = m[0] * f[0] + m[1] * f[1] + m[2] * f[2];
+            }
+        }
+        pass.shift = 0.0f;
+        jnCurvePoint point = jnInterval_Point(interval, s);
+        memcpy(pass.place, point.place, sizeof(pass.place));
+        memcpy(pass.slope, point.slope, sizeof(pass.slope));
+        pass.placed = true;
+        pass.base = springs->samples[clock->slots[interval->own]];
+        pass.state = springs->states[1 - clock->current];
+        pass.responseTime = fmax(s * interval->h, 1e-30);
+        pass.keepState = true;
+    }
+    springs->kernels->runPass(&pass, 0, springs->blockCount);
+}
+
+void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output)
+{
+    jnSpringsClock* clock = &springs->clock;
+    if (IsExact(springs) && clock->base != clock->newest) {
+        jnSprings_Finish(springs, NULL);
+    }
+    jnStepPass pass = ShowState(springs, NULL);
+    SetFrames(springs, &pass);
+    memcpy(pass.force, springs->force, sizeof(pass.force));
+    TurnForce(springs, &pass);
+    pass.outputFrame = NULL;
+    if (seconds > 0.0) {
+        // The target stops, the vertex does not: its velocity in space is now the offset's.
+        for (int i = 0; i < 3; ++i) {
+            pass.kick[i] = -pass.slope[i];
+        }
+        pass.jumps = true;
+        pass.responseTime = fmin(seconds, LONGEST_REST);
+        clock->current = 1 - clock->current;
+        pass.nextState = springs->states[clock->current];
+        RunWholePass(springs, &pass);
+        CountResets(springs);
+        clock->sampleCount = 1;
+        clock->advanced = false;
+        clock->newestSpace.from = clock->newestSpace.to;
+        memset(clock->newestSpace.angle, 0, sizeof(clock->newestSpace.angle));
+        memset(clock->newestSpace.shift, 0, sizeof(clock->newestSpace.shift));
+        clock->baseSpace = clock->newestSpace;
+    }
+    pass = ShowState(springs, output);
+    SetFrames(springs, &pass);
+    RunWholePass(springs, &pass);
+}
+
+// One period from the state as it is: brings every slot of the history in place first.
+static void RunPeriod(jnSprings* springs, const jnSpringsLoop* loop)
+{
+    jnSpringsClock* clock = &springs->clock;
+    size_t frameSize = 3 * (size_t)springs->count;
+    int lead = IsExact(springs) ? 1 : 0;
+    for (int k = lead - 2; k <= loop->frameCount + lead; ++k) {
+        int frame = (k + 2 * loop->frameCount) % loop->frameCount;
+        jnSpringsInput input = {.h = loop->h, .targets = loop->targets + frameSize * (size_t)frame};
+        const float* fallback = springs->samples[clock->newest];
+        PushSlot(clock, (double)loop->h);
+        clock->sampleCount = JN_HISTORY;
+        bool advances = k > lead; // the first three samples only fill the history
+        jnStepPass pass = advances ? AdvancePass(springs, NULL, false) : ShowState(springs, NULL);
+        SetInput(springs, &pass, &input);
+        pass.fallback = fallback;
+        springs->pass = pass;
+        jnSprings_StepBlocks(springs, 0, springs->blockCount);
+        jnSprings_EndStep(springs);
+    }
+}
+
+// Start of the periodic motion per spring and axis: z = (1 - A)^-1 b for a period that maps z to A z + b. `from` is the state
+// a period began with and the current state what it ended with; the current state becomes the corrected start.
+static int SolvePeriod(jnSprings* springs, double period, const float* from)
+{
+    float* state = springs->states[springs->clock.current];
+    int unsolved = 0;
+    for (int i = 0; i < springs->count; ++i) {
+        double ks = (double)springs->stiffness[i], kd = (double)springs->damping[i];
+        jnSpringResponse s = jnEvaluateSpring(ks, kd, period);
+        // 1 - P and 1 - Q without cancellation.
+        double lossY = ks * s.step, lossV = kd * s.impulse + ks * s.step;
+        double determinant = lossY * lossV + ks * s.impulse * s.impulse;
+        bool solvable = determinant > 1e-12, drifting = !solvable && ks == 0.0 && lossV > 1e-12;
+        unsolved += !solvable && !drifting;
+        size_t at = (size_t)(i / JN_LANES) * JN_STATE_SIZE + (size_t)(i % JN_LANES);
+        for (int axis = 0; axis < 3; ++axis) {
+            size_t y = at + (size_t)(axis * JN_LANES), v = y + JN_FIELD_SIZE;
+            double gapY = (double)state[y] - (double)from[y], gapV = (double)state[v] - (double)from[v];
+            double stepY = 0.0, stepV = 0.0;
+            if (solvable) {
+                stepY = (lossV * gapY + s.impulse * gapV) / determinant;
+                stepV = (lossY * gapV - ks * s.impulse * gapY) / determinant;
+            } else if (drifting) {
+                stepV = gapV / lossV; // without stiffness any offset repeats: keep the one it has
+            }
+            state[y] = solvable || drifting ? (float)((double)from[y] + stepY) : 0.0f;
+            state[v] = solvable || drifting ? (float)((double)from[v] + stepV) : 0.0f;
+        }
+    }
+    return unsolved;
+}
+
+jnResult jnSprings_SolveLoop(jnSprings* springs, const jnSpringsLoop* loop, int* unsolved, jnError* error)
+{
+    if (springs->curve == jn_curveHermite) {
+        return jnFail(error, jn_badArgument, "a loop of a Hermite curve cannot be solved: it has no target velocities");
+    }
+    if (loop->frameCount < 3 || !(loop->h > 0.0f) || !isfinite(loop->h)) {
+        return jnFail(error, jn_badArgument, "a loop needs at least 3 frames and h > 0, not %d frames of %g s", loop->frameCount,
+            (double)loop->h);
+    }
+    size_t size = (size_t)springs->blockCount * JN_STATE_SIZE * sizeof(float);
+    float* from = jnAllocate(&springs->allocator, size);
+    if (from == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory to solve a loop of %d springs (%zu bytes)", springs->count, size);
+    }
+    jnSpringsInput first = {.targets = loop->targets};
+    Restart(springs, &first);
+    springs->clock.atRest = false;
+    int count = 0;
+    for (int pass = 0; pass < LOOP_PASSES; ++pass) {
+        memcpy(from, springs->states[springs->clock.current], size);
+        RunPeriod(springs, loop);
+        count = SolvePeriod(springs, (double)loop->frameCount * (double)loop->h, from);
+    }
+    jnRelease(&springs->allocator, from);
+    if (unsolved != NULL) {
+        *unsolved = count;
+    }
+    return jn_ok;
+}
