@@ -3,16 +3,8 @@
 
 #include <string.h>
 
-static int jncVersion(int argc, char** argv)
-{
-    (void)argc;
-    (void)argv;
-    printf("jounce %s\n", jnVersion());
-    return JNC_DONE;
-}
-
 static const jncVerb verbs[] = {
-    {"version", "print the version", jncVersion},
+    {"bench", "measure speed against the limits of this machine", jncBench},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

@@ -54,6 +54,7 @@ typedef struct jnStepPass {
     float ratios[3];
     float acceleration[2], jerk[2], kick[3], shift;
     bool jumps; // kick or shift is not zero
+    float dust; // > 0: offsets and velocities below this are set to 0
     float force[3];
 
     // Output.

@@ -1,5 +1,5 @@
-// The body of the spring kernels; see spring_kernels.h. Loops run over JN_LANES with nothing in them but arithmetic and
-// selections, so that any compiler turns them into vector code.
+// The body of the spring kernels; see spring_kernels.h. What runs at every step is written with the vectors of lanes.h; what a
+// step may need besides is plain loops over lanes.
 //
 // Coefficients without a transcendental function: at h / 2^m all rates are at most SLOW_RATE and a short Taylor series gives
 // the step and ramp responses; the impulse response and its rate follow from the equation without division, and m doublings
@@ -7,7 +7,8 @@
 //     w(2t) = w (P + Q)   Q(2t) = Q^2 - k_s w^2   G1(2t) = G1 (1 + P) + w^2   G2(2t) = G2 (1 + P) + G1 (t + w)
 //
 // lead back to h. Only products and sums: the same bytes on every machine. An error doubles with each doubling, so stiffer
-// springs than MAX_DOUBLINGS allows (a rate times h above 2^11) take the closed form of spring_functions.c.
+// springs than MAX_DOUBLINGS allows (a rate times h above 2^10) take the closed form of spring_functions.c.
+#include "lanes.h"
 #include "spring_kernels.h"
 
 #include "jounce/spring_functions.h"
@@ -17,106 +18,136 @@
 #include <string.h>
 
 #define SLOW_RATE 0.5
-enum { SERIES_TERMS = 12, MAX_DOUBLINGS = 12 };
+enum { SERIES_TERMS = 11, MAX_DOUBLINGS = 12 };
+// 1/n!, and the same with the sign that the recurrence below leaves out.
+static const double inverseFactorials[SERIES_TERMS + 3] = {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720,
+    1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
-// Below this an offset or velocity is rounding dust; it becomes 0, so that springs come to rest without denormals.
-#define DUST 1e-30f
+// Two vectors at a time: one alone would wait for itself.
+enum { PAIR = 2 };
 
 // Responses in units of the time t they are for: impulse w/t, step G1/t^2, ramp G2/t^3, velocity Q.
 typedef struct Responses {
-    double p[JN_LANES], kappa[JN_LANES]; // k_d t, k_s t^2
-    double impulse[JN_LANES], velocity[JN_LANES], step[JN_LANES], ramp[JN_LANES];
-    double doublings[JN_LANES];
+    jnDoubles p[PAIR], kappa[PAIR]; // k_d t, k_s t^2
+    jnDoubles impulse[PAIR], velocity[PAIR], step[PAIR], ramp[PAIR];
+    jnDoubleBits halvings[PAIR];
 } Responses;
 
-// Halves the time of each lane until the series converges; returns the most doublings any lane needs.
-static inline int HalveTime(Responses* r, const float* stiffness, const float* damping, double h)
+// How often the time must be halved until p <= SLOW_RATE and kappa <= SLOW_RATE^2, from their binary exponents:
+// p < 2^(e+1) needs m >= e + 2, kappa < 2^(e+1) needs 2m >= e + 3.
+static inline jnDoubleBits CountHalvings(jnDoubles p, jnDoubles kappa)
 {
-    for (int i = 0; i < JN_LANES; ++i) {
-        r->p[i] = (double)damping[i] * h;
-        r->kappa[i] = (double)stiffness[i] * h * h;
-        r->doublings[i] = 0.0;
-    }
-    int most = 0;
-    for (; most < MAX_DOUBLINGS; ++most) {
-        int fast = 0;
-        for (int i = 0; i < JN_LANES; ++i) {
-            bool halve = (r->p[i] > SLOW_RATE) | (r->kappa[i] > SLOW_RATE * SLOW_RATE);
-            double half = halve ? 0.5 : 1.0;
-            r->p[i] *= half;
-            r->kappa[i] *= half * half;
-            r->doublings[i] += halve ? 1.0 : 0.0;
-            fast |= halve;
-        }
-        if (fast == 0) {
-            break;
+    jnDoubleBits forP = jnExponent(p) - 1021, forKappa = jnExponent(kappa) + 1;
+    jnDoubleBits none = forP - forP, limit = none + MAX_DOUBLINGS;
+    forKappa = (forKappa >> 1) - 510;
+    jnDoubleBits count = jnSelectBits(forP > forKappa, forP, forKappa);
+    count = jnSelectBits(count > none, count, none);
+    return jnSelectBits(count > limit, limit, count);
+}
+
+static inline int64_t HalveTime(Responses* r, const jnDoubles* ks, const jnDoubles* kd, double h)
+{
+    int64_t most = 0;
+    for (int k = 0; k < PAIR; ++k) {
+        r->p[k] = kd[k] * h;
+        r->kappa[k] = ks[k] * h * h;
+        r->halvings[k] = CountHalvings(r->p[k], r->kappa[k]);
+        jnDoubles scale = jnFromBits((1023 - r->halvings[k]) << 52); // 2^-m
+        r->p[k] *= scale;
+        r->kappa[k] *= scale * scale;
+        for (int i = 0; i < JN_DOUBLE_WIDTH; ++i) {
+            most = jnLaneOf(r->halvings[k], i) > most ? jnLaneOf(r->halvings[k], i) : most;
         }
     }
     return most;
 }
 
-// Taylor series of the step and ramp responses from the recurrence u'' = -p u' - kappa u of the derivatives at 0.
+// Taylor series of the step and ramp responses from the recurrence u'' = -p u' - kappa u of the derivatives at 0, carried
+// with alternating sign.
 static inline void SumSeries(Responses* r)
 {
-    double u0[JN_LANES], u1[JN_LANES];
-    for (int i = 0; i < JN_LANES; ++i) {
-        u0[i] = 0.0;
-        u1[i] = 1.0;
-        r->step[i] = 0.5;
-        r->ramp[i] = 1.0 / 6.0;
+    jnDoubles u0[PAIR], u1[PAIR]; // derivatives 1 and 2
+    for (int k = 0; k < PAIR; ++k) {
+        u0[k] = r->p[k] * 0.0 + 1.0;
+        u1[k] = r->p[k];
+        r->step[k] = 0.5 - u1[k] * inverseFactorials[3];
+        r->ramp[k] = inverseFactorials[3] - u1[k] * inverseFactorials[4];
     }
-    double over = 0.5; // 1/(n+1)!
-    for (int n = 2; n <= SERIES_TERMS; ++n) {
-        over /= n + 1;
-        double over2 = over / (n + 2);
-        for (int i = 0; i < JN_LANES; ++i) {
-            double u2 = -(r->p[i] * u1[i] + r->kappa[i] * u0[i]);
-            r->step[i] += u2 * over;
-            r->ramp[i] += u2 * over2;
-            u0[i] = u1[i];
-            u1[i] = u2;
+#pragma GCC unroll 16
+    for (int n = 3; n <= SERIES_TERMS; ++n) {
+        const double sign = n % 2 == 0 ? -1.0 : 1.0;
+        const double over1 = sign * inverseFactorials[n + 1], over2 = sign * inverseFactorials[n + 2];
+        for (int k = 0; k < PAIR; ++k) {
+            jnDoubles u2 = r->p[k] * u1[k] - r->kappa[k] * u0[k];
+            r->step[k] += u2 * over1;
+            r->ramp[k] += u2 * over2;
+            u0[k] = u1[k];
+            u1[k] = u2;
         }
     }
-    for (int i = 0; i < JN_LANES; ++i) {
-        r->impulse[i] = 1.0 - (r->p[i] * r->step[i] + r->kappa[i] * r->ramp[i]);
-        r->velocity[i] = 1.0 - (r->p[i] * r->impulse[i] + r->kappa[i] * r->step[i]);
+    for (int k = 0; k < PAIR; ++k) {
+        r->impulse[k] = 1.0 - (r->p[k] * r->step[k] + r->kappa[k] * r->ramp[k]);
+        r->velocity[k] = 1.0 - (r->p[k] * r->impulse[k] + r->kappa[k] * r->step[k]);
     }
 }
 
-static inline void DoubleTime(Responses* r)
+static inline void DoubleTime(Responses* r, int64_t done)
 {
-    for (int i = 0; i < JN_LANES; ++i) {
-        bool due = r->doublings[i] > 0.0;
-        double w = r->impulse[i], q = r->velocity[i], g1 = r->step[i], g2 = r->ramp[i];
-        double onward = q + r->p[i] * w; // P
-        double w2 = 0.5 * (w * (onward + q));
-        double q2 = q * q - r->kappa[i] * (w * w);
-        double s2 = 0.25 * (g1 * (1.0 + onward) + w * w);
-        double r2 = 0.125 * (g2 * (1.0 + onward) + g1 * (1.0 + w));
-        r->impulse[i] = due ? w2 : w;
-        r->velocity[i] = due ? q2 : q;
-        r->step[i] = due ? s2 : g1;
-        r->ramp[i] = due ? r2 : g2;
-        r->p[i] *= due ? 2.0 : 1.0;
-        r->kappa[i] *= due ? 4.0 : 1.0;
-        r->doublings[i] -= 1.0;
+    for (int k = 0; k < PAIR; ++k) {
+        jnDoubleBits due = r->halvings[k] > done;
+        jnDoubles w = r->impulse[k], q = r->velocity[k], g1 = r->step[k], g2 = r->ramp[k];
+        jnDoubles onward = q + r->p[k] * w; // P
+        jnDoubles square = w * w;
+        r->impulse[k] = jnSelectDoubles(due, 0.5 * (w * (onward + q)), w);
+        r->velocity[k] = jnSelectDoubles(due, q * q - r->kappa[k] * square, q);
+        r->step[k] = jnSelectDoubles(due, 0.25 * (g1 * (1.0 + onward) + square), g1);
+        r->ramp[k] = jnSelectDoubles(due, 0.125 * (g2 * (1.0 + onward) + g1 * (1.0 + w)), g2);
+        r->p[k] = jnSelectDoubles(due, 2.0 * r->p[k], r->p[k]);
+        r->kappa[k] = jnSelectDoubles(due, 4.0 * r->kappa[k], r->kappa[k]);
     }
 }
 
-static inline void StoreRows(float* rows, int lane, double p, double w, double rr, double q, double g1, double g2)
+// Stores a value as a rounded float and what the rounding lost.
+static inline void StorePair(jnDoubles value, float* rounded, float* rest)
 {
-    float* at = rows + lane;
-    float hp = (float)p, hw = (float)w, hr = (float)rr, hq = (float)q;
-    at[ROW_P * JN_LANES] = hp;
-    at[ROW_W * JN_LANES] = hw;
-    at[ROW_R * JN_LANES] = hr;
-    at[ROW_Q * JN_LANES] = hq;
-    at[ROW_G1 * JN_LANES] = (float)g1;
-    at[ROW_G2 * JN_LANES] = (float)g2;
-    at[ROW_PL * JN_LANES] = (float)(p - (double)hp);
-    at[ROW_WL * JN_LANES] = (float)(w - (double)hw);
-    at[ROW_RL * JN_LANES] = (float)(rr - (double)hr);
-    at[ROW_QL * JN_LANES] = (float)(q - (double)hq);
+    jnNarrow(value - jnNarrow(value, rounded), rest);
+}
+
+// Coefficients of PAIR * JN_DOUBLE_WIDTH springs. Returns the most doublings one of them took.
+static inline int64_t MakeLanes(const float* stiffness, const float* damping, double h, float* rows)
+{
+    jnDoubles ks[PAIR], kd[PAIR];
+    for (int k = 0; k < PAIR; ++k) {
+        ks[k] = jnWiden(stiffness + k * JN_DOUBLE_WIDTH);
+        kd[k] = jnWiden(damping + k * JN_DOUBLE_WIDTH);
+    }
+    Responses r;
+    int64_t doublings = HalveTime(&r, ks, kd, h);
+    SumSeries(&r);
+    for (int64_t done = 0; done < doublings; ++done) {
+        DoubleTime(&r, done);
+    }
+    for (int k = 0; k < PAIR; ++k, rows += JN_DOUBLE_WIDTH) {
+        jnDoubles w = r.impulse[k] * h;
+        StorePair(r.velocity[k] + kd[k] * w, rows + ROW_P * JN_LANES, rows + ROW_PL * JN_LANES);
+        StorePair(w, rows + ROW_W * JN_LANES, rows + ROW_WL * JN_LANES);
+        StorePair(-(ks[k] * w), rows + ROW_R * JN_LANES, rows + ROW_RL * JN_LANES);
+        StorePair(r.velocity[k], rows + ROW_Q * JN_LANES, rows + ROW_QL * JN_LANES);
+        jnNarrow(r.step[k] * (h * h), rows + ROW_G1 * JN_LANES);
+        jnNarrow(r.ramp[k] * (h * h * h), rows + ROW_G2 * JN_LANES);
+    }
+    return doublings;
+}
+
+static void StoreRows(float* rows, int lane, const jnSpringResponse* s, double stiffness)
+{
+    const double values[6] = {s->position, s->impulse, -stiffness * s->impulse, s->velocity, s->step, s->ramp};
+    for (int row = ROW_P; row <= ROW_G2; ++row) {
+        rows[row * JN_LANES + lane] = (float)values[row];
+    }
+    for (int row = ROW_P; row <= ROW_Q; ++row) {
+        rows[(ROW_PL + row) * JN_LANES + lane] = (float)(values[row] - (double)(float)values[row]);
+    }
 }
 
 // Stiff lanes, one at a time: rare, and right for any stiffness.
@@ -124,29 +155,22 @@ static void MakeStiffLanes(const float* stiffness, const float* damping, double 
 {
     for (int i = 0; i < JN_LANES; ++i) {
         double ks = (double)stiffness[i], kd = (double)damping[i];
-        double limit = SLOW_RATE * (1 << MAX_DOUBLINGS);
+        double limit = SLOW_RATE * (1 << (MAX_DOUBLINGS - 1));
         if (kd * h > limit || ks * h * h > limit * limit) {
             jnSpringResponse s = jnEvaluateSpring(ks, kd, h);
-            StoreRows(rows, i, s.position, s.impulse, -ks * s.impulse, s.velocity, s.step, s.ramp);
+            StoreRows(rows, i, &s, ks);
         }
     }
 }
 
-static inline void MakeBlock(const float* restrict stiffness, const float* restrict damping, double h, float* restrict rows)
+static inline void MakeBlock(const float* stiffness, const float* damping, double h, float* rows)
 {
-    Responses r;
-    int doublings = HalveTime(&r, stiffness, damping, h);
-    SumSeries(&r);
-    for (int m = 0; m < doublings; ++m) {
-        DoubleTime(&r);
+    int64_t most = 0;
+    for (int i = 0; i < JN_LANES; i += PAIR * JN_DOUBLE_WIDTH) {
+        int64_t doublings = MakeLanes(stiffness + i, damping + i, h, rows + i);
+        most = doublings > most ? doublings : most;
     }
-    double h2 = h * h, h3 = h2 * h;
-    for (int i = 0; i < JN_LANES; ++i) {
-        double w = r.impulse[i] * h;
-        StoreRows(rows, i, r.velocity[i] + (double)damping[i] * w, w, -((double)stiffness[i] * w), r.velocity[i],
-            r.step[i] * h2, r.ramp[i] * h3);
-    }
-    if (doublings == MAX_DOUBLINGS) {
+    if (most == MAX_DOUBLINGS) {
         MakeStiffLanes(stiffness, damping, h, rows);
     }
 }
@@ -163,10 +187,8 @@ static void MakeCoefficients(const float* stiffness, const float* damping, doubl
 static inline void ReadVectors(const float* input, size_t stride, int lanes, float* restrict field)
 {
     if (lanes == JN_LANES && stride == 3 * sizeof(float)) {
-        for (int i = 0; i < JN_LANES; ++i) {
-            field[i] = input[3 * i];
-            field[JN_LANES + i] = input[3 * i + 1];
-            field[2 * JN_LANES + i] = input[3 * i + 2];
+        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+            jnUnpack(input + 3 * i, field + i, field + JN_LANES + i, field + 2 * JN_LANES + i);
         }
         return;
     }
@@ -182,10 +204,8 @@ static inline void ReadVectors(const float* input, size_t stride, int lanes, flo
 static inline void WriteVectors(float* output, size_t stride, int lanes, const float* restrict field)
 {
     if (lanes == JN_LANES && stride == 3 * sizeof(float)) {
-        for (int i = 0; i < JN_LANES; ++i) {
-            output[3 * i] = field[i];
-            output[3 * i + 1] = field[JN_LANES + i];
-            output[3 * i + 2] = field[2 * JN_LANES + i];
+        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+            jnPack(field + i, field + JN_LANES + i, field + 2 * JN_LANES + i, output + 3 * i);
         }
         return;
     }
@@ -195,16 +215,6 @@ static inline void WriteVectors(float* output, size_t stride, int lanes, const f
         at[1] = field[JN_LANES + i];
         at[2] = field[2 * JN_LANES + i];
     }
-}
-
-// How many of n numbers are not finite.
-static inline int CountBad(const float* values, int n)
-{
-    int bad = 0;
-    for (int i = 0; i < n; ++i) {
-        bad += !(fabsf(values[i]) <= FLT_MAX);
-    }
-    return bad;
 }
 
 static inline bool LaneIsFinite(const float* field, int lane)
@@ -223,8 +233,8 @@ static inline void RotateField(const float* m, const float* t, float* field)
     }
 }
 
-// Takes the new sample into the history. Bits of the result: lanes whose sample was not finite.
-static inline uint32_t TakeSample(const jnStepPass* pass, size_t b, int lanes)
+// Takes the new sample of a block into the history, as it is.
+static inline void TakeSample(const jnStepPass* pass, size_t b, int lanes)
 {
     static const float nowhere[3] = {0, 0, 0};
     float* field = pass->newest + b * JN_FIELD_SIZE;
@@ -233,19 +243,23 @@ static inline uint32_t TakeSample(const jnStepPass* pass, size_t b, int lanes)
     if (pass->inputFrame != NULL) {
         RotateField(pass->inputFrame->rotation, pass->inputFrame->translation, field);
     }
-    int bad = CountBad(field, JN_FIELD_SIZE);
-    float* velocity = NULL;
     if (pass->inputVelocity != NULL) {
-        velocity = pass->newestVelocity + b * JN_FIELD_SIZE;
+        float* velocity = pass->newestVelocity + b * JN_FIELD_SIZE;
         input = (const char*)pass->inputVelocity + b * JN_LANES * pass->inputStride;
         ReadVectors((const float*)(const void*)input, pass->inputStride, lanes, velocity);
         if (pass->inputFrame != NULL) {
             RotateField(pass->inputFrame->rotation, nowhere, velocity);
         }
-        bad += CountBad(velocity, JN_FIELD_SIZE);
     }
+}
+
+// Puts the last finite sample in the place of one that is not. Bits of the result: the lanes concerned.
+static uint32_t RepairSample(const jnStepPass* pass, size_t b)
+{
+    float* field = pass->newest + b * JN_FIELD_SIZE;
+    float* velocity = pass->inputVelocity != NULL ? pass->newestVelocity + b * JN_FIELD_SIZE : NULL;
     uint32_t mask = 0;
-    for (int i = 0; bad != 0 && i < JN_LANES; ++i) {
+    for (int i = 0; i < JN_LANES; ++i) {
         if (LaneIsFinite(field, i) && (velocity == NULL || LaneIsFinite(velocity, i))) {
             continue;
         }
@@ -254,7 +268,7 @@ static inline uint32_t TakeSample(const jnStepPass* pass, size_t b, int lanes)
             size_t at = (size_t)(axis * JN_LANES + i);
             field[at] = pass->fallback != NULL ? pass->fallback[b * JN_FIELD_SIZE + at] : 0.0f;
             if (velocity != NULL) {
-                velocity[axis * JN_LANES + i] = 0.0f;
+                velocity[at] = 0.0f;
             }
         }
     }
@@ -291,27 +305,52 @@ static inline void MakeBasis(const jnStepPass* pass, size_t at, Basis* basis)
     }
 }
 
-static inline float Clean(float value)
+// The linear map of the header for the JN_WIDTH springs at `i` of one axis. Order of the sums: small terms first.
+static inline void AdvanceLanes(const float* rows, int i, jnFloats acceleration, jnFloats jerk, jnFloats y, jnFloats v, float dust,
+    float* y1, float* v1)
 {
-    return fabsf(value) < DUST ? 0.0f : value;
+    rows += i;
+    jnFloats g1 = jnLoad(rows + ROW_G1 * JN_LANES), g2 = jnLoad(rows + ROW_G2 * JN_LANES), w = jnLoad(rows + ROW_W * JN_LANES);
+    jnFloats lowY = jnLoad(rows + ROW_PL * JN_LANES) * y + jnLoad(rows + ROW_WL * JN_LANES) * v;
+    jnFloats lowV = jnLoad(rows + ROW_RL * JN_LANES) * y + jnLoad(rows + ROW_QL * JN_LANES) * v;
+    jnFloats pushY = g1 * acceleration + g2 * jerk;
+    jnFloats pushV = w * acceleration + g1 * jerk;
+    jnFloats newY = (jnLoad(rows + ROW_P * JN_LANES) * y + w * v) + (lowY - pushY);
+    jnFloats newV = (jnLoad(rows + ROW_R * JN_LANES) * y + jnLoad(rows + ROW_Q * JN_LANES) * v) + (lowV - pushV);
+    jnStore(y1 + i, dust > 0.0f ? jnFlush(newY, dust) : newY);
+    jnStore(v1 + i, dust > 0.0f ? jnFlush(newV, dust) : newV);
 }
 
-// One axis of one block: the linear map of the header. Order of the sums: small terms first.
-static inline void AdvanceAxis(const jnStepPass* pass, const float* restrict rows, const Basis* basis, float force,
-    const float* y0, const float* v0, float* restrict y1, float* restrict v1)
+// One axis of one block, from its basis.
+static inline void AdvanceAxis(const jnStepPass* pass, const float* rows, const Basis* basis, float force, const float* y0,
+    const float* v0, float* y1, float* v1)
 {
-    float a0 = pass->acceleration[0], a1 = pass->acceleration[1], j0 = pass->jerk[0], j1 = pass->jerk[1];
-    for (int i = 0; i < JN_LANES; ++i) {
-        float y = y0[i], v = v0[i];
-        float acceleration = (a0 * basis->e0[i] + a1 * basis->e1[i]) - force;
-        float jerk = j0 * basis->e0[i] + j1 * basis->e1[i];
-        float g1 = rows[ROW_G1 * JN_LANES + i], g2 = rows[ROW_G2 * JN_LANES + i], w = rows[ROW_W * JN_LANES + i];
-        float lowY = rows[ROW_PL * JN_LANES + i] * y + rows[ROW_WL * JN_LANES + i] * v;
-        float lowV = rows[ROW_RL * JN_LANES + i] * y + rows[ROW_QL * JN_LANES + i] * v;
-        float pushY = g1 * acceleration + g2 * jerk;
-        float pushV = w * acceleration + g1 * jerk;
-        y1[i] = Clean((rows[ROW_P * JN_LANES + i] * y + w * v) + (lowY - pushY));
-        v1[i] = Clean((rows[ROW_R * JN_LANES + i] * y + rows[ROW_Q * JN_LANES + i] * v) + (lowV - pushV));
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats e0 = jnLoad(basis->e0 + i), e1 = jnLoad(basis->e1 + i);
+        jnFloats acceleration = (pass->acceleration[0] * e0 + pass->acceleration[1] * e1) - force;
+        jnFloats jerk = pass->jerk[0] * e0 + pass->jerk[1] * e1;
+        AdvanceLanes(rows, i, acceleration, jerk, jnLoad(y0 + i), jnLoad(v0 + i), pass->dust, y1, v1);
+    }
+}
+
+// The same straight from the samples, with the new position: the common case, all in registers. What is constant over the pass
+// is copied first, or every store would make the compiler read it again.
+static inline void AdvancePlainAxis(const jnStepPass* pass, const float* rows, size_t at, float force, const float* y0,
+    const float* v0, float* y1, float* v1, float* x)
+{
+    const float a0 = pass->acceleration[0], a1 = pass->acceleration[1], j0 = pass->jerk[0], j1 = pass->jerk[1];
+    const float r0 = pass->ratios[0], r1 = pass->ratios[1], r2 = pass->ratios[2];
+    const float* samples[4] = {pass->samples[0] + at, pass->samples[1] + at, pass->samples[2] + at, pass->samples[3] + at};
+    const float* base = pass->base + at;
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats s0 = jnLoad(samples[0] + i), s1 = jnLoad(samples[1] + i);
+        jnFloats s2 = jnLoad(samples[2] + i), s3 = jnLoad(samples[3] + i);
+        jnFloats d0 = (s1 - s0) * r0, d1 = (s2 - s1) * r1, d2 = (s3 - s2) * r2;
+        jnFloats e0 = d1 - d0, e1 = d2 - d1;
+        jnFloats acceleration = (a0 * e0 + a1 * e1) - force;
+        jnFloats jerk = j0 * e0 + j1 * e1;
+        AdvanceLanes(rows, i, acceleration, jerk, jnLoad(y0 + i), jnLoad(v0 + i), 0.0f, y1, v1);
+        jnStore(x + i, jnLoad(base + i) + jnLoad(y1 + i));
     }
 }
 
@@ -323,12 +362,19 @@ static inline void Kick(const jnStepPass* pass, const Basis* basis, const float*
     }
 }
 
-// Puts lanes back on their target: those in `mask` and those whose state is not finite. Returns how many.
-static inline int ResetLanes(uint32_t mask, float* state)
+// False if a position of the block is not finite: it would be in the sum. A sum beyond floats is a false alarm.
+static inline bool FieldIsFinite(const float* field)
 {
-    if (mask == 0 && CountBad(state, JN_STATE_SIZE) == 0) {
-        return 0;
+    bool finite = true;
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        finite = finite && jnAllFinite(jnLoad(field + i) + jnLoad(field + JN_LANES + i) + jnLoad(field + 2 * JN_LANES + i));
     }
+    return finite;
+}
+
+// Puts lanes back on their target: those in `mask` and those whose state is not finite. Returns how many.
+static int ResetLanes(uint32_t mask, float* state)
+{
     int count = 0;
     for (int i = 0; i < JN_LANES; ++i) {
         if ((mask >> i & 1) == 0 && LaneIsFinite(state, i) && LaneIsFinite(state + JN_FIELD_SIZE, i)) {
@@ -425,43 +471,57 @@ static inline void WriteOutput(const jnStepPass* pass, size_t b, int lanes, cons
     }
 }
 
-// One block: sample in, state on, vertices out. `jumps` is a constant at each call, so that the common case has no trace of it.
-static inline void RunBlock(const jnStepPass* pass, int block, bool jumps)
+static inline int LanesOf(const jnStepPass* pass, int block)
+{
+    int left = pass->count - block * JN_LANES;
+    return left < JN_LANES ? left : JN_LANES;
+}
+
+// Advances a block from `before` to `after`, every kind of curve and start.
+static inline void AdvanceBlock(const jnStepPass* pass, size_t b, const Basis basis[3], const float* before, float* after)
+{
+    float made[JN_COEFFICIENT_SIZE], kicked[JN_LANES];
+    const float* rows = made;
+    if (pass->responseTime > 0.0) {
+        MakeBlock(pass->stiffness + b * JN_LANES, pass->damping + b * JN_LANES, pass->responseTime, made);
+    } else {
+        rows = pass->coefficients + b * JN_COEFFICIENT_SIZE;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        const float* v0 = before + JN_FIELD_SIZE + axis * JN_LANES;
+        float* y1 = after + axis * JN_LANES;
+        if (pass->jumps) {
+            Kick(pass, &basis[axis], v0, kicked);
+            v0 = kicked;
+        }
+        AdvanceAxis(pass, rows, &basis[axis], pass->force[axis], before + axis * JN_LANES, v0, y1,
+            after + JN_FIELD_SIZE + axis * JN_LANES);
+        for (int i = 0; pass->jumps && i < JN_LANES; ++i) {
+            y1[i] -= pass->shift * basis[axis].line[i];
+        }
+    }
+}
+
+// One block, whatever is asked: sample in, state on, vertices out.
+static void RunBlock(const jnStepPass* pass, int block)
 {
     size_t b = (size_t)block;
-    int lanes = pass->count - block * JN_LANES < JN_LANES ? pass->count - block * JN_LANES : JN_LANES;
-    uint32_t bad = pass->input != NULL ? TakeSample(pass, b, lanes) : 0;
-    float state[JN_STATE_SIZE], made[JN_COEFFICIENT_SIZE];
+    int lanes = LanesOf(pass, block);
+    uint32_t bad = 0;
+    if (pass->input != NULL) {
+        TakeSample(pass, b, lanes);
+        bad = RepairSample(pass, b);
+    }
+    float state[JN_STATE_SIZE];
     Basis basis[3];
-    const float* before = pass->state + b * JN_STATE_SIZE;
     for (int axis = 0; axis < 3; ++axis) {
         MakeBasis(pass, b * JN_FIELD_SIZE + (size_t)(axis * JN_LANES), &basis[axis]);
     }
+    const float* before = pass->state + b * JN_STATE_SIZE;
     if (pass->nextState == NULL && !pass->keepState) {
         memcpy(state, before, sizeof(state));
     } else {
-        const float* rows = made;
-        if (pass->responseTime > 0.0) {
-            MakeBlock(pass->stiffness + b * JN_LANES, pass->damping + b * JN_LANES, pass->responseTime, made);
-        } else {
-            rows = pass->coefficients + b * JN_COEFFICIENT_SIZE;
-        }
-        for (int axis = 0; axis < 3; ++axis) {
-            const float* y0 = before + axis * JN_LANES;
-            const float* v0 = before + JN_FIELD_SIZE + axis * JN_LANES;
-            float* y1 = state + axis * JN_LANES;
-            float kicked[JN_LANES];
-            if (jumps) {
-                Kick(pass, &basis[axis], v0, kicked);
-                v0 = kicked;
-            }
-            AdvanceAxis(pass, rows, &basis[axis], pass->force[axis], y0, v0, y1, state + JN_FIELD_SIZE + axis * JN_LANES);
-            if (jumps) {
-                for (int i = 0; i < JN_LANES; ++i) {
-                    y1[i] -= pass->shift * basis[axis].line[i];
-                }
-            }
-        }
+        AdvanceBlock(pass, b, basis, before, state);
     }
     if (pass->input != NULL || pass->nextState != NULL) {
         pass->resets[block] = (uint8_t)ResetLanes(bad, state);
@@ -472,13 +532,48 @@ static inline void RunBlock(const jnStepPass* pass, int block, bool jumps)
     WriteOutput(pass, b, lanes, basis, state);
 }
 
+// The same for a plain step: a C1 curve, positions out as they are. A bad number is left to RunBlock, which
+// starts over from the state before. It shows in the position at once, because the sample enters the acceleration, or at the
+// latest one step after the velocity went beyond floats.
+static inline void RunPlainBlock(const jnStepPass* pass, int block)
+{
+    size_t b = (size_t)block;
+    int lanes = LanesOf(pass, block);
+    TakeSample(pass, b, lanes);
+    const float* before = pass->state + b * JN_STATE_SIZE;
+    const float* rows = pass->coefficients + b * JN_COEFFICIENT_SIZE;
+    float* after = pass->nextState + b * JN_STATE_SIZE;
+    float x[JN_FIELD_SIZE];
+    for (int axis = 0; axis < 3; ++axis) {
+        int row = axis * JN_LANES;
+        AdvancePlainAxis(pass, rows, b * JN_FIELD_SIZE + (size_t)row, pass->force[axis], before + row,
+            before + JN_FIELD_SIZE + row, after + row, after + JN_FIELD_SIZE + row, x + row);
+    }
+    if (!FieldIsFinite(x)) {
+        RunBlock(pass, block);
+        return;
+    }
+    pass->resets[block] = 0;
+    char* at = (char*)pass->positions + b * JN_LANES * pass->positionStride;
+    WriteVectors((float*)(void*)at, pass->positionStride, lanes, x);
+}
+
+static bool IsPlain(const jnStepPass* pass)
+{
+    bool bare = pass->cap == 0.0f && pass->strength == 1.0f && pass->strengths == NULL;
+    return bare && pass->dust == 0.0f && !pass->jumps && !pass->placed && pass->input != NULL && pass->inputFrame == NULL &&
+           pass->inputVelocity == NULL && pass->nextState != NULL && pass->responseTime == 0.0 && pass->slopes[0] == NULL &&
+           pass->positions != NULL && pass->velocities == NULL && pass->outputFrame == NULL;
+}
+
 static void RunPass(const jnStepPass* pass, int first, int end)
 {
+    bool plain = IsPlain(pass);
     for (int block = first; block < end; ++block) {
-        if (pass->jumps) {
-            RunBlock(pass, block, true);
+        if (plain) {
+            RunPlainBlock(pass, block);
         } else {
-            RunBlock(pass, block, false);
+            RunBlock(pass, block);
         }
     }
 }

@@ -27,6 +27,7 @@ typedef struct jnSpringsClock {
     int base;        // slot of the sample that the state belongs to
     int phantom;     // slot that jnSprings_Finish filled in place of a sample, or -1
     int current;     // which of the two state arrays is current
+    uint32_t steps;  // advanced since the last reset
     bool advanced;   // the set has advanced since the history began: `interval` is valid
     bool atRest;     // the first interval starts without velocity in space
     double durations[3]; // between the samples, oldest first

@@ -17,6 +17,11 @@ enum { DENSE = 3 * sizeof(float) };
 // A rest is at most thirty years: the cube of it still fits a float.
 #define LONGEST_REST 1e9
 
+// Offsets and velocities below DUST are rounding dust. Every so many steps they are set to 0, so that springs come to rest and
+// do not linger among the denormals, which are slow.
+#define DUST 1e-30f
+enum { STEPS_BETWEEN_DUSTING = 32 };
+
 // How many passes the fixed point of a loop is refined by: each removes all but a rounding error's share of the rest.
 enum { LOOP_PASSES = 3 };
 
@@ -270,6 +275,7 @@ static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output,
         DriveState(springs, &pass);
         clock->current = 1 - clock->current;
         pass.nextState = springs->states[clock->current];
+        pass.dust = ++clock->steps % STEPS_BETWEEN_DUSTING == 0 ? DUST : 0.0f;
     }
     return pass;
 }

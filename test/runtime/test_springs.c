@@ -944,21 +944,25 @@ static void StridesAndTailsReachEveryVertexAndNoOther(void** state)
     }
 }
 
+// Denormals are slow: soft springs never get there, stiff ones fall through them in a few steps.
 static void SpringsComeToRestWithoutDenormals(void** state)
 {
     (void)state;
-    jnSprings* springs = Make(1, 400, 20, jn_curveCubic, jn_timingCausal);
-    float x[3] = {1, 2, 3}, out[3], kick[3] = {1, 1, 1}, y[3], v[3];
-    Step(springs, 0.01, x, out);
-    jnSprings_AddImpulse(springs, 0, kick);
-    for (int n = 0; n < 5000; ++n) {
+    for (int k = 0; k < PAIRS; ++k) {
+        jnSprings* springs = Make(1, pairs[k][0], pairs[k][1], jn_curveCubic, jn_timingCausal);
+        float x[3] = {1, 2, 3}, out[3], kick[3] = {1, 1, 1}, y[3], v[3];
         Step(springs, 0.01, x, out);
-        jnSprings_GetState(springs, y, v);
-        assert_true(y[0] == 0 || fabsf(y[0]) >= FLT_MIN);
-        assert_true(v[0] == 0 || fabsf(v[0]) >= FLT_MIN);
+        jnSprings_AddImpulse(springs, 0, kick);
+        int denormal = 0;
+        for (int n = 0; n < 20000; ++n) {
+            Step(springs, 0.01, x, out);
+            jnSprings_GetState(springs, y, v);
+            denormal += (y[0] != 0 && fabsf(y[0]) < FLT_MIN) || (v[0] != 0 && fabsf(v[0]) < FLT_MIN);
+        }
+        ASSERT_AT_MOST(denormal, 32);
+        assert_true(y[0] == 0 && v[0] == 0 && out[0] == 1);
+        jnDestroySprings(springs);
     }
-    assert_true(y[0] == 0 && v[0] == 0 && out[0] == 1);
-    jnDestroySprings(springs);
 }
 
 // An allocator that fails from its n-th call on, and counts what is out.

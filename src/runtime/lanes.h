@@ -1,0 +1,285 @@
+// Vectors of floats and doubles as wide as the machine's registers: the one vocabulary of our vector code.
+//
+// Compilers of the GNU family have vectors as types, with the usual operators, on every machine; a file compiled for a wider
+// instruction set gets wider ones. Elsewhere, and with JN_SCALAR, a vector is a single number. The operations are the same
+// IEEE ones in every case, so results do not depend on the width.
+#pragma once
+
+#include "internal.h"
+
+#include <string.h>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#if defined(__GNUC__) && !defined(JN_SCALAR)
+
+#if defined(__AVX512F__)
+enum { JN_WIDTH = 16 };
+#elif defined(__AVX__)
+enum { JN_WIDTH = 8 };
+#else
+enum { JN_WIDTH = 4 };
+#endif
+// JN_WIDTH floats, half as many doubles, and the floats that go with those doubles.
+typedef float jnFloats __attribute__((vector_size(4 * JN_WIDTH)));
+typedef double jnDoubles __attribute__((vector_size(4 * JN_WIDTH)));
+typedef float jnHalfFloats __attribute__((vector_size(2 * JN_WIDTH)));
+typedef int32_t jnFloatBits __attribute__((vector_size(4 * JN_WIDTH)));
+typedef int64_t jnDoubleBits __attribute__((vector_size(4 * JN_WIDTH)));
+enum { JN_DOUBLE_WIDTH = JN_WIDTH / 2 };
+
+// Conversions are spelled out where the compiler would take them apart.
+static inline jnDoubles jnWiden(const float* from)
+{
+#if defined(__AVX512F__)
+    return (jnDoubles)_mm512_cvtps_pd(_mm256_loadu_ps(from));
+#elif defined(__AVX__)
+    return (jnDoubles)_mm256_cvtps_pd(_mm_loadu_ps(from));
+#else
+    jnHalfFloats values;
+    memcpy(&values, from, sizeof(values));
+    return __builtin_convertvector(values, jnDoubles);
+#endif
+}
+
+// Rounds to float and stores; returns what was stored.
+static inline jnDoubles jnNarrow(jnDoubles values, float* to)
+{
+#if defined(__AVX512F__)
+    __m256 rounded = _mm512_cvtpd_ps((__m512d)values);
+    _mm256_storeu_ps(to, rounded);
+    return (jnDoubles)_mm512_cvtps_pd(rounded);
+#elif defined(__AVX__)
+    __m128 rounded = _mm256_cvtpd_ps((__m256d)values);
+    _mm_storeu_ps(to, rounded);
+    return (jnDoubles)_mm256_cvtps_pd(rounded);
+#else
+    jnHalfFloats rounded = __builtin_convertvector(values, jnHalfFloats);
+    memcpy(to, &rounded, sizeof(rounded));
+    return __builtin_convertvector(rounded, jnDoubles);
+#endif
+}
+
+// The binary exponent, biased by 1023, of numbers that are not negative.
+static inline jnDoubleBits jnExponent(jnDoubles values)
+{
+    typedef uint64_t Unsigned __attribute__((vector_size(4 * JN_WIDTH)));
+    return (jnDoubleBits)((Unsigned)values >> 52);
+}
+
+// mask ? a : b, lane by lane; a comparison gives the mask.
+static inline jnDoubles jnSelectDoubles(jnDoubleBits mask, jnDoubles a, jnDoubles b)
+{
+    return (jnDoubles)(((jnDoubleBits)a & mask) | ((jnDoubleBits)b & ~mask));
+}
+
+static inline jnDoubleBits jnSelectBits(jnDoubleBits mask, jnDoubleBits a, jnDoubleBits b)
+{
+    return (a & mask) | (b & ~mask);
+}
+
+static inline int64_t jnLaneOf(jnDoubleBits bits, int lane)
+{
+    return bits[lane];
+}
+
+// Sets to 0 what is smaller than the limit in size. What is not a number stays.
+static inline jnFloats jnFlush(jnFloats values, float limit)
+{
+    jnFloats size = (jnFloats)((jnFloatBits)values & 0x7fffffff);
+    return (jnFloats)((jnFloatBits)values & ~(size < limit));
+}
+
+// True if x - x is 0 in every lane: nothing is infinite or not a number.
+static inline bool jnAllFinite(jnFloats values)
+{
+    jnFloatBits bad = values - values != 0.0f;
+    uint64_t pairs[JN_WIDTH / 2], any = 0;
+    memcpy(pairs, &bad, sizeof(pairs));
+    for (int i = 0; i < JN_WIDTH / 2; ++i) {
+        any |= pairs[i];
+    }
+    return any == 0;
+}
+
+// Shuffles within each group of four lanes: i to l pick from the group in a (0 to 3) and in b (4 to 7).
+#define JN_PICK(i) ((i) < 4 ? (i) : (i)-4 + JN_WIDTH)
+#if defined(__AVX512F__)
+#define JN_SHUFFLE(a, b, i, j, k, l)                                                                                   \
+    __builtin_shufflevector(a, b, JN_PICK(i), JN_PICK(j), JN_PICK(k), JN_PICK(l), JN_PICK(i) + 4, JN_PICK(j) + 4,      \
+        JN_PICK(k) + 4, JN_PICK(l) + 4, JN_PICK(i) + 8, JN_PICK(j) + 8, JN_PICK(k) + 8, JN_PICK(l) + 8,                \
+        JN_PICK(i) + 12, JN_PICK(j) + 12, JN_PICK(k) + 12, JN_PICK(l) + 12)
+#elif defined(__AVX__)
+#define JN_SHUFFLE(a, b, i, j, k, l)                                                                                   \
+    __builtin_shufflevector(a, b, JN_PICK(i), JN_PICK(j), JN_PICK(k), JN_PICK(l), JN_PICK(i) + 4, JN_PICK(j) + 4,      \
+        JN_PICK(k) + 4, JN_PICK(l) + 4)
+#else
+#define JN_SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#endif
+
+// Four floats from each group of four points, twelve floats apart. Joined in registers: memory written in pieces and read as a
+// whole would stall.
+typedef float jnFour __attribute__((vector_size(16)));
+
+static inline jnFour jnLoadFour(const float* from)
+{
+    jnFour values;
+    memcpy(&values, from, sizeof(values));
+    return values;
+}
+
+static inline void jnStoreFour(float* to, jnFour values)
+{
+    memcpy(to, &values, sizeof(values));
+}
+
+#if defined(__AVX__)
+typedef float jnEight __attribute__((vector_size(32)));
+
+static inline jnEight jnLoadEight(const float* from)
+{
+    return __builtin_shufflevector(jnLoadFour(from), jnLoadFour(from + 12), 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+static inline void jnStoreEight(float* to, jnEight values)
+{
+    jnStoreFour(to, __builtin_shufflevector(values, values, 0, 1, 2, 3));
+    jnStoreFour(to + 12, __builtin_shufflevector(values, values, 4, 5, 6, 7));
+}
+#endif
+
+#if defined(__AVX512F__)
+static inline jnFloats jnLoadGroups(const float* from)
+{
+    return __builtin_shufflevector(jnLoadEight(from), jnLoadEight(from + 24), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+static inline void jnStoreGroups(float* to, jnFloats values)
+{
+    jnStoreEight(to, __builtin_shufflevector(values, values, 0, 1, 2, 3, 4, 5, 6, 7));
+    jnStoreEight(to + 24, __builtin_shufflevector(values, values, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+#elif defined(__AVX__)
+#define jnLoadGroups jnLoadEight
+#define jnStoreGroups jnStoreEight
+#else
+#define jnLoadGroups jnLoadFour
+#define jnStoreGroups jnStoreFour
+#endif
+
+// JN_WIDTH points x, y, z one after another, to a row of each and back. Comments show the first group.
+static inline void jnUnpack(const float* from, float* x, float* y, float* z)
+{
+    jnFloats a = jnLoadGroups(from), b = jnLoadGroups(from + 4), c = jnLoadGroups(from + 8);
+    jnFloats middle = JN_SHUFFLE(b, c, 2, 3, 4, 5);  // x2 y2 z2 x3
+    jnFloats early = JN_SHUFFLE(a, b, 1, 2, 4, 5);   // y0 z0 y1 z1
+    jnFloats late = JN_SHUFFLE(middle, c, 1, 2, 6, 7); // y2 z2 y3 z3
+    jnFloats rowX = JN_SHUFFLE(a, middle, 0, 3, 4, 7), rowY = JN_SHUFFLE(early, late, 0, 2, 4, 6);
+    jnFloats rowZ = JN_SHUFFLE(early, late, 1, 3, 5, 7);
+    memcpy(x, &rowX, sizeof(rowX));
+    memcpy(y, &rowY, sizeof(rowY));
+    memcpy(z, &rowZ, sizeof(rowZ));
+}
+
+static inline void jnPack(const float* x, const float* y, const float* z, float* to)
+{
+    jnFloats rowX, rowY, rowZ;
+    memcpy(&rowX, x, sizeof(rowX));
+    memcpy(&rowY, y, sizeof(rowY));
+    memcpy(&rowZ, z, sizeof(rowZ));
+    jnFloats xy = JN_SHUFFLE(rowX, rowY, 0, 2, 4, 6);       // x0 x2 y0 y2
+    jnFloats yz = JN_SHUFFLE(rowY, rowZ, 1, 3, 5, 7);       // y1 y3 z1 z3
+    jnFloats zx = JN_SHUFFLE(rowZ, rowX, 0, 2, 5, 7);       // z0 z2 x1 x3
+    jnStoreGroups(to, JN_SHUFFLE(xy, zx, 0, 2, 4, 6));     // x0 y0 z0 x1
+    jnStoreGroups(to + 4, JN_SHUFFLE(yz, xy, 0, 2, 5, 7)); // y1 z1 x2 y2
+    jnStoreGroups(to + 8, JN_SHUFFLE(zx, yz, 1, 3, 5, 7)); // z2 x3 y3 z3
+}
+
+#else
+
+enum { JN_WIDTH = 1, JN_DOUBLE_WIDTH = 1 };
+typedef float jnFloats;
+typedef double jnDoubles;
+typedef int64_t jnDoubleBits;
+
+static inline jnDoubles jnWiden(const float* from)
+{
+    return (double)*from;
+}
+
+static inline jnDoubles jnNarrow(jnDoubles value, float* to)
+{
+    *to = (float)value;
+    return (double)*to;
+}
+
+static inline jnDoubleBits jnExponent(jnDoubles value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return (jnDoubleBits)(bits >> 52);
+}
+
+static inline jnDoubles jnSelectDoubles(jnDoubleBits mask, jnDoubles a, jnDoubles b)
+{
+    return mask != 0 ? a : b;
+}
+
+static inline jnDoubleBits jnSelectBits(jnDoubleBits mask, jnDoubleBits a, jnDoubleBits b)
+{
+    return mask != 0 ? a : b;
+}
+
+static inline int64_t jnLaneOf(jnDoubleBits bits, int lane)
+{
+    (void)lane;
+    return bits;
+}
+
+static inline jnFloats jnFlush(jnFloats value, float limit)
+{
+    float size = value < 0.0f ? -value : value;
+    return size < limit ? 0.0f : value;
+}
+
+static inline bool jnAllFinite(jnFloats value)
+{
+    return value - value == 0.0f;
+}
+
+static inline void jnUnpack(const float* from, float* x, float* y, float* z)
+{
+    *x = from[0];
+    *y = from[1];
+    *z = from[2];
+}
+
+static inline void jnPack(const float* x, const float* y, const float* z, float* to)
+{
+    to[0] = *x;
+    to[1] = *y;
+    to[2] = *z;
+}
+
+#endif
+
+static inline jnFloats jnLoad(const float* from)
+{
+    jnFloats values;
+    memcpy(&values, from, sizeof(values));
+    return values;
+}
+
+static inline void jnStore(float* to, jnFloats values)
+{
+    memcpy(to, &values, sizeof(values));
+}
+
+// Doubles from their bits.
+static inline jnDoubles jnFromBits(jnDoubleBits bits)
+{
+    jnDoubles values;
+    memcpy(&values, &bits, sizeof(values));
+    return values;
+}
