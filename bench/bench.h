@@ -1,4 +1,5 @@
-// One function per benchmark; `seconds` is about how long a race may take. Each prints its table and returns an exit code.
+// One function per benchmark; `seconds` is about how long a race may take. Each prints its table and returns
+// an exit code.
 #pragma once
 
 int jnbBenchSprings(double seconds);

@@ -8,13 +8,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-// Bytes that a step moves per spring: the sample read, three older samples read and one written, ten coefficients, the state
-// read and written, the position written.
-enum { BYTES_PER_SPRING = 12 + 36 + 12 + 40 + 24 + 24 + 12 };
+// Bytes that a step moves per spring: the sample read, three older samples read and one written, ten
+// coefficients, the state read and written, the position written.
+enum
+{
+    BYTES_PER_SPRING = 12 + 36 + 12 + 40 + 24 + 24 + 12
+};
 // Making coefficients reads both parameters and writes ten numbers.
-enum { PARAMETER_BYTES = 8 + 40 };
+enum
+{
+    PARAMETER_BYTES = 8 + 40
+};
 
-typedef struct Scene {
+typedef struct Scene
+{
     int count;
     jnSprings* springs;
     float* targets; // [4][count][3], taken in turn
@@ -56,7 +63,8 @@ static bool MakeScene(Scene* scene, int count, jnKernel kernel, jnTiming timing,
         return false;
     }
     for (size_t i = 0; i < n; ++i) {
-        // Soft to stiff, under- and overdamped mixed at random: the worst case for anything that sorts springs.
+        // Soft to stiff, under- and overdamped mixed at random: the worst case for anything that sorts
+        // springs.
         stiffness[i] = (float)(50 * pow(100, Hash((uint32_t)i)));
         stiffness[n + i] = (float)pow(60, Hash((uint32_t)(i + n)));
     }
@@ -92,15 +100,21 @@ static void FreeScene(Scene* scene)
 
 static void PrintRow(const jnbContender* c, const jnbContender* copy, double bytes)
 {
-    printf("  %-34s %9.1f %9.1f %8.1f %8.2fx\n", c->name, c->min * 1e6, c->median * 1e6, bytes / c->min * 1e-9, c->min / copy->min);
+    printf("  %-34s %9.1f %9.1f %8.1f %8.2fx\n", c->name, c->min * 1e6, c->median * 1e6, bytes / c->min * 1e-9,
+        c->min / copy->min);
 }
 
 static const char header[] = "                                        min us median us     GB/s  /memcpy\n";
 
 int jnbBenchSprings(double seconds)
 {
-    enum { COUNT = 13575, VARIANTS = 5 };
-    static const struct {
+    enum
+    {
+        COUNT = 13575,
+        VARIANTS = 5
+    };
+    static const struct
+    {
         const char* name;
         jnKernel kernel;
         jnTiming timing;
@@ -132,7 +146,8 @@ int jnbBenchSprings(double seconds)
     for (int i = 0; i < VARIANTS; ++i) {
         FreeScene(&scenes[i]);
     }
-    printf("\ngrowth with the number of vertices, causal, fixed h\n  vertices      us a step  ns a vertex  /memcpy\n");
+    printf("\ngrowth with the number of vertices, causal, fixed h\n  vertices      us a step  ns a vertex  "
+           "/memcpy\n");
     for (int count = 1000; made && count <= 1000000; count *= 10) {
         made = MakeScene(&scenes[0], count, jn_kernelAuto, jn_timingCausal, false);
         contenders[1].user = &scenes[0];

@@ -1,0 +1,19 @@
+# Tests of the project itself: what is installed, what the runtime depends on, the other compiler, no vector code.
+# They look at the release build; the sanitized one has libraries of its own in it.
+if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
+    add_test(NAME project/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/install.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    add_test(NAME project/runtime_alone COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/runtime_alone.sh
+        ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_shared>)
+    add_test(NAME project/scalar COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/scalar -DCMAKE_BUILD_TYPE=Release -DJOUNCE_SIMD=OFF -DJOUNCE_AUTHOR=OFF
+        "-DCMAKE_C_FLAGS_RELEASE=-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -DJN_SCALAR")
+    find_program(JOUNCE_CLANG clang)
+    if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+        add_test(NAME project/clang COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
+            ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${JOUNCE_CLANG}
+            -DCMAKE_C_FLAGS_RELEASE=-O3)
+    else()
+        message(STATUS "project/clang: skipped, no second compiler")
+    endif()
+endif()

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@
     } while (0)
 
 // A small, fast, seeded generator: the same numbers on every machine.
-typedef struct Random {
+typedef struct Random
+{
     uint64_t state;
 } Random;
 

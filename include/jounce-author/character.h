@@ -5,26 +5,34 @@
 
 #include "jounce/base.h"
 
-enum { JNA_NAME_LENGTH = 64, JNA_MAX_INFLUENCES = 8 };
+enum
+{
+    JNA_NAME_LENGTH = 64,
+    JNA_MAX_INFLUENCES = 8
+};
 
 /// One joint. Parents come before their children.
-typedef struct jnaJoint {
+typedef struct jnaJoint
+{
     char name[JNA_NAME_LENGTH];
-    int parent;             // index, -1 for a root
-    float translation[3];   // rest pose, local
-    float rotation[4];      // rest pose, local, unit quaternion x, y, z, w
-    float scale[3];         // rest pose, local
-    float inverseBind[12];  // rest surface to joint, 3 rows of 4 (row-major affine)
+    int parent; // index, -1 for a root
+    float translation[3]; // rest pose, local
+    float rotation[4]; // rest pose, local, unit quaternion x, y, z, w
+    float scale[3]; // rest pose, local
+    float inverseBind[12]; // rest surface to joint, 3 rows of 4 (row-major affine)
 } jnaJoint;
 
-/// The joints that move a vertex, largest weight first; unused entries have weight 0 and joint 0; the sum is 1.
-typedef struct jnaInfluences {
+/// The joints that move a vertex, largest weight first; unused entries have weight 0 and joint 0; the sum
+/// is 1.
+typedef struct jnaInfluences
+{
     uint16_t joints[JNA_MAX_INFLUENCES];
     float weights[JNA_MAX_INFLUENCES];
 } jnaInfluences;
 
 /// A run of triangles that share a material.
-typedef struct jnaPart {
+typedef struct jnaPart
+{
     char name[JNA_NAME_LENGTH];
     char material[JNA_NAME_LENGTH];
     float color[4]; // base colour, linear RGBA
@@ -32,41 +40,44 @@ typedef struct jnaPart {
     int triangleCount;
 } jnaPart;
 
-/// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams; "vertices" are
-/// welded, one per point of the surface, and are what is simulated.
-typedef struct jnaCharacter {
+/// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams;
+/// "vertices" are welded, one per point of the surface, and are what is simulated.
+typedef struct jnaCharacter
+{
     char name[JNA_NAME_LENGTH];
     int jointCount;
-    jnaJoint* joints;          // [jointCount]
+    jnaJoint* joints; // [jointCount]
     int vertexCount;
-    float* positions;          // [vertexCount][3], rest pose
+    float* positions; // [vertexCount][3], rest pose
     jnaInfluences* influences; // [vertexCount]
     int fileVertexCount;
-    int32_t* weld;             // [fileVertexCount], the vertex that a file vertex stands on
-    float* fileNormals;        // [fileVertexCount][3], unit
-    float* fileUvs;            // [fileVertexCount][2]; NULL where the file has none
+    int32_t* weld; // [fileVertexCount], the vertex that a file vertex stands on
+    float* fileNormals; // [fileVertexCount][3], unit
+    float* fileUvs; // [fileVertexCount][2]; NULL where the file has none
     int triangleCount;
-    int32_t* triangles;        // [triangleCount][3], file vertices, counter-clockwise seen from outside
+    int32_t* triangles; // [triangleCount][3], file vertices, counter-clockwise seen from outside
     int partCount;
-    jnaPart* parts;            // [partCount], cover all triangles in order
+    jnaPart* parts; // [partCount], cover all triangles in order
 } jnaCharacter;
 
 /// What a clip is for.
-typedef enum jnaRole {
+typedef enum jnaRole
+{
     jna_train,
     jna_test,
 } jnaRole;
 
 /// Motion of a character's joints at a fixed rate.
-typedef struct jnaClip {
+typedef struct jnaClip
+{
     char name[JNA_NAME_LENGTH];
-    double rate;         // frames a second
+    double rate; // frames a second
     int frameCount;
-    int jointCount;      // that of the character
-    float* rotations;    // [frameCount][jointCount][4], local unit quaternions x, y, z, w
+    int jointCount; // that of the character
+    float* rotations; // [frameCount][jointCount][4], local unit quaternions x, y, z, w
     float* translations; // [frameCount][jointCount][3], local
-    float* scales;       // [frameCount][jointCount][3], local; NULL where all are the rest pose's
-    bool looping;        // the frame after the last is the first
+    float* scales; // [frameCount][jointCount][3], local; NULL where all are the rest pose's
+    bool looping; // the frame after the last is the first
 } jnaClip;
 
 /// Allocates all arrays of a character for the counts already set in it (UVs if `withUvs`), zeroed.

@@ -6,9 +6,10 @@
 #include <stdio.h>
 
 /// An output file in the making. Write to `stream`, then commit or abandon.
-typedef struct jnaFile {
-    FILE* stream;        // buffered; the caller writes here
-    char* path;          // final name, owned
+typedef struct jnaFile
+{
+    FILE* stream; // buffered; the caller writes here
+    char* path; // final name, owned
     char* temporaryPath; // where the bytes go until the commit, owned
 } jnaFile;
 

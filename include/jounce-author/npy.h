@@ -3,9 +3,13 @@
 
 #include "jounce-author/file.h"
 
-enum { JNA_MAX_DIMENSIONS = 4 };
+enum
+{
+    JNA_MAX_DIMENSIONS = 4
+};
 
-typedef enum jnaScalar {
+typedef enum jnaScalar
+{
     jna_float32,
     jna_float64,
     jna_int32,
@@ -16,18 +20,19 @@ typedef enum jnaScalar {
 size_t jnaScalarSize(jnaScalar scalar);
 
 /// An array that is mapped read-only from its file, C order, little-endian.
-typedef struct jnaArray {
+typedef struct jnaArray
+{
     jnaScalar scalar;
     int dimensions; // 0 to JNA_MAX_DIMENSIONS; 0 is one number
     size_t shape[JNA_MAX_DIMENSIONS];
-    size_t count;     // product of the shape
+    size_t count; // product of the shape
     const void* data; // count scalars, aligned to the scalar's size
-    void* mapping;    // the whole file; NULL when data is on the heap
+    void* mapping; // the whole file; NULL when data is on the heap
     size_t mappingSize;
 } jnaArray;
 
-/// Maps a .npy file (format 1.0 to 3.0). Refuses other byte orders, Fortran order, more than four dimensions, scalars
-/// that jnaScalar does not list, and files that are shorter or longer than their header says.
+/// Maps a .npy file (format 1.0 to 3.0). Refuses other byte orders, Fortran order, more than four dimensions,
+/// scalars that jnaScalar does not list, and files that are shorter or longer than their header says.
 jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error);
 void jnaCloseArray(jnaArray* array);
 
@@ -38,10 +43,10 @@ double jnaArray_Get(const jnaArray* array, size_t index);
 void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size);
 
 /// Writes a whole array atomically.
-jnResult jnaWriteArray(const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data,
-    jnError* error);
+jnResult jnaWriteArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data, jnError* error);
 
 /// Opens a .npy file for writing row by row: after the header, write the scalars to file->stream in C order,
 /// then commit. Nothing checks that as many are written as the shape says.
-jnResult jnaCreateArray(const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file,
-    jnError* error);
+jnResult jnaCreateArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file, jnError* error);

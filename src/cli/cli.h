@@ -1,7 +1,7 @@
 // The command line: verbs, options, and how a verb ends.
 //
-// A verb is one file. It declares its options in a table, parses them with jncParse, does its work through the author
-// library and returns an exit code: 0 done, 1 failed with one line on stderr, 2 wrong usage.
+// A verb is one file. It declares its options in a table, parses them with jncParse, does its work through
+// the author library and returns an exit code: 0 done, 1 failed with one line on stderr, 2 wrong usage.
 #pragma once
 
 #include "jounce/base.h"
@@ -9,49 +9,62 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { JNC_DONE = 0, JNC_FAILED = 1, JNC_USAGE = 2 };
-enum { JNC_MAX_REPEATS = 256 };
+enum
+{
+    JNC_DONE = 0,
+    JNC_FAILED = 1,
+    JNC_USAGE = 2
+};
+enum
+{
+    JNC_MAX_REPEATS = 256
+};
 
 /// One verb: its words ("springs run"), a line for the overview, and what runs it.
-typedef struct jncVerb {
+typedef struct jncVerb
+{
     const char* name;
     const char* summary;
     int (*run)(int argc, char** argv); // argv[0] is the first word after the verb
 } jncVerb;
 
-typedef enum jncKind {
-    jnc_flag,   // bool*
-    jnc_text,   // const char**
+typedef enum jncKind
+{
+    jnc_flag, // bool*
+    jnc_text, // const char**
     jnc_number, // double*
     jnc_integer, // long*
     jnc_choice, // int*, an index into choices
-    jnc_list,   // jncList*, may be given several times, `arity` words each
+    jnc_list, // jncList*, may be given several times, `arity` words each
 } jncKind;
 
 /// Words of an option that may be repeated; words[i * arity + k] is word k of its i-th use.
-typedef struct jncList {
+typedef struct jncList
+{
     int count;
     const char* words[JNC_MAX_REPEATS * 2];
 } jncList;
 
 /// One option of a verb. A table of them ends with a zeroed entry.
-typedef struct jncOption {
-    const char* name;     // "--dt", or "WORKSPACE" for a word without dashes
+typedef struct jncOption
+{
+    const char* name; // "--dt", or "WORKSPACE" for a word without dashes
     jncKind kind;
-    void* value;          // holds the default before parsing
+    void* value; // holds the default before parsing
     const char* argument; // "SECONDS", shown in the help; NULL for flags
     const char* help;
-    const char* choices;  // "cubic|linear|step"
-    int arity;            // words a use of a list takes, 1 or 2
+    const char* choices; // "cubic|linear|step"
+    int arity; // words a use of a list takes, 1 or 2
     bool required;
-    bool* given;          // set when the option was on the line; may be NULL
+    bool* given; // set when the option was on the line; may be NULL
 } jncOption;
 
 /// What a verb's --help shows around its options.
-typedef struct jncUsage {
-    const char* synopsis;  // "jounce springs run --targets T.npy ... -o X.npy"
-    const char* about;     // a few lines, each ended by a newline
-    const char* example;   // shown last, each line ended by a newline
+typedef struct jncUsage
+{
+    const char* synopsis; // "jounce springs run --targets T.npy ... -o X.npy"
+    const char* about; // a few lines, each ended by a newline
+    const char* example; // shown last, each line ended by a newline
 } jncUsage;
 
 /// Parses the words after a verb. Returns -1 to go on, or the exit code to return (help, wrong usage).

@@ -4,13 +4,19 @@
 #include <string.h>
 
 static const jncVerb verbs[] = {
+    {"springs run", "move springs along targets given as arrays", jncSpringsRun},
+    {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},
 };
-enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+enum
+{
+    VERB_COUNT = sizeof(verbs) / sizeof(verbs[0])
+};
 
 static void PrintOverview(FILE* stream)
 {
-    fprintf(stream, "jounce %s: flesh that moves on animated characters\n\nusage: jounce VERB [options]\n\n", jnVersion());
+    fprintf(
+        stream, "jounce %s: flesh that moves on animated characters\n\nusage: jounce VERB [options]\n\n", jnVersion());
     for (int i = 0; i < VERB_COUNT; ++i) {
         fprintf(stream, "  %-14s %s\n", verbs[i].name, verbs[i].summary);
     }

@@ -1,8 +1,8 @@
 // Vectors of floats and doubles as wide as the machine's registers: the one vocabulary of our vector code.
 //
-// Compilers of the GNU family have vectors as types, with the usual operators, on every machine; a file compiled for a wider
-// instruction set gets wider ones. Elsewhere, and with JN_SCALAR, a vector is a single number. The operations are the same
-// IEEE ones in every case, so results do not depend on the width.
+// Compilers of the GNU family have vectors as types, with the usual operators, on every machine; a file
+// compiled for a wider instruction set gets wider ones. Elsewhere, and with JN_SCALAR, a vector is a single
+// number. The operations are the same IEEE ones in every case, so results do not depend on the width.
 #pragma once
 
 #include "internal.h"
@@ -15,11 +15,20 @@
 #if defined(__GNUC__) && !defined(JN_SCALAR)
 
 #if defined(__AVX512F__)
-enum { JN_WIDTH = 16 };
+enum
+{
+    JN_WIDTH = 16
+};
 #elif defined(__AVX__)
-enum { JN_WIDTH = 8 };
+enum
+{
+    JN_WIDTH = 8
+};
 #else
-enum { JN_WIDTH = 4 };
+enum
+{
+    JN_WIDTH = 4
+};
 #endif
 // JN_WIDTH floats, half as many doubles, and the floats that go with those doubles.
 typedef float jnFloats __attribute__((vector_size(4 * JN_WIDTH)));
@@ -27,7 +36,10 @@ typedef double jnDoubles __attribute__((vector_size(4 * JN_WIDTH)));
 typedef float jnHalfFloats __attribute__((vector_size(2 * JN_WIDTH)));
 typedef int32_t jnFloatBits __attribute__((vector_size(4 * JN_WIDTH)));
 typedef int64_t jnDoubleBits __attribute__((vector_size(4 * JN_WIDTH)));
-enum { JN_DOUBLE_WIDTH = JN_WIDTH / 2 };
+enum
+{
+    JN_DOUBLE_WIDTH = JN_WIDTH / 2
+};
 
 // Conversions are spelled out where the compiler would take them apart.
 static inline jnDoubles jnWiden(const float* from)
@@ -118,8 +130,8 @@ static inline bool jnAllFinite(jnFloats values)
 #define JN_SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #endif
 
-// Four floats from each group of four points, twelve floats apart. Joined in registers: memory written in pieces and read as a
-// whole would stall.
+// Four floats from each group of four points, twelve floats apart. Joined in registers: memory written in
+// pieces and read as a whole would stall.
 typedef float jnFour __attribute__((vector_size(16)));
 
 static inline jnFour jnLoadFour(const float* from)
@@ -152,7 +164,8 @@ static inline void jnStoreEight(float* to, jnEight values)
 #if defined(__AVX512F__)
 static inline jnFloats jnLoadGroups(const float* from)
 {
-    return __builtin_shufflevector(jnLoadEight(from), jnLoadEight(from + 24), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return __builtin_shufflevector(
+        jnLoadEight(from), jnLoadEight(from + 24), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
 static inline void jnStoreGroups(float* to, jnFloats values)
@@ -172,8 +185,8 @@ static inline void jnStoreGroups(float* to, jnFloats values)
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)
 {
     jnFloats a = jnLoadGroups(from), b = jnLoadGroups(from + 4), c = jnLoadGroups(from + 8);
-    jnFloats middle = JN_SHUFFLE(b, c, 2, 3, 4, 5);  // x2 y2 z2 x3
-    jnFloats early = JN_SHUFFLE(a, b, 1, 2, 4, 5);   // y0 z0 y1 z1
+    jnFloats middle = JN_SHUFFLE(b, c, 2, 3, 4, 5); // x2 y2 z2 x3
+    jnFloats early = JN_SHUFFLE(a, b, 1, 2, 4, 5); // y0 z0 y1 z1
     jnFloats late = JN_SHUFFLE(middle, c, 1, 2, 6, 7); // y2 z2 y3 z3
     jnFloats rowX = JN_SHUFFLE(a, middle, 0, 3, 4, 7), rowY = JN_SHUFFLE(early, late, 0, 2, 4, 6);
     jnFloats rowZ = JN_SHUFFLE(early, late, 1, 3, 5, 7);
@@ -188,17 +201,21 @@ static inline void jnPack(const float* x, const float* y, const float* z, float*
     memcpy(&rowX, x, sizeof(rowX));
     memcpy(&rowY, y, sizeof(rowY));
     memcpy(&rowZ, z, sizeof(rowZ));
-    jnFloats xy = JN_SHUFFLE(rowX, rowY, 0, 2, 4, 6);       // x0 x2 y0 y2
-    jnFloats yz = JN_SHUFFLE(rowY, rowZ, 1, 3, 5, 7);       // y1 y3 z1 z3
-    jnFloats zx = JN_SHUFFLE(rowZ, rowX, 0, 2, 5, 7);       // z0 z2 x1 x3
-    jnStoreGroups(to, JN_SHUFFLE(xy, zx, 0, 2, 4, 6));     // x0 y0 z0 x1
+    jnFloats xy = JN_SHUFFLE(rowX, rowY, 0, 2, 4, 6); // x0 x2 y0 y2
+    jnFloats yz = JN_SHUFFLE(rowY, rowZ, 1, 3, 5, 7); // y1 y3 z1 z3
+    jnFloats zx = JN_SHUFFLE(rowZ, rowX, 0, 2, 5, 7); // z0 z2 x1 x3
+    jnStoreGroups(to, JN_SHUFFLE(xy, zx, 0, 2, 4, 6)); // x0 y0 z0 x1
     jnStoreGroups(to + 4, JN_SHUFFLE(yz, xy, 0, 2, 5, 7)); // y1 z1 x2 y2
     jnStoreGroups(to + 8, JN_SHUFFLE(zx, yz, 1, 3, 5, 7)); // z2 x3 y3 z3
 }
 
 #else
 
-enum { JN_WIDTH = 1, JN_DOUBLE_WIDTH = 1 };
+enum
+{
+    JN_WIDTH = 1,
+    JN_DOUBLE_WIDTH = 1
+};
 typedef float jnFloats;
 typedef double jnDoubles;
 typedef int64_t jnDoubleBits;

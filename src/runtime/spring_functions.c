@@ -1,19 +1,23 @@
 // Closed-form responses of the damped spring and their derivatives, in double.
 //
-// With the Laplace transform W = 1/(s^2 + k_d s + k_s) of w, the step and ramp responses are W/s and W/s^2, and
-// dW/dk_s = -W^2, dW/dk_d = -s W^2. So one more function and its integrals give every derivative:
+// With the Laplace transform W = 1/(s^2 + k_d s + k_s) of w, the step and ramp responses are W/s and W/s^2,
+// and dW/dk_s = -W^2, dW/dk_d = -s W^2. So one more function and its integrals give every derivative:
 //
 //     D0 = w * w (convolution), D1 = integral of D0, D2 = integral of D1,  D0' = time derivative of D0
 //     dES/dk_s = -D0    dG1/dk_s = -D1    dG2/dk_s = -D2        dEC/dk_s = -(h/2) ES
 //     dES/dk_d = -D0'   dG1/dk_d = -D0    dG2/dk_d = -D1        dEC/dk_d = -(h/2) (EC - alpha ES)
 //
-// Everything is computed without units: p = k_d h, kappa = k_s h^2, a = p/2, x = a^2 - kappa = sigma h^2, and results
-// are those for h = 1. No formula is good everywhere; three cover the quarter plane, each where it loses no digits:
+// Everything is computed without units: p = k_d h, kappa = k_s h^2, a = p/2, x = a^2 - kappa = sigma h^2, and
+// results are those for h = 1. No formula is good everywhere; three cover the quarter plane, each where it
+// loses no digits:
 //
 //     slow    both roots |z| <= 2: Taylor series of the equation itself, by its recurrence
-//     apart   overdamped with real roots well apart: partial fractions in the two decay rates, with functions of one
-//             rate (phi, psi below) that have a series of their own; nothing is divided by k_s, so k_s = 0 is no exception
-//     close   the rest (underdamped, or near critical with kappa of order 1 or more): e^{-a} times cos or cosh, series in
+//     apart   overdamped with real roots well apart: partial fractions in the two decay rates, with functions
+//     of one
+//             rate (phi, psi below) that have a series of their own; nothing is divided by k_s, so k_s = 0 is
+//             no exception
+//     close   the rest (underdamped, or near critical with kappa of order 1 or more): e^{-a} times cos or
+//     cosh, series in
 //             x around x = 0, and division by kappa, which is safe here
 #include "jounce/spring_functions.h"
 
@@ -22,24 +26,34 @@
 // Arguments are clamped here so that no power of them overflows; such a spring is rigid by any measure.
 #define ARGUMENT_LIMIT 1e60
 
-// Up to this root the Taylor series of the equation is summed; beyond it the other two lose less than two digits.
-// 2^32/32! is 1e-26, far below the last bit.
+// Up to this root the Taylor series of the equation is summed; beyond it the other two lose less than two
+// digits. 2^32/32! is 1e-26, far below the last bit.
 #define SLOW_ROOT 2.0
-enum { SLOW_SERIES_TERMS = 32 };
+enum
+{
+    SLOW_SERIES_TERMS = 32
+};
 
 // Terms of cosh and sinh as series in x, |x| < 1: 1/22! is 1e-21.
-enum { CLOSE_SERIES_TERMS = 11 };
+enum
+{
+    CLOSE_SERIES_TERMS = 11
+};
 
 // Below this rate phi and psi are summed as series; above, their closed forms lose less than two digits.
 #define SERIES_RATE 2.0
-enum { RATE_SERIES_TERMS = 32 };
+enum
+{
+    RATE_SERIES_TERMS = 32
+};
 
-// Real roots are "apart" from half a distance of this share of their mean: the partial fractions then lose at most
-// (1/0.25)^2 in the derivatives.
+// Real roots are "apart" from half a distance of this share of their mean: the partial fractions then lose at
+// most (1/0.25)^2 in the derivatives.
 #define APART 0.25
 
 // Responses for h = 1 and the convolution family D.
-typedef struct Unit {
+typedef struct Unit
+{
     double cosine, impulse, step, ramp, velocity;
     double d0, d1, d2, d0Rate;
 } Unit;
@@ -51,7 +65,7 @@ static Unit EvaluateSlow(double p, double kappa)
     double inverse = 1.0; // 1/(n+1)! below, starting at n = 1
     Unit r = {.velocity = 1.0, .d0Rate = 0.0};
     for (int n = 1; n < SLOW_SERIES_TERMS; ++n) {
-        double over0 = inverse;        // 1/n!
+        double over0 = inverse; // 1/n!
         double over1 = over0 / (n + 1); // 1/(n+1)!
         double over2 = over1 / (n + 2); // 1/(n+2)!
         r.impulse += u1 * over0;
@@ -76,7 +90,8 @@ static Unit EvaluateSlow(double p, double kappa)
 
 // Moments of e^{-z t} on [0, 1], the integral being of t^i (1 - t)^j e^{-z t} dt:
 // phi1 (i=0, j=0), phi2 (0, 1), psi1 (1, 0), psi2 (1, 1).
-typedef struct Moments {
+typedef struct Moments
+{
     double phi1, phi2, psi1, psi2;
 } Moments;
 
@@ -130,7 +145,7 @@ static Unit EvaluateClose(double a, double kappa, double x)
             double odd = power / (2 * k + 1); // x^k / (2k+1)!
             c += power;
             s += odd;
-            power = odd / (2 * k + 2);                 // x^k / (2k+2)!
+            power = odd / (2 * k + 2); // x^k / (2k+2)!
             f += (k + 1) * power / (2 * k + 3); // x^k (k+1)/(2k+3)!
             power *= x;
         }
@@ -200,8 +215,8 @@ jnSpringResponse jnEvaluateSpring(double stiffness, double damping, double h)
     return Scale(&unit, damping, h);
 }
 
-jnSpringResponse jnDifferentiateSpring(double stiffness, double damping, double h, jnSpringResponse* byStiffness,
-    jnSpringResponse* byDamping)
+jnSpringResponse jnDifferentiateSpring(
+    double stiffness, double damping, double h, jnSpringResponse* byStiffness, jnSpringResponse* byDamping)
 {
     stiffness = CleanArgument(stiffness);
     damping = CleanArgument(damping);

@@ -1,13 +1,16 @@
-// The body of the spring kernels; see spring_kernels.h. What runs at every step is written with the vectors of lanes.h; what a
-// step may need besides is plain loops over lanes.
+// The body of the spring kernels; see spring_kernels.h. What runs at every step is written with the vectors
+// of lanes.h; what a step may need besides is plain loops over lanes.
 //
-// Coefficients without a transcendental function: at h / 2^m all rates are at most SLOW_RATE and a short Taylor series gives
-// the step and ramp responses; the impulse response and its rate follow from the equation without division, and m doublings
+// Coefficients without a transcendental function: at h / 2^m all rates are at most SLOW_RATE and a short
+// Taylor series gives the step and ramp responses; the impulse response and its rate follow from the equation
+// without division, and m doublings
 //
-//     w(2t) = w (P + Q)   Q(2t) = Q^2 - k_s w^2   G1(2t) = G1 (1 + P) + w^2   G2(2t) = G2 (1 + P) + G1 (t + w)
+//     w(2t) = w (P + Q)   Q(2t) = Q^2 - k_s w^2   G1(2t) = G1 (1 + P) + w^2   G2(2t) = G2 (1 + P) + G1 (t +
+//     w)
 //
-// lead back to h. Only products and sums: the same bytes on every machine. An error doubles with each doubling, so stiffer
-// springs than MAX_DOUBLINGS allows (a rate times h above 2^10) take the closed form of spring_functions.c.
+// lead back to h. Only products and sums: the same bytes on every machine. An error doubles with each
+// doubling, so stiffer springs than MAX_DOUBLINGS allows (a rate times h above 2^10) take the closed form of
+// spring_functions.c.
 #include "lanes.h"
 #include "spring_kernels.h"
 
@@ -18,23 +21,31 @@
 #include <string.h>
 
 #define SLOW_RATE 0.5
-enum { SERIES_TERMS = 11, MAX_DOUBLINGS = 12 };
+enum
+{
+    SERIES_TERMS = 11,
+    MAX_DOUBLINGS = 12
+};
 // 1/n!, and the same with the sign that the recurrence below leaves out.
 static const double inverseFactorials[SERIES_TERMS + 3] = {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720,
     1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
 // Two vectors at a time: one alone would wait for itself.
-enum { PAIR = 2 };
+enum
+{
+    PAIR = 2
+};
 
 // Responses in units of the time t they are for: impulse w/t, step G1/t^2, ramp G2/t^3, velocity Q.
-typedef struct Responses {
+typedef struct Responses
+{
     jnDoubles p[PAIR], kappa[PAIR]; // k_d t, k_s t^2
     jnDoubles impulse[PAIR], velocity[PAIR], step[PAIR], ramp[PAIR];
     jnDoubleBits halvings[PAIR];
 } Responses;
 
-// How often the time must be halved until p <= SLOW_RATE and kappa <= SLOW_RATE^2, from their binary exponents:
-// p < 2^(e+1) needs m >= e + 2, kappa < 2^(e+1) needs 2m >= e + 3.
+// How often the time must be halved until p <= SLOW_RATE and kappa <= SLOW_RATE^2, from their binary
+// exponents: p < 2^(e+1) needs m >= e + 2, kappa < 2^(e+1) needs 2m >= e + 3.
 static inline jnDoubleBits CountHalvings(jnDoubles p, jnDoubles kappa)
 {
     jnDoubleBits forP = jnExponent(p) - 1021, forKappa = jnExponent(kappa) + 1;
@@ -62,8 +73,8 @@ static inline int64_t HalveTime(Responses* r, const jnDoubles* ks, const jnDoubl
     return most;
 }
 
-// Taylor series of the step and ramp responses from the recurrence u'' = -p u' - kappa u of the derivatives at 0, carried
-// with alternating sign.
+// Taylor series of the step and ramp responses from the recurrence u'' = -p u' - kappa u of the derivatives
+// at 0, carried with alternating sign.
 static inline void SumSeries(Responses* r)
 {
     jnDoubles u0[PAIR], u1[PAIR]; // derivatives 1 and 2
@@ -175,7 +186,8 @@ static inline void MakeBlock(const float* stiffness, const float* damping, doubl
     }
 }
 
-static void MakeCoefficients(const float* stiffness, const float* damping, double h, float* coefficients, int first, int end)
+static void MakeCoefficients(
+    const float* stiffness, const float* damping, double h, float* coefficients, int first, int end)
 {
     for (int block = first; block < end; ++block) {
         size_t b = (size_t)block;
@@ -276,7 +288,8 @@ static uint32_t RepairSample(const jnStepPass* pass, size_t b)
 }
 
 // The line and the two second differences of one axis; see target_curve.h.
-typedef struct Basis {
+typedef struct Basis
+{
     float line[JN_LANES], e0[JN_LANES], e1[JN_LANES];
 } Basis;
 
@@ -305,12 +318,14 @@ static inline void MakeBasis(const jnStepPass* pass, size_t at, Basis* basis)
     }
 }
 
-// The linear map of the header for the JN_WIDTH springs at `i` of one axis. Order of the sums: small terms first.
-static inline void AdvanceLanes(const float* rows, int i, jnFloats acceleration, jnFloats jerk, jnFloats y, jnFloats v, float dust,
-    float* y1, float* v1)
+// The linear map of the header for the JN_WIDTH springs at `i` of one axis. Order of the sums: small terms
+// first.
+static inline void AdvanceLanes(const float* rows, int i, jnFloats acceleration, jnFloats jerk, jnFloats y, jnFloats v,
+    float dust, float* y1, float* v1)
 {
     rows += i;
-    jnFloats g1 = jnLoad(rows + ROW_G1 * JN_LANES), g2 = jnLoad(rows + ROW_G2 * JN_LANES), w = jnLoad(rows + ROW_W * JN_LANES);
+    jnFloats g1 = jnLoad(rows + ROW_G1 * JN_LANES), g2 = jnLoad(rows + ROW_G2 * JN_LANES),
+             w = jnLoad(rows + ROW_W * JN_LANES);
     jnFloats lowY = jnLoad(rows + ROW_PL * JN_LANES) * y + jnLoad(rows + ROW_WL * JN_LANES) * v;
     jnFloats lowV = jnLoad(rows + ROW_RL * JN_LANES) * y + jnLoad(rows + ROW_QL * JN_LANES) * v;
     jnFloats pushY = g1 * acceleration + g2 * jerk;
@@ -322,8 +337,8 @@ static inline void AdvanceLanes(const float* rows, int i, jnFloats acceleration,
 }
 
 // One axis of one block, from its basis.
-static inline void AdvanceAxis(const jnStepPass* pass, const float* rows, const Basis* basis, float force, const float* y0,
-    const float* v0, float* y1, float* v1)
+static inline void AdvanceAxis(const jnStepPass* pass, const float* rows, const Basis* basis, float force,
+    const float* y0, const float* v0, float* y1, float* v1)
 {
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats e0 = jnLoad(basis->e0 + i), e1 = jnLoad(basis->e1 + i);
@@ -333,14 +348,15 @@ static inline void AdvanceAxis(const jnStepPass* pass, const float* rows, const 
     }
 }
 
-// The same straight from the samples, with the new position: the common case, all in registers. What is constant over the pass
-// is copied first, or every store would make the compiler read it again.
+// The same straight from the samples, with the new position: the common case, all in registers. What is
+// constant over the pass is copied first, or every store would make the compiler read it again.
 static inline void AdvancePlainAxis(const jnStepPass* pass, const float* rows, size_t at, float force, const float* y0,
     const float* v0, float* y1, float* v1, float* x)
 {
     const float a0 = pass->acceleration[0], a1 = pass->acceleration[1], j0 = pass->jerk[0], j1 = pass->jerk[1];
     const float r0 = pass->ratios[0], r1 = pass->ratios[1], r2 = pass->ratios[2];
-    const float* samples[4] = {pass->samples[0] + at, pass->samples[1] + at, pass->samples[2] + at, pass->samples[3] + at};
+    const float* samples[4] = {
+        pass->samples[0] + at, pass->samples[1] + at, pass->samples[2] + at, pass->samples[3] + at};
     const float* base = pass->base + at;
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats s0 = jnLoad(samples[0] + i), s1 = jnLoad(samples[1] + i);
@@ -354,20 +370,24 @@ static inline void AdvancePlainAxis(const jnStepPass* pass, const float* rows, s
     }
 }
 
-// The target's velocity jump at the start of the interval, felt because the vertex's own velocity does not jump.
+// The target's velocity jump at the start of the interval, felt because the vertex's own velocity does not
+// jump.
 static inline void Kick(const jnStepPass* pass, const Basis* basis, const float* v, float* restrict kicked)
 {
     for (int i = 0; i < JN_LANES; ++i) {
-        kicked[i] = v[i] - (pass->kick[0] * basis->line[i] + pass->kick[1] * basis->e0[i] + pass->kick[2] * basis->e1[i]);
+        kicked[i] =
+            v[i] - (pass->kick[0] * basis->line[i] + pass->kick[1] * basis->e0[i] + pass->kick[2] * basis->e1[i]);
     }
 }
 
-// False if a position of the block is not finite: it would be in the sum. A sum beyond floats is a false alarm.
+// False if a position of the block is not finite: it would be in the sum. A sum beyond floats is a false
+// alarm.
 static inline bool FieldIsFinite(const float* field)
 {
     bool finite = true;
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        finite = finite && jnAllFinite(jnLoad(field + i) + jnLoad(field + JN_LANES + i) + jnLoad(field + 2 * JN_LANES + i));
+        finite =
+            finite && jnAllFinite(jnLoad(field + i) + jnLoad(field + JN_LANES + i) + jnLoad(field + 2 * JN_LANES + i));
     }
     return finite;
 }
@@ -416,7 +436,8 @@ static inline void LimitOffset(const jnStepPass* pass, size_t b, float* restrict
     }
 }
 
-static inline void WriteVelocities(const jnStepPass* pass, size_t b, int lanes, const Basis basis[3], const float* x, float* v)
+static inline void WriteVelocities(
+    const jnStepPass* pass, size_t b, int lanes, const Basis basis[3], const float* x, float* v)
 {
     const float* s = pass->slope;
     for (int axis = 0; axis < 3; ++axis) {
@@ -434,7 +455,8 @@ static inline void WriteVelocities(const jnStepPass* pass, size_t b, int lanes, 
             v[2 * JN_LANES + i] += f->spin[0] * c - f->spin[1] * a;
         }
     }
-    WriteVectors((float*)(void*)((char*)pass->velocities + b * JN_LANES * pass->velocityStride), pass->velocityStride, lanes, v);
+    WriteVectors(
+        (float*)(void*)((char*)pass->velocities + b * JN_LANES * pass->velocityStride), pass->velocityStride, lanes, v);
 }
 
 // Positions, and velocities if wanted, of one block. `state` is the block's and is used up.
@@ -478,7 +500,8 @@ static inline int LanesOf(const jnStepPass* pass, int block)
 }
 
 // Advances a block from `before` to `after`, every kind of curve and start.
-static inline void AdvanceBlock(const jnStepPass* pass, size_t b, const Basis basis[3], const float* before, float* after)
+static inline void AdvanceBlock(
+    const jnStepPass* pass, size_t b, const Basis basis[3], const float* before, float* after)
 {
     float made[JN_COEFFICIENT_SIZE], kicked[JN_LANES];
     const float* rows = made;
@@ -533,8 +556,8 @@ static void RunBlock(const jnStepPass* pass, int block)
 }
 
 // The same for a plain step: a C1 curve, positions out as they are. A bad number is left to RunBlock, which
-// starts over from the state before. It shows in the position at once, because the sample enters the acceleration, or at the
-// latest one step after the velocity went beyond floats.
+// starts over from the state before. It shows in the position at once, because the sample enters the
+// acceleration, or at the latest one step after the velocity went beyond floats.
 static inline void RunPlainBlock(const jnStepPass* pass, int block)
 {
     size_t b = (size_t)block;
@@ -561,9 +584,10 @@ static inline void RunPlainBlock(const jnStepPass* pass, int block)
 static bool IsPlain(const jnStepPass* pass)
 {
     bool bare = pass->cap == 0.0f && pass->strength == 1.0f && pass->strengths == NULL;
-    return bare && pass->dust == 0.0f && !pass->jumps && !pass->placed && pass->input != NULL && pass->inputFrame == NULL &&
-           pass->inputVelocity == NULL && pass->nextState != NULL && pass->responseTime == 0.0 && pass->slopes[0] == NULL &&
-           pass->positions != NULL && pass->velocities == NULL && pass->outputFrame == NULL;
+    return bare && pass->dust == 0.0f && !pass->jumps && !pass->placed && pass->input != NULL &&
+           pass->inputFrame == NULL && pass->inputVelocity == NULL && pass->nextState != NULL &&
+           pass->responseTime == 0.0 && pass->slopes[0] == NULL && pass->positions != NULL &&
+           pass->velocities == NULL && pass->outputFrame == NULL;
 }
 
 static void RunPass(const jnStepPass* pass, int first, int end)

@@ -7,12 +7,22 @@
 #include <string.h>
 
 // More springs than this would overflow int arithmetic in bytes per block long before memory runs out.
-enum { MAX_SPRINGS = 1 << 27 };
-enum { PARAMETER_ARRAYS = 7 };
-enum { SNAPSHOT_MAGIC = 0x314e4a53 };
+enum
+{
+    MAX_SPRINGS = 1 << 27
+};
+enum
+{
+    PARAMETER_ARRAYS = 7
+};
+enum
+{
+    SNAPSHOT_MAGIC = 0x314e4a53
+};
 
 // Precedes the bytes of a snapshot.
-typedef struct SnapshotHead {
+typedef struct SnapshotHead
+{
     uint32_t magic;
     int32_t count;
     int32_t curve, timing;
@@ -77,8 +87,8 @@ static jnResult CheckNumbers(const float* values, int count, const char* what, j
 {
     for (int i = 0; values != NULL && i < count; ++i) {
         if (!(values[i] >= 0.0f && isfinite(values[i]))) {
-            return jnFail(error, jn_badArgument, "%s of spring %d is %g; it must be a number that is not negative", what, i,
-                (double)values[i]);
+            return jnFail(error, jn_badArgument, "%s of spring %d is %g; it must be a number that is not negative",
+                what, i, (double)values[i]);
         }
     }
     return jn_ok;
@@ -99,8 +109,8 @@ static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
     jnResult result = CheckNumbers(def->stiffness != NULL ? def->stiffness : &def->uniformStiffness,
         def->stiffness != NULL ? def->count : 1, "stiffness", error);
     if (result == jn_ok) {
-        result = CheckNumbers(def->damping != NULL ? def->damping : &def->uniformDamping, def->damping != NULL ? def->count : 1,
-            "damping", error);
+        result = CheckNumbers(def->damping != NULL ? def->damping : &def->uniformDamping,
+            def->damping != NULL ? def->count : 1, "damping", error);
     }
     return result;
 }
@@ -141,8 +151,8 @@ jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* erro
     size_t size = jnSprings_ByteCount(def);
     jnSprings* springs = def->memory;
     if (springs != NULL && (def->memorySize < size || (uintptr_t)springs % JN_ALIGNMENT != 0)) {
-        return jnFail(error, jn_badArgument, "%zu bytes at a multiple of %d are needed for %d springs", size, JN_ALIGNMENT,
-            def->count);
+        return jnFail(error, jn_badArgument, "%zu bytes at a multiple of %d are needed for %d springs", size,
+            JN_ALIGNMENT, def->count);
     }
     if (springs == NULL) {
         springs = jnAllocate(&def->allocator, size);
@@ -373,7 +383,8 @@ jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size
 {
     SnapshotHead head;
     if (size != jnSprings_SnapshotSize(springs)) {
-        return jnFail(error, jn_badData, "a snapshot of this set has %zu bytes, not %zu", jnSprings_SnapshotSize(springs), size);
+        return jnFail(
+            error, jn_badData, "a snapshot of this set has %zu bytes, not %zu", jnSprings_SnapshotSize(springs), size);
     }
     memcpy(&head, snapshot, sizeof(head));
     if (head.magic != SNAPSHOT_MAGIC || head.count != springs->count || head.curve != (int32_t)springs->curve ||

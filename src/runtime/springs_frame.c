@@ -1,6 +1,6 @@
-// The simulation's own space. Springs that are to feel only a share s of the root's motion live in a space that makes the
-// other share, 1 - s, along with the root; what is left to feel is the difference. Samples are taken into that space and
-// results brought back, so the springs themselves know nothing of it.
+// The simulation's own space. Springs that are to feel only a share s of the root's motion live in a space
+// that makes the other share, 1 - s, along with the root; what is left to feel is the difference. Samples are
+// taken into that space and results brought back, so the springs themselves know nothing of it.
 #include "springs_internal.h"
 
 #include <math.h>
@@ -126,7 +126,8 @@ static void MatrixOf(const double q[4], float m[9])
 jnFrame jnSpaceFromWorld(const jnPlacement* placement)
 {
     jnFrame frame = {0};
-    double inverse[4] = {-placement->rotation[0], -placement->rotation[1], -placement->rotation[2], placement->rotation[3]};
+    double inverse[4] = {
+        -placement->rotation[0], -placement->rotation[1], -placement->rotation[2], placement->rotation[3]};
     double moved[3];
     Rotate(inverse, placement->position, moved);
     MatrixOf(inverse, frame.rotation);

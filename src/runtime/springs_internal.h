@@ -1,45 +1,54 @@
-// The spring set from the inside, shared by springs.c (life and settings), springs_step.c (time) and springs_frame.c (root).
+// The spring set from the inside, shared by springs.c (life and settings), springs_step.c (time) and
+// springs_frame.c (root).
 #pragma once
 
 #include "spring_kernels.h"
 #include "target_curve.h"
 
-enum { JN_HISTORY = 4 };
+enum
+{
+    JN_HISTORY = 4
+};
 
 // A rigid placement in double, so that it does not drift over hours of small motions.
-typedef struct jnPlacement {
+typedef struct jnPlacement
+{
     double rotation[4]; // unit quaternion x, y, z, w
     double position[3];
 } jnPlacement;
 
-// How the simulation's own space moved over an interval: it follows the share of the root's motion that the springs
-// are not to feel. Over the interval, x -> pivot + shift u + rotation(angle u) (x - pivot), u from 0 to 1.
-typedef struct jnSpaceMotion {
+// How the simulation's own space moved over an interval: it follows the share of the root's motion that the
+// springs are not to feel. Over the interval, x -> pivot + shift u + rotation(angle u) (x - pivot), u from 0
+// to 1.
+typedef struct jnSpaceMotion
+{
     jnPlacement from, to;
     double angle[3]; // rotation vector
     double pivot[3], shift[3];
 } jnSpaceMotion;
 
 // All that a step changes besides the arrays; saved in snapshots.
-typedef struct jnSpringsClock {
+typedef struct jnSpringsClock
+{
     int sampleCount; // samples in the history since it began, up to JN_HISTORY
-    int newest;      // slot of the newest sample
-    int base;        // slot of the sample that the state belongs to
-    int phantom;     // slot that jnSprings_Finish filled in place of a sample, or -1
-    int current;     // which of the two state arrays is current
-    uint32_t steps;  // advanced since the last reset
-    bool advanced;   // the set has advanced since the history began: `interval` is valid
-    bool atRest;     // the first interval starts without velocity in space
+    int newest; // slot of the newest sample
+    int base; // slot of the sample that the state belongs to
+    int phantom; // slot that jnSprings_Finish filled in place of a sample, or -1
+    int current; // which of the two state arrays is current
+    uint32_t steps; // advanced since the last reset
+    bool advanced; // the set has advanced since the history began: `interval` is valid
+    bool atRest; // the first interval starts without velocity in space
     double durations[3]; // between the samples, oldest first
     jnInterval interval; // last one advanced
     int slots[JN_HISTORY]; // its samples, oldest first
-    bool hasSpace;       // the simulation's space differs from the world
+    bool hasSpace; // the simulation's space differs from the world
     bool hasRoot;
-    jnTransform root;    // of the newest sample
+    jnTransform root; // of the newest sample
     jnSpaceMotion newestSpace, baseSpace;
 } jnSpringsClock;
 
-struct jnSprings {
+struct jnSprings
+{
     // Settings.
     int count, blockCount;
     jnCurve curve;
@@ -63,16 +72,16 @@ struct jnSprings {
     float* ratioScales;
     float* stiffness; // in use: fitted times tuning
     float* damping;
-    float* strengths;    // by SetStrength
+    float* strengths; // by SetStrength
     float* coefficients; // [blocks][JN_COEFFICIENT_ROWS][JN_LANES], by BeginStep for coefficientTime
     double coefficientTime; // the h they are for; 0: none
-    uint8_t* resets;     // [blocks], by the pass
+    uint8_t* resets; // [blocks], by the pass
 
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
     float* moving;
     size_t movingSize;
-    float* states[2];              // [blocks][2][3][JN_LANES], offsets then velocities
-    float* samples[JN_HISTORY];    // vector fields, by the pass
+    float* states[2]; // [blocks][2][3][JN_LANES], offsets then velocities
+    float* samples[JN_HISTORY]; // vector fields, by the pass
     float* velocities[JN_HISTORY]; // vector fields, Hermite only, else NULL
     jnSpringsClock clock;
 
@@ -82,7 +91,8 @@ struct jnSprings {
 };
 
 // springs_frame.c
-// Takes the root of a new sample: how far the simulation's space follows it. `full`: it follows entirely (teleport).
+// Takes the root of a new sample: how far the simulation's space follows it. `full`: it follows entirely
+// (teleport).
 void jnMoveSpace(jnSprings* springs, const jnTransform* root, bool full);
 // World to simulation, for samples.
 jnFrame jnSpaceFromWorld(const jnPlacement* placement);

@@ -1,8 +1,8 @@
 // Time: samples in, steps, what lies between them, loops and rests.
 //
-// The history is a ring of the last four samples. `newest` is the slot of the last one taken, `base` that of the sample
-// which the state belongs to: the same slot, or the one before it with a cubic in exact timing, which cannot advance over an
-// interval before it has seen the sample after it.
+// The history is a ring of the last four samples. `newest` is the slot of the last one taken, `base` that of
+// the sample which the state belongs to: the same slot, or the one before it with a cubic in exact timing,
+// which cannot advance over an interval before it has seen the sample after it.
 #include "springs_internal.h"
 
 #include "jounce/spring_functions.h"
@@ -10,20 +10,30 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE = 3 * sizeof(float) };
+enum
+{
+    DENSE = 3 * sizeof(float)
+};
 
 // A step longer than this is a day; longer ones are taken as one.
 #define LONGEST_STEP 86400.0
 // A rest is at most thirty years: the cube of it still fits a float.
 #define LONGEST_REST 1e9
 
-// Offsets and velocities below DUST are rounding dust. Every so many steps they are set to 0, so that springs come to rest and
-// do not linger among the denormals, which are slow.
+// Offsets and velocities below DUST are rounding dust. Every so many steps they are set to 0, so that springs
+// come to rest and do not linger among the denormals, which are slow.
 #define DUST 1e-30f
-enum { STEPS_BETWEEN_DUSTING = 32 };
+enum
+{
+    STEPS_BETWEEN_DUSTING = 32
+};
 
-// How many passes the fixed point of a loop is refined by: each removes all but a rounding error's share of the rest.
-enum { LOOP_PASSES = 3 };
+// How many passes the fixed point of a loop is refined by: each removes all but a rounding error's share of
+// the rest.
+enum
+{
+    LOOP_PASSES = 3
+};
 
 static bool IsExact(const jnSprings* springs)
 {
@@ -161,8 +171,8 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
     }
 }
 
-// Moves the whole history so that the new sample is where the old motion, going on at its last velocity for h seconds,
-// would have brought it: nothing of the way between is felt, and offsets are kept.
+// Moves the whole history so that the new sample is where the old motion, going on at its last velocity for h
+// seconds, would have brought it: nothing of the way between is felt, and offsets are kept.
 static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double h)
 {
     jnSpringsClock* clock = &springs->clock;
@@ -178,7 +188,8 @@ static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double
         float shift[3];
         for (int axis = 0; axis < 3; ++axis) {
             size_t entry = at + (size_t)(axis * JN_LANES);
-            float local = m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toSpace.translation[axis];
+            float local =
+                m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toSpace.translation[axis];
             shift[axis] = local - (last[entry] + ahead * (last[entry] - before[entry]));
         }
         if (!isfinite(shift[0] + shift[1] + shift[2])) {
@@ -225,7 +236,8 @@ static jnTeleport FindTeleport(const jnSprings* springs, const jnSpringsInput* i
     if (input->teleport != jn_teleportNone || springs->teleportThreshold <= 0.0f || springs->clock.sampleCount == 0) {
         return input->teleport;
     }
-    return CentreDistance(springs, input) > (double)springs->teleportThreshold ? springs->teleportKind : jn_teleportNone;
+    return CentreDistance(springs, input) > (double)springs->teleportThreshold ? springs->teleportKind
+                                                                               : jn_teleportNone;
 }
 
 // Opens a slot for a new sample that is h seconds after the newest.
@@ -322,7 +334,8 @@ void jnSprings_StepBlocks(jnSprings* springs, int firstBlock, int endBlock)
     const jnStepPass* pass = &springs->pass;
     double h = springs->clock.interval.h;
     if (pass->nextState != NULL && springs->coefficientTime != h) {
-        springs->kernels->makeCoefficients(springs->stiffness, springs->damping, h, springs->coefficients, firstBlock, endBlock);
+        springs->kernels->makeCoefficients(
+            springs->stiffness, springs->damping, h, springs->coefficients, firstBlock, endBlock);
     }
     springs->kernels->runPass(pass, firstBlock, endBlock);
 }
@@ -464,8 +477,9 @@ static void RunPeriod(jnSprings* springs, const jnSpringsLoop* loop)
     }
 }
 
-// Start of the periodic motion per spring and axis: z = (1 - A)^-1 b for a period that maps z to A z + b. `from` is the state
-// a period began with and the current state what it ended with; the current state becomes the corrected start.
+// Start of the periodic motion per spring and axis: z = (1 - A)^-1 b for a period that maps z to A z + b.
+// `from` is the state a period began with and the current state what it ended with; the current state becomes
+// the corrected start.
 static int SolvePeriod(jnSprings* springs, double period, const float* from)
 {
     float* state = springs->states[springs->clock.current];
@@ -502,13 +516,14 @@ jnResult jnSprings_SolveLoop(jnSprings* springs, const jnSpringsLoop* loop, int*
         return jnFail(error, jn_badArgument, "a loop of a Hermite curve cannot be solved: it has no target velocities");
     }
     if (loop->frameCount < 3 || !(loop->h > 0.0f) || !isfinite(loop->h)) {
-        return jnFail(error, jn_badArgument, "a loop needs at least 3 frames and h > 0, not %d frames of %g s", loop->frameCount,
-            (double)loop->h);
+        return jnFail(error, jn_badArgument, "a loop needs at least 3 frames and h > 0, not %d frames of %g s",
+            loop->frameCount, (double)loop->h);
     }
     size_t size = (size_t)springs->blockCount * JN_STATE_SIZE * sizeof(float);
     float* from = jnAllocate(&springs->allocator, size);
     if (from == NULL) {
-        return jnFail(error, jn_outOfMemory, "no memory to solve a loop of %d springs (%zu bytes)", springs->count, size);
+        return jnFail(
+            error, jn_outOfMemory, "no memory to solve a loop of %d springs (%zu bytes)", springs->count, size);
     }
     jnSpringsInput first = {.targets = loop->targets};
     Restart(springs, &first);

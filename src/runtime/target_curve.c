@@ -1,8 +1,8 @@
 // Slopes of the target curve and what follows from them; see target_curve.h for the notation.
 //
 // With S_i = D_i / t_own the slope over difference i, the parabola through three samples gives
-//     central   m = S1 - (S1 - S0) t1/(t0 + t1)   at s1          (the paper's central difference when t0 = t1)
-//     backward  m = S2 + (S2 - S1) t2/(t1 + t2)   at s3
+//     central   m = S1 - (S1 - S0) t1/(t0 + t1)   at s1          (the paper's central difference when t0 =
+//     t1) backward  m = S2 + (S2 - S1) t2/(t1 + t2)   at s3
 // Both are exact for a target of constant acceleration, whatever the durations.
 #include "target_curve.h"
 

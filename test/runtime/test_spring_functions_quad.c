@@ -1,7 +1,7 @@
 // The closed-form responses against quad precision, on a grid over the whole quarter plane.
 //
-// The reference shares no formula with the code under test: a Taylor series at h / 2^m, then m doublings of the step,
-// differentiated by the product rule. In quad precision it keeps more than 20 digits everywhere.
+// The reference shares no formula with the code under test: a Taylor series at h / 2^m, then m doublings of
+// the step, differentiated by the product rule. In quad precision it keeps more than 20 digits everywhere.
 #include "support.h"
 
 #include "jounce/spring_functions.h"
@@ -11,7 +11,8 @@
 typedef __float128 Quad;
 
 // A value and its derivatives by stiffness and damping.
-typedef struct Dual {
+typedef struct Dual
+{
     Quad value, byStiffness, byDamping;
 } Dual;
 
@@ -31,7 +32,8 @@ static Dual Constant(Quad value)
     return (Dual){value, 0, 0};
 }
 
-typedef struct Reference {
+typedef struct Reference
+{
     Dual impulse, step, ramp, velocity, position, cosine;
 } Reference;
 
@@ -75,9 +77,10 @@ static Reference EvaluateReference(double stiffness, double damping, double h)
     return r;
 }
 
-// Sizes of the functions without their oscillation. Where nothing oscillates a positive function is its own envelope, and
-// one that changes sign has the sum of its two decaying parts.
-typedef struct Envelope {
+// Sizes of the functions without their oscillation. Where nothing oscillates a positive function is its own
+// envelope, and one that changes sign has the sum of its two decaying parts.
+typedef struct Envelope
+{
     double cosine, impulse, step, ramp, velocity;
     double cosineByStiffness, impulseByStiffness, stepByStiffness, rampByStiffness;
     double cosineByDamping, impulseByDamping, stepByDamping, rampByDamping;
@@ -122,32 +125,41 @@ static Envelope EvaluateEnvelope(double stiffness, double damping, double h, con
 }
 
 // Largest error so far of each function, in shares of its envelope, and where it was.
-typedef struct Worst {
+typedef struct Worst
+{
     double error;
     double stiffness, damping, h;
 } Worst;
 
-enum { FUNCTION_COUNT = 14 };
-static const char* const functionNames[FUNCTION_COUNT] = {"EC", "ES", "G1", "G2", "EC-aES", "EC+aES", "dEC/dks", "dES/dks",
-    "dG1/dks", "dG2/dks", "dEC/dkd", "dES/dkd", "dG1/dkd", "dG2/dkd"};
+enum
+{
+    FUNCTION_COUNT = 14
+};
+static const char* const functionNames[FUNCTION_COUNT] = {"EC", "ES", "G1", "G2", "EC-aES", "EC+aES", "dEC/dks",
+    "dES/dks", "dG1/dks", "dG2/dks", "dEC/dkd", "dES/dkd", "dG1/dkd", "dG2/dkd"};
 
 // Beyond this phase the arguments' own rounding decides; see the header.
 #define PHASE_LIMIT 1e3
 #define TOLERANCE 1e-12
 // What cannot be told from an underflow.
 #define TINY 1e-290
-// The reference's own error, of the function's size at a short step: two of its derivatives cancel to nothing where the
-// motion has died out. EC - alpha ES and dES/dk_s, which are the same quantities, are still checked in full there.
+// The reference's own error, of the function's size at a short step: two of its derivatives cancel to nothing
+// where the motion has died out. EC - alpha ES and dES/dk_s, which are the same quantities, are still checked
+// in full there.
 #define REFERENCE_ERROR 1e-28
-enum { COSINE_BY_DAMPING = 10, STEP_BY_DAMPING = 12 };
+enum
+{
+    COSINE_BY_DAMPING = 10,
+    STEP_BY_DAMPING = 12
+};
 
 static void CheckPoint(double stiffness, double damping, double h, Worst worst[FUNCTION_COUNT], long* exact)
 {
     jnSpringResponse byStiffness, byDamping;
     jnSpringResponse s = jnDifferentiateSpring(stiffness, damping, h, &byStiffness, &byDamping);
-    const double values[FUNCTION_COUNT] = {s.cosine, s.impulse, s.step, s.ramp, s.velocity, s.position, byStiffness.cosine,
-        byStiffness.impulse, byStiffness.step, byStiffness.ramp, byDamping.cosine, byDamping.impulse, byDamping.step,
-        byDamping.ramp};
+    const double values[FUNCTION_COUNT] = {s.cosine, s.impulse, s.step, s.ramp, s.velocity, s.position,
+        byStiffness.cosine, byStiffness.impulse, byStiffness.step, byStiffness.ramp, byDamping.cosine,
+        byDamping.impulse, byDamping.step, byDamping.ramp};
     for (int i = 0; i < FUNCTION_COUNT; ++i) {
         if (!isfinite(values[i])) {
             fail_msg("%s is %g at k_s %.17g, k_d %.17g, h %.17g", functionNames[i], values[i], stiffness, damping, h);
@@ -169,9 +181,9 @@ static void CheckPoint(double stiffness, double damping, double h, Worst worst[F
     ++*exact;
     Reference r = EvaluateReference(stiffness, damping, h);
     Envelope e = EvaluateEnvelope(stiffness, damping, h, &r);
-    const Quad expected[FUNCTION_COUNT] = {r.cosine.value, r.impulse.value, r.step.value, r.ramp.value, r.velocity.value,
-        r.position.value, r.cosine.byStiffness, r.impulse.byStiffness, r.step.byStiffness, r.ramp.byStiffness,
-        r.cosine.byDamping, r.impulse.byDamping, r.step.byDamping, r.ramp.byDamping};
+    const Quad expected[FUNCTION_COUNT] = {r.cosine.value, r.impulse.value, r.step.value, r.ramp.value,
+        r.velocity.value, r.position.value, r.cosine.byStiffness, r.impulse.byStiffness, r.step.byStiffness,
+        r.ramp.byStiffness, r.cosine.byDamping, r.impulse.byDamping, r.step.byDamping, r.ramp.byDamping};
     const double envelope[FUNCTION_COUNT] = {e.cosine, e.impulse, e.step, e.ramp, e.velocity,
         e.cosine + 0.5 * damping * e.impulse, e.cosineByStiffness, e.impulseByStiffness, e.stepByStiffness,
         e.rampByStiffness, e.cosineByDamping, e.impulseByDamping, e.stepByDamping, e.rampByDamping};
@@ -195,8 +207,8 @@ static void CheckWorst(const Worst worst[FUNCTION_COUNT], long exact)
 {
     print_message("%ld points compared\n", exact);
     for (int i = 0; i < FUNCTION_COUNT; ++i) {
-        print_message("  %-8s worst %.1e of its envelope at k_s %.6g, k_d %.6g, h %.6g\n", functionNames[i], worst[i].error,
-            worst[i].stiffness, worst[i].damping, worst[i].h);
+        print_message("  %-8s worst %.1e of its envelope at k_s %.6g, k_d %.6g, h %.6g\n", functionNames[i],
+            worst[i].error, worst[i].stiffness, worst[i].damping, worst[i].h);
     }
     for (int i = 0; i < FUNCTION_COUNT; ++i) {
         ASSERT_AT_MOST(worst[i].error, TOLERANCE);
@@ -207,7 +219,12 @@ static void CheckWorst(const Worst worst[FUNCTION_COUNT], long exact)
 static void EveryFunctionIsExactOverTheWholePlane(void** state)
 {
     (void)state;
-    enum { STIFFNESSES = 64, DAMPINGS = 64, STEPS = 52 };
+    enum
+    {
+        STIFFNESSES = 64,
+        DAMPINGS = 64,
+        STEPS = 52
+    };
     Worst worst[FUNCTION_COUNT] = {0};
     long exact = 0;
     for (int i = 0; i < STIFFNESSES; ++i) {
@@ -244,7 +261,8 @@ static void EveryFunctionIsExactAroundCriticalDamping(void** state)
     CheckWorst(worst, exact);
 }
 
-// Both sides of each border between two formulas: |root| = 2, roots apart by a quarter of their mean, |x| = 1.
+// Both sides of each border between two formulas: |root| = 2, roots apart by a quarter of their mean, |x|
+// = 1.
 static void FormulasAgreeAtTheirBorders(void** state)
 {
     (void)state;
@@ -271,11 +289,14 @@ static void WildArgumentsGiveFiniteResults(void** state)
 {
     (void)state;
     static const double wild[] = {0, -1, 5e-324, 1e-300, 1e-30, 1, 1e30, 1e300, 1.7e308, INFINITY, NAN, -INFINITY};
-    enum { COUNT = sizeof(wild) / sizeof(wild[0]) };
+    enum
+    {
+        COUNT = sizeof(wild) / sizeof(wild[0])
+    };
     for (int i = 0; i < COUNT * COUNT * COUNT; ++i) {
         jnSpringResponse byStiffness, byDamping;
-        jnSpringResponse s = jnDifferentiateSpring(wild[i % COUNT], wild[i / COUNT % COUNT], wild[i / COUNT / COUNT],
-            &byStiffness, &byDamping);
+        jnSpringResponse s = jnDifferentiateSpring(
+            wild[i % COUNT], wild[i / COUNT % COUNT], wild[i / COUNT / COUNT], &byStiffness, &byDamping);
         assert_true(isfinite(s.cosine + s.impulse + s.step + s.ramp + s.position + s.velocity));
         assert_true(isfinite(byStiffness.cosine + byStiffness.impulse + byStiffness.step + byStiffness.ramp));
         assert_true(isfinite(byDamping.cosine + byDamping.impulse + byDamping.step + byDamping.ramp));

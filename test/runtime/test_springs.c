@@ -1,11 +1,15 @@
-// The spring set against known answers: the paper's own formula, analytic solutions, and its promises one by one.
+// The spring set against known answers: the paper's own formula, analytic solutions, and its promises one by
+// one.
 #include "support.h"
 
 #include "jounce/jounce.h"
 
 #include <float.h>
 
-enum { MAX_SPRINGS = 67 };
+enum
+{
+    MAX_SPRINGS = 67
+};
 
 // Makes a set of `count` springs, all alike unless arrays are set in the def.
 static jnSprings* Make(int count, float stiffness, float damping, jnCurve curve, jnTiming timing)
@@ -26,7 +30,8 @@ static jnSprings* Make(int count, float stiffness, float damping, jnCurve curve,
 
 static void Step(jnSprings* springs, double h, const float* targets, float* positions)
 {
-    jnSprings_Step(springs, &(jnSpringsInput){.h = (float)h, .targets = targets}, &(jnSpringsOutput){.positions = positions});
+    jnSprings_Step(
+        springs, &(jnSpringsInput){.h = (float)h, .targets = targets}, &(jnSpringsOutput){.positions = positions});
 }
 
 // A smooth, lively target of range about 1 m.
@@ -44,7 +49,8 @@ static void TargetVelocity(double t, float v[3])
     v[2] = (float)(0.2 * (1.3 * cos(1.3 * t + 1) * cos(5 * t) - 5 * sin(1.3 * t + 1) * sin(5 * t)));
 }
 
-// One interval of the paper, Section "Dynamics", to the letter, in double: target cubic with coefficients q, a, b, c.
+// One interval of the paper, Section "Dynamics", to the letter, in double: target cubic with coefficients q,
+// a, b, c.
 static void PaperStep(double ks, double kd, double h, const double cubic[4], double* x, double* v)
 {
     double q = cubic[0], a = cubic[1], b = cubic[2], c = cubic[3];
@@ -79,7 +85,8 @@ static void PaperCubic(const float* samples, int stride, int n, int count, doubl
     cubic[3] = x0;
 }
 
-// Positions at every sample: out[n] belongs to samples[n]. `lag` is 1 for exact timing, whose output is a sample behind.
+// Positions at every sample: out[n] belongs to samples[n]. `lag` is 1 for exact timing, whose output is a
+// sample behind.
 static void Bake(jnSprings* springs, const float* samples, int frames, double h, int lag, float* out)
 {
     size_t size = 3 * (size_t)jnSprings_Count(springs);
@@ -92,8 +99,10 @@ static void Bake(jnSprings* springs, const float* samples, int frames, double h,
     }
 }
 
-// The same by the paper's formula, in double, for one spring. Slopes of the first interval give the start velocity.
-static void PaperBake(double ks, double kd, const float* samples, int frames, double h, jnCurve curve, bool atRest, double* out)
+// The same by the paper's formula, in double, for one spring. Slopes of the first interval give the start
+// velocity.
+static void PaperBake(
+    double ks, double kd, const float* samples, int frames, double h, jnCurve curve, bool atRest, double* out)
 {
     for (int axis = 0; axis < 3; ++axis) {
         double x = (double)samples[axis], v = 0, cubic[4];
@@ -133,12 +142,18 @@ static void FillTargets(float* samples, int frames, double h)
 
 // Soft and stiff, under-, critically and overdamped.
 static const float pairs[][2] = {{200, 2}, {200, 28.284271f}, {256, 32}, {200, 60}, {5000, 20}, {50, 1}, {9000, 400}};
-enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
+enum
+{
+    PAIRS = sizeof(pairs) / sizeof(pairs[0])
+};
 
 static void EveryCurveIsThePapersSolution(void** state)
 {
     (void)state;
-    enum { FRAMES = 300 };
+    enum
+    {
+        FRAMES = 300
+    };
     float samples[3 * FRAMES], out[3 * FRAMES];
     double expected[3 * FRAMES], h = (double)(1.0f / 30);
     FillTargets(samples, FRAMES, h);
@@ -155,7 +170,8 @@ static void EveryCurveIsThePapersSolution(void** state)
                 jnSprings* springs;
                 assert_int_equal(jnCreateSprings(&def, &springs, NULL), jn_ok);
                 Bake(springs, samples, FRAMES, h, curve == jn_curveCubic, out);
-                PaperBake((double)pairs[k][0], (double)pairs[k][1], samples, FRAMES, h, (jnCurve)curve, atRest, expected);
+                PaperBake(
+                    (double)pairs[k][0], (double)pairs[k][1], samples, FRAMES, h, (jnCurve)curve, atRest, expected);
                 ASSERT_AT_MOST(Worst(expected, out, 3 * FRAMES), 1e-6);
                 jnDestroySprings(springs);
             }
@@ -167,7 +183,10 @@ static void EveryCurveIsThePapersSolution(void** state)
 static void FloatStepsStayExactOverTenThousandFrames(void** state)
 {
     (void)state;
-    enum { FRAMES = 10000 };
+    enum
+    {
+        FRAMES = 10000
+    };
     float* samples = malloc(sizeof(float) * 3 * FRAMES);
     float* out = malloc(sizeof(float) * 3 * FRAMES);
     double* expected = malloc(sizeof(double) * 3 * FRAMES);
@@ -180,7 +199,8 @@ static void FloatStepsStayExactOverTenThousandFrames(void** state)
         Bake(springs, samples, FRAMES, h, 1, out);
         PaperBake((double)p[0], (double)p[1], samples, FRAMES, h, jn_curveCubic, false, expected);
         double early = Worst(expected, out, 3 * 1000), all = Worst(expected, out, 3 * FRAMES);
-        print_message("k_s %g, k_d %g: error %.1e after 1,000 frames, %.1e after 10,000\n", (double)p[0], (double)p[1], early, all);
+        print_message("k_s %g, k_d %g: error %.1e after 1,000 frames, %.1e after 10,000\n", (double)p[0], (double)p[1],
+            early, all);
         ASSERT_AT_MOST(all, 3e-6 * range);
         jnDestroySprings(springs);
     }
@@ -194,7 +214,8 @@ static void CausalTimingIsExactForConstantAcceleration(void** state)
 {
     (void)state;
     double ks = 300, kd = 10, g = 4;
-    // Offset of a spring under constant target acceleration from rest on the target: -g (1 - P(t))/k_s = -g G1(t).
+    // Offset of a spring under constant target acceleration from rest on the target: -g (1 - P(t))/k_s = -g
+    // G1(t).
     jnSprings* springs = Make(1, (float)ks, (float)kd, jn_curveCubic, jn_timingCausal);
     Random random = {7};
     double t = 0;
@@ -223,7 +244,11 @@ static void CausalTimingIsExactForConstantAcceleration(void** state)
 static void ExactTimingIsMoreAccurateThanCausal(void** state)
 {
     (void)state;
-    enum { DENSE = 16, FRAMES = 300 };
+    enum
+    {
+        DENSE = 16,
+        FRAMES = 300
+    };
     double h = (double)(1.0f / 30), error[2] = {0, 0};
     for (int timing = 0; timing < 2; ++timing) {
         jnSprings* coarse = Make(1, 400, 6, jn_curveCubic, (jnTiming)timing);
@@ -269,7 +294,8 @@ static void CurvePoint(double t, float x[3], float v[3])
     }
 }
 
-// Runs 20 s of that curve; times of the samples by `rate`, or random ones for rate 0, or with dropped frames for rate < 0.
+// Runs 20 s of that curve; times of the samples by `rate`, or random ones for rate 0, or with dropped frames
+// for rate < 0.
 static void RunAtRate(double rate, float stiffness, float damping, float out[60][3])
 {
     jnSprings* springs = Make(1, stiffness, damping, jn_curveHermite, jn_timingCausal);
@@ -361,7 +387,8 @@ static void TargetsMovedDuringAPauseCarryTheirSprings(void** state)
 static void TeleportKeepsOffsetsOrResetsThem(void** state)
 {
     (void)state;
-    // Three sets see the same motion; two of them are moved by 100 m at frame 40, one told, one by the threshold.
+    // Three sets see the same motion; two of them are moved by 100 m at frame 40, one told, one by the
+    // threshold.
     jnSprings* stay = Make(1, 200, 2, jn_curveCubic, jn_timingCausal);
     jnSprings* told = Make(1, 200, 2, jn_curveCubic, jn_timingCausal);
     jnSprings* found = Make(1, 200, 2, jn_curveCubic, jn_timingCausal);
@@ -378,7 +405,8 @@ static void TeleportKeepsOffsetsOrResetsThem(void** state)
             jnSprings_AddImpulse(told, 0, hit);
             jnSprings_AddImpulse(found, 0, hit);
         }
-        jnTeleport keep = n == 40 ? jn_teleportKeep : jn_teleportNone, anew = n == 40 ? jn_teleportReset : jn_teleportNone;
+        jnTeleport keep = n == 40 ? jn_teleportKeep : jn_teleportNone,
+                   anew = n == 40 ? jn_teleportReset : jn_teleportNone;
         Step(stay, 1 / 60.0, x, p[0]);
         jnSprings_Step(told, &(jnSpringsInput){.h = 1 / 60.0f, .targets = far, .teleport = keep},
             &(jnSpringsOutput){.positions = p[1]});
@@ -427,7 +455,7 @@ static void InertiaScalesWhatIsFeltOfTheRoot(void** state)
         jnDestroySprings(springs);
     }
     ASSERT_AT_MOST(offset[0], 2e-6);
-    assert_true(offset[1] > 0.01);                     // a/k_s = 3/200
+    assert_true(offset[1] > 0.01); // a/k_s = 3/200
     ASSERT_NEAR(offset[2], 0.5 * offset[1], 1e-4);
     ASSERT_AT_MOST(offset[3], 2e-6);
 }
@@ -564,7 +592,8 @@ static void CapBendsSmoothlyAndIsNeverReached(void** state)
         offset[1] = 0;
         offset[2] = (float)(0.8 * r);
         jnSprings_SetState(springs, offset, speed);
-        jnSprings_Step(springs, &(jnSpringsInput){.targets = x}, &(jnSpringsOutput){.positions = out, .velocities = velocity});
+        jnSprings_Step(
+            springs, &(jnSpringsInput){.targets = x}, &(jnSpringsOutput){.positions = out, .velocities = velocity});
         double now = sqrt((double)out[0] * (double)out[0] + (double)out[2] * (double)out[2]);
         assert_true(now < 0.1);
         if (r <= 0.05) {
@@ -581,7 +610,8 @@ static void CapBendsSmoothlyAndIsNeverReached(void** state)
     float ahead[3], a[3], b[3];
     offset[0] = 0.09f, offset[1] = 0.02f, offset[2] = 0.05f;
     jnSprings_SetState(springs, offset, speed);
-    jnSprings_Step(springs, &(jnSpringsInput){.targets = x}, &(jnSpringsOutput){.positions = a, .velocities = velocity});
+    jnSprings_Step(
+        springs, &(jnSpringsInput){.targets = x}, &(jnSpringsOutput){.positions = a, .velocities = velocity});
     for (int i = 0; i < 3; ++i) {
         ahead[i] = offset[i] + 1e-3f * speed[i];
     }
@@ -671,7 +701,11 @@ static void SettleIsManyStepsInOne(void** state)
 static void LoopsRepeatExactly(void** state)
 {
     (void)state;
-    enum { FRAMES = 24, COUNT = 19 };
+    enum
+    {
+        FRAMES = 24,
+        COUNT = 19
+    };
     static float targets[FRAMES][COUNT][3], first[FRAMES][COUNT][3];
     for (int n = 0; n < FRAMES; ++n) {
         for (int v = 0; v < COUNT; ++v) {
@@ -721,7 +755,8 @@ static void ALoopWithoutASolutionIsCounted(void** state)
         }
     }
     int unsolved = -1;
-    assert_int_equal(jnSprings_SolveLoop(springs, &(jnSpringsLoop){&targets[0][0][0], 10, 0.1f}, &unsolved, NULL), jn_ok);
+    assert_int_equal(
+        jnSprings_SolveLoop(springs, &(jnSpringsLoop){&targets[0][0][0], 10, 0.1f}, &unsolved, NULL), jn_ok);
     assert_int_equal(unsolved, 3);
     float offsets[9];
     jnSprings_GetState(springs, offsets, NULL);
@@ -729,7 +764,8 @@ static void ALoopWithoutASolutionIsCounted(void** state)
         assert_true(offsets[i] == 0);
     }
     jnError error;
-    assert_int_equal(jnSprings_SolveLoop(springs, &(jnSpringsLoop){&targets[0][0][0], 2, 0.1f}, NULL, &error), jn_badArgument);
+    assert_int_equal(
+        jnSprings_SolveLoop(springs, &(jnSpringsLoop){&targets[0][0][0], 2, 0.1f}, NULL, &error), jn_badArgument);
     jnDestroySprings(springs);
 }
 
@@ -767,7 +803,8 @@ static void EvaluateAgreesWithShorterSteps(void** state)
     }
 }
 
-// Every curve and timing: the end of the interval is the step's own output, and velocities are slopes of positions.
+// Every curve and timing: the end of the interval is the step's own output, and velocities are slopes of
+// positions.
 static void EvaluateIsContinuousOverTheInterval(void** state)
 {
     (void)state;
@@ -804,7 +841,10 @@ static void EvaluateIsContinuousOverTheInterval(void** state)
 static void ANonFiniteNumberResetsItsVertexOnly(void** state)
 {
     (void)state;
-    enum { COUNT = 20 };
+    enum
+    {
+        COUNT = 20
+    };
     static const float poison[] = {NAN, INFINITY, -INFINITY};
     jnSprings* healthy = Make(COUNT, 200, 2, jn_curveCubic, jn_timingCausal);
     jnSprings* springs = Make(COUNT, 200, 2, jn_curveCubic, jn_timingCausal);
@@ -886,7 +926,10 @@ static void RunScript(jnKernel kernel, int parts, float* out)
 static void EveryKernelGivesTheSameBytes(void** state)
 {
     (void)state;
-    enum { SIZE = 50 * 3 * MAX_SPRINGS };
+    enum
+    {
+        SIZE = 50 * 3 * MAX_SPRINGS
+    };
     static float reference[SIZE], out[SIZE];
     RunScript(jn_kernelBaseline, 1, reference);
     for (int i = 0; i < SIZE; ++i) {
@@ -905,7 +948,10 @@ static void EveryKernelGivesTheSameBytes(void** state)
 static void AnySplitOfTheBlocksGivesTheSameBytes(void** state)
 {
     (void)state;
-    enum { SIZE = 50 * 3 * MAX_SPRINGS };
+    enum
+    {
+        SIZE = 50 * 3 * MAX_SPRINGS
+    };
     static float reference[SIZE], out[SIZE];
     RunScript(jn_kernelAuto, 1, reference);
     for (int parts = 2; parts < 6; ++parts) {
@@ -966,7 +1012,8 @@ static void SpringsComeToRestWithoutDenormals(void** state)
 }
 
 // An allocator that fails from its n-th call on, and counts what is out.
-typedef struct Budget {
+typedef struct Budget
+{
     int calls, allowed, live;
 } Budget;
 

@@ -1,7 +1,7 @@
 // The .npy format: magic, version, header length, a Python dictionary as text, then the raw scalars.
 //
-// The header is read by a small parser of just that dictionary: keys 'descr', 'fortran_order', 'shape', each once,
-// in any order. Every length is checked against the size of the file before it is used.
+// The header is read by a small parser of just that dictionary: keys 'descr', 'fortran_order', 'shape', each
+// once, in any order. Every length is checked against the size of the file before it is used.
 #include "jounce-author/npy.h"
 
 #include "internal.h"
@@ -14,10 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAGIC_LENGTH = 6, MAX_HEADER = 65536 };
+enum
+{
+    MAGIC_LENGTH = 6,
+    MAX_HEADER = 65536
+};
 static const char magic[MAGIC_LENGTH + 1] = "\x93NUMPY";
 
-static const struct {
+static const struct
+{
     const char* descriptor;
     const char* name;
     size_t size;
@@ -27,7 +32,10 @@ static const struct {
     [jna_int32] = {"<i4", "int32", 4},
     [jna_uint8] = {"|u1", "uint8", 1},
 };
-enum { SCALAR_COUNT = sizeof(scalars) / sizeof(scalars[0]) };
+enum
+{
+    SCALAR_COUNT = sizeof(scalars) / sizeof(scalars[0])
+};
 
 size_t jnaScalarSize(jnaScalar scalar)
 {
@@ -35,7 +43,8 @@ size_t jnaScalarSize(jnaScalar scalar)
 }
 
 // A cursor over the header text [at, end).
-typedef struct Cursor {
+typedef struct Cursor
+{
     const char* at;
     const char* end;
 } Cursor;
@@ -155,8 +164,8 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
         return jnFail(error, jn_badData, "%s: the .npy header is damaged", path);
     }
     if (fortran) {
-        return jnFail(error, jn_badData,
-            "%s: is in Fortran order; save it in C order, numpy.ascontiguousarray(x) does it", path);
+        return jnFail(
+            error, jn_badData, "%s: is in Fortran order; save it in C order, numpy.ascontiguousarray(x) does it", path);
     }
     for (int i = 0; i < SCALAR_COUNT; ++i) {
         if (strcmp(descriptor, scalars[i].descriptor) == 0) {
@@ -164,8 +173,8 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
             return jn_ok;
         }
     }
-    return jnFail(error, jn_badData,
-        "%s: holds scalars of type '%s'; float32 ('<f4') and float64 ('<f8') can be read", path, descriptor);
+    return jnFail(error, jn_badData, "%s: holds scalars of type '%s'; float32 ('<f4') and float64 ('<f8') can be read",
+        path, descriptor);
 }
 
 // Finds header and data inside the mapped file; every offset is checked against its size.
@@ -208,13 +217,15 @@ static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
     if (needed != present) {
         char shape[96];
         jnaArray_Describe(array, shape, sizeof(shape));
-        return jnFail(error, jn_badData, "%s: has %zu bytes of data, its header says %zu, %s", path, present, needed, shape);
+        return jnFail(
+            error, jn_badData, "%s: has %zu bytes of data, its header says %zu, %s", path, present, needed, shape);
     }
     array->data = bytes + start + length;
     return jn_ok;
 }
 
-// NumPy aligns the data to 64 bytes; a file that does not is copied to the heap so that it may be read directly.
+// NumPy aligns the data to 64 bytes; a file that does not is copied to the heap so that it may be read
+// directly.
 static jnResult AlignData(const char* path, jnaArray* array, jnError* error)
 {
     size_t scalarSize = jnaScalarSize(array->scalar);
@@ -298,22 +309,23 @@ void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size)
     }
 }
 
-jnResult jnaCreateArray(const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file,
-    jnError* error)
+jnResult jnaCreateArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file, jnError* error)
 {
     jnResult result = jnaCreateFile(path, file, error);
     if (result != jn_ok) {
         return result;
     }
     char header[256];
-    size_t used = (size_t)snprintf(header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (",
-        scalars[scalar].descriptor);
+    size_t used = (size_t)snprintf(
+        header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (", scalars[scalar].descriptor);
     for (int i = 0; i < dimensions; ++i) {
-        used += (size_t)snprintf(header + used, sizeof(header) - used, "%zu,%s", shape[i],
-            i + 1 < dimensions ? " " : "");
+        used +=
+            (size_t)snprintf(header + used, sizeof(header) - used, "%zu,%s", shape[i], i + 1 < dimensions ? " " : "");
     }
     used += (size_t)snprintf(header + used, sizeof(header) - used, "), }");
-    // Version 1.0: ten bytes before the text, which ends with a newline so that the data start at a multiple of 64.
+    // Version 1.0: ten bytes before the text, which ends with a newline so that the data start at a multiple
+    // of 64.
     size_t total = jnAlignUp(10 + used + 1);
     unsigned char prefix[10] = {0};
     memcpy(prefix, magic, MAGIC_LENGTH);
@@ -329,8 +341,8 @@ jnResult jnaCreateArray(const char* path, jnaScalar scalar, int dimensions, cons
     return jn_ok;
 }
 
-jnResult jnaWriteArray(const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data,
-    jnError* error)
+jnResult jnaWriteArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data, jnError* error)
 {
     jnaFile file;
     jnResult result = jnaCreateArray(path, scalar, dimensions, shape, &file, error);

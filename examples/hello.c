@@ -1,0 +1,31 @@
+// One soft vertex on a target that hops up and stops: the vertex overshoots, swings and comes to rest.
+//
+//     cc hello.c $(pkg-config --cflags --libs jounce) -lm && ./a.out
+#include <jounce/jounce.h>
+
+#include <stdio.h>
+
+int main(void)
+{
+    jnSpringsDef def = jnDefaultSpringsDef();
+    def.count = 1;
+    def.uniformStiffness = jnStiffnessFromHertz(3.0f); // swings three times a second
+    def.uniformDamping = jnDampingFromRatio(3.0f, 0.15f); // and loses its swing in about a second
+    jnError error;
+    jnSprings* springs;
+    if (jnCreateSprings(&def, &springs, &error) != jn_ok) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    float position[3];
+    for (int frame = 0; frame < 60; ++frame) {
+        float height = frame < 10 ? 0.02f * (float)frame : 0.2f; // the animation: 20 cm up in a third of a second
+        float target[3] = {0.0f, height, 0.0f};
+        jnSprings_Step(springs, &(jnSpringsInput){.h = 1.0f / 30.0f, .targets = target},
+            &(jnSpringsOutput){.positions = position});
+        printf("%2d  target %.3f m  vertex %.3f m  %*s\n", frame, (double)height, (double)position[1],
+            (int)(position[1] * 150.0f), "o");
+    }
+    jnDestroySprings(springs);
+    return position[1] > 0.19f && position[1] < 0.21f ? 0 : 1;
+}

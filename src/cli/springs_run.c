@@ -1,0 +1,355 @@
+// jounce springs run: the runtime's own stepping over targets given as an array.
+#include "cli.h"
+
+#include "jounce-author/npy.h"
+#include "jounce/jounce.h"
+
+#include "internal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+// What the command line asked for.
+typedef struct Request
+{
+    const char* targets;
+    const char* stiffness;
+    const char* damping;
+    const char* output;
+    const char* velocities;
+    double dt;
+    int curve, mode, start;
+    long threads;
+    bool json;
+} Request;
+
+// What is open while it runs.
+typedef struct Run
+{
+    jnaArray targets;
+    jnSprings* springs;
+    jnaFile positionFile, velocityFile;
+    float* row; // [vertices][3], a sample as floats
+    float* positions; // [vertices][3]
+    float* velocities; // [vertices][3]
+    size_t frames, vertices;
+    bool wantsVelocities;
+} Run;
+
+// A parameter is a number on the line or a file with one per vertex. The array comes from malloc.
+static jnResult ReadParameter(const char* name, const char* word, size_t vertices, float** values, jnError* error)
+{
+    *values = malloc(vertices * sizeof(float));
+    if (*values == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", name);
+    }
+    char* end;
+    double number = strtod(word, &end);
+    bool isNumber = end != word && *end == '\0';
+    jnaArray array = {0};
+    if (!isNumber) {
+        jnResult result = jnaOpenArray(word, &array, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        char shape[96];
+        jnaArray_Describe(&array, shape, sizeof(shape));
+        if (array.scalar > jna_float64 || array.dimensions != 1 || array.shape[0] != vertices) {
+            jnaCloseArray(&array);
+            return jnFail(error, jn_badData,
+                "%s: is %s, but the targets have %zu vertices, so a float array (%zu,) is needed", word, shape,
+                vertices, vertices);
+        }
+    }
+    jnResult result = jn_ok;
+    for (size_t i = 0; i < vertices && result == jn_ok; ++i) {
+        double value = isNumber ? number : jnaArray_Get(&array, i);
+        (*values)[i] = (float)value;
+        if (!(value >= 0.0) || !isfinite((*values)[i])) {
+            result = isNumber
+                         ? jnFail(error, jn_badArgument, "%s %s: must be a number that is not negative", name, word)
+                         : jnFail(error, jn_badData, "%s: entry %zu is %g, it must be a number that is not negative",
+                               word, i, value);
+        }
+    }
+    if (!isNumber) {
+        jnaCloseArray(&array);
+    }
+    return result;
+}
+
+static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
+{
+    jnResult result = jnaOpenArray(path, targets, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    char shape[96];
+    jnaArray_Describe(targets, shape, sizeof(shape));
+    if (targets->scalar > jna_float64 || targets->dimensions != 3 || targets->shape[2] != 3) {
+        return jnFail(error, jn_badData, "%s: is %s, targets must be a float array (frames, vertices, 3)", path, shape);
+    }
+    if (targets->shape[0] == 0 || targets->shape[1] == 0 || targets->shape[1] > 100000000) {
+        return jnFail(error, jn_badData, "%s: is %s, it needs at least one frame and one vertex", path, shape);
+    }
+    return jn_ok;
+}
+
+static jnResult Prepare(const Request* request, Run* run, jnError* error)
+{
+    jnResult result = OpenTargets(request->targets, &run->targets, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    run->frames = run->targets.shape[0];
+    run->vertices = run->targets.shape[1];
+    run->wantsVelocities = request->velocities != NULL;
+    float *stiffness = NULL, *damping = NULL;
+    result = ReadParameter("--stiffness", request->stiffness, run->vertices, &stiffness, error);
+    if (result == jn_ok) {
+        result = ReadParameter("--damping", request->damping, run->vertices, &damping, error);
+    }
+    if (result == jn_ok) {
+        jnSpringsDef def = jnDefaultSpringsDef();
+        def.count = (int)run->vertices;
+        def.stiffness = stiffness;
+        def.damping = damping;
+        def.curve = (jnCurve)request->curve;
+        def.timing = (jnTiming)request->mode;
+        def.start = (jnStart)request->start;
+        result = jnCreateSprings(&def, &run->springs, error);
+    }
+    free(stiffness);
+    free(damping);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t size = 3 * run->vertices * sizeof(float);
+    run->row = malloc(size);
+    run->positions = malloc(size);
+    run->velocities = calloc(1, size);
+    if (run->row == NULL || run->positions == NULL || run->velocities == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", run->vertices);
+    }
+    result = jnaCreateArray(request->output, jna_float32, 3, run->targets.shape, &run->positionFile, error);
+    if (result == jn_ok && run->wantsVelocities) {
+        result = jnaCreateArray(request->velocities, jna_float32, 3, run->targets.shape, &run->velocityFile, error);
+    }
+    return result;
+}
+
+static void WriteRow(Run* run, const float* positions, const float* velocities)
+{
+    fwrite(positions, sizeof(float), 3 * run->vertices, run->positionFile.stream);
+    if (run->wantsVelocities) {
+        fwrite(velocities, sizeof(float), 3 * run->vertices, run->velocityFile.stream);
+    }
+}
+
+// Sample n as floats; fails on a number that is not finite.
+static jnResult ReadRow(const Request* request, Run* run, size_t n, jnError* error)
+{
+    size_t size = 3 * run->vertices;
+    for (size_t i = 0; i < size; ++i) {
+        run->row[i] = (float)jnaArray_Get(&run->targets, n * size + i);
+        if (!isfinite(run->row[i])) {
+            return jnFail(error, jn_badData, "%s: frame %zu, vertex %zu has a coordinate that is not a finite number",
+                request->targets, n, i / 3);
+        }
+    }
+    return jn_ok;
+}
+
+static void StepThreaded(Run* run, double dt, int threads)
+{
+    jnSpringsInput input = {.h = (float)dt, .targets = run->row};
+    jnSpringsOutput output = {.positions = run->positions, .velocities = run->wantsVelocities ? run->velocities : NULL};
+    jnSprings_BeginStep(run->springs, &input, &output);
+    int blocks = jnSprings_BlockCount(run->springs);
+    enum
+    {
+        CHUNK = 64
+    };
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int first = 0; first < blocks; first += CHUNK) {
+        jnSprings_StepBlocks(run->springs, first, first + CHUNK < blocks ? first + CHUNK : blocks);
+    }
+    jnSprings_EndStep(run->springs);
+}
+
+// Row 0: the targets themselves, and the velocities at the start of the first interval, known once it has
+// been advanced.
+static jnResult WriteStart(Run* run, jnError* error)
+{
+    size_t size = 3 * run->vertices;
+    float* start = malloc(2 * size * sizeof(float));
+    if (start == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", run->vertices);
+    }
+    jnSprings_Evaluate(run->springs, 0.0f, &(jnSpringsOutput){.velocities = start + size});
+    for (size_t i = 0; i < size; ++i) {
+        start[i] = (float)jnaArray_Get(&run->targets, i);
+    }
+    WriteRow(run, start, start + size);
+    free(start);
+    return jn_ok;
+}
+
+static jnResult Advance(const Request* request, Run* run, jnError* error)
+{
+    bool lags = request->curve == jn_curveCubic && request->mode == jn_timingExact;
+    int threads = request->threads > 0 ? (int)request->threads : omp_get_max_threads();
+    for (size_t n = 0; n < run->frames; ++n) {
+        jnResult result = ReadRow(request, run, n, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        StepThreaded(run, request->dt, threads);
+        size_t first = lags ? 2 : 1; // the sample whose step advances for the first time
+        if (n == first) {
+            result = WriteStart(run, error);
+        }
+        if (n >= first) {
+            WriteRow(run, run->positions, run->velocities);
+        }
+        if (result != jn_ok) {
+            return result;
+        }
+    }
+    if (lags && run->frames > 1) {
+        jnSprings_Finish(run->springs, &(jnSpringsOutput){.positions = run->positions,
+                                           .velocities = run->wantsVelocities ? run->velocities : NULL});
+        jnResult result = run->frames == 2 ? WriteStart(run, error) : jn_ok;
+        if (result != jn_ok) {
+            return result;
+        }
+    }
+    if (run->frames == 1 || lags) {
+        WriteRow(run, run->positions, run->velocities);
+    }
+    return jn_ok;
+}
+
+static void PrintSummary(const Request* request, const Run* run)
+{
+    static const char* const curves[] = {"step", "linear", "cubic"};
+    static const char* const modes[] = {"exact", "causal"};
+    if (request->json) {
+        json_t* root = json_pack("{s:i, s:i, s:f, s:s, s:s, s:s, s:I}", "frames", (int)run->frames, "vertices",
+            (int)run->vertices, "dt", request->dt, "curve", curves[request->curve], "mode", modes[request->mode],
+            "output", request->output, "resets", (json_int_t)jnSprings_ResetCount(run->springs));
+        json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        printf("\n");
+        json_decref(root);
+    } else {
+        printf("%zu frames of %zu vertices written to %s\n", run->frames, run->vertices, request->output);
+    }
+}
+
+static void Close(Run* run)
+{
+    jnaFile_Abandon(&run->positionFile);
+    jnaFile_Abandon(&run->velocityFile);
+    jnaCloseArray(&run->targets);
+    jnDestroySprings(run->springs);
+    free(run->row);
+    free(run->positions);
+    free(run->velocities);
+}
+
+int jncSpringsRun(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce springs run --targets T.npy --stiffness KS --damping KD --dt SECONDS -o X.npy",
+        .about = "Moves one zero-restlength spring per vertex along its target, in closed form, with the "
+                 "code of the runtime.\n"
+                 "X[n] is the position at sample n; X[0] is T[0].\n",
+        .example = "  jounce springs run --targets T.npy --stiffness KS.npy --damping 8 --dt 0.0333333 -o X.npy\n",
+    };
+    Request request = {.curve = jn_curveCubic, .mode = jn_timingExact};
+    const jncOption options[] = {
+        {.name = "--targets",
+            .kind = jnc_text,
+            .value = &request.targets,
+            .argument = "T.npy",
+            .required = true,
+            .help = "(frames, vertices, 3), float32 or float64, metres"},
+        {.name = "--stiffness",
+            .kind = jnc_text,
+            .value = &request.stiffness,
+            .argument = "KS",
+            .required = true,
+            .help = "(vertices,) or one number, 1/s^2"},
+        {.name = "--damping",
+            .kind = jnc_text,
+            .value = &request.damping,
+            .argument = "KD",
+            .required = true,
+            .help = "(vertices,) or one number, 1/s"},
+        {.name = "--dt",
+            .kind = jnc_number,
+            .value = &request.dt,
+            .argument = "SECONDS",
+            .required = true,
+            .help = "time between two frames"},
+        {.name = "-o",
+            .kind = jnc_text,
+            .value = &request.output,
+            .argument = "X.npy",
+            .required = true,
+            .help = "positions, float32, shape of the targets"},
+        {.name = "--velocities",
+            .kind = jnc_text,
+            .value = &request.velocities,
+            .argument = "V.npy",
+            .help = "velocities as well, m/s"},
+        {.name = "--curve",
+            .kind = jnc_choice,
+            .value = &request.curve,
+            .choices = "step|linear|cubic",
+            .help = "targets between frames (default cubic)"},
+        {.name = "--mode",
+            .kind = jnc_choice,
+            .value = &request.mode,
+            .choices = "exact|causal",
+            .help = "slopes of the cubic: central or backward (default exact)"},
+        {.name = "--start",
+            .kind = jnc_choice,
+            .value = &request.start,
+            .choices = "moving|rest",
+            .help = "with the target's velocity or none (default moving)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &request.threads,
+            .argument = "N",
+            .help = "default: all cores"},
+        {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "summary as JSON"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    if (!(request.dt > 0.0)) {
+        return jncMisuse("--dt: must be above 0");
+    }
+    Run run = {0};
+    jnError error = {0};
+    jnResult result = Prepare(&request, &run, &error);
+    if (result == jn_ok) {
+        result = Advance(&request, &run, &error);
+    }
+    if (result == jn_ok && run.wantsVelocities) {
+        result = jnaFile_Commit(&run.velocityFile, &error);
+    }
+    if (result == jn_ok) {
+        result = jnaFile_Commit(&run.positionFile, &error);
+    }
+    if (result == jn_ok) {
+        PrintSummary(&request, &run);
+    }
+    Close(&run);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs a build into an empty folder and builds examples/hello.c against nothing but that folder, with pkg-config and
+# with CMake, static and shared.
+set -eu
+source=$1 build=$2
+stage=$(mktemp -d "$build/stage-XXXXXX")
+trap 'rm -rf "$stage"' EXIT
+cmake --install "$build" --prefix "$stage/usr" >/dev/null
+cp "$source/examples/hello.c" "$stage"
+cd "$stage"
+export PKG_CONFIG_PATH="$stage/usr/lib/pkgconfig:$(echo "$stage"/usr/lib/*/pkgconfig)"
+
+libdir=$(pkg-config --variable=libdir jounce)
+cc -std=c11 hello.c $(pkg-config --cflags --libs jounce) -lm -o hello-shared
+cc -std=c11 hello.c $(pkg-config --cflags jounce) "$libdir/libjounce.a" -lm -o hello-static
+LD_LIBRARY_PATH="$libdir" ./hello-shared >shared.txt
+./hello-static >static.txt
+cmp shared.txt static.txt
+LD_LIBRARY_PATH="$libdir" ldd hello-shared | grep -q libjounce
+ldd hello-static | grep -q libjounce && { echo "hello-static links the shared library"; exit 1; }
+
+cat >CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(hello C)
+find_package(jounce 0.1 REQUIRED)
+foreach(kind static shared)
+    add_executable(hello-cmake-${kind} hello.c)
+    target_link_libraries(hello-cmake-${kind} PRIVATE jounce::${kind})
+endforeach()
+CMAKE
+cmake -S . -B b -DCMAKE_PREFIX_PATH="$stage/usr" >cmake.log || { cat cmake.log; exit 1; }
+cmake --build b >build.log || { cat build.log; exit 1; }
+for kind in static shared; do
+    "b/hello-cmake-$kind" >cmake.txt
+    cmp cmake.txt static.txt
+done
+"$stage/usr/bin/jounce" --version | grep -q '^jounce '
+echo "hello.c runs four ways"
