@@ -13,6 +13,7 @@ typedef enum jnaScalar
     jna_float32,
     jna_float64,
     jna_int32,
+    jna_int64,
     jna_uint8,
 } jnaScalar;
 

@@ -76,6 +76,22 @@ int jncFail(const jnError* error);
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+/// Creates a folder unless it is there.
+jnResult jncMakeFolder(const char* path, jnError* error);
+
+/// Long jobs: a line on stderr that renews itself while stderr is a terminal, and an end at Ctrl-C.
+typedef struct jncProgress
+{
+    const char* what; // "fitting springs"
+    double started; // seconds, by jncBeginProgress
+    double shown; // when the line was last renewed
+} jncProgress;
+jncProgress jncBeginProgress(const char* what);
+/// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
+bool jncShowProgress(double share, void* user);
+void jncEndProgress(jncProgress* progress);
+
 int jncSpringsRun(int argc, char** argv);
+int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);
 int jncDemo(int argc, char** argv);

@@ -6,10 +6,7 @@
 
 #include "internal.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum
 {
@@ -127,8 +124,7 @@ int jncDemo(int argc, char** argv)
     jnError error;
     char path[4096];
     static Trace trace;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        jnFail(&error, jn_ioFailed, "%s: cannot create the folder: %s", folder, strerror(errno));
+    if (jncMakeFolder(folder, &error) != jn_ok) {
         return jncFail(&error);
     }
     int length = snprintf(path, sizeof(path), "%s/springs.png", folder);

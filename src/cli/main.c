@@ -5,6 +5,7 @@
 
 static const jncVerb verbs[] = {
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
+    {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},
 };

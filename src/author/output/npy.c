@@ -30,6 +30,7 @@ static const struct
     [jna_float32] = {"<f4", "float32", 4},
     [jna_float64] = {"<f8", "float64", 8},
     [jna_int32] = {"<i4", "int32", 4},
+    [jna_int64] = {"<i8", "int64", 8},
     [jna_uint8] = {"|u1", "uint8", 1},
 };
 enum

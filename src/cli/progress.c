@@ -1,0 +1,64 @@
+// Progress of long jobs, Ctrl-C, and folders for their output.
+#include "cli.h"
+
+#include "internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+// The only state that a signal may touch.
+static volatile sig_atomic_t interrupted;
+
+static void OnInterrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+static double Now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+jncProgress jncBeginProgress(const char* what)
+{
+    struct sigaction action = {.sa_handler = OnInterrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return (jncProgress){.what = what, .started = Now()};
+}
+
+bool jncShowProgress(double share, void* user)
+{
+    jncProgress* progress = user;
+    double now = Now();
+    if (isatty(STDERR_FILENO) && now - progress->shown > 0.1 && share > 0.0) {
+        double left = (now - progress->started) * (1.0 - share) / share;
+        fprintf(stderr, "\r%s: %3.0f %%, %d:%02d left ", progress->what, 100 * share, (int)left / 60, (int)left % 60);
+        fflush(stderr);
+        progress->shown = now;
+    }
+    return interrupted == 0;
+}
+
+void jncEndProgress(jncProgress* progress)
+{
+    if (progress->shown > 0.0) {
+        fprintf(stderr, "\r%*s\r", (int)strlen(progress->what) + 24, "");
+    }
+}
+
+jnResult jncMakeFolder(const char* path, jnError* error)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0 || (errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+        return jn_ok;
+    }
+    return jnFail(error, jn_ioFailed, "%s: cannot create the folder: %s", path, strerror(errno));
+}

@@ -1,0 +1,337 @@
+// jounce springs fit: stiffness and damping from arrays alone.
+#include "cli.h"
+
+#include "jounce-author/spring_fit.h"
+#include "jounce/jounce.h"
+
+#include "internal.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum
+{
+    PATH_LENGTH = 4096
+};
+
+typedef struct Request
+{
+    jncList sequences; // pairs of targets and dynamics
+    const char* folder;
+    const char* faces;
+    double dt, drop, smooth, prior;
+    int method, start, dropBy;
+    long seed, threads;
+    bool json;
+} Request;
+
+typedef struct Inputs
+{
+    jnaSequence sequences[JNC_MAX_REPEATS];
+    int count;
+    int32_t* faces;
+    int faceCount;
+} Inputs;
+
+static void CloseInputs(Inputs* inputs)
+{
+    for (int i = 0; i < inputs->count; ++i) {
+        jnaCloseArray(&inputs->sequences[i].targets);
+        jnaCloseArray(&inputs->sequences[i].dynamics);
+    }
+    free(inputs->faces);
+}
+
+// Faces as int32, from int32 or NumPy's own int64.
+static jnResult ReadFaces(const char* path, Inputs* inputs, jnError* error)
+{
+    jnaArray array;
+    jnResult result = jnaOpenArray(path, &array, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    char shape[96];
+    jnaArray_Describe(&array, shape, sizeof(shape));
+    bool integers = array.scalar == jna_int32 || array.scalar == jna_int64;
+    if (!integers || array.dimensions != 2 || array.shape[1] != 3 || array.shape[0] > 100000000) {
+        result = jnFail(error, jn_badData, "%s: is %s, faces must be whole numbers (faces, 3)", path, shape);
+    } else {
+        inputs->faces = malloc((array.count + 1) * sizeof(int32_t));
+        inputs->faceCount = (int)array.shape[0];
+        result = inputs->faces == NULL ? jnFail(error, jn_outOfMemory, "%s: out of memory", path) : jn_ok;
+    }
+    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+        int64_t value = array.scalar == jna_int64 ? ((const int64_t*)array.data)[i] : ((const int32_t*)array.data)[i];
+        inputs->faces[i] =
+            value >= 0 && value <= INT32_MAX ? (int32_t)value : -1; // -1 is refused with its face's number
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+static jnResult OpenInputs(const Request* request, Inputs* inputs, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; i < request->sequences.count && result == jn_ok; ++i) {
+        jnaSequence* sequence = &inputs->sequences[i];
+        result = jnaOpenArray(request->sequences.words[2 * i], &sequence->targets, error);
+        if (result == jn_ok) {
+            inputs->count = i + 1;
+            result = jnaOpenArray(request->sequences.words[2 * i + 1], &sequence->dynamics, error);
+        }
+    }
+    if (result == jn_ok && request->faces != NULL) {
+        result = ReadFaces(request->faces, inputs, error);
+    }
+    return result;
+}
+
+// "fit.json": how it was made, totals, and what deserves a look.
+static json_t* DescribeFit(const Request* request, const jnaFitDef* def, const jnaFit* fit)
+{
+    static const char* const methods[] = {"lm", "descent"};
+    static const char* const starts[] = {"moving", "observed"};
+    static const char* const drops[] = {"vertex", "frame"};
+    json_t* sequences = json_array();
+    uint32_t* dropped = fit->dropped;
+    json_int_t droppedTotal = 0;
+    for (int i = 0; i < def->sequenceCount; ++i) {
+        size_t frames = def->sequences[i].targets.shape[0];
+        json_t* counts = json_array();
+        for (size_t n = 0; n < frames; ++n) {
+            json_array_append_new(counts, json_integer(dropped[n]));
+            droppedTotal += dropped[n];
+        }
+        dropped += frames;
+        json_array_append_new(
+            sequences, json_pack("{s:s, s:s, s:i, s:o}", "targets", request->sequences.words[2 * i], "dynamics",
+                           request->sequences.words[2 * i + 1], "frames", (int)frames, "droppedVertices", counts));
+    }
+    json_t* settings = json_pack("{s:s, s:s, s:f, s:s, s:f, s:I, s:f, s:f, s:[f, f], s:[f, f]}", "method",
+        methods[request->method], "start", starts[request->start], "drop", def->drop, "dropBy", drops[request->dropBy],
+        "dt", def->dt, "seed", (json_int_t)def->seed, "prior", def->prior, "smooth", def->smooth, "stiffnessRange",
+        def->stiffnessRange[0], def->stiffnessRange[1], "dampingRange", def->dampingRange[0], def->dampingRange[1]);
+    double rms = sqrt(fit->totalLoss / fmax(1.0, (double)fit->vertexCount * fit->frameCount - (double)droppedTotal));
+    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:i, s:i, s:I, s:o, s:o}", "version",
+        jnVersion(), "vertices", fit->vertexCount, "frames", fit->frameCount, "loss", fit->totalLoss, "rms", rms,
+        "captured", isfinite(fit->totalCaptured) ? fit->totalCaptured : 0.0, "capturedKept",
+        isfinite(fit->keptCaptured) ? fit->keptCaptured : 0.0, "underdamped", fit->underdamped, "overdamped",
+        fit->overdamped, "atBound", fit->atBound, "weak", fit->weak, "unobserved", fit->unobserved, "dropped",
+        droppedTotal, "settings", settings, "sequences", sequences);
+}
+
+static jnResult WriteJson(const char* path, json_t* root, jnError* error)
+{
+    jnaFile file;
+    jnResult result = jnaCreateFile(path, &file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    fputc('\n', file.stream);
+    return jnaFile_Commit(&file, error);
+}
+
+static jnResult WriteVector(
+    const char* folder, const char* name, jnaScalar scalar, size_t count, const void* data, jnError* error)
+{
+    char path[PATH_LENGTH];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return jnaWriteArray(path, scalar, 1, &count, data, error);
+}
+
+// The JSON goes last: where it is, everything is.
+static jnResult WriteFit(const Request* request, const jnaFit* fit, json_t* root, jnError* error)
+{
+    size_t n = (size_t)fit->vertexCount;
+    char path[PATH_LENGTH];
+    if (strlen(request->folder) + 32 > sizeof(path)) {
+        return jnFail(error, jn_badArgument, "the name of the folder is too long");
+    }
+    jnResult result = jncMakeFolder(request->folder, error);
+    if (result == jn_ok) {
+        result = WriteVector(request->folder, "stiffness.npy", jna_float32, n, fit->stiffness, error);
+    }
+    if (result == jn_ok) {
+        result = WriteVector(request->folder, "damping.npy", jna_float32, n, fit->damping, error);
+    }
+    if (result == jn_ok) {
+        result = WriteVector(request->folder, "loss.npy", jna_float64, n, fit->loss, error);
+    }
+    if (result == jn_ok) {
+        result = WriteVector(request->folder, "captured.npy", jna_float64, n, fit->captured, error);
+    }
+    if (result == jn_ok) {
+        snprintf(path, sizeof(path), "%s/fit.json", request->folder);
+        result = WriteJson(path, root, error);
+    }
+    return result;
+}
+
+static void PrintSummary(const Request* request, const jnaFit* fit, json_t* root)
+{
+    if (fit->unobserved > 0) {
+        int first = 0;
+        while ((fit->state[first] & jna_springUnobserved) == 0) {
+            first++;
+        }
+        fprintf(stderr, "jounce: note: %d vertices (the first is %d) have no valid frame and get the default spring\n",
+            fit->unobserved, first);
+    }
+    if (request->json) {
+        json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        printf("\n");
+        return;
+    }
+    printf("%d springs from %d frames: %.1f %% of the dynamics captured (%.1f %% of the frames kept)\n",
+        fit->vertexCount, fit->frameCount, 100 * fit->totalCaptured, 100 * fit->keptCaptured);
+    printf("%d underdamped, %d overdamped, %d at a bound, %d hardly excited; written to %s\n", fit->underdamped,
+        fit->overdamped, fit->atBound, fit->weak, request->folder);
+}
+
+static int Run(const Request* request, Inputs* inputs)
+{
+    jnError error = {0};
+    jnResult result = OpenInputs(request, inputs, &error);
+    if (result != jn_ok) {
+        return jncFail(&error);
+    }
+    jnaFitDef def = jnaDefaultFitDef();
+    def.sequences = inputs->sequences;
+    def.sequenceCount = inputs->count;
+    def.dt = request->dt;
+    def.method = (jnaFitMethod)request->method;
+    def.start = (jnaFitStart)request->start;
+    def.dropBy = (jnaFitDrop)request->dropBy;
+    def.drop = request->drop;
+    def.smooth = request->smooth;
+    def.prior = request->prior;
+    def.faces = inputs->faces;
+    def.faceCount = inputs->faceCount;
+    def.seed = (uint64_t)request->seed;
+    def.threads = (int)request->threads;
+    jncProgress progress = jncBeginProgress("fitting springs");
+    def.progress = jncShowProgress;
+    def.user = &progress;
+    jnaFit fit;
+    result = jnaFitSprings(&def, &fit, &error);
+    jncEndProgress(&progress);
+    if (result != jn_ok) {
+        return jncFail(&error);
+    }
+    json_t* root = DescribeFit(request, &def, &fit);
+    result = root != NULL ? WriteFit(request, &fit, root, &error) : jnFail(&error, jn_outOfMemory, "out of memory");
+    if (result == jn_ok) {
+        PrintSummary(request, &fit, root);
+    }
+    json_decref(root);
+    jnaDestroyFit(&fit);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}
+
+int jncSpringsFit(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce springs fit --sequence TARGETS.npy DYNAMICS.npy [--sequence ...] --dt SECONDS -o DIR",
+        .about =
+            "Learns stiffness and damping of every vertex's spring from targets and the motion that was simulated or\n"
+            "scanned. Arrays are (frames, vertices, 3), metres; NaN in DYNAMICS marks what is missing. Writes\n"
+            "stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to DIR. docs/fitting.md explains them.\n",
+        .example = "  jounce springs fit --sequence T.npy X.npy --dt 0.0333333 -o fit\n"
+                   "  jounce springs run --targets T2.npy --stiffness fit/stiffness.npy --damping fit/damping.npy \\\n"
+                   "      --dt 0.0333333 -o X2.npy\n",
+    };
+    jnaFitDef defaults = jnaDefaultFitDef();
+    static Request request;
+    static Inputs inputs;
+    request = (Request){.drop = defaults.drop, .seed = (long)defaults.seed, .prior = defaults.prior};
+    const jncOption options[] = {
+        {.name = "--sequence",
+            .kind = jnc_list,
+            .value = &request.sequences,
+            .argument = "T.npy X.npy",
+            .arity = 2,
+            .required = true,
+            .help = "targets and motion; may be given several times"},
+        {.name = "--dt",
+            .kind = jnc_number,
+            .value = &request.dt,
+            .argument = "SECONDS",
+            .required = true,
+            .help = "time between two frames"},
+        {.name = "-o",
+            .kind = jnc_text,
+            .value = &request.folder,
+            .argument = "DIR",
+            .required = true,
+            .help = "where results go"},
+        {.name = "--method",
+            .kind = jnc_choice,
+            .value = &request.method,
+            .choices = "lm|descent",
+            .help = "Levenberg-Marquardt or gradient descent (default lm)"},
+        {.name = "--drop",
+            .kind = jnc_number,
+            .value = &request.drop,
+            .argument = "SHARE",
+            .help = "frames with the highest loss to ignore in a refit (default 0.1)"},
+        {.name = "--drop-by",
+            .kind = jnc_choice,
+            .value = &request.dropBy,
+            .choices = "vertex|frame",
+            .help = "worst frames of each vertex, or of all together (default vertex)"},
+        {.name = "--start",
+            .kind = jnc_choice,
+            .value = &request.start,
+            .choices = "moving|observed",
+            .help = "on the target and with it, or as first observed (default moving)"},
+        {.name = "--smooth",
+            .kind = jnc_number,
+            .value = &request.smooth,
+            .argument = "WEIGHT",
+            .help = "pull towards mesh neighbours, 1 as much as the data (default 0)"},
+        {.name = "--faces",
+            .kind = jnc_text,
+            .value = &request.faces,
+            .argument = "F.npy",
+            .help = "(faces, 3), for --smooth"},
+        {.name = "--prior",
+            .kind = jnc_number,
+            .value = &request.prior,
+            .argument = "METRES",
+            .help = "noise below which motion says nothing (default 2e-5)"},
+        {.name = "--seed",
+            .kind = jnc_integer,
+            .value = &request.seed,
+            .argument = "N",
+            .help = "of the genetic start (default 1)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &request.threads,
+            .argument = "N",
+            .help = "default: all cores"},
+        {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "print fit.json as well"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    if (!(request.dt > 0.0)) {
+        return jncMisuse("--dt: must be above 0");
+    }
+    if (request.drop < 0.0 || request.drop > 0.5) {
+        return jncMisuse("--drop: must be 0 to 0.5");
+    }
+    if (request.smooth < 0.0 || (request.smooth > 0.0 && request.faces == NULL)) {
+        return jncMisuse("--smooth: must not be negative, and needs --faces");
+    }
+    if (request.prior < 0.0) {
+        return jncMisuse("--prior: must not be negative");
+    }
+    code = Run(&request, &inputs);
+    CloseInputs(&inputs);
+    return code;
+}
