@@ -65,4 +65,5 @@ int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 int jncSpringsRun(int argc, char** argv);
 int jncBench(int argc, char** argv);
+int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);

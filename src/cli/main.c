@@ -12,6 +12,7 @@ static int jncVersion(int argc, char** argv)
 }
 
 static const jncVerb verbs[] = {
+    {"picture", "draw the built-in figure, still or in motion, as a PNG", jncPicture},
     {"version", "print the version", jncVersion},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
