@@ -83,7 +83,7 @@ void jnaHeatColor(float t, float rgb[3])
     // Knots in sRGB whose CIE lightness rises in equal steps, from dark violet-blue to yellow.
     static const float knots[9][3] = {{68, 10, 84}, {70, 48, 126}, {55, 91, 141}, {40, 127, 142},
         {31, 161, 136}, {74, 193, 110}, {143, 215, 68}, {200, 225, 40}, {252, 231, 45}};
-    t = t > 0 ? fminf(t, 1) : 0;
+    t = t > 0 ? Min(t, 1) : 0;
     int i = (int)(t * 8);
     i = i > 7 ? 7 : i;
     float a = t * 8 - (float)i;
@@ -124,7 +124,7 @@ static void Project(const View* view, const float* p, float out[3])
 {
     float d[3] = {p[0] - view->eye[0], p[1] - view->eye[1], p[2] - view->eye[2]};
     float z = Dot(d, view->forward);
-    float scale = view->perspective ? view->scale / fmaxf(z, NEAR) : view->scale;
+    float scale = view->perspective ? view->scale / Max(z, NEAR) : view->scale;
     out[0] = 0.5f * (float)view->width + scale * Dot(d, view->right);
     out[1] = 0.5f * (float)view->height - scale * Dot(d, view->up);
     out[2] = view->perspective ? (z > NEAR ? 1 / z : 0) : -z;
@@ -149,19 +149,19 @@ static void CastRay(const View* view, float x, float y, float origin[3], float d
 static void DrawTriangle(
     const Band* band, const View* view, const float* a, const float* b, const float* c, int t)
 {
+    float lowY = Max(Min(a[1], Min(b[1], c[1])) - 0.5f, (float)band->firstRow);
+    float highY = Min(Max(a[1], Max(b[1], c[1])) + 0.5f, (float)(band->firstRow + band->rows - 1));
+    float lowX = Max(Min(a[0], Min(b[0], c[0])) - 0.5f, 0);
+    float highX = Min(Max(a[0], Max(b[0], c[0])) + 0.5f, (float)view->width - 1);
+    if (!(lowY <= highY && lowX <= highX)) {
+        return;
+    }
     float area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
     bool behind = view->perspective && (a[2] == 0 || b[2] == 0 || c[2] == 0);
     if (area == 0 || behind) {
         return;
     }
     float inverse = 1 / area;
-    float lowX = fmaxf(fminf(a[0], fminf(b[0], c[0])) - 0.5f, 0);
-    float highX = fminf(fmaxf(a[0], fmaxf(b[0], c[0])) + 0.5f, (float)view->width - 1);
-    float lowY = fmaxf(fminf(a[1], fminf(b[1], c[1])) - 0.5f, (float)band->firstRow);
-    float highY = fminf(fmaxf(a[1], fmaxf(b[1], c[1])) + 0.5f, (float)(band->firstRow + band->rows - 1));
-    if (!(lowX <= highX && lowY <= highY)) {
-        return;
-    }
     for (int y = (int)lowY; y <= (int)highY; ++y) {
         for (int x = (int)lowX; x <= (int)highX; ++x) {
             float px = (float)x + 0.5f, py = (float)y + 0.5f;
@@ -227,15 +227,15 @@ static void ShadeSurface(const Scene* scene, int t, const float w[3], const floa
     }
     float visible = w[0] * scene->key[c[0]] + w[1] * scene->key[c[1]] + w[2] * scene->key[c[2]];
     float facing = Dot(n, keyDirection);
-    float wrapped = fmaxf(0, (facing + 0.22f) / 1.22f);
+    float wrapped = Max(0, (facing + 0.22f) / 1.22f);
     float key = wrapped * wrapped * (0.12f + 0.88f * visible) * 1.02f;
-    float toEye = fmaxf(0, -Dot(n, ray));
+    float toEye = Max(0, -Dot(n, ray));
     float half[3] = {keyDirection[0] - ray[0], keyDirection[1] - ray[1], keyDirection[2] - ray[2]};
-    float gloss = fmaxf(0, Dot(n, half)) / sqrtf(Dot(half, half));
+    float gloss = Max(0, Dot(n, half)) / sqrtf(Dot(half, half));
     float gloss4 = gloss * gloss * gloss * gloss;
     float sheen = 0.085f * gloss4 * gloss4 * gloss4 * gloss4 * visible;
     float edge = 1 - toEye;
-    float rim = 0.16f * edge * edge * edge * fmaxf(0, 0.35f + 0.65f * n[1]);
+    float rim = 0.16f * edge * edge * edge * Max(0, 0.35f + 0.65f * n[1]);
     static const float keyColor[3] = {1.05f, 1.0f, 0.93f};
     for (int i = 0; i < 3; ++i) {
         float light =
@@ -249,7 +249,7 @@ static uint8_t Encode(float linear)
 {
     float x = linear <= 0.6f ? linear : 0.6f + 0.4f * (1 - 1 / (1 + (linear - 0.6f) / 0.4f));
     float s = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
-    return (uint8_t)(fminf(fmaxf(s, 0), 1) * 255 + 0.5f);
+    return (uint8_t)(Min(Max(s, 0), 1) * 255 + 0.5f);
 }
 
 static void ShadeSample(const Scene* scene, const View* view, const Band* band, const float keyDirection[3],
@@ -289,7 +289,7 @@ static void DrawRow(const Scene* scene, const View* view, const float* projected
             ShadeSample(scene, view, band, keyDirection, x * samples + s % samples, s / samples, rgb);
             for (int i = 0; i < 3; ++i) {
                 // Bright samples are limited, or one of them would eat the smooth edge of its pixel.
-                sum[i] += fminf(rgb[i], 1.5f) * share;
+                sum[i] += Min(rgb[i], 1.5f) * share;
             }
         }
         for (int i = 0; i < 3; ++i) {
@@ -380,15 +380,15 @@ static void MeasureScene(Scene* scene)
 {
     float low[3] = {1e30f, 1e30f, 1e30f}, high[3] = {-1e30f, -1e30f, -1e30f};
     for (int i = 0; i < 3 * scene->vertexCount; ++i) {
-        low[i % 3] = fminf(low[i % 3], scene->positions[i]);
-        high[i % 3] = fmaxf(high[i % 3], scene->positions[i]);
+        low[i % 3] = Min(low[i % 3], scene->positions[i]);
+        high[i % 3] = Max(high[i % 3], scene->positions[i]);
     }
     float square = 0;
     for (int i = 0; i < 3; ++i) {
         scene->center[i] = scene->vertexCount > 0 ? 0.5f * (low[i] + high[i]) : 0;
         square += scene->vertexCount > 0 ? 0.25f * (high[i] - low[i]) * (high[i] - low[i]) : 1;
     }
-    scene->radius = fmaxf(sqrtf(square) * 1.01f, 1e-6f);
+    scene->radius = Max(sqrtf(square) * 1.01f, 1e-6f);
     float side = 3.2f * scene->radius;
     scene->groundStep = side / GROUND_CELLS;
     scene->groundOrigin[0] = scene->center[0] - 0.5f * side;

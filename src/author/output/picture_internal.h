@@ -38,3 +38,15 @@ jnResult LightScene(Scene* scene, float yaw, int threads, jnError* error);
 
 // Shade of the ground at (x, z): 1 in the open.
 float GroundShade(const Scene* scene, float x, float z);
+
+// Inlined, unlike fminf and fmaxf, which must care for NaN and cost a call each: a quarter of the time of a
+// picture.
+static inline float Min(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float Max(float a, float b)
+{
+    return a > b ? a : b;
+}

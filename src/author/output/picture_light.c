@@ -127,10 +127,10 @@ static void DrawDepth(const float a[3], const float b[3], const float c[3], floa
         return;
     }
     float inverse = 1 / area;
-    int x0 = Clamp((int)fminf(a[0], fminf(b[0], c[0])), 0, MAP_SIZE - 1);
-    int x1 = Clamp((int)fmaxf(a[0], fmaxf(b[0], c[0])), 0, MAP_SIZE - 1);
-    int y0 = Clamp((int)fminf(a[1], fminf(b[1], c[1])), 0, MAP_SIZE - 1);
-    int y1 = Clamp((int)fmaxf(a[1], fmaxf(b[1], c[1])), 0, MAP_SIZE - 1);
+    int x0 = Clamp((int)Min(a[0], Min(b[0], c[0])), 0, MAP_SIZE - 1);
+    int x1 = Clamp((int)Max(a[0], Max(b[0], c[0])), 0, MAP_SIZE - 1);
+    int y0 = Clamp((int)Min(a[1], Min(b[1], c[1])), 0, MAP_SIZE - 1);
+    int y1 = Clamp((int)Max(a[1], Max(b[1], c[1])), 0, MAP_SIZE - 1);
     for (int y = y0; y <= y1; ++y) {
         for (int x = x0; x <= x1; ++x) {
             float px = (float)x + 0.5f, py = (float)y + 0.5f;
@@ -197,7 +197,7 @@ static void GatherVertex(Scene* scene, float (*directions)[3], const uint8_t* se
     float sky[3] = {0, 0, 0}, key = 0, open = 0;
     for (int d = 0; d < SKY_DIRECTIONS; ++d) {
         float visible = seen[(size_t)d * stride + (size_t)v];
-        float light = visible * fmaxf(0, Dot(n, directions[d])) * 2 / SKY_DIRECTIONS;
+        float light = visible * Max(0, Dot(n, directions[d])) * 2 / SKY_DIRECTIONS;
         float high = directions[d][1];
         sky[0] += light * (0.92f + 0.02f * high);
         sky[1] += light * (0.94f + 0.06f * high);
@@ -207,7 +207,7 @@ static void GatherVertex(Scene* scene, float (*directions)[3], const uint8_t* se
     for (int d = SKY_DIRECTIONS; d < DIRECTIONS; ++d) {
         key += (float)seen[(size_t)d * stride + (size_t)v] / KEY_DIRECTIONS;
     }
-    float bounce = (0.5f - 0.5f * n[1]) * 0.30f * fminf(1, 0.35f + open);
+    float bounce = (0.5f - 0.5f * n[1]) * 0.30f * Min(1, 0.35f + open);
     scene->sky[3 * v] = sky[0] + 1.06f * bounce;
     scene->sky[3 * v + 1] = sky[1] + 0.98f * bounce;
     scene->sky[3 * v + 2] = sky[2] + 0.90f * bounce;
@@ -289,6 +289,6 @@ float GroundShade(const Scene* scene, float x, float z)
     const float* next = row + GROUND_CELLS + 1;
     float shade = (1 - b) * ((1 - a) * row[0] + a * row[1]) + b * ((1 - a) * next[0] + a * next[1]);
     // Fades towards the edge of the grid, so that a long shadow ends softly instead of being cut.
-    float edge = fminf(fminf(u, GROUND_CELLS - u), fminf(v, GROUND_CELLS - v)) / (0.3f * GROUND_CELLS);
-    return 1 - (1 - shade) * fminf(1, edge);
+    float edge = Min(Min(u, GROUND_CELLS - u), Min(v, GROUND_CELLS - v)) / (0.3f * GROUND_CELLS);
+    return 1 - (1 - shade) * Min(1, edge);
 }
