@@ -196,9 +196,8 @@ static void ShadeBackground(const Scene* scene, const View* view, float x, float
         float t = (scene->groundHeight - origin[1]) / direction[1];
         shade = t > 0 ? GroundShade(scene, origin[0] + t * direction[0], origin[2] + t * direction[2]) : 1;
     }
-    rgb[0] = light * 0.985f * shade;
-    rgb[1] = light * shade;
-    rgb[2] = light * (1.02f * shade + 0.02f * (1 - shade));
+    // Exactly grey: in a tint, the channels would step at different places and show as coloured bands.
+    rgb[0] = rgb[1] = rgb[2] = light * shade;
 }
 
 static void Interpolate(const float* values, const int32_t* c, const float w[3], float out[3])
