@@ -10,13 +10,13 @@
 static void FillJoints(jnaCharacter* character)
 {
     for (int j = 0; j < JOINT_COUNT; ++j) {
-        const FigureJoint* from = &figureJoints[j];
+        const FigureJoint* from = &jnaFigureJoints[j];
         jnaJoint* joint = &character->joints[j];
         snprintf(joint->name, sizeof(joint->name), "%s", from->name);
         joint->parent = from->parent;
         joint->rotation[3] = 1;
         for (int i = 0; i < 3; ++i) {
-            double parent = from->parent >= 0 ? figureJoints[from->parent].position[i] : 0;
+            double parent = from->parent >= 0 ? jnaFigureJoints[from->parent].position[i] : 0;
             joint->translation[i] = (float)(from->position[i] - parent);
             joint->scale[i] = 1;
             joint->inverseBind[5 * i] = 1;
@@ -42,9 +42,9 @@ static int TrianglePart(const FigureMesh* mesh, const int32_t* corners)
         for (int i = 0; i < 3; ++i) {
             middle[i] += p[i] / 3;
         }
-        side += mesh->bordered[corners[c]] ? 0 : FigureBorder(p);
+        side += mesh->bordered[corners[c]] ? 0 : jnaFigureBorder(p);
     }
-    side = side != 0 ? side : FigureBorder(middle);
+    side = side != 0 ? side : jnaFigureBorder(middle);
     return side >= 0 ? SKIN : middle[1] > 1.4 ? EYES : SHORTS;
 }
 
@@ -174,7 +174,7 @@ static jnResult CreateCuts(const FigureMesh* mesh, Cuts* cuts, int* fileVertexCo
         cuts->order == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
     }
-    result = result == jn_ok ? ComputeFigureUvs(mesh, cuts->charts, cuts->uvs, error) : result;
+    result = result == jn_ok ? jnaComputeFigureUvs(mesh, cuts->charts, cuts->uvs, error) : result;
     if (result == jn_ok) {
         *fileVertexCount = SplitVertices(mesh, cuts->charts, cuts->corners, cuts->weld);
         result = *fileVertexCount >= 0
@@ -207,7 +207,7 @@ jnResult jnaCreateFigure(jnaCharacter* character, jnError* error)
     FigureMesh mesh;
     Cuts cuts = {0};
     *character = (jnaCharacter){.jointCount = JOINT_COUNT, .partCount = PART_COUNT, .name = "figure"};
-    jnResult result = CreateFigureMesh(&mesh, error);
+    jnResult result = jnaCreateFigureMesh(&mesh, error);
     if (result != jn_ok) {
         return result;
     }
@@ -224,10 +224,10 @@ jnResult jnaCreateFigure(jnaCharacter* character, jnError* error)
         result = FillNormals(&mesh, character, error);
     }
     if (result == jn_ok) {
-        result = ComputeFigureWeights(&mesh, character->influences, error);
+        result = jnaComputeFigureWeights(&mesh, character->influences, error);
     }
     DestroyCuts(&cuts);
-    DestroyFigureMesh(&mesh);
+    jnaDestroyFigureMesh(&mesh);
     if (result != jn_ok) {
         jnaDestroyCharacter(character);
     }

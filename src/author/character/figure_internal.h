@@ -44,19 +44,19 @@ typedef struct FigureJoint
     double position[3]; // metres, world
 } FigureJoint;
 
-extern const FigureJoint figureJoints[JOINT_COUNT];
+extern const FigureJoint jnaFigureJoints[JOINT_COUNT];
 
 // The joint on the other side, or the joint itself in the middle.
-int MirrorJoint(int joint);
+int jnaMirrorJoint(int joint);
 
 // The body as an implicit function: negative inside, near to a distance close to the surface.
-double FigureDistance(const double p[3]);
+double jnaFigureDistance(const double p[3]);
 
 // Unit normal of the implicit function, pointing outwards; also its value at p.
-double FigureGradient(const double p[3], double normal[3]);
+double jnaFigureGradient(const double p[3], double normal[3]);
 
 // Negative where something covers the skin (shorts, and the pupils of the eyes); zero on the line around it.
-double FigureBorder(const double p[3]);
+double jnaFigureBorder(const double p[3]);
 
 // A closed surface. Vertices 0 to middleCount - 1 lie on the plane x = 0, then all left ones (x > 0), then
 // their mirror images in the same order.
@@ -66,13 +66,13 @@ typedef struct FigureMesh
     int middleCount;
     int leftCount;
     double* positions; // [vertexCount][3]
-    bool* bordered; // [vertexCount], on the line where FigureBorder is zero
+    bool* bordered; // [vertexCount], on the line where jnaFigureBorder is zero
     int triangleCount;
     int32_t* triangles; // [triangleCount][3]
 } FigureMesh;
 
-jnResult CreateFigureMesh(FigureMesh* mesh, jnError* error);
-void DestroyFigureMesh(FigureMesh* mesh);
+jnResult jnaCreateFigureMesh(FigureMesh* mesh, jnError* error);
+void jnaDestroyFigureMesh(FigureMesh* mesh);
 
 // The vertex on the other side, or the vertex itself in the middle.
 static inline int MirrorVertex(const FigureMesh* mesh, int vertex)
@@ -88,16 +88,16 @@ typedef struct Neighbors
     int* list;
 } Neighbors;
 
-jnResult CreateNeighbors(
+jnResult jnaCreateFigureNeighbors(
     int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error);
-void DestroyNeighbors(Neighbors* neighbors);
+void jnaDestroyFigureNeighbors(Neighbors* neighbors);
 
 // Skinning weights. influences: [vertexCount].
-jnResult ComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error);
+jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error);
 
 // A chart per triangle and the place of its three corners in the unit square.
 // charts: [triangleCount]; uvs: [triangleCount][3][2].
-jnResult ComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error);
+jnResult jnaComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error);
 
 static inline double Dot3(const double a[3], const double b[3])
 {
@@ -132,10 +132,10 @@ typedef struct HalfMesh
 {
     int vertexCount;
     double* positions; // [vertexCount][3]
-    bool* bordered; // [vertexCount], stays where it is; written by RelaxHalf
+    bool* bordered; // [vertexCount], stays where it is; written by jnaRelaxHalf
     int triangleCount;
     int32_t* triangles; // [triangleCount][3]
 } HalfMesh;
 
 // Evens out the triangles by flipping edges and sliding vertices along the surface.
-jnResult RelaxHalf(HalfMesh* half, jnError* error);
+jnResult jnaRelaxHalf(HalfMesh* half, jnError* error);

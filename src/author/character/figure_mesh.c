@@ -21,6 +21,8 @@ enum
 // Spacing of the grid in metres away from head and hands.
 static const double SPACING = 0.0209;
 static const double LOW_Y = -0.030;
+// Slices in front of z = 0, as a share of all.
+static const double MIDDLE_Z = 0.463;
 
 typedef struct Grid
 {
@@ -60,7 +62,7 @@ static void NodePosition(const Grid* grid, int i, int j, int k, double p[3])
     double scale = HeadScale(grid->y[j]);
     p[0] = grid->x[i] * scale;
     p[1] = grid->y[j];
-    p[2] = ((double)k - 0.463 * SLICES) * SPACING * scale * HandScale(grid->x[i]);
+    p[2] = ((double)k - MIDDLE_Z * SLICES) * SPACING * scale * HandScale(grid->x[i]);
 }
 
 static size_t Node(int i, int j, int k)
@@ -81,7 +83,7 @@ static void FillValues(Grid* grid)
             for (int i = 0; i < COLUMNS; ++i) {
                 double p[3];
                 NodePosition(grid, i, j, k, p);
-                grid->values[Node(i, j, k)] = FigureDistance(p);
+                grid->values[Node(i, j, k)] = jnaFigureDistance(p);
             }
         }
     }
@@ -248,7 +250,7 @@ static jnResult Mirror(const HalfMesh* half, FigureMesh* mesh, jnError* error)
     mesh->bordered = malloc(sizeof(bool) * (size_t)mesh->vertexCount);
     mesh->triangles = malloc(sizeof(int32_t) * 3 * (size_t)mesh->triangleCount);
     if (mesh->positions == NULL || mesh->bordered == NULL || mesh->triangles == NULL) {
-        DestroyFigureMesh(mesh);
+        jnaDestroyFigureMesh(mesh);
         return jnFail(error, jn_outOfMemory, "out of memory for the figure's surface");
     }
     memcpy(mesh->positions, half->positions, sizeof(double) * 3 * (size_t)half->vertexCount);
@@ -273,18 +275,18 @@ static jnResult Mirror(const HalfMesh* half, FigureMesh* mesh, jnError* error)
     return jn_ok;
 }
 
-jnResult CreateFigureMesh(FigureMesh* mesh, jnError* error)
+jnResult jnaCreateFigureMesh(FigureMesh* mesh, jnError* error)
 {
     HalfMesh half;
     *mesh = (FigureMesh){0};
     jnResult result = CreateHalf(&half, error);
-    result = result == jn_ok ? RelaxHalf(&half, error) : result;
+    result = result == jn_ok ? jnaRelaxHalf(&half, error) : result;
     result = result == jn_ok ? Mirror(&half, mesh, error) : result;
     DestroyHalf(&half);
     return result;
 }
 
-void DestroyFigureMesh(FigureMesh* mesh)
+void jnaDestroyFigureMesh(FigureMesh* mesh)
 {
     free(mesh->positions);
     free(mesh->bordered);

@@ -105,7 +105,7 @@ static Matrix TurnBone(
 {
     double rest[3], restHinge[3];
     for (int i = 0; i < 3; ++i) {
-        rest[i] = figureJoints[to].position[i] - figureJoints[from].position[i];
+        rest[i] = jnaFigureJoints[to].position[i] - jnaFigureJoints[from].position[i];
     }
     Cross3(rest, restPole, restHinge);
     return Multiply(BoneFrame(bone, hinge), Transpose(BoneFrame(rest, restHinge)));
@@ -115,8 +115,8 @@ static Matrix TurnBone(
 static void Reach(int first, const double root[3], const double target[3], const double pole[3],
     const double restPole[3], Matrix* upper, Matrix* lower)
 {
-    double a = Distance3(figureJoints[first].position, figureJoints[first + 1].position);
-    double b = Distance3(figureJoints[first + 1].position, figureJoints[first + 2].position);
+    double a = Distance3(jnaFigureJoints[first].position, jnaFigureJoints[first + 1].position);
+    double b = Distance3(jnaFigureJoints[first + 1].position, jnaFigureJoints[first + 2].position);
     double way[3] = {target[0] - root[0], target[1] - root[1], target[2] - root[2]};
     double d = sqrt(Dot3(way, way));
     // Never quite straight: the hinge would be lost, and straight limbs snap.
@@ -169,10 +169,10 @@ static void ToQuaternion(Matrix a, double q[4])
 // Where a joint comes to lie: its parent's place and rotation applied to the rest offset.
 static void Place(int joint, const Matrix* world, double positions[][3])
 {
-    int parent = figureJoints[joint].parent;
+    int parent = jnaFigureJoints[joint].parent;
     double offset[3], turned[3];
     for (int i = 0; i < 3; ++i) {
-        offset[i] = figureJoints[joint].position[i] - figureJoints[parent].position[i];
+        offset[i] = jnaFigureJoints[joint].position[i] - jnaFigureJoints[parent].position[i];
     }
     Apply(world[parent], offset, turned);
     for (int i = 0; i < 3; ++i) {
@@ -192,8 +192,8 @@ static void SolveArm(const Pose* pose, int side, Matrix* world, double positions
     Place(shoulder, world, positions);
     world[shoulder] = Multiply(world[SPINE1], Turn(0, -sign * push, -sign * lift));
     Place(arm, world, positions);
-    double length = Distance3(figureJoints[arm].position, figureJoints[arm + 1].position) +
-                    Distance3(figureJoints[arm + 1].position, figureJoints[arm + 2].position);
+    double length = Distance3(jnaFigureJoints[arm].position, jnaFigureJoints[arm + 1].position) +
+                    Distance3(jnaFigureJoints[arm + 1].position, jnaFigureJoints[arm + 2].position);
     double target[3], pole[3];
     Apply(world[SPINE1], hand, target);
     Apply(world[SPINE1], elbow, pole);
@@ -217,11 +217,11 @@ static void SolveLeg(const Pose* pose, int side, Matrix* world, double positions
     world[toe] = Turn(pitch - bend, yaw, 0);
     double offset[3], turned[3], ankle[3];
     for (int i = 0; i < 3; ++i) {
-        offset[i] = figureJoints[foot].position[i] - figureJoints[toe].position[i];
+        offset[i] = jnaFigureJoints[foot].position[i] - jnaFigureJoints[toe].position[i];
     }
     Apply(world[foot], offset, turned);
-    const double ball[3] = {
-        sign * pose->foot[side][0], figureJoints[toe].position[1] + pose->foot[side][1], pose->foot[side][2]};
+    const double ball[3] = {sign * pose->foot[side][0],
+        jnaFigureJoints[toe].position[1] + pose->foot[side][1], pose->foot[side][2]};
     for (int i = 0; i < 3; ++i) {
         ankle[i] = ball[i] + turned[i];
     }
@@ -235,7 +235,7 @@ static void SolveLeg(const Pose* pose, int side, Matrix* world, double positions
     Reach(leg, positions[leg], ankle, pole, restPole, &world[leg], &world[leg + 1]);
 }
 
-Pose StandingPose(void)
+Pose jnaStandingPose(void)
 {
     Pose pose = {.hips = {0, -0.012, 0}};
     for (int side = 0; side < 2; ++side) {
@@ -248,26 +248,26 @@ Pose StandingPose(void)
     return pose;
 }
 
-void SolvePose(const Pose* pose, double rotations[JOINT_COUNT][4], double hips[3])
+void jnaSolvePose(const Pose* pose, double rotations[JOINT_COUNT][4], double hips[3])
 {
     Matrix world[JOINT_COUNT];
     double positions[JOINT_COUNT][3];
     for (int i = 0; i < 3; ++i) {
-        positions[HIPS][i] = hips[i] = figureJoints[HIPS].position[i] + pose->hips[i];
+        positions[HIPS][i] = hips[i] = jnaFigureJoints[HIPS].position[i] + pose->hips[i];
     }
     world[HIPS] = Turn(pose->hipsTurn[0], pose->hipsTurn[1], pose->hipsTurn[2]);
     Matrix back = Turn(0.5 * pose->spine[0], 0.5 * pose->spine[1], 0.5 * pose->spine[2]);
     Matrix neck = Turn(0.5 * pose->head[0], 0.5 * pose->head[1], 0);
     for (int j = SPINE; j <= HEAD; ++j) {
         Place(j, world, positions);
-        world[j] = Multiply(world[figureJoints[j].parent], j < NECK ? back : neck);
+        world[j] = Multiply(world[jnaFigureJoints[j].parent], j < NECK ? back : neck);
     }
     for (int side = 0; side < 2; ++side) {
         SolveArm(pose, side, world, positions);
         SolveLeg(pose, side, world, positions);
     }
     for (int j = 0; j < JOINT_COUNT; ++j) {
-        int parent = figureJoints[j].parent;
+        int parent = jnaFigureJoints[j].parent;
         ToQuaternion(parent < 0 ? world[j] : Multiply(Transpose(world[parent]), world[j]), rotations[j]);
     }
 }

@@ -24,7 +24,51 @@ enum
 };
 
 // Upright, arms at the sides, feet below the hips.
-Pose StandingPose(void);
+Pose jnaStandingPose(void);
 
 // Local rotations of all joints (quaternions x, y, z, w) and the translation of the hips.
-void SolvePose(const Pose* pose, double rotations[JOINT_COUNT][4], double hips[3]);
+void jnaSolvePose(const Pose* pose, double rotations[JOINT_COUNT][4], double hips[3]);
+
+enum
+{
+    MAX_KEYS = 96
+};
+
+// Poses at chosen times.
+typedef struct Track
+{
+    int count;
+    double times[MAX_KEYS]; // seconds, rising
+    Pose poses[MAX_KEYS];
+} Track;
+
+// Two steps of the run, in frames at 30 a second.
+enum
+{
+    RUN_CYCLE_FRAMES = 22
+};
+
+// The five motions. All but the run are tracks; the run is a formula that repeats.
+void jnaBuildJumpingJacks(Track* track);
+void jnaBuildCalisthenics(Track* track);
+void jnaBuildShadowBoxing(Track* track);
+void jnaBuildJumpAndLand(Track* track);
+Pose jnaRunPose(double time);
+
+// Tangent of a monotone cubic from the slopes and lengths on either side.
+static inline double Tangent(double before, double after, double beforeLength, double afterLength)
+{
+    if (before * after <= 0) {
+        return 0;
+    }
+    double a = 2 * afterLength + beforeLength, b = afterLength + 2 * beforeLength;
+    return (a + b) / (a / before + b / after);
+}
+
+static inline double Hermite(
+    double from, double to, double slopeFrom, double slopeTo, double length, double t)
+{
+    double u = t / length;
+    return from + u * (slopeFrom * length * (1 - u) * (1 - u) - slopeTo * length * u * (1 - u)) +
+           u * u * (3 - 2 * u) * (to - from);
+}

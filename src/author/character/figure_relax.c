@@ -57,7 +57,7 @@ static Edge* SortEdges(const int32_t* triangles, int triangleCount)
     return edges;
 }
 
-jnResult CreateNeighbors(
+jnResult jnaCreateFigureNeighbors(
     int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error)
 {
     Edge* edges = SortEdges(triangles, triangleCount);
@@ -65,7 +65,7 @@ jnResult CreateNeighbors(
     neighbors->list = malloc(sizeof(int) * 6 * ((size_t)triangleCount + 1));
     if (edges == NULL || neighbors->start == NULL || neighbors->list == NULL) {
         free(edges);
-        DestroyNeighbors(neighbors);
+        jnaDestroyFigureNeighbors(neighbors);
         return jnFail(error, jn_outOfMemory, "out of memory for the neighbours of %d vertices", vertexCount);
     }
     // Counts one place ahead of where they belong, so that filling moves every start to where it should be.
@@ -91,7 +91,7 @@ jnResult CreateNeighbors(
     return jn_ok;
 }
 
-void DestroyNeighbors(Neighbors* neighbors)
+void jnaDestroyFigureNeighbors(Neighbors* neighbors)
 {
     free(neighbors->start);
     free(neighbors->list);
@@ -176,53 +176,73 @@ static void Flip(HalfMesh* half, int t, int u, int a, int b, int c, int d)
     memcpy(half->triangles + 3 * u, second, sizeof(second));
 }
 
+// What a pass of flips knows: neighbours as they were before it, and which vertices have changed since.
+typedef struct FlipPass
+{
+    Neighbors neighbors;
+    Edge* edges;
+    int* degrees;
+    bool* touched;
+} FlipPass;
+
+// Looks at the edge that triangles t and u share and flips it where allowed and wanted.
+static void TryFlip(HalfMesh* half, FlipPass* pass, const Edge* edge, int u, bool delaunay)
+{
+    int a = edge->a, b = edge->b, t = edge->triangle;
+    const int32_t* corners = half->triangles + 3 * t;
+    int c = Opposite(corners, a, b), d = Opposite(half->triangles + 3 * u, a, b);
+    // If triangle t does not run a, b, c, it is the right one.
+    bool forward = false;
+    for (int i = 0; i < 3; ++i) {
+        forward = forward || (corners[i] == a && corners[(i + 1) % 3] == b);
+    }
+    int left = forward ? c : d, right = forward ? d : c;
+    bool* touched = pass->touched;
+    if (touched[a] || touched[b] || touched[c] || touched[d]) {
+        return;
+    }
+    // Edges of the border stay, but not the chord under three border vertices in a row.
+    bool border = half->bordered[a] && half->bordered[b] && !half->bordered[c] && !half->bordered[d];
+    // A new edge between two rim vertices would have its own mirror image as a twin.
+    bool rim = half->positions[3 * c] == 0 && half->positions[3 * d] == 0;
+    if (border || rim || Adjacent(&pass->neighbors, c, d) ||
+        !KeepsFacing(half->positions, a, b, left, right) ||
+        !WantsFlip(half, pass->degrees, a, b, left, right, delaunay)) {
+        return;
+    }
+    Flip(half, forward ? t : u, forward ? u : t, a, b, left, right);
+    touched[a] = touched[b] = touched[c] = touched[d] = true;
+}
+
 // One pass over all edges. A vertex takes part in one flip at most, so that the lists made before the pass
 // stay true.
 static jnResult FlipEdges(HalfMesh* half, bool delaunay, jnError* error)
 {
-    Neighbors neighbors = {0};
-    jnResult result =
-        CreateNeighbors(half->vertexCount, half->triangles, half->triangleCount, &neighbors, error);
-    Edge* edges = SortEdges(half->triangles, half->triangleCount);
-    int* degrees = calloc((size_t)half->vertexCount, sizeof(int));
-    bool* touched = calloc((size_t)half->vertexCount, sizeof(bool));
-    if (result != jn_ok || edges == NULL || degrees == NULL || touched == NULL) {
+    FlipPass pass = {
+        .edges = SortEdges(half->triangles, half->triangleCount),
+        .degrees = calloc((size_t)half->vertexCount, sizeof(int)),
+        .touched = calloc((size_t)half->vertexCount, sizeof(bool)),
+    };
+    jnResult result = jnaCreateFigureNeighbors(
+        half->vertexCount, half->triangles, half->triangleCount, &pass.neighbors, error);
+    if (result != jn_ok || pass.edges == NULL || pass.degrees == NULL || pass.touched == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
         goto cleanup;
     }
     for (int v = 0; v < half->vertexCount; ++v) {
-        degrees[v] = neighbors.start[v + 1] - neighbors.start[v];
+        pass.degrees[v] = pass.neighbors.start[v + 1] - pass.neighbors.start[v];
     }
     for (int e = 0; e + 1 < 3 * half->triangleCount; ++e) {
-        int a = edges[e].a, b = edges[e].b, t = edges[e].triangle, u = edges[e + 1].triangle;
-        if (edges[e + 1].a != a || edges[e + 1].b != b) {
-            continue;
+        const Edge *edge = &pass.edges[e], *twin = edge + 1;
+        if (edge->a == twin->a && edge->b == twin->b) {
+            TryFlip(half, &pass, edge, twin->triangle, delaunay);
         }
-        int c = Opposite(half->triangles + 3 * t, a, b), d = Opposite(half->triangles + 3 * u, a, b);
-        // Triangle t must run a, b, c; if it runs the other way round, it is the right one.
-        const int32_t* corners = half->triangles + 3 * t;
-        bool forward = false;
-        for (int i = 0; i < 3; ++i) {
-            forward = forward || (corners[i] == a && corners[(i + 1) % 3] == b);
-        }
-        int left = forward ? c : d, right = forward ? d : c;
-        bool free = !touched[a] && !touched[b] && !touched[c] && !touched[d];
-        // Edges of the border stay, but not the chord under three border vertices in a row.
-        free = free && (!(half->bordered[a] && half->bordered[b]) || half->bordered[c] || half->bordered[d]);
-        // A new edge between two rim vertices would have its own mirror image as a twin.
-        bool rim = half->positions[3 * c] == 0 && half->positions[3 * d] == 0;
-        if (!free || rim || Adjacent(&neighbors, c, d) || !KeepsFacing(half->positions, a, b, left, right) ||
-            !WantsFlip(half, degrees, a, b, left, right, delaunay)) {
-            continue;
-        }
-        Flip(half, forward ? t : u, forward ? u : t, a, b, left, right);
-        touched[a] = touched[b] = touched[c] = touched[d] = true;
     }
 cleanup:
-    DestroyNeighbors(&neighbors);
-    free(edges);
-    free(degrees);
-    free(touched);
+    jnaDestroyFigureNeighbors(&pass.neighbors);
+    free(pass.edges);
+    free(pass.degrees);
+    free(pass.touched);
     return result;
 }
 
@@ -233,15 +253,15 @@ static void MoveToBorder(double* p)
     for (int round = 0; round < 3 * SETTLE_ROUNDS; ++round) {
         const double step = 1e-5;
         double normal[3], slope[3];
-        double off = FigureGradient(p, normal);
+        double off = jnaFigureGradient(p, normal);
         for (int i = 0; i < 3; ++i) {
             p[i] -= rim && i == 0 ? 0 : off * normal[i];
         }
-        double g = FigureBorder(p);
+        double g = jnaFigureBorder(p);
         for (int i = 0; i < 3; ++i) {
             double q[3] = {p[0], p[1], p[2]};
             q[i] += step;
-            slope[i] = rim && i == 0 ? 0 : (FigureBorder(q) - g) / step;
+            slope[i] = rim && i == 0 ? 0 : (jnaFigureBorder(q) - g) / step;
         }
         // Only the part along the surface, or the two steps would fight.
         double along = Dot3(slope, normal);
@@ -294,7 +314,7 @@ static void SlideVertex(const HalfMesh* half, const Neighbors* neighbors, int v,
         weight += w;
     }
     double normal[3];
-    double off = FigureGradient(p, normal);
+    double off = jnaFigureGradient(p, normal);
     double move[3] = {middle[0] / weight - p[0], middle[1] / weight - p[1], middle[2] / weight - p[2]};
     double along = Dot3(move, normal);
     for (int i = 0; i < 3; ++i) {
@@ -309,10 +329,10 @@ static jnResult SlideVertices(HalfMesh* half, int rounds, jnError* error)
     Neighbors neighbors = {0};
     double* moved = malloc(sizeof(double) * 3 * (size_t)half->vertexCount);
     jnResult result =
-        CreateNeighbors(half->vertexCount, half->triangles, half->triangleCount, &neighbors, error);
+        jnaCreateFigureNeighbors(half->vertexCount, half->triangles, half->triangleCount, &neighbors, error);
     if (result != jn_ok || moved == NULL) {
         free(moved);
-        DestroyNeighbors(&neighbors);
+        jnaDestroyFigureNeighbors(&neighbors);
         return jnFail(error, jn_outOfMemory, "out of memory for the figure's vertices");
     }
     for (int round = 0; round < rounds; ++round) {
@@ -323,7 +343,7 @@ static jnResult SlideVertices(HalfMesh* half, int rounds, jnError* error)
         memcpy(half->positions, moved, sizeof(double) * 3 * (size_t)half->vertexCount);
     }
     free(moved);
-    DestroyNeighbors(&neighbors);
+    jnaDestroyFigureNeighbors(&neighbors);
     return jn_ok;
 }
 
@@ -335,7 +355,7 @@ static void Settle(HalfMesh* half)
         double* p = half->positions + 3 * (size_t)v;
         for (int step = 0; step < SETTLE_ROUNDS; ++step) {
             double normal[3];
-            double off = FigureGradient(p, normal);
+            double off = jnaFigureGradient(p, normal);
             for (int i = p[0] == 0; i < 3 && !half->bordered[v]; ++i) {
                 p[i] -= off * normal[i];
             }
@@ -352,8 +372,8 @@ static jnResult SnapToBorder(HalfMesh* half, jnError* error)
         return jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
     }
     for (int e = 0; e < 3 * half->triangleCount; ++e) {
-        double f = FigureBorder(half->positions + 3 * edges[e].a),
-               g = FigureBorder(half->positions + 3 * edges[e].b);
+        double f = jnaFigureBorder(half->positions + 3 * edges[e].a),
+               g = jnaFigureBorder(half->positions + 3 * edges[e].b);
         // Far from the line the function is only a sign.
         if ((f < 0) != (g < 0) && f < 0.5 && g < 0.5) {
             half->bordered[f * f < g * g ? edges[e].a : edges[e].b] = true;
@@ -368,7 +388,7 @@ static jnResult SnapToBorder(HalfMesh* half, jnError* error)
     return jn_ok;
 }
 
-jnResult RelaxHalf(HalfMesh* half, jnError* error)
+jnResult jnaRelaxHalf(HalfMesh* half, jnError* error)
 {
     jnResult result = SlideVertices(half, 2, error);
     for (int round = 0; result == jn_ok && round < ROUNDS; ++round) {

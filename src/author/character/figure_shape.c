@@ -23,7 +23,7 @@ typedef struct Solid
     double tilt[2]; // cosine, sine; 0, 0 for none
 } Solid;
 
-const FigureJoint figureJoints[JOINT_COUNT] = {
+const FigureJoint jnaFigureJoints[JOINT_COUNT] = {
     {"Hips", -1, {0, 0.930, -0.010}},
     {"Spine", HIPS, {0, 1.040, -0.015}},
     {"Spine1", SPINE, {0, 1.190, -0.020}},
@@ -47,7 +47,7 @@ const FigureJoint figureJoints[JOINT_COUNT] = {
     {"RightToeBase", RIGHT_FOOT, {-0.212, 0.030, 0.095}},
 };
 
-int MirrorJoint(int joint)
+int jnaMirrorJoint(int joint)
 {
     if (joint >= LEFT_SHOULDER && joint <= LEFT_HAND) {
         return joint + (RIGHT_SHOULDER - LEFT_SHOULDER);
@@ -162,7 +162,7 @@ static double ConeDistance(const Solid* s, const double p[3])
 }
 
 // What covers the skin at p: the sign of a function that is a distance, roughly, along the surface.
-double FigureBorder(const double p[3])
+double jnaFigureBorder(const double p[3])
 {
     double x = p[0] < 0 ? -p[0] : p[0];
     if (p[1] > 1.45) {
@@ -175,7 +175,7 @@ double FigureBorder(const double p[3])
     return x > 0.34 ? 1 : waist > hem ? waist : hem;
 }
 
-double FigureDistance(const double p[3])
+double jnaFigureDistance(const double p[3])
 {
     double folded[3] = {sqrt(p[0] * p[0] + MIDDLE_ROUNDING * MIDDLE_ROUNDING), p[1], p[2]};
     double middle[3] = {p[0], p[1], p[2]};
@@ -189,7 +189,7 @@ double FigureDistance(const double p[3])
     return -SmoothMin(-f, p[1], SOLE_ROUNDING);
 }
 
-double FigureGradient(const double p[3], double normal[3])
+double jnaFigureGradient(const double p[3], double normal[3])
 {
     // Differences along the corners of a tetrahedron: four values give value and gradient.
     static const double corners[4][3] = {{1, -1, -1}, {-1, -1, 1}, {-1, 1, -1}, {1, 1, 1}};
@@ -197,7 +197,7 @@ double FigureGradient(const double p[3], double normal[3])
     double sum = 0, g[3] = {0, 0, 0};
     for (int c = 0; c < 4; ++c) {
         double q[3] = {p[0] + step * corners[c][0], p[1] + step * corners[c][1], p[2] + step * corners[c][2]};
-        double f = FigureDistance(q);
+        double f = jnaFigureDistance(q);
         sum += 0.25 * f;
         for (int i = 0; i < 3; ++i) {
             g[i] += f * corners[c][i];

@@ -413,7 +413,7 @@ static void WriteChart(const FigureMesh* mesh, const Chart* chart, int which, co
     }
 }
 
-jnResult ComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error)
+jnResult jnaComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error)
 {
     Chart parts[LEFT_CHARTS_END] = {{0}};
     double lows[LEFT_CHARTS_END][2], sizes[CHART_COUNT][2], places[CHART_COUNT][2];

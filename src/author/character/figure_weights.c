@@ -22,8 +22,8 @@ static const double FADE = 0.012;
 // Signed height of p over the plane that halves the angle between two bones at joint b of the chain a, b, c.
 static double OverJoint(const double p[3], int a, int b, int c)
 {
-    const double *pa = figureJoints[a].position, *pb = figureJoints[b].position,
-                 *pc = figureJoints[c].position;
+    const double *pa = jnaFigureJoints[a].position, *pb = jnaFigureJoints[b].position,
+                 *pc = jnaFigureJoints[c].position;
     double before = Distance3(pa, pb), after = Distance3(pb, pc), sum = 0;
     for (int i = 0; i < 3; ++i) {
         sum += (p[i] - pb[i]) * ((pb[i] - pa[i]) / before + (pc[i] - pb[i]) / after);
@@ -48,7 +48,7 @@ static int OwnerOf(const double p[3])
                         pelvis[3] = {0.095, 0.900, -0.02};
     double arm = SegmentDistance(p, shoulder, fingers, 0.068, 0.04);
     double trunk = SegmentDistance(p, ribs, pelvis, 0.098, 0.11);
-    double leg = SegmentDistance(p, groin, figureJoints[LEFT_FOOT].position, 0.095, 0.04);
+    double leg = SegmentDistance(p, groin, jnaFigureJoints[LEFT_FOOT].position, 0.095, 0.04);
     if (p[1] < 0.60 || (p[1] < 0.86 && leg < trunk)) {
         return p[2] - 0.085 > 0.6 * (0.03 - p[1]) && p[1] < 0.12                ? LEFT_TOE
                : OverJoint(p, LEFT_LEG, LEFT_FOOT, LEFT_TOE) > 0 && p[1] < 0.13 ? LEFT_FOOT
@@ -88,7 +88,7 @@ static void CopyToRight(const FigureMesh* mesh, double* weights)
         double* from = weights + (size_t)v * JOINT_COUNT;
         double* to = weights + (size_t)MirrorVertex(mesh, v) * JOINT_COUNT;
         for (int j = 0; j < JOINT_COUNT; ++j) {
-            int k = MirrorJoint(j);
+            int k = jnaMirrorJoint(j);
             // In the middle, left and right joints share evenly.
             if (to == from && j <= k) {
                 from[j] = from[k] = 0.5 * (from[j] + from[k]);
@@ -145,14 +145,14 @@ static void Pack(const double* weights, jnaInfluences* out)
     out->weights[0] = rest;
 }
 
-jnResult ComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error)
+jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error)
 {
     size_t count = (size_t)mesh->vertexCount * JOINT_COUNT;
     double* weights = calloc(count, sizeof(double));
     double* next = calloc(count, sizeof(double));
     Neighbors neighbors = {0};
     jnResult result =
-        CreateNeighbors(mesh->vertexCount, mesh->triangles, mesh->triangleCount, &neighbors, error);
+        jnaCreateFigureNeighbors(mesh->vertexCount, mesh->triangles, mesh->triangleCount, &neighbors, error);
     if (result != jn_ok || weights == NULL || next == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the figure's weights");
         goto cleanup;
@@ -172,7 +172,7 @@ jnResult ComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences,
         Pack(weights + (size_t)v * JOINT_COUNT, &influences[v]);
     }
 cleanup:
-    DestroyNeighbors(&neighbors);
+    jnaDestroyFigureNeighbors(&neighbors);
     free(weights);
     free(next);
     return result;

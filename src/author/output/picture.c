@@ -194,7 +194,7 @@ static void ShadeBackground(const Scene* scene, const View* view, float x, float
     CastRay(view, x, y, origin, direction);
     if (scene->ground && direction[1] < -1e-4f) {
         float t = (scene->groundHeight - origin[1]) / direction[1];
-        shade = t > 0 ? GroundShade(scene, origin[0] + t * direction[0], origin[2] + t * direction[2]) : 1;
+        shade = t > 0 ? jnaGroundShade(scene, origin[0] + t * direction[0], origin[2] + t * direction[2]) : 1;
     }
     // Exactly grey: in a tint, the channels would step at different places and show as coloured bands.
     rgb[0] = rgb[1] = rgb[2] = light * shade;
@@ -431,7 +431,7 @@ static jnResult DrawPanel(
 {
     View view = MakeView(&def->camera, def->panelWidth * def->samples, def->panelHeight * def->samples);
     float key[3];
-    KeyDirection(def->camera.yaw, key);
+    jnaKeyDirection(def->camera.yaw, key);
     size_t count = (size_t)view.width * (size_t)def->samples;
     float* projected = malloc(((size_t)scene->vertexCount + 1) * 3 * sizeof(float));
     float* memory = malloc((size_t)threads * count * 4 * sizeof(float));
@@ -500,7 +500,7 @@ jnResult jnaDrawPicture(const jnaPictureDef* def, const jnaPictureMesh* meshes, 
         if (result != jn_ok) {
             break;
         }
-        result = LightScene(&scene, def->camera.yaw, threads, error);
+        result = jnaLightScene(&scene, def->camera.yaw, threads, error);
         result = result == jn_ok ? DrawPanel(def, &scene, panel, threads, picture, error) : result;
         DestroyScene(&scene);
         const char* caption = def->captions != NULL ? def->captions[panel] : NULL;

@@ -70,7 +70,7 @@ static Frame MakeFrame(const float forward[3])
     return frame;
 }
 
-void KeyDirection(float yaw, float direction[3])
+void jnaKeyDirection(float yaw, float direction[3])
 {
     // Over the camera's left shoulder.
     float angle = (yaw - 38) * 0.01745329f;
@@ -92,7 +92,7 @@ static void MakeDirections(float yaw, float (*directions)[3])
         directions[i][2] = r * sinf(angle);
     }
     float key[3];
-    KeyDirection(yaw, key);
+    jnaKeyDirection(yaw, key);
     Frame frame = MakeFrame(key);
     for (int i = 0; i < KEY_DIRECTIONS; ++i) {
         float r = KEY_SPREAD * sqrtf(((float)i + 0.5f) / KEY_DIRECTIONS);
@@ -244,7 +244,7 @@ static void SoftenGround(Scene* scene, float* scratch)
     }
 }
 
-jnResult LightScene(Scene* scene, float yaw, int threads, jnError* error)
+jnResult jnaLightScene(Scene* scene, float yaw, int threads, jnError* error)
 {
     float directions[DIRECTIONS][3];
     MakeDirections(yaw, directions);
@@ -276,7 +276,7 @@ jnResult LightScene(Scene* scene, float yaw, int threads, jnError* error)
     return jn_ok;
 }
 
-float GroundShade(const Scene* scene, float x, float z)
+float jnaGroundShade(const Scene* scene, float x, float z)
 {
     float u = (x - scene->groundOrigin[0]) / scene->groundStep;
     float v = (z - scene->groundOrigin[1]) / scene->groundStep;
