@@ -1,5 +1,4 @@
-// The built-in figure: a surface that can be filled with tetrahedra, weights, charts and clips that can be
-// trusted.
+// The built-in figure: a surface that can be filled with tetrahedra, weights and charts that can be trusted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// FNV-1a of every array of the figure and of its clips at 30 Hz. They change only when the figure is meant to
-// change.
+// FNV-1a of every array of the figure. It changes only when the figure is meant to change.
 static const uint64_t FIGURE_HASH = 0x8d7ab5168059378full;
-static const uint64_t CLIPS_HASH = 0xf4434a02f69a3194ull;
 
 static jnaCharacter figure;
 
@@ -88,16 +85,6 @@ static uint64_t HashFigure(const jnaCharacter* c)
     hash = Hash(hash, c->fileUvs, sizeof(float) * 2 * (size_t)c->fileVertexCount);
     hash = Hash(hash, c->triangles, sizeof(int32_t) * 3 * (size_t)c->triangleCount);
     return Hash(hash, c->parts, sizeof(*c->parts) * (size_t)c->partCount);
-}
-
-static jnaClip CreateClip(int which, double rate)
-{
-    jnaClip clip;
-    jnError error = {0};
-    if (jnaCreateFigureClip(&figure, which, rate, &clip, &error) != jn_ok) {
-        fail_msg("%s", error.message);
-    }
-    return clip;
 }
 
 static void ItHasTheSizeItPromises(void** state)
@@ -489,105 +476,6 @@ static void TheFigureIsTheSameOnEveryMachineAndThreadCount(void** state)
     jnaDestroyCharacter(&again);
 }
 
-static void ClipsAreTheSameOnEveryMachine(void** state)
-{
-    (void)state;
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (int c = 0; c < jna_figureClipCount; ++c) {
-        jnaClip clip = CreateClip(c, 30);
-        size_t entries = (size_t)clip.frameCount * (size_t)clip.jointCount;
-        hash = Hash(hash, clip.rotations, entries * 4 * sizeof(float));
-        hash = Hash(hash, clip.translations, entries * 3 * sizeof(float));
-        jnaDestroyClip(&clip);
-    }
-    if (hash != CLIPS_HASH) {
-        fail_msg("the clips' hash is 0x%016llx", (unsigned long long)hash);
-    }
-}
-
-static void ClipsHaveUnitQuaternionsThatMoveSmoothly(void** state)
-{
-    (void)state;
-    for (int c = 0; c < jna_figureClipCount; ++c) {
-        jnaClip clip = CreateClip(c, 120);
-        assert_string_equal(clip.name, jnaFigureClipName(c));
-        assert_true(fabs(clip.frameCount / clip.rate - jnaFigureClipDuration(c)) < 0.02);
-        size_t row = (size_t)clip.jointCount;
-        for (size_t e = 0; e < row * (size_t)clip.frameCount; ++e) {
-            const float* q = clip.rotations + 4 * e;
-            // A loop goes on with its first frame; everything else is compared with the frame before.
-            const float* before =
-                e >= row ? q - 4 * row : clip.rotations + 4 * (e + row * (size_t)(clip.frameCount - 1));
-            double square = 0, same = 0;
-            for (int i = 0; i < 4; ++i) {
-                assert_true(isfinite(q[i]));
-                square += (double)q[i] * (double)q[i];
-                same += (double)q[i] * (double)before[i];
-            }
-            assert_true(fabs(square - 1) < 1e-5);
-            // At most 18 degrees in 1/120 s: a fast punch, not a flip of the elbow.
-            assert_true(same > 0.9877 || (e < row && !clip.looping));
-        }
-        jnaDestroyClip(&clip);
-    }
-}
-
-static void FeetNeitherSinkNorFloat(void** state)
-{
-    (void)state;
-    // The highest that the lowest point of the body comes: standing clips stay down, the jump goes up a
-    // quarter of a metre.
-    static const double highest[jna_figureClipCount] = {0.10, 0.01, 0.01, 0.12, 0.35};
-    float* positions = malloc(sizeof(float) * 3 * (size_t)figure.vertexCount);
-    assert_non_null(positions);
-    for (int c = 0; c < jna_figureClipCount; ++c) {
-        jnaClip clip = CreateClip(c, 30);
-        double top = -1;
-        for (int f = 0; f < clip.frameCount; ++f) {
-            float matrices[12 * 32], low = 9;
-            jnaPoseMatrices(&figure, &clip, f, matrices);
-            jnaSkin(&figure, matrices, positions);
-            for (int v = 0; v < figure.vertexCount; ++v) {
-                low = fminf(low, positions[3 * v + 1]);
-            }
-            assert_true(low > -0.015f);
-            top = fmax(top, (double)low);
-        }
-        assert_true(top < highest[c]);
-        assert_true(c != jna_jumpAndLand || top > 0.20);
-        jnaDestroyClip(&clip);
-    }
-    free(positions);
-}
-
-static void TheFlightIsAFreeFall(void** state)
-{
-    (void)state;
-    jnaClip clip = CreateClip(jna_jumpAndLand, 100);
-    size_t row = 3 * (size_t)clip.jointCount;
-    // From 1.10 to 1.30 s the body is in the air.
-    double before = (double)clip.translations[110 * row + 1],
-           middle = (double)clip.translations[120 * row + 1];
-    double after = (double)clip.translations[130 * row + 1];
-    assert_true(fabs((before - 2 * middle + after) / 0.01 + 9.81) < 0.5);
-    jnaDestroyClip(&clip);
-}
-
-static void ClipsRefuseWhatTheyCannotDo(void** state)
-{
-    (void)state;
-    jnaClip clip;
-    jnError error = {0};
-    assert_int_equal(jnaCreateFigureClip(&figure, 5, 30, &clip, &error), jn_badArgument);
-    assert_int_equal(jnaCreateFigureClip(&figure, -1, 30, &clip, &error), jn_badArgument);
-    assert_int_equal(jnaCreateFigureClip(&figure, 0, 0, &clip, &error), jn_badArgument);
-    assert_int_equal(jnaCreateFigureClip(&figure, 0, (double)NAN, &clip, &error), jn_badArgument);
-    jnaCharacter other = {.jointCount = 3};
-    assert_int_equal(jnaCreateFigureClip(&other, 0, 30, &clip, &error), jn_badArgument);
-    assert_null(clip.rotations);
-    assert_true(strlen(error.message) > 10);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -604,11 +492,6 @@ int main(void)
         cmocka_unit_test(ChartsDoNotOverlap),
         cmocka_unit_test(ChartsHardlyStretch),
         cmocka_unit_test(TheFigureIsTheSameOnEveryMachineAndThreadCount),
-        cmocka_unit_test(ClipsAreTheSameOnEveryMachine),
-        cmocka_unit_test(ClipsHaveUnitQuaternionsThatMoveSmoothly),
-        cmocka_unit_test(FeetNeitherSinkNorFloat),
-        cmocka_unit_test(TheFlightIsAFreeFall),
-        cmocka_unit_test(ClipsRefuseWhatTheyCannotDo),
     };
     return cmocka_run_group_tests(tests, CreateFigure, DestroyFigure);
 }
