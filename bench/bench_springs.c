@@ -10,18 +10,11 @@
 
 // Bytes that a step moves per spring: the sample read, three older samples read and one written, ten
 // coefficients, the state read and written, the position written.
-enum
-{
-    BYTES_PER_SPRING = 12 + 36 + 12 + 40 + 24 + 24 + 12
-};
+enum { BYTES_PER_SPRING = 12 + 36 + 12 + 40 + 24 + 24 + 12 };
 // Making coefficients reads both parameters and writes ten numbers.
-enum
-{
-    PARAMETER_BYTES = 8 + 40
-};
+enum { PARAMETER_BYTES = 8 + 40 };
 
-typedef struct Scene
-{
+typedef struct Scene {
     int count;
     jnSprings* springs;
     float* targets; // [4][count][3], taken in turn
@@ -108,13 +101,8 @@ static const char header[] = "                                        min us med
 
 int jnbBenchSprings(double seconds)
 {
-    enum
-    {
-        COUNT = 13575,
-        VARIANTS = 5
-    };
-    static const struct
-    {
+    enum { COUNT = 13575, VARIANTS = 5 };
+    static const struct {
         const char* name;
         jnKernel kernel;
         jnTiming timing;

@@ -4,14 +4,10 @@
 
 #include <stddef.h>
 
-enum
-{
-    JNB_MAX_ROUNDS = 400
-};
+enum { JNB_MAX_ROUNDS = 400 };
 
 /// One thing to be timed, and what came out.
-typedef struct jnbContender
-{
+typedef struct jnbContender {
     const char* name;
     void (*run)(void* user);
     void* user;
@@ -26,8 +22,7 @@ void jnbRace(jnbContender* contenders, int count, double seconds);
 double jnbNow(void);
 
 /// memcpy that moves `bytes` in all, read and written together: user is a jnbCopy.
-typedef struct jnbCopy
-{
+typedef struct jnbCopy {
     char* from;
     char* to;
     size_t bytes;

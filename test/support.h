@@ -32,8 +32,7 @@
     } while (0)
 
 // A small, fast, seeded generator: the same numbers on every machine.
-typedef struct Random
-{
+typedef struct Random {
     uint64_t state;
 } Random;
 

@@ -5,15 +5,10 @@
 
 #include "jounce/base.h"
 
-enum
-{
-    JNA_NAME_LENGTH = 64,
-    JNA_MAX_INFLUENCES = 8
-};
+enum { JNA_NAME_LENGTH = 64, JNA_MAX_INFLUENCES = 8 };
 
 /// One joint. Parents come before their children.
-typedef struct jnaJoint
-{
+typedef struct jnaJoint {
     char name[JNA_NAME_LENGTH];
     int parent; // index, -1 for a root
     float translation[3]; // rest pose, local
@@ -24,15 +19,13 @@ typedef struct jnaJoint
 
 /// The joints that move a vertex, largest weight first; unused entries have weight 0 and joint 0; the sum
 /// is 1.
-typedef struct jnaInfluences
-{
+typedef struct jnaInfluences {
     uint16_t joints[JNA_MAX_INFLUENCES];
     float weights[JNA_MAX_INFLUENCES];
 } jnaInfluences;
 
 /// A run of triangles that share a material.
-typedef struct jnaPart
-{
+typedef struct jnaPart {
     char name[JNA_NAME_LENGTH];
     char material[JNA_NAME_LENGTH];
     float color[4]; // base colour, linear RGBA
@@ -42,8 +35,7 @@ typedef struct jnaPart
 
 /// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams;
 /// "vertices" are welded, one per point of the surface, and are what is simulated.
-typedef struct jnaCharacter
-{
+typedef struct jnaCharacter {
     char name[JNA_NAME_LENGTH];
     int jointCount;
     jnaJoint* joints; // [jointCount]
@@ -61,15 +53,13 @@ typedef struct jnaCharacter
 } jnaCharacter;
 
 /// What a clip is for.
-typedef enum jnaRole
-{
+typedef enum jnaRole {
     jna_train,
     jna_test,
 } jnaRole;
 
 /// Motion of a character's joints at a fixed rate.
-typedef struct jnaClip
-{
+typedef struct jnaClip {
     char name[JNA_NAME_LENGTH];
     double rate; // frames a second
     int frameCount;

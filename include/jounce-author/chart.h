@@ -3,8 +3,7 @@
 
 #include "jounce-author/file.h"
 
-typedef struct jnaSeries
-{
+typedef struct jnaSeries {
     const char* label; // shown in the legend; NULL: not listed
     const double* x; // [count]
     const double* y; // [count]; a value that is not finite breaks the line
@@ -15,8 +14,7 @@ typedef struct jnaSeries
 } jnaSeries;
 
 /// One set of axes. Ranges follow the data unless given.
-typedef struct jnaChart
-{
+typedef struct jnaChart {
     const char* title;
     const char* xLabel;
     const char* yLabel;
@@ -26,8 +24,7 @@ typedef struct jnaChart
 } jnaChart;
 
 /// A sheet of charts in rows, left to right.
-typedef struct jnaSheet
-{
+typedef struct jnaSheet {
     const char* title; // over all charts; NULL for none
     const jnaChart* charts;
     int chartCount;

@@ -3,13 +3,9 @@
 
 #include "jounce-author/file.h"
 
-enum
-{
-    JNA_MAX_DIMENSIONS = 4
-};
+enum { JNA_MAX_DIMENSIONS = 4 };
 
-typedef enum jnaScalar
-{
+typedef enum jnaScalar {
     jna_float32,
     jna_float64,
     jna_int32,
@@ -21,8 +17,7 @@ typedef enum jnaScalar
 size_t jnaScalarSize(jnaScalar scalar);
 
 /// An array that is mapped read-only from its file, C order, little-endian.
-typedef struct jnaArray
-{
+typedef struct jnaArray {
     jnaScalar scalar;
     int dimensions; // 0 to JNA_MAX_DIMENSIONS; 0 is one number
     size_t shape[JNA_MAX_DIMENSIONS];

@@ -8,27 +8,23 @@
 #include "jounce-author/npy.h"
 
 /// One continuous stretch of motion. Both arrays are (frames, vertices, 3) in C order, float32 or float64.
-typedef struct jnaSequence
-{
+typedef struct jnaSequence {
     jnaArray targets; // finite
     jnaArray dynamics; // a vertex with a coordinate that is not finite is missing in that frame
 } jnaSequence;
 
-typedef enum jnaFitMethod
-{
+typedef enum jnaFitMethod {
     jna_fitLm, // Levenberg-Marquardt on the 2x2 normal equations
     jna_fitDescent, // gradient descent with a line search, as the paper has it
 } jnaFitMethod;
 
-typedef enum jnaFitStart
-{
+typedef enum jnaFitStart {
     jna_fitStartMoving, // on the target and moving with it
     jna_fitStartObserved, // at the first observed position, with the observed velocity
 } jnaFitStart;
 
 /// Which frames the robust refit leaves out.
-typedef enum jnaFitDrop
-{
+typedef enum jnaFitDrop {
     jna_dropByVertex, // for each vertex its own worst frames
     jna_dropByFrame, // the frames that are worst over all vertices
 } jnaFitDrop;
@@ -37,8 +33,7 @@ typedef enum jnaFitDrop
 typedef bool jnaProgress(double share, void* user);
 
 /// What to fit and how. Start from jnaDefaultFitDef.
-typedef struct jnaFitDef
-{
+typedef struct jnaFitDef {
     const jnaSequence* sequences; // [sequenceCount], the same vertices in all
     int sequenceCount;
     double dt; // seconds between frames
@@ -59,8 +54,7 @@ typedef struct jnaFitDef
 } jnaFitDef;
 
 /// What was learned. Arrays are [vertexCount], owned.
-typedef struct jnaFit
-{
+typedef struct jnaFit {
     int vertexCount;
     int frameCount; // over all sequences
     float* stiffness;
@@ -78,8 +72,7 @@ typedef struct jnaFit
 } jnaFit;
 
 /// Flags in jnaFit.state.
-typedef enum jnaSpringState
-{
+typedef enum jnaSpringState {
     jna_springAtBound = 1, // a parameter ended at a bound
     jna_springWeak = 2, // the data say less about it than the prior does
     jna_springUnobserved = 4, // no valid frame: it has the default parameters

@@ -26,8 +26,7 @@ extern "C" {
 #endif
 
 /// What a call came to. Everything but jn_ok comes with a sentence in jnError.
-typedef enum jnResult
-{
+typedef enum jnResult {
     jn_ok = 0,
     jn_badArgument, // a value the caller passed cannot be used
     jn_badData, // a file or an array does not hold what it should
@@ -35,37 +34,30 @@ typedef enum jnResult
     jn_outOfMemory, // the allocator returned NULL, or a limit was reached
 } jnResult;
 
-enum
-{
-    JN_ERROR_LENGTH = 512
-};
+enum { JN_ERROR_LENGTH = 512 };
 
 /// A failure in words a person can act on. Functions accept NULL where the sentence is not wanted.
-typedef struct jnError
-{
+typedef struct jnError {
     jnResult code;
     char message[JN_ERROR_LENGTH]; // one sentence, no newline, always terminated
 } jnError;
 
 /// Where an object's memory comes from. Blocks are aligned to 64 bytes by the library itself, so any malloc
 /// will do. A zeroed struct means malloc and free.
-typedef struct jnAllocator
-{
+typedef struct jnAllocator {
     void* (*allocate)(size_t size, void* user); // may return NULL
     void (*release)(void* memory, void* user); // never called with NULL
     void* user;
 } jnAllocator;
 
 /// A rigid motion: rotate by the unit quaternion (x, y, z, w), then move.
-typedef struct jnTransform
-{
+typedef struct jnTransform {
     float position[3]; // metres
     float rotation[4]; // unit quaternion x, y, z, w
 } jnTransform;
 
 /// Which implementation of the hot loops runs. All give the same bytes.
-typedef enum jnKernel
-{
+typedef enum jnKernel {
     jn_kernelAuto = 0, // the widest this machine has
     jn_kernelBaseline, // plain C
     jn_kernelAvx2,

@@ -17,8 +17,7 @@ extern "C" {
 #endif
 
 /// Responses of a spring at time h. The names in brackets are those of the equations in docs/springs.md.
-typedef struct jnSpringResponse
-{
+typedef struct jnSpringResponse {
     double cosine; // e^{-alpha h} cosh(sqrt(sigma) h)  [EC]
     double impulse; // w(h), offset after a unit kick of velocity  [ES], seconds
     double step; // integral of w, offset under a unit acceleration  [G1], seconds^2

@@ -25,8 +25,7 @@ extern "C" {
 #endif
 
 /// How the target moves between two samples.
-typedef enum jnCurve
-{
+typedef enum jnCurve {
     jn_curveStep, // stays on the older sample, then jumps
     jn_curveLinear, // straight, with a jump of velocity at each sample
     jn_curveCubic, // C1 cubic, slopes from neighbouring samples
@@ -34,22 +33,19 @@ typedef enum jnCurve
 } jnCurve;
 
 /// Where a cubic's slopes come from. Only jn_curveCubic distinguishes the two.
-typedef enum jnTiming
-{
+typedef enum jnTiming {
     jn_timingExact, // central differences: needs the sample after the interval, so output lags one sample
     jn_timingCausal, // backward differences: no lag, a little less accurate
 } jnTiming;
 
 /// How a spring starts. It is on its target in both cases.
-typedef enum jnStart
-{
+typedef enum jnStart {
     jn_startMoving, // with the target's velocity
     jn_startAtRest, // without velocity in space
 } jnStart;
 
 /// What a jump of the targets from one sample to the next means.
-typedef enum jnTeleport
-{
+typedef enum jnTeleport {
     jn_teleportNone, // it is motion
     jn_teleportKeep, // the springs were carried along: offsets go on, the jump is not felt
     jn_teleportReset, // the springs start anew, on their targets
@@ -58,8 +54,7 @@ typedef enum jnTeleport
 typedef struct jnSprings jnSprings;
 
 /// What a set of springs is made from. Start from jnDefaultSpringsDef.
-typedef struct jnSpringsDef
-{
+typedef struct jnSpringsDef {
     int count; // springs, at least 1
     const float* stiffness; // [count], the paper's k_s, 1/s^2, >= 0; copied; NULL: uniformStiffness for all
     const float* damping; // [count], the paper's k_d, 1/s, >= 0; copied; NULL: uniformDamping for all
@@ -75,8 +70,7 @@ typedef struct jnSpringsDef
 } jnSpringsDef;
 
 /// One sample of the targets.
-typedef struct jnSpringsInput
-{
+typedef struct jnSpringsInput {
     float h; // seconds since the previous sample; 0 (or not a positive number) is a pause
     const float* targets; // [count] x, y, z in metres
     size_t targetStride; // bytes from one target to the next; 0 means 12
@@ -86,8 +80,7 @@ typedef struct jnSpringsInput
 } jnSpringsInput;
 
 /// Where results go. Every pointer may be NULL.
-typedef struct jnSpringsOutput
-{
+typedef struct jnSpringsOutput {
     float* positions; // [count] x, y, z in metres
     size_t positionStride; // bytes; 0 means 12
     float* velocities; // [count] x, y, z in m/s
@@ -133,8 +126,7 @@ JN_API void jnSprings_Evaluate(const jnSprings* springs, float fraction, const j
 JN_API void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output);
 
 /// A motion that repeats: sample `frameCount` would be sample 0 again.
-typedef struct jnSpringsLoop
-{
+typedef struct jnSpringsLoop {
     const float* targets; // [frameCount][count] x, y, z, densely packed
     int frameCount; // at least 3
     float h; // seconds between samples

@@ -9,27 +9,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum
-{
-    JNC_DONE = 0,
-    JNC_FAILED = 1,
-    JNC_USAGE = 2
-};
-enum
-{
-    JNC_MAX_REPEATS = 256
-};
+enum { JNC_DONE = 0, JNC_FAILED = 1, JNC_USAGE = 2 };
+enum { JNC_MAX_REPEATS = 256 };
 
 /// One verb: its words ("springs run"), a line for the overview, and what runs it.
-typedef struct jncVerb
-{
+typedef struct jncVerb {
     const char* name;
     const char* summary;
     int (*run)(int argc, char** argv); // argv[0] is the first word after the verb
 } jncVerb;
 
-typedef enum jncKind
-{
+typedef enum jncKind {
     jnc_flag, // bool*
     jnc_text, // const char**
     jnc_number, // double*
@@ -39,15 +29,13 @@ typedef enum jncKind
 } jncKind;
 
 /// Words of an option that may be repeated; words[i * arity + k] is word k of its i-th use.
-typedef struct jncList
-{
+typedef struct jncList {
     int count;
     const char* words[JNC_MAX_REPEATS * 2];
 } jncList;
 
 /// One option of a verb. A table of them ends with a zeroed entry.
-typedef struct jncOption
-{
+typedef struct jncOption {
     const char* name; // "--dt", or "WORKSPACE" for a word without dashes
     jncKind kind;
     void* value; // holds the default before parsing
@@ -60,8 +48,7 @@ typedef struct jncOption
 } jncOption;
 
 /// What a verb's --help shows around its options.
-typedef struct jncUsage
-{
+typedef struct jncUsage {
     const char* synopsis; // "jounce springs run --targets T.npy ... -o X.npy"
     const char* about; // a few lines, each ended by a newline
     const char* example; // shown last, each line ended by a newline
@@ -80,8 +67,7 @@ int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 jnResult jncMakeFolder(const char* path, jnError* error);
 
 /// Long jobs: a line on stderr that renews itself while stderr is a terminal, and an end at Ctrl-C.
-typedef struct jncProgress
-{
+typedef struct jncProgress {
     const char* what; // "fitting springs"
     double started; // seconds, by jncBeginProgress
     double shown; // when the line was last renewed
@@ -94,4 +80,5 @@ void jncEndProgress(jncProgress* progress);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);
+int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);

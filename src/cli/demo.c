@@ -8,18 +8,11 @@
 
 #include <math.h>
 
-enum
-{
-    FRAMES = 181,
-    SUBSTEPS = 8,
-    REGIMES = 3,
-    POINTS = (FRAMES - 1) * SUBSTEPS + 1
-};
+enum { FRAMES = 181, SUBSTEPS = 8, REGIMES = 3, POINTS = (FRAMES - 1) * SUBSTEPS + 1 };
 #define FRAME_RATE 30.0
 #define HERTZ 2.5f
 
-static const struct
-{
+static const struct {
     const char* name;
     float ratio;
     uint32_t color;
@@ -29,8 +22,7 @@ static const struct
     {"overdamped, ratio 3", 3.0f, 0x2b8a3e},
 };
 
-typedef struct Trace
-{
+typedef struct Trace {
     double time[POINTS], target[POINTS], position[REGIMES][POINTS], offset[REGIMES][POINTS];
 } Trace;
 

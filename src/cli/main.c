@@ -6,13 +6,11 @@
 static const jncVerb verbs[] = {
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
+    {"picture", "draw the built-in figure, still or in motion", jncPicture},
     {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},
 };
-enum
-{
-    VERB_COUNT = sizeof(verbs) / sizeof(verbs[0])
-};
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void PrintOverview(FILE* stream)
 {

@@ -11,13 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum
-{
-    PATH_LENGTH = 4096
-};
+enum { PATH_LENGTH = 4096 };
 
-typedef struct Request
-{
+typedef struct Request {
     jncList sequences; // pairs of targets and dynamics
     const char* folder;
     const char* faces;
@@ -27,8 +23,7 @@ typedef struct Request
     bool json;
 } Request;
 
-typedef struct Inputs
-{
+typedef struct Inputs {
     jnaSequence sequences[JNC_MAX_REPEATS];
     int count;
     int32_t* faces;

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 
 // What the command line asked for.
-typedef struct Request
-{
+typedef struct Request {
     const char* targets;
     const char* stiffness;
     const char* damping;
@@ -26,8 +25,7 @@ typedef struct Request
 } Request;
 
 // What is open while it runs.
-typedef struct Run
-{
+typedef struct Run {
     jnaArray targets;
     jnSprings* springs;
     jnaFile positionFile, velocityFile;
@@ -168,10 +166,7 @@ static void StepThreaded(Run* run, double dt, int threads)
     jnSpringsOutput output = {.positions = run->positions, .velocities = run->wantsVelocities ? run->velocities : NULL};
     jnSprings_BeginStep(run->springs, &input, &output);
     int blocks = jnSprings_BlockCount(run->springs);
-    enum
-    {
-        CHUNK = 64
-    };
+    enum { CHUNK = 64 };
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int first = 0; first < blocks; first += CHUNK) {
         jnSprings_StepBlocks(run->springs, first, first + CHUNK < blocks ? first + CHUNK : blocks);

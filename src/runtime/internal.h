@@ -5,11 +5,7 @@
 
 // Vertices per block: the width of the widest vector register in floats. Every array of the runtime is
 // padded to whole blocks, so that a kernel never needs a tail loop.
-enum
-{
-    JN_LANES = 16,
-    JN_ALIGNMENT = 64
-};
+enum { JN_LANES = 16, JN_ALIGNMENT = 64 };
 
 #if defined(__GNUC__)
 #define JN_PRINTF(text, first) __attribute__((format(printf, text, first)))

@@ -15,20 +15,11 @@
 #if defined(__GNUC__) && !defined(JN_SCALAR)
 
 #if defined(__AVX512F__)
-enum
-{
-    JN_WIDTH = 16
-};
+enum { JN_WIDTH = 16 };
 #elif defined(__AVX__)
-enum
-{
-    JN_WIDTH = 8
-};
+enum { JN_WIDTH = 8 };
 #else
-enum
-{
-    JN_WIDTH = 4
-};
+enum { JN_WIDTH = 4 };
 #endif
 // JN_WIDTH floats, half as many doubles, and the floats that go with those doubles.
 typedef float jnFloats __attribute__((vector_size(4 * JN_WIDTH)));
@@ -36,10 +27,7 @@ typedef double jnDoubles __attribute__((vector_size(4 * JN_WIDTH)));
 typedef float jnHalfFloats __attribute__((vector_size(2 * JN_WIDTH)));
 typedef int32_t jnFloatBits __attribute__((vector_size(4 * JN_WIDTH)));
 typedef int64_t jnDoubleBits __attribute__((vector_size(4 * JN_WIDTH)));
-enum
-{
-    JN_DOUBLE_WIDTH = JN_WIDTH / 2
-};
+enum { JN_DOUBLE_WIDTH = JN_WIDTH / 2 };
 
 // Conversions are spelled out where the compiler would take them apart.
 static inline jnDoubles jnWiden(const float* from)
@@ -211,11 +199,7 @@ static inline void jnPack(const float* x, const float* y, const float* z, float*
 
 #else
 
-enum
-{
-    JN_WIDTH = 1,
-    JN_DOUBLE_WIDTH = 1
-};
+enum { JN_WIDTH = 1, JN_DOUBLE_WIDTH = 1 };
 typedef float jnFloats;
 typedef double jnDoubles;
 typedef int64_t jnDoubleBits;

@@ -29,31 +29,21 @@
 // Up to this root the Taylor series of the equation is summed; beyond it the other two lose less than two
 // digits. 2^32/32! is 1e-26, far below the last bit.
 #define SLOW_ROOT 2.0
-enum
-{
-    SLOW_SERIES_TERMS = 32
-};
+enum { SLOW_SERIES_TERMS = 32 };
 
 // Terms of cosh and sinh as series in x, |x| < 1: 1/22! is 1e-21.
-enum
-{
-    CLOSE_SERIES_TERMS = 11
-};
+enum { CLOSE_SERIES_TERMS = 11 };
 
 // Below this rate phi and psi are summed as series; above, their closed forms lose less than two digits.
 #define SERIES_RATE 2.0
-enum
-{
-    RATE_SERIES_TERMS = 32
-};
+enum { RATE_SERIES_TERMS = 32 };
 
 // Real roots are "apart" from half a distance of this share of their mean: the partial fractions then lose at
 // most (1/0.25)^2 in the derivatives.
 #define APART 0.25
 
 // Responses for h = 1 and the convolution family D.
-typedef struct Unit
-{
+typedef struct Unit {
     double cosine, impulse, step, ramp, velocity;
     double d0, d1, d2, d0Rate;
 } Unit;
@@ -90,8 +80,7 @@ static Unit EvaluateSlow(double p, double kappa)
 
 // Moments of e^{-z t} on [0, 1], the integral being of t^i (1 - t)^j e^{-z t} dt:
 // phi1 (i=0, j=0), phi2 (0, 1), psi1 (1, 0), psi2 (1, 1).
-typedef struct Moments
-{
+typedef struct Moments {
     double phi1, phi2, psi1, psi2;
 } Moments;
 

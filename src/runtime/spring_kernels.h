@@ -13,39 +13,23 @@
 //     v1 = (R + RL) y0 + (Q + QL) v0 - W  acceleration - G1 jerk
 // The four entries that act on the state are pairs of floats, rounded value and remainder: with the rounded
 // value alone an undamped spring would gain or lose 6e-8 of its energy at every step.
-enum
-{
-    ROW_P,
-    ROW_W,
-    ROW_R,
-    ROW_Q,
-    ROW_G1,
-    ROW_G2,
-    ROW_PL,
-    ROW_WL,
-    ROW_RL,
-    ROW_QL,
-    JN_COEFFICIENT_ROWS
-};
+enum { ROW_P, ROW_W, ROW_R, ROW_Q, ROW_G1, ROW_G2, ROW_PL, ROW_WL, ROW_RL, ROW_QL, JN_COEFFICIENT_ROWS };
 
-enum
-{
+enum {
     JN_FIELD_SIZE = 3 * JN_LANES, // floats of a block of a vector field
     JN_STATE_SIZE = 2 * JN_FIELD_SIZE, // offsets, then velocities
     JN_COEFFICIENT_SIZE = JN_COEFFICIENT_ROWS * JN_LANES, // coefficients of a block
 };
 
 // A rigid map and its motion: x -> rotation x + translation; velocities gain spin x (x - pivot) + drift.
-typedef struct jnFrame
-{
+typedef struct jnFrame {
     float rotation[9]; // rows
     float translation[3];
     float spin[3], pivot[3], drift[3];
 } jnFrame;
 
 // One pass over blocks: read the new sample, advance, write out. What is NULL is skipped.
-typedef struct jnStepPass
-{
+typedef struct jnStepPass {
     int count; // springs, for the tail of the last block
 
     // Input: the caller's array, and the slot of the history it goes to.
@@ -91,8 +75,7 @@ typedef struct jnStepPass
     uint8_t* resets; // [blocks], springs that were put back on their target
 } jnStepPass;
 
-typedef struct jnSpringKernels
-{
+typedef struct jnSpringKernels {
     // Coefficients of blocks [first, end) for a step of h.
     void (*makeCoefficients)(
         const float* stiffness, const float* damping, double h, float* coefficients, int first, int end);

@@ -21,24 +21,16 @@
 #include <string.h>
 
 #define SLOW_RATE 0.5
-enum
-{
-    SERIES_TERMS = 11,
-    MAX_DOUBLINGS = 12
-};
+enum { SERIES_TERMS = 11, MAX_DOUBLINGS = 12 };
 // 1/n!, and the same with the sign that the recurrence below leaves out.
 static const double inverseFactorials[SERIES_TERMS + 3] = {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720,
     1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
 
 // Two vectors at a time: one alone would wait for itself.
-enum
-{
-    PAIR = 2
-};
+enum { PAIR = 2 };
 
 // Responses in units of the time t they are for: impulse w/t, step G1/t^2, ramp G2/t^3, velocity Q.
-typedef struct Responses
-{
+typedef struct Responses {
     jnDoubles p[PAIR], kappa[PAIR]; // k_d t, k_s t^2
     jnDoubles impulse[PAIR], velocity[PAIR], step[PAIR], ramp[PAIR];
     jnDoubleBits halvings[PAIR];
@@ -288,8 +280,7 @@ static uint32_t RepairSample(const jnStepPass* pass, size_t b)
 }
 
 // The line and the two second differences of one axis; see target_curve.h.
-typedef struct Basis
-{
+typedef struct Basis {
     float line[JN_LANES], e0[JN_LANES], e1[JN_LANES];
 } Basis;
 

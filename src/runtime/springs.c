@@ -7,22 +7,12 @@
 #include <string.h>
 
 // More springs than this would overflow int arithmetic in bytes per block long before memory runs out.
-enum
-{
-    MAX_SPRINGS = 1 << 27
-};
-enum
-{
-    PARAMETER_ARRAYS = 7
-};
-enum
-{
-    SNAPSHOT_MAGIC = 0x314e4a53
-};
+enum { MAX_SPRINGS = 1 << 27 };
+enum { PARAMETER_ARRAYS = 7 };
+enum { SNAPSHOT_MAGIC = 0x314e4a53 };
 
 // Precedes the bytes of a snapshot.
-typedef struct SnapshotHead
-{
+typedef struct SnapshotHead {
     uint32_t magic;
     int32_t count;
     int32_t curve, timing;

@@ -5,14 +5,10 @@
 #include "spring_kernels.h"
 #include "target_curve.h"
 
-enum
-{
-    JN_HISTORY = 4
-};
+enum { JN_HISTORY = 4 };
 
 // A rigid placement in double, so that it does not drift over hours of small motions.
-typedef struct jnPlacement
-{
+typedef struct jnPlacement {
     double rotation[4]; // unit quaternion x, y, z, w
     double position[3];
 } jnPlacement;
@@ -20,16 +16,14 @@ typedef struct jnPlacement
 // How the simulation's own space moved over an interval: it follows the share of the root's motion that the
 // springs are not to feel. Over the interval, x -> pivot + shift u + rotation(angle u) (x - pivot), u from 0
 // to 1.
-typedef struct jnSpaceMotion
-{
+typedef struct jnSpaceMotion {
     jnPlacement from, to;
     double angle[3]; // rotation vector
     double pivot[3], shift[3];
 } jnSpaceMotion;
 
 // All that a step changes besides the arrays; saved in snapshots.
-typedef struct jnSpringsClock
-{
+typedef struct jnSpringsClock {
     int sampleCount; // samples in the history since it began, up to JN_HISTORY
     int newest; // slot of the newest sample
     int base; // slot of the sample that the state belongs to
@@ -47,8 +41,7 @@ typedef struct jnSpringsClock
     jnSpaceMotion newestSpace, baseSpace;
 } jnSpringsClock;
 
-struct jnSprings
-{
+struct jnSprings {
     // Settings.
     int count, blockCount;
     jnCurve curve;

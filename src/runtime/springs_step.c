@@ -10,10 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum
-{
-    DENSE = 3 * sizeof(float)
-};
+enum { DENSE = 3 * sizeof(float) };
 
 // A step longer than this is a day; longer ones are taken as one.
 #define LONGEST_STEP 86400.0
@@ -23,17 +20,11 @@ enum
 // Offsets and velocities below DUST are rounding dust. Every so many steps they are set to 0, so that springs
 // come to rest and do not linger among the denormals, which are slow.
 #define DUST 1e-30f
-enum
-{
-    STEPS_BETWEEN_DUSTING = 32
-};
+enum { STEPS_BETWEEN_DUSTING = 32 };
 
 // How many passes the fixed point of a loop is refined by: each removes all but a rounding error's share of
 // the rest.
-enum
-{
-    LOOP_PASSES = 3
-};
+enum { LOOP_PASSES = 3 };
 
 static bool IsExact(const jnSprings* springs)
 {

@@ -13,8 +13,7 @@
 
 #include "jounce/springs.h"
 
-typedef struct jnInterval
-{
+typedef struct jnInterval {
     double h; // seconds, length of the interval
     int own; // which difference spans it: 1 (exact) or 2
     float ratios[3]; // t_own / t_i
@@ -25,15 +24,13 @@ typedef struct jnInterval
 } jnInterval;
 
 // Weights of (D_own, e0, e1) at a time inside an interval.
-typedef struct jnCurvePoint
-{
+typedef struct jnCurvePoint {
     float place[3]; // target relative to the sample at the interval's start
     float slope[3]; // target's velocity, m/s
 } jnCurvePoint;
 
 // What precedes and follows an interval.
-typedef struct jnIntervalEnds
-{
+typedef struct jnIntervalEnds {
     bool first; // no sample before its start
     bool second; // just one sample before its start (causal only)
     bool last; // no sample after its end (exact only)

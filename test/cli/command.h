@@ -7,8 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct Outcome
-{
+typedef struct Outcome {
     int code; // exit code; 128 + n for signal n
     char out[16384]; // stdout and stderr, terminated
     char error[16384];

@@ -4,12 +4,7 @@
 #include "jounce-author/npy.h"
 #include "jounce/jounce.h"
 
-enum
-{
-    FRAMES = 40,
-    VERTICES = 21,
-    SIZE = FRAMES * VERTICES * 3
-};
+enum { FRAMES = 40, VERTICES = 21, SIZE = FRAMES * VERTICES * 3 };
 static const size_t shape[3] = {FRAMES, VERTICES, 3};
 
 static void WriteInputs(float* targets, float* stiffness, float* damping)

@@ -11,8 +11,7 @@
 typedef __float128 Quad;
 
 // A value and its derivatives by stiffness and damping.
-typedef struct Dual
-{
+typedef struct Dual {
     Quad value, byStiffness, byDamping;
 } Dual;
 
@@ -32,8 +31,7 @@ static Dual Constant(Quad value)
     return (Dual){value, 0, 0};
 }
 
-typedef struct Reference
-{
+typedef struct Reference {
     Dual impulse, step, ramp, velocity, position, cosine;
 } Reference;
 
@@ -79,8 +77,7 @@ static Reference EvaluateReference(double stiffness, double damping, double h)
 
 // Sizes of the functions without their oscillation. Where nothing oscillates a positive function is its own
 // envelope, and one that changes sign has the sum of its two decaying parts.
-typedef struct Envelope
-{
+typedef struct Envelope {
     double cosine, impulse, step, ramp, velocity;
     double cosineByStiffness, impulseByStiffness, stepByStiffness, rampByStiffness;
     double cosineByDamping, impulseByDamping, stepByDamping, rampByDamping;
@@ -125,16 +122,12 @@ static Envelope EvaluateEnvelope(double stiffness, double damping, double h, con
 }
 
 // Largest error so far of each function, in shares of its envelope, and where it was.
-typedef struct Worst
-{
+typedef struct Worst {
     double error;
     double stiffness, damping, h;
 } Worst;
 
-enum
-{
-    FUNCTION_COUNT = 14
-};
+enum { FUNCTION_COUNT = 14 };
 static const char* const functionNames[FUNCTION_COUNT] = {"EC", "ES", "G1", "G2", "EC-aES", "EC+aES", "dEC/dks",
     "dES/dks", "dG1/dks", "dG2/dks", "dEC/dkd", "dES/dkd", "dG1/dkd", "dG2/dkd"};
 
@@ -147,11 +140,7 @@ static const char* const functionNames[FUNCTION_COUNT] = {"EC", "ES", "G1", "G2"
 // where the motion has died out. EC - alpha ES and dES/dk_s, which are the same quantities, are still checked
 // in full there.
 #define REFERENCE_ERROR 1e-28
-enum
-{
-    COSINE_BY_DAMPING = 10,
-    STEP_BY_DAMPING = 12
-};
+enum { COSINE_BY_DAMPING = 10, STEP_BY_DAMPING = 12 };
 
 static void CheckPoint(double stiffness, double damping, double h, Worst worst[FUNCTION_COUNT], long* exact)
 {
@@ -219,12 +208,7 @@ static void CheckWorst(const Worst worst[FUNCTION_COUNT], long exact)
 static void EveryFunctionIsExactOverTheWholePlane(void** state)
 {
     (void)state;
-    enum
-    {
-        STIFFNESSES = 64,
-        DAMPINGS = 64,
-        STEPS = 52
-    };
+    enum { STIFFNESSES = 64, DAMPINGS = 64, STEPS = 52 };
     Worst worst[FUNCTION_COUNT] = {0};
     long exact = 0;
     for (int i = 0; i < STIFFNESSES; ++i) {
@@ -289,10 +273,7 @@ static void WildArgumentsGiveFiniteResults(void** state)
 {
     (void)state;
     static const double wild[] = {0, -1, 5e-324, 1e-300, 1e-30, 1, 1e30, 1e300, 1.7e308, INFINITY, NAN, -INFINITY};
-    enum
-    {
-        COUNT = sizeof(wild) / sizeof(wild[0])
-    };
+    enum { COUNT = sizeof(wild) / sizeof(wild[0]) };
     for (int i = 0; i < COUNT * COUNT * COUNT; ++i) {
         jnSpringResponse byStiffness, byDamping;
         jnSpringResponse s = jnDifferentiateSpring(

@@ -6,10 +6,7 @@
 
 #include <float.h>
 
-enum
-{
-    MAX_SPRINGS = 67
-};
+enum { MAX_SPRINGS = 67 };
 
 // Makes a set of `count` springs, all alike unless arrays are set in the def.
 static jnSprings* Make(int count, float stiffness, float damping, jnCurve curve, jnTiming timing)
@@ -142,18 +139,12 @@ static void FillTargets(float* samples, int frames, double h)
 
 // Soft and stiff, under-, critically and overdamped.
 static const float pairs[][2] = {{200, 2}, {200, 28.284271f}, {256, 32}, {200, 60}, {5000, 20}, {50, 1}, {9000, 400}};
-enum
-{
-    PAIRS = sizeof(pairs) / sizeof(pairs[0])
-};
+enum { PAIRS = sizeof(pairs) / sizeof(pairs[0]) };
 
 static void EveryCurveIsThePapersSolution(void** state)
 {
     (void)state;
-    enum
-    {
-        FRAMES = 300
-    };
+    enum { FRAMES = 300 };
     float samples[3 * FRAMES], out[3 * FRAMES];
     double expected[3 * FRAMES], h = (double)(1.0f / 30);
     FillTargets(samples, FRAMES, h);
@@ -183,10 +174,7 @@ static void EveryCurveIsThePapersSolution(void** state)
 static void FloatStepsStayExactOverTenThousandFrames(void** state)
 {
     (void)state;
-    enum
-    {
-        FRAMES = 10000
-    };
+    enum { FRAMES = 10000 };
     float* samples = malloc(sizeof(float) * 3 * FRAMES);
     float* out = malloc(sizeof(float) * 3 * FRAMES);
     double* expected = malloc(sizeof(double) * 3 * FRAMES);
@@ -244,11 +232,7 @@ static void CausalTimingIsExactForConstantAcceleration(void** state)
 static void ExactTimingIsMoreAccurateThanCausal(void** state)
 {
     (void)state;
-    enum
-    {
-        DENSE = 16,
-        FRAMES = 300
-    };
+    enum { DENSE = 16, FRAMES = 300 };
     double h = (double)(1.0f / 30), error[2] = {0, 0};
     for (int timing = 0; timing < 2; ++timing) {
         jnSprings* coarse = Make(1, 400, 6, jn_curveCubic, (jnTiming)timing);
@@ -701,11 +685,7 @@ static void SettleIsManyStepsInOne(void** state)
 static void LoopsRepeatExactly(void** state)
 {
     (void)state;
-    enum
-    {
-        FRAMES = 24,
-        COUNT = 19
-    };
+    enum { FRAMES = 24, COUNT = 19 };
     static float targets[FRAMES][COUNT][3], first[FRAMES][COUNT][3];
     for (int n = 0; n < FRAMES; ++n) {
         for (int v = 0; v < COUNT; ++v) {
@@ -841,10 +821,7 @@ static void EvaluateIsContinuousOverTheInterval(void** state)
 static void ANonFiniteNumberResetsItsVertexOnly(void** state)
 {
     (void)state;
-    enum
-    {
-        COUNT = 20
-    };
+    enum { COUNT = 20 };
     static const float poison[] = {NAN, INFINITY, -INFINITY};
     jnSprings* healthy = Make(COUNT, 200, 2, jn_curveCubic, jn_timingCausal);
     jnSprings* springs = Make(COUNT, 200, 2, jn_curveCubic, jn_timingCausal);
@@ -926,10 +903,7 @@ static void RunScript(jnKernel kernel, int parts, float* out)
 static void EveryKernelGivesTheSameBytes(void** state)
 {
     (void)state;
-    enum
-    {
-        SIZE = 50 * 3 * MAX_SPRINGS
-    };
+    enum { SIZE = 50 * 3 * MAX_SPRINGS };
     static float reference[SIZE], out[SIZE];
     RunScript(jn_kernelBaseline, 1, reference);
     for (int i = 0; i < SIZE; ++i) {
@@ -948,10 +922,7 @@ static void EveryKernelGivesTheSameBytes(void** state)
 static void AnySplitOfTheBlocksGivesTheSameBytes(void** state)
 {
     (void)state;
-    enum
-    {
-        SIZE = 50 * 3 * MAX_SPRINGS
-    };
+    enum { SIZE = 50 * 3 * MAX_SPRINGS };
     static float reference[SIZE], out[SIZE];
     RunScript(jn_kernelAuto, 1, reference);
     for (int parts = 2; parts < 6; ++parts) {
@@ -1012,8 +983,7 @@ static void SpringsComeToRestWithoutDenormals(void** state)
 }
 
 // An allocator that fails from its n-th call on, and counts what is out.
-typedef struct Budget
-{
+typedef struct Budget {
     int calls, allowed, live;
 } Budget;
 

@@ -6,16 +6,14 @@
 #include "jounce-author/spring_fit.h"
 
 // Parameters of a lane are the logarithms of stiffness and damping.
-typedef struct jnaLanes
-{
+typedef struct jnaLanes {
     double theta[2][JNA_BATCH];
     double loss[JNA_BATCH]; // data only, at theta
     double matrix[3][JNA_BATCH]; // Gauss-Newton matrix in theta, data only
 } jnaLanes;
 
 // What all batches share.
-typedef struct jnaFitPlan
-{
+typedef struct jnaFitPlan {
     const jnaFitDef* def;
     const jnaFitKernels* kernels;
     int vertexCount, frameCount;

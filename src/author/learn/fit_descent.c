@@ -6,17 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-enum
-{
-    POPULATION = 12,
-    ELITE = 4,
-    GENERATIONS = 3
-};
-enum
-{
-    MAX_LM_PASSES = 60,
-    MAX_DESCENT_PASSES = 400
-};
+enum { POPULATION = 12, ELITE = 4, GENERATIONS = 3 };
+enum { MAX_LM_PASSES = 60, MAX_DESCENT_PASSES = 400 };
 
 // Frequencies (of half the sampling rate) and damping ratios that the first generation covers.
 #define SLOWEST_HERTZ 0.4
@@ -27,8 +18,7 @@ enum
 // Steps below this in theta are the end: one part in a million of a parameter.
 #define SMALL_STEP 1e-7
 
-typedef struct Genes
-{
+typedef struct Genes {
     double theta[2];
     double loss;
 } Genes;
@@ -142,8 +132,7 @@ void jnaSeedLanes(const jnaFitBatch* batch, const jnaFitPlan* plan, int first, j
 }
 
 // The objective of every lane at a point, its gradient (halved) and its matrix with the prior, all in theta.
-typedef struct Point
-{
+typedef struct Point {
     double theta[2][JNA_BATCH];
     double value[JNA_BATCH], loss[JNA_BATCH];
     double gradient[2][JNA_BATCH];

@@ -12,37 +12,16 @@
 #include "internal.h"
 
 // Springs of a batch: few enough that their frames stay in the second-level cache.
-enum
-{
-    JNA_BATCH = 8
-};
+enum { JNA_BATCH = 8 };
 
 // Coefficients of one step in the order of the equations, then their derivatives by stiffness and by damping.
-enum
-{
-    KERNEL_P,
-    KERNEL_W,
-    KERNEL_K0,
-    KERNEL_K1,
-    KERNEL_R,
-    KERNEL_Q,
-    KERNEL_V0,
-    KERNEL_V1,
-    KERNEL_COEFFICIENTS
-};
-enum
-{
-    KERNEL_VALUES,
-    KERNEL_BY_STIFFNESS,
-    KERNEL_BY_DAMPING,
-    KERNEL_SETS
-};
+enum { KERNEL_P, KERNEL_W, KERNEL_K0, KERNEL_K1, KERNEL_R, KERNEL_Q, KERNEL_V0, KERNEL_V1, KERNEL_COEFFICIENTS };
+enum { KERNEL_VALUES, KERNEL_BY_STIFFNESS, KERNEL_BY_DAMPING, KERNEL_SETS };
 typedef double jnaFitCoefficients[KERNEL_SETS][KERNEL_COEFFICIENTS][JNA_BATCH];
 
 // A stretch of frames. Lanes with a mark begin at its first frame, with the given offset and velocity; the others go
 // on.
-typedef struct jnaFitRun
-{
+typedef struct jnaFitRun {
     int begin, end; // frames
     bool last; // the sequence ends with it
     double marks[JNA_BATCH]; // 1 or 0
@@ -50,8 +29,7 @@ typedef struct jnaFitRun
 } jnaFitRun;
 
 // The motion of a batch. Fields are [axis][frame][lane]; sequences follow each other.
-typedef struct jnaFitBatch
-{
+typedef struct jnaFitBatch {
     int frameCount; // over all sequences
     int runCount;
     jnaFitRun* runs; // [up to JNA_BATCH a sequence]
@@ -61,15 +39,13 @@ typedef struct jnaFitBatch
 } jnaFitBatch;
 
 // Half the loss would have half of these: loss = sum w r^2, gradient = sum w r r', matrix = sum w r' r'.
-typedef struct jnaFitSums
-{
+typedef struct jnaFitSums {
     double loss[JNA_BATCH];
     double gradient[2][JNA_BATCH];
     double matrix[3][JNA_BATCH]; // ss, sd, dd
 } jnaFitSums;
 
-typedef struct jnaFitKernels
-{
+typedef struct jnaFitKernels {
     void (*differentiate)(const jnaFitBatch* batch, jnaFitCoefficients coefficients, jnaFitSums* sums);
     // Loss alone; frameLoss, if not NULL, receives [frameCount][JNA_BATCH] unweighted squares.
     void (*evaluate)(const jnaFitBatch* batch, jnaFitCoefficients coefficients, double* loss, double* frameLoss);

@@ -17,8 +17,7 @@ static inline void AddDoubles(double* to, jnDoubles values)
     memcpy(to, &values, sizeof(values));
 }
 
-typedef struct Motion
-{
+typedef struct Motion {
     jnDoubles y, v;
 } Motion;
 

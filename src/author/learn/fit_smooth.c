@@ -8,14 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum
-{
-    MAX_ITERATIONS = 2000
-};
+enum { MAX_ITERATIONS = 2000 };
 #define RELATIVE_RESIDUAL 1e-10
 
-typedef struct Graph
-{
+typedef struct Graph {
     size_t vertexCount, edgeCount;
     int32_t (*edges)[2];
     double weight; // per edge

@@ -14,10 +14,7 @@
 // A parameter within this of its bound, in theta, counts as at it.
 #define BOUND_MARGIN 1e-6
 // Vertices on which the order of the arrays is tried before everything is fitted.
-enum
-{
-    TRIAL_VERTICES = 64
-};
+enum { TRIAL_VERTICES = 64 };
 
 #define TWO_PI 6.283185307179586
 
@@ -168,26 +165,17 @@ static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
 }
 
 // Squares of what is left and of what there was, over all valid frames and over the kept ones.
-enum
-{
-    TOTAL_ALL,
-    TOTAL_ALL_BEFORE,
-    TOTAL_KEPT,
-    TOTAL_KEPT_BEFORE,
-    TOTALS
-};
+enum { TOTAL_ALL, TOTAL_ALL_BEFORE, TOTAL_KEPT, TOTAL_KEPT_BEFORE, TOTALS };
 
 // What is done with every batch.
-typedef enum Sweep
-{
+typedef enum Sweep {
     sweep_fit, // from a guess; by vertex also refitted without its worst frames
     sweep_refit, // from the first result, without the frames that are worst for all
     sweep_conclude, // parameters as given: only told about
 } Sweep;
 
 // What all threads write to, each batch in its own place.
-typedef struct Job
-{
+typedef struct Job {
     const jnaFitPlan* plan;
     jnaFit* fit;
     double* theta; // [2][vertexCount]
@@ -312,8 +300,7 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
 }
 
 // Memory of one thread.
-typedef struct Worker
-{
+typedef struct Worker {
     jnaFitBatch batch;
     double* frameLoss; // [frameCount][JNA_BATCH]
     double* valid; // the same

@@ -8,25 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-enum
-{
-    LEFT = 64,
-    RIGHT = 18,
-    TOP = 34,
-    BOTTOM = 46,
-    SHEET_TITLE = 34
-};
-enum
-{
-    MAX_TICKS = 40,
-    LEGEND_ROW = 18,
-    LEGEND_LINE = 26
-};
+enum { LEFT = 64, RIGHT = 18, TOP = 34, BOTTOM = 46, SHEET_TITLE = 34 };
+enum { MAX_TICKS = 40, LEGEND_ROW = 18, LEGEND_LINE = 26 };
 #define FONT_SIZE 12.0
 #define PNG_SCALE 2 // pixels of a PNG per point of the drawing
 
-typedef struct Axes
-{
+typedef struct Axes {
     double x, y, width, height; // the frame, in points
     double xRange[2], yRange[2];
 } Axes;

@@ -14,15 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum
-{
-    MAGIC_LENGTH = 6,
-    MAX_HEADER = 65536
-};
+enum { MAGIC_LENGTH = 6, MAX_HEADER = 65536 };
 static const char magic[MAGIC_LENGTH + 1] = "\x93NUMPY";
 
-static const struct
-{
+static const struct {
     const char* descriptor;
     const char* name;
     size_t size;
@@ -33,10 +28,7 @@ static const struct
     [jna_int64] = {"<i8", "int64", 8},
     [jna_uint8] = {"|u1", "uint8", 1},
 };
-enum
-{
-    SCALAR_COUNT = sizeof(scalars) / sizeof(scalars[0])
-};
+enum { SCALAR_COUNT = sizeof(scalars) / sizeof(scalars[0]) };
 
 size_t jnaScalarSize(jnaScalar scalar)
 {
@@ -44,8 +36,7 @@ size_t jnaScalarSize(jnaScalar scalar)
 }
 
 // A cursor over the header text [at, end).
-typedef struct Cursor
-{
+typedef struct Cursor {
     const char* at;
     const char* end;
 } Cursor;
