@@ -38,8 +38,14 @@ test: build build/sanitize/build.ninja
 	@echo "== testing sanitize"
 	@ctest --preset sanitize -j $(JOBS)
 
+# Peers are run where they are installed: python3-torch for the fit.
 bench: build
 	@$(JOUNCE) bench springs
+	@echo
+	@$(JOUNCE) bench fit --keep build/bench
+	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
+		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \
+	else echo "peer: skipped, python3-torch is not installed"; fi
 
 clean:
 	rm -rf build

@@ -1,5 +1,12 @@
-// One function per benchmark; `seconds` is about how long a race may take. Each prints its table and returns
-// an exit code.
+// One function per benchmark. Each prints its table and returns an exit code.
 #pragma once
 
+/// `seconds` is about how long a race may take.
 int jnbBenchSprings(double seconds);
+
+/// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
+int jnbBenchFit(const char* keep);
+
+/// Products a second, multiplied and added, that one core manages at most.
+double jnbPeakProductsBaseline(void);
+double jnbPeakProductsAvx2(void);

@@ -5,30 +5,24 @@
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs] [--seconds S]",
-        .about = "Measures speed on this machine, each figure beside the limit it is compared with in the "
-                 "same run.\n"
-                 "Times are the smallest of many rounds that take all contenders in turn.\n",
-        .example = "  jounce bench springs\n",
+        .synopsis = "jounce bench [springs|fit] [options]",
+        .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
+                 "Times are the smallest of several rounds.\n",
+        .example = "  jounce bench springs\n  jounce bench fit\n",
     };
-    int what = 0;
+    enum { SPRINGS, FIT };
+    int what = SPRINGS;
     double seconds = 2.0;
+    const char* keep = NULL;
     const jncOption options[] = {
-        {.name = "WHAT",
-            .kind = jnc_choice,
-            .value = &what,
-            .choices = "springs",
-            .help = "what to measure (default springs)"},
-        {.name = "--seconds",
-            .kind = jnc_number,
-            .value = &seconds,
-            .argument = "S",
-            .help = "time for each race (default 2)"},
+        {.name = "WHAT", .kind = jnc_choice, .value = &what, .choices = "springs|fit", .help = "what to measure (default springs)"},
+        {.name = "--seconds", .kind = jnc_number, .value = &seconds, .argument = "S", .help = "time for each race (default 2)"},
+        {.name = "--keep", .kind = jnc_text, .value = &keep, .argument = "DIR", .help = "fit: leave the arrays for bench/peers"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
-    return jnbBenchSprings(seconds);
+    return what == FIT ? jnbBenchFit(keep) : jnbBenchSprings(seconds);
 }

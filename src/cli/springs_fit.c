@@ -286,7 +286,7 @@ int jncSpringsFit(int argc, char** argv)
             .kind = jnc_number,
             .value = &request.smooth,
             .argument = "WEIGHT",
-            .help = "pull towards mesh neighbours, 1 as much as the data (default 0)"},
+            .help = "pull towards mesh neighbours; 1 expects them within 10 % (default 0)"},
         {.name = "--faces",
             .kind = jnc_text,
             .value = &request.faces,

@@ -39,6 +39,7 @@ void jnaSeedLanes(const jnaFitBatch* batch, const jnaFitPlan* plan, int first, j
 // Descends from theta by the def's method. Returns the passes it took.
 int jnaDescendLanes(const jnaFitBatch* batch, const jnaFitPlan* plan, jnaLanes* lanes);
 
-// Smooths theta [2][vertexCount] over the mesh: the minimum of sum (theta - theta*)^T matrix (theta - theta*) + weight
-// times the squared differences along edges. matrix is [3][vertexCount], the curvature of each vertex's own loss.
-jnResult jnaSmoothParameters(const jnaFitPlan* plan, double* theta, const double* matrix, jnError* error);
+// Smooths theta [2][vertexCount] over the mesh: the minimum of sum (theta - theta*)^T matrix (theta - theta*) + weight times the
+// squared differences along edges. matrix is [3][vertexCount], the curvature of each vertex's own loss; noise is the variance
+// of a coordinate's residual: the more there is of it, the more the neighbours count.
+jnResult jnaSmoothParameters(const jnaFitPlan* plan, double noise, double* theta, const double* matrix, jnError* error);

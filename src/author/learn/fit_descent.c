@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { POPULATION = 12, ELITE = 4, GENERATIONS = 3 };
-enum { MAX_LM_PASSES = 60, MAX_DESCENT_PASSES = 400 };
+enum { MAX_LM_PASSES = 60, MAX_DESCENT_PASSES = 600 };
 
 // Frequencies (of half the sampling rate) and damping ratios that the first generation covers.
 #define SLOWEST_HERTZ 0.4
@@ -17,6 +17,8 @@ enum { MAX_LM_PASSES = 60, MAX_DESCENT_PASSES = 400 };
 
 // Steps below this in theta are the end: one part in a million of a parameter.
 #define SMALL_STEP 1e-7
+// Steepest descent creeps along valleys; its steps are small long before it is there.
+#define SMALL_DESCENT_STEP 1e-10
 
 typedef struct Genes {
     double theta[2];
@@ -266,7 +268,7 @@ static int DescendGradient(const jnaFitBatch* batch, const jnaFitPlan* plan, Poi
                 trial.theta[k][lane] = Clamp(at->theta[k][lane] + step, plan->low[k], plan->high[k]);
                 length = fmax(length, fabs(trial.theta[k][lane] - at->theta[k][lane]));
             }
-            done[lane] = done[lane] || length < SMALL_STEP;
+            done[lane] = done[lane] || length < SMALL_DESCENT_STEP;
             moving = moving || !done[lane];
         }
         if (!moving) {
@@ -285,7 +287,7 @@ static int DescendGradient(const jnaFitBatch* batch, const jnaFitPlan* plan, Poi
                 along += step * (trial.gradient[k][lane] - at->gradient[k][lane]);
             }
             if (trial.value[lane] <= at->value[lane] + 1e-4 * slope) {
-                done[lane] = at->value[lane] - trial.value[lane] <= 1e-14 * at->value[lane];
+                done[lane] = at->value[lane] - trial.value[lane] <= 1e-16 * at->value[lane];
                 rate[lane] = along > 0.0 ? square / along : 2.0 * rate[lane];
                 TakeLane(at, &trial, lane);
             } else {

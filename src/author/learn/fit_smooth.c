@@ -11,6 +11,9 @@
 enum { MAX_ITERATIONS = 2000 };
 #define RELATIVE_RESIDUAL 1e-10
 
+// How far apart, in theta, neighbours are expected to be at a weight of 1: ten percent.
+#define NEIGHBOUR_SPREAD 0.1
+
 typedef struct Graph {
     size_t vertexCount, edgeCount;
     int32_t (*edges)[2];
@@ -52,29 +55,6 @@ static jnResult MakeGraph(const jnaFitPlan* plan, Graph* graph, jnError* error)
             graph->edgeCount++;
         }
     }
-    return jn_ok;
-}
-
-static int CompareDoubles(const void* a, const void* b)
-{
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-// Half the trace of the typical vertex's matrix: what a weight of 1 means.
-static jnResult TypicalCurvature(const Graph* graph, double* curvature, jnError* error)
-{
-    size_t n = graph->vertexCount;
-    double* values = malloc(n * sizeof(double));
-    if (values == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory");
-    }
-    for (size_t v = 0; v < n; ++v) {
-        values[v] = 0.5 * (graph->matrix[v] + graph->matrix[2 * n + v]);
-    }
-    qsort(values, n, sizeof(double), CompareDoubles);
-    *curvature = values[n / 2];
-    free(values);
     return jn_ok;
 }
 
@@ -146,22 +126,17 @@ static void Solve(const Graph* graph, const double* right, double* x, double* wo
     }
 }
 
-jnResult jnaSmoothParameters(const jnaFitPlan* plan, double* theta, const double* matrix, jnError* error)
+jnResult jnaSmoothParameters(const jnaFitPlan* plan, double noise, double* theta, const double* matrix, jnError* error)
 {
     size_t n = (size_t)plan->vertexCount;
     Graph graph = {.matrix = matrix, .floor = fmax(plan->priorWeight, 1e-30)};
-    double typical = 0.0;
     jnResult result = MakeGraph(plan, &graph, error);
-    graph.vertexCount = n;
-    if (result == jn_ok) {
-        result = TypicalCurvature(&graph, &typical, error);
-    }
     double* work = malloc(10 * n * sizeof(double));
     if (result == jn_ok && work == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the smoothing of %zu springs", n);
     }
     if (result == jn_ok) {
-        graph.weight = plan->def->smooth * typical;
+        graph.weight = plan->def->smooth * noise / (NEIGHBOUR_SPREAD * NEIGHBOUR_SPREAD);
         double* right = work + 8 * n;
         // The right-hand side is the blocks alone applied to the fitted parameters.
         Graph alone = graph;

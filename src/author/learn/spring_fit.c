@@ -510,6 +510,19 @@ static void SumUp(const Job* job)
     fit->passes = job->passes;
 }
 
+// Mean square of what a coordinate is off by in a kept frame.
+static double ResidualVariance(const Job* job)
+{
+    double loss = 0.0, count = 3.0 * job->fit->frameCount * job->fit->vertexCount;
+    for (int i = 0; i < job->batches; ++i) {
+        loss += job->totals[(size_t)i * TOTALS + TOTAL_KEPT];
+    }
+    for (int n = 0; n < job->fit->frameCount; ++n) {
+        count -= 3.0 * job->fit->dropped[n];
+    }
+    return loss / fmax(count, 1.0);
+}
+
 static jnResult RunJob(Job* job, uint8_t* out, jnError* error)
 {
     const jnaFitDef* def = job->plan->def;
@@ -523,7 +536,7 @@ static jnResult RunJob(Job* job, uint8_t* out, jnError* error)
         }
     }
     if (result == jn_ok && smooths) {
-        result = jnaSmoothParameters(job->plan, job->theta, job->matrix, error);
+        result = jnaSmoothParameters(job->plan, ResidualVariance(job), job->theta, job->matrix, error);
         if (result == jn_ok) {
             result = RunSweep(job, sweep_conclude, 1.0, error);
         }

@@ -1,0 +1,3 @@
+// The arithmetic peak with AVX2.
+#define JNB_PEAK jnbPeakProductsAvx2
+#include "peak_body.h"

@@ -1,0 +1,3 @@
+// The arithmetic peak in plain C.
+#define JNB_PEAK jnbPeakProductsBaseline
+#include "peak_body.h"
