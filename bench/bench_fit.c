@@ -51,7 +51,8 @@ static bool MakeMotion(Motion* motion)
         for (size_t n = 0; n < FRAMES; ++n) {
             double x = 0;
             for (uint32_t k = 0; k < 4; ++k) {
-                x += sizes[k] * (0.3 + 0.7 * Hash(8 * i + k)) * sin(rates[k] * (double)n / 30 + 6.283 * Hash(8 * i + 4 + k));
+                x += sizes[k] * (0.3 + 0.7 * Hash(8 * i + k)) *
+                     sin(rates[k] * (double)n / 30 + 6.283 * Hash(8 * i + 4 + k));
             }
             motion->targets[n * 3 * SPRINGS + i] = (float)x;
         }
@@ -68,7 +69,8 @@ static bool MakeMotion(Motion* motion)
     for (size_t n = 0; n <= FRAMES; ++n) {
         float* out = motion->dynamics + (n > 0 ? n - 1 : 0) * 3 * SPRINGS;
         if (n < FRAMES) {
-            jnSprings_Step(springs, &(jnSpringsInput){.h = DT, .targets = motion->targets + n * 3 * SPRINGS}, &(jnSpringsOutput){.positions = out});
+            jnSprings_Step(springs, &(jnSpringsInput){.h = DT, .targets = motion->targets + n * 3 * SPRINGS},
+                &(jnSpringsOutput){.positions = out});
         } else {
             jnSprings_Finish(springs, &(jnSpringsOutput){.positions = out});
         }
@@ -82,7 +84,8 @@ static bool MakeMotion(Motion* motion)
 
 static jnaSequence WrapMotion(const Motion* motion)
 {
-    jnaArray shape = {.scalar = jna_float32, .dimensions = 3, .shape = {FRAMES, SPRINGS, 3}, .count = (size_t)FRAMES * SPRINGS * 3};
+    jnaArray shape = {
+        .scalar = jna_float32, .dimensions = 3, .shape = {FRAMES, SPRINGS, 3}, .count = (size_t)FRAMES * SPRINGS * 3};
     jnaSequence sequence = {shape, shape};
     sequence.targets.data = motion->targets;
     sequence.dynamics.data = motion->dynamics;
@@ -108,7 +111,8 @@ static double PassTime(const jnaSequence* sequence)
     def.sequences = sequence;
     def.sequenceCount = 1;
     def.dt = (double)DT;
-    jnaFitPlan plan = {.def = &def, .kernels = jnaBestFitKernels(), .vertexCount = SPRINGS, .frameCount = FRAMES, .starts = starts};
+    jnaFitPlan plan = {
+        .def = &def, .kernels = jnaBestFitKernels(), .vertexCount = SPRINGS, .frameCount = FRAMES, .starts = starts};
     jnaFitBatch batch;
     if (jnaFitBatch_Allocate(&batch, &plan, NULL) != jn_ok) {
         return 0;
@@ -189,7 +193,8 @@ int jnbBenchFit(const char* keep)
     jnaSequence sequence = WrapMotion(&motion);
     double before = PeakMegabytes(), inputs = 2.0 * FRAMES * SPRINGS * 3 * sizeof(float) / 1048576;
     double cells = (double)FRAMES * SPRINGS, kept = 0;
-    printf("fit of %d springs, %d frames, %.1f mm of noise, %d threads\n", SPRINGS, FRAMES, NOISE * 1e3, omp_get_max_threads());
+    printf("fit of %d springs, %d frames, %.1f mm of noise, %d threads\n", SPRINGS, FRAMES, NOISE * 1e3,
+        omp_get_max_threads());
     printf("                         min s   springs*frames/s   passes a batch   median error of k_s\n");
     jnResult result = jn_ok;
     for (int k = 0; k < 3 && result == jn_ok; ++k) {
@@ -209,8 +214,8 @@ int jnbBenchFit(const char* keep)
             best = fmin(best, jnbNow() - start);
         }
         if (result == jn_ok) {
-            printf("  %-22s %6.2f %18.3g %16.1f %21.1e\n", names[k], best, cells / best, (double)fit.passes / (SPRINGS / JNA_BATCH),
-                MedianError(&motion, &fit));
+            printf("  %-22s %6.2f %18.3g %16.1f %21.1e\n", names[k], best, cells / best,
+                (double)fit.passes / (SPRINGS / JNA_BATCH), MedianError(&motion, &fit));
             if (k == 0) {
                 kept = best;
                 if (keep != NULL) {
@@ -222,8 +227,8 @@ int jnbBenchFit(const char* keep)
     }
     double pass = PassTime(&sequence), peak = PeakProducts();
     // Per spring, frame and axis: 8 products for the motion, 12 for each of two sensitivities, 9 for the sums.
-    printf("one pass of loss, gradient and matrix: %.1f ns a spring and frame, %.2f of what the multipliers can do\n", pass * 1e9,
-        3 * 41 / pass / peak);
+    printf("one pass of loss, gradient and matrix: %.1f ns a spring and frame, %.2f of what the multipliers can do\n",
+        pass * 1e9, 3 * 41 / pass / peak);
     printf("memory: inputs %.0f MB, the fit %.0f MB more\n", inputs, PeakMegabytes() - before);
     free(motion.targets);
     free(motion.dynamics);

@@ -15,9 +15,21 @@ int jncBench(int argc, char** argv)
     double seconds = 2.0;
     const char* keep = NULL;
     const jncOption options[] = {
-        {.name = "WHAT", .kind = jnc_choice, .value = &what, .choices = "springs|fit", .help = "what to measure (default springs)"},
-        {.name = "--seconds", .kind = jnc_number, .value = &seconds, .argument = "S", .help = "time for each race (default 2)"},
-        {.name = "--keep", .kind = jnc_text, .value = &keep, .argument = "DIR", .help = "fit: leave the arrays for bench/peers"},
+        {.name = "WHAT",
+            .kind = jnc_choice,
+            .value = &what,
+            .choices = "springs|fit",
+            .help = "what to measure (default springs)"},
+        {.name = "--seconds",
+            .kind = jnc_number,
+            .value = &seconds,
+            .argument = "S",
+            .help = "time for each race (default 2)"},
+        {.name = "--keep",
+            .kind = jnc_text,
+            .value = &keep,
+            .argument = "DIR",
+            .help = "fit: leave the arrays for bench/peers"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);

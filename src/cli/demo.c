@@ -1,4 +1,5 @@
 // jounce demo: a small moving target, springs in the three damping regimes on it, and a picture of both.
+#include "demo.h"
 #include "cli.h"
 
 #include "jounce-author/chart.h"
@@ -96,37 +97,52 @@ static jnResult DrawTrace(const char* path, const Trace* trace, jnError* error)
     return jnaWriteSheet(path, &sheet, error);
 }
 
+jnResult jncDrawRegimes(const char* path, jnError* error)
+{
+    static Trace trace;
+    jnResult result = Simulate(&trace, error);
+    return result == jn_ok ? DrawTrace(path, &trace, error) : result;
+}
+
 int jncDemo(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce demo [DIR]",
-        .about = "Moves springs in the three damping regimes along a hopping target and draws them: "
-                 "DIR/springs.png.\n",
+        .about = "Draws what springs do: DIR/springs.png, the three damping regimes on a hopping target, and "
+                 "DIR/fit.png, a\n"
+                 "spring learned from a motion with bad frames, before and after these are left out.\n",
         .example = "  jounce demo out\n",
     };
     const char* folder = "jounce-demo";
     const jncOption options[] = {
-        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where the picture goes (default jounce-demo)"},
+        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where the pictures go (default jounce-demo)"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
+    static const struct {
+        const char* name;
+        const char* what;
+        jnResult (*draw)(const char* path, jnError* error);
+    } pictures[] = {
+        {"springs.png", "springs in the three damping regimes", jncDrawRegimes},
+        {"fit.png", "a spring fitted with and without the bad frames", jncDrawRobustFit},
+    };
     jnError error;
-    char path[4096];
-    static Trace trace;
-    if (jncMakeFolder(folder, &error) != jn_ok) {
-        return jncFail(&error);
+    jnResult result = jncMakeFolder(folder, &error);
+    for (int i = 0; i < 2 && result == jn_ok; ++i) {
+        char path[4096];
+        int length = snprintf(path, sizeof(path), "%s/%s", folder, pictures[i].name);
+        if (length < 0 || (size_t)length >= sizeof(path)) {
+            result = jnFail(&error, jn_badArgument, "the name of the folder is too long");
+            break;
+        }
+        result = pictures[i].draw(path, &error);
+        if (result == jn_ok) {
+            printf("%s: %s\n", path, pictures[i].what);
+        }
     }
-    int length = snprintf(path, sizeof(path), "%s/springs.png", folder);
-    if (length < 0 || (size_t)length >= sizeof(path)) {
-        jnFail(&error, jn_badArgument, "the name of the folder is too long");
-        return jncFail(&error);
-    }
-    if (Simulate(&trace, &error) != jn_ok || DrawTrace(path, &trace, &error) != jn_ok) {
-        return jncFail(&error);
-    }
-    printf("drew three springs on a hopping target, %d frames; open %s\n", FRAMES, path);
-    return JNC_DONE;
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
 }

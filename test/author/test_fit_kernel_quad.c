@@ -85,7 +85,8 @@ static void MakeScene(Scene* scene)
             scene->dynamics[i] = (double)NAN;
         }
     }
-    const jnaArray shape = {.scalar = jna_float64, .dimensions = 3, .shape = {FRAMES, JNA_BATCH, 3}, .count = FRAMES * JNA_BATCH * 3};
+    const jnaArray shape = {
+        .scalar = jna_float64, .dimensions = 3, .shape = {FRAMES, JNA_BATCH, 3}, .count = FRAMES * JNA_BATCH * 3};
     scene->sequence = (jnaSequence){shape, shape};
     scene->sequence.targets.data = scene->targets;
     scene->sequence.dynamics.data = scene->dynamics;
@@ -94,13 +95,14 @@ static void MakeScene(Scene* scene)
     scene->def.sequenceCount = 1;
     scene->def.dt = 1.0 / 30;
     scene->starts[1] = FRAMES;
-    scene->plan = (jnaFitPlan){.def = &scene->def, .vertexCount = JNA_BATCH, .frameCount = FRAMES, .starts = scene->starts};
+    scene->plan =
+        (jnaFitPlan){.def = &scene->def, .vertexCount = JNA_BATCH, .frameCount = FRAMES, .starts = scene->starts};
     assert_int_equal(jnaFitBatch_Allocate(&scene->batch, &scene->plan, NULL), jn_ok);
     assert_int_equal(jnaFitBatch_Load(&scene->batch, &scene->plan, 0), 0);
 }
 
-static void CheckGradient(const jnaFitKernels* kernels, const Scene* scene, const double theta[2][JNA_BATCH], double* worst,
-    int* identical, int* compared)
+static void CheckGradient(const jnaFitKernels* kernels, const Scene* scene, const double theta[2][JNA_BATCH],
+    double* worst, int* identical, int* compared)
 {
     jnaFitCoefficients coefficients;
     jnaFitSums sums;
@@ -113,7 +115,8 @@ static void CheckGradient(const jnaFitKernels* kernels, const Scene* scene, cons
         ASSERT_NEAR(sums.loss[lane] / loss, 1, 1e-11);
         for (int k = 0; k < 2; ++k) {
             Quad ds = k == 0 ? step : 0, dd = k == 1 ? step : 0;
-            Quad difference = QuadLoss(&scene->batch, lane, s + ds, d + dd, h) - QuadLoss(&scene->batch, lane, s - ds, d - dd, h);
+            Quad difference =
+                QuadLoss(&scene->batch, lane, s + ds, d + dd, h) - QuadLoss(&scene->batch, lane, s - ds, d - dd, h);
             double expected = (double)(difference / (2 * step));
             double analytic = 2 * exp(theta[k][lane]) * sums.gradient[k][lane];
             // Where the gradient passes through zero it is compared with the size of its terms.
@@ -145,7 +148,8 @@ static void TheGradientIsExactOverTheWholePlane(void** state)
                 theta[0][lane] = log(0.1) + (log(1e6) - log(0.1)) * i / 32;
                 theta[1][lane] = log(1e-3) + (log(1e4) - log(1e-3)) * (j + lane) / 39;
             }
-            CheckGradient(jnaBestFitKernels(), &scene, (const double(*)[JNA_BATCH])theta, &worst, &identical, &compared);
+            CheckGradient(
+                jnaBestFitKernels(), &scene, (const double(*)[JNA_BATCH])theta, &worst, &identical, &compared);
         }
         // On the critical curve k_d = 2 sqrt(k_s), one rounding beside it, and a little farther.
         static const double beside[JNA_BATCH] = {0, 1e-16, -1e-16, 1e-9, -1e-9, 1e-5, -1e-5, 1e-2};

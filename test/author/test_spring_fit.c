@@ -44,7 +44,8 @@ static void RunSprings(Data* data)
     size_t row = 3 * (size_t)data->vertices;
     for (int n = 0; n < data->frames; ++n) {
         float* out = data->dynamics + row * (size_t)(n > 0 ? n - 1 : 0);
-        jnSprings_Step(springs, &(jnSpringsInput){.h = DT, .targets = data->targets + row * (size_t)n}, &(jnSpringsOutput){.positions = out});
+        jnSprings_Step(springs, &(jnSpringsInput){.h = DT, .targets = data->targets + row * (size_t)n},
+            &(jnSpringsOutput){.positions = out});
     }
     jnSprings_Finish(springs, &(jnSpringsOutput){.positions = data->dynamics + row * (size_t)(data->frames - 1)});
     jnDestroySprings(springs);
@@ -62,7 +63,8 @@ static void AddNoise(Data* data, double size)
 static Data MakeData(int frames, int vertices, uint64_t seed, double noise)
 {
     size_t size = 3 * (size_t)frames * (size_t)vertices;
-    Data data = {frames, vertices, malloc(size * 4), malloc(size * 4), malloc((size_t)vertices * 4), malloc((size_t)vertices * 4)};
+    Data data = {frames, vertices, malloc(size * 4), malloc(size * 4), malloc((size_t)vertices * 4),
+        malloc((size_t)vertices * 4)};
     Random random = {5};
     for (int v = 0; v < vertices; ++v) {
         data.stiffness[v] = (float)(50 * pow(100, Uniform(&random, 0, 1)));
@@ -85,7 +87,11 @@ static void FreeData(Data* data)
 static jnaArray Wrap(const Data* data, const float* values)
 {
     size_t frames = (size_t)data->frames, vertices = (size_t)data->vertices;
-    return (jnaArray){.scalar = jna_float32, .dimensions = 3, .shape = {frames, vertices, 3}, .count = 3 * frames * vertices, .data = values};
+    return (jnaArray){.scalar = jna_float32,
+        .dimensions = 3,
+        .shape = {frames, vertices, 3},
+        .count = 3 * frames * vertices,
+        .data = values};
 }
 
 static jnaFit Fit(const jnaFitDef* settings, const Data* data)
@@ -140,8 +146,8 @@ static void SpringsAreRecoveredFromNoiseInEveryRegime(void** state)
     double within, all = StiffnessError(&data, &fit, 0, 1e9, &within);
     double under = StiffnessError(&data, &fit, 0, 0.8, NULL), critical = StiffnessError(&data, &fit, 0.8, 1.25, NULL);
     double over = StiffnessError(&data, &fit, 1.25, 1e9, NULL);
-    print_message("median error of k_s %.1e (underdamped %.1e, critical %.1e, overdamped %.1e), %.3f %% within 5 %%\n", all, under,
-        critical, over, 100 * within);
+    print_message("median error of k_s %.1e (underdamped %.1e, critical %.1e, overdamped %.1e), %.3f %% within 5 %%\n",
+        all, under, critical, over, 100 * within);
     ASSERT_AT_MOST(all, 1e-3);
     ASSERT_AT_MOST(under, 1e-3);
     ASSERT_AT_MOST(critical, 1e-3);
@@ -183,8 +189,8 @@ static void DroppingTheWorstFramesSurvivesBursts(void** state)
         assert_int_equal(dropped, k == 0 ? 0 : 60 * 800);
         jnaDestroyFit(&fit);
     }
-    print_message("median error of k_s with bursts: %.1e, without the worst frames %.1e by vertex, %.1e by frame\n", error[0],
-        error[1], error[2]);
+    print_message("median error of k_s with bursts: %.1e, without the worst frames %.1e by vertex, %.1e by frame\n",
+        error[0], error[1], error[2]);
     assert_true(error[0] > 5 * error[1]);
     ASSERT_AT_MOST(error[1], 2e-3);
     ASSERT_AT_MOST(error[2], 2e-3);
@@ -284,7 +290,8 @@ static void AnObservedStartIsForCutClips(void** state)
         error[start] = StiffnessError(&data, &fit, 0, 1e9, NULL);
         jnaDestroyFit(&fit);
     }
-    print_message("median error of k_s on a cut clip: %.1e from the target, %.1e from the observed start\n", error[0], error[1]);
+    print_message(
+        "median error of k_s on a cut clip: %.1e from the target, %.1e from the observed start\n", error[0], error[1]);
     assert_true(error[1] < 0.2 * error[0]);
     FreeData(&data);
 }

@@ -14,7 +14,8 @@ static void WriteTargets(const char* path, int frames, int vertices, double phas
     float* data = malloc(size * sizeof(float));
     for (size_t i = 0; i < size; ++i) {
         double t = (double)(i / 3 / shape[1]) / 30, v = (double)(i % (3 * shape[1]));
-        data[i] = (float)(0.3 * sin(6 * t + v + phase) + 0.1 * sin(13 * t + 2 * v) + 0.03 * sin(27 * t + 3 * v + phase));
+        data[i] =
+            (float)(0.3 * sin(6 * t + v + phase) + 0.1 * sin(13 * t + 2 * v) + 0.03 * sin(27 * t + 3 * v + phase));
     }
     assert_int_equal(jnaWriteArray(path, jna_float32, 3, shape, data, NULL), jn_ok);
     free(data);
@@ -35,7 +36,8 @@ static int Prepare(void** state)
     }
     jnaWriteArray("KS.npy", jna_float32, 1, &count, stiffness, NULL);
     jnaWriteArray("KD.npy", jna_float32, 1, &count, damping, NULL);
-    int code = RunJounce("springs run --targets T.npy --stiffness KS.npy --damping KD.npy --dt 0.0333333 -o X.npy").code;
+    int code =
+        RunJounce("springs run --targets T.npy --stiffness KS.npy --damping KD.npy --dt 0.0333333 -o X.npy").code;
     code |= RunJounce("springs run --targets T2.npy --stiffness KS.npy --damping KD.npy --dt 0.0333333 -o X2.npy").code;
     return code;
 }
@@ -78,7 +80,8 @@ static void WhatWasRunIsFoundAgain(void** state)
 static void TheJsonTellsHowAndWhat(void** state)
 {
     (void)state;
-    Outcome outcome = RunJounce("springs fit --sequence T.npy X.npy --sequence T2.npy X2.npy --dt 0.0333333 -o fit --json");
+    Outcome outcome =
+        RunJounce("springs fit --sequence T.npy X.npy --sequence T2.npy X2.npy --dt 0.0333333 -o fit --json");
     assert_int_equal(outcome.code, 0);
     json_error_t error;
     json_t* file = json_load_file("fit/fit.json", 0, &error);
@@ -87,7 +90,8 @@ static void TheJsonTellsHowAndWhat(void** state)
     assert_int_equal(json_integer_value(json_object_get(file, "vertices")), VERTICES);
     assert_int_equal(json_integer_value(json_object_get(file, "frames")), FRAMES + 77);
     assert_true(json_real_value(json_object_get(file, "captured")) > 0.999);
-    assert_int_equal(json_integer_value(json_object_get(file, "underdamped")) + json_integer_value(json_object_get(file, "overdamped")),
+    assert_int_equal(json_integer_value(json_object_get(file, "underdamped")) +
+                         json_integer_value(json_object_get(file, "overdamped")),
         VERTICES);
     assert_int_equal(json_integer_value(json_object_get(file, "dropped")), (FRAMES + 77) / 10 * VERTICES);
     json_t* sequences = json_object_get(file, "sequences");
@@ -136,7 +140,8 @@ static void BadInputIsOneClearLineAndLeavesNothing(void** state)
     ExpectFailure(FIT "--sequence T.npy X.npy --smooth 1 --faces KS.npy", 1, "KS.npy", "(faces, 3)");
     ExpectFailure(FIT "--sequence T.npy X.npy --drop 0.9", 2, "--drop", "0.5");
     ExpectFailure(FIT "--sequence T.npy", 2, "--sequence", "needs");
-    ExpectFailure("springs fit --dt 0.0333333 -o /nowhere/fit --sequence T.npy X.npy", 1, "/nowhere/fit", "cannot create");
+    ExpectFailure(
+        "springs fit --dt 0.0333333 -o /nowhere/fit --sequence T.npy X.npy", 1, "/nowhere/fit", "cannot create");
     assert_false(FileExists("bad"));
 }
 
@@ -161,9 +166,11 @@ static void AnInterruptedFitLeavesNothing(void** state)
 {
     (void)state;
     WriteTargets("big.npy", 600, 4000, 0);
-    assert_int_equal(RunJounce("springs run --targets big.npy --stiffness 300 --damping 9 --dt 0.0333333 -o big2.npy").code, 0);
-    int status = system("timeout -s INT 0.4 " JN_BINARY_DIR "/bin/jounce springs fit --method descent --threads 1 --sequence big.npy "
-                        "big2.npy --dt 0.0333333 -o stopped 2> stderr.txt");
+    assert_int_equal(
+        RunJounce("springs run --targets big.npy --stiffness 300 --damping 9 --dt 0.0333333 -o big2.npy").code, 0);
+    int status = system(
+        "timeout -s INT 0.4 " JN_BINARY_DIR "/bin/jounce springs fit --method descent --threads 1 --sequence big.npy "
+        "big2.npy --dt 0.0333333 -o stopped 2> stderr.txt");
     char text[512];
     ReadAll("stderr.txt", text, sizeof(text));
     assert_int_not_equal(status, 0);

@@ -218,7 +218,7 @@ static void WrongUsageIsTold(void** state)
     assert_non_null(strstr(help.out, "example:"));
 }
 
-static void TheDemoDrawsItsPicture(void** state)
+static void TheDemoDrawsItsPictures(void** state)
 {
     (void)state;
     Outcome outcome = RunJounce("demo pictures");
@@ -226,6 +226,8 @@ static void TheDemoDrawsItsPicture(void** state)
     assert_non_null(strstr(outcome.out, "pictures/springs.png"));
     char head[9];
     ReadAll("pictures/springs.png", head, sizeof(head));
+    assert_memory_equal(head, "\x89PNG", 4);
+    ReadAll("pictures/fit.png", head, sizeof(head));
     assert_memory_equal(head, "\x89PNG", 4);
 }
 
@@ -239,7 +241,7 @@ int main(void)
         cmocka_unit_test(BadInputIsOneClearLineAndLeavesNothing),
         cmocka_unit_test(AFullDiskIsToldAndLeavesNothing),
         cmocka_unit_test(WrongUsageIsTold),
-        cmocka_unit_test(TheDemoDrawsItsPicture),
+        cmocka_unit_test(TheDemoDrawsItsPictures),
     };
     return cmocka_run_group_tests(tests, Prepare, LeaveScratchFolder);
 }
