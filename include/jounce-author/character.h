@@ -44,7 +44,7 @@ typedef struct jnaCharacter {
     int fileVertexCount;
     int32_t* weld;             // [fileVertexCount], the vertex that a file vertex stands on
     float* fileNormals;        // [fileVertexCount][3], unit
-    float* fileUvs;            // [fileVertexCount][2]; NULL where the file has none
+    float* fileUvs;            // [fileVertexCount][2], v counted from the bottom; NULL where the file has none
     int triangleCount;
     int32_t* triangles;        // [triangleCount][3], file vertices, counter-clockwise seen from outside
     int partCount;
