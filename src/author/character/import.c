@@ -86,7 +86,7 @@ static double ChooseScale(double wanted, double stated, double extent, jnaNotes*
     return guess;
 }
 
-static void FillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints)
+void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints)
 {
     for (int j = 0; j < rig->jointCount; ++j) {
         const jnaRigJoint* from = &rig->joints[j];
@@ -148,7 +148,7 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
         if (dot != NULL) {
             *dot = '\0';
         }
-        FillJoints(scene, rig, *scale, character->joints);
+        jnaFillJoints(scene, rig, *scale, character->joints);
         NoteShear(scene, rig, notes);
     }
     jnaDestroyPlacement(&placement);

@@ -69,6 +69,9 @@ int jnaWeld(int count, const float* positions, const jnaInfluences* influences, 
 jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale, double rate,
     jnaClipList* clips, jnError* error);
 
+/// Fills names, parents, rest transforms and bind matrices of a rig's joints. joints: [rig->jointCount].
+void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints);
+
 /// A file-name-safe copy of a clip's name.
 void jnaCleanName(const char* name, char* clean);
 
