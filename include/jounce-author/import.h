@@ -37,6 +37,8 @@ void jnaDestroyClipList(jnaClipList* list);
 /// Reads a character and the clips in its file. `notes` may be NULL; lines are added to it.
 /// usedScale: metres per unit of the file as it was taken, may be NULL.
 /// A file that is cut, hostile or not a character ends in one sentence; Assimp runs in a child process for that.
+/// File vertices are those of the file's meshes one after another, each in its own order; where FBX and Collada index
+/// positions and corners apart, there is one per corner of a face.
 /// Limits: glTF step and cubic keys are taken as linear, morph targets are left out.
 jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
     double* usedScale, jnaNotes* notes, jnError* error);

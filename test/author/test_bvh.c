@@ -69,7 +69,7 @@ static void WrongWordsAndNumbersAreRefused(void** state)
     (void)state;
     static const char* const bad[][2] = {{"OFFSET 0 10 0", "OFFSET 0 nan 0"}, {"Xposition", "Xpositron"},
         {"Frames: 2", "Frames: 0"}, {"Frames: 2", "Frames: 999999999"}, {"Frame Time: 0.0333333", "Frame Time: 0"},
-        {"ROOT", "BOOT"}, {"CHANNELS 6", "CHANNELS 7"}, {"30 0\n", "30 0 7\n"}};
+        {"ROOT", "BOOT"}, {"CHANNELS 6", "CHANNELS 7"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
         char text[1024];
         const char* at = strstr(hop, bad[i][0]);

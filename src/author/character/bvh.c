@@ -230,8 +230,8 @@ static jnResult ParseMotion(Parser* p, jnaClip* clip)
     for (int f = 0; result == jn_ok && f < clip->frameCount; ++f) {
         result = ParseFrame(p, clip, f);
     }
-    SkipSpace(p);
-    return result == jn_ok && p->at != p->end ? FailHere(p, "there is more after the last frame") : result;
+    // Some writers count one frame too few; what follows the last counted one is left out.
+    return result;
 }
 
 static jnResult ReadText(const char* path, char** text, size_t* size, jnError* error)

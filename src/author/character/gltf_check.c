@@ -365,7 +365,41 @@ static jnResult CheckSkinnedMeshes(const Gltf* g)
     return jn_ok;
 }
 
-static jnResult CheckDocument(Gltf* g)
+static jnResult ListPrimitives(const Gltf* g, jnaGltfOrder* order)
+{
+    const json_t* meshes = json_object_get(g->root, "meshes");
+    size_t total = 0;
+    for (size_t m = 0; m < json_array_size(meshes); ++m) {
+        total += json_array_size(json_object_get(json_array_get(meshes, m), "primitives"));
+    }
+    order->names = calloc(total + 1, sizeof(*order->names));
+    order->vertexCounts = calloc(total + 1, sizeof(*order->vertexCounts));
+    if (order->names == NULL || order->vertexCounts == NULL) {
+        return jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path);
+    }
+    for (size_t m = 0; m < json_array_size(meshes); ++m) {
+        const json_t* mesh = json_array_get(meshes, m);
+        const json_t* primitives = json_object_get(mesh, "primitives");
+        const char* name = json_string_value(json_object_get(mesh, "name"));
+        for (size_t p = 0; p < json_array_size(primitives); ++p, ++order->count) {
+            char base[100], suffix[24] = "";
+            snprintf(base, sizeof(base), "meshes[%zu]", m);
+            if (json_array_size(primitives) > 1) {
+                snprintf(suffix, sizeof(suffix), "-%zu", p);
+            }
+            snprintf(order->names[order->count], sizeof(*order->names), "%.99s%s",
+                name != NULL && name[0] != '\0' ? name : base, suffix);
+            const json_t* attributes = json_object_get(json_array_get(primitives, p), "attributes");
+            Elements e;
+            if (FindElements(g, (size_t)GetInteger(attributes, "POSITION", -1), &e) == jn_ok) {
+                order->vertexCounts[order->count] = (int)e.count;
+            }
+        }
+    }
+    return jn_ok;
+}
+
+static jnResult CheckDocument(Gltf* g, jnaGltfOrder* order)
 {
     jnResult result = LoadBuffers(g);
     result = result == jn_ok ? CheckNodes(g) : result;
@@ -374,11 +408,13 @@ static jnResult CheckDocument(Gltf* g)
         result = FindElements(g, i, &e);
     }
     result = result == jn_ok ? CheckSkins(g) : result;
-    return result == jn_ok ? CheckSkinnedMeshes(g) : result;
+    result = result == jn_ok ? CheckSkinnedMeshes(g) : result;
+    return result == jn_ok ? ListPrimitives(g, order) : result;
 }
 
-jnResult jnaCheckGltf(const char* path, jnError* error)
+jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)
 {
+    *order = (jnaGltfOrder){0};
     Gltf g = {.path = path, .file = ReadBytes(path), .error = error};
     if (g.file.data == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
@@ -388,7 +424,7 @@ jnResult jnaCheckGltf(const char* path, jnError* error)
     if (result == jn_ok) {
         json_error_t problem;
         g.root = json_loadb((const char*)text.data, text.size, 0, &problem);
-        result = json_is_object(g.root) ? CheckDocument(&g)
+        result = json_is_object(g.root) ? CheckDocument(&g, order)
                                         : jnFail(error, jn_badData, "%s: its JSON is cut off or damaged at line %d: %s",
                                               path, problem.line, problem.text);
     }

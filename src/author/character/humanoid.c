@@ -20,7 +20,7 @@ static const struct {
     {"head", false, HEAD}, {"head01", false, HEAD},
     {"lowerback", false, SPINE}, {"spine", false, SPINE}, {"spine1", false, SPINE}, {"spine2", false, SPINE},
     {"spine3", false, SPINE}, {"spine4", false, SPINE}, {"spine01", false, SPINE}, {"spine02", false, SPINE},
-    {"spine03", false, SPINE}, {"spine04", false, SPINE}, {"spine05", false, SPINE}, {"abdomen", false, SPINE},
+    {"spine03", false, SPINE}, {"spine04", false, SPINE}, {"spine05", false, SPINE}, {"abdomen", false, SPINE}, {"ab", false, SPINE},
     {"abdomen2", false, SPINE}, {"chest", false, SPINE}, {"chest2", false, SPINE}, {"upperchest", false, SPINE},
     {"torso", false, SPINE}, {"waist", false, SPINE},
     {"neck", false, NECK}, {"neck1", false, NECK}, {"neck2", false, NECK}, {"neck01", false, NECK},

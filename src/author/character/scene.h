@@ -90,8 +90,16 @@ jnResult jnaParseScene(const char* path, void* stream, size_t size, jnaScene* sc
 /// Child side: reads the file and writes the stream, a scene or a sentence that says why there is none.
 void jnaWriteScene(const char* path, FILE* stream);
 
+/// The primitives of a glTF file in its own order, as Assimp would name them.
+typedef struct jnaGltfOrder {
+    int count;
+    char (*names)[128];
+    int* vertexCounts;
+} jnaGltfOrder;
+
 /// Looks for what Assimp reads past in glTF: cut files, a hierarchy that is no tree, joints and accessors out of range.
-jnResult jnaCheckGltf(const char* path, jnError* error);
+/// order: what Assimp forgets, it sorts meshes by first use; the caller frees both arrays, also on failure.
+jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error);
 
 /// True if the name ends so, whatever the case: jnaHasEnding("a.GLB", ".glb").
 bool jnaHasEnding(const char* path, const char* ending);

@@ -286,7 +286,37 @@ static double FindColladaUnit(const char* path)
     return metre != NULL ? strtod(metre + strlen("meter=\""), NULL) : 0;
 }
 
-static void PutScene(FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list)
+// Assimp lists glTF meshes as it meets them in the hierarchy; users count vertices in the order of the file.
+// Returns the meshes in that order, those it cannot find last.
+static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* order)
+{
+    unsigned* sorted = malloc((scene->mNumMeshes + 1) * sizeof(*sorted));
+    bool* used = calloc(scene->mNumMeshes + 1, sizeof(*used));
+    if (sorted == NULL || used == NULL) {
+        abort();
+    }
+    unsigned count = 0;
+    for (int i = 0; i < order->count; ++i) {
+        for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
+            if (!used[m] && scene->mMeshes[m]->mNumVertices == (unsigned)order->vertexCounts[i] &&
+                strncmp(scene->mMeshes[m]->mName.data, order->names[i], sizeof(*order->names) - 1) == 0) {
+                used[m] = true;
+                sorted[count++] = m;
+                break;
+            }
+        }
+    }
+    for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
+        if (!used[m]) {
+            sorted[count++] = m;
+        }
+    }
+    free(used);
+    return sorted;
+}
+
+static void PutScene(FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list,
+    const jnaGltfOrder* order)
 {
     // FBX states centimetres per unit. Assimp turns Collada upright itself; FBX it leaves as it lies.
     double metres = 0, up = 1;
@@ -302,9 +332,11 @@ static void PutScene(FILE* stream, const char* path, const struct aiScene* scene
     PutInteger(stream, up == 0 || up == 2 ? (int64_t)up : 1);
     PutNodes(stream, list);
     PutInteger(stream, scene->mNumMeshes);
+    unsigned* sorted = OrderMeshes(scene, order);
     for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-        PutMesh(stream, scene, m, list);
+        PutMesh(stream, scene, sorted[m], list);
     }
+    free(sorted);
     PutInteger(stream, scene->mNumAnimations);
     for (unsigned a = 0; a < scene->mNumAnimations; ++a) {
         PutAnimation(stream, scene->mAnimations[a], list);
@@ -321,23 +353,28 @@ static void PutFailure(FILE* stream, const char* sentence)
 void jnaWriteScene(const char* path, FILE* stream)
 {
     jnError error;
-    if ((jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf")) && jnaCheckGltf(path, &error) != jn_ok) {
+    jnaGltfOrder order = {0};
+    NodeList list = {0};
+    struct aiPropertyStore* properties = NULL;
+    const struct aiScene* scene = NULL;
+    bool gltf = jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf");
+    if (gltf && jnaCheckGltf(path, &order, &error) != jn_ok) {
         PutFailure(stream, error.message);
-        return;
+        goto done;
     }
-    struct aiPropertyStore* properties = aiCreatePropertyStore();
+    properties = aiCreatePropertyStore();
     // Pivots folded into their node; no mesh made up for a file that has only a skeleton.
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    const struct aiScene* scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+    scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
     if (scene == NULL || scene->mRootNode == NULL) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: cannot be read: %s", path, aiGetErrorString());
         PutFailure(stream, sentence);
-        return;
+        goto done;
     }
-    NodeList list = {malloc(JNA_MAX_SCENE_NODES * sizeof(*list.nodes)), malloc(JNA_MAX_SCENE_NODES * sizeof(int)), 0,
-        false};
+    list.nodes = malloc(JNA_MAX_SCENE_NODES * sizeof(*list.nodes));
+    list.parents = malloc(JNA_MAX_SCENE_NODES * sizeof(*list.parents));
     if (list.nodes == NULL || list.parents == NULL) {
         abort();
     }
@@ -347,8 +384,15 @@ void jnaWriteScene(const char* path, FILE* stream)
         snprintf(sentence, sizeof(sentence), "%s: has more than %d nodes", path, JNA_MAX_SCENE_NODES);
         PutFailure(stream, sentence);
     } else {
-        PutScene(stream, path, scene, &list);
+        PutScene(stream, path, scene, &list, &order);
+    }
+done:
+    aiReleaseImport(scene);
+    if (properties != NULL) {
+        aiReleasePropertyStore(properties);
     }
     free(list.nodes);
     free(list.parents);
+    free(order.names);
+    free(order.vertexCounts);
 }

@@ -1,0 +1,204 @@
+// Files as they are found in the wild: each is imported, or refused with one clear line; none crashes or hangs us.
+#include "jounce-author/import.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DATA JN_SOURCE_DIR "/../shared/data/"
+#define MODELS "/usr/share/assimp/models/"
+
+static int imported, refused;
+
+static void CheckCharacter(const jnaCharacter* c, const jnaClipList* clips)
+{
+    assert_true(c->jointCount > 0 && c->vertexCount > 0 && c->triangleCount > 0);
+    float* matrices = malloc((size_t)c->jointCount * 12 * sizeof(float));
+    float* skinned = malloc((size_t)c->vertexCount * 3 * sizeof(float));
+    for (int v = 0; v < c->vertexCount; ++v) {
+        double sum = 0;
+        for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+            assert_true(c->influences[v].joints[k] < c->jointCount);
+            sum += (double)c->influences[v].weights[k];
+        }
+        assert_true(fabs(sum - 1) < 1e-5);
+    }
+    for (int k = -1; k < clips->count; ++k) {
+        jnaPoseMatrices(c, k >= 0 ? &clips->clips[k] : NULL, k >= 0 ? clips->clips[k].frameCount - 1 : 0, matrices);
+        jnaSkin(c, matrices, skinned);
+        for (int i = 0; i < 3 * c->vertexCount; ++i) {
+            assert_true(isfinite(skinned[i]));
+        }
+    }
+    free(matrices);
+    free(skinned);
+}
+
+static void TryFile(const char* path)
+{
+    jnError error = {0};
+    jnaCharacter character;
+    jnaClipList clips;
+    jnaImportDef def = jnaDefaultImportDef();
+    def.timeLimit = 10;
+    jnResult result = jnaImportCharacter(path, &def, &character, &clips, NULL, NULL, &error);
+    if (result == jn_ok) {
+        CheckCharacter(&character, &clips);
+        print_message("imported %s: %d vertices, %d joints, %d clips\n", path, character.vertexCount,
+            character.jointCount, clips.count);
+        imported++;
+    } else {
+        assert_non_null(strstr(error.message, path));
+        assert_null(strchr(error.message, '\n'));
+        print_message("refused %s\n", error.message);
+        refused++;
+    }
+    jnaDestroyCharacter(&character);
+    jnaDestroyClipList(&clips);
+}
+
+static bool EndsWith(const char* name, const char* ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcasecmp(name + length - tail, ending) == 0;
+}
+
+static void TryFolder(const char* folder)
+{
+    DIR* directory = opendir(folder);
+    for (struct dirent* entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        char path[1024];
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.') {
+            TryFolder(path);
+        } else if (EndsWith(path, ".fbx") || EndsWith(path, ".dae") || EndsWith(path, ".zae") ||
+                   EndsWith(path, ".gltf") || EndsWith(path, ".glb")) {
+            TryFile(path);
+        }
+    }
+    if (directory != NULL) {
+        closedir(directory);
+    }
+}
+
+static double Now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void EveryTestModelIsImportedOrRefused(void** state)
+{
+    (void)state;
+    if (access(MODELS "FBX", R_OK) != 0) {
+        print_message("skipped: assimp-testmodels is not installed\n");
+        skip();
+    }
+    double start = Now();
+    imported = refused = 0;
+    TryFolder(MODELS "FBX");
+    TryFolder(MODELS "Collada");
+    TryFolder(MODELS "glTF2");
+    TryFolder(MODELS "glTF");
+    print_message("%d imported, %d refused, %.1f s\n", imported, refused, Now() - start);
+    assert_true(imported >= 3);
+    assert_true(refused >= 20);
+}
+
+static void TheKhronosModelsImportAndPlay(void** state)
+{
+    (void)state;
+    if (access(DATA "gltf/CesiumMan.glb", R_OK) != 0) {
+        print_message("skipped: no shared data\n");
+        skip();
+    }
+    imported = refused = 0;
+    TryFile(DATA "gltf/CesiumMan.glb");
+    TryFile(DATA "gltf/RiggedFigure.glb");
+    TryFile(DATA "gltf/RiggedSimple.glb");
+    assert_int_equal(imported, 3);
+}
+
+static void ForeignMotionCaptureDrivesTheBody(void** state)
+{
+    (void)state;
+    static const char* const files[] = {"01_01.bvh", "01_03.bvh", "Boxing_Toes.bvh"};
+    if (access(DATA "body.glb", R_OK) != 0 || access(MODELS "BVH", R_OK) != 0) {
+        print_message("skipped: no shared data or no assimp-testmodels\n");
+        skip();
+    }
+    jnError error = {0};
+    jnaCharacter body;
+    jnaClipList own;
+    jnaImportDef def = jnaDefaultImportDef();
+    assert_int_equal(jnaImportCharacter(DATA "body.glb", &def, &body, &own, NULL, NULL, &error), jn_ok);
+    for (size_t i = 0; i < 3; ++i) {
+        char path[256];
+        snprintf(path, sizeof(path), MODELS "BVH/%s", files[i]);
+        jnaClipList clips;
+        jnaNotes notes = {0};
+        jnResult result = jnaImportClips(path, &def, NULL, &body, &clips, &notes, &error);
+        print_message("%s: %s\n", files[i], result == jn_ok ? "retargeted" : error.message);
+        for (int n = 0; n < notes.count; ++n) {
+            print_message("  %s\n", notes.lines[n]);
+        }
+        assert_int_equal(result, jn_ok);
+        CheckCharacter(&body, &clips);
+        jnaDestroyClipList(&clips);
+        jnaDestroyNotes(&notes);
+    }
+    jnaDestroyClipList(&own);
+    jnaDestroyCharacter(&body);
+}
+
+static void ClipsOfTheSameSkeletonComeThroughUnchanged(void** state)
+{
+    (void)state;
+    if (access(DATA "gltf/CesiumMan.glb", R_OK) != 0) {
+        print_message("skipped: no shared data\n");
+        skip();
+    }
+    jnError error = {0};
+    jnaCharacter man;
+    jnaClipList own, other;
+    jnaImportDef def = jnaDefaultImportDef();
+    assert_int_equal(jnaImportCharacter(DATA "gltf/CesiumMan.glb", &def, &man, &own, NULL, NULL, &error), jn_ok);
+    assert_int_equal(jnaImportClips(DATA "gltf/CesiumMan.glb", &def, NULL, &man, &other, NULL, &error), jn_ok);
+    assert_int_equal(other.count, own.count);
+    assert_int_equal(other.clips[0].frameCount, own.clips[0].frameCount);
+    size_t joints = (size_t)own.clips[0].frameCount * (size_t)man.jointCount;
+    for (size_t i = 0; i < 4 * joints; ++i) {
+        assert_true(fabsf(own.clips[0].rotations[i] - other.clips[0].rotations[i]) < 1e-5F);
+    }
+    for (size_t i = 0; i < 3 * joints; ++i) {
+        assert_true(fabsf(own.clips[0].translations[i] - other.clips[0].translations[i]) < 1e-5F);
+    }
+    // Another skeleton without humanoid names cannot be brought over, and says so.
+    jnaClipList none;
+    assert_int_equal(jnaImportClips(DATA "gltf/RiggedSimple.glb", &def, NULL, &man, &none, NULL, &error), jn_badData);
+    assert_non_null(strstr(error.message, "RiggedSimple.glb"));
+    jnaDestroyClipList(&own);
+    jnaDestroyClipList(&other);
+    jnaDestroyCharacter(&man);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(EveryTestModelIsImportedOrRefused),
+        cmocka_unit_test(TheKhronosModelsImportAndPlay),
+        cmocka_unit_test(ForeignMotionCaptureDrivesTheBody),
+        cmocka_unit_test(ClipsOfTheSameSkeletonComeThroughUnchanged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
