@@ -63,6 +63,7 @@ int jncFail(const jnError* error);
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
+int jncNew(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncBench(int argc, char** argv);
 int jncDemo(int argc, char** argv);

@@ -12,6 +12,7 @@ static int jncVersion(int argc, char** argv)
 }
 
 static const jncVerb verbs[] = {
+    {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"version", "print the version", jncVersion},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

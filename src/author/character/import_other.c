@@ -126,7 +126,7 @@ static jnResult ConvertClips(const char* path, const jnaImportDef* def, const jn
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     double ratio;
-    bool same = IsSameSkeleton(skeleton, character, match, &ratio) && (retarget == NULL || retarget->pairCount == 0);
+    bool same = IsSameSkeleton(skeleton, character, match, &ratio);
     jnResult result = jn_ok;
     for (int c = 0; c < read->count && result == jn_ok; ++c) {
         jnaClip* clip = &clips->clips[clips->count++];
