@@ -8,7 +8,8 @@
 #include <string.h>
 
 // NAME=FILE words of a repeated option, split in place of the first '='.
-typedef struct Pairs {
+typedef struct Pairs
+{
     int count;
     const char* names[JNC_MAX_REPEATS];
     const char* files[JNC_MAX_REPEATS];
@@ -57,10 +58,10 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
         jnaClip clip;
         result = jnaLoadClip(path, manifest.clips[i].name, &character, &clip, error);
         if (result == jn_ok) {
-            json_array_append_new(clips,
-                json_pack("{s:s, s:s, s:i, s:f, s:b}", "name", clip.name, "role",
-                    manifest.clips[i].role == jna_train ? "train" : "test", "frames", clip.frameCount, "rate", clip.rate,
-                    "motion", manifest.clips[i].motion != NULL));
+            json_array_append_new(
+                clips, json_pack("{s:s, s:s, s:i, s:f, s:b}", "name", clip.name, "role",
+                           manifest.clips[i].role == jna_train ? "train" : "test", "frames", clip.frameCount,
+                           "rate", clip.rate, "motion", manifest.clips[i].motion != NULL));
             jnaDestroyClip(&clip);
         }
     }
@@ -68,9 +69,9 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
     json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "workspace", path, "name",
-        character.name, "vertices", character.vertexCount, "file_vertices", character.fileVertexCount, "triangles",
-        character.triangleCount, "joints", character.jointCount, "parts", character.partCount, "scale", manifest.scale,
-        "clips", clips, "notes", lines);
+        character.name, "vertices", character.vertexCount, "file_vertices", character.fileVertexCount,
+        "triangles", character.triangleCount, "joints", character.jointCount, "parts", character.partCount,
+        "scale", manifest.scale, "clips", clips, "notes", lines);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
     if (result != jn_ok) {
@@ -131,28 +132,53 @@ int jncNew(int argc, char** argv)
     static const jncUsage usage = {
         "jounce new WORKSPACE --from CHARACTER [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
         "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae).\n"
-        "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture and other\n"
-        "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or .npy, with the\n"
-        "vertices in the file's order. The first clip is for training, the others for tests: edit manifest.yaml to change\n"
+        "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture "
+        "and other\n"
+        "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or "
+        ".npy, with the\n"
+        "vertices in the file's order. The first clip is for training, the others for tests: edit "
+        "manifest.yaml to change\n"
         "that.\n",
         "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"};
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;
     bool json = false, scaled = false;
-    const jncOption options[] = {
-        {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
-        {.name = "--from", .kind = jnc_text, .value = &from, .argument = "CHARACTER", .help = "rigged character",
+    const jncOption options[] = {{.name = "WORKSPACE",
+                                     .kind = jnc_text,
+                                     .value = &workspace,
+                                     .help = "folder to make",
+                                     .required = true},
+        {.name = "--from",
+            .kind = jnc_text,
+            .value = &from,
+            .argument = "CHARACTER",
+            .help = "rigged character",
             .required = true},
-        {.name = "--clip", .kind = jnc_list, .value = &clips, .argument = "NAME=FILE", .help = "clip of another file",
+        {.name = "--clip",
+            .kind = jnc_list,
+            .value = &clips,
+            .argument = "NAME=FILE",
+            .help = "clip of another file",
             .arity = 1},
-        {.name = "--motion", .kind = jnc_list, .value = &motions, .argument = "CLIP=FILE",
-            .help = "ground-truth motion of a clip", .arity = 1},
-        {.name = "--rate", .kind = jnc_number, .value = &rate, .argument = "HZ", .help = "frames a second (30)"},
-        {.name = "--scale", .kind = jnc_number, .value = &scale, .argument = "S",
-            .help = "metres per unit of the file (from the file, or its height)", .given = &scaled},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"},
-        {0}};
+        {.name = "--motion",
+            .kind = jnc_list,
+            .value = &motions,
+            .argument = "CLIP=FILE",
+            .help = "ground-truth motion of a clip",
+            .arity = 1},
+        {.name = "--rate",
+            .kind = jnc_number,
+            .value = &rate,
+            .argument = "HZ",
+            .help = "frames a second (30)"},
+        {.name = "--scale",
+            .kind = jnc_number,
+            .value = &scale,
+            .argument = "S",
+            .help = "metres per unit of the file (from the file, or its height)",
+            .given = &scaled},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"}, {0}};
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -11,29 +11,42 @@
 #include <unistd.h>
 
 // Five rings of four corners; the first corner of each ring is there twice, with another UV, as at a seam.
-enum { RINGS = 5, COLUMNS = 5, TUBE_FILE_VERTICES = RINGS * COLUMNS, TUBE_VERTICES = RINGS * (COLUMNS - 1) };
-enum { MAX_TUBE_JOINTS = 12 };
+enum
+{
+    RINGS = 5,
+    COLUMNS = 5,
+    TUBE_FILE_VERTICES = RINGS * COLUMNS,
+    TUBE_VERTICES = RINGS * (COLUMNS - 1)
+};
+enum
+{
+    MAX_TUBE_JOINTS = 12
+};
 
-typedef struct TubeDef {
-    int joints;             // a chain of joints, one unit of height apart over a height of 2
-    const char* armature;   // JSON of the node above the joints, "" for none
+typedef struct TubeDef
+{
+    int joints; // a chain of joints, one unit of height apart over a height of 2
+    const char* armature; // JSON of the node above the joints, "" for none
     const char* extraNodes; // JSON of more nodes, each after a comma
     const char* sceneNodes; // more indices of the scene, each after a comma
-    const char* animation;  // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
+    const char*
+        animation; // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
     const char* extraMeshes;
     bool secondSkin; // the same joints with bind matrices that double the surface
     bool hat; // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
 
-typedef struct GltfWriter {
+typedef struct GltfWriter
+{
     unsigned char bytes[1 << 16];
     size_t size;
     char views[8192], accessors[8192], json[32768];
     int count;
 } GltfWriter;
 
-static inline int AddArray(GltfWriter* w, const void* data, size_t size, int component, const char* type, int count)
+static inline int AddArray(
+    GltfWriter* w, const void* data, size_t size, int component, const char* type, int count)
 {
     w->size = (w->size + 3) & ~(size_t)3;
     memcpy(w->bytes + w->size, data, size);
@@ -41,8 +54,8 @@ static inline int AddArray(GltfWriter* w, const void* data, size_t size, int com
     char* accessors = w->accessors + strlen(w->accessors);
     const char* comma = w->count > 0 ? "," : "";
     sprintf(views, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", comma, w->size, size);
-    sprintf(accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"type\":\"%s\",\"count\":%d%s}", comma, w->count,
-        component, type, count, w->count == 0 ? ",\"min\":[-1,0,-1],\"max\":[1,2,1]" : "");
+    sprintf(accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"type\":\"%s\",\"count\":%d%s}", comma,
+        w->count, component, type, count, w->count == 0 ? ",\"min\":[-1,0,-1],\"max\":[1,2,1]" : "");
     w->size += size;
     return w->count++;
 }
@@ -75,12 +88,14 @@ static inline void AddAnimation(GltfWriter* w, const TubeDef* def, char* json)
     float times[3] = {0, 0.5F, 1};
     bool zero = strcmp(def->animation, "zero") == 0, still = strcmp(def->animation, "still") == 0;
     float half = still ? 0 : sqrtf(0.5F), eighth = still ? 0 : sinf(3.14159265F / 8);
-    float turns[3][4] = {{0, 0, 0, 1}, {0, 0, eighth, sqrtf(1 - eighth * eighth)}, {0, 0, half, sqrtf(1 - half * half)}};
+    float turns[3][4] = {
+        {0, 0, 0, 1}, {0, 0, eighth, sqrtf(1 - eighth * eighth)}, {0, 0, half, sqrtf(1 - half * half)}};
     int count = zero ? 1 : 3;
     int input = AddArray(w, times, sizeof(float) * (size_t)count, 5126, "SCALAR", count);
     int output = AddArray(w, turns, 16 * (size_t)count, 5126, "VEC4", count);
-    sprintf(json, ",\"animations\":[{\"name\":\"wave|top\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,"
-                  "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d}]}]",
+    sprintf(json,
+        ",\"animations\":[{\"name\":\"wave|top\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,"
+        "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d}]}]",
         input, output);
 }
 
@@ -110,7 +125,8 @@ static inline int AddTriangles(GltfWriter* w)
     for (int r = 0; r + 1 < RINGS; ++r) {
         for (int c = 0; c + 1 < COLUMNS; ++c) {
             uint16_t a = (uint16_t)(r * COLUMNS + c), b = (uint16_t)(a + 1);
-            uint16_t quad[6] = {a, b, (uint16_t)(a + COLUMNS), b, (uint16_t)(b + COLUMNS), (uint16_t)(a + COLUMNS)};
+            uint16_t quad[6] = {
+                a, b, (uint16_t)(a + COLUMNS), b, (uint16_t)(b + COLUMNS), (uint16_t)(a + COLUMNS)};
             memcpy(at, quad, sizeof(quad));
             at += 6;
         }
@@ -135,7 +151,8 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
     char* at = w->json + strlen(w->json);
     int position = AddArray(w, positions, sizeof(positions), 5126, "VEC3", TUBE_FILE_VERTICES);
     int uv = AddArray(w, uvs, sizeof(uvs), 5126, "VEC2", TUBE_FILE_VERTICES);
-    at += sprintf(at, "\"meshes\":[{\"name\":\"Tube\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"TEXCOORD_0\":%d",
+    at += sprintf(at,
+        "\"meshes\":[{\"name\":\"Tube\",\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"TEXCOORD_0\":%d",
         position, uv);
     for (int set = 0; 4 * set < def->joints; ++set) {
         for (int v = 0; v < TUBE_FILE_VERTICES; ++v) {
@@ -146,7 +163,8 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
             }
         }
         joints[9][0] = def->outOfRange ? 77 : joints[9][0];
-        at += sprintf(at, ",\"JOINTS_%d\":%d", set, AddArray(w, joints, sizeof(joints), 5121, "VEC4", TUBE_FILE_VERTICES));
+        at += sprintf(at, ",\"JOINTS_%d\":%d", set,
+            AddArray(w, joints, sizeof(joints), 5121, "VEC4", TUBE_FILE_VERTICES));
         at += sprintf(at, ",\"WEIGHTS_%d\":%d", set,
             AddArray(w, weights, sizeof(weights), 5126, "VEC4", TUBE_FILE_VERTICES));
     }
@@ -189,8 +207,8 @@ static inline const char* WriteTube(const char* name, const TubeDef* def)
 {
     static char path[512];
     GltfWriter* w = calloc(1, sizeof(*w));
-    sprintf(w->json, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0,%d%s]}],", def->joints + 1,
-        def->sceneNodes != NULL ? def->sceneNodes : "");
+    sprintf(w->json, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0,%d%s]}],",
+        def->joints + 1, def->sceneNodes != NULL ? def->sceneNodes : "");
     AddNodes(w, def);
     AddMesh(w, def);
     if (!def->noSkin) {
@@ -202,8 +220,8 @@ static inline const char* WriteTube(const char* name, const TubeDef* def)
     }
     w->size = (w->size + 3) & ~(size_t)3;
     char* at = w->json + strlen(w->json);
-    at += sprintf(at, "\"accessors\":[%s],\"bufferViews\":[%s],\"buffers\":[{\"byteLength\":%zu}]%s}", w->accessors,
-        w->views, w->size, animation);
+    at += sprintf(at, "\"accessors\":[%s],\"bufferViews\":[%s],\"buffers\":[{\"byteLength\":%zu}]%s}",
+        w->accessors, w->views, w->size, animation);
     while (strlen(w->json) % 4 != 0) {
         strcat(w->json, " ");
     }

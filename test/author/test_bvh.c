@@ -11,10 +11,11 @@
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 
-static const char hop[] = "HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n CHANNELS 6 Xposition Yposition Zposition Zrotation "
-                          "Xrotation Yrotation\n JOINT Chest\n {\n  OFFSET 0 10 0\n  CHANNELS 3 Zrotation Xrotation "
-                          "Yrotation\n  End Site\n  {\n   OFFSET 0 5 0\n  }\n }\n}\nMOTION\nFrames: 2\nFrame Time: "
-                          "0.0333333\n1 2 3 90 0 0 0 0 0\n1 2 4 0 0 90 0 30 0\n";
+static const char hop[] =
+    "HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n CHANNELS 6 Xposition Yposition Zposition Zrotation "
+    "Xrotation Yrotation\n JOINT Chest\n {\n  OFFSET 0 10 0\n  CHANNELS 3 Zrotation Xrotation "
+    "Yrotation\n  End Site\n  {\n   OFFSET 0 5 0\n  }\n }\n}\nMOTION\nFrames: 2\nFrame Time: "
+    "0.0333333\n1 2 3 90 0 0 0 0 0\n1 2 4 0 0 90 0 30 0\n";
 
 static const char* Write(const char* name, const char* text, size_t length)
 {
@@ -52,7 +53,8 @@ static void AWholeFileIsReadAsWritten(void** state)
 static void EveryCutIsRefusedWithALine(void** state)
 {
     (void)state;
-    // The last number may lose its digits and newline and still be a number; up to there every cut must be seen.
+    // The last number may lose its digits and newline and still be a number; up to there every cut must be
+    // seen.
     for (size_t length = 0; length + 3 < strlen(hop); ++length) {
         const char* path = Write("cut", hop, length);
         jnError error = {0};
@@ -68,8 +70,8 @@ static void WrongWordsAndNumbersAreRefused(void** state)
 {
     (void)state;
     static const char* const bad[][2] = {{"OFFSET 0 10 0", "OFFSET 0 nan 0"}, {"Xposition", "Xpositron"},
-        {"Frames: 2", "Frames: 0"}, {"Frames: 2", "Frames: 999999999"}, {"Frame Time: 0.0333333", "Frame Time: 0"},
-        {"ROOT", "BOOT"}, {"CHANNELS 6", "CHANNELS 7"}};
+        {"Frames: 2", "Frames: 0"}, {"Frames: 2", "Frames: 999999999"},
+        {"Frame Time: 0.0333333", "Frame Time: 0"}, {"ROOT", "BOOT"}, {"CHANNELS 6", "CHANNELS 7"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
         char text[1024];
         const char* at = strstr(hop, bad[i][0]);
@@ -102,9 +104,13 @@ static void NestingHasALimit(void** state)
 
 // Directions of the limbs and the spine in one frame, in degrees from each other.
 static const char* const limbs[][2] = {{"LeftArm", "LeftForeArm"}, {"RightArm", "RightForeArm"},
-    {"LeftForeArm", "LeftHand"}, {"RightForeArm", "RightHand"}, {"LeftUpLeg", "LeftLeg"}, {"RightUpLeg", "RightLeg"},
-    {"LeftLeg", "LeftFoot"}, {"RightLeg", "RightFoot"}, {"Hips", "Spine1"}, {"Spine1", "Neck"}};
-enum { LIMB_COUNT = sizeof(limbs) / sizeof(limbs[0]) };
+    {"LeftForeArm", "LeftHand"}, {"RightForeArm", "RightHand"}, {"LeftUpLeg", "LeftLeg"},
+    {"RightUpLeg", "RightLeg"}, {"LeftLeg", "LeftFoot"}, {"RightLeg", "RightFoot"}, {"Hips", "Spine1"},
+    {"Spine1", "Neck"}};
+enum
+{
+    LIMB_COUNT = sizeof(limbs) / sizeof(limbs[0])
+};
 
 static int Joint(const jnaCharacter* character, const char* name)
 {
@@ -137,12 +143,14 @@ static void RetargetedLimbsAreThoseOfTheReference(void** state)
         print_message("skipped: no shared data\n");
         skip();
     }
-    static const char* const ids[] = {"22_16", "13_29", "14_06", "13_17", "14_03", "09_01", "13_11", "49_02", "05_02"};
+    static const char* const ids[] = {
+        "22_16", "13_29", "14_06", "13_17", "14_03", "09_01", "13_11", "49_02", "05_02"};
     jnError error = {0};
     jnaImportDef def = jnaDefaultImportDef();
     jnaCharacter character;
     jnaClipList reference;
-    assert_int_equal(jnaImportCharacter(DATA "body.glb", &def, &character, &reference, NULL, NULL, &error), jn_ok);
+    assert_int_equal(
+        jnaImportCharacter(DATA "body.glb", &def, &character, &reference, NULL, NULL, &error), jn_ok);
     float ours[64 * 12], theirs[64 * 12];
     for (int c = 0; c < 9; ++c) {
         char path[512];

@@ -1,4 +1,5 @@
-// Import of characters: what a rig means is kept whatever hangs above it, and every bad file gets one clear line.
+// Import of characters: what a rig means is kept whatever hangs above it, and every bad file gets one clear
+// line.
 #include "small_gltf.h"
 
 #include "character/import_internal.h"
@@ -8,7 +9,8 @@
 
 #include <cmocka.h>
 
-typedef struct Imported {
+typedef struct Imported
+{
     jnaCharacter character;
     jnaClipList clips;
     jnaNotes notes;
@@ -39,9 +41,10 @@ static void Release(Imported* in)
     jnaDestroyNotes(&in->notes);
 }
 
-// Largest distance between the skinned surface and A (w0 v + w1 T1 R T1^-1 v), R a turn about Z, in file order.
-static double WorstOfPose(const Imported* in, const TubeDef* def, int frame, const jnaAffine* above, double angle,
-    double scale)
+// Largest distance between the skinned surface and A (w0 v + w1 T1 R T1^-1 v), R a turn about Z, in file
+// order.
+static double WorstOfPose(
+    const Imported* in, const TubeDef* def, int frame, const jnaAffine* above, double angle, double scale)
 {
     const jnaCharacter* c = &in->character;
     float* matrices = malloc((size_t)c->jointCount * 12 * sizeof(float));
@@ -227,7 +230,8 @@ static void ASecondSkinMayBindTheSameJointsOtherwise(void** state)
     Release(&in);
 }
 
-static const char hatMesh[] = ",{\"name\":\"Hat\",\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":4}]}";
+static const char hatMesh[] =
+    ",{\"name\":\"Hat\",\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":4}]}";
 
 static void AMeshThatHangsNowhereIsLeftOutAndTold(void** state)
 {
@@ -294,10 +298,12 @@ static void BadFilesGetOneClearLine(void** state)
 {
     (void)state;
     Refused(&(TubeDef){.joints = 2, .armature = "", .noSkin = true}, "has no skin");
-    Refused(&(TubeDef){.joints = 2, .armature = "", .nan = true}, "position of vertex 7 is not a finite number");
+    Refused(
+        &(TubeDef){.joints = 2, .armature = "", .nan = true}, "position of vertex 7 is not a finite number");
     Refused(&(TubeDef){.joints = 2, .armature = "", .outOfRange = true}, "vertex 9 names joint 77");
     Refused(&(TubeDef){.joints = 3, .armature = "", .cycle = true}, "two parents");
-    Refused(&(TubeDef){.joints = 2, .armature = "", .extraNodes = ",{\"children\":[5]},{\"children\":[4]}"}, "cycle");
+    Refused(&(TubeDef){.joints = 2, .armature = "", .extraNodes = ",{\"children\":[5]},{\"children\":[4]}"},
+        "cycle");
     Refused(&(TubeDef){.joints = 2, .armature = "", .flat = true}, "no area");
     Refused(&(TubeDef){.joints = 2, .armature = "", .animation = "zero"}, "zero length");
     Refused(&(TubeDef){.joints = 2, .armature = "", .noBind = true}, "inverseBindMatrices");
@@ -320,7 +326,8 @@ static void EveryCutOfAFileIsRefused(void** state)
         jnaCharacter character;
         jnaClipList clips;
         jnaImportDef options = jnaDefaultImportDef();
-        assert_int_not_equal(jnaImportCharacter(path, &options, &character, &clips, NULL, NULL, &error), jn_ok);
+        assert_int_not_equal(
+            jnaImportCharacter(path, &options, &character, &clips, NULL, NULL, &error), jn_ok);
         assert_non_null(strstr(error.message, path));
     }
     unlink(path);
@@ -353,8 +360,10 @@ static void TimeAndMemoryAreLimited(void** state)
     unlink(large);
 #endif
     unlink(path);
-    assert_int_equal(jnaImportCharacter("absent.glb", &options, &character, &clips, NULL, NULL, &error), jn_ioFailed);
-    assert_int_equal(jnaImportCharacter("a.txt", &options, &character, &clips, NULL, NULL, &error), jn_badData);
+    assert_int_equal(
+        jnaImportCharacter("absent.glb", &options, &character, &clips, NULL, NULL, &error), jn_ioFailed);
+    assert_int_equal(
+        jnaImportCharacter("a.txt", &options, &character, &clips, NULL, NULL, &error), jn_badData);
 }
 
 // The stream of the child with one word changed or its tail gone: refused or read, never more.

@@ -1,4 +1,5 @@
-// The body of the shared data: our weld is its split map, our skinning is its README's formula, frame by frame.
+// The body of the shared data: our weld is its split map, our skinning is its README's formula, frame by
+// frame.
 #include "jounce-author/import.h"
 
 #include <math.h>
@@ -14,14 +15,21 @@
 
 // All frames; under the sanitizer, which is ten times slower, one in 16.
 #ifdef __SANITIZE_ADDRESS__
-enum { FRAME_STEP = 16 };
+enum
+{
+    FRAME_STEP = 16
+};
 #else
-enum { FRAME_STEP = 1 };
+enum
+{
+    FRAME_STEP = 1
+};
 #endif
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 
-typedef struct Body {
+typedef struct Body
+{
     jnaCharacter character;
     jnaClipList clips;
     jnaNotes notes;
@@ -40,8 +48,8 @@ static int Load(void** state)
     }
     jnError error = {0};
     jnaImportDef def = jnaDefaultImportDef();
-    jnResult result =
-        jnaImportCharacter(DATA "body.glb", &def, &body.character, &body.clips, &body.scale, &body.notes, &error);
+    jnResult result = jnaImportCharacter(
+        DATA "body.glb", &def, &body.character, &body.clips, &body.scale, &body.notes, &error);
     if (result != jn_ok) {
         print_error("%s\n", error.message);
     }
@@ -112,7 +120,8 @@ static void WeldIsTheSplitMap(void** state)
 }
 
 // A clip as its JSON has it, joints in our order.
-typedef struct Reference {
+typedef struct Reference
+{
     json_t* root;
     int order[64]; // our joint to theirs
 } Reference;
@@ -142,7 +151,8 @@ static double Number(const json_t* array, size_t index)
 
 static void Rotate(const double* q, const double* v, double* out)
 {
-    double t[3] = {2 * (q[1] * v[2] - q[2] * v[1]), 2 * (q[2] * v[0] - q[0] * v[2]), 2 * (q[0] * v[1] - q[1] * v[0])};
+    double t[3] = {
+        2 * (q[1] * v[2] - q[2] * v[1]), 2 * (q[2] * v[0] - q[0] * v[2]), 2 * (q[0] * v[1] - q[1] * v[0])};
     out[0] = v[0] + q[3] * t[0] + q[1] * t[2] - q[2] * t[1];
     out[1] = v[1] + q[3] * t[1] + q[2] * t[0] - q[0] * t[2];
     out[2] = v[2] + q[3] * t[2] + q[0] * t[1] - q[1] * t[0];
@@ -151,14 +161,16 @@ static void Rotate(const double* q, const double* v, double* out)
 static void Multiply(const double* a, const double* b, double* out)
 {
     double c[4] = {a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0], a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
         a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]};
     memcpy(out, c, sizeof(c));
 }
 
-// G and p of every joint by the README: G[j] = G[parent] R[j], p[j] = p[parent] + G[parent] (head[j] - head[parent]).
-static void PoseByFormula(const Reference* reference, size_t frame, const double (*heads)[3], double (*g)[4],
-    double (*p)[3])
+// G and p of every joint by the README: G[j] = G[parent] R[j], p[j] = p[parent] + G[parent] (head[j] -
+// head[parent]).
+static void PoseByFormula(
+    const Reference* reference, size_t frame, const double (*heads)[3], double (*g)[4], double (*p)[3])
 {
     const json_t* rotations = json_array_get(json_object_get(reference->root, "rotations"), frame);
     const json_t* root = json_array_get(json_object_get(reference->root, "root_translation"), frame);
@@ -185,7 +197,8 @@ static void PoseByFormula(const Reference* reference, size_t frame, const double
     }
 }
 
-static double WorstOfFrame(const double (*heads)[3], const double (*g)[4], const double (*p)[3], const float* skinned)
+static double WorstOfFrame(
+    const double (*heads)[3], const double (*g)[4], const double (*p)[3], const float* skinned)
 {
     double worst = 0;
     for (int v = 0; v < body.character.vertexCount; ++v) {
@@ -217,7 +230,8 @@ static void LoadHeads(double (*heads)[3])
         bool found = false;
         for (size_t k = 0; k < json_array_size(joints); ++k) {
             const json_t* joint = json_array_get(joints, k);
-            if (strcmp(json_string_value(json_object_get(joint, "name")), body.character.joints[j].name) == 0) {
+            if (strcmp(json_string_value(json_object_get(joint, "name")), body.character.joints[j].name) ==
+                0) {
                 found = true;
                 for (int i = 0; i < 3; ++i) {
                     heads[j][i] = Number(json_object_get(joint, "head"), (size_t)i);
@@ -267,8 +281,8 @@ static const float* Attribute(const unsigned char* bytes, const json_t* root, co
 {
     uint32_t jsonLength;
     memcpy(&jsonLength, bytes + 12, 4);
-    const json_t* primitive = json_array_get(
-        json_object_get(json_array_get(json_object_get(root, "meshes"), 0), "primitives"), 0);
+    const json_t* primitive =
+        json_array_get(json_object_get(json_array_get(json_object_get(root, "meshes"), 0), "primitives"), 0);
     json_int_t index = json_integer_value(json_object_get(json_object_get(primitive, "attributes"), name));
     const json_t* accessor = json_array_get(json_object_get(root, "accessors"), (size_t)index);
     json_int_t view = json_integer_value(json_object_get(accessor, "bufferView"));

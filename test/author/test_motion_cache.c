@@ -13,7 +13,12 @@
 #include <unistd.h>
 
 // Three points, the last of which the file splits in two.
-enum { POINTS = 3, FILE_POINTS = 4, FRAMES = 5 };
+enum
+{
+    POINTS = 3,
+    FILE_POINTS = 4,
+    FRAMES = 5
+};
 
 static jnaCharacter MakeCharacter(void)
 {

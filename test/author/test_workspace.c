@@ -1,4 +1,5 @@
-// Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is stale.
+// Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is
+// stale.
 #include "small_gltf.h"
 
 #include "jounce-author/workspace.h"
@@ -75,14 +76,16 @@ static void WhatIsImportedIsLoadedBack(void** state)
     jnaClipList clips;
     jnaImportDef def = jnaDefaultImportDef();
     assert_int_equal(jnaLoadCharacter(path, &stored, &error), jn_ok);
-    assert_int_equal(jnaImportCharacter(WriteTube("ws", &tube), &def, &direct, &clips, NULL, NULL, &error), jn_ok);
+    assert_int_equal(
+        jnaImportCharacter(WriteTube("ws", &tube), &def, &direct, &clips, NULL, NULL, &error), jn_ok);
     assert_int_equal(stored.vertexCount, direct.vertexCount);
     assert_int_equal(stored.triangleCount, direct.triangleCount);
     assert_int_equal(stored.jointCount, direct.jointCount);
     assert_memory_equal(stored.joints, direct.joints, (size_t)direct.jointCount * sizeof(jnaJoint));
     assert_memory_equal(stored.parts, direct.parts, (size_t)direct.partCount * sizeof(jnaPart));
     assert_memory_equal(stored.positions, direct.positions, (size_t)direct.vertexCount * 12);
-    assert_memory_equal(stored.influences, direct.influences, (size_t)direct.vertexCount * sizeof(jnaInfluences));
+    assert_memory_equal(
+        stored.influences, direct.influences, (size_t)direct.vertexCount * sizeof(jnaInfluences));
     assert_memory_equal(stored.weld, direct.weld, (size_t)direct.fileVertexCount * 4);
     assert_memory_equal(stored.fileNormals, direct.fileNormals, (size_t)direct.fileVertexCount * 12);
     assert_memory_equal(stored.fileUvs, direct.fileUvs, (size_t)direct.fileVertexCount * 8);
@@ -92,8 +95,8 @@ static void WhatIsImportedIsLoadedBack(void** state)
     size_t entries = (size_t)clip.frameCount * (size_t)clip.jointCount;
     assert_memory_equal(clip.rotations, clips.clips[0].rotations, entries * 16);
     assert_memory_equal(clip.translations, clips.clips[0].translations, entries * 12);
-    assert_int_equal(jnaLoadClip(path, "../clips/wave_top", &stored, &clip, &error), jn_badArgument);
     jnaDestroyClip(&clip);
+    assert_int_equal(jnaLoadClip(path, "../clips/wave_top", &stored, &clip, &error), jn_badArgument);
     jnaDestroyClipList(&clips);
     jnaDestroyCharacter(&stored);
     jnaDestroyCharacter(&direct);
@@ -102,7 +105,8 @@ static void WhatIsImportedIsLoadedBack(void** state)
 static void DamagedWorkspacesAreRefused(void** state)
 {
     (void)state;
-    static const char* const files[] = {"positions.npy", "weld.npy", "joints.npy", "weights.npy", "character.json"};
+    static const char* const files[] = {
+        "positions.npy", "weld.npy", "joints.npy", "weights.npy", "character.json"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
         char name[64], file[1024];
         snprintf(name, sizeof(name), "damaged%zu", i);
@@ -173,7 +177,10 @@ static void NoHalfMadeWorkspaceIsLeft(void** state)
 static void MotionOfAClipIsStored(void** state)
 {
     (void)state;
-    enum { FRAMES = 31 };
+    enum
+    {
+        FRAMES = 31
+    };
     static float positions[FRAMES * TUBE_FILE_VERTICES * 3];
     for (int i = 0; i < FRAMES * TUBE_FILE_VERTICES * 3; ++i) {
         TubePosition(i / 3 % TUBE_FILE_VERTICES, &positions[i / 3 * 3]);
@@ -255,20 +262,24 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
 {
     (void)state;
     static const char head[] = "version: 1\ncharacter:\n  source: a.glb\n"; // three lines
-    static const struct {
+    static const struct
+    {
         const char* text;
         const char* says;
-    } wrong[] = {{"colour: red\n", ":4: unknown key 'colour'"}, {"\nrate: 30\n\ncolour: red\n", ":7: unknown key 'colour'"},
-        {"rate: fast\n", ":4: "}, {"rate: 30x\n", ":4: rate: '30x' is not a number"},
+    } wrong[] = {{"colour: red\n", ":4: unknown key 'colour'"},
+        {"\nrate: 30\n\ncolour: red\n", ":7: unknown key 'colour'"}, {"rate: fast\n", ":4: "},
+        {"rate: 30x\n", ":4: rate: '30x' is not a number"},
         {"rate: -1\n", ":4: rate is -1; it must lie between 1 and 1000"}, {"rate: nan\n", ":4: rate: 'nan'"},
         {"clips:\n- name: a\n  role: tran\n  source: b\n", ":6: "},
         {"clips:\n- name: a\n  role: train\n  source: b\n  speed: 2\n", ":8: unknown key 'speed'"},
-        {"clips:\n- {name: a, role: train, source: b}\n- {name: a, role: test, source: b}\n", ":6: there are two clips"},
+        {"clips:\n- {name: a, role: train, source: b}\n- {name: a, role: test, source: b}\n",
+            ":6: there are two clips"},
         {"clips:\n- {name: a/b, role: train, source: b}\n", ":5: the clip name 'a/b'"},
         {"rate: 30\nrate: 31\n", ":5: 'rate' is given twice"}, {"rate: [30\n", ":5: is not valid YAML"},
         {"springs:\n  mode: mask\n", ":5: springs by mask need"},
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},
-        {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n", ":6: springs.joints[0].hertz"},
+        {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n",
+            ":6: springs.joints[0].hertz"},
         {"materials:\n  poisson: 0.5\n", ":5: materials.poisson is 0.5"}, {"network: {kind: gpt}\n", ":4: "},
         {"clips: &x []\nretarget: *x\n", ":"}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
@@ -303,7 +314,11 @@ static void AStageIsStaleWhenWhatItReadsChanges(void** state)
     WriteText(Path("stage/in"), "one");
     WriteText(Path("stage/out"), "result");
     const char *inputs[] = {"in", "second"}, *outputs[] = {"out"};
-    jnaStage stage = {.name = "cook", .inputCount = 1, .inputs = inputs, .settings = "hot", .outputCount = 1,
+    jnaStage stage = {.name = "cook",
+        .inputCount = 1,
+        .inputs = inputs,
+        .settings = "hot",
+        .outputCount = 1,
         .outputs = outputs};
     jnError error = {0};
     char reason[JNA_NOTE_LENGTH];

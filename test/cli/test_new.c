@@ -51,7 +51,8 @@ static void AWorkspaceIsMadeAndDescribed(void** state)
     (void)state;
     TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
     char arguments[2048];
-    snprintf(arguments, sizeof(arguments), "new '%s' --from '%s' --rate 10 --json", Workspace(), WriteTube("new", &def));
+    snprintf(arguments, sizeof(arguments), "new '%s' --from '%s' --rate 10 --json", Workspace(),
+        WriteTube("new", &def));
     assert_int_equal(Run(arguments), 0);
     json_t* root = json_loads(output, 0, NULL);
     assert_non_null(root);
@@ -105,8 +106,8 @@ static void TheBodyTakesMotionCapture(void** state)
         skip();
     }
     char arguments[2048];
-    snprintf(arguments, sizeof(arguments), "new '%s' --from " DATA "body.glb --clip run=" DATA "clips/09_01.bvh",
-        Workspace());
+    snprintf(arguments, sizeof(arguments),
+        "new '%s' --from " DATA "body.glb --clip run=" DATA "clips/09_01.bvh", Workspace());
     assert_int_equal(Run(arguments), 0);
     assert_non_null(strstr(output, "13380 vertices (14517 in the file), 26756 triangles, 31 joints"));
     assert_non_null(strstr(output, "clip run "));

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-typedef struct jnaAffine {
+typedef struct jnaAffine
+{
     double m[12];
 } jnaAffine;
 
@@ -200,7 +201,7 @@ static inline jnaAffine jnaAffine_FromTrs(const double* t, const double* q, cons
 {
     double x = q[0], y = q[1], z = q[2], w = q[3];
     double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
-        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),            //
+        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), //
         2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)};
     jnaAffine a;
     for (int i = 0; i < 3; ++i) {
@@ -212,8 +213,8 @@ static inline jnaAffine jnaAffine_FromTrs(const double* t, const double* q, cons
     return a;
 }
 
-/// Splits into translation, rotation and scale (a mirror becomes a negative x scale). Returns the largest cosine
-/// between two axes: 0 where the split is exact, more where the matrix shears.
+/// Splits into translation, rotation and scale (a mirror becomes a negative x scale). Returns the largest
+/// cosine between two axes: 0 where the split is exact, more where the matrix shears.
 static inline double jnaAffine_ToTrs(const jnaAffine* a, double* t, double* q, double* s)
 {
     double axis[3][3];
@@ -224,8 +225,8 @@ static inline double jnaAffine_ToTrs(const jnaAffine* a, double* t, double* q, d
         }
         s[k] = jnaNormalize(axis[k]);
     }
-    double shear = fmax(fabs(jnaDot(axis[0], axis[1])),
-        fmax(fabs(jnaDot(axis[1], axis[2])), fabs(jnaDot(axis[2], axis[0]))));
+    double shear = fmax(
+        fabs(jnaDot(axis[0], axis[1])), fmax(fabs(jnaDot(axis[1], axis[2])), fabs(jnaDot(axis[2], axis[0]))));
     if (jnaAffine_Determinant(a) < 0) {
         s[0] = -s[0];
         for (int i = 0; i < 3; ++i) {

@@ -1,30 +1,39 @@
-// Biovision motion capture (.bvh), read whole and by hand: the format is small, and a parser of our own can say the line.
+// Biovision motion capture (.bvh), read whole and by hand: the format is small, and a parser of our own can
+// say the line.
 //
-// Rotations of a joint are multiplied in the order of its channels. Translation channels replace the joint's offset. End
-// sites become joints named "End:parent", because the direction of hands, feet and heads needs them.
+// Rotations of a joint are multiplied in the order of its channels. Translation channels replace the joint's
+// offset. End sites become joints named "End:parent", because the direction of hands, feet and heads needs
+// them.
 #include "import_internal.h"
 #include "internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MAX_BVH_JOINTS = 1024, MAX_BVH_DEPTH = 256, MAX_CHANNELS = 6 };
+enum
+{
+    MAX_BVH_JOINTS = 1024,
+    MAX_BVH_DEPTH = 256,
+    MAX_CHANNELS = 6
+};
 
 static const char* const channelNames[MAX_CHANNELS] = {
     "Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
 
-typedef struct Channels {
+typedef struct Channels
+{
     int count;
     int kinds[MAX_CHANNELS]; // index into channelNames
 } Channels;
 
-typedef struct Parser {
+typedef struct Parser
+{
     const char* path;
     char* text; // terminated
     char* at;
     char* end;
     jnError* error;
-    jnaJoint* joints;   // [MAX_BVH_JOINTS]
+    jnaJoint* joints; // [MAX_BVH_JOINTS]
     Channels* channels; // [MAX_BVH_JOINTS]
     int jointCount;
     int channelCount;
@@ -189,7 +198,8 @@ static jnResult ParseFrame(Parser* p, jnaClip* clip, int frame)
             double number;
             if (!NextNumber(p, &number)) {
                 char what[96];
-                snprintf(what, sizeof(what), "frame %d is cut off or holds something that is no number", frame);
+                snprintf(
+                    what, sizeof(what), "frame %d is cut off or holds something that is no number", frame);
                 return FailHere(p, what);
             }
             if (kind < 3) {
@@ -214,7 +224,8 @@ static jnResult ParseMotion(Parser* p, jnaClip* clip)
     // A number takes two characters at least, so the count cannot ask for more than the file can hold.
     double most = (double)(p->end - p->at) / (2.0 * fmax(p->channelCount, 1));
     if (!(frames >= 1) || frames != floor(frames) || frames > most + 1) {
-        return FailHere(p, frames == 0 ? "the motion has no frames" : "the file is cut off: it cannot hold as many frames");
+        return FailHere(p,
+            frames == 0 ? "the motion has no frames" : "the file is cut off: it cannot hold as many frames");
     }
     if (!Expect(p, "Frame") || !Expect(p, "Time:") || !NextNumber(p, &step) || !(step > 1e-5 && step < 10)) {
         return FailHere(p, "expected Frame Time: and seconds");

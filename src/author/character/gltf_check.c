@@ -1,6 +1,6 @@
-// A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut container, a
-// hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's list, a skin without
-// bind matrices. Runs in the child process, so that it too may meet a hostile file.
+// A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut
+// container, a hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's
+// list, a skin without bind matrices. Runs in the child process, so that it too may meet a hostile file.
 #include "internal.h"
 #include "scene.h"
 
@@ -8,13 +8,15 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-typedef struct Bytes {
+typedef struct Bytes
+{
     unsigned char* data; // NULL where the buffer is not at hand
     size_t size;
     bool owned;
 } Bytes;
 
-typedef struct Gltf {
+typedef struct Gltf
+{
     const char* path;
     Bytes file;
     Bytes binary; // the second chunk of a .glb
@@ -56,14 +58,17 @@ static jnResult SplitContainer(Gltf* g, Bytes* text)
         return jn_ok;
     }
     if (size < 20 || memcmp(data, "glTF", 4) != 0) {
-        return jnFail(g->error, jn_badData, "%s: is not a binary glTF file, or is cut off in its header", g->path);
+        return jnFail(
+            g->error, jn_badData, "%s: is not a binary glTF file, or is cut off in its header", g->path);
     }
     if (ReadU32(data + 4) != 2) {
-        return jnFail(g->error, jn_badData, "%s: is glTF version %zu; version 2 can be read", g->path, ReadU32(data + 4));
+        return jnFail(g->error, jn_badData, "%s: is glTF version %zu; version 2 can be read", g->path,
+            ReadU32(data + 4));
     }
     if (ReadU32(data + 8) != size) {
-        return jnFail(g->error, jn_badData, "%s: is cut off or damaged: it has %zu bytes, its header says %zu", g->path,
-            size, ReadU32(data + 8));
+        return jnFail(g->error, jn_badData,
+            "%s: is cut off or damaged: it has %zu bytes, its header says %zu", g->path, size,
+            ReadU32(data + 8));
     }
     for (size_t at = 12; at + 8 <= size;) {
         size_t length = ReadU32(data + at);
@@ -144,8 +149,9 @@ static jnResult LoadBuffers(Gltf* g)
             return jnFail(g->error, jn_ioFailed, "%s: its buffer '%.100s' cannot be read", g->path, uri);
         }
         if (g->buffers[i].data != NULL && (length < 0 || (size_t)length > g->buffers[i].size)) {
-            return jnFail(g->error, jn_badData, "%s: buffer %zu is cut off: it has %zu bytes, %lld are stated", g->path,
-                i, g->buffers[i].size, (long long)length);
+            return jnFail(g->error, jn_badData,
+                "%s: buffer %zu is cut off: it has %zu bytes, %lld are stated", g->path, i,
+                g->buffers[i].size, (long long)length);
         }
     }
     return jn_ok;
@@ -170,8 +176,8 @@ static jnResult CheckNodes(const Gltf* g)
         for (size_t k = 0; k < json_array_size(children) && result == jn_ok; ++k) {
             json_int_t child = json_integer_value(json_array_get(children, k));
             if (child < 0 || (size_t)child >= count) {
-                result = jnFail(g->error, jn_badData, "%s: node %zu has a child %lld of %zu nodes", g->path, i,
-                    (long long)child, count);
+                result = jnFail(g->error, jn_badData, "%s: node %zu has a child %lld of %zu nodes", g->path,
+                    i, (long long)child, count);
             } else if (parents[child] >= 0) {
                 result = jnFail(g->error, jn_badData, "%s: node %lld has two parents, %d and %zu", g->path,
                     (long long)child, parents[child], i);
@@ -180,13 +186,15 @@ static jnResult CheckNodes(const Gltf* g)
             }
         }
     }
-    // Each walk up cuts the links it used (-2): a later walk ends there, and one that meets its own start is a cycle.
+    // Each walk up cuts the links it used (-2): a later walk ends there, and one that meets its own start is
+    // a cycle.
     for (size_t i = 0; i < count && result == jn_ok; ++i) {
         for (int at = (int)i; at >= 0 && result == jn_ok;) {
             int up = parents[at];
             parents[at] = -2;
             if (up == (int)i) {
-                result = jnFail(g->error, jn_badData, "%s: the hierarchy has a cycle through node %zu", g->path, i);
+                result = jnFail(
+                    g->error, jn_badData, "%s: the hierarchy has a cycle through node %zu", g->path, i);
             }
             at = up;
         }
@@ -196,7 +204,8 @@ static jnResult CheckNodes(const Gltf* g)
 }
 
 // Where an accessor's elements lie. `data` is NULL where it has no buffer of its own (sparse, compressed).
-typedef struct Elements {
+typedef struct Elements
+{
     const unsigned char* data;
     size_t count, width, stride;
     int component; // 5121 and so on
@@ -221,10 +230,12 @@ static size_t ComponentSize(json_int_t component)
 
 static size_t TypeWidth(const char* type)
 {
-    static const struct {
+    static const struct
+    {
         const char* name;
         size_t width;
-    } types[] = {{"SCALAR", 1}, {"VEC2", 2}, {"VEC3", 3}, {"VEC4", 4}, {"MAT2", 4}, {"MAT3", 9}, {"MAT4", 16}};
+    } types[] = {
+        {"SCALAR", 1}, {"VEC2", 2}, {"VEC3", 3}, {"VEC4", 4}, {"MAT2", 4}, {"MAT3", 9}, {"MAT4", 16}};
     for (size_t i = 0; type != NULL && i < sizeof(types) / sizeof(types[0]); ++i) {
         if (strcmp(types[i].name, type) == 0) {
             return types[i].width;
@@ -242,12 +253,13 @@ static json_int_t GetInteger(const json_t* object, const char* key, json_int_t f
 static jnResult FindElements(const Gltf* g, size_t index, Elements* elements)
 {
     const json_t* accessor = json_array_get(json_object_get(g->root, "accessors"), index);
-    json_int_t component = GetInteger(accessor, "componentType", 0), count = GetInteger(accessor, "count", -1);
+    json_int_t component = GetInteger(accessor, "componentType", 0),
+               count = GetInteger(accessor, "count", -1);
     size_t width = TypeWidth(json_string_value(json_object_get(accessor, "type")));
     *elements = (Elements){.component = (int)component, .width = width};
     if (ComponentSize(component) == 0 || width == 0 || count < 0) {
-        return jnFail(g->error, jn_badData, "%s: accessor %zu does not exist or has no sound type and count", g->path,
-            index);
+        return jnFail(g->error, jn_badData, "%s: accessor %zu does not exist or has no sound type and count",
+            g->path, index);
     }
     elements->count = (size_t)count;
     json_int_t viewIndex = GetInteger(accessor, "bufferView", -1);
@@ -259,16 +271,18 @@ static jnResult FindElements(const Gltf* g, size_t index, Elements* elements)
     json_int_t length = GetInteger(view, "byteLength", -1), start = GetInteger(accessor, "byteOffset", 0);
     size_t size = width * ComponentSize(component);
     json_int_t stride = GetInteger(view, "byteStride", (json_int_t)size);
-    if (buffer < 0 || (size_t)buffer >= g->bufferCount || viewStart < 0 || length < 0 || start < 0 || stride < 1 ||
-        stride > 4096) {
+    if (buffer < 0 || (size_t)buffer >= g->bufferCount || viewStart < 0 || length < 0 || start < 0 ||
+        stride < 1 || stride > 4096) {
         return jnFail(g->error, jn_badData, "%s: accessor %zu lies in no buffer", g->path, index);
     }
     const Bytes* bytes = &g->buffers[buffer];
-    bool fits = bytes->data == NULL || ((size_t)viewStart <= bytes->size && (size_t)length <= bytes->size - (size_t)viewStart);
+    bool fits = bytes->data == NULL ||
+                ((size_t)viewStart <= bytes->size && (size_t)length <= bytes->size - (size_t)viewStart);
     size_t room = length > start ? (size_t)(length - start) : 0;
     fits = fits && (count == 0 || (size <= room && (size_t)(count - 1) <= (room - size) / (size_t)stride));
     if (!fits) {
-        return jnFail(g->error, jn_badData, "%s: accessor %zu reaches past the end of its buffer", g->path, index);
+        return jnFail(
+            g->error, jn_badData, "%s: accessor %zu reaches past the end of its buffer", g->path, index);
     }
     elements->stride = (size_t)stride;
     elements->data = bytes->data != NULL ? bytes->data + viewStart + start : NULL;
@@ -291,15 +305,16 @@ static jnResult CheckJoints(const Gltf* g, size_t mesh, const json_t* attributes
             return result;
         }
         if (e.width != 4 || (e.component != 5121 && e.component != 5123)) {
-            return jnFail(g->error, jn_badData, "%s: mesh %zu: %s is not made of four bytes or shorts", g->path, mesh,
-                key);
+            return jnFail(g->error, jn_badData, "%s: mesh %zu: %s is not made of four bytes or shorts",
+                g->path, mesh, key);
         }
         for (size_t i = 0; e.data != NULL && i < 4 * e.count; ++i) {
             const unsigned char* at = e.data + i / 4 * e.stride + i % 4 * (e.component == 5123 ? 2 : 1);
             size_t joint = e.component == 5123 ? (size_t)at[0] | (size_t)at[1] << 8 : at[0];
             if (joint >= jointCount) {
-                return jnFail(g->error, jn_badData, "%s: mesh %zu: vertex %zu names joint %zu of a skin that has %zu",
-                    g->path, mesh, i / 4, joint, jointCount);
+                return jnFail(g->error, jn_badData,
+                    "%s: mesh %zu: vertex %zu names joint %zu of a skin that has %zu", g->path, mesh, i / 4,
+                    joint, jointCount);
             }
         }
     }
@@ -323,14 +338,14 @@ static jnResult CheckSkins(const Gltf* g)
             return result;
         }
         if (e.width != 16 || e.component != 5126 || e.count < json_array_size(joints)) {
-            return jnFail(g->error, jn_badData, "%s: skin %zu has %zu joints but %zu bind matrices", g->path, s,
-                json_array_size(joints), e.count);
+            return jnFail(g->error, jn_badData, "%s: skin %zu has %zu joints but %zu bind matrices", g->path,
+                s, json_array_size(joints), e.count);
         }
         for (size_t k = 0; k < json_array_size(joints); ++k) {
             json_int_t joint = json_integer_value(json_array_get(joints, k));
             if (joint < 0 || (size_t)joint >= nodeCount) {
-                return jnFail(g->error, jn_badData, "%s: skin %zu: joint %zu is node %lld of %zu", g->path, s, k,
-                    (long long)joint, nodeCount);
+                return jnFail(g->error, jn_badData, "%s: skin %zu: joint %zu is node %lld of %zu", g->path, s,
+                    k, (long long)joint, nodeCount);
             }
         }
     }
@@ -349,14 +364,15 @@ static jnResult CheckSkinnedMeshes(const Gltf* g)
             continue;
         }
         if ((size_t)skin >= json_array_size(skins) || (size_t)mesh >= json_array_size(meshes)) {
-            return jnFail(g->error, jn_badData, "%s: node %zu names skin %lld and mesh %lld, of %zu and %zu", g->path, n,
-                (long long)skin, (long long)mesh, json_array_size(skins), json_array_size(meshes));
+            return jnFail(g->error, jn_badData, "%s: node %zu names skin %lld and mesh %lld, of %zu and %zu",
+                g->path, n, (long long)skin, (long long)mesh, json_array_size(skins),
+                json_array_size(meshes));
         }
         size_t jointCount = json_array_size(json_object_get(json_array_get(skins, (size_t)skin), "joints"));
         const json_t* primitives = json_object_get(json_array_get(meshes, (size_t)mesh), "primitives");
         for (size_t p = 0; p < json_array_size(primitives); ++p) {
-            jnResult result = CheckJoints(g, (size_t)mesh,
-                json_object_get(json_array_get(primitives, p), "attributes"), jointCount);
+            jnResult result = CheckJoints(
+                g, (size_t)mesh, json_object_get(json_array_get(primitives, p), "attributes"), jointCount);
             if (result != jn_ok) {
                 return result;
             }
@@ -424,9 +440,10 @@ jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)
     if (result == jn_ok) {
         json_error_t problem;
         g.root = json_loadb((const char*)text.data, text.size, 0, &problem);
-        result = json_is_object(g.root) ? CheckDocument(&g, order)
-                                        : jnFail(error, jn_badData, "%s: its JSON is cut off or damaged at line %d: %s",
-                                              path, problem.line, problem.text);
+        result = json_is_object(g.root)
+                     ? CheckDocument(&g, order)
+                     : jnFail(error, jn_badData, "%s: its JSON is cut off or damaged at line %d: %s", path,
+                           problem.line, problem.text);
     }
     for (size_t i = 0; g.buffers != NULL && i < g.bufferCount; ++i) {
         if (g.buffers[i].owned) {

@@ -1,14 +1,17 @@
 // A character from a file: scene, rig, surface, unit, clips.
 //
-// The unit is what the caller says; else what the file says, where the result is of a plausible size; else the height
-// decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
+// The unit is what the caller says; else what the file says, where the result is of a plausible size; else
+// the height decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
 #include "import_internal.h"
 #include "internal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { MAX_JOINTS = 4096 };
+enum
+{
+    MAX_JOINTS = 4096
+};
 
 void jnaNotes_Add(jnaNotes* notes, const char* format, ...)
 {
@@ -63,7 +66,8 @@ static double ChooseScale(double wanted, double stated, double extent, jnaNotes*
     }
     if (stated > 0 && extent * stated >= 0.05 && extent * stated <= 20) {
         if (fabs(stated - 1) > 1e-6) {
-            jnaNotes_Add(notes, "the file states %g m per unit: the character is %.3g m tall (--scale overrides)", stated,
+            jnaNotes_Add(notes,
+                "the file states %g m per unit: the character is %.3g m tall (--scale overrides)", stated,
                 extent * stated);
         }
         return stated;
@@ -74,13 +78,15 @@ static double ChooseScale(double wanted, double stated, double extent, jnaNotes*
             guess < 0.005 ? "millimetres" : "centimetres", extent * guess);
     } else if (extent >= 0.05 && extent < 20) {
         if (stated > 0) {
-            jnaNotes_Add(notes, "the file states %g m per unit, but as metres its %.3g units fit a character: "
-                                "taken as metres (--scale overrides)",
+            jnaNotes_Add(notes,
+                "the file states %g m per unit, but as metres its %.3g units fit a character: "
+                "taken as metres (--scale overrides)",
                 stated, extent);
         }
     } else {
         guess = stated > 0 ? stated : 1;
-        jnaNotes_Add(notes, "the character is %.3g m tall; if that is wrong, say how long a unit is with --scale",
+        jnaNotes_Add(notes,
+            "the character is %.3g m tall; if that is wrong, say how long a unit is with --scale",
             extent * guess);
     }
     return guess;
@@ -104,13 +110,15 @@ void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJo
     }
 }
 
-// A joint's rest transform is kept as translation, rotation and scale; a node that shears is only met halfway.
+// A joint's rest transform is kept as translation, rotation and scale; a node that shears is only met
+// halfway.
 static void NoteShear(const jnaScene* scene, const jnaRig* rig, jnaNotes* notes)
 {
     for (int j = 0; j < rig->jointCount; ++j) {
         double t[3], q[4], s[3];
         if (jnaAffine_ToTrs(&scene->nodes[rig->joints[j].node].local, t, q, s) > 1e-3) {
-            jnaNotes_Add(notes, "joint '%s' shears, which is left out", scene->nodes[rig->joints[j].node].name);
+            jnaNotes_Add(
+                notes, "joint '%s' shears, which is left out", scene->nodes[rig->joints[j].node].name);
         }
     }
 }
@@ -124,7 +132,8 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
     }
     if (!skinned) {
         return jnFail(error, jn_badData,
-            scene->meshCount == 0 ? "%s: has no mesh" : "%s: has no skin: no mesh is bound to a skeleton", path);
+            scene->meshCount == 0 ? "%s: has no mesh" : "%s: has no skin: no mesh is bound to a skeleton",
+            path);
     }
     jnaPlacement placement;
     jnResult result = jnaPlaceMeshes(path, scene, rig, &placement, notes, error);
@@ -132,7 +141,8 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
         return result;
     }
     if (rig->jointCount > MAX_JOINTS) {
-        result = jnFail(error, jn_badData, "%s: has %d joints; %d can be taken", path, rig->jointCount, MAX_JOINTS);
+        result = jnFail(
+            error, jn_badData, "%s: has %d joints; %d can be taken", path, rig->jointCount, MAX_JOINTS);
     } else if (placement.count == 0 || placement.fileVertexCount == 0) {
         result = jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path);
     }
@@ -161,14 +171,14 @@ static jnResult CheckDef(const jnaImportDef* def, jnError* error)
         return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
     }
     if (!(def->scale >= 0 && def->scale <= 1e6)) {
-        return jnFail(error, jn_badArgument, "the scale is %g; it must be positive, metres per unit of the file",
-            def->scale);
+        return jnFail(error, jn_badArgument,
+            "the scale is %g; it must be positive, metres per unit of the file", def->scale);
     }
     return jn_ok;
 }
 
-jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
-    double* usedScale, jnaNotes* notes, jnError* error)
+jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character,
+    jnaClipList* clips, double* usedScale, jnaNotes* notes, jnError* error)
 {
     *character = (jnaCharacter){0};
     *clips = (jnaClipList){0};

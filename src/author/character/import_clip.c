@@ -1,21 +1,26 @@
-// Animations sampled at a fixed rate: linear between keys for translation and scale, the shorter arc for rotation.
+// Animations sampled at a fixed rate: linear between keys for translation and scale, the shorter arc for
+// rotation.
 //
-// A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's interval is that
-// key: files store times as floats, and a punch moves far in the rounding of a late one.
+// A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's
+// interval is that key: files store times as floats, and a punch moves far in the rounding of a late one.
 #include "import_internal.h"
 #include "internal.h"
 
 #include <stdlib.h>
 
 static const double snap = 1e-3;
-enum { MAX_FRAMES = 1 << 20 };
+enum
+{
+    MAX_FRAMES = 1 << 20
+};
 
 void jnaCleanName(const char* name, char* clean)
 {
     size_t length = 0;
     for (; *name != '\0' && length + 1 < JNA_NAME_LENGTH; ++name) {
         bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '_' || (*name == '.' && length > 0);
+                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '_' ||
+                     (*name == '.' && length > 0);
         clean[length++] = plain ? *name : '_';
     }
     clean[length] = '\0';
@@ -102,8 +107,8 @@ static jnResult MeasureClip(const char* path, const jnaSceneAnimation* animation
     *ticks = animation->ticksPerSecond > 0 ? animation->ticksPerSecond : 25;
     double seconds = last > *first ? (last - *first) / *ticks : 0;
     if (!(seconds > 0)) {
-        return jnFail(error, jn_badData, "%s: animation '%s' has zero length; remove it or give it keys", path,
-            animation->name);
+        return jnFail(error, jn_badData, "%s: animation '%s' has zero length; remove it or give it keys",
+            path, animation->name);
     }
     double frames = floor(seconds * rate + snap) + 1;
     if (frames > MAX_FRAMES) {
@@ -119,7 +124,8 @@ static void DropRestScales(jnaClip* clip, const float* restScales)
 {
     for (int f = 0; f < clip->frameCount; ++f) {
         for (int i = 0; i < 3 * clip->jointCount; ++i) {
-            float rest = restScales[i], now = clip->scales[(size_t)f * 3 * (size_t)clip->jointCount + (size_t)i];
+            float rest = restScales[i],
+                  now = clip->scales[(size_t)f * 3 * (size_t)clip->jointCount + (size_t)i];
             if (fabsf(now - rest) > 1e-5F * fmaxf(1, fabsf(rest))) {
                 return;
             }
@@ -129,8 +135,8 @@ static void DropRestScales(jnaClip* clip, const float* restScales)
     clip->scales = NULL;
 }
 
-static void SampleJoint(const jnaScene* scene, const jnaRig* rig, int joint, const jnaSceneChannel* channel, double time,
-    double scale, float* t, float* q, float* s)
+static void SampleJoint(const jnaScene* scene, const jnaRig* rig, int joint, const jnaSceneChannel* channel,
+    double time, double scale, float* t, float* q, float* s)
 {
     double position[3], rotation[4], size[3];
     jnaAffine_ToTrs(&scene->nodes[rig->joints[joint].node].local, position, rotation, size);
@@ -153,8 +159,9 @@ static jnResult SampleAnimation(const char* path, const jnaScene* scene, const j
     clip->jointCount = rig->jointCount;
     clip->rate = rate;
     if ((size_t)clip->frameCount * (size_t)clip->jointCount > ((size_t)1 << 28)) {
-        return jnFail(error, jn_badData, "%s: animation '%s' has %d frames of %d joints, more than can be taken", path,
-            animation->name, clip->frameCount, clip->jointCount);
+        return jnFail(error, jn_badData,
+            "%s: animation '%s' has %d frames of %d joints, more than can be taken", path, animation->name,
+            clip->frameCount, clip->jointCount);
     }
     result = jnaClip_Allocate(clip, true, error);
     const jnaSceneChannel** channels = calloc((size_t)scene->nodeCount, sizeof(*channels));
@@ -200,8 +207,8 @@ static void NameClip(const jnaClipList* list, int index, const char* name)
     }
 }
 
-jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale, double rate,
-    jnaClipList* clips, jnError* error)
+jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale,
+    double rate, jnaClipList* clips, jnError* error)
 {
     *clips = (jnaClipList){.clips = calloc((size_t)scene->animationCount + 1, sizeof(jnaClip))};
     if (clips->clips == NULL) {

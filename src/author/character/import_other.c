@@ -1,13 +1,15 @@
 // Clips from other files than the character's own.
 //
-// A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as they are, with
-// translations brought to the character's size. Any other skeleton, and BVH always, is retargeted.
+// A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as
+// they are, with translations brought to the character's size. Any other skeleton, and BVH always, is
+// retargeted.
 #include "import_internal.h"
 #include "internal.h"
 
 #include <stdlib.h>
 
-// Rest rotations of the same skeleton in two exports agree to rounding; five degrees apart is another rest pose.
+// Rest rotations of the same skeleton in two exports agree to rounding; five degrees apart is another rest
+// pose.
 static const double restTolerance = 5 * 3.14159265358979323846 / 180;
 // A skeleton that has fewer of the character's joints than this is another one.
 static const double leastShare = 0.6;
@@ -32,7 +34,8 @@ static double AngleBetween(const float* a, const float* b)
 }
 
 // Fills match ([character joints], source joint or -1) and says whether the source is the same skeleton.
-static bool IsSameSkeleton(const jnaCharacter* source, const jnaCharacter* character, int* match, double* ratio)
+static bool IsSameSkeleton(
+    const jnaCharacter* source, const jnaCharacter* character, int* match, double* ratio)
 {
     int found = 0;
     double mine = 0, theirs = 0;
@@ -74,13 +77,16 @@ static jnResult CopyClip(const jnaClip* from, const int* match, double ratio, co
             size_t entry = (size_t)f * (size_t)to->jointCount + (size_t)j;
             size_t other = (size_t)f * (size_t)from->jointCount + (size_t)(match[j] >= 0 ? match[j] : 0);
             bool matched = match[j] >= 0;
-            memcpy(to->rotations + 4 * entry, matched ? from->rotations + 4 * other : rest->rotation, 4 * sizeof(float));
+            memcpy(to->rotations + 4 * entry, matched ? from->rotations + 4 * other : rest->rotation,
+                4 * sizeof(float));
             if (to->scales != NULL) {
-                memcpy(to->scales + 3 * entry, matched ? from->scales + 3 * other : rest->scale, 3 * sizeof(float));
+                memcpy(to->scales + 3 * entry, matched ? from->scales + 3 * other : rest->scale,
+                    3 * sizeof(float));
             }
             for (size_t i = 0; i < 3; ++i) {
                 to->translations[3 * entry + i] =
-                    matched ? (float)(ratio * (double)from->translations[3 * other + i]) : rest->translation[i];
+                    matched ? (float)(ratio * (double)from->translations[3 * other + i])
+                            : rest->translation[i];
             }
         }
     }
@@ -88,7 +94,8 @@ static jnResult CopyClip(const jnaClip* from, const int* match, double ratio, co
 }
 
 // The animated part of a scene as a skeleton of its own.
-static jnResult MakeSkeleton(const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* skeleton, jnError* error)
+static jnResult MakeSkeleton(
+    const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* skeleton, jnError* error)
 {
     bool* wanted = calloc((size_t)scene->nodeCount, sizeof(*wanted));
     if (wanted == NULL) {
@@ -116,8 +123,8 @@ static jnResult MakeSkeleton(const char* path, const jnaScene* scene, jnaRig* ri
 }
 
 static jnResult ConvertClips(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
-    const jnaCharacter* character, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips, jnaNotes* notes,
-    jnError* error)
+    const jnaCharacter* character, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips,
+    jnaNotes* notes, jnError* error)
 {
     int* match = malloc(((size_t)character->jointCount + 1) * sizeof(*match));
     clips->clips = calloc((size_t)read->count + 1, sizeof(jnaClip));
@@ -134,13 +141,15 @@ static jnResult ConvertClips(const char* path, const jnaImportDef* def, const jn
             result = CopyClip(&read->clips[c], match, ratio, character, clip, error);
         } else {
             jnaSource source = {.skeleton = *skeleton, .clip = read->clips[c]};
-            result = jnaRetarget(path, &source, retarget, character, def->rate, clip, c == 0 ? notes : NULL, error);
+            result = jnaRetarget(
+                path, &source, retarget, character, def->rate, clip, c == 0 ? notes : NULL, error);
         }
         memcpy(clip->name, read->clips[c].name, sizeof(clip->name));
     }
     for (int j = 0; same && result == jn_ok && j < character->jointCount; ++j) {
         if (match[j] < 0) {
-            jnaNotes_Add(notes, "joint '%s' is not in %s and keeps its rest pose", character->joints[j].name, path);
+            jnaNotes_Add(
+                notes, "joint '%s' is not in %s and keeps its rest pose", character->joints[j].name, path);
         }
     }
     free(match);

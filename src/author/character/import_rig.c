@@ -1,13 +1,15 @@
 // From a scene's nodes to a character's joints, and all meshes into one rest space.
 //
-// Joints are the bones, the nodes between them, and those nodes above the skeleton that cannot be folded into its
-// root: animated ones and ones that shear. A folded node is a similarity; its scale a is taken out of the joint
-// matrices, so that a rig under a node of scale 0.01 still has joints of scale 1:
+// Joints are the bones, the nodes between them, and those nodes above the skeleton that cannot be folded into
+// its root: animated ones and ones that shear. A folded node is a similarity; its scale a is taken out of the
+// joint matrices, so that a rig under a node of scale 0.01 still has joints of scale 1:
 //
-//   G = (linear(N)/a, s translation(N)),  B = (a linear(b), a s translation(b)),  p = s M v,  G B p = s N b M v
+//   G = (linear(N)/a, s translation(N)),  B = (a linear(b), a s translation(b)),  p = s M v,  G B p = s N b M
+//   v
 //
-// with N the node's world matrix, s metres per unit, M the mesh's place and b = offset M^-1. M is chosen once per mesh
-// from its heaviest bone; where a second skin binds a joint otherwise, the joint gets a twin with that bind matrix.
+// with N the node's world matrix, s metres per unit, M the mesh's place and b = offset M^-1. M is chosen once
+// per mesh from its heaviest bone; where a second skin binds a joint otherwise, the joint gets a twin with
+// that bind matrix.
 #include "import_internal.h"
 #include "internal.h"
 
@@ -121,7 +123,8 @@ static void FoldNodes(const jnaScene* scene, const bool* stays, jnaRig* rig)
     }
 }
 
-jnResult jnaCreateRig(const char* path, const jnaScene* scene, const bool* wanted, jnaRig* rig, jnError* error)
+jnResult jnaCreateRig(
+    const char* path, const jnaScene* scene, const bool* wanted, jnaRig* rig, jnError* error)
 {
     size_t count = (size_t)scene->nodeCount;
     *rig = (jnaRig){0};
@@ -254,7 +257,8 @@ static double BoneWeight(const jnaSceneBone* bone)
     return sum;
 }
 
-// The bone that decides where a mesh stands: the heaviest that another mesh has bound already, else the heaviest.
+// The bone that decides where a mesh stands: the heaviest that another mesh has bound already, else the
+// heaviest.
 static int ChooseBone(const jnaRig* rig, const jnaSceneMesh* mesh, jnaAffine* place)
 {
     int best = -1;
@@ -295,14 +299,14 @@ static jnaPlacedMesh* AppendMesh(jnaPlacement* placement, const jnaSceneMesh* me
     return placed;
 }
 
-static jnResult PlaceSkinned(const char* path, jnaRig* rig, const jnaSceneMesh* mesh, jnaPlacement* placement,
-    jnError* error)
+static jnResult PlaceSkinned(
+    const char* path, jnaRig* rig, const jnaSceneMesh* mesh, jnaPlacement* placement, jnError* error)
 {
     jnaAffine place, inverse;
     int chosen = ChooseBone(rig, mesh, &place);
     if (chosen < 0 || !jnaAffine_Invert(&place, &inverse)) {
-        return jnFail(error, jn_badData, "%s: mesh '%s': no joint of its skin has a bind matrix that can be inverted",
-            path, mesh->name);
+        return jnFail(error, jn_badData,
+            "%s: mesh '%s': no joint of its skin has a bind matrix that can be inverted", path, mesh->name);
     }
     jnaPlacedMesh* placed = AppendMesh(placement, mesh);
     if (placed != NULL) {
@@ -361,7 +365,8 @@ jnResult jnaPlaceMeshes(const char* path, const jnaScene* scene, jnaRig* rig, jn
         triangles += copies * scene->meshes[m].triangleCount;
     }
     if (vertices > INT32_MAX / 16 || triangles > INT32_MAX / 16) {
-        return jnFail(error, jn_badData, "%s: has %lld vertices, more than can be taken", path, (long long)vertices);
+        return jnFail(
+            error, jn_badData, "%s: has %lld vertices, more than can be taken", path, (long long)vertices);
     }
     for (int m = 0; m < scene->meshCount && result == jn_ok; ++m) {
         const jnaSceneMesh* mesh = &scene->meshes[m];

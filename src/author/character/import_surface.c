@@ -9,7 +9,8 @@ static const double weldTolerance = 1e-6;
 // A mesh whose whole area is below this share of its size squared is a line or a point.
 static const double leastArea = 1e-9;
 
-typedef struct Influence {
+typedef struct Influence
+{
     int joint;
     float weight;
 } Influence;
@@ -29,8 +30,8 @@ static int CompareJoints(const void* a, const void* b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
-// Merges joints that are listed twice, keeps the strongest and makes the sum 1. Returns the share that was dropped, or
-// -1 where nothing moves the vertex.
+// Merges joints that are listed twice, keeps the strongest and makes the sum 1. Returns the share that was
+// dropped, or -1 where nothing moves the vertex.
 static double Reduce(Influence* list, int count, int fallback, jnaInfluences* out)
 {
     qsort(list, (size_t)count, sizeof(*list), CompareJoints);
@@ -59,12 +60,14 @@ static double Reduce(Influence* list, int count, int fallback, jnaInfluences* ou
     return 1 - kept / all;
 }
 
-typedef struct WeightReport {
+typedef struct WeightReport
+{
     int unweighted, reduced;
     double worst;
 } WeightReport;
 
-// starts: [vertexCount + 1], zeroed scratch; the influences of vertex v end up in list[starts[v] .. starts[v + 1]).
+// starts: [vertexCount + 1], zeroed scratch; the influences of vertex v end up in list[starts[v] .. starts[v
+// + 1]).
 static Influence* SortByVertex(const jnaPlacedMesh* placed, int* starts)
 {
     const jnaSceneMesh* mesh = placed->mesh;
@@ -85,7 +88,8 @@ static Influence* SortByVertex(const jnaPlacedMesh* placed, int* starts)
     for (int b = 0; b < mesh->boneCount; ++b) {
         const jnaSceneBone* bone = &mesh->bones[b];
         for (int w = 0; w < bone->weightCount; ++w) {
-            list[starts[bone->vertices[w]]++] = (Influence){placed->boneJoints[b], fmaxf(bone->weights[w], 0)};
+            list[starts[bone->vertices[w]]++] =
+                (Influence){placed->boneJoints[b], fmaxf(bone->weights[w], 0)};
         }
     }
     // Filling moved each start to the next vertex's.
@@ -142,8 +146,8 @@ static void PlaceNormals(const jnaPlacedMesh* placed, float* out)
         const float* n = placed->mesh->normals + 3 * (size_t)v;
         double normal[3];
         for (int i = 0; i < 3; ++i) {
-            normal[i] =
-                inverse.m[i] * (double)n[0] + inverse.m[4 + i] * (double)n[1] + inverse.m[8 + i] * (double)n[2];
+            normal[i] = inverse.m[i] * (double)n[0] + inverse.m[4 + i] * (double)n[1] +
+                        inverse.m[8 + i] * (double)n[2];
         }
         double length = jnaNormalize(normal);
         for (int i = 0; i < 3 && length > 1e-12 && isfinite(length); ++i) {
@@ -245,7 +249,8 @@ static double Extent(int count, const float* positions)
 static void AddWeightNotes(const WeightReport* report, jnaNotes* notes)
 {
     if (report->reduced > 0) {
-        jnaNotes_Add(notes, "%d vertices have more than %d joints; the strongest were kept, at most %.1f %% was dropped",
+        jnaNotes_Add(notes,
+            "%d vertices have more than %d joints; the strongest were kept, at most %.1f %% was dropped",
             report->reduced, JNA_MAX_INFLUENCES, 100 * report->worst);
     }
     if (report->unweighted > 0) {

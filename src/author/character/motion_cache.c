@@ -13,7 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-typedef struct Cache {
+typedef struct Cache
+{
     const char* path;
     FILE* file;
     uint64_t size;
@@ -54,7 +55,8 @@ static jnResult OpenCache(const char* path, Cache* cache, jnError* error)
 
 static jnResult CheckSize(const Cache* cache, uint64_t header, uint64_t perFrame)
 {
-    // Counts are 32 bits and a frame takes at most 12 x 2^32 + 4 bytes, so that nothing here overflows 128 bits.
+    // Counts are 32 bits and a frame takes at most 12 x 2^32 + 4 bytes, so that nothing here overflows 128
+    // bits.
     __extension__ unsigned __int128 needed = (unsigned __int128)cache->frames * perFrame + header;
     if (cache->frames == 0 || cache->points == 0) {
         return jnFail(cache->error, jn_badData, "%s: has no frames or no vertices", cache->path);
@@ -62,7 +64,8 @@ static jnResult CheckSize(const Cache* cache, uint64_t header, uint64_t perFrame
     if (needed != cache->size) {
         return jnFail(cache->error, jn_badData,
             "%s: is cut off or damaged: %llu bytes do not make %llu frames of %llu vertices", cache->path,
-            (unsigned long long)cache->size, (unsigned long long)cache->frames, (unsigned long long)cache->points);
+            (unsigned long long)cache->size, (unsigned long long)cache->frames,
+            (unsigned long long)cache->points);
     }
     return jn_ok;
 }
@@ -70,7 +73,8 @@ static jnResult CheckSize(const Cache* cache, uint64_t header, uint64_t perFrame
 static jnResult ReadPc2Header(Cache* cache)
 {
     unsigned char header[32];
-    if (fread(header, 1, sizeof(header), cache->file) != sizeof(header) || memcmp(header, "POINTCACHE2", 12) != 0) {
+    if (fread(header, 1, sizeof(header), cache->file) != sizeof(header) ||
+        memcmp(header, "POINTCACHE2", 12) != 0) {
         return jnFail(cache->error, jn_badData, "%s: is not a PC2 file", cache->path);
     }
     if (Load32(header + 12, false) != 1) {
@@ -106,15 +110,17 @@ static jnResult ReadMddHeader(Cache* cache)
     return result;
 }
 
-static jnResult AllocateMotion(const char* path, const jnaCharacter* character, uint64_t frames, uint64_t points,
-    jnaMotion* motion, jnError* error)
+static jnResult AllocateMotion(const char* path, const jnaCharacter* character, uint64_t frames,
+    uint64_t points, jnaMotion* motion, jnError* error)
 {
     if (points != (uint64_t)character->fileVertexCount && points != (uint64_t)character->vertexCount) {
-        return jnFail(error, jn_badData, "%s: has %llu vertices; the character has %d in the file's order, %d welded",
-            path, (unsigned long long)points, character->fileVertexCount, character->vertexCount);
+        return jnFail(error, jn_badData,
+            "%s: has %llu vertices; the character has %d in the file's order, %d welded", path,
+            (unsigned long long)points, character->fileVertexCount, character->vertexCount);
     }
     if (frames > INT32_MAX / 16) {
-        return jnFail(error, jn_badData, "%s: has %llu frames, more than can be taken", path, (unsigned long long)frames);
+        return jnFail(error, jn_badData, "%s: has %llu frames, more than can be taken", path,
+            (unsigned long long)frames);
     }
     *motion = (jnaMotion){.frameCount = (int)frames, .vertexCount = character->vertexCount};
     motion->positions = malloc((size_t)frames * (size_t)character->vertexCount * 3 * sizeof(float) + 1);
@@ -122,9 +128,10 @@ static jnResult AllocateMotion(const char* path, const jnaCharacter* character, 
 }
 
 /// One frame of file vertices to vertices: the mean of those that stand on one point.
-typedef struct Welder {
+typedef struct Welder
+{
     const jnaCharacter* character;
-    int* counts;  // [vertexCount], file vertices on a vertex
+    int* counts; // [vertexCount], file vertices on a vertex
     double* sums; // [vertexCount][3]
 } Welder;
 
@@ -169,11 +176,13 @@ static void StoreFrame(const Welder* welder, uint64_t points, const float* frame
     }
 }
 
-static jnResult CheckFrame(const char* path, uint64_t index, const float* frame, uint64_t points, jnError* error)
+static jnResult CheckFrame(
+    const char* path, uint64_t index, const float* frame, uint64_t points, jnError* error)
 {
     for (uint64_t i = 0; i < 3 * points; ++i) {
         if (!isfinite(frame[i])) {
-            return jnFail(error, jn_badData, "%s: frame %llu: the position of vertex %llu is not a finite number", path,
+            return jnFail(error, jn_badData,
+                "%s: frame %llu: the position of vertex %llu is not a finite number", path,
                 (unsigned long long)index, (unsigned long long)(i / 3));
         }
     }
@@ -190,7 +199,8 @@ static jnResult ReadFrames(Cache* cache, const Welder* welder, double scale, jna
                           : jnFail(cache->error, jn_outOfMemory, "%s: out of memory", cache->path);
     for (uint64_t f = 0; result == jn_ok && f < cache->frames; ++f) {
         if (fread(bytes, 4, values, cache->file) != values) {
-            result = jnFail(cache->error, jn_ioFailed, "%s: cannot read frame %llu", cache->path, (unsigned long long)f);
+            result = jnFail(
+                cache->error, jn_ioFailed, "%s: cannot read frame %llu", cache->path, (unsigned long long)f);
             break;
         }
         for (size_t i = 0; i < values; ++i) {
@@ -243,7 +253,8 @@ static jnResult ReadArray(const char* path, const jnaCharacter* character, const
         jnaArray_Describe(&array, shape, sizeof(shape));
         result = jnFail(error, jn_badData, "%s: is %s; motion is float32 (frames, vertices, 3)", path, shape);
     }
-    result = result == jn_ok ? AllocateMotion(path, character, array.shape[0], array.shape[1], motion, error) : result;
+    result = result == jn_ok ? AllocateMotion(path, character, array.shape[0], array.shape[1], motion, error)
+                             : result;
     if (result == jn_ok) {
         frame = malloc(values * sizeof(float) + 1);
         result = frame != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
@@ -254,7 +265,8 @@ static jnResult ReadArray(const char* path, const jnaCharacter* character, const
         }
         result = CheckFrame(path, f, frame, array.shape[1], error);
         if (result == jn_ok) {
-            StoreFrame(welder, array.shape[1], frame, scale, motion->positions + f * 3 * (size_t)motion->vertexCount);
+            StoreFrame(welder, array.shape[1], frame, scale,
+                motion->positions + f * 3 * (size_t)motion->vertexCount);
         }
     }
     free(frame);
@@ -262,7 +274,8 @@ static jnResult ReadArray(const char* path, const jnaCharacter* character, const
     return result;
 }
 
-jnResult jnaReadMotion(const char* path, const jnaCharacter* character, double scale, jnaMotion* motion, jnError* error)
+jnResult jnaReadMotion(
+    const char* path, const jnaCharacter* character, double scale, jnaMotion* motion, jnError* error)
 {
     *motion = (jnaMotion){0};
     bool array = jnaHasEnding(path, ".npy");
@@ -270,7 +283,8 @@ jnResult jnaReadMotion(const char* path, const jnaCharacter* character, double s
         return jnFail(error, jn_badData, "%s: is not a .pc2, .mdd or .npy file", path);
     }
     Welder welder;
-    jnResult result = CreateWelder(character, &welder) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    jnResult result =
+        CreateWelder(character, &welder) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     if (result == jn_ok) {
         result = array ? ReadArray(path, character, &welder, scale, motion, error)
                        : ReadCache(path, character, &welder, scale, motion, error);

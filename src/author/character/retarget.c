@@ -1,16 +1,17 @@
 // Motion of one human skeleton on another.
 //
-// Both skeletons stand in a reference pose: the character in its rest pose, the motion in its rest pose or its first
-// frame, whichever is nearer to a T-pose. D(f) is a source joint's change of global rotation since the reference. The
-// target's global rotation is then
+// Both skeletons stand in a reference pose: the character in its rest pose, the motion in its rest pose or
+// its first frame, whichever is nearer to a T-pose. D(f) is a source joint's change of global rotation since
+// the reference. The target's global rotation is then
 //
 //   G(f) = D(f) A G_rest
 //
-// where A turns a limb of the character from its rest direction to the source's reference direction, first by the
-// smallest rotation, parent before child, then about the limb until the hinge of elbow or knee agrees with the hinge that
-// the motion itself shows. So limbs point where the performer's point, whatever pose the rig rests in. Trunk, neck,
-// head and shoulders keep their rest shape (A = 1); feet are turned by heading only, so that soles stay level. Joints
-// without a counterpart follow their parent. The root's path is scaled by leg length and stands on the same floor.
+// where A turns a limb of the character from its rest direction to the source's reference direction, first by
+// the smallest rotation, parent before child, then about the limb until the hinge of elbow or knee agrees
+// with the hinge that the motion itself shows. So limbs point where the performer's point, whatever pose the
+// rig rests in. Trunk, neck, head and shoulders keep their rest shape (A = 1); feet are turned by heading
+// only, so that soles stay level. Joints without a counterpart follow their parent. The root's path is scaled
+// by leg length and stands on the same floor.
 #include "humanoid.h"
 #include "import_internal.h"
 #include "internal.h"
@@ -20,28 +21,31 @@
 
 static const double pi = 3.14159265358979323846;
 // A hinge axis means something only where the joint is bent.
-static const double motionBend = 25 * 3.14159265358979323846 / 180, restBend = 6 * 3.14159265358979323846 / 180;
+static const double motionBend = 25 * 3.14159265358979323846 / 180,
+                    restBend = 6 * 3.14159265358979323846 / 180;
 
 /// Global rotation and position of every joint in one pose.
-typedef struct Pose {
+typedef struct Pose
+{
     double (*rotations)[4];
     double (*positions)[3];
 } Pose;
 
-typedef struct Job {
+typedef struct Job
+{
     const char* path;
     const jnaSource* source;
     const jnaCharacter* target;
     jnaHumanoid from, to;
-    int* match;            // [target joints], source joint or -1
-    double (*align)[4];    // [target joints], A
-    Pose reference, rest;  // of source and target
-    Pose now;              // source, this frame
-    jnaClip sample;        // source, one frame
+    int* match; // [target joints], source joint or -1
+    double (*align)[4]; // [target joints], A
+    Pose reference, rest; // of source and target
+    Pose now; // source, this frame
+    jnaClip sample; // source, one frame
     float* matrices;
-    double axes[4];        // source world to target world
-    int firstFrame;        // of the source that is motion
-    double ratio;          // target leg over source leg
+    double axes[4]; // source world to target world
+    int firstFrame; // of the source that is motion
+    double ratio; // target leg over source leg
     double floorFrom, floorTo;
 } Job;
 
@@ -58,7 +62,8 @@ static void FreePose(Pose* pose)
     free(pose->positions);
 }
 
-static void ReadPose(const jnaCharacter* skeleton, const jnaClip* clip, int frame, float* matrices, Pose* pose)
+static void ReadPose(
+    const jnaCharacter* skeleton, const jnaClip* clip, int frame, float* matrices, Pose* pose)
 {
     jnaPoseMatrices(skeleton, clip, frame, matrices);
     for (int j = 0; j < skeleton->jointCount; ++j) {
@@ -106,7 +111,8 @@ static bool Direction(const Pose* pose, int from, int to, double* direction)
     return jnaNormalize(direction) > 0;
 }
 
-// Left, up and forward of a standing skeleton as the rows of `frame`. Up is the coordinate axis nearest to the trunk.
+// Left, up and forward of a standing skeleton as the rows of `frame`. Up is the coordinate axis nearest to
+// the trunk.
 static bool BodyFrame(const jnaHumanoid* h, const Pose* pose, double frame[3][3])
 {
     double trunk[3], side[3];
@@ -119,8 +125,8 @@ static bool BodyFrame(const jnaHumanoid* h, const Pose* pose, double frame[3][3]
         return false;
     }
     int axis = fabs(trunk[1]) >= fabs(trunk[0]) && fabs(trunk[1]) >= fabs(trunk[2]) ? 1
-               : fabs(trunk[2]) >= fabs(trunk[0])                                  ? 2
-                                                                                   : 0;
+               : fabs(trunk[2]) >= fabs(trunk[0])                                   ? 2
+                                                                                    : 0;
     for (int i = 0; i < 3; ++i) {
         frame[1][i] = i == axis ? (trunk[axis] < 0 ? -1 : 1) : 0;
     }
@@ -146,8 +152,8 @@ static double DistanceFromTPose(const jnaHumanoid* h, const Pose* pose)
         for (int side = 0; side < 2; ++side) {
             double direction[3];
             if (Direction(pose, h->sided[limbs[l][0] + side], h->sided[limbs[l][1] + side], direction)) {
-                double cosine = l < 2 ? jnaDot(direction, frame[0]) * (side == 0 ? 1 : -1)
-                                      : -jnaDot(direction, frame[1]);
+                double cosine =
+                    l < 2 ? jnaDot(direction, frame[0]) * (side == 0 ? 1 : -1) : -jnaDot(direction, frame[1]);
                 sum += acos(fmin(fmax(cosine, -1), 1));
                 count++;
             }
@@ -171,7 +177,8 @@ static double MeanTurn(const jnaClip* clip, int a, int b)
     return sum / clip->jointCount;
 }
 
-// Chooses the source's reference pose. A first frame that is a T-pose and jumps to the second is not part of the motion.
+// Chooses the source's reference pose. A first frame that is a T-pose and jumps to the second is not part of
+// the motion.
 static void ChooseReference(Job* job, jnaNotes* notes)
 {
     const jnaSource* source = job->source;
@@ -248,7 +255,8 @@ static jnResult MatchJoints(Job* job, const jnaRetargetDef* def, jnError* error)
     return jn_ok;
 }
 
-// Overrides may also name the parts: a target part is where its match says, whatever the source joint is called.
+// Overrides may also name the parts: a target part is where its match says, whatever the source joint is
+// called.
 static void AdoptMatches(Job* job)
 {
     if (job->to.hips >= 0 && job->match[job->to.hips] >= 0) {
@@ -304,10 +312,14 @@ static int CompareDoubles(const void* a, const void* b)
 // The floor of the motion: what the feet are seldom below, in at most 400 frames.
 static void FindFloor(Job* job)
 {
-    enum { FLOOR_SAMPLES = 400 };
+    enum
+    {
+        FLOOR_SAMPLES = 400
+    };
     static const double identity[4] = {0, 0, 0, 1};
     double heights[FLOOR_SAMPLES];
-    int frames = job->source->clip.frameCount - job->firstFrame, count = frames < FLOOR_SAMPLES ? frames : FLOOR_SAMPLES;
+    int frames = job->source->clip.frameCount - job->firstFrame,
+        count = frames < FLOOR_SAMPLES ? frames : FLOOR_SAMPLES;
     for (int k = 0; k < count; ++k) {
         int frame = job->firstFrame + (int)((long)k * (frames - 1) / (count > 1 ? count - 1 : 1));
         ReadPose(&job->source->skeleton, &job->source->clip, frame, job->matrices, &job->now);
@@ -343,7 +355,8 @@ static bool Hinge(const double* upper, const double* lower, double bend, double*
     return atan2(sine, cosine) > bend;
 }
 
-// The axis about which the motion bends an elbow or knee, carried back to the reference pose, in the target's world.
+// The axis about which the motion bends an elbow or knee, carried back to the reference pose, in the target's
+// world.
 static bool FindHinge(Job* job, int upper, int lower, int end, double* axis)
 {
     double sum[3] = {0, 0, 0};
@@ -380,7 +393,8 @@ static double TwistBetween(const double* axis, const double* a, const double* b)
 }
 
 // Turns `align` on so that the target's bone from -> to points as the source's does in its reference pose.
-static bool AlignBone(const Job* job, int from, int to, int sourceFrom, int sourceTo, double* align, double* wanted)
+static bool AlignBone(
+    const Job* job, int from, int to, int sourceFrom, int sourceTo, double* align, double* wanted)
 {
     double mine[3], turn[4];
     if (!Direction(&job->rest, from, to, mine) || !Direction(&job->reference, sourceFrom, sourceTo, wanted)) {
@@ -445,8 +459,8 @@ static void AlignFoot(Job* job, int side)
     }
     double* align = job->align[foot];
     memcpy(align, (double[4]){0, 0, 0, 1}, 4 * sizeof(double));
-    if (Direction(&job->rest, foot, toe, mine) &&
-        Direction(&job->reference, job->from.sided[jna_foot + side], job->from.sided[jna_toe + side], wanted)) {
+    if (Direction(&job->rest, foot, toe, mine) && Direction(&job->reference, job->from.sided[jna_foot + side],
+                                                      job->from.sided[jna_toe + side], wanted)) {
         jnaQuat_Rotate(job->axes, wanted, wanted);
         jnaQuat_FromAxis(up, TwistBetween(up, mine, wanted), align);
     }
@@ -473,11 +487,13 @@ static jnResult PrepareAxes(Job* job, jnError* error)
     double from[3][3], to[3][3];
     if (job->from.hips < 0 || !BodyFrame(&job->from, &job->reference, from)) {
         return jnFail(error, jn_badData,
-            "%s: no hips, head and legs among its joints; name them under retarget in the manifest", job->path);
+            "%s: no hips, head and legs among its joints; name them under retarget in the manifest",
+            job->path);
     }
     if (job->to.hips < 0 || !BodyFrame(&job->to, &job->rest, to)) {
         return jnFail(error, jn_badData,
-            "%s: the character has no joints that look like hips, head and legs, so motion capture cannot drive it",
+            "%s: the character has no joints that look like hips, head and legs, so motion capture cannot "
+            "drive it",
             job->path);
     }
     jnaAffine turn = {{0}};
@@ -492,7 +508,8 @@ static jnResult PrepareAxes(Job* job, jnError* error)
     jnaAffine_ToTrs(&turn, unused, job->axes, scale);
     double fromLeg = LegLength(&job->from, &job->reference), toLeg = LegLength(&job->to, &job->rest);
     if (!(fromLeg > 0) || !(toLeg > 0)) {
-        return jnFail(error, jn_badData, "%s: the legs cannot be measured: thigh, shin or foot is not matched", job->path);
+        return jnFail(error, jn_badData,
+            "%s: the legs cannot be measured: thigh, shin or foot is not matched", job->path);
     }
     job->ratio = toLeg / fromLeg;
     return jn_ok;
@@ -557,7 +574,8 @@ static void WriteFrame(const Job* job, const double* start, double (*global)[4],
     PlaceHips(job, start, position);
     int up = job->target->joints[job->to.hips].parent;
     jnaPoseMatrices(job->target, clip, frame, job->matrices);
-    jnaAffine above = up >= 0 ? jnaAffine_FromFloats(job->matrices + 12 * (size_t)up) : jnaAffine_Identity(), inverse;
+    jnaAffine above = up >= 0 ? jnaAffine_FromFloats(job->matrices + 12 * (size_t)up) : jnaAffine_Identity(),
+              inverse;
     if (jnaAffine_Invert(&above, &inverse)) {
         jnaAffine_Apply(&inverse, position, position);
     }
@@ -664,8 +682,8 @@ static void FreeJob(Job* job)
     FreePose(&job->rest);
 }
 
-jnResult jnaRetarget(const char* path, const jnaSource* source, const jnaRetargetDef* def, const jnaCharacter* character,
-    double rate, jnaClip* clip, jnaNotes* notes, jnError* error)
+jnResult jnaRetarget(const char* path, const jnaSource* source, const jnaRetargetDef* def,
+    const jnaCharacter* character, double rate, jnaClip* clip, jnaNotes* notes, jnError* error)
 {
     *clip = (jnaClip){0};
     Job job = {.path = path, .source = source, .target = character};

@@ -1,7 +1,9 @@
-// The process that runs Assimp: forked, limited in memory, processor and wall-clock time, and read through a pipe.
+// The process that runs Assimp: forked, limited in memory, processor and wall-clock time, and read through a
+// pipe.
 //
-// However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence. Under the address
-// sanitizer the memory limit is left off, because the sanitizer itself reserves terabytes of addresses.
+// However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence. Under the
+// address sanitizer the memory limit is left off, because the sanitizer itself reserves terabytes of
+// addresses.
 #include "internal.h"
 #include "scene.h"
 
@@ -73,12 +75,14 @@ static _Noreturn void RunChild(const char* path, const jnaSceneLimits* limits, i
     _exit(fflush(stream) == 0 && ferror(stream) == 0 ? 0 : 1);
 }
 
-typedef struct Stream {
+typedef struct Stream
+{
     char* bytes;
     size_t size, capacity;
 } Stream;
 
-typedef enum Ending {
+typedef enum Ending
+{
     readAll,
     readTooLong,
     readTooMuch,
@@ -123,11 +127,13 @@ static Ending ReadAll(int input, double seconds, Stream* stream)
     }
 }
 
-static jnResult Explain(const char* path, Ending ending, int status, const jnaSceneLimits* limits, jnError* error)
+static jnResult Explain(
+    const char* path, Ending ending, int status, const jnaSceneLimits* limits, jnError* error)
 {
     switch (ending) {
     case readTooLong:
-        return jnFail(error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
+        return jnFail(
+            error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
     case readTooMuch:
         return jnFail(error, jn_outOfMemory, "%s: holds more than %zu MiB of scene", path, maxStream >> 20);
     case readNoMemory:
@@ -138,7 +144,8 @@ static jnResult Explain(const char* path, Ending ending, int status, const jnaSc
         break;
     }
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
-        return jnFail(error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
+        return jnFail(
+            error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
     }
     if (WIFSIGNALED(status)) {
         return jnFail(error, jn_badData,
@@ -196,8 +203,7 @@ jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* 
         kill(child, SIGKILL);
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     if (ending != readAll || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         free(stream.bytes);
         return Explain(path, ending, status, limits, error);

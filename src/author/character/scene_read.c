@@ -1,11 +1,12 @@
-// The parent's half: a stream from the child, believed in nothing. Arrays are used where they lie in the stream; every
-// count is checked against the bytes that are left before anything is allocated for it.
+// The parent's half: a stream from the child, believed in nothing. Arrays are used where they lie in the
+// stream; every count is checked against the bytes that are left before anything is allocated for it.
 #include "internal.h"
 #include "scene.h"
 
 #include <stdlib.h>
 
-typedef struct Reader {
+typedef struct Reader
+{
     const char* path;
     const char* at;
     size_t left;
@@ -76,7 +77,8 @@ static bool AllFinite(const float* values, size_t count)
 
 static jnResult Broken(const Reader* r)
 {
-    return jnFail(r->error, jn_badData, "%s: the process that reads it sent something else than a scene", r->path);
+    return jnFail(
+        r->error, jn_badData, "%s: the process that reads it sent something else than a scene", r->path);
 }
 
 static jnResult TakeMatrix(Reader* r, const char* what, const char* name, jnaAffine* matrix)
@@ -86,7 +88,8 @@ static jnResult TakeMatrix(Reader* r, const char* what, const char* name, jnaAff
         return Broken(r);
     }
     if (!AllFinite(rows, 12)) {
-        return jnFail(r->error, jn_badData, "%s: the %s of '%s' is not made of finite numbers", r->path, what, name);
+        return jnFail(
+            r->error, jn_badData, "%s: the %s of '%s' is not made of finite numbers", r->path, what, name);
     }
     *matrix = jnaAffine_FromFloats(rows);
     return jn_ok;
@@ -125,7 +128,8 @@ static jnResult TakeBone(Reader* r, const jnaScene* scene, const jnaSceneMesh* m
     const char* name = TakeText(r);
     bone->node = (int)TakeInteger(r, -2, scene->nodeCount - 1);
     if (!r->broken && bone->node < 0) {
-        return jnFail(r->error, jn_badData, "%s: mesh '%s' hangs on a joint '%s' that %s", r->path, mesh->name, name,
+        return jnFail(r->error, jn_badData, "%s: mesh '%s' hangs on a joint '%s' that %s", r->path,
+            mesh->name, name,
             bone->node == -1 ? "is not in the hierarchy" : "is several nodes of the same name; rename them");
     }
     jnResult result = TakeMatrix(r, "bind matrix", name, &bone->offset);
@@ -140,12 +144,12 @@ static jnResult TakeBone(Reader* r, const jnaScene* scene, const jnaSceneMesh* m
     }
     for (int w = 0; w < bone->weightCount; ++w) {
         if (bone->vertices[w] >= (uint32_t)mesh->vertexCount) {
-            return jnFail(r->error, jn_badData, "%s: joint '%s' moves vertex %u of mesh '%s', which has %d", r->path,
-                name, bone->vertices[w], mesh->name, mesh->vertexCount);
+            return jnFail(r->error, jn_badData, "%s: joint '%s' moves vertex %u of mesh '%s', which has %d",
+                r->path, name, bone->vertices[w], mesh->name, mesh->vertexCount);
         }
         if (!isfinite(bone->weights[w])) {
-            return jnFail(r->error, jn_badData, "%s: joint '%s' has a weight on mesh '%s' that is not finite", r->path,
-                name, mesh->name);
+            return jnFail(r->error, jn_badData, "%s: joint '%s' has a weight on mesh '%s' that is not finite",
+                r->path, name, mesh->name);
         }
     }
     return jn_ok;
@@ -166,14 +170,14 @@ static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
     }
     for (int v = 0; v < mesh->vertexCount; ++v) {
         if (!AllFinite(mesh->positions + 3 * (size_t)v, 3)) {
-            return jnFail(r->error, jn_badData, "%s: mesh '%s': the position of vertex %d is not a finite number",
-                r->path, mesh->name, v);
+            return jnFail(r->error, jn_badData,
+                "%s: mesh '%s': the position of vertex %d is not a finite number", r->path, mesh->name, v);
         }
     }
     for (size_t i = 0; i < 3 * (size_t)mesh->triangleCount; ++i) {
         if (mesh->triangles[i] >= (uint32_t)mesh->vertexCount) {
-            return jnFail(r->error, jn_badData, "%s: mesh '%s': a triangle names vertex %u of %d", r->path, mesh->name,
-                mesh->triangles[i], mesh->vertexCount);
+            return jnFail(r->error, jn_badData, "%s: mesh '%s': a triangle names vertex %u of %d", r->path,
+                mesh->name, mesh->triangles[i], mesh->vertexCount);
         }
     }
     return jn_ok;
@@ -220,10 +224,12 @@ static jnResult TakeKeys(Reader* r, const char* name, size_t width, jnaSceneKeys
     }
     for (int k = 0; k < keys->count; ++k) {
         if (!isfinite(keys->times[k]) || (k > 0 && keys->times[k] < keys->times[k - 1])) {
-            return jnFail(r->error, jn_badData, "%s: animation '%s': the times of its keys do not rise", r->path, name);
+            return jnFail(
+                r->error, jn_badData, "%s: animation '%s': the times of its keys do not rise", r->path, name);
         }
         if (!AllFinite(keys->values + width * (size_t)k, width)) {
-            return jnFail(r->error, jn_badData, "%s: animation '%s': key %d is not a finite number", r->path, name, k);
+            return jnFail(
+                r->error, jn_badData, "%s: animation '%s': key %d is not a finite number", r->path, name, k);
         }
     }
     return jn_ok;

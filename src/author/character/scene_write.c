@@ -1,8 +1,10 @@
-// The child's half of reading a file: Assimp in, a flat stream out. Runs in a process of its own and may crash there.
+// The child's half of reading a file: Assimp in, a flat stream out. Runs in a process of its own and may
+// crash there.
 //
-// The stream is a sequence of records, each padded to eight bytes so that the parent can use the arrays where they lie:
-// numbers of 8 bytes, texts (length, bytes, zero) and arrays whose length is known from a number before them.
-// No post-processing but triangulation is asked for: joining or splitting would change the file's vertex order.
+// The stream is a sequence of records, each padded to eight bytes so that the parent can use the arrays where
+// they lie: numbers of 8 bytes, texts (length, bytes, zero) and arrays whose length is known from a number
+// before them. No post-processing but triangulation is asked for: joining or splitting would change the
+// file's vertex order.
 #include "scene.h"
 
 #include <assimp/cimport.h>
@@ -47,12 +49,14 @@ static void PutText(FILE* stream, const char* text)
 
 static void PutMatrix(FILE* stream, const struct aiMatrix4x4* m)
 {
-    const float rows[12] = {m->a1, m->a2, m->a3, m->a4, m->b1, m->b2, m->b3, m->b4, m->c1, m->c2, m->c3, m->c4};
+    const float rows[12] = {
+        m->a1, m->a2, m->a3, m->a4, m->b1, m->b2, m->b3, m->b4, m->c1, m->c2, m->c3, m->c4};
     PutBytes(stream, rows, sizeof(rows));
 }
 
 // Nodes in depth-first order, so that parents come first.
-typedef struct NodeList {
+typedef struct NodeList
+{
     const struct aiNode** nodes;
     int* parents;
     int count;

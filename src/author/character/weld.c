@@ -1,16 +1,20 @@
 // Vertices that a file splits at UV and normal seams, put together again.
 //
-// Two file vertices are one when they are closer than the tolerance and the same joints move them by the same weights.
-// Points are found through a hash of grid cells, each twice the tolerance wide: whatever is within the tolerance lies
-// in one of eight cells.
+// Two file vertices are one when they are closer than the tolerance and the same joints move them by the same
+// weights. Points are found through a hash of grid cells, each twice the tolerance wide: whatever is within
+// the tolerance lies in one of eight cells.
 #include "import_internal.h"
 
 #include <stdlib.h>
 
 // Weights are stored in files as bytes, shorts or floats; copies of a vertex agree far better than this.
 static const float weightTolerance = 1e-4F;
-// Candidates looked at in one cell. No honest file stacks more vertices on a point; a hostile one must not cost n^2.
-enum { MAX_CANDIDATES = 256 };
+// Candidates looked at in one cell. No honest file stacks more vertices on a point; a hostile one must not
+// cost n^2.
+enum
+{
+    MAX_CANDIDATES = 256
+};
 
 static uint64_t HashCell(const int64_t* cell)
 {
@@ -49,16 +53,18 @@ static bool Close(const float* a, const float* b, double tolerance)
     return true;
 }
 
-typedef struct Grid {
+typedef struct Grid
+{
     double width;
     size_t mask;
     int32_t* heads; // [mask + 1], file vertex that stands for a welded one, or -1
-    int32_t* next;  // [count]
+    int32_t* next; // [count]
 } Grid;
 
-// The welded vertex a file vertex belongs to, as its first file vertex, or -1. `home` is set to its own cell's bucket.
-static int32_t FindVertex(const Grid* grid, const float* positions, const jnaInfluences* influences, int vertex,
-    double tolerance, size_t* home)
+// The welded vertex a file vertex belongs to, as its first file vertex, or -1. `home` is set to its own
+// cell's bucket.
+static int32_t FindVertex(const Grid* grid, const float* positions, const jnaInfluences* influences,
+    int vertex, double tolerance, size_t* home)
 {
     const float* p = positions + 3 * (size_t)vertex;
     int64_t base[3];
@@ -85,7 +91,8 @@ static int32_t FindVertex(const Grid* grid, const float* positions, const jnaInf
     return -1;
 }
 
-int jnaWeld(int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld)
+int jnaWeld(
+    int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld)
 {
     Grid grid = {.width = 2 * tolerance, .mask = 1023};
     while (grid.mask < 2 * (size_t)count) {

@@ -1,7 +1,8 @@
-// The manifest: read by libcyaml against a schema, then checked value by value; written by hand with comments.
+// The manifest: read by libcyaml against a schema, then checked value by value; written by hand with
+// comments.
 //
-// libcyaml refuses unknown keys and wrong types but takes "30x" as 30 and names the line before a stray key, so
-// numbers are read from the text again and lines come from our own map of it.
+// libcyaml refuses unknown keys and wrong types but takes "30x" as 30 and names the line before a stray key,
+// so numbers are read from the text again and lines come from our own map of it.
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -13,15 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MANIFEST = 1 << 20 };
+enum
+{
+    MAX_MANIFEST = 1 << 20
+};
 
 // What libcyaml fills. Optional numbers are pointers, NULL where the manifest leaves them out.
-typedef struct RawCharacter {
+typedef struct RawCharacter
+{
     char* source;
     double* scale;
 } RawCharacter;
 
-typedef struct RawClip {
+typedef struct RawClip
+{
     char* name;
     jnaRole role;
     char* source;
@@ -29,15 +35,18 @@ typedef struct RawClip {
     char* motion;
 } RawClip;
 
-typedef struct RawMaterials {
+typedef struct RawMaterials
+{
     double *density, *young, *poisson;
 } RawMaterials;
 
-typedef struct RawNetwork {
+typedef struct RawNetwork
+{
     jnaNetworkKind kind;
 } RawNetwork;
 
-typedef struct RawSprings {
+typedef struct RawSprings
+{
     jnaSpringMode mode;
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
@@ -45,7 +54,8 @@ typedef struct RawSprings {
     char* mask;
 } RawSprings;
 
-typedef struct RawManifest {
+typedef struct RawManifest
+{
     unsigned version;
     RawCharacter character;
     double* rate;
@@ -61,9 +71,14 @@ typedef struct RawManifest {
 static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
 static const cyaml_strval_t modeNames[] = {
     {"uniform", jna_springsUniform}, {"joints", jna_springsJoints}, {"mask", jna_springsMask}};
-static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
+static const cyaml_strval_t kindNames[] = {
+    {"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
 
-enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
+enum
+{
+    LONGEST = JNA_PATH_LENGTH - 1,
+    OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL
+};
 
 static const cyaml_schema_field_t characterFields[] = {
     CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, RawCharacter, source, 1, LONGEST),
@@ -97,7 +112,8 @@ static const cyaml_schema_field_t springFields[] = {
     CYAML_FIELD_FLOAT("damping_ratio", CYAML_FLAG_DEFAULT, jnaManifestSpring, dampingRatio), CYAML_FIELD_END};
 
 static const cyaml_schema_value_t clipValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawClip, clipFields)};
-static const cyaml_schema_value_t pairValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestPair, pairFields)};
+static const cyaml_schema_value_t pairValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestPair, pairFields)};
 static const cyaml_schema_value_t springValue = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestSpring, springFields)};
 
@@ -113,13 +129,15 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
     CYAML_FIELD_MAPPING("character", CYAML_FLAG_DEFAULT, RawManifest, character, characterFields),
     CYAML_FIELD_FLOAT_PTR("rate", OPTIONAL, RawManifest, rate),
-    CYAML_FIELD_SEQUENCE_COUNT("clips", OPTIONAL, RawManifest, clips, clipCount, &clipValue, 0, JNA_MAX_CLIPS),
+    CYAML_FIELD_SEQUENCE_COUNT(
+        "clips", OPTIONAL, RawManifest, clips, clipCount, &clipValue, 0, JNA_MAX_CLIPS),
     CYAML_FIELD_SEQUENCE_COUNT("retarget", OPTIONAL, RawManifest, pairs, pairCount, &pairValue, 0, 4096),
     CYAML_FIELD_MAPPING_PTR("materials", OPTIONAL, RawManifest, materials, materialFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
     CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields), CYAML_FIELD_END};
 
-static const cyaml_schema_value_t manifestValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, RawManifest, manifestFields)};
+static const cyaml_schema_value_t manifestValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, RawManifest, manifestFields)};
 
 jnaManifest jnaDefaultManifest(void)
 {
@@ -133,7 +151,8 @@ jnaManifest jnaDefaultManifest(void)
 }
 
 // What libcyaml had to say: its first sentence and the innermost line of its backtrace.
-typedef struct Complaint {
+typedef struct Complaint
+{
     char sentence[256];
     size_t line;
 } Complaint;
@@ -159,15 +178,16 @@ static size_t LineOfKey(const jnaYamlMap* map, const char* key, size_t from)
 {
     for (int i = 0; i < map->count; ++i) {
         const char* dot = strrchr(map->entries[i].path, '.');
-        if ((size_t)map->entries[i].line >= from && strcmp(dot != NULL ? dot + 1 : map->entries[i].path, key) == 0) {
+        if ((size_t)map->entries[i].line >= from &&
+            strcmp(dot != NULL ? dot + 1 : map->entries[i].path, key) == 0) {
             return (size_t)map->entries[i].line;
         }
     }
     return from;
 }
 
-static jnResult Complain(const char* file, const jnaYamlMap* map, const Complaint* complaint, cyaml_err_t code,
-    jnError* error)
+static jnResult Complain(
+    const char* file, const jnaYamlMap* map, const Complaint* complaint, cyaml_err_t code, jnError* error)
 {
     static const char unknown[] = "Unexpected key: ", twice[] = "Mapping field already seen: ";
     const char* sentence = complaint->sentence;
@@ -178,13 +198,15 @@ static jnResult Complain(const char* file, const jnaYamlMap* map, const Complain
     }
     if (strncmp(sentence, twice, strlen(twice)) == 0) {
         const char* key = sentence + strlen(twice);
-        return jnFail(error, jn_badData, "%s:%zu: '%s' is given twice", file, LineOfKey(map, key, line + 1), key);
+        return jnFail(
+            error, jn_badData, "%s:%zu: '%s' is given twice", file, LineOfKey(map, key, line + 1), key);
     }
     return jnFail(error, code == CYAML_ERR_OOM ? jn_outOfMemory : jn_badData, "%s:%zu: %s", file, line,
         sentence[0] != '\0' ? sentence : cyaml_strerror(code));
 }
 
-typedef struct Checker {
+typedef struct Checker
+{
     const char* file;
     const jnaYamlMap* map;
     jnError* error;
@@ -222,13 +244,16 @@ static jnResult CheckNumber(const Checker* c, const char* path, double least, do
 
 static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
 {
-    const struct {
+    const struct
+    {
         const char* path;
         double least, most;
         double* value;
     } numbers[] = {{"character.scale", 0, 1e6, &m->scale}, {"rate", 1, 1000, &m->rate},
-        {"materials.density", 1, 1e5, &m->materials.density}, {"materials.young", 1, 1e12, &m->materials.young},
-        {"materials.poisson", 0, 0.4999, &m->materials.poisson}, {"springs.hertz", 0, 1000, &m->springs.hertz},
+        {"materials.density", 1, 1e5, &m->materials.density},
+        {"materials.young", 1, 1e12, &m->materials.young},
+        {"materials.poisson", 0, 0.4999, &m->materials.poisson},
+        {"springs.hertz", 0, 1000, &m->springs.hertz},
         {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio}};
     jnResult result = jn_ok;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {
@@ -250,10 +275,11 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
         char path[40];
         snprintf(path, sizeof(path), "clips[%d].name", i);
         const char* name = m->clips[i].name;
-        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(name) ||
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") !=
+                strlen(name) ||
             name[0] == '.') {
-            return FailAt(c, path, "the clip name '%s' has characters other than letters, digits, '-', '_' and '.'",
-                name);
+            return FailAt(c, path,
+                "the clip name '%s' has characters other than letters, digits, '-', '_' and '.'", name);
         }
         for (int k = 0; k < i; ++k) {
             if (strcmp(m->clips[k].name, name) == 0) {
@@ -262,7 +288,8 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
         }
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask == NULL) {
-        return FailAt(c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
+        return FailAt(
+            c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
     }
     return jn_ok;
 }
@@ -297,7 +324,8 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     }
 }
 
-static jnResult ParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
+static jnResult ParseManifest(
+    const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
 {
     jnaYamlMap map;
     jnResult result = jnaMapYaml(file, text, size, &map, error);
@@ -305,8 +333,11 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         return result;
     }
     Complaint complaint = {0};
-    cyaml_config_t config = {.log_fn = Listen, .log_ctx = &complaint, .log_level = CYAML_LOG_WARNING,
-        .mem_fn = cyaml_mem, .flags = CYAML_CFG_NO_ALIAS};
+    cyaml_config_t config = {.log_fn = Listen,
+        .log_ctx = &complaint,
+        .log_level = CYAML_LOG_WARNING,
+        .mem_fn = cyaml_mem,
+        .flags = CYAML_CFG_NO_ALIAS};
     RawManifest* raw = NULL;
     cyaml_err_t code =
         cyaml_load_data((const uint8_t*)text, size, &config, &manifestValue, (cyaml_data_t**)&raw, NULL);

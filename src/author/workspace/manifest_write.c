@@ -59,7 +59,9 @@ static void PutPairs(FILE* file, const jnaManifest* m)
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
     static const char* const modes[] = {"uniform", "joints", "mask"};
-    fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), mask\n", file);
+    fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
+          "mask\n",
+        file);
     fprintf(file, "springs:\n  mode: %s\n", modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
     fputs(m->springs.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
@@ -82,15 +84,16 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
         return result;
     }
     FILE* file = output.stream;
-    fputs("# A Jounce workspace. Edit by hand; what a change makes stale is made again by `jounce build`.\n", file);
+    fputs("# A Jounce workspace. Edit by hand; what a change makes stale is made again by `jounce build`.\n",
+        file);
     fputs("version: 1\ncharacter:\n", file);
     PutField(file, "  source: ", m->character);
     fprintf(file, "  scale: %.10g # metres per unit of the source; 0: recognised\n", m->scale);
     fprintf(file, "rate: %.10g # frames a second\n", m->rate);
     PutClips(file, m);
     PutPairs(file, m);
-    fprintf(file, "\nmaterials:\n  density: %.10g # kg/m3\n  young: %.10g # Pa\n  poisson: %.10g\n", m->materials.density,
-        m->materials.young, m->materials.poisson);
+    fprintf(file, "\nmaterials:\n  density: %.10g # kg/m3\n  young: %.10g # Pa\n  poisson: %.10g\n",
+        m->materials.density, m->materials.young, m->materials.poisson);
     fprintf(file, "\nnetwork:\n  kind: %s # cnn, pca, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);

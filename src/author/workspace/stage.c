@@ -1,4 +1,5 @@
-// Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was made from.
+// Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was
+// made from.
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -39,7 +40,8 @@ jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* 
 {
     int length = name[0] == '/' ? snprintf(path, JNA_PATH_LENGTH, "%s", name)
                                 : snprintf(path, JNA_PATH_LENGTH, "%s/%s", folder, name);
-    return length < JNA_PATH_LENGTH ? jn_ok : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
+    return length < JNA_PATH_LENGTH ? jn_ok
+                                    : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
 }
 
 static void FormatHash(uint64_t hash, char* text)
@@ -79,8 +81,8 @@ static bool SameText(const json_t* value, const char* text)
 }
 
 // Compares the record with the world. `reason` is set, and *stale, where they differ.
-static jnResult Compare(const char* workspace, const jnaStage* stage, const json_t* record, bool* stale, char* reason,
-    jnError* error)
+static jnResult Compare(const char* workspace, const jnaStage* stage, const json_t* record, bool* stale,
+    char* reason, jnError* error)
 {
     char text[17];
     *stale = true;
@@ -121,7 +123,8 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
     return jn_ok;
 }
 
-jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error)
+jnResult jnaStage_IsStale(
+    const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     *stale = true;

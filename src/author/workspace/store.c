@@ -1,5 +1,5 @@
-// Characters and clips on disk: arrays as .npy, names and counts as JSON. Read back with the same mistrust as any file:
-// shapes must match the counts, indices must lie in range, numbers must be finite.
+// Characters and clips on disk: arrays as .npy, names and counts as JSON. Read back with the same mistrust as
+// any file: shapes must match the counts, indices must lie in range, numbers must be finite.
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -77,21 +77,22 @@ static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
     json_t *joints = json_array(), *parts = json_array();
     for (int j = 0; j < c->jointCount; ++j) {
         const jnaJoint* joint = &c->joints[j];
-        json_array_append_new(joints,
-            json_pack("{s:o, s:i, s:o, s:o, s:o, s:o}", "name", SafeText(joint->name), "parent", joint->parent,
-                "translation", FloatList(joint->translation, 3), "rotation", FloatList(joint->rotation, 4), "scale",
-                FloatList(joint->scale, 3), "inverse_bind", FloatList(joint->inverseBind, 12)));
+        json_array_append_new(
+            joints, json_pack("{s:o, s:i, s:o, s:o, s:o, s:o}", "name", SafeText(joint->name), "parent",
+                        joint->parent, "translation", FloatList(joint->translation, 3), "rotation",
+                        FloatList(joint->rotation, 4), "scale", FloatList(joint->scale, 3), "inverse_bind",
+                        FloatList(joint->inverseBind, 12)));
     }
     for (int p = 0; p < c->partCount; ++p) {
         const jnaPart* part = &c->parts[p];
-        json_array_append_new(parts,
-            json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", SafeText(part->name), "material", SafeText(part->material),
-                "color", FloatList(part->color, 4), "first_triangle", part->firstTriangle, "triangle_count",
-                part->triangleCount));
+        json_array_append_new(
+            parts, json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", SafeText(part->name), "material",
+                       SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle",
+                       part->firstTriangle, "triangle_count", part->triangleCount));
     }
-    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o}", "format", 1, "name", SafeText(c->name), "scale",
-        scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles", c->triangleCount, "uvs",
-        c->fileUvs != NULL, "parts", parts, "joints", joints);
+    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o}", "format", 1, "name", SafeText(c->name),
+        "scale", scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles",
+        c->triangleCount, "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints);
 }
 
 static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnError* error)
@@ -99,7 +100,8 @@ static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnErro
     size_t count = (size_t)c->vertexCount * JNA_MAX_INFLUENCES;
     int32_t* joints = malloc((count + 1) * sizeof(*joints));
     float* weights = malloc((count + 1) * sizeof(*weights));
-    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
+    jnResult result =
+        joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
     for (size_t i = 0; i < count && result == jn_ok; ++i) {
         joints[i] = c->influences[i / JNA_MAX_INFLUENCES].joints[i % JNA_MAX_INFLUENCES];
         weights[i] = c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES];
@@ -121,7 +123,8 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
     char path[JNA_PATH_LENGTH];
     jnResult result = jnaJoinPath(folder, "character", path, error);
     result = result == jn_ok ? MakeFolder(path, error) : result;
-    const struct {
+    const struct
+    {
         const char* name;
         jnaScalar scalar;
         int rows;
@@ -134,8 +137,8 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && result == jn_ok; ++i) {
         if (arrays[i].data != NULL) {
-            result = SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
-                arrays[i].data, error);
+            result = SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows,
+                arrays[i].columns, 0, arrays[i].data, error);
         }
     }
     result = result == jn_ok ? SaveInfluences(path, c, error) : result;
@@ -292,7 +295,8 @@ static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* err
     size_t rows = (size_t)c->vertexCount, count = rows * JNA_MAX_INFLUENCES;
     int32_t* joints = malloc((count + 1) * sizeof(*joints));
     float* weights = malloc((count + 1) * sizeof(*weights));
-    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
+    jnResult result =
+        joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
     if (result == jn_ok) {
         result = LoadArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error);
     }
@@ -313,17 +317,23 @@ static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* err
 
 static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
 {
-    size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount, triangles = (size_t)c->triangleCount;
+    size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount,
+           triangles = (size_t)c->triangleCount;
     jnResult result = LoadArray(folder, "positions.npy", jna_float32, vertices, 3, 0, c->positions, error);
     result = result == jn_ok ? LoadArray(folder, "weld.npy", jna_int32, files, 0, 0, c->weld, error) : result;
-    result = result == jn_ok ? LoadArray(folder, "normals.npy", jna_float32, files, 3, 0, c->fileNormals, error) : result;
-    result = result == jn_ok ? LoadArray(folder, "triangles.npy", jna_int32, triangles, 3, 0, c->triangles, error) : result;
+    result = result == jn_ok
+                 ? LoadArray(folder, "normals.npy", jna_float32, files, 3, 0, c->fileNormals, error)
+                 : result;
+    result = result == jn_ok
+                 ? LoadArray(folder, "triangles.npy", jna_int32, triangles, 3, 0, c->triangles, error)
+                 : result;
     if (result == jn_ok && c->fileUvs != NULL) {
         result = LoadArray(folder, "uvs.npy", jna_float32, files, 2, 0, c->fileUvs, error);
     }
     if (result == jn_ok && (!InRange(c->weld, files, c->vertexCount) ||
                                !InRange(c->triangles, 3 * triangles, c->fileVertexCount))) {
-        result = jnFail(error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
+        result = jnFail(
+            error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
     }
     return result == jn_ok ? LoadInfluences(folder, c, error) : result;
 }
@@ -342,13 +352,15 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     bool withUvs = json_is_true(json_object_get(root, "uvs"));
     c->jointCount = (int)json_array_size(joints);
     c->partCount = (int)json_array_size(parts);
-    bool good = LoadCount(root, "vertices", &c->vertexCount) && LoadCount(root, "file_vertices", &c->fileVertexCount) &&
+    bool good = LoadCount(root, "vertices", &c->vertexCount) &&
+                LoadCount(root, "file_vertices", &c->fileVertexCount) &&
                 LoadCount(root, "triangles", &c->triangleCount) && LoadName(root, "name", c->name) &&
                 c->jointCount > 0 && c->jointCount <= UINT16_MAX;
     result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
     good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
     if (result != jn_outOfMemory && !good) {
-        result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
+        result =
+            jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }
     json_decref(root);
     result = result == jn_ok ? LoadSurface(folder, c, error) : result;
@@ -380,7 +392,8 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
         result = SaveArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
     }
     if (result == jn_ok) {
-        result = SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
+        result =
+            SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
     }
     if (result == jn_ok && clip->scales != NULL) {
         result = SaveArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
@@ -392,17 +405,17 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     if (result != jn_ok) {
         return result;
     }
-    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
-        clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
-        clip->scales != NULL, "motion", motion != NULL);
+    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name,
+        "rate", clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping,
+        "scales", clip->scales != NULL, "motion", motion != NULL);
     result = root != NULL ? SaveJson(folder, "clip.json", root, error)
                           : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
     json_decref(root);
     return result;
 }
 
-jnResult jnaLoadClip(const char* workspace, const char* name, const jnaCharacter* character, jnaClip* clip,
-    jnError* error)
+jnResult jnaLoadClip(
+    const char* workspace, const char* name, const jnaCharacter* character, jnaClip* clip, jnError* error)
 {
     *clip = (jnaClip){0};
     char folder[JNA_PATH_LENGTH];
@@ -419,16 +432,19 @@ jnResult jnaLoadClip(const char* workspace, const char* name, const jnaCharacter
     clip->looping = json_is_true(json_object_get(root, "looping"));
     json_decref(root);
     size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
-    if (!good || !(clip->rate > 0) || !isfinite(clip->rate) || frames == 0 || frames * joints > (size_t)1 << 28) {
+    if (!good || !(clip->rate > 0) || !isfinite(clip->rate) || frames == 0 ||
+        frames * joints > (size_t)1 << 28) {
         *clip = (jnaClip){0};
-        return jnFail(error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
+        return jnFail(
+            error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
     }
     result = jnaClip_Allocate(clip, withScales, error);
     if (result == jn_ok) {
         result = LoadArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
     }
     if (result == jn_ok) {
-        result = LoadArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
+        result =
+            LoadArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
     }
     if (result == jn_ok && withScales) {
         result = LoadArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
@@ -439,8 +455,8 @@ jnResult jnaLoadClip(const char* workspace, const char* name, const jnaCharacter
     return result;
 }
 
-jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jnaCharacter* character, bool* present,
-    jnaArray* motion, jnError* error)
+jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jnaCharacter* character,
+    bool* present, jnaArray* motion, jnError* error)
 {
     *motion = (jnaArray){0};
     *present = false;
@@ -454,8 +470,9 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
     if (result != jn_ok) {
         return result;
     }
-    if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
-        motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
+    if (motion->scalar != jna_float32 || motion->dimensions != 3 ||
+        motion->shape[0] != (size_t)clip->frameCount || motion->shape[1] != (size_t)character->vertexCount ||
+        motion->shape[2] != 3) {
         jnaCloseArray(motion);
         return jnFail(error, jn_badData, "%s: is not float32 (%d, %d, 3)", path, clip->frameCount,
             character->vertexCount);

@@ -1,7 +1,7 @@
 // Making a workspace and bringing it up to date.
 //
-// Everything is imported into memory first, then written into a folder with a temporary name beside the final one, and
-// renamed as the last step: whoever looks finds a whole workspace or none.
+// Everything is imported into memory first, then written into a folder with a temporary name beside the final
+// one, and renamed as the last step: whoever looks finds a whole workspace or none.
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -17,11 +17,12 @@
 #include <unistd.h>
 
 /// A manifest with everything it names: clips and motions run along manifest.clips.
-typedef struct Import {
+typedef struct Import
+{
     jnaManifest manifest;
     jnaCharacter character;
     double scale;
-    jnaClip* clips;     // [capacity]
+    jnaClip* clips; // [capacity]
     jnaMotion* motions; // [capacity]; positions NULL where the clip has none
     int capacity;
 } Import;
@@ -89,14 +90,16 @@ static int FindClip(const jnaManifest* manifest, const char* name)
 static jnResult AddClip(Import* import, const char* name, const char* source, jnaClip* clip, jnError* error)
 {
     if (FindClip(&import->manifest, name) >= 0) {
-        return jnFail(error, jn_badArgument, "there are two clips called '%s'; name one otherwise with --clip", name);
+        return jnFail(
+            error, jn_badArgument, "there are two clips called '%s'; name one otherwise with --clip", name);
     }
     jnResult result = Reserve(import, error);
     if (result != jn_ok) {
         return result;
     }
     int index = import->manifest.clipCount;
-    jnaManifestClip entry = {strdup(name), index == 0 ? jna_train : jna_test, strdup(source), strdup(clip->name), NULL};
+    jnaManifestClip entry = {
+        strdup(name), index == 0 ? jna_train : jna_test, strdup(source), strdup(clip->name), NULL};
     import->manifest.clips[index] = entry;
     import->clips[index] = *clip;
     import->motions[index] = (jnaMotion){0};
@@ -133,7 +136,8 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
     return result;
 }
 
-// Mean distance of the first frame of a motion from the skinned surface, in metres: far off means other units or axes.
+// Mean distance of the first frame of a motion from the skinned surface, in metres: far off means other units
+// or axes.
 static double DistanceFromSkin(const Import* import, int index)
 {
     const jnaCharacter* c = &import->character;
@@ -161,18 +165,19 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
         return result;
     }
     if (motion->frameCount != clip->frameCount) {
-        return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file, motion->frameCount,
-            clip->name, clip->frameCount, clip->rate);
+        return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file,
+            motion->frameCount, clip->name, clip->frameCount, clip->rate);
     }
     double distance = DistanceFromSkin(import, index);
     if (distance > 0.3) {
-        jnaNotes_Add(notes, "motion of '%s' starts %.3g m from the skinned surface: other units or axes?", clip->name,
-            distance);
+        jnaNotes_Add(notes, "motion of '%s' starts %.3g m from the skinned surface: other units or axes?",
+            clip->name, distance);
     }
     return jn_ok;
 }
 
-static jnResult AttachMotion(Import* import, const char* name, const char* file, jnaNotes* notes, jnError* error)
+static jnResult AttachMotion(
+    Import* import, const char* name, const char* file, jnaNotes* notes, jnError* error)
 {
     char path[PATH_MAX];
     int index = FindClip(&import->manifest, name);
@@ -223,8 +228,10 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     return result;
 }
 
-// The import as a stage: all files that the manifest names, and those of its settings that change what is imported.
-typedef struct ImportStage {
+// The import as a stage: all files that the manifest names, and those of its settings that change what is
+// imported.
+typedef struct ImportStage
+{
     jnaStage stage;
     const char** inputs;
     char** outputs;
@@ -418,8 +425,9 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     if (found < 0) {
         return entry->animation != NULL
                    ? jnFail(error, jn_badData, "%s: has no animation '%s'", entry->source, entry->animation)
-                   : jnFail(error, jn_badData, "%s: has %d animations; name the one of clip '%s' in the manifest",
-                         entry->source, list->count, entry->name);
+                   : jnFail(error, jn_badData,
+                         "%s: has %d animations; name the one of clip '%s' in the manifest", entry->source,
+                         list->count, entry->name);
     }
     // A copy: two entries may name the same animation.
     const jnaClip* from = &list->clips[found];
@@ -439,8 +447,8 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     return jn_ok;
 }
 
-static jnResult ImportEntry(const char* workspace, Import* import, int index, const jnaClipList* own, jnaNotes* notes,
-    jnError* error)
+static jnResult ImportEntry(
+    const char* workspace, Import* import, int index, const jnaClipList* own, jnaNotes* notes, jnError* error)
 {
     const jnaManifest* m = &import->manifest;
     const jnaManifestClip* entry = &m->clips[index];
@@ -478,8 +486,9 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
     char path[JNA_PATH_LENGTH];
     import->clips = calloc((size_t)m->clipCount + 1, sizeof(*import->clips));
     import->motions = calloc((size_t)m->clipCount + 1, sizeof(*import->motions));
-    jnResult result = import->clips != NULL && import->motions != NULL ? jnaJoinPath(workspace, m->character, path, error)
-                                                                       : OutOfMemory(error);
+    jnResult result = import->clips != NULL && import->motions != NULL
+                          ? jnaJoinPath(workspace, m->character, path, error)
+                          : OutOfMemory(error);
     jnaClipList own = {0};
     jnaImportDef def = ImportDef(m);
     if (result == jn_ok) {
@@ -522,7 +531,8 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
     }
     result = SaveImport(fresh, import, error);
     if (result == jn_ok) {
-        // From here until the new record the import counts as stale: a kill in between loses nothing but time.
+        // From here until the new record the import counts as stale: a kill in between loses nothing but
+        // time.
         (void)unlink(record);
         result = Replace(workspace, fresh, "character", error);
         result = result == jn_ok ? Replace(workspace, fresh, "clips", error) : result;

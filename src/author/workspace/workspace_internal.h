@@ -3,19 +3,24 @@
 
 #include "jounce-author/workspace.h"
 
-enum { JNA_PATH_LENGTH = 4096 };
+enum
+{
+    JNA_PATH_LENGTH = 4096
+};
 
 /// "folder/name", or name where it is absolute; an error where it does not fit. path: [JNA_PATH_LENGTH].
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error);
 
 /// Where things stand in a YAML text: one entry per key and per item of a list.
-typedef struct jnaYamlEntry {
+typedef struct jnaYamlEntry
+{
     char path[160]; // "clips[1].role"; cut where longer
     int line;
     char* text; // of a plain value; NULL for a list or a mapping
 } jnaYamlEntry;
 
-typedef struct jnaYamlMap {
+typedef struct jnaYamlMap
+{
     int count, capacity;
     jnaYamlEntry* entries;
 } jnaYamlMap;

@@ -1,4 +1,5 @@
-// Keys of a YAML text with their lines, for messages: libcyaml fills structs but does not say where a value stood.
+// Keys of a YAML text with their lines, for messages: libcyaml fills structs but does not say where a value
+// stood.
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -7,17 +8,23 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 16, MAX_ENTRIES = 1 << 16 };
+enum
+{
+    MAX_DEPTH = 16,
+    MAX_ENTRIES = 1 << 16
+};
 
 // A list or mapping that is being read.
-typedef struct Level {
+typedef struct Level
+{
     bool list;
     bool wantsValue; // a mapping whose key was just read
     int items;
     size_t pathLength; // of the container itself
 } Level;
 
-typedef struct Walk {
+typedef struct Walk
+{
     jnaYamlMap* map;
     char path[160];
     Level levels[MAX_DEPTH];
@@ -28,7 +35,8 @@ static jnaYamlEntry* Append(jnaYamlMap* map, const char* path, int line)
 {
     if (map->count == map->capacity) {
         int capacity = map->capacity == 0 ? 64 : 2 * map->capacity;
-        jnaYamlEntry* entries = capacity <= MAX_ENTRIES ? realloc(map->entries, (size_t)capacity * sizeof(*entries)) : NULL;
+        jnaYamlEntry* entries =
+            capacity <= MAX_ENTRIES ? realloc(map->entries, (size_t)capacity * sizeof(*entries)) : NULL;
         if (entries == NULL) {
             return NULL;
         }
@@ -67,7 +75,8 @@ static bool BeginValue(Walk* walk, const yaml_event_t* event, bool* good)
         return true;
     }
     level->wantsValue = true;
-    Extend(walk, level, "%s", event->type == YAML_SCALAR_EVENT ? (const char*)event->data.scalar.value : "?", 0);
+    Extend(
+        walk, level, "%s", event->type == YAML_SCALAR_EVENT ? (const char*)event->data.scalar.value : "?", 0);
     *good = Append(walk->map, walk->path, line) != NULL;
     return false;
 }
@@ -115,12 +124,13 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
     for (bool ended = false; !ended && result == jn_ok;) {
         yaml_event_t event;
         if (yaml_parser_parse(&parser, &event) == 0) {
-            result = jnFail(error, jn_badData, "%s:%zu: is not valid YAML: %s", file, parser.problem_mark.line + 1,
-                parser.problem != NULL ? parser.problem : "unknown problem");
+            result = jnFail(error, jn_badData, "%s:%zu: is not valid YAML: %s", file,
+                parser.problem_mark.line + 1, parser.problem != NULL ? parser.problem : "unknown problem");
             break;
         }
         if (!Visit(&walk, &event)) {
-            result = jnFail(error, jn_badData, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
+            result = jnFail(
+                error, jn_badData, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
         }
         ended = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
