@@ -32,7 +32,7 @@ typedef struct TubeDef
     const char*
         animation; // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
     const char* extraMeshes;
-    bool secondSkin; // the same joints with bind matrices that double the surface
+    bool secondSkin; // the same joints with bind matrices that double the surface and shift it by joint
     bool hat; // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
@@ -184,6 +184,7 @@ static inline void AddSkin(GltfWriter* w, const TubeDef* def)
     memcpy(wide, matrices, sizeof(wide));
     for (int j = 0; j < def->joints; ++j) {
         wide[j][0] = wide[j][5] = wide[j][10] = 2;
+        wide[j][12] = 0.25F * (float)j; // no one placement of the mesh explains both joints
     }
     int second = AddArray(w, wide, 64 * (size_t)def->joints, 5126, "MAT4", def->joints);
     char* at = w->json + strlen(w->json);

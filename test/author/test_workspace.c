@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <ftw.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static const TubeDef tube = {.joints = 3, .armature = "", .animation = "rotation"};
@@ -168,7 +170,18 @@ static void NoHalfMadeWorkspaceIsLeft(void** state)
     assert_non_null(strstr(error.message, "no clip 'extra'"));
     // The folder holds nothing, no temporary one either: it can be removed as empty.
     assert_int_equal(rmdir(Path("half")), 0);
+    // A disk that takes no more than 500 bytes a file.
+    assert_int_equal(mkdir(Path("half"), 0777), 0);
     def.motionCount = 0;
+    struct rlimit before, tight;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight = (struct rlimit){500, before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    jnResult full = jnaCreateWorkspace(Path("half/ws"), &def, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(full, jn_ioFailed);
+    assert_int_equal(rmdir(Path("half")), 0);
     MakeWorkspace(Path("taken"));
     assert_int_equal(jnaCreateWorkspace(Path("taken"), &def, NULL, &error), jn_ioFailed);
     assert_non_null(strstr(error.message, "already exists"));
