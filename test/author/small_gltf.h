@@ -33,6 +33,7 @@ typedef struct TubeDef
         animation; // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
     const char* extraMeshes;
     bool secondSkin; // the same joints with bind matrices that double the surface and shift it by joint
+    bool twice; // two joints, each listed twice with shares of its weight
     bool hat; // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
@@ -160,6 +161,11 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
                 int joint = 4 * set + k;
                 joints[v][k] = (uint8_t)(joint < def->joints ? joint : 0);
                 weights[v][k] = joint < def->joints ? TubeWeight(def, v, joint) : 0;
+                if (def->twice) {
+                    const float shares[4] = {0.8F, 0.3F, 0.2F, 0.7F};
+                    joints[v][k] = (uint8_t)(k % 2);
+                    weights[v][k] = TubeWeight(def, v, k % 2) * shares[k];
+                }
             }
         }
         joints[9][0] = def->outOfRange ? 77 : joints[9][0];

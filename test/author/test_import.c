@@ -186,6 +186,20 @@ static void TheEightStrongestOfTenJointsAreKept(void** state)
     Release(&in);
 }
 
+static void AJointThatIsListedTwiceCountsOnce(void** state)
+{
+    (void)state;
+    TubeDef def = plain;
+    def.twice = true;
+    Imported in = Import(&def, 0);
+    for (int v = 0; v < in.character.vertexCount; ++v) {
+        assert_true(in.character.influences[v].weights[2] == 0);
+    }
+    jnaAffine identity = jnaAffine_Identity();
+    assert_true(WorstOfPose(&in, &def, 30, &identity, 3.14159265358979 / 2, 1) < 2e-6);
+    Release(&in);
+}
+
 static void BonesWithoutWeightStayJoints(void** state)
 {
     (void)state;
@@ -453,6 +467,7 @@ int main(void)
         cmocka_unit_test(AMirrorAboveTheSkeletonKeepsTheOutsideOut),
         cmocka_unit_test(CentimetresAreRecognisedAndTold),
         cmocka_unit_test(TheEightStrongestOfTenJointsAreKept),
+        cmocka_unit_test(AJointThatIsListedTwiceCountsOnce),
         cmocka_unit_test(BonesWithoutWeightStayJoints),
         cmocka_unit_test(ASecondSkinMayBindTheSameJointsOtherwise),
         cmocka_unit_test(AMeshThatHangsNowhereIsLeftOutAndTold),

@@ -166,6 +166,121 @@ static void ChangedBytesNeverBringUsDown(void** state)
     print_message("%d imported, %d refused\n", imported, refused);
 }
 
+// Reads a file, lets `edit` change its bytes, imports the copy.
+static jnaCharacter ImportEdited(const char* path, const char* ending,
+    void (*edit)(unsigned char*, size_t, const void*), const void* argument, double* scale)
+{
+    static unsigned char bytes[1 << 20];
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    edit(bytes, size, argument);
+    char copy[512];
+    snprintf(copy, sizeof(copy), "%s/edited_%ld%s", JN_BINARY_DIR, (long)getpid(), ending);
+    file = fopen(copy, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    jnError error = {0};
+    jnaCharacter character;
+    jnaClipList clips;
+    jnaImportDef def = jnaDefaultImportDef();
+    jnResult result = jnaImportCharacter(copy, &def, &character, &clips, scale, NULL, &error);
+    if (result != jn_ok) {
+        fail_msg("%s", error.message);
+    }
+    jnaDestroyClipList(&clips);
+    unlink(copy);
+    return character;
+}
+
+// The value of a property of a binary FBX: after its name come type, label and flags, each a counted string,
+// and a letter.
+static unsigned char* FindProperty(unsigned char* bytes, size_t size, const char* name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 4; i + length + 40 < size; ++i) {
+        uint32_t counted;
+        memcpy(&counted, bytes + i - 4, 4);
+        if (counted == length && memcmp(bytes + i, name, length) == 0) {
+            unsigned char* at = bytes + i + length;
+            for (int k = 0; k < 3; ++k) {
+                memcpy(&counted, at + 1, 4);
+                at += 5 + counted;
+            }
+            return at + 1;
+        }
+    }
+    fail_msg("no property %s", name);
+    return NULL;
+}
+
+static void SetUpAxis(unsigned char* bytes, size_t size, const void* argument)
+{
+    memcpy(FindProperty(bytes, size, "UpAxis"), argument, sizeof(int32_t));
+}
+
+static void SetUnit(unsigned char* bytes, size_t size, const void* argument)
+{
+    memcpy(FindProperty(bytes, size, "UnitScaleFactor"), argument, sizeof(double));
+}
+
+static void AnFbxSaysItsUnitAndItsUpAxis(void** state)
+{
+    (void)state;
+    if (access(MODELS "FBX/huesitos.fbx", R_OK) != 0) {
+        print_message("skipped: assimp-testmodels is not installed\n");
+        skip();
+    }
+    const int32_t y = 1, z = 2;
+    const double inch = 2.54;
+    double scale;
+    jnaCharacter upright = ImportEdited(MODELS "FBX/huesitos.fbx", ".fbx", SetUpAxis, &y, &scale);
+    assert_true(fabs(scale - 0.01) < 1e-9);
+    jnaCharacter lying = ImportEdited(MODELS "FBX/huesitos.fbx", ".fbx", SetUpAxis, &z, NULL);
+    jnaCharacter inches = ImportEdited(MODELS "FBX/huesitos.fbx", ".fbx", SetUnit, &inch, &scale);
+    assert_true(fabs(scale - 0.0254) < 1e-9);
+    assert_int_equal(lying.vertexCount, upright.vertexCount);
+    assert_int_equal(inches.vertexCount, upright.vertexCount);
+    for (int v = 0; v < upright.vertexCount; ++v) {
+        const float *a = upright.positions + 3 * v, *b = lying.positions + 3 * v,
+                    *c = inches.positions + 3 * v;
+        assert_true(fabsf(b[0] - a[0]) < 1e-4F && fabsf(b[1] - a[2]) < 1e-4F && fabsf(b[2] + a[1]) < 1e-4F);
+        assert_true(fabsf(c[1] - 2.54F * a[1]) < 1e-3F);
+    }
+    jnaDestroyCharacter(&upright);
+    jnaDestroyCharacter(&lying);
+    jnaDestroyCharacter(&inches);
+}
+
+static void SetMetre(unsigned char* bytes, size_t size, const void* argument)
+{
+    unsigned char* at = memmem(bytes, size, "<unit name=\"meter\" meter=\"1\"", 28);
+    assert_non_null(at);
+    memcpy(at, argument, 28);
+}
+
+static void AColladaFileSaysItsUnit(void** state)
+{
+    (void)state;
+    if (access(MODELS "Collada/box_nested_animation.dae", R_OK) != 0) {
+        print_message("skipped: assimp-testmodels is not installed\n");
+        skip();
+    }
+    double scale;
+    jnaCharacter plain = ImportEdited(MODELS "Collada/box_nested_animation.dae", ".dae", SetMetre,
+        "<unit name=\"meter\" meter=\"1\"", &scale);
+    assert_true(scale == 1);
+    jnaCharacter tenth = ImportEdited(MODELS "Collada/box_nested_animation.dae", ".dae", SetMetre,
+        "<unit name=\"dm\" meter=\"0.1\" ", &scale);
+    assert_true(fabs(scale - 0.1) < 1e-9);
+    for (int i = 0; i < 3 * plain.vertexCount; ++i) {
+        assert_true(fabsf(tenth.positions[i] - 0.1F * plain.positions[i]) < 1e-5F);
+    }
+    jnaDestroyCharacter(&plain);
+    jnaDestroyCharacter(&tenth);
+}
+
 static void TheKhronosModelsImportAndPlay(void** state)
 {
     (void)state;
@@ -251,6 +366,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(EveryTestModelIsImportedOrRefused),
         cmocka_unit_test(ChangedBytesNeverBringUsDown),
+        cmocka_unit_test(AnFbxSaysItsUnitAndItsUpAxis),
+        cmocka_unit_test(AColladaFileSaysItsUnit),
         cmocka_unit_test(TheKhronosModelsImportAndPlay),
         cmocka_unit_test(ForeignMotionCaptureDrivesTheBody),
         cmocka_unit_test(ClipsOfTheSameSkeletonComeThroughUnchanged),

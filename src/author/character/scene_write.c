@@ -92,13 +92,27 @@ static int FindNode(const NodeList* list, const char* name)
     return found;
 }
 
-static void PutNodes(FILE* stream, const NodeList* list)
+// Assimp has multiplied the axes of Collada's root by the file's unit; here they are in file units again, so
+// that the caller alone decides what a unit is.
+static struct aiMatrix4x4 InFileUnits(const struct aiMatrix4x4* root, double unit)
+{
+    struct aiMatrix4x4 m = *root;
+    float* rows[3] = {&m.a1, &m.b1, &m.c1};
+    for (int i = 0; i < 9 && unit > 0; ++i) {
+        rows[i / 3][i % 3] = (float)((double)rows[i / 3][i % 3] / unit);
+    }
+    return m;
+}
+
+static void PutNodes(FILE* stream, const NodeList* list, double rootUnit)
 {
     PutInteger(stream, list->count);
     for (int i = 0; i < list->count; ++i) {
         PutText(stream, list->nodes[i]->mName.data);
         PutInteger(stream, list->parents[i]);
-        PutMatrix(stream, &list->nodes[i]->mTransformation);
+        struct aiMatrix4x4 local = list->nodes[i]->mTransformation;
+        local = i == 0 ? InFileUnits(&local, rootUnit) : local;
+        PutMatrix(stream, &local);
     }
 }
 
@@ -269,7 +283,7 @@ static bool FindMetadata(const struct aiScene* scene, const char* key, double* v
     return false;
 }
 
-// Assimp reads the <unit meter="..."> of Collada and keeps it to itself; it stands near the top of the file.
+// Assimp applies the <unit meter="..."> of Collada but does not tell it; it stands near the top of the file.
 static double FindColladaUnit(const char* path)
 {
     char text[16385];
@@ -287,7 +301,8 @@ static double FindColladaUnit(const char* path)
     }
     *end = '\0';
     const char* metre = strstr(unit, "meter=\"");
-    return metre != NULL ? strtod(metre + strlen("meter=\""), NULL) : 0;
+    double metres = metre != NULL ? strtod(metre + strlen("meter=\""), NULL) : 0;
+    return metres > 1e-9 && metres < 1e9 ? metres : 0;
 }
 
 // Assimp lists glTF meshes as it meets them in the hierarchy; users count vertices in the order of the file.
@@ -334,7 +349,7 @@ static void PutScene(FILE* stream, const char* path, const struct aiScene* scene
     PutInteger(stream, 1);
     PutNumber(stream, metres);
     PutInteger(stream, up == 0 || up == 2 ? (int64_t)up : 1);
-    PutNodes(stream, list);
+    PutNodes(stream, list, jnaHasEnding(path, ".dae") ? metres : 0);
     PutInteger(stream, scene->mNumMeshes);
     unsigned* sorted = OrderMeshes(scene, order);
     for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
