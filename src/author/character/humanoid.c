@@ -1,48 +1,104 @@
 // Joint names of common conventions, brought to one form: side and word.
 //
-// The side is "left" or "right" anywhere, a lone l or r between separators, or a capital or small L or R before a
-// capital. The word is what remains in small letters without prefixes of exporters, namespaces and separators.
+// The side is "left" or "right" anywhere, a lone l or r between separators, or a capital or small L or R
+// before a capital. The word is what remains in small letters without prefixes of exporters, namespaces and
+// separators.
 #include "humanoid.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NO_SIDE = -1, HIPS = 100, HEAD, SPINE, NECK };
+enum
+{
+    NO_SIDE = -1,
+    HIPS = 100,
+    HEAD,
+    SPINE,
+    NECK
+};
 
 // In order of preference where a skeleton has several candidates for a part.
-static const struct {
+static const struct
+{
     const char* word;
     bool sided;
     int part;
 } words[] = {
-    {"hips", false, HIPS}, {"pelvis", false, HIPS}, {"hip", false, HIPS}, {"root", false, HIPS},
-    {"head", false, HEAD}, {"head01", false, HEAD},
-    {"lowerback", false, SPINE}, {"spine", false, SPINE}, {"spine1", false, SPINE}, {"spine2", false, SPINE},
-    {"spine3", false, SPINE}, {"spine4", false, SPINE}, {"spine01", false, SPINE}, {"spine02", false, SPINE},
-    {"spine03", false, SPINE}, {"spine04", false, SPINE}, {"spine05", false, SPINE}, {"abdomen", false, SPINE}, {"ab", false, SPINE},
-    {"abdomen2", false, SPINE}, {"chest", false, SPINE}, {"chest2", false, SPINE}, {"upperchest", false, SPINE},
-    {"torso", false, SPINE}, {"waist", false, SPINE},
-    {"neck", false, NECK}, {"neck1", false, NECK}, {"neck2", false, NECK}, {"neck01", false, NECK},
-    {"neck02", false, NECK}, {"neck03", false, NECK},
-    {"clavicle", true, jna_clavicle}, {"collar", true, jna_clavicle}, {"shoulder", true, jna_clavicle},
-    {"upperarm", true, jna_upperArm}, {"arm", true, jna_upperArm}, {"uparm", true, jna_upperArm},
-    {"upperarm01", true, jna_upperArm}, {"shldr", true, jna_upperArm},
-    {"forearm", true, jna_foreArm}, {"lowerarm", true, jna_foreArm}, {"lowerarm01", true, jna_foreArm},
-    {"elbow", true, jna_foreArm}, {"lowarm", true, jna_foreArm},
-    {"hand", true, jna_hand}, {"wrist", true, jna_hand},
-    {"upleg", true, jna_thigh}, {"upperleg", true, jna_thigh}, {"thigh", true, jna_thigh},
-    {"upperleg01", true, jna_thigh}, {"hip", true, jna_thigh},
-    {"shin", true, jna_shin}, {"lowerleg", true, jna_shin}, {"calf", true, jna_shin}, {"lowerleg01", true, jna_shin},
-    {"knee", true, jna_shin}, {"leg", true, jna_shin}, {"lowleg", true, jna_shin},
-    {"foot", true, jna_foot}, {"ankle", true, jna_foot},
-    {"toebase", true, jna_toe}, {"toes", true, jna_toe}, {"toe", true, jna_toe}, {"ball", true, jna_toe},
-    {"toe0", true, jna_toe}, {"toe11", true, jna_toe},
+    {"hips", false, HIPS},
+    {"pelvis", false, HIPS},
+    {"hip", false, HIPS},
+    {"root", false, HIPS},
+    {"head", false, HEAD},
+    {"head01", false, HEAD},
+    {"lowerback", false, SPINE},
+    {"spine", false, SPINE},
+    {"spine1", false, SPINE},
+    {"spine2", false, SPINE},
+    {"spine3", false, SPINE},
+    {"spine4", false, SPINE},
+    {"spine01", false, SPINE},
+    {"spine02", false, SPINE},
+    {"spine03", false, SPINE},
+    {"spine04", false, SPINE},
+    {"spine05", false, SPINE},
+    {"abdomen", false, SPINE},
+    {"ab", false, SPINE},
+    {"abdomen2", false, SPINE},
+    {"chest", false, SPINE},
+    {"chest2", false, SPINE},
+    {"upperchest", false, SPINE},
+    {"torso", false, SPINE},
+    {"waist", false, SPINE},
+    {"neck", false, NECK},
+    {"neck1", false, NECK},
+    {"neck2", false, NECK},
+    {"neck01", false, NECK},
+    {"neck02", false, NECK},
+    {"neck03", false, NECK},
+    {"clavicle", true, jna_clavicle},
+    {"collar", true, jna_clavicle},
+    {"shoulder", true, jna_clavicle},
+    {"upperarm", true, jna_upperArm},
+    {"arm", true, jna_upperArm},
+    {"uparm", true, jna_upperArm},
+    {"upperarm01", true, jna_upperArm},
+    {"shldr", true, jna_upperArm},
+    {"forearm", true, jna_foreArm},
+    {"lowerarm", true, jna_foreArm},
+    {"lowerarm01", true, jna_foreArm},
+    {"elbow", true, jna_foreArm},
+    {"lowarm", true, jna_foreArm},
+    {"hand", true, jna_hand},
+    {"wrist", true, jna_hand},
+    {"upleg", true, jna_thigh},
+    {"upperleg", true, jna_thigh},
+    {"thigh", true, jna_thigh},
+    {"upperleg01", true, jna_thigh},
+    {"hip", true, jna_thigh},
+    {"shin", true, jna_shin},
+    {"lowerleg", true, jna_shin},
+    {"calf", true, jna_shin},
+    {"lowerleg01", true, jna_shin},
+    {"knee", true, jna_shin},
+    {"leg", true, jna_shin},
+    {"lowleg", true, jna_shin},
+    {"foot", true, jna_foot},
+    {"ankle", true, jna_foot},
+    {"toebase", true, jna_toe},
+    {"toes", true, jna_toe},
+    {"toe", true, jna_toe},
+    {"ball", true, jna_toe},
+    {"toe0", true, jna_toe},
+    {"toe11", true, jna_toe},
 };
-enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+enum
+{
+    WORD_COUNT = sizeof(words) / sizeof(words[0])
+};
 
-static const char* const prefixes[] = {"mixamorig", "jbipc", "jbip", "bip001", "bip01", "bip", "def", "org", "ccbase",
-    "character1"};
+static const char* const prefixes[] = {
+    "mixamorig", "jbipc", "jbip", "bip001", "bip01", "bip", "def", "org", "ccbase", "character1"};
 
 // Cuts `what` out of the text; true if it was there.
 static bool Remove(char* text, const char* what)
@@ -115,7 +171,8 @@ static int SplitName(const char* name, char* word)
 }
 
 // The best candidate so far for each part; lower rank wins, then the joint nearer to the root.
-typedef struct Ranks {
+typedef struct Ranks
+{
     int hips, head, sided[JNA_SIDED_SLOTS];
 } Ranks;
 
@@ -152,7 +209,8 @@ static void Sort(int joint, int rank, int side, jnaHumanoid* h, Ranks* ranks)
     }
 }
 
-// Where an arm has no joint of its own but a collar and a shoulder, as in Biovision's files, the shoulder is the arm.
+// Where an arm has no joint of its own but a collar and a shoulder, as in Biovision's files, the shoulder is
+// the arm.
 static void SettleShoulders(const jnaCharacter* skeleton, jnaHumanoid* h)
 {
     for (int j = 0; j < skeleton->jointCount; ++j) {

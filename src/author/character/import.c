@@ -43,7 +43,7 @@ jnaImportDef jnaDefaultImportDef(void)
 // Largest side of the box around all placed meshes, in file units.
 static double MeasureExtent(const jnaPlacement* placement)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     for (int m = 0; m < placement->count; ++m) {
         const jnaPlacedMesh* placed = &placement->meshes[m];
         for (int v = 0; v < placed->mesh->vertexCount; ++v) {

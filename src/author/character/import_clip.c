@@ -96,8 +96,8 @@ static void Widen(const jnaSceneKeys* keys, double* first, double* last)
 static jnResult MeasureClip(const char* path, const jnaSceneAnimation* animation, double rate, double* first,
     double* ticks, int* frameCount, jnError* error)
 {
-    double last = -INFINITY;
-    *first = INFINITY;
+    double last = -HUGE_VAL;
+    *first = HUGE_VAL;
     for (int c = 0; c < animation->channelCount; ++c) {
         Widen(&animation->channels[c].translation, first, &last);
         Widen(&animation->channels[c].rotation, first, &last);

@@ -236,7 +236,7 @@ static double Extent(int count, const float* positions)
 {
     double extent = 0;
     for (int i = 0; i < 3; ++i) {
-        double low = INFINITY, high = -INFINITY;
+        double low = HUGE_VAL, high = -HUGE_VAL;
         for (int v = 0; v < count; ++v) {
             low = fmin(low, (double)positions[3 * (size_t)v + (size_t)i]);
             high = fmax(high, (double)positions[3 * (size_t)v + (size_t)i]);

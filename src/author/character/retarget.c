@@ -292,7 +292,7 @@ static double LegLength(const jnaHumanoid* h, const Pose* pose)
 // Height of the lowest foot or toe joint, along the target's up axis, in the units of the pose.
 static double LowestFoot(const jnaHumanoid* h, const Pose* pose, const double* axes)
 {
-    double lowest = INFINITY;
+    double lowest = HUGE_VAL;
     for (int s = jna_foot; s < JNA_SIDED_SLOTS; ++s) {
         if (h->sided[s] >= 0) {
             double turned[3];

@@ -27,7 +27,7 @@ static double Now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void Limit(int resource, rlim_t value)
+static void Limit(unsigned resource, rlim_t value)
 {
     struct rlimit limit = {value, value};
     (void)setrlimit(resource, &limit);
