@@ -408,6 +408,55 @@ static void AnEditedManifestIsImportedAgain(void** state)
     jnaDestroyManifest(&m);
 }
 
+// The tube as a .gltf with its bytes in a file beside it.
+static void WriteSplitTube(const char* text, const char* binary, const char* uri)
+{
+    static char bytes[1 << 16];
+    FILE* file = fopen(WriteTube("ws", &tube), "rb");
+    size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    uint32_t length;
+    memcpy(&length, bytes + 12, 4);
+    static const char key[] = "\"buffers\":[{";
+    char* at = memmem(bytes + 20, length, key, strlen(key));
+    assert_non_null(at);
+    at += strlen(key);
+    file = fopen(text, "wb");
+    fwrite(bytes + 20, 1, (size_t)(at - bytes - 20), file);
+    fprintf(file, "\"uri\":\"%s\",", uri);
+    fwrite(at, 1, (size_t)(bytes + 20 + length - at), file);
+    fclose(file);
+    file = fopen(binary, "wb");
+    fwrite(bytes + 28 + length, 1, size - 28 - length, file);
+    fclose(file);
+}
+
+static void AChangedBufferBesideAGltfIsNoticed(void** state)
+{
+    (void)state;
+    WriteSplitTube(Path("split.gltf"), Path("split.bin"), "split.bin");
+    jnError error = {0};
+    jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
+    def.character = Path("split.gltf");
+    const char* path = Path("split");
+    if (jnaCreateWorkspace(path, &def, NULL, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
+    bool imported = true;
+    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_false(imported);
+    FILE* file = fopen(Path("split.bin"), "r+b");
+    const float moved = 0.35F;
+    fwrite(&moved, 4, 1, file);
+    fclose(file);
+    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_true(imported);
+    jnaCharacter character;
+    assert_int_equal(jnaLoadCharacter(path, &character, &error), jn_ok);
+    assert_true(character.positions[0] == moved);
+    jnaDestroyCharacter(&character);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +470,7 @@ int main(void)
         cmocka_unit_test(AStageIsStaleWhenWhatItReadsChanges),
         cmocka_unit_test(TheHashIsFnv),
         cmocka_unit_test(AnEditedManifestIsImportedAgain),
+        cmocka_unit_test(AChangedBufferBesideAGltfIsNoticed),
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }

@@ -9,10 +9,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,29 +235,75 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
 typedef struct ImportStage
 {
     jnaStage stage;
-    const char** inputs;
+    char** inputs;
     char** outputs;
     char* settings;
 } ImportStage;
 
+static void FreeTexts(char** texts, int count)
+{
+    for (int i = 0; texts != NULL && i < count; ++i) {
+        free(texts[i]);
+    }
+    free(texts);
+}
+
 static void DestroyStage(ImportStage* s)
 {
-    for (int i = 0; s->outputs != NULL && i < s->stage.outputCount; ++i) {
-        free(s->outputs[i]);
-    }
-    free(s->inputs);
-    free(s->outputs);
+    FreeTexts(s->inputs, s->stage.inputCount);
+    FreeTexts(s->outputs, s->stage.outputCount);
     free(s->settings);
 }
 
-static void AddInput(ImportStage* s, const char* file)
+// Adds a text once. False when memory is short.
+static bool AddText(char*** texts, int* count, const char* text)
 {
-    for (int i = 0; i < s->stage.inputCount; ++i) {
-        if (strcmp(s->inputs[i], file) == 0) {
-            return;
+    for (int i = 0; i < *count; ++i) {
+        if (strcmp((*texts)[i], text) == 0) {
+            return true;
         }
     }
-    s->inputs[s->stage.inputCount++] = file;
+    char** more = realloc(*texts, ((size_t)*count + 1) * sizeof(*more));
+    if (more == NULL) {
+        return false;
+    }
+    *texts = more;
+    char* copy = strdup(text);
+    if (copy == NULL) {
+        return false;
+    }
+    more[(*count)++] = copy;
+    return true;
+}
+
+// A .gltf keeps its bytes in files beside it; a change there is a change of the character.
+static bool AddBuffers(ImportStage* s, const char* workspace, const char* file)
+{
+    char path[JNA_PATH_LENGTH];
+    size_t length = strlen(file);
+    if (length < 5 || strcasecmp(file + length - 5, ".gltf") != 0 ||
+        jnaJoinPath(workspace, file, path, NULL) != jn_ok) {
+        return true;
+    }
+    json_t* root = json_load_file(path, 0, NULL);
+    const json_t* buffers = json_object_get(root, "buffers");
+    const char* slash = strrchr(file, '/');
+    int folder = slash != NULL ? (int)(slash - file) + 1 : 0;
+    bool good = true;
+    for (size_t i = 0; good && i < json_array_size(buffers); ++i) {
+        const char* uri = json_string_value(json_object_get(json_array_get(buffers, i), "uri"));
+        if (uri != NULL && strncmp(uri, "data:", 5) != 0) {
+            snprintf(path, sizeof(path), "%.*s%s", folder, file, uri);
+            good = AddText(&s->inputs, &s->stage.inputCount, path);
+        }
+    }
+    json_decref(root);
+    return good;
+}
+
+static bool AddInput(ImportStage* s, const char* workspace, const char* file)
+{
+    return AddText(&s->inputs, &s->stage.inputCount, file) && AddBuffers(s, workspace, file);
 }
 
 static char* DescribeSettings(const jnaManifest* m)
@@ -278,34 +326,23 @@ static char* DescribeSettings(const jnaManifest* m)
     return fclose(stream) == 0 ? text : NULL;
 }
 
-static jnResult DescribeStage(const jnaManifest* m, ImportStage* s, jnError* error)
+static jnResult DescribeStage(const char* workspace, const jnaManifest* m, ImportStage* s, jnError* error)
 {
-    *s = (ImportStage){.stage = {.name = "import"}};
-    s->inputs = calloc(2 * (size_t)m->clipCount + 2, sizeof(*s->inputs));
-    s->outputs = calloc((size_t)m->clipCount + 2, sizeof(*s->outputs));
-    s->settings = DescribeSettings(m);
-    if (s->inputs == NULL || s->outputs == NULL || s->settings == NULL) {
+    *s = (ImportStage){.stage = {.name = "import"}, .settings = DescribeSettings(m)};
+    bool good = s->settings != NULL && AddInput(s, workspace, m->character) &&
+                AddText(&s->outputs, &s->stage.outputCount, "character/character.json");
+    for (int i = 0; good && i < m->clipCount; ++i) {
+        char output[JNA_NAME_LENGTH + 32];
+        snprintf(output, sizeof(output), "clips/%s/clip.json", m->clips[i].name);
+        good = AddInput(s, workspace, m->clips[i].source) &&
+               (m->clips[i].motion == NULL || AddInput(s, workspace, m->clips[i].motion)) &&
+               AddText(&s->outputs, &s->stage.outputCount, output);
+    }
+    if (!good) {
         DestroyStage(s);
         return OutOfMemory(error);
     }
-    AddInput(s, m->character);
-    s->outputs[s->stage.outputCount++] = strdup("character/character.json");
-    for (int i = 0; i < m->clipCount; ++i) {
-        char output[JNA_NAME_LENGTH + 32];
-        AddInput(s, m->clips[i].source);
-        if (m->clips[i].motion != NULL) {
-            AddInput(s, m->clips[i].motion);
-        }
-        snprintf(output, sizeof(output), "clips/%s/clip.json", m->clips[i].name);
-        s->outputs[s->stage.outputCount++] = strdup(output);
-    }
-    for (int i = 0; i < s->stage.outputCount; ++i) {
-        if (s->outputs[i] == NULL) {
-            DestroyStage(s);
-            return OutOfMemory(error);
-        }
-    }
-    s->stage.inputs = s->inputs;
+    s->stage.inputs = (const char* const*)s->inputs;
     s->stage.outputs = (const char* const*)s->outputs;
     s->stage.settings = s->settings;
     return jn_ok;
@@ -347,7 +384,7 @@ static jnResult RecordImport(const char* workspace, const jnaManifest* manifest,
     if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
         result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    result = result == jn_ok ? DescribeStage(manifest, &stage, error) : result;
+    result = result == jn_ok ? DescribeStage(workspace, manifest, &stage, error) : result;
     if (result == jn_ok) {
         result = jnaStage_Record(workspace, &stage.stage, error);
         DestroyStage(&stage);
@@ -551,7 +588,7 @@ jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, j
     jnResult result = jnaJoinPath(path, "manifest.yaml", manifest, error);
     result = result == jn_ok ? jnaReadManifest(manifest, &import.manifest, error) : result;
     if (result == jn_ok) {
-        result = DescribeStage(&import.manifest, &stage, error);
+        result = DescribeStage(path, &import.manifest, &stage, error);
     }
     if (result == jn_ok) {
         result = jnaStage_IsStale(path, &stage.stage, &stale, NULL, error);
