@@ -288,6 +288,31 @@ static void ARigidMeshOnAJointMovesWithIt(void** state)
     Release(&in);
 }
 
+static void AClipInCentimetresFitsACharacterInMetres(void** state)
+{
+    (void)state;
+    TubeDef large = plain;
+    large.armature = ",\"scale\":[100,100,100]";
+    Imported in = Import(&plain, 0);
+    jnError error = {0};
+    jnaImportDef options = jnaDefaultImportDef();
+    jnaClipList clips;
+    const char* path = WriteTube("large", &large);
+    assert_int_equal(jnaImportClips(path, &options, NULL, &in.character, &clips, NULL, &error), jn_ok);
+    unlink(path);
+    assert_int_equal(clips.count, 1);
+    size_t joints = (size_t)in.clips.clips[0].frameCount * 2;
+    assert_int_equal(clips.clips[0].frameCount, in.clips.clips[0].frameCount);
+    for (size_t i = 0; i < 3 * joints; ++i) {
+        assert_true(fabsf(clips.clips[0].translations[i] - in.clips.clips[0].translations[i]) < 1e-5F);
+    }
+    for (size_t i = 0; i < 4 * joints; ++i) {
+        assert_true(fabsf(clips.clips[0].rotations[i] - in.clips.clips[0].rotations[i]) < 1e-5F);
+    }
+    jnaDestroyClipList(&clips);
+    Release(&in);
+}
+
 // One line that names the file and holds the words.
 static void Refused(const TubeDef* def, const char* words)
 {
@@ -472,6 +497,7 @@ int main(void)
         cmocka_unit_test(ASecondSkinMayBindTheSameJointsOtherwise),
         cmocka_unit_test(AMeshThatHangsNowhereIsLeftOutAndTold),
         cmocka_unit_test(ARigidMeshOnAJointMovesWithIt),
+        cmocka_unit_test(AClipInCentimetresFitsACharacterInMetres),
         cmocka_unit_test(BadFilesGetOneClearLine),
         cmocka_unit_test(EveryCutOfAFileIsRefused),
         cmocka_unit_test(TimeAndMemoryAreLimited),
