@@ -288,6 +288,7 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"clips:\n- {name: a, role: train, source: b}\n- {name: a, role: test, source: b}\n",
             ":6: there are two clips"},
         {"clips:\n- {name: a/b, role: train, source: b}\n", ":5: the clip name 'a/b'"},
+        {"clips:\n- {name: \"a\\nb\", role: train, source: b}\n", ":5: the clip name 'a b'"},
         {"rate: 30\nrate: 31\n", ":5: 'rate' is given twice"}, {"rate: [30\n", ":5: is not valid YAML"},
         {"springs:\n  mode: mask\n", ":5: springs by mask need"},
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},

@@ -25,8 +25,12 @@ void jnaNotes_Add(jnaNotes* notes, const char* format, ...)
     notes->lines = lines;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(notes->lines[notes->count++], JNA_NOTE_LENGTH, format, arguments);
+    char* line = notes->lines[notes->count++];
+    vsnprintf(line, JNA_NOTE_LENGTH, format, arguments);
     va_end(arguments);
+    for (; *line != '\0'; ++line) {
+        *line = (unsigned char)*line < ' ' || *line == 127 ? ' ' : *line;
+    }
 }
 
 void jnaDestroyNotes(jnaNotes* notes)

@@ -271,12 +271,7 @@ static jnResult TakeScene(Reader* r, jnaScene* scene)
         if (r->broken) {
             return Broken(r);
         }
-        jnFail(r->error, jn_badData, "%s", sentence);
-        // One line, whatever a library put into it.
-        for (char* c = r->error != NULL ? r->error->message : NULL; c != NULL && *c != '\0'; ++c) {
-            *c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
-        }
-        return jn_badData;
+        return jnFail(r->error, jn_badData, "%s", sentence);
     }
     scene->metresPerUnit = TakeNumber(r);
     if (!isfinite(scene->metresPerUnit) || scene->metresPerUnit < 0) {
