@@ -33,6 +33,7 @@ typedef struct TubeDef
         animation; // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
     const char* extraMeshes;
     bool secondSkin; // the same joints with bind matrices that double the surface and shift it by joint
+    bool integers; // weights as bytes, keys as shorts, both normalised
     bool twice; // two joints, each listed twice with shares of its weight
     bool hat; // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
@@ -46,6 +47,7 @@ typedef struct GltfWriter
     int count;
 } GltfWriter;
 
+// A negative component is a normalised one.
 static inline int AddArray(
     GltfWriter* w, const void* data, size_t size, int component, const char* type, int count)
 {
@@ -55,8 +57,9 @@ static inline int AddArray(
     char* accessors = w->accessors + strlen(w->accessors);
     const char* comma = w->count > 0 ? "," : "";
     sprintf(views, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}", comma, w->size, size);
-    sprintf(accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"type\":\"%s\",\"count\":%d%s}", comma,
-        w->count, component, type, count, w->count == 0 ? ",\"min\":[-1,0,-1],\"max\":[1,2,1]" : "");
+    sprintf(accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"type\":\"%s\",\"count\":%d%s%s}", comma,
+        w->count, abs(component), type, count, component < 0 ? ",\"normalized\":true" : "",
+        w->count == 0 ? ",\"min\":[-1,0,-1],\"max\":[1,2,1]" : "");
     w->size += size;
     return w->count++;
 }
@@ -93,7 +96,12 @@ static inline void AddAnimation(GltfWriter* w, const TubeDef* def, char* json)
         {0, 0, 0, 1}, {0, 0, eighth, sqrtf(1 - eighth * eighth)}, {0, 0, half, sqrtf(1 - half * half)}};
     int count = zero ? 1 : 3;
     int input = AddArray(w, times, sizeof(float) * (size_t)count, 5126, "SCALAR", count);
-    int output = AddArray(w, turns, 16 * (size_t)count, 5126, "VEC4", count);
+    int16_t shorts[3][4];
+    for (int i = 0; i < 12; ++i) {
+        shorts[i / 4][i % 4] = (int16_t)lroundf(32767 * turns[i / 4][i % 4]);
+    }
+    int output = def->integers ? AddArray(w, shorts, 8 * (size_t)count, -5122, "VEC4", count)
+                               : AddArray(w, turns, 16 * (size_t)count, 5126, "VEC4", count);
     sprintf(json,
         ",\"animations\":[{\"name\":\"wave|top\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,"
         "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d}]}]",
@@ -135,6 +143,18 @@ static inline int AddTriangles(GltfWriter* w)
     return AddArray(w, triangles, sizeof(triangles), 5123, "SCALAR", (int)(at - triangles));
 }
 
+static inline int AddShares(GltfWriter* w, const TubeDef* def, float (*weights)[4])
+{
+    if (!def->integers) {
+        return AddArray(w, weights, TUBE_FILE_VERTICES * 16, 5126, "VEC4", TUBE_FILE_VERTICES);
+    }
+    uint8_t bytes[TUBE_FILE_VERTICES * 4];
+    for (int i = 0; i < TUBE_FILE_VERTICES * 4; ++i) {
+        bytes[i] = (uint8_t)lroundf(255 * weights[i / 4][i % 4]);
+    }
+    return AddArray(w, bytes, sizeof(bytes), -5121, "VEC4", TUBE_FILE_VERTICES);
+}
+
 static inline void AddMesh(GltfWriter* w, const TubeDef* def)
 {
     float positions[TUBE_FILE_VERTICES][3], uvs[TUBE_FILE_VERTICES][2], weights[TUBE_FILE_VERTICES][4];
@@ -171,8 +191,7 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
         joints[9][0] = def->outOfRange ? 77 : joints[9][0];
         at += sprintf(at, ",\"JOINTS_%d\":%d", set,
             AddArray(w, joints, sizeof(joints), 5121, "VEC4", TUBE_FILE_VERTICES));
-        at += sprintf(at, ",\"WEIGHTS_%d\":%d", set,
-            AddArray(w, weights, sizeof(weights), 5126, "VEC4", TUBE_FILE_VERTICES));
+        at += sprintf(at, ",\"WEIGHTS_%d\":%d", set, AddShares(w, def, weights));
     }
     sprintf(at, "},\"indices\":%d}]}%s],", AddTriangles(w), def->extraMeshes != NULL ? def->extraMeshes : "");
 }

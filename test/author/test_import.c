@@ -200,6 +200,37 @@ static void AJointThatIsListedTwiceCountsOnce(void** state)
     Release(&in);
 }
 
+static void WeightsAndKeysMayBeIntegers(void** state)
+{
+    (void)state;
+    TubeDef def = plain;
+    def.integers = true;
+    Imported in = Import(&def, 0);
+    assert_int_equal(in.character.vertexCount, TUBE_VERTICES);
+    jnaAffine identity = jnaAffine_Identity();
+    // A byte holds a weight to 1/510; the farthest point moves 2 units.
+    assert_true(WorstOfPose(&in, &def, 30, &identity, 3.14159265358979 / 2, 1) < 0.005);
+    Release(&in);
+}
+
+static void ASkinMayLeaveItsBindMatricesOut(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .noBind = true};
+    Imported in = Import(&def, 0);
+    const jnaCharacter* c = &in.character;
+    float matrices[24], skinned[3 * TUBE_FILE_VERTICES];
+    jnaPoseMatrices(c, NULL, 0, matrices);
+    jnaSkin(c, matrices, skinned);
+    for (int v = 0; v < TUBE_FILE_VERTICES; ++v) {
+        float rest[3];
+        TubePosition(v, rest);
+        // Unit matrices: joint 1, one unit up, lifts its share by one.
+        assert_true(fabsf(skinned[3 * c->weld[v] + 1] - rest[1] - TubeWeight(&def, v, 1)) < 1e-5F);
+    }
+    Release(&in);
+}
+
 static void BonesWithoutWeightStayJoints(void** state)
 {
     (void)state;
@@ -345,7 +376,6 @@ static void BadFilesGetOneClearLine(void** state)
         "cycle");
     Refused(&(TubeDef){.joints = 2, .armature = "", .flat = true}, "no area");
     Refused(&(TubeDef){.joints = 2, .armature = "", .animation = "zero"}, "zero length");
-    Refused(&(TubeDef){.joints = 2, .armature = "", .noBind = true}, "inverseBindMatrices");
     Refused(&(TubeDef){.joints = 2, .armature = ",\"scale\":[0,0,0]"}, "inverted");
 }
 
@@ -493,6 +523,8 @@ int main(void)
         cmocka_unit_test(CentimetresAreRecognisedAndTold),
         cmocka_unit_test(TheEightStrongestOfTenJointsAreKept),
         cmocka_unit_test(AJointThatIsListedTwiceCountsOnce),
+        cmocka_unit_test(WeightsAndKeysMayBeIntegers),
+        cmocka_unit_test(ASkinMayLeaveItsBindMatricesOut),
         cmocka_unit_test(BonesWithoutWeightStayJoints),
         cmocka_unit_test(ASecondSkinMayBindTheSameJointsOtherwise),
         cmocka_unit_test(AMeshThatHangsNowhereIsLeftOutAndTold),

@@ -1,34 +1,15 @@
 // A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut
 // container, a hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's
 // list, a skin without bind matrices. Runs in the child process, so that it too may meet a hostile file.
+#include "gltf.h"
 #include "internal.h"
-#include "scene.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 
-typedef struct Bytes
+static jnaGltfBytes ReadBytes(const char* path)
 {
-    unsigned char* data; // NULL where the buffer is not at hand
-    size_t size;
-    bool owned;
-} Bytes;
-
-typedef struct Gltf
-{
-    const char* path;
-    Bytes file;
-    Bytes binary; // the second chunk of a .glb
-    json_t* root;
-    Bytes* buffers;
-    size_t bufferCount;
-    jnError* error;
-} Gltf;
-
-static Bytes ReadBytes(const char* path)
-{
-    Bytes bytes = {0};
+    jnaGltfBytes bytes = {0};
     FILE* file = fopen(path, "rb");
     if (file == NULL) {
         return bytes;
@@ -49,11 +30,11 @@ static size_t ReadU32(const unsigned char* at)
 }
 
 // Splits a .glb into its two chunks; for a .gltf the text is the whole file.
-static jnResult SplitContainer(Gltf* g, Bytes* text)
+static jnResult SplitContainer(jnaGltf* g, jnaGltfBytes* text)
 {
     const unsigned char* data = g->file.data;
     size_t size = g->file.size;
-    *text = (Bytes){g->file.data, size, false};
+    *text = (jnaGltfBytes){g->file.data, size, false};
     if (!jnaHasEnding(g->path, ".glb")) {
         return jn_ok;
     }
@@ -76,9 +57,9 @@ static jnResult SplitContainer(Gltf* g, Bytes* text)
             return jnFail(g->error, jn_badData, "%s: a chunk reaches past the end of the file", g->path);
         }
         if (memcmp(data + at + 4, "JSON", 4) == 0) {
-            *text = (Bytes){g->file.data + at + 8, length, false};
+            *text = (jnaGltfBytes){g->file.data + at + 8, length, false};
         } else if (memcmp(data + at + 4, "BIN", 4) == 0) {
-            g->binary = (Bytes){g->file.data + at + 8, length, false};
+            g->binary = (jnaGltfBytes){g->file.data + at + 8, length, false};
         }
         at += 8 + length;
     }
@@ -92,9 +73,9 @@ static int Base64Digit(char c)
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-static Bytes DecodeBase64(const char* text)
+static jnaGltfBytes DecodeBase64(const char* text)
 {
-    Bytes bytes = {malloc(strlen(text) / 4 * 3 + 4), 0, true};
+    jnaGltfBytes bytes = {malloc(strlen(text) / 4 * 3 + 4), 0, true};
     unsigned group = 0;
     int bits = 0;
     for (; bytes.data != NULL && Base64Digit(*text) >= 0; ++text) {
@@ -109,11 +90,11 @@ static Bytes DecodeBase64(const char* text)
 }
 
 // A buffer of the file: embedded, as text, or beside the file.
-static Bytes LoadBuffer(const Gltf* g, size_t index, const char* uri)
+static jnaGltfBytes LoadBuffer(const jnaGltf* g, size_t index, const char* uri)
 {
     if (uri == NULL) {
-        Bytes binary = g->binary;
-        return index == 0 ? binary : (Bytes){0};
+        jnaGltfBytes binary = g->binary;
+        return index == 0 ? binary : (jnaGltfBytes){0};
     }
     const char* comma = strncmp(uri, "data:", 5) == 0 ? strstr(uri, ";base64,") : NULL;
     if (comma != NULL) {
@@ -123,16 +104,16 @@ static Bytes LoadBuffer(const Gltf* g, size_t index, const char* uri)
     size_t folder = slash != NULL ? (size_t)(slash - g->path) + 1 : 0;
     char* path = malloc(folder + strlen(uri) + 1);
     if (path == NULL) {
-        return (Bytes){0};
+        return (jnaGltfBytes){0};
     }
     memcpy(path, g->path, folder);
     strcpy(path + folder, uri);
-    Bytes bytes = ReadBytes(path);
+    jnaGltfBytes bytes = ReadBytes(path);
     free(path);
     return bytes;
 }
 
-static jnResult LoadBuffers(Gltf* g)
+static jnResult LoadBuffers(jnaGltf* g)
 {
     const json_t* list = json_object_get(g->root, "buffers");
     g->bufferCount = json_array_size(list);
@@ -158,7 +139,7 @@ static jnResult LoadBuffers(Gltf* g)
 }
 
 // Every node has at most one parent and nobody is their own ancestor.
-static jnResult CheckNodes(const Gltf* g)
+static jnResult CheckNodes(const jnaGltf* g)
 {
     const json_t* nodes = json_object_get(g->root, "nodes");
     size_t count = json_array_size(nodes);
@@ -203,15 +184,7 @@ static jnResult CheckNodes(const Gltf* g)
     return result;
 }
 
-// Where an accessor's elements lie. `data` is NULL where it has no buffer of its own (sparse, compressed).
-typedef struct Elements
-{
-    const unsigned char* data;
-    size_t count, width, stride;
-    int component; // 5121 and so on
-} Elements;
-
-static size_t ComponentSize(json_int_t component)
+size_t jnaGltf_ComponentSize(int64_t component)
 {
     switch (component) {
     case 5120:
@@ -250,14 +223,14 @@ static json_int_t GetInteger(const json_t* object, const char* key, json_int_t f
     return json_is_integer(value) ? json_integer_value(value) : fallback;
 }
 
-static jnResult FindElements(const Gltf* g, size_t index, Elements* elements)
+jnResult jnaGltf_FindElements(const jnaGltf* g, size_t index, jnaGltfElements* elements)
 {
     const json_t* accessor = json_array_get(json_object_get(g->root, "accessors"), index);
     json_int_t component = GetInteger(accessor, "componentType", 0),
                count = GetInteger(accessor, "count", -1);
     size_t width = TypeWidth(json_string_value(json_object_get(accessor, "type")));
-    *elements = (Elements){.component = (int)component, .width = width};
-    if (ComponentSize(component) == 0 || width == 0 || count < 0) {
+    *elements = (jnaGltfElements){.component = (int)component, .width = width};
+    if (jnaGltf_ComponentSize(component) == 0 || width == 0 || count < 0) {
         return jnFail(g->error, jn_badData, "%s: accessor %zu does not exist or has no sound type and count",
             g->path, index);
     }
@@ -269,13 +242,13 @@ static jnResult FindElements(const Gltf* g, size_t index, Elements* elements)
     const json_t* view = json_array_get(json_object_get(g->root, "bufferViews"), (size_t)viewIndex);
     json_int_t buffer = GetInteger(view, "buffer", -1), viewStart = GetInteger(view, "byteOffset", 0);
     json_int_t length = GetInteger(view, "byteLength", -1), start = GetInteger(accessor, "byteOffset", 0);
-    size_t size = width * ComponentSize(component);
+    size_t size = width * jnaGltf_ComponentSize(component);
     json_int_t stride = GetInteger(view, "byteStride", (json_int_t)size);
     if (buffer < 0 || (size_t)buffer >= g->bufferCount || viewStart < 0 || length < 0 || start < 0 ||
         stride < 1 || stride > 4096) {
         return jnFail(g->error, jn_badData, "%s: accessor %zu lies in no buffer", g->path, index);
     }
-    const Bytes* bytes = &g->buffers[buffer];
+    const jnaGltfBytes* bytes = &g->buffers[buffer];
     bool fits = bytes->data == NULL ||
                 ((size_t)viewStart <= bytes->size && (size_t)length <= bytes->size - (size_t)viewStart);
     size_t room = length > start ? (size_t)(length - start) : 0;
@@ -290,7 +263,7 @@ static jnResult FindElements(const Gltf* g, size_t index, Elements* elements)
 }
 
 // JOINTS_n of one primitive against the number of joints in the skin.
-static jnResult CheckJoints(const Gltf* g, size_t mesh, const json_t* attributes, size_t jointCount)
+static jnResult CheckJoints(const jnaGltf* g, size_t mesh, const json_t* attributes, size_t jointCount)
 {
     const char* key;
     json_t* value;
@@ -299,8 +272,8 @@ static jnResult CheckJoints(const Gltf* g, size_t mesh, const json_t* attributes
         if (strncmp(key, "JOINTS_", 7) != 0) {
             continue;
         }
-        Elements e;
-        jnResult result = FindElements(g, (size_t)json_integer_value(value), &e);
+        jnaGltfElements e;
+        jnResult result = jnaGltf_FindElements(g, (size_t)json_integer_value(value), &e);
         if (result != jn_ok) {
             return result;
         }
@@ -321,7 +294,7 @@ static jnResult CheckJoints(const Gltf* g, size_t mesh, const json_t* attributes
     return jn_ok;
 }
 
-static jnResult CheckSkins(const Gltf* g)
+static jnResult CheckSkins(const jnaGltf* g)
 {
     const json_t* skins = json_object_get(g->root, "skins");
     size_t nodeCount = json_array_size(json_object_get(g->root, "nodes"));
@@ -329,11 +302,11 @@ static jnResult CheckSkins(const Gltf* g)
         const json_t* skin = json_array_get(skins, s);
         const json_t* joints = json_object_get(skin, "joints");
         json_int_t matrices = GetInteger(skin, "inverseBindMatrices", -1);
-        if (matrices < 0) {
-            return jnFail(g->error, jn_badData, "%s: skin %zu has no inverseBindMatrices", g->path, s);
+        if (json_array_size(joints) == 0) {
+            return jnFail(g->error, jn_badData, "%s: skin %zu has no joints", g->path, s);
         }
-        Elements e;
-        jnResult result = FindElements(g, (size_t)matrices, &e);
+        jnaGltfElements e = {.width = 16, .component = 5126, .count = json_array_size(joints)};
+        jnResult result = matrices >= 0 ? jnaGltf_FindElements(g, (size_t)matrices, &e) : jn_ok;
         if (result != jn_ok) {
             return result;
         }
@@ -352,7 +325,7 @@ static jnResult CheckSkins(const Gltf* g)
     return jn_ok;
 }
 
-static jnResult CheckSkinnedMeshes(const Gltf* g)
+static jnResult CheckSkinnedMeshes(const jnaGltf* g)
 {
     const json_t* nodes = json_object_get(g->root, "nodes");
     const json_t* skins = json_object_get(g->root, "skins");
@@ -381,7 +354,7 @@ static jnResult CheckSkinnedMeshes(const Gltf* g)
     return jn_ok;
 }
 
-static jnResult ListPrimitives(const Gltf* g, jnaGltfOrder* order)
+static jnResult ListPrimitives(const jnaGltf* g, jnaGltfOrder* order)
 {
     const json_t* meshes = json_object_get(g->root, "meshes");
     size_t total = 0;
@@ -406,8 +379,8 @@ static jnResult ListPrimitives(const Gltf* g, jnaGltfOrder* order)
             snprintf(order->names[order->count], sizeof(*order->names), "%.99s%s",
                 name != NULL && name[0] != '\0' ? name : base, suffix);
             const json_t* attributes = json_object_get(json_array_get(primitives, p), "attributes");
-            Elements e;
-            if (FindElements(g, (size_t)GetInteger(attributes, "POSITION", -1), &e) == jn_ok) {
+            jnaGltfElements e;
+            if (jnaGltf_FindElements(g, (size_t)GetInteger(attributes, "POSITION", -1), &e) == jn_ok) {
                 order->vertexCounts[order->count] = (int)e.count;
             }
         }
@@ -415,27 +388,28 @@ static jnResult ListPrimitives(const Gltf* g, jnaGltfOrder* order)
     return jn_ok;
 }
 
-static jnResult CheckDocument(Gltf* g, jnaGltfOrder* order)
+static jnResult CheckDocument(jnaGltf* g, jnaGltfOrder* order)
 {
     jnResult result = LoadBuffers(g);
     result = result == jn_ok ? CheckNodes(g) : result;
     for (size_t i = 0; result == jn_ok && i < json_array_size(json_object_get(g->root, "accessors")); ++i) {
-        Elements e;
-        result = FindElements(g, i, &e);
+        jnaGltfElements e;
+        result = jnaGltf_FindElements(g, i, &e);
     }
     result = result == jn_ok ? CheckSkins(g) : result;
     result = result == jn_ok ? CheckSkinnedMeshes(g) : result;
-    return result == jn_ok ? ListPrimitives(g, order) : result;
+    result = result == jn_ok ? ListPrimitives(g, order) : result;
+    return result == jn_ok ? jnaGltf_Repair(g, &order->repaired) : result;
 }
 
 jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)
 {
     *order = (jnaGltfOrder){0};
-    Gltf g = {.path = path, .file = ReadBytes(path), .error = error};
+    jnaGltf g = {.path = path, .file = ReadBytes(path), .error = error};
     if (g.file.data == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
     }
-    Bytes text;
+    jnaGltfBytes text;
     jnResult result = SplitContainer(&g, &text);
     if (result == jn_ok) {
         json_error_t problem;

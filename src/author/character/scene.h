@@ -104,12 +104,14 @@ jnResult jnaParseScene(const char* path, void* stream, size_t size, jnaScene* sc
 /// Child side: reads the file and writes the stream, a scene or a sentence that says why there is none.
 void jnaWriteScene(const char* path, FILE* stream);
 
-/// The primitives of a glTF file in its own order, as Assimp would name them.
+/// The primitives of a glTF file in its own order, as Assimp would name them, and the document to read in its
+/// stead.
 typedef struct jnaGltfOrder
 {
     int count;
     char (*names)[128];
     int* vertexCounts;
+    char* repaired; // JSON with everything inside; NULL where Assimp can read the file itself
 } jnaGltfOrder;
 
 /// Looks for what Assimp reads past in glTF: cut files, a hierarchy that is no tree, joints and accessors out

@@ -385,7 +385,10 @@ void jnaWriteScene(const char* path, FILE* stream)
     // Pivots folded into their node; no mesh made up for a file that has only a skeleton.
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+    scene = order.repaired != NULL
+                ? aiImportFileFromMemoryWithProperties(order.repaired, (unsigned)strlen(order.repaired),
+                      aiProcess_Triangulate, "gltf", properties)
+                : aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
     if (scene == NULL || scene->mRootNode == NULL) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: cannot be read: %s", path, aiGetErrorString());
@@ -414,4 +417,5 @@ done:
     free(list.parents);
     free(order.names);
     free(order.vertexCounts);
+    free(order.repaired);
 }
