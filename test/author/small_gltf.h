@@ -33,6 +33,7 @@ typedef struct TubeDef
         animation; // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
     const char* extraMeshes;
     bool secondSkin; // the same joints with bind matrices that double the surface and shift it by joint
+    const char* required; // an extension the file needs, NULL for none
     bool integers; // weights as bytes, keys as shorts, both normalised
     bool twice; // two joints, each listed twice with shares of its weight
     bool hat; // the first extra node hangs on the last joint
@@ -235,6 +236,9 @@ static inline const char* WriteTube(const char* name, const TubeDef* def)
     GltfWriter* w = calloc(1, sizeof(*w));
     sprintf(w->json, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0,%d%s]}],",
         def->joints + 1, def->sceneNodes != NULL ? def->sceneNodes : "");
+    if (def->required != NULL) {
+        sprintf(w->json + strlen(w->json), "\"extensionsRequired\":[\"%s\"],", def->required);
+    }
     AddNodes(w, def);
     AddMesh(w, def);
     if (!def->noSkin) {

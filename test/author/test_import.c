@@ -367,6 +367,8 @@ static void Refused(const TubeDef* def, const char* words)
 static void BadFilesGetOneClearLine(void** state)
 {
     (void)state;
+    Refused(
+        &(TubeDef){.joints = 2, .armature = "", .required = "KHR_draco_mesh_compression"}, "uncompressed");
     Refused(&(TubeDef){.joints = 2, .armature = "", .noSkin = true}, "has no skin");
     Refused(
         &(TubeDef){.joints = 2, .armature = "", .nan = true}, "position of vertex 7 is not a finite number");

@@ -388,9 +388,28 @@ static jnResult ListPrimitives(const jnaGltf* g, jnaGltfOrder* order)
     return jn_ok;
 }
 
+// Compressed buffers look like empty ones to whoever does not know the extension.
+static jnResult CheckExtensions(const jnaGltf* g)
+{
+    static const char* const unread[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression"};
+    size_t index;
+    const json_t* name;
+    json_array_foreach(json_object_get(g->root, "extensionsRequired"), index, name)
+    {
+        for (size_t k = 0; k < sizeof(unread) / sizeof(unread[0]); ++k) {
+            if (json_is_string(name) && strcmp(json_string_value(name), unread[k]) == 0) {
+                return jnFail(g->error, jn_badData, "%s: needs %s, which is not read; export it uncompressed",
+                    g->path, unread[k]);
+            }
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult CheckDocument(jnaGltf* g, jnaGltfOrder* order)
 {
-    jnResult result = LoadBuffers(g);
+    jnResult result = CheckExtensions(g);
+    result = result == jn_ok ? LoadBuffers(g) : result;
     result = result == jn_ok ? CheckNodes(g) : result;
     for (size_t i = 0; result == jn_ok && i < json_array_size(json_object_get(g->root, "accessors")); ++i) {
         jnaGltfElements e;
