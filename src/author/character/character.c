@@ -17,8 +17,7 @@ jnResult jnaCharacter_Allocate(jnaCharacter* c, bool withUvs, jnError* error)
     c->triangles = calloc((size_t)c->triangleCount + 1, 3 * sizeof(*c->triangles));
     c->parts = calloc((size_t)c->partCount + 1, sizeof(*c->parts));
     if (c->joints == NULL || c->positions == NULL || c->influences == NULL || c->weld == NULL ||
-        c->fileNormals == NULL || (withUvs && c->fileUvs == NULL) || c->triangles == NULL ||
-        c->parts == NULL) {
+        c->fileNormals == NULL || (withUvs && c->fileUvs == NULL) || c->triangles == NULL || c->parts == NULL) {
         jnaDestroyCharacter(c);
         return jnFail(error, jn_outOfMemory, "out of memory for a character of %d vertices", c->vertexCount);
     }
@@ -64,7 +63,7 @@ static void ComposeLocal(const float* t, const float* q, const float* s, double 
 {
     double x = (double)q[0], y = (double)q[1], z = (double)q[2], w = (double)q[3];
     double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
-        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), //
+        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),            //
         2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)};
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) {
@@ -107,8 +106,8 @@ static void TransformPoint(const float* g, const float* b, const float* p, doubl
                    (double)b[4 * i + 2] * (double)p[2] + (double)b[4 * i + 3];
     }
     for (int i = 0; i < 3; ++i) {
-        out[i] = (double)g[4 * i] * local[0] + (double)g[4 * i + 1] * local[1] +
-                 (double)g[4 * i + 2] * local[2] + (double)g[4 * i + 3];
+        out[i] = (double)g[4 * i] * local[0] + (double)g[4 * i + 1] * local[1] + (double)g[4 * i + 2] * local[2] +
+                 (double)g[4 * i + 3];
     }
 }
 
@@ -120,8 +119,7 @@ void jnaSkin(const jnaCharacter* character, const float* matrices, float* positi
         for (int k = 0; k < JNA_MAX_INFLUENCES && influences->weights[k] > 0; ++k) {
             size_t j = influences->joints[k];
             double point[3];
-            TransformPoint(matrices + 12 * j, character->joints[j].inverseBind,
-                character->positions + 3 * (size_t)v, point);
+            TransformPoint(matrices + 12 * j, character->joints[j].inverseBind, character->positions + 3 * (size_t)v, point);
             for (int i = 0; i < 3; ++i) {
                 sum[i] += (double)influences->weights[k] * point[i];
             }
