@@ -12,7 +12,7 @@ typedef struct jnbContender {
     void (*run)(void* user);
     void* user;
     double times[JNB_MAX_ROUNDS]; // seconds of each round, sorted
-    double min, median; // seconds
+    double min, median;           // seconds
 } jnbContender;
 
 /// Times all contenders for about `seconds` in all, at least 10 rounds each.

@@ -10,10 +10,10 @@ enum { JNA_NAME_LENGTH = 64, JNA_MAX_INFLUENCES = 8 };
 /// One joint. Parents come before their children.
 typedef struct jnaJoint {
     char name[JNA_NAME_LENGTH];
-    int parent; // index, -1 for a root
-    float translation[3]; // rest pose, local
-    float rotation[4]; // rest pose, local, unit quaternion x, y, z, w
-    float scale[3]; // rest pose, local
+    int parent;            // index, -1 for a root
+    float translation[3];  // rest pose, local
+    float rotation[4];     // rest pose, local, unit quaternion x, y, z, w
+    float scale[3];        // rest pose, local
     float inverseBind[12]; // rest surface to joint, 3 rows of 4 (row-major affine)
 } jnaJoint;
 
@@ -40,12 +40,12 @@ typedef struct jnaCharacter {
     int jointCount;
     jnaJoint* joints; // [jointCount]
     int vertexCount;
-    float* positions; // [vertexCount][3], rest pose
+    float* positions;          // [vertexCount][3], rest pose
     jnaInfluences* influences; // [vertexCount]
     int fileVertexCount;
-    int32_t* weld; // [fileVertexCount], the vertex that a file vertex stands on
+    int32_t* weld;      // [fileVertexCount], the vertex that a file vertex stands on
     float* fileNormals; // [fileVertexCount][3], unit
-    float* fileUvs; // [fileVertexCount][2]; NULL where the file has none
+    float* fileUvs;     // [fileVertexCount][2], v counted from the bottom; NULL where the file has none
     int triangleCount;
     int32_t* triangles; // [triangleCount][3], file vertices, counter-clockwise seen from outside
     int partCount;
@@ -63,11 +63,11 @@ typedef struct jnaClip {
     char name[JNA_NAME_LENGTH];
     double rate; // frames a second
     int frameCount;
-    int jointCount; // that of the character
-    float* rotations; // [frameCount][jointCount][4], local unit quaternions x, y, z, w
+    int jointCount;      // that of the character
+    float* rotations;    // [frameCount][jointCount][4], local unit quaternions x, y, z, w
     float* translations; // [frameCount][jointCount][3], local
-    float* scales; // [frameCount][jointCount][3], local; NULL where all are the rest pose's
-    bool looping; // the frame after the last is the first
+    float* scales;       // [frameCount][jointCount][3], local; NULL where all are the rest pose's
+    bool looping;        // the frame after the last is the first
 } jnaClip;
 
 /// Allocates all arrays of a character for the counts already set in it (UVs if `withUvs`), zeroed.

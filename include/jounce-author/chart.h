@@ -5,11 +5,11 @@
 
 typedef struct jnaSeries {
     const char* label; // shown in the legend; NULL: not listed
-    const double* x; // [count]
-    const double* y; // [count]; a value that is not finite breaks the line
+    const double* x;   // [count]
+    const double* y;   // [count]; a value that is not finite breaks the line
     int count;
     uint32_t color; // 0xRRGGBB
-    double width; // points
+    double width;   // points
     bool dashed;
 } jnaSeries;
 

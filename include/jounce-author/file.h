@@ -7,8 +7,8 @@
 
 /// An output file in the making. Write to `stream`, then commit or abandon.
 typedef struct jnaFile {
-    FILE* stream; // buffered; the caller writes here
-    char* path; // final name, owned
+    FILE* stream;        // buffered; the caller writes here
+    char* path;          // final name, owned
     char* temporaryPath; // where the bytes go until the commit, owned
 } jnaFile;
 

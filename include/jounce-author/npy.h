@@ -21,9 +21,9 @@ typedef struct jnaArray {
     jnaScalar scalar;
     int dimensions; // 0 to JNA_MAX_DIMENSIONS; 0 is one number
     size_t shape[JNA_MAX_DIMENSIONS];
-    size_t count; // product of the shape
+    size_t count;     // product of the shape
     const void* data; // count scalars, aligned to the scalar's size
-    void* mapping; // the whole file; NULL when data is on the heap
+    void* mapping;    // the whole file; NULL when data is on the heap
     size_t mappingSize;
 } jnaArray;
 

@@ -12,37 +12,37 @@ typedef struct jnaPictureMesh {
     int vertexCount;
     const int32_t* triangles; // [triangleCount][3], counter-clockwise seen from outside
     int triangleCount;
-    const int32_t* weld; // corner to vertex, as in jnaCharacter; NULL where triangles hold vertices
-    const float* normals; // [vertexCount][3], unit; NULL: area-weighted from the triangles
-    const float* colors; // [vertexCount][3], linear RGB; NULL: `color`
+    const int32_t* weld;         // corner to vertex, as in jnaCharacter; NULL where triangles hold vertices
+    const float* normals;        // [vertexCount][3], unit; NULL: area-weighted from the triangles
+    const float* colors;         // [vertexCount][3], linear RGB; NULL: `color`
     const float* triangleColors; // [triangleCount][3], linear RGB, instead of all others but heat; may be NULL
-    const float* heat; // [vertexCount], drawn through the colour map instead of colours; may be NULL
-    float heatLow, heatHigh; // the values at the ends of the colour map
-    float color[3]; // linear RGB; all 0: a warm clay
-    float turn; // degrees about Y, before the offset
-    float offset[3]; // metres
-    int panel; // 0 to columns * rows - 1, left to right, top to bottom
+    const float* heat;           // [vertexCount], drawn through the colour map instead of colours; may be NULL
+    float heatLow, heatHigh;     // the values at the ends of the colour map
+    float color[3];              // linear RGB; all 0: a warm clay
+    float turn;                  // degrees about Y, before the offset
+    float offset[3];             // metres
+    int panel;                   // 0 to columns * rows - 1, left to right, top to bottom
 } jnaPictureMesh;
 
 /// Where the camera is: it looks at `target` from a distance that makes `height` metres fill the panel.
 typedef struct jnaCamera {
     float target[3];
-    float yaw; // degrees about Y; 0 looks along -Z, at the front of a figure that faces +Z
-    float pitch; // degrees, positive looks down
-    float height; // metres seen at the target, bottom to top of a panel
+    float yaw;         // degrees about Y; 0 looks along -Z, at the front of a figure that faces +Z
+    float pitch;       // degrees, positive looks down
+    float height;      // metres seen at the target, bottom to top of a panel
     float fieldOfView; // degrees, vertical; 0 is orthographic
 } jnaCamera;
 
 /// What to draw. Fill it with jnaDefaultPictureDef, then change what matters.
 typedef struct jnaPictureDef {
     int panelWidth, panelHeight; // pixels
-    int columns, rows; // of panels
-    int samples; // per pixel and axis, 1 to 8; default 3
+    int columns, rows;           // of panels
+    int samples;                 // per pixel and axis, 1 to 8; default 3
     jnaCamera camera;
-    bool ground; // draw the shadow on the plane y = groundHeight
-    float groundHeight; // metres
+    bool ground;                 // draw the shadow on the plane y = groundHeight
+    float groundHeight;          // metres
     const char* const* captions; // [columns * rows], ASCII, under each panel; NULL, or NULL entries, for none
-    int threads; // 0: as many as OpenMP likes
+    int threads;                 // 0: as many as OpenMP likes
 } jnaPictureDef;
 
 /// An image, sRGB.

@@ -9,24 +9,24 @@
 
 /// One continuous stretch of motion. Both arrays are (frames, vertices, 3) in C order, float32 or float64.
 typedef struct jnaSequence {
-    jnaArray targets; // finite
+    jnaArray targets;  // finite
     jnaArray dynamics; // a vertex with a coordinate that is not finite is missing in that frame
 } jnaSequence;
 
 typedef enum jnaFitMethod {
-    jna_fitLm, // Levenberg-Marquardt on the 2x2 normal equations
+    jna_fitLm,      // Levenberg-Marquardt on the 2x2 normal equations
     jna_fitDescent, // gradient descent with a line search, as the paper has it
 } jnaFitMethod;
 
 typedef enum jnaFitStart {
-    jna_fitStartMoving, // on the target and moving with it
+    jna_fitStartMoving,   // on the target and moving with it
     jna_fitStartObserved, // at the first observed position, with the observed velocity
 } jnaFitStart;
 
 /// Which frames the robust refit leaves out.
 typedef enum jnaFitDrop {
     jna_dropByVertex, // for each vertex its own worst frames
-    jna_dropByFrame, // the frames that are worst over all vertices
+    jna_dropByFrame,  // the frames that are worst over all vertices
 } jnaFitDrop;
 
 /// Called now and then from one thread; share is 0 to 1. Returning false cancels the fit.
@@ -40,13 +40,13 @@ typedef struct jnaFitDef {
     jnaFitMethod method;
     jnaFitStart start;
     jnaFitDrop dropBy;
-    double drop; // share of frames left out in the refit, 0 to 0.5; 0: no refit. Default 0.1
-    uint64_t seed; // of the genetic algorithm
-    int threads; // 0: all
+    double drop;              // share of frames left out in the refit, 0 to 0.5; 0: no refit. Default 0.1
+    uint64_t seed;            // of the genetic algorithm
+    int threads;              // 0: all
     double stiffnessRange[2]; // bounds, 1/s^2. Default 0.1 to 1e6
-    double dampingRange[2]; // bounds, 1/s. Default 0.001 to 1e4
-    double prior; // metres: position noise against which a spring counts as excited. Default 2e-5; 0: no prior
-    double smooth; // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
+    double dampingRange[2];   // bounds, 1/s. Default 0.001 to 1e4
+    double prior;         // metres: position noise against which a spring counts as excited. Default 2e-5; 0: no prior
+    double smooth;        // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
     jnaProgress* progress; // NULL: none
@@ -59,22 +59,22 @@ typedef struct jnaFit {
     int frameCount; // over all sequences
     float* stiffness;
     float* damping;
-    double* loss; // m^2, over the frames that were kept
-    double* captured; // 1 - sum |x - x_D|^2 / sum |target - x_D|^2 over all valid frames; NaN where nothing moves
-    uint8_t* state; // jnaSpringState flags
+    double* loss;      // m^2, over the frames that were kept
+    double* captured;  // 1 - sum |x - x_D|^2 / sum |target - x_D|^2 over all valid frames; NaN where nothing moves
+    uint8_t* state;    // jnaSpringState flags
     uint32_t* dropped; // [frameCount], vertices for which the frame was left out, sequences one after another
     // Totals.
-    double totalLoss; // over kept frames
+    double totalLoss;     // over kept frames
     double totalCaptured; // over all vertices and valid frames
-    double keptCaptured; // the same over kept frames
+    double keptCaptured;  // the same over kept frames
     int atBound, underdamped, overdamped, weak, unobserved;
     int passes; // of loss and gradient, over the batch that took most
 } jnaFit;
 
 /// Flags in jnaFit.state.
 typedef enum jnaSpringState {
-    jna_springAtBound = 1, // a parameter ended at a bound
-    jna_springWeak = 2, // the data say less about it than the prior does
+    jna_springAtBound = 1,    // a parameter ended at a bound
+    jna_springWeak = 2,       // the data say less about it than the prior does
     jna_springUnobserved = 4, // no valid frame: it has the default parameters
 } jnaSpringState;
 

@@ -29,8 +29,8 @@ extern "C" {
 typedef enum jnResult {
     jn_ok = 0,
     jn_badArgument, // a value the caller passed cannot be used
-    jn_badData, // a file or an array does not hold what it should
-    jn_ioFailed, // the system refused to read or write
+    jn_badData,     // a file or an array does not hold what it should
+    jn_ioFailed,    // the system refused to read or write
     jn_outOfMemory, // the allocator returned NULL, or a limit was reached
 } jnResult;
 
@@ -46,7 +46,7 @@ typedef struct jnError {
 /// will do. A zeroed struct means malloc and free.
 typedef struct jnAllocator {
     void* (*allocate)(size_t size, void* user); // may return NULL
-    void (*release)(void* memory, void* user); // never called with NULL
+    void (*release)(void* memory, void* user);  // never called with NULL
     void* user;
 } jnAllocator;
 

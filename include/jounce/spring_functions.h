@@ -18,10 +18,10 @@ extern "C" {
 
 /// Responses of a spring at time h. The names in brackets are those of the equations in docs/springs.md.
 typedef struct jnSpringResponse {
-    double cosine; // e^{-alpha h} cosh(sqrt(sigma) h)  [EC]
-    double impulse; // w(h), offset after a unit kick of velocity  [ES], seconds
-    double step; // integral of w, offset under a unit acceleration  [G1], seconds^2
-    double ramp; // integral of step, offset under an acceleration that grows as t  [G2], seconds^3
+    double cosine;   // e^{-alpha h} cosh(sqrt(sigma) h)  [EC]
+    double impulse;  // w(h), offset after a unit kick of velocity  [ES], seconds
+    double step;     // integral of w, offset under a unit acceleration  [G1], seconds^2
+    double ramp;     // integral of step, offset under an acceleration that grows as t  [G2], seconds^3
     double position; // offset that is left of a unit offset at rest  [EC + alpha ES = 1 - k_s G1]
     double velocity; // velocity that is left of a unit velocity  [EC - alpha ES = w'(h)]
 } jnSpringResponse;

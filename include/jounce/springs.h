@@ -26,15 +26,15 @@ extern "C" {
 
 /// How the target moves between two samples.
 typedef enum jnCurve {
-    jn_curveStep, // stays on the older sample, then jumps
-    jn_curveLinear, // straight, with a jump of velocity at each sample
-    jn_curveCubic, // C1 cubic, slopes from neighbouring samples
+    jn_curveStep,    // stays on the older sample, then jumps
+    jn_curveLinear,  // straight, with a jump of velocity at each sample
+    jn_curveCubic,   // C1 cubic, slopes from neighbouring samples
     jn_curveHermite, // C1 cubic, slopes given by the caller with each sample (targetVelocities)
 } jnCurve;
 
 /// Where a cubic's slopes come from. Only jn_curveCubic distinguishes the two.
 typedef enum jnTiming {
-    jn_timingExact, // central differences: needs the sample after the interval, so output lags one sample
+    jn_timingExact,  // central differences: needs the sample after the interval, so output lags one sample
     jn_timingCausal, // backward differences: no lag, a little less accurate
 } jnTiming;
 
@@ -46,8 +46,8 @@ typedef enum jnStart {
 
 /// What a jump of the targets from one sample to the next means.
 typedef enum jnTeleport {
-    jn_teleportNone, // it is motion
-    jn_teleportKeep, // the springs were carried along: offsets go on, the jump is not felt
+    jn_teleportNone,  // it is motion
+    jn_teleportKeep,  // the springs were carried along: offsets go on, the jump is not felt
     jn_teleportReset, // the springs start anew, on their targets
 } jnTeleport;
 
@@ -55,35 +55,35 @@ typedef struct jnSprings jnSprings;
 
 /// What a set of springs is made from. Start from jnDefaultSpringsDef.
 typedef struct jnSpringsDef {
-    int count; // springs, at least 1
+    int count;              // springs, at least 1
     const float* stiffness; // [count], the paper's k_s, 1/s^2, >= 0; copied; NULL: uniformStiffness for all
-    const float* damping; // [count], the paper's k_d, 1/s, >= 0; copied; NULL: uniformDamping for all
+    const float* damping;   // [count], the paper's k_d, 1/s, >= 0; copied; NULL: uniformDamping for all
     float uniformStiffness; // default: 4 Hz
-    float uniformDamping; // default: a quarter of critical damping at 4 Hz
-    jnCurve curve; // default jn_curveCubic
-    jnTiming timing; // default jn_timingCausal
-    jnStart start; // default jn_startMoving
-    jnKernel kernel; // default jn_kernelAuto
-    jnAllocator allocator; // used once, for one block
-    void* memory; // if not NULL, the set lives here and the allocator is not used; aligned to 64 bytes
-    size_t memorySize; // bytes at `memory`, at least jnSprings_ByteCount
+    float uniformDamping;   // default: a quarter of critical damping at 4 Hz
+    jnCurve curve;          // default jn_curveCubic
+    jnTiming timing;        // default jn_timingCausal
+    jnStart start;          // default jn_startMoving
+    jnKernel kernel;        // default jn_kernelAuto
+    jnAllocator allocator;  // used once, for one block
+    void* memory;           // if not NULL, the set lives here and the allocator is not used; aligned to 64 bytes
+    size_t memorySize;      // bytes at `memory`, at least jnSprings_ByteCount
 } jnSpringsDef;
 
 /// One sample of the targets.
 typedef struct jnSpringsInput {
-    float h; // seconds since the previous sample; 0 (or not a positive number) is a pause
-    const float* targets; // [count] x, y, z in metres
-    size_t targetStride; // bytes from one target to the next; 0 means 12
+    float h;                       // seconds since the previous sample; 0 (or not a positive number) is a pause
+    const float* targets;          // [count] x, y, z in metres
+    size_t targetStride;           // bytes from one target to the next; 0 means 12
     const float* targetVelocities; // [count] x, y, z in m/s, same stride; needed by jn_curveHermite, else ignored
-    const jnTransform* root; // where the character stands; NULL: no root, inertia scales have no effect
-    jnTeleport teleport; // what the way from the previous sample to this one means
+    const jnTransform* root;       // where the character stands; NULL: no root, inertia scales have no effect
+    jnTeleport teleport;           // what the way from the previous sample to this one means
 } jnSpringsInput;
 
 /// Where results go. Every pointer may be NULL.
 typedef struct jnSpringsOutput {
-    float* positions; // [count] x, y, z in metres
+    float* positions;      // [count] x, y, z in metres
     size_t positionStride; // bytes; 0 means 12
-    float* velocities; // [count] x, y, z in m/s
+    float* velocities;     // [count] x, y, z in m/s
     size_t velocityStride; // bytes; 0 means 12
 } jnSpringsOutput;
 
@@ -128,8 +128,8 @@ JN_API void jnSprings_Settle(jnSprings* springs, double seconds, const jnSprings
 /// A motion that repeats: sample `frameCount` would be sample 0 again.
 typedef struct jnSpringsLoop {
     const float* targets; // [frameCount][count] x, y, z, densely packed
-    int frameCount; // at least 3
-    float h; // seconds between samples
+    int frameCount;       // at least 3
+    float h;              // seconds between samples
 } jnSpringsLoop;
 
 /// Puts the set into the state whose motion repeats exactly with the targets, by solving a 2x2 fixed point

@@ -20,12 +20,12 @@ typedef struct jncVerb {
 } jncVerb;
 
 typedef enum jncKind {
-    jnc_flag, // bool*
-    jnc_text, // const char**
-    jnc_number, // double*
+    jnc_flag,    // bool*
+    jnc_text,    // const char**
+    jnc_number,  // double*
     jnc_integer, // long*
-    jnc_choice, // int*, an index into choices
-    jnc_list, // jncList*, may be given several times, `arity` words each
+    jnc_choice,  // int*, an index into choices
+    jnc_list,    // jncList*, may be given several times, `arity` words each
 } jncKind;
 
 /// Words of an option that may be repeated; words[i * arity + k] is word k of its i-th use.
@@ -38,11 +38,11 @@ typedef struct jncList {
 typedef struct jncOption {
     const char* name; // "--dt", or "WORKSPACE" for a word without dashes
     jncKind kind;
-    void* value; // holds the default before parsing
+    void* value;          // holds the default before parsing
     const char* argument; // "SECONDS", shown in the help; NULL for flags
     const char* help;
     const char* choices; // "cubic|linear|step"
-    int arity; // words a use of a list takes, 1 or 2
+    int arity;           // words a use of a list takes, 1 or 2
     bool required;
     bool* given; // set when the option was on the line; may be NULL
 } jncOption;
@@ -50,8 +50,8 @@ typedef struct jncOption {
 /// What a verb's --help shows around its options.
 typedef struct jncUsage {
     const char* synopsis; // "jounce springs run --targets T.npy ... -o X.npy"
-    const char* about; // a few lines, each ended by a newline
-    const char* example; // shown last, each line ended by a newline
+    const char* about;    // a few lines, each ended by a newline
+    const char* example;  // shown last, each line ended by a newline
 } jncUsage;
 
 /// Parses the words after a verb. Returns -1 to go on, or the exit code to return (help, wrong usage).
@@ -69,14 +69,15 @@ jnResult jncMakeFolder(const char* path, jnError* error);
 /// Long jobs: a line on stderr that renews itself while stderr is a terminal, and an end at Ctrl-C.
 typedef struct jncProgress {
     const char* what; // "fitting springs"
-    double started; // seconds, by jncBeginProgress
-    double shown; // when the line was last renewed
+    double started;   // seconds, by jncBeginProgress
+    double shown;     // when the line was last renewed
 } jncProgress;
 jncProgress jncBeginProgress(const char* what);
 /// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
 bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
 
+int jncNew(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);

@@ -21,7 +21,7 @@ typedef struct Scene {
     float targets[FRAMES][3], simulated[FRAMES][3];
     double time[FRAMES];
     double observed[3][FRAMES], fitted[2][3][FRAMES]; // offsets from the target, centimetres
-    double error[2][FRAMES]; // distance from the motion to learn, millimetres
+    double error[2][FRAMES];                          // distance from the motion to learn, millimetres
     double stiffness[2], damping[2];
 } Scene;
 

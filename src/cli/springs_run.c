@@ -29,8 +29,8 @@ typedef struct Run {
     jnaArray targets;
     jnSprings* springs;
     jnaFile positionFile, velocityFile;
-    float* row; // [vertices][3], a sample as floats
-    float* positions; // [vertices][3]
+    float* row;        // [vertices][3], a sample as floats
+    float* positions;  // [vertices][3]
     float* velocities; // [vertices][3]
     size_t frames, vertices;
     bool wantsVelocities;

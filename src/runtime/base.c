@@ -21,6 +21,10 @@ jnResult jnFail(jnError* error, jnResult code, const char* format, ...)
         va_start(arguments, format);
         vsnprintf(error->message, sizeof(error->message), format, arguments);
         va_end(arguments);
+        // Names out of a file may hold anything; the sentence stays one line.
+        for (char* c = error->message; *c != '\0'; ++c) {
+            *c = (unsigned char)*c < ' ' || *c == 127 ? ' ' : *c;
+        }
     }
     return code;
 }

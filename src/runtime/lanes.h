@@ -173,8 +173,8 @@ static inline void jnStoreGroups(float* to, jnFloats values)
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)
 {
     jnFloats a = jnLoadGroups(from), b = jnLoadGroups(from + 4), c = jnLoadGroups(from + 8);
-    jnFloats middle = JN_SHUFFLE(b, c, 2, 3, 4, 5); // x2 y2 z2 x3
-    jnFloats early = JN_SHUFFLE(a, b, 1, 2, 4, 5); // y0 z0 y1 z1
+    jnFloats middle = JN_SHUFFLE(b, c, 2, 3, 4, 5);    // x2 y2 z2 x3
+    jnFloats early = JN_SHUFFLE(a, b, 1, 2, 4, 5);     // y0 z0 y1 z1
     jnFloats late = JN_SHUFFLE(middle, c, 1, 2, 6, 7); // y2 z2 y3 z3
     jnFloats rowX = JN_SHUFFLE(a, middle, 0, 3, 4, 7), rowY = JN_SHUFFLE(early, late, 0, 2, 4, 6);
     jnFloats rowZ = JN_SHUFFLE(early, late, 1, 3, 5, 7);
@@ -189,10 +189,10 @@ static inline void jnPack(const float* x, const float* y, const float* z, float*
     memcpy(&rowX, x, sizeof(rowX));
     memcpy(&rowY, y, sizeof(rowY));
     memcpy(&rowZ, z, sizeof(rowZ));
-    jnFloats xy = JN_SHUFFLE(rowX, rowY, 0, 2, 4, 6); // x0 x2 y0 y2
-    jnFloats yz = JN_SHUFFLE(rowY, rowZ, 1, 3, 5, 7); // y1 y3 z1 z3
-    jnFloats zx = JN_SHUFFLE(rowZ, rowX, 0, 2, 5, 7); // z0 z2 x1 x3
-    jnStoreGroups(to, JN_SHUFFLE(xy, zx, 0, 2, 4, 6)); // x0 y0 z0 x1
+    jnFloats xy = JN_SHUFFLE(rowX, rowY, 0, 2, 4, 6);      // x0 x2 y0 y2
+    jnFloats yz = JN_SHUFFLE(rowY, rowZ, 1, 3, 5, 7);      // y1 y3 z1 z3
+    jnFloats zx = JN_SHUFFLE(rowZ, rowX, 0, 2, 5, 7);      // z0 z2 x1 x3
+    jnStoreGroups(to, JN_SHUFFLE(xy, zx, 0, 2, 4, 6));     // x0 y0 z0 x1
     jnStoreGroups(to + 4, JN_SHUFFLE(yz, xy, 0, 2, 5, 7)); // y1 z1 x2 y2
     jnStoreGroups(to + 8, JN_SHUFFLE(zx, yz, 1, 3, 5, 7)); // z2 x3 y3 z3
 }

@@ -55,7 +55,7 @@ static Unit EvaluateSlow(double p, double kappa)
     double inverse = 1.0; // 1/(n+1)! below, starting at n = 1
     Unit r = {.velocity = 1.0, .d0Rate = 0.0};
     for (int n = 1; n < SLOW_SERIES_TERMS; ++n) {
-        double over0 = inverse; // 1/n!
+        double over0 = inverse;         // 1/n!
         double over1 = over0 / (n + 1); // 1/(n+1)!
         double over2 = over1 / (n + 2); // 1/(n+2)!
         r.impulse += u1 * over0;
@@ -134,7 +134,7 @@ static Unit EvaluateClose(double a, double kappa, double x)
             double odd = power / (2 * k + 1); // x^k / (2k+1)!
             c += power;
             s += odd;
-            power = odd / (2 * k + 2); // x^k / (2k+2)!
+            power = odd / (2 * k + 2);          // x^k / (2k+2)!
             f += (k + 1) * power / (2 * k + 3); // x^k (k+1)/(2k+3)!
             power *= x;
         }

@@ -16,8 +16,8 @@
 enum { ROW_P, ROW_W, ROW_R, ROW_Q, ROW_G1, ROW_G2, ROW_PL, ROW_WL, ROW_RL, ROW_QL, JN_COEFFICIENT_ROWS };
 
 enum {
-    JN_FIELD_SIZE = 3 * JN_LANES, // floats of a block of a vector field
-    JN_STATE_SIZE = 2 * JN_FIELD_SIZE, // offsets, then velocities
+    JN_FIELD_SIZE = 3 * JN_LANES,                         // floats of a block of a vector field
+    JN_STATE_SIZE = 2 * JN_FIELD_SIZE,                    // offsets, then velocities
     JN_COEFFICIENT_SIZE = JN_COEFFICIENT_ROWS * JN_LANES, // coefficients of a block
 };
 
@@ -34,8 +34,8 @@ typedef struct jnStepPass {
 
     // Input: the caller's array, and the slot of the history it goes to.
     const float* input;
-    size_t inputStride; // bytes
-    float* newest; // vector field
+    size_t inputStride;    // bytes
+    float* newest;         // vector field
     const float* fallback; // vector field: stands in for a sample that is not finite; NULL: the origin does
     const float* inputVelocity;
     float* newestVelocity;
@@ -43,15 +43,15 @@ typedef struct jnStepPass {
 
     // Advance.
     const float* state;
-    float* nextState; // may be `state`; NULL: nothing is advanced
+    float* nextState;          // may be `state`; NULL: nothing is advanced
     const float* coefficients; // [blocks][JN_COEFFICIENT_ROWS][JN_LANES]
-    const float* stiffness; // with `responseTime`: coefficients are made on the way
+    const float* stiffness;    // with `responseTime`: coefficients are made on the way
     const float* damping;
-    double responseTime; // > 0: instead of `coefficients`
-    bool keepState; // the advanced state goes to the output only
+    double responseTime;     // > 0: instead of `coefficients`
+    bool keepState;          // the advanced state goes to the output only
     const float* samples[4]; // history, oldest first
-    const float* slopes[2]; // Hermite: velocities at both ends of the interval
-    float length; // Hermite: seconds of the interval
+    const float* slopes[2];  // Hermite: velocities at both ends of the interval
+    float length;            // Hermite: seconds of the interval
     int own;
     float ratios[3];
     float acceleration[2], jerk[2], kick[3], shift;
@@ -70,7 +70,7 @@ typedef struct jnStepPass {
     const jnFrame* outputFrame; // simulation to world
     float strength;
     const float* strengths; // [blocks * JN_LANES]
-    float cap; // 0: none
+    float cap;              // 0: none
 
     uint8_t* resets; // [blocks], springs that were put back on their target
 } jnStepPass;

@@ -24,18 +24,18 @@ typedef struct jnSpaceMotion {
 
 // All that a step changes besides the arrays; saved in snapshots.
 typedef struct jnSpringsClock {
-    int sampleCount; // samples in the history since it began, up to JN_HISTORY
-    int newest; // slot of the newest sample
-    int base; // slot of the sample that the state belongs to
-    int phantom; // slot that jnSprings_Finish filled in place of a sample, or -1
-    int current; // which of the two state arrays is current
-    uint32_t steps; // advanced since the last reset
-    bool advanced; // the set has advanced since the history began: `interval` is valid
-    bool atRest; // the first interval starts without velocity in space
-    double durations[3]; // between the samples, oldest first
-    jnInterval interval; // last one advanced
+    int sampleCount;       // samples in the history since it began, up to JN_HISTORY
+    int newest;            // slot of the newest sample
+    int base;              // slot of the sample that the state belongs to
+    int phantom;           // slot that jnSprings_Finish filled in place of a sample, or -1
+    int current;           // which of the two state arrays is current
+    uint32_t steps;        // advanced since the last reset
+    bool advanced;         // the set has advanced since the history began: `interval` is valid
+    bool atRest;           // the first interval starts without velocity in space
+    double durations[3];   // between the samples, oldest first
+    jnInterval interval;   // last one advanced
     int slots[JN_HISTORY]; // its samples, oldest first
-    bool hasSpace; // the simulation's space differs from the world
+    bool hasSpace;         // the simulation's space differs from the world
     bool hasRoot;
     jnTransform root; // of the newest sample
     jnSpaceMotion newestSpace, baseSpace;
@@ -65,16 +65,16 @@ struct jnSprings {
     float* ratioScales;
     float* stiffness; // in use: fitted times tuning
     float* damping;
-    float* strengths; // by SetStrength
-    float* coefficients; // [blocks][JN_COEFFICIENT_ROWS][JN_LANES], by BeginStep for coefficientTime
+    float* strengths;       // by SetStrength
+    float* coefficients;    // [blocks][JN_COEFFICIENT_ROWS][JN_LANES], by BeginStep for coefficientTime
     double coefficientTime; // the h they are for; 0: none
-    uint8_t* resets; // [blocks], by the pass
+    uint8_t* resets;        // [blocks], by the pass
 
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
     float* moving;
     size_t movingSize;
-    float* states[2]; // [blocks][2][3][JN_LANES], offsets then velocities
-    float* samples[JN_HISTORY]; // vector fields, by the pass
+    float* states[2];              // [blocks][2][3][JN_LANES], offsets then velocities
+    float* samples[JN_HISTORY];    // vector fields, by the pass
     float* velocities[JN_HISTORY]; // vector fields, Hermite only, else NULL
     jnSpringsClock clock;
 

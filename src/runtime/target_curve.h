@@ -14,13 +14,13 @@
 #include "jounce/springs.h"
 
 typedef struct jnInterval {
-    double h; // seconds, length of the interval
-    int own; // which difference spans it: 1 (exact) or 2
+    double h;        // seconds, length of the interval
+    int own;         // which difference spans it: 1 (exact) or 2
     float ratios[3]; // t_own / t_i
     double start[2]; // slope at the start, times h: D_own + start . (e0, e1)
-    double end[2]; // slope at the end, times h
-    double kick[3]; // what the target's velocity jumps by at the start, times h, in (D_own, e0, e1)
-    double line; // 1, or 0 for a target that stands still in between (step)
+    double end[2];   // slope at the end, times h
+    double kick[3];  // what the target's velocity jumps by at the start, times h, in (D_own, e0, e1)
+    double line;     // 1, or 0 for a target that stands still in between (step)
 } jnInterval;
 
 // Weights of (D_own, e0, e1) at a time inside an interval.
@@ -31,9 +31,9 @@ typedef struct jnCurvePoint {
 
 // What precedes and follows an interval.
 typedef struct jnIntervalEnds {
-    bool first; // no sample before its start
+    bool first;  // no sample before its start
     bool second; // just one sample before its start (causal only)
-    bool last; // no sample after its end (exact only)
+    bool last;   // no sample after its end (exact only)
     bool atRest; // first, and the springs have no velocity in space
 } jnIntervalEnds;
 

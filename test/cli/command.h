@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 typedef struct Outcome {
-    int code; // exit code; 128 + n for signal n
+    int code;        // exit code; 128 + n for signal n
     char out[16384]; // stdout and stderr, terminated
     char error[16384];
 } Outcome;

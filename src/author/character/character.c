@@ -63,7 +63,7 @@ static void ComposeLocal(const float* t, const float* q, const float* s, double 
 {
     double x = (double)q[0], y = (double)q[1], z = (double)q[2], w = (double)q[3];
     double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
-        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), //
+        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),            //
         2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)};
     for (int i = 0; i < 3; ++i) {
         for (int k = 0; k < 3; ++k) {

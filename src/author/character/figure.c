@@ -134,11 +134,11 @@ static jnResult FillNormals(const FigureMesh* mesh, jnaCharacter* character, jnE
 
 // What is computed per triangle before the character's arrays have their sizes.
 typedef struct Cuts {
-    int* charts; // [triangleCount]
-    double* uvs; // [triangleCount][3][2]
+    int* charts;      // [triangleCount]
+    double* uvs;      // [triangleCount][3][2]
     int32_t* corners; // [triangleCount][3], file vertices
-    int32_t* weld; // [fileVertexCount]
-    int32_t* order; // [triangleCount], by part
+    int32_t* weld;    // [fileVertexCount]
+    int32_t* order;   // [triangleCount], by part
 } Cuts;
 
 static void DestroyCuts(Cuts* cuts)

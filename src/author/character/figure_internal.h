@@ -63,7 +63,7 @@ typedef struct FigureMesh {
     int middleCount;
     int leftCount;
     double* positions; // [vertexCount][3]
-    bool* bordered; // [vertexCount], on the line where jnaFigureBorder is zero
+    bool* bordered;    // [vertexCount], on the line where jnaFigureBorder is zero
     int triangleCount;
     int32_t* triangles; // [triangleCount][3]
 } FigureMesh;
@@ -127,7 +127,7 @@ static inline double SmoothStep(double low, double high, double x)
 typedef struct HalfMesh {
     int vertexCount;
     double* positions; // [vertexCount][3]
-    bool* bordered; // [vertexCount], stays where it is; written by jnaRelaxHalf
+    bool* bordered;    // [vertexCount], stays where it is; written by jnaRelaxHalf
     int triangleCount;
     int32_t* triangles; // [triangleCount][3]
 } HalfMesh;

@@ -22,7 +22,7 @@ static const double MIDDLE_Z = 0.463;
 typedef struct Grid {
     double x[COLUMNS]; // before scaling by HeadScale
     double y[LAYERS];
-    double* values; // [LAYERS][SLICES][COLUMNS]
+    double* values;    // [LAYERS][SLICES][COLUMNS]
     int32_t* vertices; // [LAYERS - 1][SLICES - 1][COLUMNS - 1], -1 where the surface does not pass
 } Grid;
 

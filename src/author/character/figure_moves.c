@@ -286,14 +286,14 @@ void jnaBuildShadowBoxing(Track* track)
 
 // One leg of the run over a cycle: phase, place along z, height, heel.
 static const double stride[][4] = {
-    {0.00, 0.26, 0.012, -8}, // touches down
-    {0.06, 0.20, 0.000, 0}, //
-    {0.20, -0.04, 0.000, 2}, // below the body
+    {0.00, 0.26, 0.012, -8},  // touches down
+    {0.06, 0.20, 0.000, 0},   //
+    {0.20, -0.04, 0.000, 2},  // below the body
     {0.34, -0.28, 0.000, 40}, // pushes off
     {0.46, -0.40, 0.200, 78}, // heel behind
     {0.62, -0.12, 0.280, 62}, // swings through
-    {0.78, 0.26, 0.240, 22}, // knee in front
-    {0.92, 0.34, 0.090, -4}, //
+    {0.78, 0.26, 0.240, 22},  // knee in front
+    {0.92, 0.34, 0.090, -4},  //
 };
 enum { STRIDE_KEYS = sizeof(stride) / sizeof(stride[0]) };
 

@@ -7,13 +7,13 @@
 // Positions in metres, angles in degrees. In pairs, 0 is left and 1 is right, and x points outwards on either
 // side. All members are doubles, so that a pose can be interpolated as an array.
 typedef struct Pose {
-    double hips[3]; // moved from the rest position
-    double hipsTurn[3]; // pitch (forward), yaw (to the left), roll (to the left)
-    double spine[3]; // the same, shared by the two joints of the back
-    double head[2]; // pitch, yaw, shared by neck and head
-    double hand[2][3]; // wrist from the shoulder, in the chest's frame, in arm lengths
-    double elbow[2][3]; // the way the elbow points, in the chest's frame
-    double foot[2][3]; // ball of the foot: x and z on the ground, y above it
+    double hips[3];        // moved from the rest position
+    double hipsTurn[3];    // pitch (forward), yaw (to the left), roll (to the left)
+    double spine[3];       // the same, shared by the two joints of the back
+    double head[2];        // pitch, yaw, shared by neck and head
+    double hand[2][3];     // wrist from the shoulder, in the chest's frame, in arm lengths
+    double elbow[2][3];    // the way the elbow points, in the chest's frame
+    double foot[2][3];     // ball of the foot: x and z on the ground, y above it
     double footTurn[2][2]; // pitch (heel up), yaw (toes out)
 } Pose;
 

@@ -9,12 +9,12 @@
 
 typedef enum Kind {
     ellipsoid, // a: centre, b: radii, turned by `tilt` in the x-y plane
-    cone, // rounded cone from a to b with radii ra, rb
+    cone,      // rounded cone from a to b with radii ra, rb
 } Kind;
 
 typedef struct Solid {
     Kind kind;
-    bool paired; // one on each side
+    bool paired;  // one on each side
     double blend; // k of the union with what came before
     double a[3], b[3];
     double ra, rb;
@@ -67,13 +67,13 @@ int jnaMirrorJoint(int joint)
 
 static const Solid solids[] = {
     // Trunk.
-    {ellipsoid, false, 0, {0, 1.225, -0.012}, {0.180, 0.195, 0.128}, 0, 0, {0, 0}}, // ribs
-    {ellipsoid, false, 0.11, {0, 1.035, 0.040}, {0.196, 0.180, 0.172}, 0, 0, {0, 0}}, // belly
-    {ellipsoid, false, 0.11, {0, 0.905, -0.012}, {0.192, 0.130, 0.135}, 0, 0, {0, 0}}, // pelvis
+    {ellipsoid, false, 0, {0, 1.225, -0.012}, {0.180, 0.195, 0.128}, 0, 0, {0, 0}},           // ribs
+    {ellipsoid, false, 0.11, {0, 1.035, 0.040}, {0.196, 0.180, 0.172}, 0, 0, {0, 0}},         // belly
+    {ellipsoid, false, 0.11, {0, 0.905, -0.012}, {0.192, 0.130, 0.135}, 0, 0, {0, 0}},        // pelvis
     {cone, true, 0.08, {0.024, 1.405, -0.030}, {0.168, 1.350, -0.026}, 0.054, 0.068, {0, 0}}, // shoulder yoke
-    {ellipsoid, true, 0.07, {0.084, 1.232, 0.066}, {0.094, 0.078, 0.062}, 0, 0, {0, 0}}, // chest
-    {ellipsoid, true, 0.10, {0.115, 1.020, -0.004}, {0.095, 0.110, 0.122}, 0, 0, {0, 0}}, // flanks
-    {ellipsoid, true, 0.07, {0.086, 0.868, -0.078}, {0.098, 0.108, 0.092}, 0, 0, {0, 0}}, // buttocks
+    {ellipsoid, true, 0.07, {0.084, 1.232, 0.066}, {0.094, 0.078, 0.062}, 0, 0, {0, 0}},      // chest
+    {ellipsoid, true, 0.10, {0.115, 1.020, -0.004}, {0.095, 0.110, 0.122}, 0, 0, {0, 0}},     // flanks
+    {ellipsoid, true, 0.07, {0.086, 0.868, -0.078}, {0.098, 0.108, 0.092}, 0, 0, {0, 0}},     // buttocks
     // Legs.
     {cone, true, 0.07, {0.120, 0.830, 0.002}, {0.156, 0.500, 0.008}, 0.104, 0.066, {0, 0}},
     {ellipsoid, true, 0.06, {0.137, 0.690, 0.012}, {0.096, 0.175, 0.104}, 0, 0, {0, 0}}, // thigh
@@ -94,9 +94,9 @@ static const Solid solids[] = {
     {cone, true, 0.030, {0.618, 0.986, 0.028}, {0.654, 0.952, 0.108}, 0.026, 0.025, {0, 0}},
     // Neck and head.
     {cone, false, 0.07, {0, 1.385, -0.028}, {0, 1.500, -0.010}, 0.066, 0.060, {0, 0}},
-    {ellipsoid, false, 0.035, {0, 1.602, 0.002}, {0.110, 0.120, 0.119}, 0, 0, {0, 0}}, // skull
-    {ellipsoid, false, 0.05, {0, 1.541, 0.022}, {0.097, 0.084, 0.096}, 0, 0, {0, 0}}, // jaw
-    {ellipsoid, false, 0.022, {0, 1.562, 0.120}, {0.016, 0.016, 0.018}, 0, 0, {0, 0}}, // nose
+    {ellipsoid, false, 0.035, {0, 1.602, 0.002}, {0.110, 0.120, 0.119}, 0, 0, {0, 0}},     // skull
+    {ellipsoid, false, 0.05, {0, 1.541, 0.022}, {0.097, 0.084, 0.096}, 0, 0, {0, 0}},      // jaw
+    {ellipsoid, false, 0.022, {0, 1.562, 0.120}, {0.016, 0.016, 0.018}, 0, 0, {0, 0}},     // nose
     {ellipsoid, true, 0.020, {0.114, 1.575, -0.006}, {0.015, 0.032, 0.023}, 0, 0, {0, 0}}, // ears
 };
 enum { SOLID_COUNT = sizeof(solids) / sizeof(solids[0]) };

@@ -54,12 +54,12 @@ static const double projections[LEFT_CHARTS_END][2][3] = {
 
 typedef struct Chart {
     int vertexCount, triangleCount;
-    int* vertices; // [vertexCount], of the mesh
+    int* vertices;    // [vertexCount], of the mesh
     int32_t* corners; // [triangleCount][3], of the chart
-    int* triangles; // [triangleCount], of the mesh
-    double* flat; // [vertexCount][2], metres
-    double* weights; // [triangleCount][3], cotangent of the corner
-    double* plane; // [triangleCount][3][2], the triangle in its own plane
+    int* triangles;   // [triangleCount], of the mesh
+    double* flat;     // [vertexCount][2], metres
+    double* weights;  // [triangleCount][3], cotangent of the corner
+    double* plane;    // [triangleCount][3][2], the triangle in its own plane
 } Chart;
 
 // The chart that a point of the left half belongs to.

@@ -8,7 +8,7 @@
 // Parameters of a lane are the logarithms of stiffness and damping.
 typedef struct jnaLanes {
     double theta[2][JNA_BATCH];
-    double loss[JNA_BATCH]; // data only, at theta
+    double loss[JNA_BATCH];      // data only, at theta
     double matrix[3][JNA_BATCH]; // Gauss-Newton matrix in theta, data only
 } jnaLanes;
 
@@ -17,8 +17,8 @@ typedef struct jnaFitPlan {
     const jnaFitDef* def;
     const jnaFitKernels* kernels;
     int vertexCount, frameCount;
-    int* starts; // [sequenceCount + 1]
-    double low[2], high[2]; // bounds of theta
+    int* starts;                       // [sequenceCount + 1]
+    double low[2], high[2];            // bounds of theta
     double priorTheta[2], priorWeight; // metres^2 per unit of theta^2
 } jnaFitPlan;
 
@@ -39,7 +39,7 @@ void jnaSeedLanes(const jnaFitBatch* batch, const jnaFitPlan* plan, int first, j
 // Descends from theta by the def's method. Returns the passes it took.
 int jnaDescendLanes(const jnaFitBatch* batch, const jnaFitPlan* plan, jnaLanes* lanes);
 
-// Smooths theta [2][vertexCount] over the mesh: the minimum of sum (theta - theta*)^T matrix (theta - theta*) + weight times the
-// squared differences along edges. matrix is [3][vertexCount], the curvature of each vertex's own loss; noise is the variance
-// of a coordinate's residual: the more there is of it, the more the neighbours count.
+// Smooths theta [2][vertexCount] over the mesh: the minimum of sum (theta - theta*)^T matrix (theta - theta*) + weight
+// times the squared differences along edges. matrix is [3][vertexCount], the curvature of each vertex's own loss; noise
+// is the variance of a coordinate's residual: the more there is of it, the more the neighbours count.
 jnResult jnaSmoothParameters(const jnaFitPlan* plan, double noise, double* theta, const double* matrix, jnError* error);

@@ -22,9 +22,9 @@ typedef double jnaFitCoefficients[KERNEL_SETS][KERNEL_COEFFICIENTS][JNA_BATCH];
 // A stretch of frames. Lanes with a mark begin at its first frame, with the given offset and velocity; the others go
 // on.
 typedef struct jnaFitRun {
-    int begin, end; // frames
-    bool last; // the sequence ends with it
-    double marks[JNA_BATCH]; // 1 or 0
+    int begin, end;                // frames
+    bool last;                     // the sequence ends with it
+    double marks[JNA_BATCH];       // 1 or 0
     double first[2][3][JNA_BATCH]; // offset and velocity of the lanes with a mark
 } jnaFitRun;
 
@@ -33,9 +33,9 @@ typedef struct jnaFitBatch {
     int frameCount; // over all sequences
     int runCount;
     jnaFitRun* runs; // [up to JNA_BATCH a sequence]
-    double* bend; // E_n [3][frameCount][JNA_BATCH]
-    double* offset; // observed offset from the target, 0 where missing [3][frameCount][JNA_BATCH]
-    double* weight; // 1, or 0 where missing or dropped [frameCount][JNA_BATCH]
+    double* bend;    // E_n [3][frameCount][JNA_BATCH]
+    double* offset;  // observed offset from the target, 0 where missing [3][frameCount][JNA_BATCH]
+    double* weight;  // 1, or 0 where missing or dropped [frameCount][JNA_BATCH]
 } jnaFitBatch;
 
 // Half the loss would have half of these: loss = sum w r^2, gradient = sum w r r', matrix = sum w r' r'.

@@ -17,10 +17,10 @@ enum { MAX_ITERATIONS = 2000 };
 typedef struct Graph {
     size_t vertexCount, edgeCount;
     int32_t (*edges)[2];
-    double weight; // per edge
+    double weight;        // per edge
     const double* matrix; // [3][vertexCount]
-    double floor; // prior curvature, keeps blocks positive
-    double* degree; // [vertexCount], edges that end there
+    double floor;         // prior curvature, keeps blocks positive
+    double* degree;       // [vertexCount], edges that end there
 } Graph;
 
 static int CompareEdges(const void* a, const void* b)

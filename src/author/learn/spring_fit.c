@@ -169,8 +169,8 @@ enum { TOTAL_ALL, TOTAL_ALL_BEFORE, TOTAL_KEPT, TOTAL_KEPT_BEFORE, TOTALS };
 
 // What is done with every batch.
 typedef enum Sweep {
-    sweep_fit, // from a guess; by vertex also refitted without its worst frames
-    sweep_refit, // from the first result, without the frames that are worst for all
+    sweep_fit,      // from a guess; by vertex also refitted without its worst frames
+    sweep_refit,    // from the first result, without the frames that are worst for all
     sweep_conclude, // parameters as given: only told about
 } Sweep;
 
@@ -178,11 +178,11 @@ typedef enum Sweep {
 typedef struct Job {
     const jnaFitPlan* plan;
     jnaFit* fit;
-    double* theta; // [2][vertexCount]
-    double* matrix; // [3][vertexCount], kept for the smoothing
-    double* frameLoss; // [batches][frameCount], for dropping by frame; NULL otherwise
+    double* theta;      // [2][vertexCount]
+    double* matrix;     // [3][vertexCount], kept for the smoothing
+    double* frameLoss;  // [batches][frameCount], for dropping by frame; NULL otherwise
     const uint8_t* out; // [frameCount], 1 where a frame is dropped for all; NULL: none is
-    double* totals; // [batches][TOTALS]
+    double* totals;     // [batches][TOTALS]
     int batches;
     double startShare, endShare; // of the progress, for this sweep
     Sweep sweep;
@@ -303,8 +303,8 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
 typedef struct Worker {
     jnaFitBatch batch;
     double* frameLoss; // [frameCount][JNA_BATCH]
-    double* valid; // the same
-    double* scratch; // [frameCount]
+    double* valid;     // the same
+    double* scratch;   // [frameCount]
     uint32_t* dropped; // [frameCount], vertices that left out the frame; counts, so the order of adding does not matter
     int passes;
 } Worker;

@@ -20,7 +20,7 @@ static const float CLAY[3] = {0.60f, 0.365f, 0.265f};
 
 typedef struct View {
     float eye[3], right[3], up[3], forward[3]; // forward points into the picture
-    float scale; // samples per metre (orthographic) or per unit slope (perspective)
+    float scale;                               // samples per metre (orthographic) or per unit slope (perspective)
     bool perspective;
     int width, height; // samples
 } View;
@@ -30,7 +30,7 @@ typedef struct Band {
     int firstRow, rows; // samples
     float* depth;
     int32_t* triangle; // -1 for none
-    float* weights; // [rows * width][2]
+    float* weights;    // [rows * width][2]
 } Band;
 
 jnaPictureDef jnaDefaultPictureDef(void)

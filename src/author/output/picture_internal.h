@@ -7,14 +7,14 @@
 typedef struct Scene {
     int vertexCount;
     int triangleCount;
-    float* positions; // [vertexCount][3]
-    float* normals; // [vertexCount][3], unit
-    float* colors; // [vertexCount][3], linear
-    float* paint; // [triangleCount][3], linear; first component < 0: the vertices' colours
+    float* positions;   // [vertexCount][3]
+    float* normals;     // [vertexCount][3], unit
+    float* colors;      // [vertexCount][3], linear
+    float* paint;       // [triangleCount][3], linear; first component < 0: the vertices' colours
     int32_t* triangles; // [triangleCount][3], vertices
-    float* sky; // [vertexCount][3], light from the visible part of the sky, written by jnaLightScene
-    float* key; // [vertexCount], visible share of the key light, written by jnaLightScene
-    float center[3]; // of a sphere around all vertices
+    float* sky;         // [vertexCount][3], light from the visible part of the sky, written by jnaLightScene
+    float* key;         // [vertexCount], visible share of the key light, written by jnaLightScene
+    float center[3];    // of a sphere around all vertices
     float radius;
     bool ground;
     float groundHeight;

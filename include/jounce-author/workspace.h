@@ -1,0 +1,140 @@
+// A workspace: one folder per character, with a manifest a person edits, what was imported, and what the
+// stages made.
+//
+//   manifest.yaml
+//   character/  character.json, positions.npy, joints.npy, weights.npy, weld.npy, normals.npy, uvs.npy,
+//   triangles.npy clips/NAME/ clip.json, rotations.npy, translations.npy, scales.npy, motion.npy stages/
+//   NAME.json: what each stage was made from
+#pragma once
+
+#include "jounce-author/import.h"
+#include "jounce-author/npy.h"
+
+enum { JNA_MAX_CLIPS = 1024 };
+
+/// One clip of the manifest.
+typedef struct jnaManifestClip {
+    char* name; // letters, digits, '-', '_', '.'; its folder
+    jnaRole role;
+    char* source;    // file
+    char* animation; // name inside the file; NULL: the only one
+    char* motion;    // vertex cache with the clip's ground truth; NULL for none
+} jnaManifestClip;
+
+/// A pair of the retarget map. joint "" leaves the source joint unused.
+typedef struct jnaManifestPair {
+    char* source;
+    char* joint;
+} jnaManifestPair;
+
+/// Springs set by hand, before any fit.
+typedef enum jnaSpringMode {
+    jna_springsUniform, // all vertices alike
+    jna_springsJoints,  // by the joint that moves a vertex most; others as uniform
+    jna_springsMask,    // uniform, times a weight per vertex from an array
+} jnaSpringMode;
+
+typedef struct jnaManifestSpring {
+    char* joint;
+    double hertz;
+    double dampingRatio;
+} jnaManifestSpring;
+
+typedef enum jnaNetworkKind {
+    jna_networkCnn,
+    jna_networkPca,
+    jna_networkNone,
+} jnaNetworkKind;
+
+/// All that a person can set. Paths are as written; relative ones start at the workspace.
+typedef struct jnaManifest {
+    char* character; // file
+    double scale;    // metres per unit of that file; 0: recognised
+    double rate;     // frames a second; 30
+    int clipCount;
+    jnaManifestClip* clips;
+    int pairCount;
+    jnaManifestPair* pairs;
+    struct {
+        double density; // kg/m3; 1000
+        double young;   // Pa; 30000
+        double poisson; // 0.45
+    } materials;
+    struct {
+        jnaNetworkKind kind; // cnn
+    } network;
+    struct {
+        jnaSpringMode mode;  // uniform
+        double hertz;        // 3
+        double dampingRatio; // 0.2
+        int jointCount;
+        jnaManifestSpring* joints;
+        char* mask; // array of one weight per vertex; NULL for none
+    } springs;
+} jnaManifest;
+
+/// A manifest with the defaults and nothing else.
+jnaManifest jnaDefaultManifest(void);
+
+/// Reads a manifest. Unknown keys and wrong values are refused with file and line.
+jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error);
+
+/// Writes a manifest with comments for the person who edits it, atomically.
+jnResult jnaWriteManifest(const char* path, const jnaManifest* manifest, jnError* error);
+void jnaDestroyManifest(jnaManifest* manifest);
+
+/// What `jounce new` is asked for.
+typedef struct jnaWorkspaceDef {
+    const char* character; // file
+    double rate;           // 30
+    double scale;          // 0: recognised
+    int clipCount;
+    const char* const* clipNames;
+    const char* const* clipFiles; // [clipCount], besides the clips inside the character's file
+    int motionCount;
+    const char* const* motionClips;
+    const char* const* motionFiles; // [motionCount]
+} jnaWorkspaceDef;
+jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
+
+/// Makes a workspace: imports, writes the manifest, and only then gives the folder its name. On failure there
+/// is none.
+jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNotes* notes, jnError* error);
+
+/// Imports again what the manifest names, if it or a file it names has changed. imported: may be NULL.
+jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, jnError* error);
+
+/// The imported character and clips, checked as any file is.
+jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* character, jnError* error);
+jnResult jnaLoadClip(
+    const char* workspace, const char* name, const jnaCharacter* character, jnaClip* clip, jnError* error);
+
+/// Maps a clip's ground-truth motion, float32 (frames, vertices, 3). *present is false where the clip has
+/// none.
+jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jnaCharacter* character, bool* present,
+    jnaArray* motion, jnError* error);
+
+/// The other way; `folder` is a workspace in the making. motion may be NULL.
+jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* character, double scale, jnError* error);
+jnResult jnaSaveClip(const char* folder, const jnaClip* clip, const jnaMotion* motion, jnError* error);
+
+/// A step of the pipeline: what it reads and what it writes. Paths are relative to the workspace or absolute.
+typedef struct jnaStage {
+    const char* name;
+    int inputCount;
+    const char* const* inputs; // [inputCount], files
+    const char* settings;      // text that the outcome depends on as well; NULL for none
+    int outputCount;
+    const char* const* outputs; // [outputCount], files that must exist
+} jnaStage;
+
+/// Whether a stage must run: it never did, or its inputs, its settings or their contents changed, or an
+/// output is gone. reason: [JNA_NOTE_LENGTH], may be NULL. An input that does not exist is an error.
+jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error);
+
+/// Notes what a stage was made from, after its outputs are in place.
+jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error);
+
+/// 64-bit FNV-1a of bytes and of a file's contents. Finds changes, not forgeries.
+uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash);
+jnResult jnaHashFile(const char* path, uint64_t* hash, jnError* error);

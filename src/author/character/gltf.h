@@ -1,0 +1,42 @@
+// A glTF file in memory, as the check and the repair share it.
+#pragma once
+
+#include "scene.h"
+
+#include <jansson.h>
+
+/// Some bytes of the file or beside it.
+typedef struct jnaGltfBytes {
+    unsigned char* data; // NULL where the buffer is not at hand
+    size_t size;
+    bool owned;
+} jnaGltfBytes;
+
+/// The parsed document and its buffers.
+typedef struct jnaGltf {
+    const char* path;
+    jnaGltfBytes file;
+    jnaGltfBytes binary; // the second chunk of a .glb
+    json_t* root;
+    jnaGltfBytes* buffers;
+    size_t bufferCount;
+    jnError* error;
+} jnaGltf;
+
+/// Where an accessor's elements lie. `data` is NULL where it has no buffer of its own (sparse, compressed).
+typedef struct jnaGltfElements {
+    const unsigned char* data;
+    size_t count, width, stride;
+    int component; // 5121 and so on
+} jnaGltfElements;
+
+/// Finds an accessor's elements, checked against their buffer.
+jnResult jnaGltf_FindElements(const jnaGltf* g, size_t index, jnaGltfElements* elements);
+
+/// jnaGltfBytes of one component (5120 to 5126); 0 for what is none.
+size_t jnaGltf_ComponentSize(int64_t component);
+
+/// Rewrites what Assimp would read wrongly: weights, positions and keys stored as integers become floats, a
+/// skin without bind matrices gets unit ones. *text: the whole document with its buffers inside, owned; NULL
+/// where nothing was to do.
+jnResult jnaGltf_Repair(jnaGltf* g, char** text);

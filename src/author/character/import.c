@@ -1,0 +1,209 @@
+// A character from a file: scene, rig, surface, unit, clips.
+//
+// The unit is what the caller says; else what the file says, where the result is of a plausible size; else
+// the height decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
+#include "import_internal.h"
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { MAX_JOINTS = 4096 };
+
+void jnaNotes_Add(jnaNotes* notes, const char* format, ...)
+{
+    if (notes == NULL) {
+        return;
+    }
+    void* lines = realloc(notes->lines, ((size_t)notes->count + 1) * sizeof(*notes->lines));
+    if (lines == NULL) {
+        return;
+    }
+    notes->lines = lines;
+    va_list arguments;
+    va_start(arguments, format);
+    char* line = notes->lines[notes->count++];
+    vsnprintf(line, JNA_NOTE_LENGTH, format, arguments);
+    va_end(arguments);
+    for (; *line != '\0'; ++line) {
+        *line = (unsigned char)*line < ' ' || *line == 127 ? ' ' : *line;
+    }
+}
+
+void jnaDestroyNotes(jnaNotes* notes)
+{
+    free(notes->lines);
+    *notes = (jnaNotes){0};
+}
+
+jnaImportDef jnaDefaultImportDef(void)
+{
+    return (jnaImportDef){.rate = 30, .scale = 0, .memoryLimit = (size_t)4 << 30, .timeLimit = 120};
+}
+
+// Largest side of the box around all placed meshes, in file units.
+static double MeasureExtent(const jnaPlacement* placement)
+{
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int m = 0; m < placement->count; ++m) {
+        const jnaPlacedMesh* placed = &placement->meshes[m];
+        for (int v = 0; v < placed->mesh->vertexCount; ++v) {
+            const float* p = placed->mesh->positions + 3 * (size_t)v;
+            double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
+            jnaAffine_Apply(&placed->place, point, point);
+            for (int i = 0; i < 3; ++i) {
+                low[i] = fmin(low[i], point[i]);
+                high[i] = fmax(high[i], point[i]);
+            }
+        }
+    }
+    return fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+}
+
+static double ChooseScale(double wanted, double stated, double extent, jnaNotes* notes)
+{
+    if (wanted > 0) {
+        return wanted;
+    }
+    if (stated > 0 && extent * stated >= 0.05 && extent * stated <= 20) {
+        if (fabs(stated - 1) > 1e-6) {
+            jnaNotes_Add(notes, "the file states %g m per unit: the character is %.3g m tall (--scale overrides)",
+                stated, extent * stated);
+        }
+        return stated;
+    }
+    double guess = extent >= 400 && extent <= 4000 ? 0.001 : extent >= 20 && extent < 400 ? 0.01 : 1;
+    if (guess < 1) {
+        jnaNotes_Add(notes, "%.4g units tall: taken as %s, %.3g m (--scale overrides)", extent,
+            guess < 0.005 ? "millimetres" : "centimetres", extent * guess);
+    } else if (extent >= 0.05 && extent < 20) {
+        if (stated > 0) {
+            jnaNotes_Add(notes,
+                "the file states %g m per unit, but as metres its %.3g units fit a character: "
+                "taken as metres (--scale overrides)",
+                stated, extent);
+        }
+    } else {
+        guess = stated > 0 ? stated : 1;
+        jnaNotes_Add(notes, "the character is %.3g m tall; if that is wrong, say how long a unit is with --scale",
+            extent * guess);
+    }
+    return guess;
+}
+
+void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints)
+{
+    for (int j = 0; j < rig->jointCount; ++j) {
+        const jnaRigJoint* from = &rig->joints[j];
+        jnaJoint* to = &joints[j];
+        const char* name = scene->nodes[from->node].name;
+        snprintf(to->name, sizeof(to->name), from->twin ? "%.48s.bind%d" : "%.63s", name, j);
+        to->parent = from->parent;
+        double t[3], q[4], s[3];
+        jnaAffine_ToTrs(&scene->nodes[from->node].local, t, q, s);
+        jnaRig_Local(rig, scene, j, t, q, s, scale, to->translation, to->rotation, to->scale);
+        for (int i = 0; i < 12; ++i) {
+            double metres = i % 4 == 3 ? scale : 1;
+            to->inverseBind[i] = (float)(from->inverseBind.m[i] * from->stretch * metres);
+        }
+    }
+}
+
+// A joint's rest transform is kept as translation, rotation and scale; a node that shears is only met
+// halfway.
+static void NoteShear(const jnaScene* scene, const jnaRig* rig, jnaNotes* notes)
+{
+    for (int j = 0; j < rig->jointCount; ++j) {
+        double t[3], q[4], s[3];
+        if (jnaAffine_ToTrs(&scene->nodes[rig->joints[j].node].local, t, q, s) > 1e-3) {
+            jnaNotes_Add(notes, "joint '%s' shears, which is left out", scene->nodes[rig->joints[j].node].name);
+        }
+    }
+}
+
+static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const jnaScene* scene, jnaRig* rig,
+    jnaCharacter* character, double* scale, jnaNotes* notes, jnError* error)
+{
+    bool skinned = false;
+    for (int m = 0; m < scene->meshCount; ++m) {
+        skinned = skinned || scene->meshes[m].boneCount > 0;
+    }
+    if (!skinned) {
+        return jnFail(error, jn_badData,
+            scene->meshCount == 0 ? "%s: has no mesh" : "%s: has no skin: no mesh is bound to a skeleton", path);
+    }
+    jnaPlacement placement;
+    jnResult result = jnaPlaceMeshes(path, scene, rig, &placement, notes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    if (rig->jointCount > MAX_JOINTS) {
+        result = jnFail(error, jn_badData, "%s: has %d joints; %d can be taken", path, rig->jointCount, MAX_JOINTS);
+    } else if (placement.count == 0 || placement.fileVertexCount == 0) {
+        result = jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path);
+    }
+    if (result == jn_ok) {
+        *scale = ChooseScale(def->scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
+        character->jointCount = rig->jointCount;
+        result = jnaBuildSurface(path, &placement, *scale, character, notes, error);
+    }
+    if (result == jn_ok) {
+        const char* slash = strrchr(path, '/');
+        jnaCleanName(slash != NULL ? slash + 1 : path, character->name);
+        char* dot = strrchr(character->name, '.');
+        if (dot != NULL) {
+            *dot = '\0';
+        }
+        jnaFillJoints(scene, rig, *scale, character->joints);
+        NoteShear(scene, rig, notes);
+    }
+    jnaDestroyPlacement(&placement);
+    return result;
+}
+
+static jnResult CheckDef(const jnaImportDef* def, jnError* error)
+{
+    if (!(def->rate >= 1 && def->rate <= 1000)) {
+        return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
+    }
+    if (!(def->scale >= 0 && def->scale <= 1e6)) {
+        return jnFail(
+            error, jn_badArgument, "the scale is %g; it must be positive, metres per unit of the file", def->scale);
+    }
+    return jn_ok;
+}
+
+jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
+    double* usedScale, jnaNotes* notes, jnError* error)
+{
+    *character = (jnaCharacter){0};
+    *clips = (jnaClipList){0};
+    jnResult result = CheckDef(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaScene scene;
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit};
+    result = jnaReadScene(path, &limits, &scene, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    double scale = 1;
+    jnaRig rig = {0};
+    result = jnaCreateRig(path, &scene, NULL, &rig, error);
+    if (result == jn_ok) {
+        result = BuildCharacter(path, def, &scene, &rig, character, &scale, notes, error);
+    }
+    if (result == jn_ok) {
+        result = jnaSampleAnimations(path, &scene, &rig, scale, def->rate, clips, error);
+    }
+    if (result == jn_ok && usedScale != NULL) {
+        *usedScale = scale;
+    }
+    if (result != jn_ok) {
+        jnaDestroyCharacter(character);
+    }
+    jnaDestroyRig(&rig);
+    jnaDestroyScene(&scene);
+    return result;
+}

@@ -1,0 +1,91 @@
+// What the files of the import share.
+#pragma once
+
+#include "jounce-author/import.h"
+
+#include "scene.h"
+
+/// A joint in the making: a node of the scene, or a twin of one that a second skin binds differently.
+typedef struct jnaRigJoint {
+    int node;              // of the scene; a twin has its joint's
+    int parent;            // joint, -1 for a root
+    bool twin;             // moves rigidly with its parent
+    bool bound;            // inverseBind is set
+    double stretch;        // uniform scale of the nodes above the skeleton, taken out of the joint matrices
+    jnaAffine inverseBind; // rest surface in file units to the node
+} jnaRigJoint;
+
+/// The nodes of a scene that become joints, and the folded ones above them.
+typedef struct jnaRig {
+    int jointCount, jointCapacity;
+    jnaRigJoint* joints;
+    int* jointOfNode;     // [nodeCount], -1 for a node that is none
+    jnaAffine* above;     // [nodeCount], product of the folded nodes down to here, this one included
+    bool* folded;         // [nodeCount]
+    jnaAffine* restWorld; // [nodeCount], file units, upright
+} jnaRig;
+
+/// Chooses the joints. `wanted` (may be NULL) lists nodes to take besides the bones, [nodeCount].
+jnResult jnaCreateRig(const char* path, const jnaScene* scene, const bool* wanted, jnaRig* rig, jnError* error);
+void jnaDestroyRig(jnaRig* rig);
+
+/// A joint that moves as `joint` but has this inverse bind matrix: itself, or a twin. -1 when memory is
+/// short.
+int jnaRig_Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind);
+
+/// Local translation, rotation and scale of a joint in metres, from the node's local transform.
+void jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const double* t, const double* q,
+    const double* s, double scale, float* outT, float* outQ, float* outS);
+
+/// A copy of a mesh of the scene, placed in the common rest space.
+typedef struct jnaPlacedMesh {
+    const jnaSceneMesh* mesh;
+    jnaAffine place; // mesh to rest surface, file units
+    int firstVertex; // file vertex
+    int fallback;    // joint that takes vertices without weight
+    int* boneJoints; // [boneCount]; NULL for a rigid mesh
+} jnaPlacedMesh;
+
+typedef struct jnaPlacement {
+    int count, capacity;
+    jnaPlacedMesh* meshes;
+    int fileVertexCount;
+    int triangleCount;
+} jnaPlacement;
+
+/// Brings all meshes into one rest space and binds them to the rig.
+jnResult jnaPlaceMeshes(
+    const char* path, const jnaScene* scene, jnaRig* rig, jnaPlacement* placement, jnaNotes* notes, jnError* error);
+void jnaDestroyPlacement(jnaPlacement* placement);
+
+/// Fills the surface of a character: positions, influences, weld, normals, UVs, triangles, parts.
+jnResult jnaBuildSurface(const char* path, const jnaPlacement* placement, double scale, jnaCharacter* character,
+    jnaNotes* notes, jnError* error);
+
+/// Welds file vertices with the same position and influences. weld: [count], out. Returns the number of
+/// vertices, or -1 when memory is short. Vertices are numbered as they first appear.
+int jnaWeld(int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld);
+
+/// Samples every animation of the scene on the rig at a fixed rate.
+jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale, double rate,
+    jnaClipList* clips, jnError* error);
+
+/// Fills names, parents, rest transforms and bind matrices of a rig's joints. joints: [rig->jointCount].
+void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints);
+
+/// A file-name-safe copy of a clip's name.
+void jnaCleanName(const char* name, char* clean);
+
+/// A skeleton with its motion, whatever the file it came from.
+typedef struct jnaSource {
+    jnaCharacter skeleton; // joints only
+    jnaClip clip;          // at the file's own rate
+    bool bvh;              // no skin: the rest pose is only a convention
+} jnaSource;
+
+jnResult jnaReadBvh(const char* path, jnaSource* source, jnError* error);
+void jnaDestroySource(jnaSource* source);
+
+/// Brings the motion of another skeleton to a character, see retarget.c.
+jnResult jnaRetarget(const char* path, const jnaSource* source, const jnaRetargetDef* def,
+    const jnaCharacter* character, double rate, jnaClip* clip, jnaNotes* notes, jnError* error);

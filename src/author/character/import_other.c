@@ -1,0 +1,219 @@
+// Clips from other files than the character's own.
+//
+// A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as
+// they are, with translations brought to the character's size. Any other skeleton, and BVH always, is
+// retargeted.
+#include "import_internal.h"
+#include "internal.h"
+
+#include <stdlib.h>
+
+// Rest rotations of the same skeleton in two exports agree to rounding; five degrees apart is another rest
+// pose.
+static const double restTolerance = 5 * 3.14159265358979323846 / 180;
+// A skeleton that has fewer of the character's joints than this is another one.
+static const double leastShare = 0.6;
+
+static int FindByName(const jnaCharacter* skeleton, const char* name)
+{
+    for (int j = 0; j < skeleton->jointCount; ++j) {
+        if (strcmp(skeleton->joints[j].name, name) == 0) {
+            return j;
+        }
+    }
+    return -1;
+}
+
+static double AngleBetween(const float* a, const float* b)
+{
+    double cosine = 0;
+    for (int i = 0; i < 4; ++i) {
+        cosine += (double)a[i] * (double)b[i];
+    }
+    return 2 * acos(fmin(fabs(cosine), 1));
+}
+
+// Fills match ([character joints], source joint or -1) and says whether the source is the same skeleton.
+static bool IsSameSkeleton(const jnaCharacter* source, const jnaCharacter* character, int* match, double* ratio)
+{
+    int found = 0;
+    double mine = 0, theirs = 0;
+    bool same = true;
+    for (int j = 0; j < character->jointCount; ++j) {
+        const jnaJoint* joint = &character->joints[j];
+        match[j] = FindByName(source, joint->name);
+        if (match[j] < 0) {
+            continue;
+        }
+        const jnaJoint* other = &source->joints[match[j]];
+        found++;
+        if (joint->parent >= 0) {
+            same = same && other->parent == match[joint->parent];
+            for (int i = 0; i < 3; ++i) {
+                mine += fabs((double)joint->translation[i]);
+                theirs += fabs((double)other->translation[i]);
+            }
+        }
+        same = same && AngleBetween(joint->rotation, other->rotation) < restTolerance;
+    }
+    *ratio = theirs > 0 && mine > 0 ? mine / theirs : 1;
+    return same && found >= leastShare * character->jointCount;
+}
+
+static jnResult CopyClip(
+    const jnaClip* from, const int* match, double ratio, const jnaCharacter* character, jnaClip* to, jnError* error)
+{
+    to->frameCount = from->frameCount;
+    to->jointCount = character->jointCount;
+    to->rate = from->rate;
+    jnResult result = jnaClip_Allocate(to, from->scales != NULL, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int f = 0; f < to->frameCount; ++f) {
+        for (int j = 0; j < to->jointCount; ++j) {
+            const jnaJoint* rest = &character->joints[j];
+            size_t entry = (size_t)f * (size_t)to->jointCount + (size_t)j;
+            size_t other = (size_t)f * (size_t)from->jointCount + (size_t)(match[j] >= 0 ? match[j] : 0);
+            bool matched = match[j] >= 0;
+            memcpy(
+                to->rotations + 4 * entry, matched ? from->rotations + 4 * other : rest->rotation, 4 * sizeof(float));
+            if (to->scales != NULL) {
+                memcpy(to->scales + 3 * entry, matched ? from->scales + 3 * other : rest->scale, 3 * sizeof(float));
+            }
+            for (size_t i = 0; i < 3; ++i) {
+                to->translations[3 * entry + i] =
+                    matched ? (float)(ratio * (double)from->translations[3 * other + i]) : rest->translation[i];
+            }
+        }
+    }
+    return jn_ok;
+}
+
+// The animated part of a scene as a skeleton of its own.
+static jnResult MakeSkeleton(
+    const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* skeleton, jnError* error)
+{
+    bool* wanted = calloc((size_t)scene->nodeCount, sizeof(*wanted));
+    if (wanted == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    for (int a = 0; a < scene->animationCount; ++a) {
+        for (int c = 0; c < scene->animations[a].channelCount; ++c) {
+            wanted[scene->animations[a].channels[c].node] = true;
+        }
+    }
+    jnResult result = jnaCreateRig(path, scene, wanted, rig, error);
+    free(wanted);
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int j = 0; j < rig->jointCount; ++j) {
+        rig->joints[j].inverseBind = jnaAffine_Identity();
+    }
+    skeleton->jointCount = rig->jointCount;
+    result = jnaCharacter_Allocate(skeleton, false, error);
+    if (result == jn_ok) {
+        jnaFillJoints(scene, rig, 1, skeleton->joints);
+    }
+    return result;
+}
+
+static jnResult ConvertClips(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
+    const jnaCharacter* character, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips, jnaNotes* notes,
+    jnError* error)
+{
+    int* match = malloc(((size_t)character->jointCount + 1) * sizeof(*match));
+    clips->clips = calloc((size_t)read->count + 1, sizeof(jnaClip));
+    if (match == NULL || clips->clips == NULL) {
+        free(match);
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    double ratio;
+    bool same = IsSameSkeleton(skeleton, character, match, &ratio);
+    jnResult result = jn_ok;
+    for (int c = 0; c < read->count && result == jn_ok; ++c) {
+        jnaClip* clip = &clips->clips[clips->count++];
+        if (same) {
+            result = CopyClip(&read->clips[c], match, ratio, character, clip, error);
+        } else {
+            jnaSource source = {.skeleton = *skeleton, .clip = read->clips[c]};
+            result = jnaRetarget(path, &source, retarget, character, def->rate, clip, c == 0 ? notes : NULL, error);
+        }
+        memcpy(clip->name, read->clips[c].name, sizeof(clip->name));
+    }
+    for (int j = 0; same && result == jn_ok && j < character->jointCount; ++j) {
+        if (match[j] < 0) {
+            jnaNotes_Add(notes, "joint '%s' is not in %s and keeps its rest pose", character->joints[j].name, path);
+        }
+    }
+    free(match);
+    return result;
+}
+
+static jnResult ImportScene(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
+    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
+{
+    jnaScene scene;
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit};
+    jnResult result = jnaReadScene(path, &limits, &scene, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaRig rig = {0};
+    jnaCharacter skeleton = {0};
+    jnaClipList read = {0};
+    if (scene.animationCount == 0) {
+        result = jnFail(error, jn_badData, "%s: has no animation", path);
+    }
+    result = result == jn_ok ? MakeSkeleton(path, &scene, &rig, &skeleton, error) : result;
+    result = result == jn_ok ? jnaSampleAnimations(path, &scene, &rig, 1, def->rate, &read, error) : result;
+    if (result == jn_ok) {
+        result = ConvertClips(path, def, retarget, character, &skeleton, &read, clips, notes, error);
+    }
+    jnaDestroyClipList(&read);
+    jnaDestroyCharacter(&skeleton);
+    jnaDestroyRig(&rig);
+    jnaDestroyScene(&scene);
+    return result;
+}
+
+static jnResult ImportBvh(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
+    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
+{
+    jnaSource source;
+    jnResult result = jnaReadBvh(path, &source, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    clips->clips = calloc(1, sizeof(jnaClip));
+    if (clips->clips == NULL) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    } else {
+        clips->count = 1;
+        result = jnaRetarget(path, &source, retarget, character, def->rate, clips->clips, notes, error);
+        const char* slash = strrchr(path, '/');
+        jnaCleanName(slash != NULL ? slash + 1 : path, clips->clips->name);
+        char* dot = strrchr(clips->clips->name, '.');
+        if (dot != NULL) {
+            *dot = '\0';
+        }
+    }
+    jnaDestroySource(&source);
+    return result;
+}
+
+jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
+    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
+{
+    *clips = (jnaClipList){0};
+    if (!(def->rate >= 1 && def->rate <= 1000)) {
+        return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
+    }
+    jnResult result = jnaHasEnding(path, ".bvh") ? ImportBvh(path, def, retarget, character, clips, notes, error)
+                                                 : ImportScene(path, def, retarget, character, clips, notes, error);
+    if (result != jn_ok) {
+        jnaDestroyClipList(clips);
+    }
+    return result;
+}

@@ -1,0 +1,323 @@
+// The surface of a character from its placed meshes: influences, weld, normals, parts.
+#include "import_internal.h"
+#include "internal.h"
+
+#include <stdlib.h>
+
+// Of the character's size; float positions of the same point agree to 1e-7 of it.
+static const double weldTolerance = 1e-6;
+// A mesh whose whole area is below this share of its size squared is a line or a point.
+static const double leastArea = 1e-9;
+
+typedef struct Influence {
+    int joint;
+    float weight;
+} Influence;
+
+static int CompareInfluences(const void* a, const void* b)
+{
+    const Influence *x = a, *y = b;
+    if (x->weight != y->weight) {
+        return x->weight > y->weight ? -1 : 1;
+    }
+    return (x->joint > y->joint) - (x->joint < y->joint);
+}
+
+static int CompareJoints(const void* a, const void* b)
+{
+    const Influence *x = a, *y = b;
+    return (x->joint > y->joint) - (x->joint < y->joint);
+}
+
+// Merges joints that are listed twice, keeps the strongest and makes the sum 1. Returns the share that was
+// dropped, or -1 where nothing moves the vertex.
+static double Reduce(Influence* list, int count, int fallback, jnaInfluences* out)
+{
+    qsort(list, (size_t)count, sizeof(*list), CompareJoints);
+    for (int i = count - 1; i > 0; --i) {
+        if (list[i].joint == list[i - 1].joint) {
+            list[i - 1].weight += list[i].weight;
+            list[i].weight = 0;
+        }
+    }
+    qsort(list, (size_t)count, sizeof(*list), CompareInfluences);
+    double all = 0, kept = 0;
+    for (int i = 0; i < count; ++i) {
+        all += (double)list[i].weight;
+        kept += i < JNA_MAX_INFLUENCES ? (double)list[i].weight : 0;
+    }
+    *out = (jnaInfluences){0};
+    if (!(kept > 1e-6)) {
+        out->joints[0] = (uint16_t)fallback;
+        out->weights[0] = 1;
+        return -1;
+    }
+    for (int i = 0; i < count && i < JNA_MAX_INFLUENCES && list[i].weight > 0; ++i) {
+        out->joints[i] = (uint16_t)list[i].joint;
+        out->weights[i] = (float)((double)list[i].weight / kept);
+    }
+    return 1 - kept / all;
+}
+
+typedef struct WeightReport {
+    int unweighted, reduced;
+    double worst;
+} WeightReport;
+
+// starts: [vertexCount + 1], zeroed scratch; the influences of vertex v end up in list[starts[v] .. starts[v
+// + 1]).
+static Influence* SortByVertex(const jnaPlacedMesh* placed, int* starts)
+{
+    const jnaSceneMesh* mesh = placed->mesh;
+    size_t total = 0;
+    for (int b = 0; b < mesh->boneCount; ++b) {
+        total += (size_t)mesh->bones[b].weightCount;
+        for (int w = 0; w < mesh->bones[b].weightCount; ++w) {
+            starts[mesh->bones[b].vertices[w] + 1]++;
+        }
+    }
+    Influence* list = total < INT32_MAX ? malloc((total + 1) * sizeof(*list)) : NULL;
+    if (list == NULL) {
+        return NULL;
+    }
+    for (int v = 0; v < mesh->vertexCount; ++v) {
+        starts[v + 1] += starts[v];
+    }
+    for (int b = 0; b < mesh->boneCount; ++b) {
+        const jnaSceneBone* bone = &mesh->bones[b];
+        for (int w = 0; w < bone->weightCount; ++w) {
+            list[starts[bone->vertices[w]]++] = (Influence){placed->boneJoints[b], fmaxf(bone->weights[w], 0)};
+        }
+    }
+    // Filling moved each start to the next vertex's.
+    for (int v = mesh->vertexCount; v > 0; --v) {
+        starts[v] = starts[v - 1];
+    }
+    starts[0] = 0;
+    return list;
+}
+
+static bool GatherInfluences(const jnaPlacedMesh* placed, jnaInfluences* out, WeightReport* report)
+{
+    const jnaSceneMesh* mesh = placed->mesh;
+    if (placed->boneJoints == NULL) {
+        for (int v = 0; v < mesh->vertexCount; ++v) {
+            out[v] = (jnaInfluences){{(uint16_t)placed->fallback}, {1}};
+        }
+        return true;
+    }
+    int* starts = calloc((size_t)mesh->vertexCount + 2, sizeof(*starts));
+    Influence* list = starts != NULL ? SortByVertex(placed, starts) : NULL;
+    for (int v = 0; list != NULL && v < mesh->vertexCount; ++v) {
+        double dropped = Reduce(list + starts[v], starts[v + 1] - starts[v], placed->fallback, &out[v]);
+        report->unweighted += dropped < 0;
+        report->reduced += dropped > 1e-6;
+        report->worst = fmax(report->worst, dropped);
+    }
+    bool good = list != NULL;
+    free(starts);
+    free(list);
+    return good;
+}
+
+static void PlacePositions(const jnaPlacedMesh* placed, double scale, float* out)
+{
+    for (int v = 0; v < placed->mesh->vertexCount; ++v) {
+        const float* p = placed->mesh->positions + 3 * (size_t)v;
+        double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
+        jnaAffine_Apply(&placed->place, point, point);
+        for (int i = 0; i < 3; ++i) {
+            out[3 * (size_t)v + (size_t)i] = (float)(scale * point[i]);
+        }
+    }
+}
+
+// Normals go by the inverse transpose; those the file lacks stay 0 for now.
+static void PlaceNormals(const jnaPlacedMesh* placed, float* out)
+{
+    jnaAffine inverse;
+    if (placed->mesh->normals == NULL || !jnaAffine_Invert(&placed->place, &inverse)) {
+        return;
+    }
+    for (int v = 0; v < placed->mesh->vertexCount; ++v) {
+        const float* n = placed->mesh->normals + 3 * (size_t)v;
+        double normal[3];
+        for (int i = 0; i < 3; ++i) {
+            normal[i] = inverse.m[i] * (double)n[0] + inverse.m[4 + i] * (double)n[1] + inverse.m[8 + i] * (double)n[2];
+        }
+        double length = jnaNormalize(normal);
+        for (int i = 0; i < 3 && length > 1e-12 && isfinite(length); ++i) {
+            out[3 * (size_t)v + (size_t)i] = (float)normal[i];
+        }
+    }
+}
+
+static void PlaceTriangles(const jnaPlacedMesh* placed, int32_t* out)
+{
+    // A mirroring place turns the surface inside out; the other winding turns it back.
+    bool mirrored = jnaAffine_Determinant(&placed->place) < 0;
+    for (int t = 0; t < placed->mesh->triangleCount; ++t) {
+        const uint32_t* in = placed->mesh->triangles + 3 * (size_t)t;
+        for (int k = 0; k < 3; ++k) {
+            out[3 * (size_t)t + (size_t)k] = placed->firstVertex + (int32_t)in[mirrored ? 2 - k : k];
+        }
+    }
+}
+
+static void FillMesh(const jnaPlacedMesh* placed, int firstTriangle, jnaCharacter* c, jnaPart* part)
+{
+    const jnaSceneMesh* mesh = placed->mesh;
+    size_t first = (size_t)placed->firstVertex;
+    PlaceNormals(placed, c->fileNormals + 3 * first);
+    for (size_t i = 0; mesh->uvs != NULL && i < 2 * (size_t)mesh->vertexCount; ++i) {
+        c->fileUvs[2 * first + i] = isfinite(mesh->uvs[i]) ? mesh->uvs[i] : 0;
+    }
+    PlaceTriangles(placed, c->triangles + 3 * (size_t)firstTriangle);
+    snprintf(part->name, sizeof(part->name), "%s", mesh->name);
+    snprintf(part->material, sizeof(part->material), "%s", mesh->material);
+    memcpy(part->color, mesh->color, sizeof(part->color));
+    part->firstTriangle = firstTriangle;
+    part->triangleCount = mesh->triangleCount;
+}
+
+// Twice the area vector of a triangle; returns its length.
+static double AreaVector(const jnaCharacter* c, int triangle, double* normal)
+{
+    const int32_t* t = c->triangles + 3 * (size_t)triangle;
+    double edge[2][3];
+    for (int k = 0; k < 2; ++k) {
+        const float* a = c->positions + 3 * (size_t)c->weld[t[0]];
+        const float* b = c->positions + 3 * (size_t)c->weld[t[k + 1]];
+        for (int i = 0; i < 3; ++i) {
+            edge[k][i] = (double)b[i] - (double)a[i];
+        }
+    }
+    jnaCross(edge[0], edge[1], normal);
+    return sqrt(jnaDot(normal, normal));
+}
+
+// Area-weighted normals over the welded surface for file vertices that have none.
+static bool CompleteNormals(jnaCharacter* c)
+{
+    double* sums = calloc((size_t)c->vertexCount + 1, 3 * sizeof(double));
+    if (sums == NULL) {
+        return false;
+    }
+    for (int t = 0; t < c->triangleCount; ++t) {
+        double normal[3];
+        AreaVector(c, t, normal);
+        for (int k = 0; k < 3; ++k) {
+            double* sum = sums + 3 * (size_t)c->weld[c->triangles[3 * (size_t)t + (size_t)k]];
+            for (int i = 0; i < 3; ++i) {
+                sum[i] += normal[i];
+            }
+        }
+    }
+    for (int v = 0; v < c->fileVertexCount; ++v) {
+        float* n = c->fileNormals + 3 * (size_t)v;
+        double normal[3];
+        memcpy(normal, sums + 3 * (size_t)c->weld[v], sizeof(normal));
+        if (n[0] == 0 && n[1] == 0 && n[2] == 0) {
+            bool sound = jnaNormalize(normal) > 0;
+            for (int i = 0; i < 3; ++i) {
+                n[i] = sound ? (float)normal[i] : (float)(i == 1);
+            }
+        }
+    }
+    free(sums);
+    return true;
+}
+
+static double Extent(int count, const float* positions)
+{
+    double extent = 0;
+    for (int i = 0; i < 3; ++i) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (int v = 0; v < count; ++v) {
+            low = fmin(low, (double)positions[3 * (size_t)v + (size_t)i]);
+            high = fmax(high, (double)positions[3 * (size_t)v + (size_t)i]);
+        }
+        extent = fmax(extent, high - low);
+    }
+    return extent;
+}
+
+static void AddWeightNotes(const WeightReport* report, jnaNotes* notes)
+{
+    if (report->reduced > 0) {
+        jnaNotes_Add(notes,
+            "%d vertices have more than %d joints; the strongest were kept, at most %.1f %% was dropped",
+            report->reduced, JNA_MAX_INFLUENCES, 100 * report->worst);
+    }
+    if (report->unweighted > 0) {
+        jnaNotes_Add(
+            notes, "%d vertices had no weight and follow the joint that moves most of their mesh", report->unweighted);
+    }
+}
+
+static jnResult FinishSurface(const char* path, const jnaPlacement* placement, const float* positions,
+    const jnaInfluences* influences, const int32_t* weld, double extent, jnaCharacter* c, jnError* error)
+{
+    bool withUvs = false;
+    for (int m = 0; m < placement->count; ++m) {
+        withUvs = withUvs || placement->meshes[m].mesh->uvs != NULL;
+    }
+    jnResult result = jnaCharacter_Allocate(c, withUvs, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    memcpy(c->weld, weld, (size_t)c->fileVertexCount * sizeof(*weld));
+    for (int v = c->fileVertexCount - 1; v >= 0; --v) {
+        // Downwards, so that the first file vertex of each point has the last word.
+        memcpy(c->positions + 3 * (size_t)weld[v], positions + 3 * (size_t)v, 3 * sizeof(float));
+        c->influences[weld[v]] = influences[v];
+    }
+    int firstTriangle = 0;
+    for (int m = 0; m < placement->count; ++m) {
+        FillMesh(&placement->meshes[m], firstTriangle, c, &c->parts[m]);
+        firstTriangle += placement->meshes[m].mesh->triangleCount;
+    }
+    double area = 0, normal[3];
+    for (int t = 0; t < c->triangleCount; ++t) {
+        area += AreaVector(c, t, normal) / 2;
+    }
+    if (!(area > leastArea * extent * extent) || !isfinite(area)) {
+        return jnFail(error, jn_badData, "%s: the mesh has no area", path);
+    }
+    return CompleteNormals(c) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+}
+
+jnResult jnaBuildSurface(
+    const char* path, const jnaPlacement* placement, double scale, jnaCharacter* c, jnaNotes* notes, jnError* error)
+{
+    size_t count = (size_t)placement->fileVertexCount;
+    float* positions = malloc((count + 1) * 3 * sizeof(float));
+    jnaInfluences* influences = malloc((count + 1) * sizeof(*influences));
+    int32_t* weld = malloc((count + 1) * sizeof(*weld));
+    WeightReport report = {0};
+    bool good = positions != NULL && influences != NULL && weld != NULL;
+    for (int m = 0; m < placement->count && good; ++m) {
+        const jnaPlacedMesh* placed = &placement->meshes[m];
+        PlacePositions(placed, scale, positions + 3 * (size_t)placed->firstVertex);
+        good = GatherInfluences(placed, influences + placed->firstVertex, &report);
+    }
+    double extent = good ? Extent((int)count, positions) : 0;
+    jnResult result = jn_ok;
+    if (!good) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
+    } else if (!isfinite(extent) || extent <= 0) {
+        result = jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path);
+    } else {
+        c->fileVertexCount = (int)count;
+        c->triangleCount = placement->triangleCount;
+        c->partCount = placement->count;
+        c->vertexCount = jnaWeld((int)count, positions, influences, weldTolerance * extent, weld);
+        result = c->vertexCount >= 0 ? FinishSurface(path, placement, positions, influences, weld, extent, c, error)
+                                     : jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
+    }
+    AddWeightNotes(&report, result == jn_ok ? notes : NULL);
+    free(positions);
+    free(influences);
+    free(weld);
+    return result;
+}

@@ -1,0 +1,381 @@
+// The manifest: read by libcyaml against a schema, then checked value by value; written by hand with
+// comments.
+//
+// libcyaml refuses unknown keys and wrong types but takes "30x" as 30 and names the line before a stray key,
+// so numbers are read from the text again and lines come from our own map of it.
+#include "workspace_internal.h"
+
+#include "internal.h"
+
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MANIFEST = 1 << 20 };
+
+// What libcyaml fills. Optional numbers are pointers, NULL where the manifest leaves them out.
+typedef struct RawCharacter {
+    char* source;
+    double* scale;
+} RawCharacter;
+
+typedef struct RawClip {
+    char* name;
+    jnaRole role;
+    char* source;
+    char* animation;
+    char* motion;
+} RawClip;
+
+typedef struct RawMaterials {
+    double *density, *young, *poisson;
+} RawMaterials;
+
+typedef struct RawNetwork {
+    jnaNetworkKind kind;
+} RawNetwork;
+
+typedef struct RawSprings {
+    jnaSpringMode mode;
+    double *hertz, *dampingRatio;
+    jnaManifestSpring* joints;
+    unsigned jointCount;
+    char* mask;
+} RawSprings;
+
+typedef struct RawManifest {
+    unsigned version;
+    RawCharacter character;
+    double* rate;
+    RawClip* clips;
+    unsigned clipCount;
+    jnaManifestPair* pairs;
+    unsigned pairCount;
+    RawMaterials* materials;
+    RawNetwork* network;
+    RawSprings* springs;
+} RawManifest;
+
+static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
+static const cyaml_strval_t modeNames[] = {
+    {"uniform", jna_springsUniform}, {"joints", jna_springsJoints}, {"mask", jna_springsMask}};
+static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
+
+enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
+
+static const cyaml_schema_field_t characterFields[] = {
+    CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, RawCharacter, source, 1, LONGEST),
+    CYAML_FIELD_FLOAT_PTR("scale", OPTIONAL, RawCharacter, scale), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t clipFields[] = {
+    CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, RawClip, name, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_ENUM("role", CYAML_FLAG_STRICT, RawClip, role, roleNames, CYAML_ARRAY_LEN(roleNames)),
+    CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, RawClip, source, 1, LONGEST),
+    CYAML_FIELD_STRING_PTR("animation", OPTIONAL, RawClip, animation, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_STRING_PTR("motion", OPTIONAL, RawClip, motion, 1, LONGEST), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t pairFields[] = {
+    CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, jnaManifestPair, source, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, jnaManifestPair, joint, 0, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_END};
+
+static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("density", OPTIONAL, RawMaterials, density),
+    CYAML_FIELD_FLOAT_PTR("young", OPTIONAL, RawMaterials, young),
+    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawMaterials, poisson), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t networkFields[] = {CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                         RawNetwork, kind, kindNames, CYAML_ARRAY_LEN(kindNames)),
+    CYAML_FIELD_END};
+
+static const cyaml_schema_field_t springFields[] = {
+    CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, jnaManifestSpring, joint, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_FLOAT("hertz", CYAML_FLAG_DEFAULT, jnaManifestSpring, hertz),
+    CYAML_FIELD_FLOAT("damping_ratio", CYAML_FLAG_DEFAULT, jnaManifestSpring, dampingRatio), CYAML_FIELD_END};
+
+static const cyaml_schema_value_t clipValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawClip, clipFields)};
+static const cyaml_schema_value_t pairValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestPair, pairFields)};
+static const cyaml_schema_value_t springValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestSpring, springFields)};
+
+static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("mode", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                         RawSprings, mode, modeNames, CYAML_ARRAY_LEN(modeNames)),
+    CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
+    CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
+    CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t manifestFields[] = {
+    CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
+    CYAML_FIELD_MAPPING("character", CYAML_FLAG_DEFAULT, RawManifest, character, characterFields),
+    CYAML_FIELD_FLOAT_PTR("rate", OPTIONAL, RawManifest, rate),
+    CYAML_FIELD_SEQUENCE_COUNT("clips", OPTIONAL, RawManifest, clips, clipCount, &clipValue, 0, JNA_MAX_CLIPS),
+    CYAML_FIELD_SEQUENCE_COUNT("retarget", OPTIONAL, RawManifest, pairs, pairCount, &pairValue, 0, 4096),
+    CYAML_FIELD_MAPPING_PTR("materials", OPTIONAL, RawManifest, materials, materialFields),
+    CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
+    CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields), CYAML_FIELD_END};
+
+static const cyaml_schema_value_t manifestValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, RawManifest, manifestFields)};
+
+jnaManifest jnaDefaultManifest(void)
+{
+    jnaManifest m = {.rate = 30};
+    m.materials.density = 1000;
+    m.materials.young = 30000;
+    m.materials.poisson = 0.45;
+    m.springs.hertz = 3;
+    m.springs.dampingRatio = 0.2;
+    return m;
+}
+
+// What libcyaml had to say: its first sentence and the innermost line of its backtrace.
+typedef struct Complaint {
+    char sentence[256];
+    size_t line;
+} Complaint;
+
+static void Listen(cyaml_log_t level, void* context, const char* format, va_list arguments)
+{
+    Complaint* complaint = context;
+    char text[256];
+    vsnprintf(text, sizeof(text), format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    const char* place = strstr(text, "(line: ");
+    if (place != NULL && complaint->line == 0) {
+        complaint->line = strtoul(place + strlen("(line: "), NULL, 10);
+    }
+    if (level >= CYAML_LOG_ERROR && complaint->sentence[0] == '\0') {
+        snprintf(
+            complaint->sentence, sizeof(complaint->sentence), "%s", strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
+    }
+}
+
+// The line of a key that libcyaml does not know: the first entry of that name at or after the line it gives.
+static size_t LineOfKey(const jnaYamlMap* map, const char* key, size_t from)
+{
+    for (int i = 0; i < map->count; ++i) {
+        const char* dot = strrchr(map->entries[i].path, '.');
+        if ((size_t)map->entries[i].line >= from && strcmp(dot != NULL ? dot + 1 : map->entries[i].path, key) == 0) {
+            return (size_t)map->entries[i].line;
+        }
+    }
+    return from;
+}
+
+static jnResult Complain(
+    const char* file, const jnaYamlMap* map, const Complaint* complaint, cyaml_err_t code, jnError* error)
+{
+    static const char unknown[] = "Unexpected key: ", twice[] = "Mapping field already seen: ";
+    const char* sentence = complaint->sentence;
+    size_t line = complaint->line > 0 ? complaint->line : 1;
+    if (strncmp(sentence, unknown, strlen(unknown)) == 0) {
+        const char* key = sentence + strlen(unknown);
+        return jnFail(error, jn_badData, "%s:%zu: unknown key '%s'", file, LineOfKey(map, key, line), key);
+    }
+    if (strncmp(sentence, twice, strlen(twice)) == 0) {
+        const char* key = sentence + strlen(twice);
+        return jnFail(error, jn_badData, "%s:%zu: '%s' is given twice", file, LineOfKey(map, key, line + 1), key);
+    }
+    return jnFail(error, code == CYAML_ERR_OOM ? jn_outOfMemory : jn_badData, "%s:%zu: %s", file, line,
+        sentence[0] != '\0' ? sentence : cyaml_strerror(code));
+}
+
+typedef struct Checker {
+    const char* file;
+    const jnaYamlMap* map;
+    jnError* error;
+} Checker;
+
+static jnResult FailAt(const Checker* c, const char* path, const char* format, ...)
+{
+    char sentence[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, path);
+    return jnFail(c->error, jn_badData, "%s:%d: %s", c->file, entry != NULL ? entry->line : 1, sentence);
+}
+
+// A number of the text, strictly read, within limits. A path that is not in the text keeps its default.
+static jnResult CheckNumber(const Checker* c, const char* path, double least, double most, double* value)
+{
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, path);
+    if (entry == NULL) {
+        return jn_ok;
+    }
+    char* end = NULL;
+    double number = entry->text != NULL ? strtod(entry->text, &end) : 0;
+    if (end == NULL || end == entry->text || *end != '\0' || !isfinite(number)) {
+        return FailAt(c, path, "%s: '%s' is not a number", path, entry->text != NULL ? entry->text : "");
+    }
+    if (number < least || number > most) {
+        return FailAt(c, path, "%s is %g; it must lie between %g and %g", path, number, least, most);
+    }
+    *value = number;
+    return jn_ok;
+}
+
+static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
+{
+    const struct {
+        const char* path;
+        double least, most;
+        double* value;
+    } numbers[] = {{"character.scale", 0, 1e6, &m->scale}, {"rate", 1, 1000, &m->rate},
+        {"materials.density", 1, 1e5, &m->materials.density}, {"materials.young", 1, 1e12, &m->materials.young},
+        {"materials.poisson", 0, 0.4999, &m->materials.poisson}, {"springs.hertz", 0, 1000, &m->springs.hertz},
+        {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio}};
+    jnResult result = jn_ok;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {
+        result = CheckNumber(c, numbers[i].path, numbers[i].least, numbers[i].most, numbers[i].value);
+    }
+    for (int i = 0; i < m->springs.jointCount && result == jn_ok; ++i) {
+        char path[80];
+        snprintf(path, sizeof(path), "springs.joints[%d].hertz", i);
+        result = CheckNumber(c, path, 0, 1000, &m->springs.joints[i].hertz);
+        snprintf(path, sizeof(path), "springs.joints[%d].damping_ratio", i);
+        result = result == jn_ok ? CheckNumber(c, path, 0, 100, &m->springs.joints[i].dampingRatio) : result;
+    }
+    return result;
+}
+
+static jnResult CheckClips(const Checker* c, const jnaManifest* m)
+{
+    for (int i = 0; i < m->clipCount; ++i) {
+        char path[40];
+        snprintf(path, sizeof(path), "clips[%d].name", i);
+        const char* name = m->clips[i].name;
+        if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(name) ||
+            name[0] == '.') {
+            return FailAt(
+                c, path, "the clip name '%s' has characters other than letters, digits, '-', '_' and '.'", name);
+        }
+        for (int k = 0; k < i; ++k) {
+            if (strcmp(m->clips[k].name, name) == 0) {
+                return FailAt(c, path, "there are two clips called '%s'", name);
+            }
+        }
+    }
+    if (m->springs.mode == jna_springsMask && m->springs.mask == NULL) {
+        return FailAt(c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
+    }
+    return jn_ok;
+}
+
+// Moves what libcyaml allocated into the manifest; it uses malloc, as we told it.
+static void Adopt(RawManifest* raw, jnaManifest* m)
+{
+    m->character = raw->character.source;
+    raw->character.source = NULL;
+    m->clipCount = (int)raw->clipCount;
+    m->clips = calloc((size_t)m->clipCount + 1, sizeof(*m->clips));
+    for (int i = 0; m->clips != NULL && i < m->clipCount; ++i) {
+        RawClip* clip = &raw->clips[i];
+        m->clips[i] = (jnaManifestClip){clip->name, clip->role, clip->source, clip->animation, clip->motion};
+        clip->name = clip->source = clip->animation = clip->motion = NULL;
+    }
+    m->pairs = raw->pairs;
+    m->pairCount = (int)raw->pairCount;
+    raw->pairs = NULL;
+    raw->pairCount = 0;
+    if (raw->network != NULL) {
+        m->network.kind = raw->network->kind;
+    }
+    if (raw->springs != NULL) {
+        m->springs.mode = raw->springs->mode;
+        m->springs.joints = raw->springs->joints;
+        m->springs.jointCount = (int)raw->springs->jointCount;
+        m->springs.mask = raw->springs->mask;
+        raw->springs->joints = NULL;
+        raw->springs->jointCount = 0;
+        raw->springs->mask = NULL;
+    }
+}
+
+static jnResult ParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
+{
+    jnaYamlMap map;
+    jnResult result = jnaMapYaml(file, text, size, &map, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    Complaint complaint = {0};
+    cyaml_config_t config = {.log_fn = Listen,
+        .log_ctx = &complaint,
+        .log_level = CYAML_LOG_WARNING,
+        .mem_fn = cyaml_mem,
+        .flags = CYAML_CFG_NO_ALIAS};
+    RawManifest* raw = NULL;
+    cyaml_err_t code = cyaml_load_data((const uint8_t*)text, size, &config, &manifestValue, (cyaml_data_t**)&raw, NULL);
+    Checker checker = {file, &map, error};
+    if (code != CYAML_OK) {
+        result = Complain(file, &map, &complaint, code, error);
+    } else if (raw == NULL) {
+        result = jnFail(error, jn_badData, "%s:1: the manifest is empty", file);
+    } else if (raw->version != 1) {
+        result = FailAt(&checker, "version", "version %u is not known; this is version 1", raw->version);
+    } else {
+        Adopt(raw, manifest);
+        result = manifest->clips != NULL ? CheckNumbers(&checker, manifest)
+                                         : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
+        result = result == jn_ok ? CheckClips(&checker, manifest) : result;
+    }
+    cyaml_free(&config, &manifestValue, raw, 0);
+    jnaDestroyYamlMap(&map);
+    return result;
+}
+
+jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error)
+{
+    *manifest = jnaDefaultManifest();
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    char* text = malloc(MAX_MANIFEST + 1);
+    size_t size = text != NULL ? fread(text, 1, MAX_MANIFEST + 1, file) : 0;
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    jnResult result;
+    if (text == NULL) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    } else if (failed) {
+        result = jnFail(error, jn_ioFailed, "%s: cannot read", path);
+    } else if (size > MAX_MANIFEST) {
+        result = jnFail(error, jn_badData, "%s: is larger than 1 MiB", path);
+    } else {
+        result = ParseManifest(path, text, size, manifest, error);
+    }
+    free(text);
+    if (result != jn_ok) {
+        jnaDestroyManifest(manifest);
+    }
+    return result;
+}
+
+void jnaDestroyManifest(jnaManifest* m)
+{
+    free(m->character);
+    for (int i = 0; m->clips != NULL && i < m->clipCount; ++i) {
+        free(m->clips[i].name);
+        free(m->clips[i].source);
+        free(m->clips[i].animation);
+        free(m->clips[i].motion);
+    }
+    for (int i = 0; m->pairs != NULL && i < m->pairCount; ++i) {
+        free(m->pairs[i].source);
+        free(m->pairs[i].joint);
+    }
+    for (int i = 0; m->springs.joints != NULL && i < m->springs.jointCount; ++i) {
+        free(m->springs.joints[i].joint);
+    }
+    free(m->clips);
+    free(m->pairs);
+    free(m->springs.joints);
+    free(m->springs.mask);
+    *m = (jnaManifest){0};
+}

@@ -1,0 +1,99 @@
+// The manifest as a person finds it: every setting there, with a word on what it does.
+#include "workspace_internal.h"
+
+#include "internal.h"
+
+#include <string.h>
+
+// A double-quoted YAML string: nothing in a path or name can end it early.
+static void PutText(FILE* file, const char* text)
+{
+    fputc('"', file);
+    for (const unsigned char* c = (const unsigned char*)text; *c != '\0'; ++c) {
+        if (*c == '"' || *c == '\\') {
+            fprintf(file, "\\%c", *c);
+        } else if (*c < ' ' || *c == 127) {
+            fprintf(file, "\\x%02x", *c);
+        } else {
+            fputc(*c, file);
+        }
+    }
+    fputc('"', file);
+}
+
+static void PutField(FILE* file, const char* key, const char* text)
+{
+    fputs(key, file);
+    PutText(file, text);
+    fputc('\n', file);
+}
+
+static void PutClips(FILE* file, const jnaManifest* m)
+{
+    fputs("\n# Motion. role: train is learned from, test is only measured on.\n", file);
+    fputs(m->clipCount > 0 ? "clips:\n" : "clips: []\n", file);
+    for (int i = 0; i < m->clipCount; ++i) {
+        const jnaManifestClip* clip = &m->clips[i];
+        PutField(file, "  - name: ", clip->name);
+        fprintf(file, "    role: %s\n", clip->role == jna_train ? "train" : "test");
+        PutField(file, "    source: ", clip->source);
+        if (clip->animation != NULL) {
+            PutField(file, "    animation: ", clip->animation);
+        }
+        if (clip->motion != NULL) {
+            PutField(file, "    motion: ", clip->motion);
+        }
+    }
+}
+
+static void PutPairs(FILE* file, const jnaManifest* m)
+{
+    fputs("\n# Joints of motion files that names alone do not match; joint \"\" leaves one unused.\n", file);
+    fputs(m->pairCount > 0 ? "retarget:\n" : "retarget: []\n", file);
+    for (int i = 0; i < m->pairCount; ++i) {
+        PutField(file, "  - source: ", m->pairs[i].source);
+        PutField(file, "    joint: ", m->pairs[i].joint);
+    }
+}
+
+static void PutSprings(FILE* file, const jnaManifest* m)
+{
+    static const char* const modes[] = {"uniform", "joints", "mask"};
+    fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
+          "mask\n",
+        file);
+    fprintf(file, "springs:\n  mode: %s\n", modes[m->springs.mode]);
+    fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
+    fputs(m->springs.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
+    for (int i = 0; i < m->springs.jointCount; ++i) {
+        PutField(file, "    - joint: ", m->springs.joints[i].joint);
+        fprintf(file, "      hertz: %.10g\n      damping_ratio: %.10g\n", m->springs.joints[i].hertz,
+            m->springs.joints[i].dampingRatio);
+    }
+    if (m->springs.mask != NULL) {
+        PutField(file, "  mask: ", m->springs.mask);
+    }
+}
+
+jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error)
+{
+    static const char* const kinds[] = {"cnn", "pca", "none"};
+    jnaFile output;
+    jnResult result = jnaCreateFile(path, &output, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    FILE* file = output.stream;
+    fputs("# A Jounce workspace. Edit by hand; what a change makes stale is made again by `jounce build`.\n", file);
+    fputs("version: 1\ncharacter:\n", file);
+    PutField(file, "  source: ", m->character);
+    fprintf(file, "  scale: %.10g # metres per unit of the source; 0: recognised\n", m->scale);
+    fprintf(file, "rate: %.10g # frames a second\n", m->rate);
+    PutClips(file, m);
+    PutPairs(file, m);
+    fprintf(file, "\nmaterials:\n  density: %.10g # kg/m3\n  young: %.10g # Pa\n  poisson: %.10g\n",
+        m->materials.density, m->materials.young, m->materials.poisson);
+    fprintf(file, "\nnetwork:\n  kind: %s # cnn, pca, none\n", kinds[m->network.kind]);
+    PutSprings(file, m);
+    return jnaFile_Commit(&output, error);
+}

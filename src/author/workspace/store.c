@@ -1,0 +1,466 @@
+// Characters and clips on disk: arrays as .npy, names and counts as JSON. Read back with the same mistrust as
+// any file: shapes must match the counts, indices must lie in range, numbers must be finite.
+#include "workspace_internal.h"
+
+#include "internal.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static jnResult MakeFolder(const char* path, jnError* error)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? jn_ok
+               : jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+}
+
+static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
+    size_t depth, const void* data, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    size_t shape[3] = {rows, columns, depth};
+    jnResult result = jnaJoinPath(folder, name, path, error);
+    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
+    return result == jn_ok ? jnaWriteArray(path, scalar, dimensions, shape, data, error) : result;
+}
+
+static jnResult SaveJson(const char* folder, const char* name, const json_t* root, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaFile file;
+    jnResult result = jnaJoinPath(folder, name, path, error);
+    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    // Nine digits bring every float back.
+    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    fputc('\n', file.stream);
+    if (!good) {
+        jnaFile_Abandon(&file);
+        return jnFail(error, jn_ioFailed, "%s: cannot write", path);
+    }
+    return jnaFile_Commit(&file, error);
+}
+
+static json_t* FloatList(const float* values, int count)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < count; ++i) {
+        json_array_append_new(list, json_real((double)values[i]));
+    }
+    return list;
+}
+
+// Names of files may hold bytes that are no UTF-8, which JSON cannot.
+static json_t* SafeText(const char* text)
+{
+    json_t* value = json_string(text);
+    if (value != NULL) {
+        return value;
+    }
+    char plain[JNA_NAME_LENGTH];
+    snprintf(plain, sizeof(plain), "%s", text);
+    for (char* c = plain; *c != '\0'; ++c) {
+        *c = (unsigned char)*c >= 128 ? '_' : *c;
+    }
+    return json_string(plain);
+}
+
+static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
+{
+    json_t *joints = json_array(), *parts = json_array();
+    for (int j = 0; j < c->jointCount; ++j) {
+        const jnaJoint* joint = &c->joints[j];
+        json_array_append_new(
+            joints, json_pack("{s:o, s:i, s:o, s:o, s:o, s:o}", "name", SafeText(joint->name), "parent", joint->parent,
+                        "translation", FloatList(joint->translation, 3), "rotation", FloatList(joint->rotation, 4),
+                        "scale", FloatList(joint->scale, 3), "inverse_bind", FloatList(joint->inverseBind, 12)));
+    }
+    for (int p = 0; p < c->partCount; ++p) {
+        const jnaPart* part = &c->parts[p];
+        json_array_append_new(parts, json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", SafeText(part->name), "material",
+                                         SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle",
+                                         part->firstTriangle, "triangle_count", part->triangleCount));
+    }
+    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o}", "format", 1, "name", SafeText(c->name), "scale",
+        scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles", c->triangleCount, "uvs",
+        c->fileUvs != NULL, "parts", parts, "joints", joints);
+}
+
+static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnError* error)
+{
+    size_t count = (size_t)c->vertexCount * JNA_MAX_INFLUENCES;
+    int32_t* joints = malloc((count + 1) * sizeof(*joints));
+    float* weights = malloc((count + 1) * sizeof(*weights));
+    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
+    for (size_t i = 0; i < count && result == jn_ok; ++i) {
+        joints[i] = c->influences[i / JNA_MAX_INFLUENCES].joints[i % JNA_MAX_INFLUENCES];
+        weights[i] = c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES];
+    }
+    size_t rows = (size_t)c->vertexCount;
+    if (result == jn_ok) {
+        result = SaveArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error);
+    }
+    if (result == jn_ok) {
+        result = SaveArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error);
+    }
+    free(joints);
+    free(weights);
+    return result;
+}
+
+jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scale, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(folder, "character", path, error);
+    result = result == jn_ok ? MakeFolder(path, error) : result;
+    const struct {
+        const char* name;
+        jnaScalar scalar;
+        int rows;
+        size_t columns;
+        const void* data;
+    } arrays[] = {{"positions.npy", jna_float32, c->vertexCount, 3, c->positions},
+        {"weld.npy", jna_int32, c->fileVertexCount, 0, c->weld},
+        {"normals.npy", jna_float32, c->fileVertexCount, 3, c->fileNormals},
+        {"triangles.npy", jna_int32, c->triangleCount, 3, c->triangles},
+        {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && result == jn_ok; ++i) {
+        if (arrays[i].data != NULL) {
+            result = SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
+                arrays[i].data, error);
+        }
+    }
+    result = result == jn_ok ? SaveInfluences(path, c, error) : result;
+    json_t* root = result == jn_ok ? DescribeCharacter(c, scale) : NULL;
+    if (result == jn_ok) {
+        result = root != NULL ? SaveJson(path, "character.json", root, error)
+                              : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    json_decref(root);
+    return result;
+}
+
+static jnResult LoadJson(const char* folder, const char* name, json_t** root, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(folder, name, path, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    json_error_t problem;
+    if (access(path, R_OK) != 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
+    if (*root == NULL) {
+        return jnFail(error, jn_badData, "%s:%d: is damaged: %s", path, problem.line, problem.text);
+    }
+    if (json_integer_value(json_object_get(*root, "format")) != 1) {
+        json_decref(*root);
+        *root = NULL;
+        return jnFail(error, jn_badData, "%s: format is not 1; import the character again", path);
+    }
+    return jn_ok;
+}
+
+// Reads an array of a known shape into memory that is there already.
+static jnResult LoadArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
+    size_t depth, void* out, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray array;
+    jnResult result = jnaJoinPath(folder, name, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    const size_t shape[3] = {rows, columns, depth};
+    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
+    bool fits = array.scalar == scalar && array.dimensions == dimensions;
+    for (int i = 0; fits && i < dimensions; ++i) {
+        fits = array.shape[i] == shape[i];
+    }
+    if (!fits) {
+        char text[96];
+        jnaArray_Describe(&array, text, sizeof(text));
+        result = jnFail(error, jn_badData, "%s: is %s, which is not what its JSON says", path, text);
+    }
+    for (size_t i = 0; result == jn_ok && scalar == jna_float32 && i < array.count; ++i) {
+        if (!isfinite(((const float*)array.data)[i])) {
+            result = jnFail(error, jn_badData, "%s: number %zu is not finite", path, i);
+        }
+    }
+    if (result == jn_ok) {
+        memcpy(out, array.data, array.count * jnaScalarSize(scalar));
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+static bool LoadFloats(const json_t* list, float* out, size_t count)
+{
+    if (json_array_size(list) != count) {
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const json_t* value = json_array_get(list, i);
+        double number = json_number_value(value);
+        if (!json_is_number(value) || !(fabs(number) < 1e30)) {
+            return false;
+        }
+        out[i] = (float)number;
+    }
+    return true;
+}
+
+static bool LoadName(const json_t* object, const char* key, char* name)
+{
+    const char* text = json_string_value(json_object_get(object, key));
+    if (text == NULL || strlen(text) >= JNA_NAME_LENGTH) {
+        return false;
+    }
+    strcpy(name, text);
+    return true;
+}
+
+static bool LoadCount(const json_t* object, const char* key, int* count)
+{
+    const json_t* value = json_object_get(object, key);
+    json_int_t number = json_integer_value(value);
+    *count = (int)number;
+    return json_is_integer(value) && number >= 0 && number < INT32_MAX / 16;
+}
+
+static bool LoadJoints(const json_t* list, jnaCharacter* c)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        const json_t* value = json_array_get(list, (size_t)j);
+        const json_t* parent = json_object_get(value, "parent");
+        jnaJoint* joint = &c->joints[j];
+        if (!json_is_integer(parent) || json_integer_value(parent) < -1 || json_integer_value(parent) >= j) {
+            return false;
+        }
+        joint->parent = (int)json_integer_value(parent);
+        if (!LoadName(value, "name", joint->name) ||
+            !LoadFloats(json_object_get(value, "translation"), joint->translation, 3) ||
+            !LoadFloats(json_object_get(value, "rotation"), joint->rotation, 4) ||
+            !LoadFloats(json_object_get(value, "scale"), joint->scale, 3) ||
+            !LoadFloats(json_object_get(value, "inverse_bind"), joint->inverseBind, 12)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool LoadParts(const json_t* list, jnaCharacter* c)
+{
+    int next = 0;
+    for (int p = 0; p < c->partCount; ++p) {
+        const json_t* value = json_array_get(list, (size_t)p);
+        jnaPart* part = &c->parts[p];
+        if (!LoadName(value, "name", part->name) || !LoadName(value, "material", part->material) ||
+            !LoadFloats(json_object_get(value, "color"), part->color, 4) ||
+            !LoadCount(value, "first_triangle", &part->firstTriangle) ||
+            !LoadCount(value, "triangle_count", &part->triangleCount) || part->firstTriangle != next) {
+            return false;
+        }
+        next += part->triangleCount;
+    }
+    return next == c->triangleCount;
+}
+
+static bool InRange(const int32_t* values, size_t count, int limit)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (values[i] < 0 || values[i] >= limit) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* error)
+{
+    size_t rows = (size_t)c->vertexCount, count = rows * JNA_MAX_INFLUENCES;
+    int32_t* joints = malloc((count + 1) * sizeof(*joints));
+    float* weights = malloc((count + 1) * sizeof(*weights));
+    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
+    if (result == jn_ok) {
+        result = LoadArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error);
+    }
+    if (result == jn_ok) {
+        result = LoadArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error);
+    }
+    if (result == jn_ok && !InRange(joints, count, c->jointCount)) {
+        result = jnFail(error, jn_badData, "%s/joints.npy: names a joint that does not exist", folder);
+    }
+    for (size_t i = 0; i < count && result == jn_ok; ++i) {
+        c->influences[i / JNA_MAX_INFLUENCES].joints[i % JNA_MAX_INFLUENCES] = (uint16_t)joints[i];
+        c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES] = weights[i];
+    }
+    free(joints);
+    free(weights);
+    return result;
+}
+
+static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
+{
+    size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount, triangles = (size_t)c->triangleCount;
+    jnResult result = LoadArray(folder, "positions.npy", jna_float32, vertices, 3, 0, c->positions, error);
+    result = result == jn_ok ? LoadArray(folder, "weld.npy", jna_int32, files, 0, 0, c->weld, error) : result;
+    result =
+        result == jn_ok ? LoadArray(folder, "normals.npy", jna_float32, files, 3, 0, c->fileNormals, error) : result;
+    result =
+        result == jn_ok ? LoadArray(folder, "triangles.npy", jna_int32, triangles, 3, 0, c->triangles, error) : result;
+    if (result == jn_ok && c->fileUvs != NULL) {
+        result = LoadArray(folder, "uvs.npy", jna_float32, files, 2, 0, c->fileUvs, error);
+    }
+    if (result == jn_ok &&
+        (!InRange(c->weld, files, c->vertexCount) || !InRange(c->triangles, 3 * triangles, c->fileVertexCount))) {
+        result = jnFail(error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
+    }
+    return result == jn_ok ? LoadInfluences(folder, c, error) : result;
+}
+
+jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error)
+{
+    *c = (jnaCharacter){0};
+    char folder[JNA_PATH_LENGTH];
+    json_t* root = NULL;
+    jnResult result = jnaJoinPath(workspace, "character", folder, error);
+    result = result == jn_ok ? LoadJson(folder, "character.json", &root, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    const json_t *joints = json_object_get(root, "joints"), *parts = json_object_get(root, "parts");
+    bool withUvs = json_is_true(json_object_get(root, "uvs"));
+    c->jointCount = (int)json_array_size(joints);
+    c->partCount = (int)json_array_size(parts);
+    bool good = LoadCount(root, "vertices", &c->vertexCount) && LoadCount(root, "file_vertices", &c->fileVertexCount) &&
+                LoadCount(root, "triangles", &c->triangleCount) && LoadName(root, "name", c->name) &&
+                c->jointCount > 0 && c->jointCount <= UINT16_MAX;
+    result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
+    good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
+    if (result != jn_outOfMemory && !good) {
+        result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
+    }
+    json_decref(root);
+    result = result == jn_ok ? LoadSurface(folder, c, error) : result;
+    if (result != jn_ok) {
+        jnaDestroyCharacter(c);
+    }
+    return result;
+}
+
+static jnResult ClipFolder(const char* workspace, const char* name, char* folder, jnError* error)
+{
+    char relative[JNA_NAME_LENGTH + 16];
+    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL || strlen(name) >= JNA_NAME_LENGTH) {
+        return jnFail(error, jn_badArgument, "'%.64s' is not the name of a clip", name);
+    }
+    snprintf(relative, sizeof(relative), "clips/%s", name);
+    return jnaJoinPath(workspace, relative, folder, error);
+}
+
+jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion* motion, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(workspace, "clips", folder, error);
+    result = result == jn_ok ? MakeFolder(folder, error) : result;
+    result = result == jn_ok ? ClipFolder(workspace, clip->name, folder, error) : result;
+    result = result == jn_ok ? MakeFolder(folder, error) : result;
+    size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
+    if (result == jn_ok) {
+        result = SaveArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
+    }
+    if (result == jn_ok) {
+        result = SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
+    }
+    if (result == jn_ok && clip->scales != NULL) {
+        result = SaveArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
+    }
+    if (result == jn_ok && motion != NULL) {
+        result = SaveArray(
+            folder, "motion.npy", jna_float32, frames, (size_t)motion->vertexCount, 3, motion->positions, error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
+        clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
+        clip->scales != NULL, "motion", motion != NULL);
+    result = root != NULL ? SaveJson(folder, "clip.json", root, error)
+                          : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
+    json_decref(root);
+    return result;
+}
+
+jnResult jnaLoadClip(
+    const char* workspace, const char* name, const jnaCharacter* character, jnaClip* clip, jnError* error)
+{
+    *clip = (jnaClip){0};
+    char folder[JNA_PATH_LENGTH];
+    json_t* root = NULL;
+    jnResult result = ClipFolder(workspace, name, folder, error);
+    result = result == jn_ok ? LoadJson(folder, "clip.json", &root, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    bool withScales = json_is_true(json_object_get(root, "scales"));
+    bool good = LoadName(root, "name", clip->name) && LoadCount(root, "frames", &clip->frameCount) &&
+                LoadCount(root, "joints", &clip->jointCount) && clip->jointCount == character->jointCount;
+    clip->rate = json_number_value(json_object_get(root, "rate"));
+    clip->looping = json_is_true(json_object_get(root, "looping"));
+    json_decref(root);
+    size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
+    if (!good || !(clip->rate > 0) || !isfinite(clip->rate) || frames == 0 || frames * joints > (size_t)1 << 28) {
+        *clip = (jnaClip){0};
+        return jnFail(error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
+    }
+    result = jnaClip_Allocate(clip, withScales, error);
+    if (result == jn_ok) {
+        result = LoadArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
+    }
+    if (result == jn_ok) {
+        result = LoadArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
+    }
+    if (result == jn_ok && withScales) {
+        result = LoadArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
+    }
+    if (result != jn_ok) {
+        jnaDestroyClip(clip);
+    }
+    return result;
+}
+
+jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jnaCharacter* character, bool* present,
+    jnaArray* motion, jnError* error)
+{
+    *motion = (jnaArray){0};
+    *present = false;
+    char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
+    jnResult result = ClipFolder(workspace, clip->name, folder, error);
+    result = result == jn_ok ? jnaJoinPath(folder, "motion.npy", path, error) : result;
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result;
+    }
+    result = jnaOpenArray(path, motion, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
+        motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
+        jnaCloseArray(motion);
+        return jnFail(
+            error, jn_badData, "%s: is not float32 (%d, %d, 3)", path, clip->frameCount, character->vertexCount);
+    }
+    *present = true;
+    return jn_ok;
+}

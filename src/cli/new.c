@@ -1,0 +1,203 @@
+// jounce new: a workspace from a character's file, its clips, motion capture and simulated motion.
+#include "cli.h"
+
+#include "jounce-author/workspace.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+// NAME=FILE words of a repeated option, split in place of the first '='.
+typedef struct Pairs {
+    int count;
+    const char* names[JNC_MAX_REPEATS];
+    const char* files[JNC_MAX_REPEATS];
+    char* copies[JNC_MAX_REPEATS];
+} Pairs;
+
+static int SplitPairs(const char* option, const jncList* list, Pairs* pairs)
+{
+    for (int i = 0; i < list->count; ++i) {
+        const char* equals = strchr(list->words[i], '=');
+        if (equals == NULL || equals == list->words[i] || equals[1] == '\0') {
+            return jncMisuse("%s: '%s' is not NAME=FILE", option, list->words[i]);
+        }
+        char* copy = strdup(list->words[i]);
+        if (copy == NULL) {
+            return jncFail(&(jnError){jn_outOfMemory, "out of memory"});
+        }
+        copy[equals - list->words[i]] = '\0';
+        pairs->copies[pairs->count] = copy;
+        pairs->names[pairs->count] = copy;
+        pairs->files[pairs->count++] = copy + (equals - list->words[i]) + 1;
+    }
+    return -1;
+}
+
+static void FreePairs(Pairs* pairs)
+{
+    for (int i = 0; i < pairs->count; ++i) {
+        free(pairs->copies[i]);
+    }
+}
+
+// What is in the workspace now, read back from it.
+static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
+{
+    char file[4096];
+    jnaCharacter character;
+    jnaManifest manifest = {0};
+    if (jnaLoadCharacter(path, &character, error) != jn_ok) {
+        return NULL;
+    }
+    snprintf(file, sizeof(file), "%s/manifest.yaml", path);
+    jnResult result = jnaReadManifest(file, &manifest, error);
+    json_t *clips = json_array(), *lines = json_array();
+    for (int i = 0; result == jn_ok && i < manifest.clipCount; ++i) {
+        jnaClip clip;
+        result = jnaLoadClip(path, manifest.clips[i].name, &character, &clip, error);
+        if (result == jn_ok) {
+            json_array_append_new(
+                clips, json_pack("{s:s, s:s, s:i, s:f, s:b}", "name", clip.name, "role",
+                           manifest.clips[i].role == jna_train ? "train" : "test", "frames", clip.frameCount, "rate",
+                           clip.rate, "motion", manifest.clips[i].motion != NULL));
+            jnaDestroyClip(&clip);
+        }
+    }
+    for (int i = 0; i < notes->count; ++i) {
+        json_array_append_new(lines, json_string(notes->lines[i]));
+    }
+    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "workspace", path, "name",
+        character.name, "vertices", character.vertexCount, "file_vertices", character.fileVertexCount, "triangles",
+        character.triangleCount, "joints", character.jointCount, "parts", character.partCount, "scale", manifest.scale,
+        "clips", clips, "notes", lines);
+    jnaDestroyManifest(&manifest);
+    jnaDestroyCharacter(&character);
+    if (result != jn_ok) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
+}
+
+static void PrintSummary(const json_t* root)
+{
+    printf("%s: %lld vertices (%lld in the file), %lld triangles, %lld joints\n",
+        json_string_value(json_object_get(root, "workspace")),
+        (long long)json_integer_value(json_object_get(root, "vertices")),
+        (long long)json_integer_value(json_object_get(root, "file_vertices")),
+        (long long)json_integer_value(json_object_get(root, "triangles")),
+        (long long)json_integer_value(json_object_get(root, "joints")));
+    size_t index;
+    const json_t* value;
+    json_array_foreach(json_object_get(root, "clips"), index, value)
+    {
+        printf("  clip %-32s %6lld frames  %s%s\n", json_string_value(json_object_get(value, "name")),
+            (long long)json_integer_value(json_object_get(value, "frames")),
+            json_string_value(json_object_get(value, "role")),
+            json_is_true(json_object_get(value, "motion")) ? ", with motion" : "");
+    }
+    json_array_foreach(json_object_get(root, "notes"), index, value)
+    {
+        printf("  note: %s\n", json_string_value(value));
+    }
+}
+
+static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
+{
+    jnError error = {0};
+    jnaNotes notes = {0};
+    if (jnaCreateWorkspace(workspace, def, &notes, &error) != jn_ok) {
+        jnaDestroyNotes(&notes);
+        return jncFail(&error);
+    }
+    json_t* root = Describe(workspace, &notes, &error);
+    jnaDestroyNotes(&notes);
+    if (root == NULL) {
+        return jncFail(&error);
+    }
+    if (json) {
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else {
+        PrintSummary(root);
+    }
+    json_decref(root);
+    return JNC_DONE;
+}
+
+int jncNew(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        "jounce new WORKSPACE --from CHARACTER [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
+        "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae).\n"
+        "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture "
+        "and other\n"
+        "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or "
+        ".npy, with the\n"
+        "vertices in the file's order. The first clip is for training, the others for tests: edit "
+        "manifest.yaml to change\n"
+        "that.\n",
+        "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"};
+    const char *workspace = NULL, *from = NULL;
+    jncList clips = {0}, motions = {0};
+    double rate = 30, scale = 0;
+    bool json = false, scaled = false;
+    const jncOption options[] = {
+        {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
+        {.name = "--from",
+            .kind = jnc_text,
+            .value = &from,
+            .argument = "CHARACTER",
+            .help = "rigged character",
+            .required = true},
+        {.name = "--clip",
+            .kind = jnc_list,
+            .value = &clips,
+            .argument = "NAME=FILE",
+            .help = "clip of another file",
+            .arity = 1},
+        {.name = "--motion",
+            .kind = jnc_list,
+            .value = &motions,
+            .argument = "CLIP=FILE",
+            .help = "ground-truth motion of a clip",
+            .arity = 1},
+        {.name = "--rate", .kind = jnc_number, .value = &rate, .argument = "HZ", .help = "frames a second (30)"},
+        {.name = "--scale",
+            .kind = jnc_number,
+            .value = &scale,
+            .argument = "S",
+            .help = "metres per unit of the file (from the file, or its height)",
+            .given = &scaled},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"}, {0}};
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    if (!(rate >= 1 && rate <= 1000)) {
+        return jncMisuse("--rate: %g is not between 1 and 1000", rate);
+    }
+    if (scaled && !(scale > 0 && scale <= 1e6)) {
+        return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
+    }
+    Pairs clipPairs = {0}, motionPairs = {0};
+    code = SplitPairs("--clip", &clips, &clipPairs);
+    code = code < 0 ? SplitPairs("--motion", &motions, &motionPairs) : code;
+    if (code < 0) {
+        jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
+        def.character = from;
+        def.rate = rate;
+        def.scale = scale;
+        def.clipCount = clipPairs.count;
+        def.clipNames = clipPairs.names;
+        def.clipFiles = clipPairs.files;
+        def.motionCount = motionPairs.count;
+        def.motionClips = motionPairs.names;
+        def.motionFiles = motionPairs.files;
+        code = Run(workspace, &def, json);
+    }
+    FreePairs(&clipPairs);
+    FreePairs(&motionPairs);
+    return code;
+}

@@ -1,0 +1,128 @@
+// jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
+#include "author/small_gltf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define DATA JN_SOURCE_DIR "/../shared/data/"
+
+static char output[65536];
+
+// Runs the command in the build's folder; its exit code, and what it printed (stdout and stderr) in `output`.
+static int Run(const char* arguments)
+{
+    char command[4096];
+    snprintf(command, sizeof(command), "%s/bin/jounce %s 2>&1", JN_BINARY_DIR, arguments);
+    FILE* pipe = popen(command, "r");
+    assert_non_null(pipe);
+    size_t size = fread(output, 1, sizeof(output) - 1, pipe);
+    output[size] = '\0';
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char* Workspace(void)
+{
+    static char path[512];
+    snprintf(path, sizeof(path), "%s/new_%ld", JN_BINARY_DIR, (long)getpid());
+    return path;
+}
+
+static void RemoveWorkspace(void)
+{
+    char command[1024];
+    snprintf(command, sizeof(command), "rm -rf '%s'", Workspace());
+    assert_int_equal(system(command), 0);
+}
+
+static bool OneLine(void)
+{
+    const char* end = strchr(output, '\n');
+    return strncmp(output, "jounce: ", 8) == 0 && end != NULL && end[1] == '\0';
+}
+
+static void AWorkspaceIsMadeAndDescribed(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
+    char arguments[2048];
+    snprintf(
+        arguments, sizeof(arguments), "new '%s' --from '%s' --rate 10 --json", Workspace(), WriteTube("new", &def));
+    assert_int_equal(Run(arguments), 0);
+    json_t* root = json_loads(output, 0, NULL);
+    assert_non_null(root);
+    assert_int_equal(json_integer_value(json_object_get(root, "vertices")), TUBE_VERTICES);
+    assert_int_equal(json_integer_value(json_object_get(root, "file_vertices")), TUBE_FILE_VERTICES);
+    const json_t* clip = json_array_get(json_object_get(root, "clips"), 0);
+    assert_string_equal(json_string_value(json_object_get(clip, "name")), "wave_top");
+    assert_int_equal(json_integer_value(json_object_get(clip, "frames")), 11);
+    assert_string_equal(json_string_value(json_object_get(clip, "role")), "train");
+    json_decref(root);
+    // A second run finds the folder taken.
+    assert_int_equal(Run(arguments), 1);
+    assert_true(OneLine());
+    assert_non_null(strstr(output, "already exists"));
+    RemoveWorkspace();
+    unlink(WriteTube("new", &def));
+}
+
+static void ABadFileIsOneLineAndNoWorkspace(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .outOfRange = true};
+    char arguments[2048];
+    const char* path = WriteTube("newbad", &def);
+    snprintf(arguments, sizeof(arguments), "new '%s' --from '%s'", Workspace(), path);
+    assert_int_equal(Run(arguments), 1);
+    assert_true(OneLine());
+    assert_non_null(strstr(output, "names joint 77"));
+    struct stat status;
+    assert_int_not_equal(stat(Workspace(), &status), 0);
+    unlink(path);
+}
+
+static void WrongUsageIsTwo(void** state)
+{
+    (void)state;
+    assert_int_equal(Run("new"), 2);
+    assert_int_equal(Run("new ws"), 2);
+    assert_int_equal(Run("new ws --from a.glb --rate 0"), 2);
+    assert_int_equal(Run("new ws --from a.glb --scale -1"), 2);
+    assert_int_equal(Run("new ws --from a.glb --clip nofile"), 2);
+    assert_int_equal(Run("new --help"), 0);
+    assert_non_null(strstr(output, "example:"));
+}
+
+static void TheBodyTakesMotionCapture(void** state)
+{
+    (void)state;
+    if (access(DATA "body.glb", R_OK) != 0) {
+        print_message("skipped: no shared data\n");
+        skip();
+    }
+    char arguments[2048];
+    snprintf(arguments, sizeof(arguments), "new '%s' --from " DATA "body.glb --clip run=" DATA "clips/09_01.bvh",
+        Workspace());
+    assert_int_equal(Run(arguments), 0);
+    assert_non_null(strstr(output, "13380 vertices (14517 in the file), 26756 triangles, 31 joints"));
+    assert_non_null(strstr(output, "clip run "));
+    assert_non_null(strstr(output, "37 frames"));
+    assert_non_null(strstr(output, "only follow their parent: LeftHandFinger1"));
+    RemoveWorkspace();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(AWorkspaceIsMadeAndDescribed),
+        cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
+        cmocka_unit_test(WrongUsageIsTwo),
+        cmocka_unit_test(TheBodyTakesMotionCapture),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
