@@ -12,6 +12,9 @@
 
 enum { JNA_MAX_CLIPS = 1024 };
 
+/// In the place of a file: the built-in figure and its clips.
+#define JNA_FIGURE_SOURCE "built-in:figure"
+
 /// One clip of the manifest.
 typedef struct jnaManifestClip {
     char* name; // letters, digits, '-', '_', '.'; its folder
@@ -48,7 +51,7 @@ typedef enum jnaNetworkKind {
 
 /// All that a person can set. Paths are as written; relative ones start at the workspace.
 typedef struct jnaManifest {
-    char* character; // file
+    char* character; // file, or JNA_FIGURE_SOURCE
     double scale;    // metres per unit of that file; 0: recognised
     double rate;     // frames a second; 30
     int clipCount;
@@ -85,7 +88,7 @@ void jnaDestroyManifest(jnaManifest* manifest);
 
 /// What `jounce new` is asked for.
 typedef struct jnaWorkspaceDef {
-    const char* character; // file
+    const char* character; // file, or JNA_FIGURE_SOURCE
     double rate;           // 30
     double scale;          // 0: recognised
     int clipCount;

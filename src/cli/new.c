@@ -129,8 +129,9 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
 int jncNew(int argc, char** argv)
 {
     static const jncUsage usage = {
-        "jounce new WORKSPACE --from CHARACTER [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
-        "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae).\n"
+        "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
+        "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae), or the built-in "
+        "figure.\n"
         "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture "
         "and other\n"
         "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or "
@@ -142,15 +143,11 @@ int jncNew(int argc, char** argv)
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;
-    bool json = false, scaled = false;
+    bool json = false, scaled = false, figure = false;
     const jncOption options[] = {
         {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
-        {.name = "--from",
-            .kind = jnc_text,
-            .value = &from,
-            .argument = "CHARACTER",
-            .help = "rigged character",
-            .required = true},
+        {.name = "--from", .kind = jnc_text, .value = &from, .argument = "CHARACTER", .help = "rigged character"},
+        {.name = "--figure", .kind = jnc_flag, .value = &figure, .help = "the built-in figure instead of a file"},
         {.name = "--clip",
             .kind = jnc_list,
             .value = &clips,
@@ -175,6 +172,9 @@ int jncNew(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
+    if (figure == (from != NULL)) {
+        return jncMisuse("either --from or --figure is needed");
+    }
     if (!(rate >= 1 && rate <= 1000)) {
         return jncMisuse("--rate: %g is not between 1 and 1000", rate);
     }
@@ -186,7 +186,7 @@ int jncNew(int argc, char** argv)
     code = code < 0 ? SplitPairs("--motion", &motions, &motionPairs) : code;
     if (code < 0) {
         jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
-        def.character = from;
+        def.character = figure ? JNA_FIGURE_SOURCE : from;
         def.rate = rate;
         def.scale = scale;
         def.clipCount = clipPairs.count;

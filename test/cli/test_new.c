@@ -1,6 +1,8 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
 #include "author/small_gltf.h"
 
+#include "jounce-author/workspace.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -71,6 +73,34 @@ static void AWorkspaceIsMadeAndDescribed(void** state)
     unlink(WriteTube("new", &def));
 }
 
+// Jumping jacks and calisthenics are learned from, the rest is for tests; a change of the manifest makes it again.
+static void TheBuiltInFigureIsACharacterToo(void** state)
+{
+    (void)state;
+    char arguments[2048];
+    snprintf(arguments, sizeof(arguments), "new '%s' --figure --rate 15 --json", Workspace());
+    assert_int_equal(Run(arguments), 0);
+    json_t* root = json_loads(output, 0, NULL);
+    const json_t* clips = json_object_get(root, "clips");
+    assert_int_equal(json_array_size(clips), 5);
+    assert_int_equal(json_integer_value(json_object_get(root, "vertices")), 9842);
+    for (size_t i = 0; i < 5; ++i) {
+        const char* role = json_string_value(json_object_get(json_array_get(clips, i), "role"));
+        assert_string_equal(role, i < 2 ? "train" : "test");
+    }
+    json_decref(root);
+    bool imported = true;
+    assert_int_equal(jnaUpdateWorkspace(Workspace(), &imported, NULL, NULL), jn_ok);
+    assert_false(imported);
+    snprintf(arguments, sizeof(arguments), "sed -i 's/^rate: 15/rate: 10/' '%s/manifest.yaml'", Workspace());
+    assert_int_equal(system(arguments), 0);
+    assert_int_equal(jnaUpdateWorkspace(Workspace(), &imported, NULL, NULL), jn_ok);
+    assert_true(imported);
+    RemoveWorkspace();
+    snprintf(arguments, sizeof(arguments), "new '%s' --figure --from x.glb", Workspace());
+    assert_int_equal(Run(arguments), 2);
+}
+
 static void ABadFileIsOneLineAndNoWorkspace(void** state)
 {
     (void)state;
@@ -120,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AWorkspaceIsMadeAndDescribed),
+        cmocka_unit_test(TheBuiltInFigureIsACharacterToo),
         cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
         cmocka_unit_test(WrongUsageIsTwo),
         cmocka_unit_test(TheBodyTakesMotionCapture),

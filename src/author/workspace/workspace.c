@@ -87,7 +87,7 @@ static int FindClip(const jnaManifest* manifest, const char* name)
     return -1;
 }
 
-// Takes a clip over under a new name. The first clip of a workspace is learned from, the others test it.
+// Takes a clip over under a new name.
 static jnResult AddClip(Import* import, const char* name, const char* source, jnaClip* clip, jnError* error)
 {
     if (FindClip(&import->manifest, name) >= 0) {
@@ -98,7 +98,7 @@ static jnResult AddClip(Import* import, const char* name, const char* source, jn
         return result;
     }
     int index = import->manifest.clipCount;
-    jnaManifestClip entry = {strdup(name), index == 0 ? jna_train : jna_test, strdup(source), strdup(clip->name), NULL};
+    jnaManifestClip entry = {strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL};
     import->manifest.clips[index] = entry;
     import->clips[index] = *clip;
     import->motions[index] = (jnaMotion){0};
@@ -196,7 +196,9 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
 static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* notes, jnError* error)
 {
     char path[PATH_MAX];
-    if (realpath(def->character, path) == NULL) {
+    if (jnaIsFigure(def->character)) {
+        strcpy(path, JNA_FIGURE_SOURCE);
+    } else if (realpath(def->character, path) == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", def->character, strerror(errno));
     }
     import->manifest = jnaDefaultManifest();
@@ -208,7 +210,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     }
     jnaClipList list = {0};
     jnaImportDef importDef = ImportDef(&import->manifest);
-    jnResult result = jnaImportCharacter(path, &importDef, &import->character, &list, &import->scale, notes, error);
+    jnResult result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
     import->manifest.scale = import->scale;
     for (int i = 0; result == jn_ok && i < list.count; ++i) {
         char name[JNA_NAME_LENGTH];
@@ -297,6 +299,9 @@ static bool AddBuffers(ImportStage* s, const char* workspace, const char* file)
 
 static bool AddInput(ImportStage* s, const char* workspace, const char* file)
 {
+    if (jnaIsFigure(file)) {
+        return true;
+    }
     return AddText(&s->inputs, &s->stage.inputCount, file) && AddBuffers(s, workspace, file);
 }
 
@@ -519,10 +524,13 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
     jnResult result = import->clips != NULL && import->motions != NULL
                           ? jnaJoinPath(workspace, m->character, path, error)
                           : OutOfMemory(error);
+    if (jnaIsFigure(m->character)) {
+        strcpy(path, JNA_FIGURE_SOURCE);
+    }
     jnaClipList own = {0};
     jnaImportDef def = ImportDef(m);
     if (result == jn_ok) {
-        result = jnaImportCharacter(path, &def, &import->character, &own, &import->scale, notes, error);
+        result = jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error);
     }
     for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
         result = ImportEntry(workspace, import, i, &own, notes, error);

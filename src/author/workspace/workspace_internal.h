@@ -24,3 +24,14 @@ typedef struct jnaYamlMap {
 jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap* map, jnError* error);
 const jnaYamlEntry* jnaYamlMap_Find(const jnaYamlMap* map, const char* path);
 void jnaDestroyYamlMap(jnaYamlMap* map);
+
+/// Whether a source is the built-in figure rather than a file.
+bool jnaIsFigure(const char* source);
+
+/// The character and its own clips, from a file or the built-in figure; as jnaImportCharacter.
+jnResult jnaOpenSource(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
+    double* usedScale, jnaNotes* notes, jnError* error);
+
+/// What a character's own clip is for until somebody says otherwise: the figure's clips know, of a file's the first is
+/// learned from.
+jnaRole jnaSourceRole(const char* source, int index);
