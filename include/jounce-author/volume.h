@@ -1,0 +1,60 @@
+// The flesh inside a character: tetrahedra, how the skin hangs on them, which joints move them and which bones hold
+// them.
+//
+// Metres, rest pose. Nodes of a conforming mesh begin with the welded vertices of the surface; a lattice mesh has its
+// own.
+#pragma once
+
+#include "jounce-author/character.h"
+
+typedef enum jnaVolumeMethod {
+    jna_volumeAuto, // conforming where the surface allows it, else lattice
+    jna_volumeTetgen,
+    jna_volumeLattice,
+} jnaVolumeMethod;
+
+/// How a bone holds its nodes.
+typedef enum jnaBoneHold {
+    jna_boneDirichlet, // they follow it exactly
+    jna_boneSpring,    // zero-restlength springs pull them to it
+} jnaBoneHold;
+
+/// The material of a region.
+typedef struct jnaMaterial {
+    double young;   // Pa
+    double poisson; // 0 to below 0.5
+    double density; // kg/m3
+} jnaMaterial;
+
+/// A volume mesh of a character. Arrays are owned; who fills them is in brackets.
+typedef struct jnaVolume {
+    jnaVolumeMethod method;
+    int nodeCount;
+    double* nodes; // [nodeCount][3] (mesh)
+    int tetrahedronCount;
+    int32_t* tetrahedra; // [tetrahedronCount][4], positive volume (mesh)
+
+    // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset that undoes what was
+    // moved for the simulation. A vertex that is left out of the volume has tetrahedron -1 and is carried by skinning.
+    int vertexCount;
+    int32_t* skinTetrahedra; // [vertexCount] (mesh)
+    double* skinWeights;     // [vertexCount][4], sum 1 (mesh)
+    double* skinOffsets;     // [vertexCount][3] (mesh)
+
+    // Skinning of the nodes, rows compressed: entries rowStarts[n] to rowStarts[n + 1] (weights)
+    int32_t* rowStarts; // [nodeCount + 1]
+    uint16_t* joints;   // [rowStarts[nodeCount]]
+    float* weights;     // the same, each row positive and of sum 1
+
+    // Bones (bones)
+    int32_t* heldBy;     // [nodeCount], joint whose bone holds the node, or -1
+    float* holdStrength; // [jointCount] of springs, 1/s2; 0 for Dirichlet
+    int jointCount;
+
+    // Material (material)
+    uint8_t* regions; // [tetrahedronCount], index into materials
+    int materialCount;
+    jnaMaterial* materials;
+} jnaVolume;
+
+void jnaDestroyVolume(jnaVolume* volume);
