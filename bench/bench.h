@@ -10,3 +10,4 @@ int jnbBenchFit(const char* keep);
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);
 double jnbPeakProductsAvx2(void);
+double jnbPeakProductsAvx512(void);

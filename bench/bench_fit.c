@@ -37,10 +37,10 @@ static bool MakeMotion(Motion* motion)
     motion->targets = malloc(size * sizeof(float));
     motion->dynamics = malloc(size * sizeof(float));
     motion->stiffness = malloc(2 * SPRINGS * sizeof(float));
-    motion->damping = motion->stiffness + SPRINGS;
     if (motion->targets == NULL || motion->dynamics == NULL || motion->stiffness == NULL) {
         return false;
     }
+    motion->damping = motion->stiffness + SPRINGS;
     for (uint32_t v = 0; v < SPRINGS; ++v) {
         motion->stiffness[v] = (float)(50 * pow(100, Hash(v)));
         motion->damping[v] = (float)pow(60, Hash(v + SPRINGS));
@@ -96,6 +96,9 @@ static jnaSequence WrapMotion(const Motion* motion)
 static double PeakProducts(void)
 {
 #ifdef JN_HAVE_X86_KERNELS
+    if (jnKernelAvailable(jn_kernelAvx512)) {
+        return jnbPeakProductsAvx512();
+    }
     if (jnKernelAvailable(jn_kernelAvx2)) {
         return jnbPeakProductsAvx2();
     }

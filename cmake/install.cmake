@@ -14,6 +14,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/jounceConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/jounceConfig.cmake ${PROJECT_BINARY_DIR}/jounceConfigVersion.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/jounce)
 
+file(RELATIVE_PATH prefix_from_pc
+    /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/jounce.pc.in ${PROJECT_BINARY_DIR}/jounce.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/jounce.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -49,6 +49,7 @@ typedef struct jnaFitDef {
     double smooth;        // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
+    bool checkOrder;       // refuse where exchanging targets and dynamics explains the motion far better. Default true
     jnaProgress* progress; // NULL: none
     void* user;
 } jnaFitDef;
@@ -68,7 +69,8 @@ typedef struct jnaFit {
     double totalCaptured; // over all vertices and valid frames
     double keptCaptured;  // the same over kept frames
     int atBound, underdamped, overdamped, weak, unobserved;
-    int passes; // of loss and gradient, over the batch that took most
+    int64_t keptCount; // vertices times frames that counted in the loss
+    int passes;        // of loss and gradient, over all batches
 } jnaFit;
 
 /// Flags in jnaFit.state.

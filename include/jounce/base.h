@@ -32,6 +32,7 @@ typedef enum jnResult {
     jn_badData,     // a file or an array does not hold what it should
     jn_ioFailed,    // the system refused to read or write
     jn_outOfMemory, // the allocator returned NULL, or a limit was reached
+    jn_cancelled,   // the caller asked for it
 } jnResult;
 
 enum { JN_ERROR_LENGTH = 512 };
@@ -75,13 +76,6 @@ JN_API jnKernel jnBestKernel(void);
 
 /// "major.minor.patch" of the library that is linked.
 JN_API const char* jnVersion(void);
-
-/// Called when the caller breaks a contract (a NULL where none is allowed). The default prints nothing and
-/// aborts. Define JN_ASSERT when building the library to replace it.
-#ifndef JN_ASSERT
-#include <assert.h>
-#define JN_ASSERT(condition) assert(condition)
-#endif
 
 #ifdef __cplusplus
 }

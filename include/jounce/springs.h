@@ -47,7 +47,8 @@ typedef enum jnStart {
 /// What a jump of the targets from one sample to the next means.
 typedef enum jnTeleport {
     jn_teleportNone,  // it is motion
-    jn_teleportKeep,  // the springs were carried along: offsets go on, the jump is not felt
+    jn_teleportKeep,  // the springs were carried along: offsets go on, the jump is not felt. Without a root the history
+                      // is carried too: a set with exact timing, whose output lags, then shows the new place at once
     jn_teleportReset, // the springs start anew, on their targets
 } jnTeleport;
 
@@ -64,8 +65,8 @@ typedef struct jnSpringsDef {
     jnTiming timing;        // default jn_timingCausal
     jnStart start;          // default jn_startMoving
     jnKernel kernel;        // default jn_kernelAuto
-    jnAllocator allocator;  // used once, for one block
-    void* memory;           // if not NULL, the set lives here and the allocator is not used; aligned to 64 bytes
+    jnAllocator allocator;  // for the set, one block, and for the scratch memory of jnSprings_SolveLoop
+    void* memory;           // if not NULL, the set lives here; aligned to 64 bytes
     size_t memorySize;      // bytes at `memory`, at least jnSprings_ByteCount
 } jnSpringsDef;
 
@@ -87,6 +88,7 @@ typedef struct jnSpringsOutput {
     size_t velocityStride; // bytes; 0 means 12
 } jnSpringsOutput;
 
+/// A cubic curve, causal timing, springs of 4 Hz; count is still to be set.
 JN_API jnSpringsDef jnDefaultSpringsDef(void);
 
 /// Bytes that a set made from this definition needs. 0 if the definition has no valid count.
@@ -99,10 +101,10 @@ JN_API void jnDestroySprings(jnSprings* springs); // NULL is allowed
 /// Puts every spring on its target with the def's start; the history begins here. `input->h` is ignored.
 JN_API void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
 
-/// Takes the next sample and advances. The first sample after creation resets. With jn_curveCubic and exact
-/// timing the output belongs to the sample before this one; otherwise to this one. With h = 0 the state does
-/// not change; if the targets moved, they and their history are moved along. Cost: one pass over memory, plus
-/// the coefficients when h or a parameter changed.
+/// Takes the next sample and advances. Targets and positions may be the same array. The first sample after creation
+/// resets. With jn_curveCubic and exact timing the output belongs to the sample before this one; otherwise to this one.
+/// With h = 0 the state does not change; if the targets moved, they and their history are moved along. Cost: one pass
+/// over memory, plus the coefficients when h or a parameter changed.
 JN_API void jnSprings_Step(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
 
 /// The same in three calls, to spread one large set over threads: begin, then every block in 0 ..
@@ -183,7 +185,8 @@ JN_API void jnSprings_SetState(jnSprings* springs, const float* offsets, const f
 /// of it.
 JN_API size_t jnSprings_SnapshotSize(const jnSprings* springs);
 JN_API void jnSprings_Save(const jnSprings* springs, void* snapshot);
-/// Fails if the snapshot is of a set with another count or curve; the set is then unchanged.
+/// Fails if the snapshot is of a set with another count, curve or timing, of another build of the library, or damaged;
+/// the set is then unchanged.
 JN_API jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error);
 
 /// Springs that met a non-finite number and were put back on their last finite target, since creation.

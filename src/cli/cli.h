@@ -44,7 +44,8 @@ typedef struct jncOption {
     const char* choices; // "cubic|linear|step"
     int arity;           // words a use of a list takes, 1 or 2
     bool required;
-    bool* given; // set when the option was on the line; may be NULL
+    bool* given;     // set when the option was on the line; may be NULL
+    double range[2]; // numbers must lie in it where the second is above the first
 } jncOption;
 
 /// What a verb's --help shows around its options.

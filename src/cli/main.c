@@ -39,6 +39,16 @@ static int MatchVerb(const jncVerb* verb, int argc, char** argv)
     }
 }
 
+// What was printed must have arrived: a full disk behind a redirection is a failure too.
+static int Finish(int code)
+{
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "jounce: cannot write to standard output\n");
+        return code == JNC_DONE ? JNC_FAILED : code;
+    }
+    return code;
+}
+
 int main(int argc, char** argv)
 {
     argc--;
@@ -54,7 +64,7 @@ int main(int argc, char** argv)
     for (int i = 0; i < VERB_COUNT; ++i) {
         int words = MatchVerb(&verbs[i], argc, argv);
         if (words > 0) {
-            return verbs[i].run(argc - words, argv + words);
+            return Finish(verbs[i].run(argc - words, argv + words));
         }
     }
     return jncMisuse("there is no verb '%s'; jounce --help lists them", argv[0]);

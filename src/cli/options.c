@@ -57,6 +57,11 @@ static int FindChoice(const char* choices, const char* word)
     return -1;
 }
 
+static bool InRange(const jncOption* o, double number)
+{
+    return o->range[1] <= o->range[0] || (number >= o->range[0] && number <= o->range[1]);
+}
+
 static int Store(const jncOption* o, char** words)
 {
     char* end = NULL;
@@ -74,6 +79,9 @@ static int Store(const jncOption* o, char** words)
         if (end == word || *end != '\0' || !isfinite(number)) {
             return jncMisuse("%s: '%s' is not a number", o->name, word);
         }
+        if (!InRange(o, number)) {
+            return jncMisuse("%s: %s is not between %g and %g", o->name, word, o->range[0], o->range[1]);
+        }
         *(double*)o->value = number;
         break;
     }
@@ -81,6 +89,9 @@ static int Store(const jncOption* o, char** words)
         long number = strtol(word, &end, 10);
         if (end == word || *end != '\0' || errno != 0) {
             return jncMisuse("%s: '%s' is not a whole number", o->name, word);
+        }
+        if (!InRange(o, (double)number)) {
+            return jncMisuse("%s: %s is not between %g and %g", o->name, word, o->range[0], o->range[1]);
         }
         *(long*)o->value = number;
         break;

@@ -20,7 +20,7 @@ typedef struct Request {
     double dt, drop, smooth, prior;
     int method, start, dropBy;
     long seed, threads;
-    bool json;
+    bool json, anyOrder;
 } Request;
 
 typedef struct Inputs {
@@ -108,7 +108,7 @@ static json_t* DescribeFit(const Request* request, const jnaFitDef* def, const j
         methods[request->method], "start", starts[request->start], "drop", def->drop, "dropBy", drops[request->dropBy],
         "dt", def->dt, "seed", (json_int_t)def->seed, "prior", def->prior, "smooth", def->smooth, "stiffnessRange",
         def->stiffnessRange[0], def->stiffnessRange[1], "dampingRange", def->dampingRange[0], def->dampingRange[1]);
-    double rms = sqrt(fit->totalLoss / fmax(1.0, (double)fit->vertexCount * fit->frameCount - (double)droppedTotal));
+    double rms = sqrt(fit->totalLoss / fmax(1.0, (double)fit->keptCount));
     return json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:i, s:i, s:I, s:o, s:o}", "version",
         jnVersion(), "vertices", fit->vertexCount, "frames", fit->frameCount, "loss", fit->totalLoss, "rms", rms,
         "captured", isfinite(fit->totalCaptured) ? fit->totalCaptured : 0.0, "capturedKept",
@@ -207,17 +207,22 @@ static int Run(const Request* request, Inputs* inputs)
     def.faceCount = inputs->faceCount;
     def.seed = (uint64_t)request->seed;
     def.threads = (int)request->threads;
+    def.checkOrder = !request->anyOrder;
     jncProgress progress = jncBeginProgress("fitting springs");
     def.progress = jncShowProgress;
     def.user = &progress;
     jnaFit fit;
     result = jnaFitSprings(&def, &fit, &error);
     jncEndProgress(&progress);
+    if (result == jn_cancelled) {
+        jnFail(&error, result, "interrupted; nothing was written");
+    }
     if (result != jn_ok) {
         return jncFail(&error);
     }
     json_t* root = DescribeFit(request, &def, &fit);
-    result = root != NULL ? WriteFit(request, &fit, root, &error) : jnFail(&error, jn_outOfMemory, "out of memory");
+    result = root != NULL ? WriteFit(request, &fit, root, &error)
+                          : jnFail(&error, jn_badArgument, "a file's name is not UTF-8 and cannot be told in fit.json");
     if (result == jn_ok) {
         PrintSummary(request, &fit, root);
     }
@@ -254,6 +259,7 @@ int jncSpringsFit(int argc, char** argv)
             .kind = jnc_number,
             .value = &request.dt,
             .argument = "SECONDS",
+            .range = {1e-9, 86400},
             .required = true,
             .help = "time between two frames"},
         {.name = "-o",
@@ -306,16 +312,18 @@ int jncSpringsFit(int argc, char** argv)
             .kind = jnc_integer,
             .value = &request.threads,
             .argument = "N",
+            .range = {1, 1024},
             .help = "default: all cores"},
+        {.name = "--any-order",
+            .kind = jnc_flag,
+            .value = &request.anyOrder,
+            .help = "fit even where the arrays look exchanged"},
         {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "print fit.json as well"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
-    }
-    if (!(request.dt > 0.0)) {
-        return jncMisuse("--dt: must be above 0");
     }
     if (request.drop < 0.0 || request.drop > 0.5) {
         return jncMisuse("--drop: must be 0 to 0.5");

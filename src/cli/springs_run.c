@@ -10,6 +10,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 // What the command line asked for.
 typedef struct Request {
@@ -227,7 +228,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
     return jn_ok;
 }
 
-static void PrintSummary(const Request* request, const Run* run)
+static int PrintSummary(const Request* request, const Run* run)
 {
     static const char* const curves[] = {"step", "linear", "cubic"};
     static const char* const modes[] = {"exact", "causal"};
@@ -235,12 +236,16 @@ static void PrintSummary(const Request* request, const Run* run)
         json_t* root = json_pack("{s:i, s:i, s:f, s:s, s:s, s:s, s:I}", "frames", (int)run->frames, "vertices",
             (int)run->vertices, "dt", request->dt, "curve", curves[request->curve], "mode", modes[request->mode],
             "output", request->output, "resets", (json_int_t)jnSprings_ResetCount(run->springs));
+        if (root == NULL) {
+            return jncFail(&(jnError){.message = "the name of the output is not UTF-8 and cannot be told in JSON"});
+        }
         json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         printf("\n");
         json_decref(root);
     } else {
         printf("%zu frames of %zu vertices written to %s\n", run->frames, run->vertices, request->output);
     }
+    return JNC_DONE;
 }
 
 static void Close(Run* run)
@@ -287,6 +292,7 @@ int jncSpringsRun(int argc, char** argv)
             .kind = jnc_number,
             .value = &request.dt,
             .argument = "SECONDS",
+            .range = {1e-9, 86400},
             .required = true,
             .help = "time between two frames"},
         {.name = "-o",
@@ -319,6 +325,7 @@ int jncSpringsRun(int argc, char** argv)
             .kind = jnc_integer,
             .value = &request.threads,
             .argument = "N",
+            .range = {1, 1024},
             .help = "default: all cores"},
         {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "summary as JSON"},
         {0},
@@ -327,8 +334,8 @@ int jncSpringsRun(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    if (!(request.dt > 0.0)) {
-        return jncMisuse("--dt: must be above 0");
+    if (request.velocities != NULL && strcmp(request.velocities, request.output) == 0) {
+        return jncMisuse("-o and --velocities name the same file");
     }
     Run run = {0};
     jnError error = {0};
@@ -342,9 +349,7 @@ int jncSpringsRun(int argc, char** argv)
     if (result == jn_ok) {
         result = jnaFile_Commit(&run.positionFile, &error);
     }
-    if (result == jn_ok) {
-        PrintSummary(&request, &run);
-    }
+    code = result == jn_ok ? PrintSummary(&request, &run) : jncFail(&error);
     Close(&run);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return code;
 }

@@ -3,6 +3,12 @@
 
 #include "jounce/base.h"
 
+// The caller broke a contract. Define JN_ASSERT when building the library to do something else about it.
+#ifndef JN_ASSERT
+#include <assert.h>
+#define JN_ASSERT(condition) assert(condition)
+#endif
+
 // Vertices per block: the width of the widest vector register in floats. Every array of the runtime is
 // padded to whole blocks, so that a kernel never needs a tail loop.
 enum { JN_LANES = 16, JN_ALIGNMENT = 64 };

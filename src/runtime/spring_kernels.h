@@ -44,6 +44,7 @@ typedef struct jnStepPass {
     // Advance.
     const float* state;
     float* nextState;          // may be `state`; NULL: nothing is advanced
+    float* resetState;         // where a reset goes when nothing is advanced: the current state; NULL: nowhere
     const float* coefficients; // [blocks][JN_COEFFICIENT_ROWS][JN_LANES]
     const float* stiffness;    // with `responseTime`: coefficients are made on the way
     const float* damping;

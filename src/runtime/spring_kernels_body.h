@@ -383,15 +383,16 @@ static inline bool FieldIsFinite(const float* field)
     return finite;
 }
 
-// Puts lanes back on their target: those in `mask` and those whose state is not finite. Returns how many.
-static int ResetLanes(uint32_t mask, float* state)
+// Puts lanes back on their target: those in `mask` and those whose state is not finite. Returns how many of the first
+// `lanes`; the rest is padding.
+static int ResetLanes(uint32_t mask, int lanes, float* state)
 {
     int count = 0;
     for (int i = 0; i < JN_LANES; ++i) {
         if ((mask >> i & 1) == 0 && LaneIsFinite(state, i) && LaneIsFinite(state + JN_FIELD_SIZE, i)) {
             continue;
         }
-        count++;
+        count += i < lanes;
         for (int row = 0; row < 6; ++row) {
             state[row * JN_LANES + i] = 0.0f;
         }
@@ -399,30 +400,39 @@ static int ResetLanes(uint32_t mask, float* state)
     return count;
 }
 
+// Length of a vector, and how fast a velocity makes it grow.
+static inline float LengthOf(const float* y, const float* v, int i, float* rate)
+{
+    float square = 0.0f, dot = 0.0f;
+    for (int row = i; row < JN_FIELD_SIZE; row += JN_LANES) {
+        square += y[row] * y[row];
+        dot += y[row] * v[row];
+    }
+    float length = sqrtf(square);
+    *rate = length > 0.0f ? dot / length : 0.0f;
+    return length;
+}
+
 // What is shown of an offset y: strength times y, bent so that it stays below the cap.
 //     |y| <= cap/2: y         beyond: |y| -> cap - (cap/2)^2 / |y|, which is C1 at cap/2
-static inline void LimitOffset(const jnStepPass* pass, size_t b, float* restrict y, float* restrict v)
+static inline void LimitOffset(const jnStepPass* pass, size_t b, float* y, float* v)
 {
     float cap = pass->cap, knee = 0.5f * cap;
     for (int i = 0; i < JN_LANES; ++i) {
         float strength = pass->strength * (pass->strengths != NULL ? pass->strengths[b * JN_LANES + (size_t)i] : 1.0f);
-        float scale = 1.0f, along = 0.0f;
-        if (cap > 0.0f) {
-            float r2 = y[i] * y[i] + y[JN_LANES + i] * y[JN_LANES + i] + y[2 * JN_LANES + i] * y[2 * JN_LANES + i];
-            float r = sqrtf(r2), dot = 0.0f;
-            for (int axis = 0; axis < 3; ++axis) {
-                dot += y[axis * JN_LANES + i] * v[axis * JN_LANES + i];
-            }
-            if (r > knee && r <= FLT_MAX) {
-                float shown = cap - knee * (knee / r);
-                scale = shown / r;
-                along = (knee * (knee / r) / r - scale) * (dot / r) / r; // (d shown/dr - shown/r) r'/r
-            }
+        for (int row = i; row < JN_FIELD_SIZE; row += JN_LANES) {
+            y[row] *= strength;
+            v[row] *= strength;
         }
-        for (int axis = 0; axis < 3; ++axis) {
-            float offset = y[axis * JN_LANES + i];
-            v[axis * JN_LANES + i] = strength * (scale * v[axis * JN_LANES + i] + along * offset);
-            y[axis * JN_LANES + i] = strength * scale * offset;
+        float rate, r = LengthOf(y, v, i, &rate);
+        if (!(cap > 0.0f && r > knee && r <= FLT_MAX)) {
+            continue;
+        }
+        float bent = knee * (knee / r), scale = (cap - bent) / r;
+        float along = (bent / r - scale) * rate / r; // (d shown/dr - shown/r) r'/r
+        for (int row = i; row < JN_FIELD_SIZE; row += JN_LANES) {
+            v[row] = scale * v[row] + along * y[row];
+            y[row] *= scale;
         }
     }
 }
@@ -538,7 +548,10 @@ static void RunBlock(const jnStepPass* pass, int block)
         AdvanceBlock(pass, b, basis, before, state);
     }
     if (pass->input != NULL || pass->nextState != NULL) {
-        pass->resets[block] = (uint8_t)ResetLanes(bad, state);
+        pass->resets[block] = (uint8_t)ResetLanes(bad, lanes, state);
+    }
+    if (bad != 0 && pass->nextState == NULL && pass->resetState != NULL) {
+        memcpy(pass->resetState + b * JN_STATE_SIZE, state, sizeof(state));
     }
     if (pass->nextState != NULL) {
         memcpy(pass->nextState + b * JN_STATE_SIZE, state, sizeof(state));

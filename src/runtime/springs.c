@@ -6,14 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-// More springs than this would overflow int arithmetic in bytes per block long before memory runs out.
 enum { MAX_SPRINGS = 1 << 27 };
+// More than a spring takes, so that no size overflows where size_t has 32 bits.
+enum { MOST_BYTES_A_SPRING = 512 };
+// Tuned parameters end here, far above any spring that moves.
+#define STIFFEST 1e30f
 enum { PARAMETER_ARRAYS = 7 };
-enum { SNAPSHOT_MAGIC = 0x314e4a53 };
+enum {
+    SNAPSHOT_MAGIC = 0x314e4a53,
+    SNAPSHOT_VERSION = JN_VERSION_MAJOR << 16 | JN_VERSION_MINOR << 8 | JN_VERSION_PATCH
+};
 
 // Precedes the bytes of a snapshot.
 typedef struct SnapshotHead {
     uint32_t magic;
+    uint32_t version; // of the library, and the size of its clock: another build's bytes mean something else
+    uint32_t clockSize;
     int32_t count;
     int32_t curve, timing;
     jnSpringsClock clock;
@@ -64,9 +72,14 @@ static size_t LayOut(jnSprings* springs, int count, jnCurve curve)
     return end;
 }
 
+static bool CountIsPossible(int count)
+{
+    return count >= 1 && count <= MAX_SPRINGS && (size_t)count <= SIZE_MAX / MOST_BYTES_A_SPRING;
+}
+
 size_t jnSprings_ByteCount(const jnSpringsDef* def)
 {
-    if (def->count < 1 || def->count > MAX_SPRINGS) {
+    if (!CountIsPossible(def->count)) {
         return 0;
     }
     return LayOut(NULL, def->count, def->curve);
@@ -86,7 +99,7 @@ static jnResult CheckNumbers(const float* values, int count, const char* what, j
 
 static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
 {
-    if (def->count < 1 || def->count > MAX_SPRINGS) {
+    if (!CountIsPossible(def->count)) {
         return jnFail(error, jn_badArgument, "a spring set needs 1 to %d springs, not %d", MAX_SPRINGS, def->count);
     }
     if (def->curve < jn_curveStep || def->curve > jn_curveHermite || def->timing < jn_timingExact ||
@@ -124,8 +137,8 @@ static void ApplyTuning(jnSprings* springs)
 {
     for (int i = 0; i < springs->count; ++i) {
         float hertz = springs->hertzScales[i], ratio = springs->ratioScales[i];
-        springs->stiffness[i] = springs->fittedStiffness[i] * hertz * hertz;
-        springs->damping[i] = springs->fittedDamping[i] * hertz * ratio;
+        springs->stiffness[i] = fminf(springs->fittedStiffness[i] * hertz * hertz, STIFFEST);
+        springs->damping[i] = fminf(springs->fittedDamping[i] * hertz * ratio, STIFFEST);
     }
     springs->coefficientTime = 0.0;
 }
@@ -268,10 +281,10 @@ void jnSprings_SetTeleportThreshold(jnSprings* springs, float distance, jnTelepo
     springs->teleportKind = teleport;
 }
 
-// Address of one component of a spring in a block layout of `rows` rows.
-static size_t Entry(int spring, int rows, int row)
+// Simulation to world where the state is shown.
+static jnFrame ShownFrame(const jnSprings* springs)
 {
-    return (size_t)(spring / JN_LANES) * (size_t)(rows * JN_LANES) + (size_t)(row * JN_LANES + spring % JN_LANES);
+    return jnWorldFromSpace(jnShownSpace(&springs->clock), 1.0, 0.0);
 }
 
 // A world vector in the simulation's space: the inverse of a rotation is its transpose.
@@ -288,14 +301,14 @@ static void Kick(jnSprings* springs, int spring, const float local[3], float sha
 {
     float* state = springs->states[springs->clock.current];
     for (int axis = 0; axis < 3; ++axis) {
-        state[Entry(spring, 6, 3 + axis)] += local[axis] * share;
+        state[jnEntry(spring, 6, 3 + axis)] += local[axis] * share;
     }
 }
 
 void jnSprings_AddImpulse(jnSprings* springs, int spring, const float velocity[3])
 {
     JN_ASSERT(spring >= 0 && spring < springs->count);
-    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 1.0);
+    jnFrame toWorld = ShownFrame(springs);
     float local[3];
     ToSpace(&toWorld, velocity, local);
     Kick(springs, spring, local, 1.0f);
@@ -305,18 +318,18 @@ void jnSprings_AddImpulseSphere(jnSprings* springs, const float center[3], float
 {
     const float* state = springs->states[springs->clock.current];
     const float* base = springs->samples[springs->clock.base];
-    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 1.0);
-    const float* m = toWorld.rotation;
+    jnFrame toWorld = ShownFrame(springs);
     float local[3];
     ToSpace(&toWorld, velocity, local);
     for (int spring = 0; spring < springs->count; ++spring) {
-        float x[3], square = 0.0f;
+        float x[3], world[3], square = 0.0f;
         for (int axis = 0; axis < 3; ++axis) {
-            x[axis] = base[Entry(spring, 3, axis)] + state[Entry(spring, 6, axis)];
+            x[axis] = base[jnEntry(spring, 3, axis)] + state[jnEntry(spring, 6, axis)];
         }
+        jnRotateVector(toWorld.rotation, x, world);
         for (int axis = 0; axis < 3; ++axis) {
-            float at = m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toWorld.translation[axis];
-            square += (at - center[axis]) * (at - center[axis]);
+            float away = world[axis] + toWorld.translation[axis] - center[axis];
+            square += away * away;
         }
         float share = 1.0f - square / (radius * radius);
         if (share > 0.0f) {
@@ -330,10 +343,10 @@ void jnSprings_GetState(const jnSprings* springs, float* offsets, float* velocit
     const float* state = springs->states[springs->clock.current];
     for (int i = 0; i < 3 * springs->count; ++i) {
         if (offsets != NULL) {
-            offsets[i] = state[Entry(i / 3, 6, i % 3)];
+            offsets[i] = state[jnEntry(i / 3, 6, i % 3)];
         }
         if (velocities != NULL) {
-            velocities[i] = state[Entry(i / 3, 6, 3 + i % 3)];
+            velocities[i] = state[jnEntry(i / 3, 6, 3 + i % 3)];
         }
     }
 }
@@ -343,10 +356,10 @@ void jnSprings_SetState(jnSprings* springs, const float* offsets, const float* v
     float* state = springs->states[springs->clock.current];
     for (int i = 0; i < 3 * springs->count; ++i) {
         if (offsets != NULL) {
-            state[Entry(i / 3, 6, i % 3)] = isfinite(offsets[i]) ? offsets[i] : 0.0f;
+            state[jnEntry(i / 3, 6, i % 3)] = isfinite(offsets[i]) ? offsets[i] : 0.0f;
         }
         if (velocities != NULL) {
-            state[Entry(i / 3, 6, 3 + i % 3)] = isfinite(velocities[i]) ? velocities[i] : 0.0f;
+            state[jnEntry(i / 3, 6, 3 + i % 3)] = isfinite(velocities[i]) ? velocities[i] : 0.0f;
         }
     }
 }
@@ -361,12 +374,30 @@ void jnSprings_Save(const jnSprings* springs, void* snapshot)
     SnapshotHead head;
     memset(&head, 0, sizeof(head)); // padding too: equal states are equal bytes
     head.magic = SNAPSHOT_MAGIC;
+    head.version = SNAPSHOT_VERSION;
+    head.clockSize = (uint32_t)sizeof(head.clock);
     head.count = springs->count;
     head.curve = (int32_t)springs->curve;
     head.timing = (int32_t)springs->timing;
     memcpy(&head.clock, &springs->clock, sizeof(head.clock));
     memcpy(snapshot, &head, sizeof(head));
     memcpy((char*)snapshot + sizeof(head), springs->moving, springs->movingSize);
+}
+
+static bool InRange(int value, int end)
+{
+    return value >= 0 && value < end;
+}
+
+// Everything that a step would use as an index.
+static bool ClockIsSane(const jnSpringsClock* clock)
+{
+    bool sane = InRange(clock->sampleCount, JN_HISTORY + 1) && InRange(clock->newest, JN_HISTORY) &&
+                InRange(clock->base, JN_HISTORY) && InRange(clock->current, 2) && InRange(clock->interval.own, 3);
+    for (int i = 0; i < JN_HISTORY; ++i) {
+        sane = sane && InRange(clock->slots[i], JN_HISTORY);
+    }
+    return sane;
 }
 
 jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error)
@@ -380,6 +411,9 @@ jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size
     if (head.magic != SNAPSHOT_MAGIC || head.count != springs->count || head.curve != (int32_t)springs->curve ||
         head.timing != (int32_t)springs->timing) {
         return jnFail(error, jn_badData, "the snapshot is of another set: other springs, curve or timing");
+    }
+    if (head.version != SNAPSHOT_VERSION || head.clockSize != sizeof(head.clock) || !ClockIsSane(&head.clock)) {
+        return jnFail(error, jn_badData, "the snapshot is damaged or of another build of the library");
     }
     springs->clock = head.clock;
     memcpy(springs->moving, (const char*)snapshot + sizeof(head), springs->movingSize);

@@ -80,36 +80,90 @@ static jnPlacement Follow(const jnSpaceMotion* motion, double u)
     return out;
 }
 
-void jnMoveSpace(jnSprings* springs, const jnTransform* root, bool full)
+// The motion of the space that belongs to a step of the root: `share` of its translation and rotation.
+static jnSpaceMotion MotionOfRoot(
+    const jnTransform* from, const jnTransform* to, const double share[2], jnPlacement start)
+{
+    jnSpaceMotion motion = {.from = start};
+    double before[4], after[4], turn[4];
+    for (int i = 0; i < 4; ++i) {
+        before[i] = i < 3 ? -(double)from->rotation[i] : (double)from->rotation[i];
+        after[i] = (double)to->rotation[i];
+    }
+    Multiply(after, before, turn);
+    Logarithm(turn, motion.angle);
+    for (int i = 0; i < 3; ++i) {
+        motion.angle[i] *= share[1];
+        motion.pivot[i] = (double)from->position[i];
+        motion.shift[i] = share[0] * ((double)to->position[i] - (double)from->position[i]);
+    }
+    motion.to = Follow(&motion, 1.0);
+    return motion;
+}
+
+static bool IsMoving(const jnSpaceMotion* motion)
+{
+    for (int i = 0; i < 3; ++i) {
+        if (motion->angle[i] != 0.0 || motion->shift[i] != 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void jnRestSpace(jnSpaceMotion* motion)
+{
+    *motion = (jnSpaceMotion){.from = motion->to, .to = motion->to};
+}
+
+const jnSpaceMotion* jnShownSpace(const jnSpringsClock* clock)
+{
+    return clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
+}
+
+void jnMoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind)
 {
     jnSpringsClock* clock = &springs->clock;
     jnSpaceMotion motion = {.from = clock->newestSpace.to, .to = clock->newestSpace.to};
+    jnSpaceMotion base = clock->baseSpace;
     if (root != NULL && RootIsFinite(root)) {
-        double carried[2] = {1.0 - (double)springs->inertia[0], 1.0 - (double)springs->inertia[1]};
-        if (full) {
-            carried[0] = carried[1] = 1.0;
+        double share[2] = {1.0 - (double)springs->inertia[0], 1.0 - (double)springs->inertia[1]};
+        if (kind != jn_rootFelt) {
+            share[0] = share[1] = 1.0;
         }
-        if (clock->hasRoot && (carried[0] != 0.0 || carried[1] != 0.0)) {
-            double before[4], after[4], turn[4];
-            for (int i = 0; i < 4; ++i) {
-                before[i] = i < 3 ? -(double)clock->root.rotation[i] : (double)clock->root.rotation[i];
-                after[i] = (double)root->rotation[i];
-            }
-            Multiply(after, before, turn);
-            Logarithm(turn, motion.angle);
-            for (int i = 0; i < 3; ++i) {
-                motion.angle[i] *= carried[1];
-                motion.pivot[i] = (double)clock->root.position[i];
-                motion.shift[i] = carried[0] * ((double)root->position[i] - (double)clock->root.position[i]);
-            }
-            motion.to = Follow(&motion, 1.0);
-            clock->hasSpace = true;
+        if (clock->hasRoot && (share[0] != 0.0 || share[1] != 0.0)) {
+            motion = MotionOfRoot(&clock->root, root, share, motion.to);
+            base = MotionOfRoot(&clock->root, root, share, base.to);
         }
         clock->root = *root;
         clock->hasRoot = true;
     }
+    bool moving = IsMoving(&motion);
+    clock->hasSpace = clock->hasSpace || moving;
+    if (kind == jn_rootPaused) {
+        // No sample is taken: what is there is carried along, and only if there is anywhere to go.
+        if (moving) {
+            jnRestSpace(&motion);
+            jnRestSpace(&base);
+            clock->newestSpace = motion;
+            clock->baseSpace = base;
+        }
+        return;
+    }
+    if (kind == jn_rootCarried) {
+        jnRestSpace(&motion); // the jump is nobody's velocity
+    }
     clock->baseSpace = clock->newestSpace;
     clock->newestSpace = motion;
+}
+
+void jnForceInSpace(const jnSprings* springs, float force[3])
+{
+    memcpy(force, springs->force, 3 * sizeof(float));
+    if (springs->clock.hasSpace) {
+        jnFrame toSpace = jnSpaceFromWorld(&jnShownSpace(&springs->clock)->to);
+        jnRotateVector(toSpace.rotation, springs->force, force);
+    }
 }
 
 static void MatrixOf(const double q[4], float m[9])

@@ -27,7 +27,6 @@ typedef struct jnSpringsClock {
     int sampleCount;       // samples in the history since it began, up to JN_HISTORY
     int newest;            // slot of the newest sample
     int base;              // slot of the sample that the state belongs to
-    int phantom;           // slot that jnSprings_Finish filled in place of a sample, or -1
     int current;           // which of the two state arrays is current
     uint32_t steps;        // advanced since the last reset
     bool advanced;         // the set has advanced since the history began: `interval` is valid
@@ -68,6 +67,8 @@ struct jnSprings {
     float* strengths;       // by SetStrength
     float* coefficients;    // [blocks][JN_COEFFICIENT_ROWS][JN_LANES], by BeginStep for coefficientTime
     double coefficientTime; // the h they are for; 0: none
+    bool makesCoefficients; // the step under way makes them anew, block by block
+    bool stepping;          // between BeginStep and EndStep
     uint8_t* resets;        // [blocks], by the pass
 
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
@@ -83,15 +84,48 @@ struct jnSprings {
     jnFrame inputFrame, outputFrame;
 };
 
+// What a new root means for the springs' space.
+typedef enum jnRootMotion {
+    jn_rootFelt,    // motion, of which the inertia scales leave a share
+    jn_rootCarried, // a teleport: the space goes along entirely, and has no velocity from it
+    jn_rootPaused,  // the same without a new sample
+} jnRootMotion;
+
 // springs_frame.c
-// Takes the root of a new sample: how far the simulation's space follows it. `full`: it follows entirely
-// (teleport).
-void jnMoveSpace(jnSprings* springs, const jnTransform* root, bool full);
+// Takes the root that comes with a sample, or during a pause.
+void jnMoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind);
+// The space of the sample that the state belongs to.
+const jnSpaceMotion* jnShownSpace(const jnSpringsClock* clock);
+// Stands still where it got to.
+void jnRestSpace(jnSpaceMotion* motion);
+// The set's force in the axes of that space.
+void jnForceInSpace(const jnSprings* springs, float force[3]);
 // World to simulation, for samples.
 jnFrame jnSpaceFromWorld(const jnPlacement* placement);
 // Simulation to world at a fraction of an interval of h seconds, with velocities.
 jnFrame jnWorldFromSpace(const jnSpaceMotion* motion, double fraction, double h);
 jnPlacement jnIdentityPlacement(void);
+
+// rotation [9] times a vector; in and out may not be the same.
+static inline void jnRotateVector(const float* rotation, const float* in, float* out)
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = rotation[3 * i] * in[0] + rotation[3 * i + 1] * in[1] + rotation[3 * i + 2] * in[2];
+    }
+}
+
+// Where component `row` of a spring is in a block layout of `rows` rows.
+static inline size_t jnEntry(int spring, int rows, int row)
+{
+    return (size_t)(spring / JN_LANES) * (size_t)(rows * JN_LANES) + (size_t)(row * JN_LANES + spring % JN_LANES);
+}
+
+// Vector i of a caller's array; a stride of 0 means densely packed.
+static inline const float* jnVectorAt(const float* vectors, size_t stride, int i)
+{
+    size_t bytes = stride != 0 ? stride : 3 * sizeof(float);
+    return (const float*)(const void*)((const char*)vectors + (size_t)i * bytes);
+}
 
 static inline int jnOlderSlot(int slot, int steps)
 {

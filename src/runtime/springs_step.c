@@ -14,6 +14,8 @@ enum { DENSE = 3 * sizeof(float) };
 
 // A step longer than this is a day; longer ones are taken as one.
 #define LONGEST_STEP 86400.0
+// Below a nanosecond h is taken as 0: the target's third derivative would not fit a float.
+#define SHORTEST_STEP 1e-9f
 // A rest is at most thirty years: the cube of it still fits a float.
 #define LONGEST_REST 1e9
 
@@ -43,6 +45,7 @@ static jnStepPass ShowState(jnSprings* springs, const jnSpringsOutput* output)
     jnStepPass pass = {
         .count = springs->count,
         .state = springs->states[clock->current],
+        .resetState = springs->states[clock->current],
         .base = springs->samples[clock->base],
         .strength = springs->strength,
         .strengths = springs->hasStrengths ? springs->strengths : NULL,
@@ -70,12 +73,14 @@ static jnStepPass ShowState(jnSprings* springs, const jnSpringsOutput* output)
     if (springs->curve == jn_curveHermite) {
         pass.slopes[0] = springs->velocities[clock->advanced ? clock->slots[2] : clock->base];
         pass.slopes[1] = springs->velocities[clock->base];
-        pass.length = (float)clock->interval.h;
+        pass.length = clock->advanced ? (float)clock->interval.h : 1.0f;
+        pass.slope[2] =
+            clock->advanced || clock->atRest ? pass.slope[2] : 1.0f; // the given velocity, before any interval
     }
     return pass;
 }
 
-// Makes the pass advance over the interval in the clock, for `time` seconds of it.
+// Makes the pass advance over the interval in the clock.
 static void DriveState(const jnSprings* springs, jnStepPass* pass)
 {
     const jnInterval* interval = &springs->clock.interval;
@@ -87,34 +92,19 @@ static void DriveState(const jnSprings* springs, jnStepPass* pass)
     // The target of a step curve jumps at the end of the interval: the offset from it jumps the other way.
     pass->shift = springs->curve == jn_curveStep ? 1.0f : 0.0f;
     pass->jumps = pass->jumps || pass->shift != 0.0f;
-    memcpy(pass->force, springs->force, sizeof(pass->force));
-}
-
-// Forces and impulses are given in the world; the springs may live in a space that turned.
-static void TurnForce(const jnSprings* springs, jnStepPass* pass)
-{
-    if (springs->clock.hasSpace) {
-        const float* f = springs->force;
-        const float* m = springs->inputFrame.rotation;
-        for (int i = 0; i < 3; ++i) {
-            pass->force[i] = m[3 * i] * f[0] + m[3 * i + 1] * f[1] + m[3 * i + 2] * f[2];
-        }
-    }
+    jnForceInSpace(springs, pass->force);
 }
 
 // Frames of the pass for the newest sample coming in and the base sample going out.
 static void SetFrames(jnSprings* springs, jnStepPass* pass)
 {
     jnSpringsClock* clock = &springs->clock;
-    if (!clock->hasSpace) {
-        return;
+    if (clock->hasSpace) {
+        springs->inputFrame = jnSpaceFromWorld(&clock->newestSpace.to);
+        springs->outputFrame = jnWorldFromSpace(jnShownSpace(clock), 1.0, clock->advanced ? clock->interval.h : 0.0);
+        pass->inputFrame = &springs->inputFrame;
+        pass->outputFrame = &springs->outputFrame;
     }
-    const jnSpaceMotion* shown = clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
-    springs->inputFrame = jnSpaceFromWorld(&clock->newestSpace.to);
-    springs->outputFrame = jnWorldFromSpace(shown, 1.0, clock->advanced ? clock->interval.h : 0.0);
-    pass->inputFrame = &springs->inputFrame;
-    pass->outputFrame = &springs->outputFrame;
-    TurnForce(springs, pass);
 }
 
 static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput* input)
@@ -149,10 +139,12 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
 {
     jnSpringsClock* clock = &springs->clock;
     memset(springs->moving, 0, springs->movingSize);
-    *clock = (jnSpringsClock){.sampleCount = 1, .phantom = -1, .atRest = springs->start == jn_startAtRest};
+    memset(clock, 0, sizeof(*clock)); // padding too: equal states are equal bytes
+    clock->sampleCount = 1;
+    clock->atRest = springs->start == jn_startAtRest;
     clock->newestSpace.from = clock->newestSpace.to = jnIdentityPlacement();
     clock->baseSpace = clock->newestSpace;
-    jnMoveSpace(springs, input->root, false);
+    jnMoveSpace(springs, input->root, jn_rootFelt);
     jnStepPass pass = ShowState(springs, NULL);
     SetInput(springs, &pass, input);
     RunWholePass(springs, &pass);
@@ -162,64 +154,55 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
     }
 }
 
-// Moves the whole history so that the new sample is where the old motion, going on at its last velocity for h
-// seconds, would have brought it: nothing of the way between is felt, and offsets are kept.
+// Moves the whole history so that the new sample is where the old motion, going on at its last velocity for h seconds,
+// would have brought it: nothing of the way between is felt, and offsets are kept.
 static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double h)
 {
     jnSpringsClock* clock = &springs->clock;
     jnFrame toSpace = jnSpaceFromWorld(&clock->newestSpace.to);
-    const float* m = toSpace.rotation;
-    size_t stride = input->targetStride != 0 ? input->targetStride : DENSE;
     float ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(h / clock->durations[2]) : 0.0f;
-    float* last = springs->samples[clock->newest];
-    float* before = springs->samples[jnOlderSlot(clock->newest, 1)];
+    const float* last = springs->samples[clock->newest];
+    const float* before = springs->samples[jnOlderSlot(clock->newest, 1)];
+    const float* given = springs->velocities[clock->newest]; // Hermite only
     for (int i = 0; i < springs->count; ++i) {
-        const float* x = (const float*)(const void*)((const char*)input->targets + (size_t)i * stride);
-        size_t at = (size_t)(i / JN_LANES) * JN_FIELD_SIZE + (size_t)(i % JN_LANES);
-        float shift[3];
+        float local[3], shift[3];
+        jnRotateVector(toSpace.rotation, jnVectorAt(input->targets, input->targetStride, i), local);
         for (int axis = 0; axis < 3; ++axis) {
-            size_t entry = at + (size_t)(axis * JN_LANES);
-            float local =
-                m[3 * axis] * x[0] + m[3 * axis + 1] * x[1] + m[3 * axis + 2] * x[2] + toSpace.translation[axis];
-            shift[axis] = local - (last[entry] + ahead * (last[entry] - before[entry]));
+            size_t at = jnEntry(i, 3, axis);
+            float way = given != NULL ? (float)h * given[at] : ahead * (last[at] - before[at]);
+            shift[axis] = local[axis] + toSpace.translation[axis] - (last[at] + way);
         }
         if (!isfinite(shift[0] + shift[1] + shift[2])) {
             continue; // the pass will see it and reset the spring
         }
         for (int slot = 0; slot < JN_HISTORY; ++slot) {
             for (int axis = 0; axis < 3; ++axis) {
-                springs->samples[slot][at + (size_t)(axis * JN_LANES)] += shift[axis];
+                springs->samples[slot][jnEntry(i, 3, axis)] += shift[axis];
             }
         }
     }
 }
 
-// Distance that the mean of the targets moved since the newest sample, in the simulation's space.
+// Distance in the world that the mean of the targets moved since the newest sample. What is not finite has no say.
 static double CentreDistance(const jnSprings* springs, const jnSpringsInput* input)
 {
     const float* last = springs->samples[springs->clock.newest];
-    size_t stride = input->targetStride != 0 ? input->targetStride : DENSE;
     jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 0.0);
-    double mean[2][3] = {{0}};
+    double way[3] = {0};
+    int count = 0;
     for (int i = 0; i < springs->count; ++i) {
-        const float* x = (const float*)(const void*)((const char*)input->targets + (size_t)i * stride);
-        size_t at = (size_t)(i / JN_LANES) * JN_FIELD_SIZE + (size_t)(i % JN_LANES);
+        const float* now = jnVectorAt(input->targets, input->targetStride, i);
+        float old[3] = {last[jnEntry(i, 3, 0)], last[jnEntry(i, 3, 1)], last[jnEntry(i, 3, 2)]}, world[3];
+        jnRotateVector(toWorld.rotation, old, world);
+        if (!isfinite(now[0] + now[1] + now[2])) {
+            continue;
+        }
+        count++;
         for (int axis = 0; axis < 3; ++axis) {
-            mean[0][axis] += (double)x[axis];
-            mean[1][axis] += (double)last[at + (size_t)(axis * JN_LANES)];
+            way[axis] += (double)now[axis] - ((double)world[axis] + (double)toWorld.translation[axis]);
         }
     }
-    double square = 0.0;
-    for (int axis = 0; axis < 3; ++axis) {
-        const float* row = toWorld.rotation + 3 * axis;
-        double world = (double)toWorld.translation[axis];
-        for (int k = 0; k < 3; ++k) {
-            world += (double)row[k] * mean[1][k] / springs->count;
-        }
-        double d = mean[0][axis] / springs->count - world;
-        square += d * d;
-    }
-    return sqrt(square);
+    return count > 0 ? sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]) / count : 0.0;
 }
 
 static jnTeleport FindTeleport(const jnSprings* springs, const jnSpringsInput* input)
@@ -285,58 +268,85 @@ static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output,
 
 static double CleanTime(float h)
 {
-    return h > 0.0f ? fmin((double)h, LONGEST_STEP) : 0.0;
+    return h >= SHORTEST_STEP ? fmin((double)h, LONGEST_STEP) : 0.0;
 }
 
-void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+// The pass of the step under way. Coefficients are made by whoever steps a block first after h or a parameter changed;
+// that is decided here, so that a parameter set while the step runs is not lost.
+static void SetPass(jnSprings* springs, const jnStepPass* pass)
+{
+    springs->pass = *pass;
+    double h = springs->clock.interval.h;
+    springs->makesCoefficients = pass->nextState != NULL && springs->coefficientTime != h;
+    if (springs->makesCoefficients) {
+        springs->coefficientTime = h;
+    }
+}
+
+static void RunBlocks(jnSprings* springs, int first, int end)
+{
+    if (springs->makesCoefficients) {
+        springs->kernels->makeCoefficients(
+            springs->stiffness, springs->damping, springs->clock.interval.h, springs->coefficients, first, end);
+    }
+    springs->kernels->runPass(&springs->pass, first, end);
+}
+
+// Sets a pass and runs it at once.
+static void RunStep(jnSprings* springs, const jnStepPass* pass)
+{
+    SetPass(springs, pass);
+    RunBlocks(springs, 0, springs->blockCount);
+    CountResets(springs);
+}
+
+// The pass of a step, whatever it is: a start, a pause, or an interval.
+static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
     double h = CleanTime(input->h);
     jnTeleport teleport = FindTeleport(springs, input);
     if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
         Restart(springs, input);
-        springs->pass = ShowState(springs, output);
-        SetFrames(springs, &springs->pass);
-        return;
+        return ShowState(springs, output);
     }
     bool carried = teleport == jn_teleportKeep || h == 0.0;
-    jnMoveSpace(springs, input->root, carried);
+    jnMoveSpace(springs, input->root, h == 0.0 ? jn_rootPaused : carried ? jn_rootCarried : jn_rootFelt);
     if (carried) {
         CarryHistory(springs, input, h);
     }
     if (h == 0.0) {
-        clock->baseSpace = clock->newestSpace;
-        springs->pass = ShowState(springs, output);
-        SetFrames(springs, &springs->pass);
-        return;
+        return ShowState(springs, output);
     }
     const float* fallback = springs->samples[clock->newest];
     PushSlot(clock, h);
-    springs->pass = AdvancePass(springs, output, false);
-    SetInput(springs, &springs->pass, input);
-    springs->pass.fallback = fallback;
-    SetFrames(springs, &springs->pass);
+    jnStepPass pass = AdvancePass(springs, output, false);
+    SetInput(springs, &pass, input);
+    pass.fallback = fallback;
+    return pass;
 }
 
-// Coefficients of a block are made by whoever steps it first after h or a parameter changed.
+void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    JN_ASSERT(!springs->stepping);
+    jnStepPass pass = PrepareStep(springs, input, output);
+    SetFrames(springs, &pass);
+    SetPass(springs, &pass);
+    springs->stepping = true;
+}
+
 void jnSprings_StepBlocks(jnSprings* springs, int firstBlock, int endBlock)
 {
+    JN_ASSERT(springs->stepping);
     JN_ASSERT(firstBlock >= 0 && firstBlock <= endBlock && endBlock <= springs->blockCount);
-    const jnStepPass* pass = &springs->pass;
-    double h = springs->clock.interval.h;
-    if (pass->nextState != NULL && springs->coefficientTime != h) {
-        springs->kernels->makeCoefficients(
-            springs->stiffness, springs->damping, h, springs->coefficients, firstBlock, endBlock);
-    }
-    springs->kernels->runPass(pass, firstBlock, endBlock);
+    RunBlocks(springs, firstBlock, endBlock);
 }
 
 void jnSprings_EndStep(jnSprings* springs)
 {
-    if (springs->pass.nextState != NULL) {
-        springs->coefficientTime = springs->clock.interval.h;
-    }
+    JN_ASSERT(springs->stepping);
     CountResets(springs);
+    springs->stepping = false;
 }
 
 void jnSprings_Step(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
@@ -353,27 +363,29 @@ void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSp
     jnSprings_Step(springs, &first, output);
 }
 
+static void Show(jnSprings* springs, const jnSpringsOutput* output)
+{
+    jnStepPass pass = ShowState(springs, output);
+    SetFrames(springs, &pass);
+    RunStep(springs, &pass);
+}
+
 void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
-    if (!IsExact(springs) || clock->sampleCount < 2) {
-        springs->pass = ShowState(springs, output);
-        SetFrames(springs, &springs->pass);
-        jnSprings_StepBlocks(springs, 0, springs->blockCount);
+    if (!IsExact(springs) || clock->base == clock->newest) {
+        Show(springs, output);
         return;
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
     int real = clock->newest;
     PushSlot(clock, clock->durations[2]);
     memcpy(springs->samples[clock->newest], springs->samples[real], FieldBytes(springs));
-    springs->pass = AdvancePass(springs, output, true);
-    clock->baseSpace = clock->newestSpace;
-    SetFrames(springs, &springs->pass);
-    jnSprings_StepBlocks(springs, 0, springs->blockCount);
-    jnSprings_EndStep(springs);
-    clock->phantom = clock->newest;
+    jnStepPass pass = AdvancePass(springs, output, true);
     clock->newest = real;
     clock->sampleCount = 1;
+    SetFrames(springs, &pass);
+    RunStep(springs, &pass);
 }
 
 void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnSpringsOutput* output)
@@ -381,24 +393,17 @@ void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnS
     jnSprings* springs = (jnSprings*)(uintptr_t)constSprings; // ShowState takes pointers from it and writes nothing
     const jnSpringsClock* clock = &springs->clock;
     jnStepPass pass = ShowState(springs, output);
-    const jnInterval* interval = &clock->interval;
+    pass.resetState = NULL;
     double s = fmin(fmax((double)fraction, 0.0), 1.0);
-    jnFrame toWorld, toSpace;
+    jnFrame toWorld;
     if (clock->hasSpace) {
-        const jnSpaceMotion* shown = clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
-        toWorld = jnWorldFromSpace(shown, clock->advanced ? s : 1.0, clock->advanced ? interval->h : 0.0);
-        toSpace = jnSpaceFromWorld(&shown->to);
+        toWorld =
+            jnWorldFromSpace(jnShownSpace(clock), clock->advanced ? s : 1.0, clock->advanced ? clock->interval.h : 0.0);
         pass.outputFrame = &toWorld;
     }
-    if (clock->advanced && !clock->atRest) {
+    if (clock->advanced) {
+        const jnInterval* interval = &clock->interval;
         DriveState(springs, &pass);
-        if (clock->hasSpace) {
-            const float* f = springs->force;
-            for (int i = 0; i < 3; ++i) {
-                const float* m = toSpace.rotation + 3 * i;
-                pass.force[i] = m[0] * f[0] + m[1] * f[1] + m[2] * f[2];
-            }
-        }
         pass.shift = 0.0f;
         jnCurvePoint point = jnInterval_Point(interval, s);
         memcpy(pass.place, point.place, sizeof(pass.place));
@@ -412,38 +417,39 @@ void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnS
     springs->kernels->runPass(&pass, 0, springs->blockCount);
 }
 
-void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output)
+// One step over the rest: the target stops, the vertex does not, so its velocity in space is now the offset's.
+static void RestFor(jnSprings* springs, double seconds)
 {
     jnSpringsClock* clock = &springs->clock;
-    if (IsExact(springs) && clock->base != clock->newest) {
-        jnSprings_Finish(springs, NULL);
-    }
     jnStepPass pass = ShowState(springs, NULL);
-    SetFrames(springs, &pass);
-    memcpy(pass.force, springs->force, sizeof(pass.force));
-    TurnForce(springs, &pass);
-    pass.outputFrame = NULL;
-    if (seconds > 0.0) {
-        // The target stops, the vertex does not: its velocity in space is now the offset's.
-        for (int i = 0; i < 3; ++i) {
-            pass.kick[i] = -pass.slope[i];
-        }
-        pass.jumps = true;
-        pass.responseTime = fmin(seconds, LONGEST_REST);
-        clock->current = 1 - clock->current;
-        pass.nextState = springs->states[clock->current];
-        RunWholePass(springs, &pass);
-        CountResets(springs);
-        clock->sampleCount = 1;
-        clock->advanced = false;
-        clock->newestSpace.from = clock->newestSpace.to;
-        memset(clock->newestSpace.angle, 0, sizeof(clock->newestSpace.angle));
-        memset(clock->newestSpace.shift, 0, sizeof(clock->newestSpace.shift));
-        clock->baseSpace = clock->newestSpace;
+    jnForceInSpace(springs, pass.force);
+    for (int i = 0; i < 3; ++i) {
+        pass.kick[i] = -pass.slope[i];
     }
-    pass = ShowState(springs, output);
-    SetFrames(springs, &pass);
-    RunWholePass(springs, &pass);
+    pass.jumps = true;
+    pass.responseTime = fmin(seconds, LONGEST_REST);
+    clock->current = 1 - clock->current;
+    pass.nextState = springs->states[clock->current];
+    springs->kernels->runPass(&pass, 0, springs->blockCount);
+    CountResets(springs);
+    // A new history begins here, with springs that have no velocity in space but their own.
+    clock->sampleCount = 1;
+    clock->advanced = false;
+    clock->atRest = true;
+    jnRestSpace(&clock->newestSpace);
+    clock->baseSpace = clock->newestSpace;
+}
+
+void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output)
+{
+    if (springs->clock.sampleCount == 0) {
+        return; // there is no target to rest on yet
+    }
+    if (seconds > 0.0) {
+        jnSprings_Finish(springs, NULL);
+        RestFor(springs, seconds);
+    }
+    Show(springs, output);
 }
 
 // One period from the state as it is: brings every slot of the history in place first.
@@ -462,9 +468,7 @@ static void RunPeriod(jnSprings* springs, const jnSpringsLoop* loop)
         jnStepPass pass = advances ? AdvancePass(springs, NULL, false) : ShowState(springs, NULL);
         SetInput(springs, &pass, &input);
         pass.fallback = fallback;
-        springs->pass = pass;
-        jnSprings_StepBlocks(springs, 0, springs->blockCount);
-        jnSprings_EndStep(springs);
+        RunStep(springs, &pass);
     }
 }
 
@@ -483,9 +487,8 @@ static int SolvePeriod(jnSprings* springs, double period, const float* from)
         double determinant = lossY * lossV + ks * s.impulse * s.impulse;
         bool solvable = determinant > 1e-12, drifting = !solvable && ks == 0.0 && lossV > 1e-12;
         unsolved += !solvable && !drifting;
-        size_t at = (size_t)(i / JN_LANES) * JN_STATE_SIZE + (size_t)(i % JN_LANES);
         for (int axis = 0; axis < 3; ++axis) {
-            size_t y = at + (size_t)(axis * JN_LANES), v = y + JN_FIELD_SIZE;
+            size_t y = jnEntry(i, 6, axis), v = jnEntry(i, 6, 3 + axis);
             double gapY = (double)state[y] - (double)from[y], gapV = (double)state[v] - (double)from[v];
             double stepY = 0.0, stepV = 0.0;
             if (solvable) {

@@ -296,8 +296,8 @@ static void AnObservedStartIsForCutClips(void** state)
     FreeData(&data);
 }
 
-// A vertex's result does not depend on its neighbours in the batch, on the threads, or on a second sequence's order.
-static void ResultsDependOnNothingElse(void** state)
+// The result does not depend on the threads, wherever lanes begin and whatever is dropped.
+static void ResultsDoNotDependOnThreads(void** state)
 {
     (void)state;
     Data data = MakeData(200, 83, 1, 2e-4);
@@ -384,6 +384,53 @@ static void SmoothingPullsNeighboursTogether(void** state)
     FreeData(&data);
 }
 
+// Every vertex of a batch appears at another frame, none at the first: nine runs in one sequence.
+static void StartsMayBeStaggered(void** state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+    Data data = MakeData(200, COUNT, 1, 0);
+    for (int v = 0; v < COUNT; ++v) {
+        for (int n = 0; n < 2 + 3 * v; ++n) {
+            data.dynamics[3 * (n * COUNT + v)] = NAN;
+        }
+    }
+    jnaFitDef def = jnaDefaultFitDef();
+    def.start = jna_fitStartObserved;
+    def.drop = 0;
+    jnaFit fit = Fit(&def, &data);
+    ASSERT_AT_MOST(StiffnessError(&data, &fit, 0, 1e9, NULL), 1e-2);
+    jnaDestroyFit(&fit);
+    FreeData(&data);
+}
+
+// Several sequences count as one; what is missing or dropped does not count at all.
+static void SequencesAddUp(void** state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    Data first = MakeData(120, COUNT, 1, 2e-4), second = MakeData(90, COUNT, 2, 2e-4);
+    for (int i = 0; i < 120 * COUNT; i += 2) {
+        first.dynamics[3 * i] = NAN;
+    }
+    jnaSequence sequences[2] = {{Wrap(&first, first.targets), Wrap(&first, first.dynamics)},
+        {Wrap(&second, second.targets), Wrap(&second, second.dynamics)}};
+    jnaFitDef def = jnaDefaultFitDef();
+    def.sequences = sequences;
+    def.sequenceCount = 2;
+    def.dt = (double)DT;
+    def.drop = 0;
+    jnaFit fit;
+    assert_int_equal(jnaFitSprings(&def, &fit, NULL), jn_ok);
+    ASSERT_AT_MOST(StiffnessError(&first, &fit, 0, 1e9, NULL), 1e-3);
+    assert_int_equal(fit.keptCount, 60 * COUNT + 90 * COUNT);
+    double rms = sqrt(fit.totalLoss / (3.0 * (double)fit.keptCount));
+    ASSERT_NEAR(rms, 2e-4 / sqrt(3), 1e-5); // of uniform noise
+    jnaDestroyFit(&fit);
+    FreeData(&first);
+    FreeData(&second);
+}
+
 static bool CountAndStop(double share, void* user)
 {
     assert_true(share >= 0 && share <= 1);
@@ -419,7 +466,9 @@ int main(void)
         cmocka_unit_test(FittedSpringsPredictUnseenMotion),
         cmocka_unit_test(GapsAreSteppedThrough),
         cmocka_unit_test(AnObservedStartIsForCutClips),
-        cmocka_unit_test(ResultsDependOnNothingElse),
+        cmocka_unit_test(StartsMayBeStaggered),
+        cmocka_unit_test(SequencesAddUp),
+        cmocka_unit_test(ResultsDoNotDependOnThreads),
         cmocka_unit_test(UnexcitedSpringsKeepTheDefault),
         cmocka_unit_test(SmoothingPullsNeighboursTogether),
         cmocka_unit_test(ACancelledFitGivesNothing),

@@ -183,6 +183,9 @@ static void BadInputIsOneClearLineAndLeavesNothing(void** state)
     ExpectFailure(RUN "--targets nan.npy --stiffness 1 --damping flat.npy", 1, "flat.npy", "1 vertices");
     ExpectFailure("springs run --targets T.npy --stiffness 1 --damping 1 --dt 0.1 -o /nowhere/X.npy", 1,
         "/nowhere/X.npy", "cannot write");
+    assert_int_equal(system("mkfifo pipe.npy"), 0);
+    ExpectFailure(
+        "springs run --targets T.npy --stiffness 1 --damping 1 --dt 0.1 -o pipe.npy", 1, "pipe.npy", "not a file");
     assert_false(FileExists("bad.npy"));
     assert_int_equal(system("ls | grep -q part && exit 1 || exit 0"), 0);
 }
@@ -210,9 +213,12 @@ static void WrongUsageIsTold(void** state)
     ExpectFailure(RUN "--targets T.npy --stiffness 1 --damping 1 --curve round", 2, "--curve", "step|linear|cubic");
     ExpectFailure(RUN "--targets T.npy --stiffness 1 --damping 1 --wat", 2, "--wat", "unknown");
     ExpectFailure(RUN "--targets T.npy --stiffness 1 --damping 1 --dt 2", 2, "--dt", "twice");
-    ExpectFailure("springs run --targets T.npy --stiffness 1 --damping 1 -o x.npy --dt 0", 2, "--dt", "above 0");
+    ExpectFailure("springs run --targets T.npy --stiffness 1 --damping 1 -o x.npy --dt 0", 2, "--dt", "not between");
     ExpectFailure("springs run --targets T.npy --stiffness 1 --damping 1 -o x.npy --dt", 2, "--dt", "needs");
     ExpectFailure("springs run --targets T.npy --stiffness 1 --damping 1 -o x.npy --dt abc", 2, "--dt", "not a number");
+    ExpectFailure(RUN "--targets T.npy --stiffness 1 --damping 1 --threads 100000", 2, "--threads", "not between");
+    ExpectFailure("springs run --dt 1 -o same.npy --velocities same.npy --targets T.npy --stiffness 1 --damping 1", 2,
+        "--velocities", "same file");
     Outcome help = RunJounce("springs run --help");
     assert_int_equal(help.code, 0);
     assert_non_null(strstr(help.out, "example:"));

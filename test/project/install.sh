@@ -11,6 +11,7 @@ cd "$stage"
 export PKG_CONFIG_PATH="$stage/usr/lib/pkgconfig:$(echo "$stage"/usr/lib/*/pkgconfig)"
 
 libdir=$(pkg-config --variable=libdir jounce)
+[ -f "$libdir/libjounce.a" ] || { echo "pkg-config points to $libdir, where there is no library"; exit 1; }
 cc -std=c11 hello.c $(pkg-config --cflags --libs jounce) -lm -o hello-shared
 cc -std=c11 hello.c $(pkg-config --cflags jounce) "$libdir/libjounce.a" -lm -o hello-static
 LD_LIBRARY_PATH="$libdir" ./hello-shared >shared.txt
@@ -35,4 +36,11 @@ for kind in static shared; do
     cmp cmake.txt static.txt
 done
 "$stage/usr/bin/jounce" --version | grep -q '^jounce '
-echo "hello.c runs four ways"
+
+# A multiarch folder, as Debian has it under /usr.
+cmake -S "$source" -B multiarch -DJOUNCE_AUTHOR=OFF -DJOUNCE_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib/x86_64-linux-gnu >cmake.log
+cmake --build multiarch >build.log && cmake --install multiarch --prefix "$stage/deep/usr" >/dev/null
+export PKG_CONFIG_PATH="$stage/deep/usr/lib/x86_64-linux-gnu/pkgconfig"
+cc -std=c11 hello.c $(pkg-config --cflags jounce) "$(pkg-config --variable=libdir jounce)/libjounce.a" -lm -o hello-deep
+./hello-deep >/dev/null
+echo "hello.c runs five ways"

@@ -860,7 +860,7 @@ static void ANonFiniteNumberResetsItsVertexOnly(void** state)
 }
 
 // Runs a set of odd size through everything a step can do; the outputs go to `out` [frames][count][3].
-static void RunScript(jnKernel kernel, int parts, float* out)
+static void RunScript(jnKernel kernel, int parts, bool rooted, float* out)
 {
     jnSpringsDef def = jnDefaultSpringsDef();
     float stiffness[MAX_SPRINGS], damping[MAX_SPRINGS];
@@ -883,8 +883,9 @@ static void RunScript(jnKernel kernel, int parts, float* out)
             Target(n / 60.0 + v, x + 3 * v);
         }
         jnTransform root = {{x[0], 0, x[2]}, {0, sinf(0.1f * (float)n), 0, cosf(0.1f * (float)n)}};
-        jnSprings_SetCap(springs, n > 30 ? 0.05f : 0);
-        jnSpringsInput input = {.h = n < 25 ? 1 / 60.0f : 0.01f + 0.001f * (float)(n % 7), .targets = x, .root = &root};
+        jnSprings_SetCap(springs, n > 30 && rooted ? 0.05f : 0); // without: the plain path
+        jnSpringsInput input = {
+            .h = n < 25 ? 1 / 60.0f : 0.01f + 0.001f * (float)(n % 7), .targets = x, .root = rooted ? &root : NULL};
         jnSpringsOutput output = {.positions = out + 3 * MAX_SPRINGS * n};
         if (parts == 1) {
             jnSprings_Step(springs, &input, &output);
@@ -905,17 +906,19 @@ static void EveryKernelGivesTheSameBytes(void** state)
     (void)state;
     enum { SIZE = 50 * 3 * MAX_SPRINGS };
     static float reference[SIZE], out[SIZE];
-    RunScript(jn_kernelBaseline, 1, reference);
-    for (int i = 0; i < SIZE; ++i) {
-        assert_true(isfinite(reference[i]));
-    }
-    for (int kernel = jn_kernelAuto; kernel <= jn_kernelAvx512; ++kernel) {
-        if (!jnKernelAvailable((jnKernel)kernel)) {
-            print_message("kernel %s: skipped, not on this machine\n", jnKernelName((jnKernel)kernel));
-            continue;
+    for (int rooted = 0; rooted < 2; ++rooted) {
+        RunScript(jn_kernelBaseline, 1, rooted, reference);
+        for (int i = 0; i < SIZE; ++i) {
+            assert_true(isfinite(reference[i]));
         }
-        RunScript((jnKernel)kernel, 1, out);
-        assert_memory_equal(out, reference, sizeof(out));
+        for (int kernel = jn_kernelAuto; kernel <= jn_kernelAvx512; ++kernel) {
+            if (!jnKernelAvailable((jnKernel)kernel)) {
+                print_message("kernel %s: skipped, not on this machine\n", jnKernelName((jnKernel)kernel));
+                continue;
+            }
+            RunScript((jnKernel)kernel, 1, rooted, out);
+            assert_memory_equal(out, reference, sizeof(out));
+        }
     }
 }
 
@@ -924,10 +927,12 @@ static void AnySplitOfTheBlocksGivesTheSameBytes(void** state)
     (void)state;
     enum { SIZE = 50 * 3 * MAX_SPRINGS };
     static float reference[SIZE], out[SIZE];
-    RunScript(jn_kernelAuto, 1, reference);
-    for (int parts = 2; parts < 6; ++parts) {
-        RunScript(jn_kernelAuto, parts, out);
-        assert_memory_equal(out, reference, sizeof(out));
+    for (int rooted = 0; rooted < 2; ++rooted) {
+        RunScript(jn_kernelAuto, 1, rooted, reference);
+        for (int parts = 2; parts < 6; ++parts) {
+            RunScript(jn_kernelAuto, parts, rooted, out);
+            assert_memory_equal(out, reference, sizeof(out));
+        }
     }
 }
 
@@ -954,6 +959,9 @@ static void StridesAndTailsReachEveryVertexAndNoOther(void** state)
             assert_memory_equal(a + 3 * v, b + 8 * v, 12);
             for (int k = 3; k < 8; ++k) {
                 assert_true(b[8 * v + k] == 77);
+            }
+            for (int k = 0; k < 3; ++k) {
+                assert_true(isfinite(vb[4 * v + k]) && vb[4 * v + k] != 0);
             }
         }
         jnDestroySprings(dense);
@@ -1073,6 +1081,248 @@ static void BadDefinitionsAreRefusedInWords(void** state)
     assert_int_equal(jnSprings_ByteCount(&def), 0);
 }
 
+// After a rest the springs know that their target stood still: a start is felt, however the rest was spent.
+static void ASettledSpringFeelsTheNextStart(void** state)
+{
+    (void)state;
+    for (int curve = jn_curveLinear; curve <= jn_curveCubic; ++curve) {
+        double largest[2] = {0, 0};
+        for (int settled = 0; settled < 2; ++settled) {
+            jnSprings* springs = Make(1, 400, 4, (jnCurve)curve, jn_timingCausal);
+            float x[3] = {0, 0, 0}, out[3];
+            Step(springs, 1 / 60.0, x, out);
+            if (settled) {
+                jnSprings_Settle(springs, 1, NULL);
+            }
+            for (int n = 0; n < 60 && !settled; ++n) {
+                Step(springs, 1 / 60.0, x, out);
+            }
+            for (int n = 1; n < 30; ++n) { // off at 1 m/s
+                x[0] = (float)(n / 60.0);
+                Step(springs, 1 / 60.0, x, out);
+                largest[settled] = fmax(largest[settled], fabs((double)out[0] - (double)x[0]));
+            }
+            jnDestroySprings(springs);
+        }
+        assert_true(largest[0] > 0.02);
+        ASSERT_NEAR(largest[1], largest[0], 0.15 * largest[0]); // the cubic rounds the corner differently
+    }
+}
+
+static void SettlingBeforeTheFirstSampleIsNothing(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 400, 4, jn_curveCubic, jn_timingCausal);
+    jnSprings_Settle(springs, 1, NULL);
+    float x[3] = {100, 0, 0}, out[3];
+    for (int n = 0; n < 5; ++n) {
+        Step(springs, 1 / 60.0, x, out);
+        assert_true(out[0] == 100);
+    }
+    jnDestroySprings(springs);
+}
+
+// A teleport with a root is nobody's velocity, and motion blur does not cross the world.
+static void ATeleportWithARootHasNoVelocity(void** state)
+{
+    (void)state;
+    for (int pause = 0; pause < 2; ++pause) {
+        jnSprings* springs = Make(1, 400, 4, jn_curveCubic, jn_timingCausal);
+        jnTransform root = {{0, 0, 0}, {0, 0, 0, 1}};
+        float x[3] = {0.3f, 1, 0}, out[3], velocity[3];
+        for (int n = 0; n < 10; ++n) {
+            jnSprings_Step(springs, &(jnSpringsInput){.h = 1 / 60.0f, .targets = x, .root = &root}, NULL);
+        }
+        x[0] += 100;
+        root.position[0] += 100;
+        jnSprings_Step(springs,
+            &(jnSpringsInput){.h = pause ? 0 : 1 / 60.0f, .targets = x, .root = &root, .teleport = jn_teleportKeep},
+            &(jnSpringsOutput){.positions = out, .velocities = velocity});
+        ASSERT_NEAR(out[0], 100.3, 1e-4);
+        ASSERT_NEAR(velocity[0], 0, 1e-2);
+        jnSprings_Evaluate(springs, 0.5f, &(jnSpringsOutput){.positions = out});
+        ASSERT_NEAR(out[0], 100.3, 1e-4);
+        jnDestroySprings(springs);
+    }
+}
+
+// A pause in exact timing changes nothing of the picture, with a space that follows the root too.
+static void APauseInExactTimingWithARootIsTheIdentity(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 400, 4, jn_curveCubic, jn_timingExact);
+    jnSprings_SetInertia(springs, 0.2f, 0.7f);
+    jnTransform root = {{0, 0, 0}, {0, 0, 0, 1}};
+    float x[3], out[3], paused[3], blur[3], again[3];
+    for (int n = 0; n < 10; ++n) {
+        root.position[0] = (float)n;
+        x[0] = (float)n + 0.3f;
+        x[1] = x[2] = 1;
+        jnSprings_Step(springs, &(jnSpringsInput){.h = 1 / 60.0f, .targets = x, .root = &root},
+            &(jnSpringsOutput){.positions = out});
+    }
+    jnSprings_Evaluate(springs, 0.4f, &(jnSpringsOutput){.positions = blur});
+    jnSprings_Step(springs, &(jnSpringsInput){.targets = x, .root = &root}, &(jnSpringsOutput){.positions = paused});
+    jnSprings_Evaluate(springs, 0.4f, &(jnSpringsOutput){.positions = again});
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_NEAR(paused[i], out[i], 2e-6);
+        ASSERT_NEAR(again[i], blur[i], 2e-6);
+    }
+    jnDestroySprings(springs);
+}
+
+// Forces and impulses are the world's, also where the springs' space has turned and the output lags behind it.
+static void ForcesAndImpulsesAreTheWorlds(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 100, 2, jn_curveCubic, jn_timingExact);
+    jnSprings_SetInertia(springs, 0, 0);
+    static const float wind[3] = {20, 0, 0};
+    jnSprings_SetForce(springs, wind);
+    float out[3], end[3], before[3], after[3];
+    for (int n = 0; n < 40; ++n) {
+        double turn = 0.1 * n;
+        jnTransform root = {{0, 0, 0}, {0, (float)sin(turn / 2), 0, (float)cos(turn / 2)}};
+        float x[3] = {(float)cos(turn), 0, (float)-sin(turn)};
+        jnSprings_Step(springs, &(jnSpringsInput){.h = 1 / 60.0f, .targets = x, .root = &root},
+            &(jnSpringsOutput){.positions = out});
+        jnSprings_Evaluate(springs, 1, &(jnSpringsOutput){.positions = end});
+        for (int i = 0; n > 3 && i < 3; ++i) {
+            ASSERT_NEAR(end[i], out[i], 2e-6);
+        }
+    }
+    jnSprings_GetState(springs, NULL, before);
+    static const float hit[3] = {1, 0, 0};
+    jnSprings_AddImpulseSphere(springs, out, 0.05f, hit); // where it is shown
+    jnSprings_GetState(springs, NULL, after);
+    double square = 0;
+    for (int i = 0; i < 3; ++i) {
+        square += pow((double)after[i] - (double)before[i], 2);
+    }
+    ASSERT_NEAR(sqrt(square), 1, 1e-4);
+    jnDestroySprings(springs);
+}
+
+static void StrengthCountsBeforeTheCap(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 100, 0, jn_curveCubic, jn_timingCausal);
+    float x[3] = {0, 0, 0}, out[3], offset[3] = {5, 0, 0}, still[3] = {0, 0, 0};
+    Step(springs, 0.01, x, out);
+    jnSprings_SetCap(springs, 0.1f);
+    assert_int_equal(jnSprings_SetStrength(springs, 2, NULL, NULL), jn_ok);
+    jnSprings_SetState(springs, offset, still);
+    Step(springs, 0, x, out);
+    ASSERT_NEAR(out[0], 0.1 - 0.0025 / 10, 1e-6);
+    jnDestroySprings(springs);
+}
+
+static void AKeptTeleportOfAHermiteCurveGivesNoKick(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 400, 4, jn_curveHermite, jn_timingCausal);
+    float x[3] = {0, 0, 0}, v[3] = {6, 0, 0}, offsets[3], velocities[3], first[3];
+    jnSpringsInput input = {.h = 1 / 60.0f, .targets = x, .targetVelocities = v};
+    jnSprings_Step(springs, &input, &(jnSpringsOutput){.velocities = first});
+    ASSERT_NEAR(first[0], 6, 1e-6); // it starts with its target
+    x[0] = 50;
+    input.teleport = jn_teleportKeep;
+    jnSprings_Step(springs, &input, NULL);
+    jnSprings_GetState(springs, offsets, velocities);
+    ASSERT_NEAR(offsets[0], 0, 1e-5);
+    ASSERT_NEAR(velocities[0], 0, 1e-3);
+    jnDestroySprings(springs);
+}
+
+static void OnlyRealSpringsAreCountedAsReset(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 400, 4, jn_curveCubic, jn_timingExact);
+    float x[3] = {0, 0, 0}, bad[3] = {NAN, 0, 0}, out[3], offset[3] = {1, 0, 0}, now[3];
+    for (int n = 0; n < 5; ++n) {
+        Step(springs, 1 / 60.0, x, out);
+    }
+    Step(springs, 1 / 60.0, bad, out);
+    assert_int_equal(jnSprings_ResetCount(springs), 1);
+    // A sample that does not advance resets as well, for good.
+    jnSprings_Finish(springs, NULL);
+    jnSprings_SetState(springs, offset, NULL);
+    Step(springs, 1 / 60.0, bad, out);
+    assert_int_equal(jnSprings_ResetCount(springs), 2);
+    jnSprings_GetState(springs, now, NULL);
+    assert_true(now[0] == 0 && out[0] == 0);
+    jnDestroySprings(springs);
+}
+
+static void AlmostNoTimeIsNoTime(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(20, 400, 4, jn_curveCubic, jn_timingCausal);
+    float x[60], out[60];
+    static const double tiny[] = {1e-9, 1e-10, 1e-13, 1e-38, 1e-45};
+    for (int n = 0; n < 25; ++n) {
+        for (int v = 0; v < 20; ++v) {
+            Target(n / 60.0 + v, x + 3 * v);
+        }
+        Step(springs, tiny[n % 5], x, out);
+    }
+    assert_int_equal(jnSprings_ResetCount(springs), 0);
+    assert_int_equal(jnSprings_SetTuning(springs, 1e30f, 1e30f, NULL, NULL, NULL), jn_ok);
+    for (int n = 0; n < 5; ++n) {
+        x[0] += 0.1f;
+        Step(springs, 1 / 60.0, x, out);
+        assert_true(isfinite(out[0]));
+    }
+    assert_int_equal(jnSprings_ResetCount(springs), 0);
+    jnDestroySprings(springs);
+}
+
+// Every byte of a snapshot's head changed: refused, or harmless.
+static void DamagedSnapshotsAreRefusedOrHarmless(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(1, 400, 4, jn_curveCubic, jn_timingCausal);
+    float x[3] = {1, 2, 3}, out[3];
+    for (int n = 0; n < 6; ++n) {
+        Step(springs, 1 / 60.0, x, out);
+    }
+    size_t size = jnSprings_SnapshotSize(springs);
+    unsigned char *good = malloc(size), *bad = malloc(size);
+    jnSprings_Save(springs, good);
+    size_t head = size < 900 ? size : 900;
+    for (size_t at = 0; at < head; ++at) {
+        for (int bit = 0; bit < 8; bit += 7) {
+            memcpy(bad, good, size);
+            bad[at] ^= (unsigned char)(1 << bit);
+            jnError error;
+            if (jnSprings_Restore(springs, bad, size, &error) == jn_ok) {
+                Step(springs, 1 / 60.0, x, out);
+                jnSprings_Evaluate(springs, 0.5f, &(jnSpringsOutput){.positions = out});
+            }
+            assert_int_equal(jnSprings_Restore(springs, good, size, NULL), jn_ok);
+        }
+    }
+    free(good);
+    free(bad);
+    jnDestroySprings(springs);
+}
+
+static void ABadVertexDoesNotHideATeleport(void** state)
+{
+    (void)state;
+    jnSprings* springs = Make(2, 400, 4, jn_curveCubic, jn_timingCausal);
+    jnSprings_SetTeleportThreshold(springs, 5, jn_teleportKeep);
+    float x[6] = {0, 0, 0, 1, 0, 0}, out[6];
+    for (int n = 0; n < 5; ++n) {
+        Step(springs, 1 / 60.0, x, out);
+    }
+    x[0] = NAN;
+    x[3] = 101;
+    Step(springs, 1 / 60.0, x, out);
+    ASSERT_NEAR(out[3], 101, 1e-4);
+    jnDestroySprings(springs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1098,6 +1348,17 @@ int main(void)
         cmocka_unit_test(EvaluateAgreesWithShorterSteps),
         cmocka_unit_test(EvaluateIsContinuousOverTheInterval),
         cmocka_unit_test(ANonFiniteNumberResetsItsVertexOnly),
+        cmocka_unit_test(ASettledSpringFeelsTheNextStart),
+        cmocka_unit_test(SettlingBeforeTheFirstSampleIsNothing),
+        cmocka_unit_test(ATeleportWithARootHasNoVelocity),
+        cmocka_unit_test(APauseInExactTimingWithARootIsTheIdentity),
+        cmocka_unit_test(ForcesAndImpulsesAreTheWorlds),
+        cmocka_unit_test(StrengthCountsBeforeTheCap),
+        cmocka_unit_test(AKeptTeleportOfAHermiteCurveGivesNoKick),
+        cmocka_unit_test(OnlyRealSpringsAreCountedAsReset),
+        cmocka_unit_test(AlmostNoTimeIsNoTime),
+        cmocka_unit_test(DamagedSnapshotsAreRefusedOrHarmless),
+        cmocka_unit_test(ABadVertexDoesNotHideATeleport),
         cmocka_unit_test(EveryKernelGivesTheSameBytes),
         cmocka_unit_test(AnySplitOfTheBlocksGivesTheSameBytes),
         cmocka_unit_test(StridesAndTailsReachEveryVertexAndNoOther),

@@ -12,7 +12,7 @@ jnResult jnaFitBatch_Allocate(jnaFitBatch* batch, const jnaFitPlan* plan, jnErro
     size_t frames = (size_t)plan->frameCount, sequences = (size_t)plan->def->sequenceCount;
     *batch = (jnaFitBatch){.frameCount = plan->frameCount};
     batch->bend = aligned_alloc(64, 7 * frames * JNA_BATCH * sizeof(double));
-    batch->runs = calloc(sequences * JNA_BATCH, sizeof(jnaFitRun));
+    batch->runs = calloc(sequences * JNA_MAX_RUNS, sizeof(jnaFitRun));
     if (batch->bend == NULL || batch->runs == NULL) {
         jnaFitBatch_Release(batch);
         return jnFail(error, jn_outOfMemory, "out of memory for %d frames of %d springs", plan->frameCount, JNA_BATCH);

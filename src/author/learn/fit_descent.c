@@ -15,7 +15,7 @@ enum { MAX_LM_PASSES = 60, MAX_DESCENT_PASSES = 600 };
 #define LOWEST_RATIO 0.03
 #define HIGHEST_RATIO 4.0
 
-// Steps below this in theta are the end: one part in a million of a parameter.
+// Steps below this in theta are the end: one part in ten million of a parameter.
 #define SMALL_STEP 1e-7
 // Steepest descent creeps along valleys; its steps are small long before it is there.
 #define SMALL_DESCENT_STEP 1e-10

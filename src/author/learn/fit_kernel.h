@@ -13,6 +13,8 @@
 
 // Springs of a batch: few enough that their frames stay in the second-level cache.
 enum { JNA_BATCH = 8 };
+// Runs of a sequence: one from its first frame, and one from every lane that begins later.
+enum { JNA_MAX_RUNS = JNA_BATCH + 1 };
 
 // Coefficients of one step in the order of the equations, then their derivatives by stiffness and by damping.
 enum { KERNEL_P, KERNEL_W, KERNEL_K0, KERNEL_K1, KERNEL_R, KERNEL_Q, KERNEL_V0, KERNEL_V1, KERNEL_COEFFICIENTS };
@@ -32,13 +34,14 @@ typedef struct jnaFitRun {
 typedef struct jnaFitBatch {
     int frameCount; // over all sequences
     int runCount;
-    jnaFitRun* runs; // [up to JNA_BATCH a sequence]
+    jnaFitRun* runs; // [up to JNA_MAX_RUNS a sequence]
     double* bend;    // E_n [3][frameCount][JNA_BATCH]
     double* offset;  // observed offset from the target, 0 where missing [3][frameCount][JNA_BATCH]
     double* weight;  // 1, or 0 where missing or dropped [frameCount][JNA_BATCH]
 } jnaFitBatch;
 
-// Half the loss would have half of these: loss = sum w r^2, gradient = sum w r r', matrix = sum w r' r'.
+// Sums over all frames and axes, w the weight, r the residual and r' its sensitivities: loss is the sum of w r^2, the
+// gradient of w r r' (half the derivative of the loss), the matrix of w r' r'.
 typedef struct jnaFitSums {
     double loss[JNA_BATCH];
     double gradient[2][JNA_BATCH];

@@ -26,6 +26,7 @@ jnaFitDef jnaDefaultFitDef(void)
         .stiffnessRange = {0.1, 1e6},
         .dampingRange = {1e-3, 1e4},
         .prior = 2e-5,
+        .checkOrder = true,
     };
 }
 
@@ -119,6 +120,9 @@ static jnResult CheckDef(const jnaFitDef* def, jnError* error)
     if (!(def->smooth >= 0.0) || (def->smooth > 0.0 && def->faces == NULL)) {
         return jnFail(error, jn_badArgument, "smoothing needs a weight that is not negative, and faces");
     }
+    if (!(def->prior >= 0.0 && isfinite(def->prior))) {
+        return jnFail(error, jn_badArgument, "the prior must be a length in metres, not %g", def->prior);
+    }
     jnResult result = jn_ok;
     size_t frames = 0;
     for (int s = 0; s < def->sequenceCount && result == jn_ok; ++s) {
@@ -150,12 +154,10 @@ static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
         plan->starts[s + 1] = plan->starts[s] + (int)def->sequences[s].targets.shape[0];
     }
     plan->frameCount = plan->starts[def->sequenceCount];
-    for (int i = 0; i < 2; ++i) {
-        plan->low[0] = log(def->stiffnessRange[0]);
-        plan->high[0] = log(def->stiffnessRange[1]);
-        plan->low[1] = log(def->dampingRange[0]);
-        plan->high[1] = log(def->dampingRange[1]);
-    }
+    plan->low[0] = log(def->stiffnessRange[0]);
+    plan->high[0] = log(def->stiffnessRange[1]);
+    plan->low[1] = log(def->dampingRange[0]);
+    plan->high[1] = log(def->dampingRange[1]);
     double stiffness, damping;
     jnaDefaultSpring(&stiffness, &damping);
     plan->priorTheta[0] = log(stiffness);
@@ -164,8 +166,8 @@ static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
     return jn_ok;
 }
 
-// Squares of what is left and of what there was, over all valid frames and over the kept ones.
-enum { TOTAL_ALL, TOTAL_ALL_BEFORE, TOTAL_KEPT, TOTAL_KEPT_BEFORE, TOTALS };
+// Squares of what is left and of what there was, over all valid frames and over the kept ones, and how many those are.
+enum { TOTAL_ALL, TOTAL_ALL_BEFORE, TOTAL_KEPT, TOTAL_KEPT_BEFORE, TOTAL_KEPT_COUNT, TOTALS };
 
 // What is done with every batch.
 typedef enum Sweep {
@@ -230,7 +232,7 @@ static int CompareDescending(const void* a, const void* b)
     return (x < y) - (x > y);
 }
 
-// Sets the weights of each lane's worst frames to 0. `frameLoss` is used up.
+// Sets the weights of each lane's worst frames to 0: all above the limit, and as many at it as are still due.
 static void DropWorstFrames(const jnaFitPlan* plan, jnaFitBatch* batch, const double* frameLoss, double* scratch)
 {
     size_t frames = (size_t)plan->frameCount;
@@ -247,11 +249,16 @@ static void DropWorstFrames(const jnaFitPlan* plan, jnaFitBatch* batch, const do
         }
         qsort(scratch, valid, sizeof(double), CompareDescending);
         double limit = scratch[drop - 1];
-        for (size_t n = 0; n < frames && drop > 0; ++n) {
+        size_t ties = drop;
+        for (size_t i = 0; i < drop; ++i) {
+            ties -= scratch[i] > limit;
+        }
+        for (size_t n = 0; n < frames; ++n) {
             size_t at = n * JNA_BATCH + lane;
-            if (batch->weight[at] > 0.0 && frameLoss[at] >= limit) {
+            bool tie = frameLoss[at] == limit && ties > 0;
+            if (batch->weight[at] > 0.0 && (frameLoss[at] > limit || tie)) {
                 batch->weight[at] = 0.0;
-                drop--;
+                ties -= tie;
             }
         }
     }
@@ -276,6 +283,7 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
             allBefore += valid[at] * before;
             kept += batch->weight[at] * frameLoss[at];
             keptBefore += batch->weight[at] * before;
+            totals[TOTAL_KEPT_COUNT] += batch->weight[at];
         }
         size_t v = (size_t)first + lane;
         jnaFit* fit = job->fit;
@@ -398,7 +406,7 @@ static void SweepOne(Job* job, Worker* worker, int index)
             continue;
         }
         worker->dropped[i / JNA_BATCH] += worker->valid[i] > worker->batch.weight[i];
-        if (job->frameLoss != NULL) {
+        if (job->frameLoss != NULL && job->sweep == sweep_fit) {
             job->frameLoss[(size_t)index * frames + i / JNA_BATCH] += worker->valid[i] * worker->frameLoss[i];
         }
     }
@@ -460,7 +468,7 @@ static jnResult RunSweep(Job* job, Sweep sweep, double endShare, jnError* error)
         FreeWorker(&worker);
     }
     if (failure == jn_ok && job->cancelled) {
-        return jnFail(error, jn_badArgument, "the fit was interrupted; nothing was written");
+        return jnFail(error, jn_cancelled, "the fit was interrupted");
     }
     return failure;
 }
@@ -480,25 +488,37 @@ static jnResult FindWorstFrames(const Job* job, uint8_t* out, jnError* error)
     memcpy(sorted, loss, frames * sizeof(double));
     qsort(sorted, frames, sizeof(double), CompareDescending);
     size_t drop = (size_t)(job->plan->def->drop * (double)frames);
-    for (size_t n = 0, left = drop; n < frames && left > 0; ++n) {
-        out[n] = loss[n] >= sorted[drop - 1];
-        left -= out[n];
+    size_t ties = drop;
+    for (size_t i = 0; i < drop; ++i) {
+        ties -= sorted[i] > sorted[drop - 1];
+    }
+    for (size_t n = 0; n < frames && drop > 0; ++n) {
+        bool tie = loss[n] == sorted[drop - 1] && ties > 0;
+        out[n] = loss[n] > sorted[drop - 1] || tie;
+        ties -= tie;
     }
     free(loss);
     return jn_ok;
 }
 
+// A total over all batches, always added in the same order.
+static double Total(const Job* job, int which)
+{
+    double sum = 0.0;
+    for (int i = 0; i < job->batches; ++i) {
+        sum += job->totals[(size_t)i * TOTALS + (size_t)which];
+    }
+    return sum;
+}
+
 static void SumUp(const Job* job)
 {
-    double totals[TOTALS] = {0};
     jnaFit* fit = job->fit;
-    for (int i = 0; i < job->batches * TOTALS; ++i) {
-        totals[i % TOTALS] += job->totals[i];
-    }
-    fit->totalLoss = totals[TOTAL_KEPT];
-    fit->totalCaptured = totals[TOTAL_ALL_BEFORE] > 0 ? 1 - totals[TOTAL_ALL] / totals[TOTAL_ALL_BEFORE] : (double)NAN;
-    fit->keptCaptured =
-        totals[TOTAL_KEPT_BEFORE] > 0 ? 1 - totals[TOTAL_KEPT] / totals[TOTAL_KEPT_BEFORE] : (double)NAN;
+    double before = Total(job, TOTAL_ALL_BEFORE), keptBefore = Total(job, TOTAL_KEPT_BEFORE);
+    fit->totalLoss = Total(job, TOTAL_KEPT);
+    fit->keptCount = (int64_t)Total(job, TOTAL_KEPT_COUNT);
+    fit->totalCaptured = before > 0 ? 1 - Total(job, TOTAL_ALL) / before : (double)NAN;
+    fit->keptCaptured = keptBefore > 0 ? 1 - fit->totalLoss / keptBefore : (double)NAN;
     for (int v = 0; v < fit->vertexCount; ++v) {
         double square = (double)fit->damping[v] * (double)fit->damping[v], four = 4 * (double)fit->stiffness[v];
         fit->underdamped += square < four;
@@ -508,19 +528,6 @@ static void SumUp(const Job* job)
         fit->unobserved += (fit->state[v] & jna_springUnobserved) != 0;
     }
     fit->passes = job->passes;
-}
-
-// Mean square of what a coordinate is off by in a kept frame.
-static double ResidualVariance(const Job* job)
-{
-    double loss = 0.0, count = 3.0 * job->fit->frameCount * job->fit->vertexCount;
-    for (int i = 0; i < job->batches; ++i) {
-        loss += job->totals[(size_t)i * TOTALS + TOTAL_KEPT];
-    }
-    for (int n = 0; n < job->fit->frameCount; ++n) {
-        count -= 3.0 * job->fit->dropped[n];
-    }
-    return loss / fmax(count, 1.0);
 }
 
 static jnResult RunJob(Job* job, uint8_t* out, jnError* error)
@@ -536,7 +543,8 @@ static jnResult RunJob(Job* job, uint8_t* out, jnError* error)
         }
     }
     if (result == jn_ok && smooths) {
-        result = jnaSmoothParameters(job->plan, ResidualVariance(job), job->theta, job->matrix, error);
+        result = jnaSmoothParameters(job->plan, Total(job, TOTAL_KEPT) / fmax(3.0 * Total(job, TOTAL_KEPT_COUNT), 1.0),
+            job->theta, job->matrix, error);
         if (result == jn_ok) {
             result = RunSweep(job, sweep_conclude, 1.0, error);
         }
@@ -648,7 +656,7 @@ jnResult jnaFitSprings(const jnaFitDef* def, jnaFit* fit, jnError* error)
 {
     *fit = (jnaFit){0};
     jnResult result = CheckDef(def, error);
-    if (result == jn_ok) {
+    if (result == jn_ok && def->checkOrder) {
         result = CheckOrder(def, error);
     }
     if (result == jn_ok) {

@@ -7,7 +7,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { MAX_ATTEMPTS = 1000 };
 
 static void Release(jnaFile* file)
 {
@@ -16,20 +19,49 @@ static void Release(jnaFile* file)
     *file = (jnaFile){0};
 }
 
+// Where the bytes shall end up: behind a link, not in its place. Only a file may be replaced.
+static jnResult ResolveTarget(const char* path, char** target, jnError* error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        *target = strdup(path);
+    } else if (!S_ISREG(status.st_mode)) {
+        return jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path);
+    } else {
+        *target = realpath(path, NULL);
+    }
+    return *target != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+}
+
 jnResult jnaCreateFile(const char* path, jnaFile* file, jnError* error)
 {
     *file = (jnaFile){0};
-    size_t length = strlen(path) + 32;
-    file->path = strdup(path);
+    jnResult result = ResolveTarget(path, &file->path, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t length = strlen(file->path) + 32;
     file->temporaryPath = malloc(length);
-    if (file->path == NULL || file->temporaryPath == NULL) {
+    if (file->temporaryPath == NULL) {
         Release(file);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
-    snprintf(file->temporaryPath, length, "%s.%ld.part", path, (long)getpid());
-    file->stream = fopen(file->temporaryPath, "wb");
+    // The first free name: two files in the making may be meant for the same place.
+    int descriptor = -1;
+    for (int attempt = 0; descriptor < 0 && attempt < MAX_ATTEMPTS; ++attempt) {
+        snprintf(file->temporaryPath, length, "%s.%ld-%d.part", file->path, (long)getpid(), attempt);
+        descriptor = open(file->temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    file->stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (file->stream == NULL) {
         jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+            unlink(file->temporaryPath);
+        }
         Release(file);
         return jn_ioFailed;
     }
@@ -57,11 +89,18 @@ static void SyncFolder(const char* path)
 
 jnResult jnaFile_Commit(jnaFile* file, jnError* error)
 {
-    // A pipe or a device cannot be synced (EINVAL); everything else must be.
-    bool failed = ferror(file->stream) != 0 || fflush(file->stream) != 0;
-    failed = failed || (fsync(fileno(file->stream)) != 0 && errno != EINVAL);
-    int reason = errno;
-    failed = (fclose(file->stream) != 0) || failed;
+    // A write that failed long ago left no reason behind; a full disk is the usual one.
+    errno = 0;
+    bool failed = ferror(file->stream) != 0;
+    int reason = ENOSPC;
+    if (!failed && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)) {
+        failed = true;
+        reason = errno;
+    }
+    if (fclose(file->stream) != 0 && !failed) {
+        failed = true;
+        reason = errno;
+    }
     file->stream = NULL;
     if (!failed && rename(file->temporaryPath, file->path) != 0) {
         reason = errno;

@@ -165,8 +165,8 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
             return jn_ok;
         }
     }
-    return jnFail(error, jn_badData, "%s: holds scalars of type '%s'; float32 ('<f4') and float64 ('<f8') can be read",
-        path, descriptor);
+    return jnFail(error, jn_badData,
+        "%s: holds scalars of type '%s'; floats of 4 or 8 bytes and integers of 4 or 8 can be read", path, descriptor);
 }
 
 // Finds header and data inside the mapped file; every offset is checked against its size.
@@ -189,7 +189,10 @@ static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
     if (version > 1) {
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     }
-    if (length > MAX_HEADER || length > size - start) {
+    if (length > MAX_HEADER) {
+        return jnFail(error, jn_badData, "%s: its header is longer than %d bytes", path, MAX_HEADER);
+    }
+    if (length > size - start) {
         return jnFail(error, jn_badData, "%s: is cut off inside its header", path);
     }
     const char* text = (const char*)bytes + start;
@@ -304,6 +307,7 @@ void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size)
 jnResult jnaCreateArray(
     const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file, jnError* error)
 {
+    JN_ASSERT(dimensions >= 0 && dimensions <= JNA_MAX_DIMENSIONS);
     jnResult result = jnaCreateFile(path, file, error);
     if (result != jn_ok) {
         return result;
