@@ -1,6 +1,7 @@
 // One soft vertex on a target that hops up and stops: the vertex overshoots, swings and comes to rest.
 //
-//     cc hello.c $(pkg-config --cflags --libs jounce) -lm && ./a.out
+//     export PKG_CONFIG_PATH=DIR/lib/pkgconfig      # where cmake --install --prefix DIR put it
+//     cc hello.c $(pkg-config --cflags jounce) $(pkg-config --variable=libdir jounce)/libjounce.a -lm && ./a.out
 #include <jounce/jounce.h>
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ int main(void)
     }
     float position[3];
     for (int frame = 0; frame < 60; ++frame) {
-        float height = frame < 10 ? 0.02f * (float)frame : 0.2f; // the animation: 20 cm up in a third of a second
+        float rise = frame < 5 ? 0.0f : frame < 15 ? 0.1f * (float)(frame - 5) : 1.0f;
+        float height = 0.2f * rise; // the animation: still, then 20 cm up in a third of a second, then still
         float target[3] = {0.0f, height, 0.0f};
         jnSprings_Step(springs, &(jnSpringsInput){.h = 1.0f / 30.0f, .targets = target},
             &(jnSpringsOutput){.positions = position});

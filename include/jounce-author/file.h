@@ -15,6 +15,10 @@ typedef struct jnaFile {
 /// Opens a temporary file in the folder of `path`. Nothing at `path` changes before the commit.
 jnResult jnaCreateFile(const char* path, jnaFile* file, jnError* error);
 
+/// Brings all bytes to the disk. On failure the temporary file is removed. Several files that belong together are all
+/// synced before the first is committed.
+jnResult jnaFile_Sync(jnaFile* file, jnError* error);
+
 /// Flushes, syncs and renames. On failure the temporary file is removed and `path` is as it was.
 jnResult jnaFile_Commit(jnaFile* file, jnError* error);
 

@@ -189,7 +189,9 @@ JN_API void jnSprings_Save(const jnSprings* springs, void* snapshot);
 /// the set is then unchanged.
 JN_API jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error);
 
-/// Springs that met a non-finite number and were put back on their last finite target, since creation.
+/// Springs that met a non-finite number, since creation. Such a spring is put on its last finite target (the origin if
+/// there was none), and stays on its target until its whole history is finite again: it does not feel the way back.
+/// Forces, impulses, caps, roots and states that are not finite are ignored.
 JN_API uint64_t jnSprings_ResetCount(const jnSprings* springs);
 
 JN_API int jnSprings_Count(const jnSprings* springs);

@@ -24,6 +24,7 @@ int jncBench(int argc, char** argv)
             .kind = jnc_number,
             .value = &seconds,
             .argument = "S",
+            .range = {0.01, 600},
             .help = "time for each race (default 2)"},
         {.name = "--keep",
             .kind = jnc_text,

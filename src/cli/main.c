@@ -1,6 +1,7 @@
 // jounce VERB ...: finds the verb and hands over.
 #include "cli.h"
 
+#include <signal.h>
 #include <string.h>
 
 static const jncVerb verbs[] = {
@@ -53,6 +54,7 @@ int main(int argc, char** argv)
 {
     argc--;
     argv++;
+    signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is then told like a full disk
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0 || strcmp(argv[0], "help") == 0) {
         PrintOverview(argc == 0 ? stderr : stdout);
         return argc == 0 ? JNC_USAGE : JNC_DONE;
@@ -66,6 +68,9 @@ int main(int argc, char** argv)
         if (words > 0) {
             return Finish(verbs[i].run(argc - words, argv + words));
         }
+    }
+    if (strcmp(argv[0], "springs") == 0) {
+        return jncMisuse("springs needs one of run, fit");
     }
     return jncMisuse("there is no verb '%s'; jounce --help lists them", argv[0]);
 }

@@ -155,7 +155,11 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
         }
         seen[o - options] = true;
         int words = positional || o->kind == jnc_flag ? 0 : o->kind == jnc_list ? o->arity : 1;
-        if (i + words >= argc) {
+        bool cut = false; // the words of a pair run into the next option
+        for (int k = 2; k <= words && i + k < argc; ++k) {
+            cut = cut || strncmp(argv[i + k], "--", 2) == 0;
+        }
+        if (i + words >= argc || cut) {
             return jncMisuse("%s needs %s", o->name, o->choices != NULL ? o->choices : o->argument);
         }
         int code = Store(o, argv + i + (positional ? 0 : words > 0 ? 1 : 0));

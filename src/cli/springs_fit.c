@@ -117,50 +117,51 @@ static json_t* DescribeFit(const Request* request, const jnaFitDef* def, const j
         droppedTotal, "settings", settings, "sequences", sequences);
 }
 
-static jnResult WriteJson(const char* path, json_t* root, jnError* error)
-{
-    jnaFile file;
-    jnResult result = jnaCreateFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    fputc('\n', file.stream);
-    return jnaFile_Commit(&file, error);
-}
-
-static jnResult WriteVector(
-    const char* folder, const char* name, jnaScalar scalar, size_t count, const void* data, jnError* error)
-{
-    char path[PATH_LENGTH];
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return jnaWriteArray(path, scalar, 1, &count, data, error);
-}
-
-// The JSON goes last: where it is, everything is.
+// All files are on the disk under temporary names before the first gets its own, and the JSON is the last to: where it
+// is, everything is.
 static jnResult WriteFit(const Request* request, const jnaFit* fit, json_t* root, jnError* error)
 {
-    size_t n = (size_t)fit->vertexCount;
+    enum { ARRAYS = 4, FILES };
+    const size_t count = (size_t)fit->vertexCount;
+    const struct {
+        const char* name;
+        jnaScalar scalar;
+        const void* data;
+    } arrays[ARRAYS] = {
+        {"stiffness.npy", jna_float32, fit->stiffness},
+        {"damping.npy", jna_float32, fit->damping},
+        {"loss.npy", jna_float64, fit->loss},
+        {"captured.npy", jna_float64, fit->captured},
+    };
+    jnaFile files[FILES] = {{0}};
     char path[PATH_LENGTH];
     if (strlen(request->folder) + 32 > sizeof(path)) {
         return jnFail(error, jn_badArgument, "the name of the folder is too long");
     }
     jnResult result = jncMakeFolder(request->folder, error);
-    if (result == jn_ok) {
-        result = WriteVector(request->folder, "stiffness.npy", jna_float32, n, fit->stiffness, error);
-    }
-    if (result == jn_ok) {
-        result = WriteVector(request->folder, "damping.npy", jna_float32, n, fit->damping, error);
-    }
-    if (result == jn_ok) {
-        result = WriteVector(request->folder, "loss.npy", jna_float64, n, fit->loss, error);
-    }
-    if (result == jn_ok) {
-        result = WriteVector(request->folder, "captured.npy", jna_float64, n, fit->captured, error);
+    for (int i = 0; i < ARRAYS && result == jn_ok; ++i) {
+        snprintf(path, sizeof(path), "%s/%s", request->folder, arrays[i].name);
+        result = jnaCreateArray(path, arrays[i].scalar, 1, &count, &files[i], error);
+        if (result == jn_ok) {
+            fwrite(arrays[i].data, jnaScalarSize(arrays[i].scalar), count, files[i].stream);
+        }
     }
     if (result == jn_ok) {
         snprintf(path, sizeof(path), "%s/fit.json", request->folder);
-        result = WriteJson(path, root, error);
+        result = jnaCreateFile(path, &files[ARRAYS], error);
+    }
+    if (result == jn_ok) {
+        json_dumpf(root, files[ARRAYS].stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+        fputc('\n', files[ARRAYS].stream);
+    }
+    for (int i = 0; i < FILES && result == jn_ok; ++i) {
+        result = jnaFile_Sync(&files[i], error);
+    }
+    for (int i = 0; i < FILES && result == jn_ok; ++i) {
+        result = jnaFile_Commit(&files[i], error);
+    }
+    for (int i = 0; i < FILES; ++i) {
+        jnaFile_Abandon(&files[i]);
     }
     return result;
 }
@@ -180,7 +181,7 @@ static void PrintSummary(const Request* request, const jnaFit* fit, json_t* root
         printf("\n");
         return;
     }
-    printf("%d springs from %d frames: %.1f %% of the dynamics captured (%.1f %% of the frames kept)\n",
+    printf("%d springs from %d frames: %.1f %% of the dynamics captured, %.1f %% where frames were kept\n",
         fit->vertexCount, fit->frameCount, 100 * fit->totalCaptured, 100 * fit->keptCaptured);
     printf("%d underdamped, %d overdamped, %d at a bound, %d hardly excited; written to %s\n", fit->underdamped,
         fit->overdamped, fit->atBound, fit->weak, request->folder);

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_VERTICES = 100000000 };
+
 // What the command line asked for.
 typedef struct Request {
     const char* targets;
@@ -67,10 +69,11 @@ static jnResult ReadParameter(const char* name, const char* word, size_t vertice
         double value = isNumber ? number : jnaArray_Get(&array, i);
         (*values)[i] = (float)value;
         if (!(value >= 0.0) || !isfinite((*values)[i])) {
-            result = isNumber
-                         ? jnFail(error, jn_badArgument, "%s %s: must be a number that is not negative", name, word)
-                         : jnFail(error, jn_badData, "%s: entry %zu is %g, it must be a number that is not negative",
-                               word, i, value);
+            result =
+                isNumber
+                    ? jnFail(error, jn_badArgument, "%s %s: must be a finite number that is not negative", name, word)
+                    : jnFail(error, jn_badData, "%s: entry %zu is %g, it must be a finite number that is not negative",
+                          word, i, value);
         }
     }
     if (!isNumber) {
@@ -90,8 +93,9 @@ static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
     if (targets->scalar > jna_float64 || targets->dimensions != 3 || targets->shape[2] != 3) {
         return jnFail(error, jn_badData, "%s: is %s, targets must be a float array (frames, vertices, 3)", path, shape);
     }
-    if (targets->shape[0] == 0 || targets->shape[1] == 0 || targets->shape[1] > 100000000) {
-        return jnFail(error, jn_badData, "%s: is %s, it needs at least one frame and one vertex", path, shape);
+    if (targets->shape[0] == 0 || targets->shape[1] == 0 || targets->shape[1] > MAX_VERTICES) {
+        return jnFail(
+            error, jn_badData, "%s: is %s, it needs at least one frame and 1 to 100 million vertices", path, shape);
     }
     return jn_ok;
 }
@@ -196,10 +200,17 @@ static jnResult WriteStart(Run* run, jnError* error)
 static jnResult Advance(const Request* request, Run* run, jnError* error)
 {
     bool lags = request->curve == jn_curveCubic && request->mode == jn_timingExact;
-    int threads = request->threads > 0 ? (int)request->threads : omp_get_max_threads();
+    // A frame of fewer springs is done before the threads have met.
+    bool many = run->vertices >= 200000;
+    int threads = request->threads > 0 ? (int)request->threads : many ? omp_get_max_threads() : 1;
+    jncProgress progress = jncBeginProgress("moving springs");
     for (size_t n = 0; n < run->frames; ++n) {
         jnResult result = ReadRow(request, run, n, error);
+        if (result == jn_ok && !jncShowProgress((double)n / (double)run->frames, &progress)) {
+            result = jnFail(error, jn_cancelled, "interrupted; nothing was written");
+        }
         if (result != jn_ok) {
+            jncEndProgress(&progress);
             return result;
         }
         StepThreaded(run, request->dt, threads);
@@ -214,6 +225,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
             return result;
         }
     }
+    jncEndProgress(&progress);
     if (lags && run->frames > 1) {
         jnSprings_Finish(run->springs, &(jnSpringsOutput){.positions = run->positions,
                                            .velocities = run->wantsVelocities ? run->velocities : NULL});
@@ -326,7 +338,7 @@ int jncSpringsRun(int argc, char** argv)
             .value = &request.threads,
             .argument = "N",
             .range = {1, 1024},
-            .help = "default: all cores"},
+            .help = "default: 1, or all cores from 200,000 vertices on"},
         {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "summary as JSON"},
         {0},
     };

@@ -39,7 +39,9 @@ typedef struct jnStepPass {
     const float* fallback; // vector field: stands in for a sample that is not finite; NULL: the origin does
     const float* inputVelocity;
     float* newestVelocity;
-    const jnFrame* inputFrame; // world to simulation; NULL: they are the same
+    const jnFrame* inputFrame;   // world to simulation; NULL: they are the same
+    uint16_t* newestBad;         // [blocks], bits of the lanes that had no finite sample; NULL: not kept
+    const uint16_t* olderBad[3]; // the same of the older samples; NULL: none was bad for long
 
     // Advance.
     const float* state;

@@ -279,6 +279,20 @@ static uint32_t RepairSample(const jnStepPass* pass, size_t b)
     return mask;
 }
 
+// Lanes that stay on their target because a sample of their history is a stand-in: its differences mean nothing. So a
+// vertex that comes back starts anew, and does not feel the way from where it was lost.
+static uint32_t HeldLanes(const jnStepPass* pass, size_t b, uint32_t bad)
+{
+    uint32_t held = bad;
+    if (pass->newestBad != NULL) {
+        pass->newestBad[b] = (uint16_t)bad;
+    }
+    for (int i = 0; i < 3; ++i) {
+        held |= pass->olderBad[i] != NULL ? pass->olderBad[i][b] : 0u;
+    }
+    return held;
+}
+
 // The line and the two second differences of one axis; see target_curve.h.
 typedef struct Basis {
     float line[JN_LANES], e0[JN_LANES], e1[JN_LANES];
@@ -383,16 +397,17 @@ static inline bool FieldIsFinite(const float* field)
     return finite;
 }
 
-// Puts lanes back on their target: those in `mask` and those whose state is not finite. Returns how many of the first
-// `lanes`; the rest is padding.
-static int ResetLanes(uint32_t mask, int lanes, float* state)
+// Puts lanes back on their target: those in `bad`, those whose state is not finite, and, without counting them, those
+// in `held`. Returns how many of the first `lanes`; the rest is padding.
+static int ResetLanes(uint32_t bad, uint32_t held, int lanes, float* state)
 {
     int count = 0;
     for (int i = 0; i < JN_LANES; ++i) {
-        if ((mask >> i & 1) == 0 && LaneIsFinite(state, i) && LaneIsFinite(state + JN_FIELD_SIZE, i)) {
+        bool finite = LaneIsFinite(state, i) && LaneIsFinite(state + JN_FIELD_SIZE, i);
+        if (((bad | held) >> i & 1) == 0 && finite) {
             continue;
         }
-        count += i < lanes;
+        count += i < lanes && ((bad >> i & 1) != 0 || !finite);
         for (int row = 0; row < 6; ++row) {
             state[row * JN_LANES + i] = 0.0f;
         }
@@ -531,10 +546,11 @@ static void RunBlock(const jnStepPass* pass, int block)
 {
     size_t b = (size_t)block;
     int lanes = LanesOf(pass, block);
-    uint32_t bad = 0;
+    uint32_t bad = 0, held = 0;
     if (pass->input != NULL) {
         TakeSample(pass, b, lanes);
         bad = RepairSample(pass, b);
+        held = HeldLanes(pass, b, bad);
     }
     float state[JN_STATE_SIZE];
     Basis basis[3];
@@ -548,7 +564,7 @@ static void RunBlock(const jnStepPass* pass, int block)
         AdvanceBlock(pass, b, basis, before, state);
     }
     if (pass->input != NULL || pass->nextState != NULL) {
-        pass->resets[block] = (uint8_t)ResetLanes(bad, lanes, state);
+        pass->resets[block] = (uint8_t)ResetLanes(bad, held, lanes, state);
     }
     if (bad != 0 && pass->nextState == NULL && pass->resetState != NULL) {
         memcpy(pass->resetState + b * JN_STATE_SIZE, state, sizeof(state));
@@ -588,8 +604,8 @@ static inline void RunPlainBlock(const jnStepPass* pass, int block)
 static bool IsPlain(const jnStepPass* pass)
 {
     bool bare = pass->cap == 0.0f && pass->strength == 1.0f && pass->strengths == NULL;
-    return bare && pass->dust == 0.0f && !pass->jumps && !pass->placed && pass->input != NULL &&
-           pass->inputFrame == NULL && pass->inputVelocity == NULL && pass->nextState != NULL &&
+    return bare && pass->dust == 0.0f && pass->olderBad[0] == NULL && !pass->jumps && !pass->placed &&
+           pass->input != NULL && pass->inputFrame == NULL && pass->inputVelocity == NULL && pass->nextState != NULL &&
            pass->responseTime == 0.0 && pass->slopes[0] == NULL && pass->positions != NULL &&
            pass->velocities == NULL && pass->outputFrame == NULL;
 }

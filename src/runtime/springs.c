@@ -49,7 +49,9 @@ static size_t LayOut(jnSprings* springs, int count, jnCurve curve)
     size_t resets = coefficients + blocks * JN_COEFFICIENT_SIZE * sizeof(float);
     size_t moving = resets + jnAlignUp(blocks);
     size_t history = moving + 2 * state, velocities = history + JN_HISTORY * field;
-    size_t end = velocities + (curve == jn_curveHermite ? JN_HISTORY * field : 0);
+    size_t lanes = jnAlignUp(blocks * sizeof(uint16_t));
+    size_t badLanes = velocities + (curve == jn_curveHermite ? JN_HISTORY * field : 0);
+    size_t end = badLanes + JN_HISTORY * lanes;
     if (springs == NULL) {
         return end;
     }
@@ -67,6 +69,7 @@ static size_t LayOut(jnSprings* springs, int count, jnCurve curve)
     }
     for (size_t i = 0; i < JN_HISTORY; ++i) {
         springs->samples[i] = (float*)(void*)(at + history + i * field);
+        springs->badLanes[i] = (uint16_t*)(void*)(at + badLanes + i * lanes);
         springs->velocities[i] = curve == jn_curveHermite ? (float*)(void*)(at + velocities + i * field) : NULL;
     }
     return end;
@@ -394,6 +397,8 @@ static bool ClockIsSane(const jnSpringsClock* clock)
 {
     bool sane = InRange(clock->sampleCount, JN_HISTORY + 1) && InRange(clock->newest, JN_HISTORY) &&
                 InRange(clock->base, JN_HISTORY) && InRange(clock->current, 2) && InRange(clock->interval.own, 3);
+    sane = sane && InRange(clock->advanced, 2) && InRange(clock->atRest, 2) && InRange(clock->hasSpace, 2) &&
+           InRange(clock->hasRoot, 2) && InRange(clock->dirty, JN_HISTORY + 1);
     for (int i = 0; i < JN_HISTORY; ++i) {
         sane = sane && InRange(clock->slots[i], JN_HISTORY);
     }

@@ -23,19 +23,21 @@ typedef struct jnSpaceMotion {
 } jnSpaceMotion;
 
 // All that a step changes besides the arrays; saved in snapshots.
+// Flags are whole numbers, 0 or 1, so that a damaged snapshot may be looked at.
 typedef struct jnSpringsClock {
     int sampleCount;       // samples in the history since it began, up to JN_HISTORY
     int newest;            // slot of the newest sample
     int base;              // slot of the sample that the state belongs to
     int current;           // which of the two state arrays is current
     uint32_t steps;        // advanced since the last reset
-    bool advanced;         // the set has advanced since the history began: `interval` is valid
-    bool atRest;           // the first interval starts without velocity in space
+    int32_t dirty;         // steps until no sample in the history is a stand-in for a bad one
+    int32_t advanced;      // the set has advanced since the history began: `interval` is valid
+    int32_t atRest;        // the first interval starts without velocity in space
     double durations[3];   // between the samples, oldest first
     jnInterval interval;   // last one advanced
     int slots[JN_HISTORY]; // its samples, oldest first
-    bool hasSpace;         // the simulation's space differs from the world
-    bool hasRoot;
+    int32_t hasSpace;      // the simulation's space differs from the world
+    int32_t hasRoot;
     jnTransform root; // of the newest sample
     jnSpaceMotion newestSpace, baseSpace;
 } jnSpringsClock;
@@ -74,9 +76,10 @@ struct jnSprings {
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
     float* moving;
     size_t movingSize;
-    float* states[2];              // [blocks][2][3][JN_LANES], offsets then velocities
-    float* samples[JN_HISTORY];    // vector fields, by the pass
-    float* velocities[JN_HISTORY]; // vector fields, Hermite only, else NULL
+    float* states[2];               // [blocks][2][3][JN_LANES], offsets then velocities
+    float* samples[JN_HISTORY];     // vector fields, by the pass
+    float* velocities[JN_HISTORY];  // vector fields, Hermite only, else NULL
+    uint16_t* badLanes[JN_HISTORY]; // [blocks], bits of the lanes whose sample in that slot is a stand-in, by the pass
     jnSpringsClock clock;
 
     // The step under way.

@@ -115,6 +115,10 @@ static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput*
     pass->input = input->targets;
     pass->inputStride = input->targetStride != 0 ? input->targetStride : DENSE;
     pass->newest = springs->samples[newest];
+    pass->newestBad = springs->badLanes[newest];
+    for (int i = 0; i < 3 && springs->clock.dirty > 0; ++i) {
+        pass->olderBad[i] = springs->badLanes[jnOlderSlot(newest, i + 1)];
+    }
     if (springs->curve == jn_curveHermite) {
         pass->inputVelocity = input->targetVelocities;
         pass->newestVelocity = springs->velocities[newest];
@@ -126,11 +130,18 @@ static void RunWholePass(jnSprings* springs, const jnStepPass* pass)
     springs->kernels->runPass(pass, 0, springs->blockCount);
 }
 
+// Sums up what the pass reset. After a bad sample the whole history has to pass before the plain path may be taken
+// again; by then every slot's bits have been written anew.
 static void CountResets(jnSprings* springs)
 {
+    uint64_t resets = 0;
     for (int i = 0; i < springs->blockCount; ++i) {
-        springs->resetCount += springs->resets[i];
+        resets += springs->resets[i];
         springs->resets[i] = 0;
+    }
+    springs->resetCount += resets;
+    if (resets > 0) {
+        springs->clock.dirty = JN_HISTORY;
     }
 }
 
@@ -151,6 +162,7 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
     CountResets(springs);
     for (int i = 1; i < JN_HISTORY; ++i) {
         memcpy(springs->samples[i], springs->samples[0], FieldBytes(springs));
+        memcpy(springs->badLanes[i], springs->badLanes[0], (size_t)springs->blockCount * sizeof(uint16_t));
     }
 }
 
@@ -218,6 +230,7 @@ static jnTeleport FindTeleport(const jnSprings* springs, const jnSpringsInput* i
 static void PushSlot(jnSpringsClock* clock, double h)
 {
     clock->newest = (clock->newest + 1) % JN_HISTORY;
+    clock->dirty -= clock->dirty > 0;
     clock->durations[0] = clock->durations[1];
     clock->durations[1] = clock->durations[2];
     clock->durations[2] = h;

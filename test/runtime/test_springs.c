@@ -1323,6 +1323,39 @@ static void ABadVertexDoesNotHideATeleport(void** state)
     jnDestroySprings(springs);
 }
 
+// A vertex that was lost and comes back starts anew on its target: from nowhere, out of the middle of a run, or after a
+// while.
+static void ALostVertexComesBackQuietly(void** state)
+{
+    (void)state;
+    static const int firsts[] = {0, 20, 20}, lasts[] = {0, 20, 29};
+    for (int timing = 0; timing < 2; ++timing) {
+        for (int k = 0; k < 3; ++k) {
+            jnSprings* springs = Make(2, 300, 5, jn_curveCubic, (jnTiming)timing);
+            float x[6], out[6], last[6];
+            for (int n = 0; n < 60; ++n) {
+                for (int v = 0; v < 2; ++v) {
+                    x[3 * v] = 2 + (k == 0 ? 0 : 5) * (float)n / 60;
+                    x[3 * v + 1] = x[3 * v + 2] = 1;
+                }
+                bool lost = n >= firsts[k] && n <= lasts[k];
+                float good[6];
+                memcpy(good, x, sizeof(good));
+                x[3] = lost ? NAN : x[3];
+                Step(springs, 1 / 60.0, x, out);
+                const float* expected = timing == 0 ? last : good; // exact timing shows the sample before
+                if (n > 0 && !lost && !(timing == 0 && n == lasts[k] + 1)) {
+                    ASSERT_NEAR(out[3], expected[3], 2e-5); // uniform motion: always on its target
+                    ASSERT_NEAR(out[0], expected[0], 2e-5);
+                }
+                memcpy(last, good, sizeof(last));
+            }
+            assert_int_equal(jnSprings_ResetCount(springs), lasts[k] - firsts[k] + 1);
+            jnDestroySprings(springs);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1359,6 +1392,7 @@ int main(void)
         cmocka_unit_test(AlmostNoTimeIsNoTime),
         cmocka_unit_test(DamagedSnapshotsAreRefusedOrHarmless),
         cmocka_unit_test(ABadVertexDoesNotHideATeleport),
+        cmocka_unit_test(ALostVertexComesBackQuietly),
         cmocka_unit_test(EveryKernelGivesTheSameBytes),
         cmocka_unit_test(AnySplitOfTheBlocksGivesTheSameBytes),
         cmocka_unit_test(StridesAndTailsReachEveryVertexAndNoOther),

@@ -639,7 +639,8 @@ static jnResult CheckOrder(const jnaFitDef* def, jnError* error)
     }
     if (result == jn_ok) {
         double given = TrialShare(def, &targets, &dynamics), swapped = TrialShare(def, &dynamics, &targets);
-        if (given < 0.3 && swapped > given + 0.3) {
+        // Exchanged arrays are explained almost entirely the other way round; motion that springs fit badly is not.
+        if (swapped > 0.8 && 1 - swapped < 0.25 * (1 - given)) {
             result = jnFail(error, jn_badData,
                 "springs explain %.0f %% of the motion as given, but %.0f %% with targets and dynamics exchanged: give "
                 "TARGETS first, "

@@ -87,27 +87,31 @@ static void SyncFolder(const char* path)
     free(folder);
 }
 
-jnResult jnaFile_Commit(jnaFile* file, jnError* error)
+jnResult jnaFile_Sync(jnaFile* file, jnError* error)
 {
     // A write that failed long ago left no reason behind; a full disk is the usual one.
-    errno = 0;
-    bool failed = ferror(file->stream) != 0;
-    int reason = ENOSPC;
-    if (!failed && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)) {
-        failed = true;
+    int reason = ferror(file->stream) != 0 ? ENOSPC : 0;
+    if (reason == 0 && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)) {
         reason = errno;
     }
-    if (fclose(file->stream) != 0 && !failed) {
-        failed = true;
-        reason = errno;
-    }
-    file->stream = NULL;
-    if (!failed && rename(file->temporaryPath, file->path) != 0) {
-        reason = errno;
-        failed = true;
-    }
-    if (failed) {
+    if (reason != 0) {
         jnFail(error, jn_ioFailed, "%s: cannot write: %s", file->path, strerror(reason));
+        jnaFile_Abandon(file);
+        return jn_ioFailed;
+    }
+    return jn_ok;
+}
+
+jnResult jnaFile_Commit(jnaFile* file, jnError* error)
+{
+    jnResult result = jnaFile_Sync(file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    bool failed = fclose(file->stream) != 0;
+    file->stream = NULL;
+    if (failed || rename(file->temporaryPath, file->path) != 0) {
+        jnFail(error, jn_ioFailed, "%s: cannot write: %s", file->path, strerror(errno));
         jnaFile_Abandon(file);
         return jn_ioFailed;
     }
