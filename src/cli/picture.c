@@ -149,8 +149,8 @@ static jnResult Draw(const Sheet* sheet, const Options* options, jnError* error)
     def.captions = sheet->captionList;
     def.threads = (int)options->threads;
     // A jump needs room above the head.
-    def.camera.height = options->clip == NULL ? 2.02f : 2.35f;
-    def.camera.target[1] = options->clip == NULL ? 0.81f : 1.00f;
+    def.camera.height = options->clip == NULL ? 2.02f : 2.45f;
+    def.camera.target[1] = options->clip == NULL ? 0.81f : 0.95f;
     jnaPicture picture;
     jnResult result = jnaDrawPicture(&def, sheet->meshes, sheet->count, &picture, error);
     if (result == jn_ok && sheet->heat != NULL) {
