@@ -1,31 +1,21 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
 #include "author/small_gltf.h"
 
+#include "command.h"
+
 #include "jounce-author/workspace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 #include <jansson.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 
-static char output[65536];
+static Outcome outcome;
 
-// Runs the command in the build's folder; its exit code, and what it printed (stdout and stderr) in `output`.
+// Runs the command; its exit code, and the rest in `outcome`.
 static int Run(const char* arguments)
 {
-    char command[4096];
-    snprintf(command, sizeof(command), "%s/bin/jounce %s 2>&1", JN_BINARY_DIR, arguments);
-    FILE* pipe = popen(command, "r");
-    assert_non_null(pipe);
-    size_t size = fread(output, 1, sizeof(output) - 1, pipe);
-    output[size] = '\0';
-    int status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    outcome = RunJounce(arguments);
+    return outcome.code;
 }
 
 static const char* Workspace(void)
@@ -44,8 +34,8 @@ static void RemoveWorkspace(void)
 
 static bool OneLine(void)
 {
-    const char* end = strchr(output, '\n');
-    return strncmp(output, "jounce: ", 8) == 0 && end != NULL && end[1] == '\0';
+    const char* end = strchr(outcome.error, '\n');
+    return strncmp(outcome.error, "jounce: ", 8) == 0 && end != NULL && end[1] == '\0';
 }
 
 static void AWorkspaceIsMadeAndDescribed(void** state)
@@ -56,7 +46,7 @@ static void AWorkspaceIsMadeAndDescribed(void** state)
     snprintf(
         arguments, sizeof(arguments), "new '%s' --from '%s' --rate 10 --json", Workspace(), WriteTube("new", &def));
     assert_int_equal(Run(arguments), 0);
-    json_t* root = json_loads(output, 0, NULL);
+    json_t* root = json_loads(outcome.out, 0, NULL);
     assert_non_null(root);
     assert_int_equal(json_integer_value(json_object_get(root, "vertices")), TUBE_VERTICES);
     assert_int_equal(json_integer_value(json_object_get(root, "file_vertices")), TUBE_FILE_VERTICES);
@@ -68,7 +58,7 @@ static void AWorkspaceIsMadeAndDescribed(void** state)
     // A second run finds the folder taken.
     assert_int_equal(Run(arguments), 1);
     assert_true(OneLine());
-    assert_non_null(strstr(output, "already exists"));
+    assert_non_null(strstr(outcome.error, "already exists"));
     RemoveWorkspace();
     unlink(WriteTube("new", &def));
 }
@@ -80,7 +70,7 @@ static void TheBuiltInFigureIsACharacterToo(void** state)
     char arguments[2048];
     snprintf(arguments, sizeof(arguments), "new '%s' --figure --rate 15 --json", Workspace());
     assert_int_equal(Run(arguments), 0);
-    json_t* root = json_loads(output, 0, NULL);
+    json_t* root = json_loads(outcome.out, 0, NULL);
     const json_t* clips = json_object_get(root, "clips");
     assert_int_equal(json_array_size(clips), 5);
     assert_int_equal(json_integer_value(json_object_get(root, "vertices")), 9842);
@@ -110,7 +100,7 @@ static void ABadFileIsOneLineAndNoWorkspace(void** state)
     snprintf(arguments, sizeof(arguments), "new '%s' --from '%s'", Workspace(), path);
     assert_int_equal(Run(arguments), 1);
     assert_true(OneLine());
-    assert_non_null(strstr(output, "names joint 77"));
+    assert_non_null(strstr(outcome.error, "names joint 77"));
     struct stat status;
     assert_int_not_equal(stat(Workspace(), &status), 0);
     unlink(path);
@@ -125,7 +115,7 @@ static void WrongUsageIsTwo(void** state)
     assert_int_equal(Run("new ws --from a.glb --scale -1"), 2);
     assert_int_equal(Run("new ws --from a.glb --clip nofile"), 2);
     assert_int_equal(Run("new --help"), 0);
-    assert_non_null(strstr(output, "example:"));
+    assert_non_null(strstr(outcome.out, "example:"));
 }
 
 static void TheBodyTakesMotionCapture(void** state)
@@ -139,10 +129,10 @@ static void TheBodyTakesMotionCapture(void** state)
     snprintf(arguments, sizeof(arguments), "new '%s' --from " DATA "body.glb --clip run=" DATA "clips/09_01.bvh",
         Workspace());
     assert_int_equal(Run(arguments), 0);
-    assert_non_null(strstr(output, "13380 vertices (14517 in the file), 26756 triangles, 31 joints"));
-    assert_non_null(strstr(output, "clip run "));
-    assert_non_null(strstr(output, "37 frames"));
-    assert_non_null(strstr(output, "only follow their parent: LeftHandFinger1"));
+    assert_non_null(strstr(outcome.out, "13380 vertices (14517 in the file), 26756 triangles, 31 joints"));
+    assert_non_null(strstr(outcome.out, "clip run "));
+    assert_non_null(strstr(outcome.out, "37 frames"));
+    assert_non_null(strstr(outcome.out, "only follow their parent: LeftHandFinger1"));
     RemoveWorkspace();
 }
 
@@ -155,5 +145,5 @@ int main(void)
         cmocka_unit_test(WrongUsageIsTwo),
         cmocka_unit_test(TheBodyTakesMotionCapture),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);
 }
