@@ -83,6 +83,12 @@ struct jnSprings {
     jnFrame inputFrame, outputFrame;
 };
 
+// springs_step.c, for whoever makes targets in blocks
+// The slot that the next sample goes to, a vector field to be filled before jnSprings_BeginStep is called with targets
+// NULL and the same h and teleport. NULL where that step does not take a sample in the ordinary way (the first, a
+// pause, a teleport): then it needs targets.
+float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport);
+
 // springs_frame.c
 // Takes the root of a new sample: how far the simulation's space follows it. `full`: it follows entirely
 // (teleport).

@@ -119,12 +119,15 @@ static void SetFrames(jnSprings* springs, jnStepPass* pass)
 
 static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput* input)
 {
-    JN_ASSERT(input->targets != NULL);
     JN_ASSERT(springs->curve != jn_curveHermite || input->targetVelocities != NULL);
     int newest = springs->clock.newest;
     pass->input = input->targets;
     pass->inputStride = input->targetStride != 0 ? input->targetStride : DENSE;
     pass->newest = springs->samples[newest];
+    if (input->targets == NULL) {
+        pass->input = pass->newest;
+        pass->filled = true;
+    }
     if (springs->curve == jn_curveHermite) {
         pass->inputVelocity = input->targetVelocities;
         pass->newestVelocity = springs->velocities[newest];
@@ -288,10 +291,18 @@ static double CleanTime(float h)
     return h > 0.0f ? fmin((double)h, LONGEST_STEP) : 0.0;
 }
 
+float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport)
+{
+    bool ordinary = springs->clock.sampleCount > 0 && CleanTime(h) > 0.0 && teleport == jn_teleportNone &&
+                    springs->teleportThreshold <= 0.0f && springs->curve != jn_curveHermite;
+    return ordinary ? springs->samples[(springs->clock.newest + 1) % JN_HISTORY] : NULL;
+}
+
 void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
     double h = CleanTime(input->h);
+    JN_ASSERT(input->targets != NULL || jnSprings_NextSlot(springs, input->h, input->teleport) != NULL);
     jnTeleport teleport = FindTeleport(springs, input);
     if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
         Restart(springs, input);
