@@ -40,6 +40,7 @@ test: build build/sanitize/build.ninja
 
 bench: build
 	@$(JOUNCE) bench springs
+	@$(JOUNCE) bench character
 
 clean:
 	rm -rf build

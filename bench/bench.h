@@ -3,3 +3,4 @@
 #pragma once
 
 int jnbBenchSprings(double seconds);
+int jnbBenchCharacter(double seconds);

@@ -5,7 +5,7 @@
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs] [--seconds S]",
+        .synopsis = "jounce bench [springs|character] [--seconds S]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the "
                  "same run.\n"
                  "Times are the smallest of many rounds that take all contenders in turn.\n",
@@ -17,7 +17,7 @@ int jncBench(int argc, char** argv)
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs",
+            .choices = "springs|character",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -30,5 +30,5 @@ int jncBench(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    return jnbBenchSprings(seconds);
+    return what == 0 ? jnbBenchSprings(seconds) : jnbBenchCharacter(seconds);
 }
