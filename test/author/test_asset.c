@@ -15,6 +15,9 @@ static int MakeFile(void** state)
     (void)state;
     Box* box = MakeBox();
     jnResult result = jnaEncodeAsset(&box->def, &bytes, &size, NULL);
+    if (result == jn_ok) {
+        result = jnaWriteAsset(JN_BINARY_DIR "/seed.jounce", &box->def, NULL); // for the fuzzer
+    }
     DestroyBox(box);
     return result == jn_ok ? 0 : -1;
 }
