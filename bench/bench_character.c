@@ -38,12 +38,9 @@ static void RunNormals(void* user)
     Scene* s = user;
     const jnAsset* a = s->asset;
     jnNormalsPass pass = {.positions = s->character->positions,
-        .corners = a->corners,
         .ringStarts = a->ringStarts,
         .rings = a->rings,
-        .faces = s->character->faces,
         .normals = s->character->normals};
-    s->character->kernels->makeFaces(&pass, 0, a->triangleCount);
     s->character->kernels->makeNormals(&pass, 0, jnBlockCount(a->normalCount));
 }
 

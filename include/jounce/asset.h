@@ -72,9 +72,9 @@ typedef struct jnAsset {
     const int32_t* weld; // [fileVertexCount], vertex of a file vertex
     const int32_t* fileNormals; // [fileVertexCount], normal of a file vertex
     const int32_t* triangles; // [triangleCount][3], file vertices, counter-clockwise from outside
-    const int32_t* corners; // [triangleCount][3], vertices
     const uint32_t* ringStarts; // [4 * blocks of 16 normals + 1], for every four normals
-    const uint32_t* rings; // [entries][4], triangles around each normal; triangleCount: none
+    const uint32_t* rings; // [entries][4], for each normal its vertex, then the vertices around it: every two that
+                           // follow each other are a triangle's; the vertex itself again where a walk ends
     const float* uvs; // [fileVertexCount][2]; NULL: none
     const int32_t* order; // [vertexCount], the vertex's number in the source; NULL: the same
     const jnAssetPart* parts; // [partCount]

@@ -40,7 +40,7 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
     float* pose = malloc(10 * joints * sizeof(float));
     jnResult result = out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
                                                   : jnFail(error, jn_outOfMemory, "out of memory");
-    facts->stepSeconds = INFINITY;
+    facts->stepSeconds = HUGE_VAL;
     for (int n = 0; result == jn_ok && n < TIMED_STEPS; ++n) {
         jnCharacterInput input = {.h = 1.0f / a->rate};
         if (a->clipCount > 0) {
@@ -61,7 +61,7 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
 
 static jnResult FindFacts(const jnAsset* a, Facts* facts, jnError* error)
 {
-    const Range none = {INFINITY, -INFINITY};
+    const Range none = {HUGE_VAL, -HUGE_VAL};
     *facts = (Facts){.hertz = none, .ratio = none, .bounds = {none, none, none}};
     for (int v = 0; v < a->vertexCount; ++v) {
         Widen(&facts->hertz, (double)jnHertzFromStiffness(a->stiffness[v]));

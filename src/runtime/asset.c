@@ -63,7 +63,6 @@ static const Rule rules[] = {
     {JN_SECTION_WELD, true, VIEW(weld)},
     {JN_SECTION_FILE_NORMALS, true, VIEW(fileNormals)},
     {JN_SECTION_TRIANGLES, true, VIEW(triangles)},
-    {JN_SECTION_CORNERS, true, VIEW(corners)},
     {JN_SECTION_RING_STARTS, true, VIEW(ringStarts)},
     {JN_SECTION_RINGS, true, VIEW(rings)},
     {JN_SECTION_UVS, false, VIEW(uvs)},
@@ -264,7 +263,6 @@ static uint64_t ExpectedSize(const jnAssetBlock* block, uint32_t id, uint64_t ac
     case JN_SECTION_FILE_NORMALS:
         return files * sizeof(int32_t);
     case JN_SECTION_TRIANGLES:
-    case JN_SECTION_CORNERS:
         return triangles * 3 * sizeof(int32_t);
     case JN_SECTION_RING_STARTS:
         return (quads + 1) * sizeof(uint32_t);

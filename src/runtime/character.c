@@ -45,11 +45,11 @@ static size_t LayOut(jnCharacter* c, const jnAsset* asset)
     float* none;
     float** arrays[] = {c != NULL ? &c->palette : &none, c != NULL ? &c->duals : &none,
         c != NULL ? &c->stretchPalette : &none, c != NULL ? &c->field : &none, c != NULL ? &c->positions : &none,
-        c != NULL ? &c->velocities : &none, c != NULL ? &c->faces : &none, c != NULL ? &c->normals : &none,
-        c != NULL ? &c->tails[0] : &none, c != NULL ? &c->tails[1] : &none, c != NULL ? &c->tails[2] : &none};
+        c != NULL ? &c->velocities : &none, c != NULL ? &c->normals : &none, c != NULL ? &c->tails[0] : &none,
+        c != NULL ? &c->tails[1] : &none, c != NULL ? &c->tails[2] : &none};
     const size_t floats[] = {joints * JN_PALETTE_SIZE, dualJoints * JN_DUAL_SIZE, dualJoints * JN_PALETTE_SIZE,
-        blocks * JN_FIELD_SIZE, blocks * JN_FIELD_SIZE + 4, blocks * JN_FIELD_SIZE,
-        ((size_t)asset->triangleCount + 1) * JN_FACE_SIZE, normalBlocks * JN_FIELD_SIZE, tail, tail, tail};
+        blocks * JN_FIELD_SIZE, blocks * JN_FIELD_SIZE + 4, blocks * JN_FIELD_SIZE, normalBlocks * JN_FIELD_SIZE, tail,
+        tail, tail};
     size_t offset = jnAlignUp(sizeof(jnCharacter));
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         *arrays[i] = c != NULL ? (float*)(void*)((char*)c + offset) : NULL;

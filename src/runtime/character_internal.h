@@ -35,7 +35,6 @@ struct jnCharacter {
     float* field; // [blockCount][3][JN_LANES], skinned, where the springs' slot cannot take it
     float* positions; // [blockCount * JN_LANES][3] and four floats more, by the step
     float* velocities; // [blockCount * JN_LANES][3]
-    float* faces; // [triangleCount + 1][JN_FACE_SIZE]
     float* normals; // [normal blocks * JN_LANES][3]
     uint8_t* mask; // [springBlocks], by SetMask: the block moves
 

@@ -54,13 +54,10 @@ static void MakeNormals(jnCharacter* c)
     const jnAsset* asset = c->asset;
     jnNormalsPass pass = {
         .positions = c->positions,
-        .corners = asset->corners,
         .ringStarts = asset->ringStarts,
         .rings = asset->rings,
-        .faces = c->faces,
         .normals = c->normals,
     };
-    c->kernels->makeFaces(&pass, 0, asset->triangleCount);
     c->kernels->makeNormals(&pass, 0, jnBlockCount(asset->normalCount));
 }
 

@@ -1,37 +1,74 @@
-// Area-weighted normals: the cross product of two edges of each face, which is as long as twice its area, summed over
-// the faces around each normal. Part of rig_kernels_body.h.
+// Area-weighted normals. A face between neighbours a and b of a vertex v has the area and direction of
+// (a - v) x (b - v) / 2, so a walk around the vertex sums them up with one difference and one product a neighbour, and
+// no array of faces between. Part of rig_kernels_body.h.
 //
-// With u = b - a and v = c - a, lanes (x, y, z), u * v.yzx - u.yzx * v is the cross product as (z, x, y): it stays in
-// that order until the sums are taken apart into rows, where the order costs nothing.
+// With u and v in lanes (x, y, z), u * v.yzx - u.yzx * v is the cross product as (z, x, y): it stays in that order
+// until the sums are taken apart into rows, where the order costs nothing.
 
 // A sum of faces shorter than this has no direction: its square would leave the floats.
 #define SMALLEST_SQUARE 1e-37f
 
 #ifdef JN_VECTORS
 
-static inline jnFour Cross(const jnNormalsPass* pass, const int32_t* corners)
+// The points of as many rings as a vector has groups of four. What is in a group's last lane does not matter.
+static inline jnFloats LoadPoints(const float* positions, const uint32_t* ring)
 {
-    jnFour a = jnLoadFour(pass->positions + 3 * (size_t)corners[0]);
-    jnFour u = jnLoadFour(pass->positions + 3 * (size_t)corners[1]) - a;
-    jnFour v = jnLoadFour(pass->positions + 3 * (size_t)corners[2]) - a;
-    jnFour turnedU = __builtin_shufflevector(u, u, 1, 2, 0, 3), turnedV = __builtin_shufflevector(v, v, 1, 2, 0, 3);
-    return u * turnedV - turnedU * v;
+    jnFour a = jnLoadFour(positions + 3 * (size_t)ring[0]);
+#if defined(__AVX__)
+    jnEight ab = __builtin_shufflevector(a, jnLoadFour(positions + 3 * (size_t)ring[1]), 0, 1, 2, 3, 4, 5, 6, 7);
+#if defined(__AVX512F__)
+    jnFour c = jnLoadFour(positions + 3 * (size_t)ring[2]), d = jnLoadFour(positions + 3 * (size_t)ring[3]);
+    jnEight cd = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+    return ab;
+#endif
+#else
+    return a;
+#endif
 }
 
-static void MakeFaces(const jnNormalsPass* pass, int first, int end)
+// Vectors that walk side by side: one alone would wait for itself, more than two would not fit the registers.
+enum { WALKERS = GROUPS == 4 ? 1 : 2 };
+
+static inline void WalkRings(const float* positions, const uint32_t* rings, uint32_t count, jnFloats sums[WALKERS])
 {
-    for (int face = first; face < end; ++face) {
-        jnStoreFour(pass->faces + (size_t)face * JN_FACE_SIZE, Cross(pass, pass->corners + 3 * (size_t)face));
+    jnFloats centers[WALKERS], before[WALKERS], turnedBefore[WALKERS];
+    const uint32_t* end = rings + JN_RING_LANES * (size_t)count;
+    for (int i = 0; i < WALKERS; ++i) {
+        centers[i] = LoadPoints(positions, rings + GROUPS * i);
+        before[i] = LoadPoints(positions, rings + JN_RING_LANES + GROUPS * i) - centers[i];
+        turnedBefore[i] = JN_SHUFFLE(before[i], before[i], 1, 2, 0, 3);
+        sums[i] = centers[i] - centers[i];
+    }
+    for (const uint32_t* at = rings + 2 * JN_RING_LANES; at < end; at += JN_RING_LANES) {
+        for (int i = 0; i < WALKERS; ++i) {
+            jnFloats spoke = LoadPoints(positions, at + GROUPS * i) - centers[i];
+            jnFloats turned = JN_SHUFFLE(spoke, spoke, 1, 2, 0, 3);
+            sums[i] += before[i] * turned - turnedBefore[i] * spoke;
+            before[i] = spoke;
+            turnedBefore[i] = turned;
+        }
     }
 }
 
 // Sums of the faces around four normals, as rows.
 static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, uint32_t count, float* field)
 {
-    jnFour sums[4] = {{0}, {0}, {0}, {0}};
-    for (uint32_t k = 0; k < count; ++k) {
-        for (int i = 0; i < JN_RING_LANES; ++i) {
-            sums[i] += jnLoadFour(pass->faces + (size_t)rings[JN_RING_LANES * k + (uint32_t)i] * JN_FACE_SIZE);
+    jnFour sums[JN_RING_LANES];
+    for (int first = 0; first < JN_RING_LANES; first += GROUPS * WALKERS) {
+        jnFloats walked[WALKERS];
+        WalkRings(pass->positions, rings + first, count, walked);
+        for (int i = 0; i < WALKERS; ++i) {
+            jnFour* to = sums + first + GROUPS * i;
+            to[0] = JN_GROUP(walked[i], 0);
+#if defined(__AVX__)
+            to[1] = JN_GROUP(walked[i], 1);
+#endif
+#if defined(__AVX512F__)
+            to[2] = JN_GROUP(walked[i], 2);
+            to[3] = JN_GROUP(walked[i], 3);
+#endif
         }
     }
     jnFour low = __builtin_shufflevector(sums[0], sums[1], 0, 4, 1, 5); // z0 z1 x0 x1
@@ -45,30 +82,21 @@ static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, ui
 
 #else
 
-static void MakeFaces(const jnNormalsPass* pass, int first, int end)
-{
-    for (int face = first; face < end; ++face) {
-        const int32_t* corners = pass->corners + 3 * (size_t)face;
-        const float* a = pass->positions + 3 * (size_t)corners[0];
-        const float* b = pass->positions + 3 * (size_t)corners[1];
-        const float* c = pass->positions + 3 * (size_t)corners[2];
-        float u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
-        float* out = pass->faces + (size_t)face * JN_FACE_SIZE;
-        for (int i = 0; i < 3; ++i) {
-            out[i] = u[i] * v[(i + 1) % 3] - u[(i + 1) % 3] * v[i];
-        }
-    }
-}
-
 static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, uint32_t count, float* field)
 {
     for (int i = 0; i < JN_RING_LANES; ++i) {
-        float sum[3] = {0, 0, 0};
-        for (uint32_t k = 0; k < count; ++k) {
-            const float* face = pass->faces + (size_t)rings[JN_RING_LANES * k + (uint32_t)i] * JN_FACE_SIZE;
+        const float* center = pass->positions + 3 * (size_t)rings[i];
+        float before[3], spoke[3], sum[3] = {0, 0, 0};
+        for (uint32_t k = 1; k < count; ++k) {
+            const float* point = pass->positions + 3 * (size_t)rings[JN_RING_LANES * k + (uint32_t)i];
             for (int axis = 0; axis < 3; ++axis) {
-                sum[axis] += face[axis];
+                spoke[axis] = point[axis] - center[axis];
             }
+            for (int axis = 0; k > 1 && axis < 3; ++axis) {
+                int next = (axis + 1) % 3;
+                sum[axis] += before[axis] * spoke[next] - before[next] * spoke[axis];
+            }
+            memcpy(before, spoke, sizeof(before));
         }
         field[i] = sum[1];
         field[JN_LANES + i] = sum[2];

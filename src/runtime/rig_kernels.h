@@ -9,8 +9,7 @@
 enum {
     JN_PALETTE_SIZE = 16, // floats of a joint: 3 rows of 4, then 4 that are not looked at
     JN_DUAL_SIZE = 8, // floats of a joint's dual quaternion: rotation x, y, z, w, then the dual part
-    JN_FACE_SIZE = 4, // floats of a face normal: z, x, y, then one that means nothing
-    JN_RING_LANES = 4, // normals whose rings of faces are interleaved
+    JN_RING_LANES = 4, // normals whose rings of vertices are interleaved
 };
 
 // One pass of skinning over blocks.
@@ -26,19 +25,16 @@ typedef struct jnSkinPass {
     int fieldStart;
 } jnSkinPass;
 
-// One pass of normals, faces first, then vertices.
+// One pass of normals.
 typedef struct jnNormalsPass {
     const float* positions; // [vertices] x, y, z, one after another, and one float more
-    const int32_t* corners; // [faces][3], vertices
     const uint32_t* ringStarts; // [quads + 1], entries of JN_RING_LANES
-    const uint32_t* rings; // [entries][JN_RING_LANES], faces around each normal; faceCount: none
-    float* faces; // [faceCount + 1][JN_FACE_SIZE], written; the last is 0
+    const uint32_t* rings; // [entries][JN_RING_LANES], the vertex of a normal, then those around it; see asset.h
     float* normals; // x, y, z of whole blocks of JN_LANES, written
 } jnNormalsPass;
 
 typedef struct jnRigKernels {
     void (*skin)(const jnSkinPass* pass, int first, int end); // blocks
-    void (*makeFaces)(const jnNormalsPass* pass, int first, int end); // faces
     void (*makeNormals)(const jnNormalsPass* pass, int first, int end); // blocks of normals
 } jnRigKernels;
 

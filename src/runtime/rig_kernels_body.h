@@ -196,4 +196,4 @@ static void Skin(const jnSkinPass* pass, int first, int end)
 
 #include "normals_body.h"
 
-const jnRigKernels JN_KERNELS = {Skin, MakeFaces, MakeNormals};
+const jnRigKernels JN_KERNELS = {Skin, MakeNormals};

@@ -258,7 +258,7 @@ static void EveryKindOfDamageIsNamed(void** state)
     ((int32_t*)SectionOf(copy, JN_SECTION_TRIANGLES))[5] = 24;
     ExpectRefusal(copy, "TRIS", "index 5");
     copy = CopyFile();
-    ((uint32_t*)SectionOf(copy, JN_SECTION_RINGS))[0] = 13;
+    ((uint32_t*)SectionOf(copy, JN_SECTION_RINGS))[0] = 8;
     ExpectRefusal(copy, "RNGF", "entry 0");
     copy = CopyFile();
     ((float*)SectionOf(copy, JN_SECTION_STIFFNESS))[3] = -1;

@@ -3,7 +3,7 @@
 
 #include "rig_kernels.h"
 
-enum { RINGS = 40, SEGMENTS = 80, VERTICES = RINGS * SEGMENTS, FACES = 2 * (RINGS - 1) * SEGMENTS, WIDEST = 8 };
+enum { RINGS = 40, SEGMENTS = 80, VERTICES = RINGS * SEGMENTS, FACES = 2 * (RINGS - 1) * SEGMENTS, WIDEST = 1 + 3 * 6 };
 enum { PADDED = (VERTICES + JN_LANES) / JN_LANES * JN_LANES };
 
 typedef struct Surface {
@@ -12,36 +12,36 @@ typedef struct Surface {
     int32_t corners[3 * FACES];
     int32_t groups[3 * FACES]; // normal of each corner
     uint32_t starts[PADDED / 4 + 1], rings[4 * WIDEST * PADDED / 4];
-    float faces[(FACES + 1) * JN_FACE_SIZE], normals[3 * PADDED];
+    float normals[3 * PADDED];
 } Surface;
 
-// Rings of eight entries for every normal, filled up with the face that is none.
+// Rings in which every triangle is a walk of its own: center, a, b, center, a, b, ...
 static jnNormalsPass MakePass(Surface* s)
 {
     int quads = (s->normalCount + JN_LANES - 1) / JN_LANES * (JN_LANES / 4);
-    uint32_t counts[PADDED] = {0};
+    static uint32_t counts[PADDED], centers[PADDED];
+    memset(counts, 0, sizeof(counts));
+    for (int i = 0; i < 3 * s->faceCount; ++i) {
+        centers[s->groups[i]] = (uint32_t)s->corners[i];
+    }
     for (int i = 0; i < quads * 4 * WIDEST; ++i) {
-        s->rings[i] = (uint32_t)s->faceCount;
+        s->rings[i] = centers[i / (4 * WIDEST) * 4 + i % 4];
         s->starts[i / (4 * WIDEST)] = (uint32_t)(i / (4 * WIDEST) * WIDEST);
     }
     s->starts[quads] = (uint32_t)(quads * WIDEST);
     for (int i = 0; i < 3 * s->faceCount; ++i) {
-        uint32_t g = (uint32_t)s->groups[i];
-        assert_true(counts[g] < WIDEST);
-        s->rings[4 * (g / 4 * WIDEST + counts[g]++) + g % 4] = (uint32_t)(i / 3);
+        uint32_t g = (uint32_t)s->groups[i], at = 4 * (g / 4 * WIDEST + 1 + 3 * counts[g]++) + g % 4;
+        assert_true(counts[g] <= 6);
+        s->rings[at] = (uint32_t)s->corners[i / 3 * 3 + (i + 1) % 3];
+        s->rings[at + 4] = (uint32_t)s->corners[i / 3 * 3 + (i + 2) % 3];
     }
-    return (jnNormalsPass){.positions = s->positions,
-        .corners = s->corners,
-        .ringStarts = s->starts,
-        .rings = s->rings,
-        .faces = s->faces,
-        .normals = s->normals};
+    return (jnNormalsPass){
+        .positions = s->positions, .ringStarts = s->starts, .rings = s->rings, .normals = s->normals};
 }
 
 static void Run(Surface* s, const jnNormalsPass* pass, const jnRigKernels* kernels)
 {
     memset(s->normals, 0xff, sizeof(s->normals));
-    kernels->makeFaces(pass, 0, s->faceCount);
     kernels->makeNormals(pass, 0, (s->normalCount + JN_LANES - 1) / JN_LANES);
 }
 

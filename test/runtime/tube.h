@@ -9,6 +9,7 @@
 
 enum { TUBE_RINGS = 20, TUBE_SEGMENTS = 16, TUBE_VERTICES = TUBE_RINGS * TUBE_SEGMENTS, TUBE_JOINTS = 5 };
 enum { TUBE_TRIANGLES = 2 * (TUBE_RINGS - 1) * TUBE_SEGMENTS, TUBE_BLOCKS = TUBE_VERTICES / JN_LANES };
+enum { TUBE_ENTRIES = 1 + 3 * 6 }; // of a ring: its vertex, and a walk of its own for every triangle
 
 typedef struct Tube {
     jnAsset asset;
@@ -18,7 +19,7 @@ typedef struct Tube {
     uint16_t influenceJoints[TUBE_VERTICES * 2];
     float weights[TUBE_VERTICES * 2], stiffness[TUBE_VERTICES], damping[TUBE_VERTICES];
     int32_t map[TUBE_VERTICES], corners[TUBE_TRIANGLES * 3];
-    uint32_t ringStarts[TUBE_VERTICES / 4 + 1], rings[TUBE_VERTICES * 6];
+    uint32_t ringStarts[TUBE_VERTICES / 4 + 1], rings[TUBE_VERTICES * TUBE_ENTRIES];
 } Tube;
 
 static inline void FillTubeVertex(Tube* t, int v)
@@ -51,18 +52,20 @@ static inline Tube* MakeTube(jnSkinning skinning)
     for (int v = 0; v < TUBE_VERTICES; ++v) {
         FillTubeVertex(t, v);
         t->starts[v / JN_LANES + 1] = (uint32_t)(2 * (v / JN_LANES + 1));
-        t->ringStarts[v / 4 + 1] = (uint32_t)(6 * (v / 4 + 1));
+        t->ringStarts[v / 4 + 1] = (uint32_t)(TUBE_ENTRIES * (v / 4 + 1));
     }
-    for (int i = 0; i < TUBE_VERTICES * 6; ++i) {
-        t->rings[i] = TUBE_TRIANGLES;
+    for (int i = 0; i < TUBE_VERTICES * TUBE_ENTRIES; ++i) {
+        t->rings[i] = (uint32_t)(i / (4 * TUBE_ENTRIES) * 4 + i % 4);
     }
     for (int i = 0; i < TUBE_TRIANGLES * 3; ++i) {
         static const int ring[6] = {0, 0, 1, 0, 1, 1}, segment[6] = {0, 1, 1, 0, 1, 0};
-        int cell = i / 6, column = (cell + segment[i % 6]) % TUBE_SEGMENTS;
-        column = cell % TUBE_SEGMENTS == TUBE_SEGMENTS - 1 && segment[i % 6] == 1 ? 0 : column;
-        int v = (cell / TUBE_SEGMENTS + ring[i % 6]) * TUBE_SEGMENTS + column;
-        t->corners[i] = v;
-        t->rings[4 * (6 * ((uint32_t)v / 4) + counts[v]++) + (uint32_t)v % 4] = (uint32_t)(i / 3);
+        int cell = i / 6, column = (cell % TUBE_SEGMENTS + segment[i % 6]) % TUBE_SEGMENTS;
+        t->corners[i] = (cell / TUBE_SEGMENTS + ring[i % 6]) * TUBE_SEGMENTS + column;
+    }
+    for (int i = 0; i < TUBE_TRIANGLES * 3; ++i) {
+        uint32_t v = (uint32_t)t->corners[i], at = 4 * (TUBE_ENTRIES * (v / 4) + 1 + 3 * counts[v]++) + v % 4;
+        t->rings[at] = (uint32_t)t->corners[i / 3 * 3 + (i + 1) % 3];
+        t->rings[at + 4] = (uint32_t)t->corners[i / 3 * 3 + (i + 2) % 3];
     }
     t->asset = (jnAsset){.name = "tube",
         .jointCount = TUBE_JOINTS,
@@ -86,7 +89,6 @@ static inline Tube* MakeTube(jnSkinning skinning)
         .weld = t->map,
         .fileNormals = t->map,
         .triangles = t->corners,
-        .corners = t->corners,
         .ringStarts = t->ringStarts,
         .rings = t->rings,
         .weldIsIdentity = true,

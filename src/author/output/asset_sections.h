@@ -35,3 +35,6 @@ static inline void jnaCopyName(char* to, const char* from)
 // asset_surface.c
 void jnaAddRig(const jnaAssetDef* def, jnaSections* sections); // joints, rest positions, influences
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
+
+// asset_rings.c
+void jnaAddRings(const jnaCharacter* character, jnaSections* sections); // after groupOfFile

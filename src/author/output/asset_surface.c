@@ -144,44 +144,12 @@ static void FindGroups(const jnaAssetDef* def, jnaSections* s, Group* groups, in
     s->normalCount = count;
 }
 
-// Faces around each normal, four normals side by side, the shorter rings filled up with a face that is none.
-static void AddRings(const jnaCharacter* c, jnaSections* s, uint32_t* counts)
-{
-    size_t quads = (size_t)jnBlockCount(s->normalCount) * (JN_LANES / 4), corners = 3 * (size_t)c->triangleCount;
-    uint32_t* starts = jnaAddSection(s, JN_SECTION_RING_STARTS, true, (quads + 1) * sizeof(uint32_t));
-    memset(counts, 0, quads * 4 * sizeof(uint32_t));
-    for (size_t i = 0; i < corners; ++i) {
-        counts[s->groupOfFile[c->triangles[i]]]++;
-    }
-    for (size_t q = 0; starts != NULL && q < quads; ++q) {
-        uint32_t most = 0;
-        for (size_t i = 4 * q; i < 4 * q + 4; ++i) {
-            most = counts[i] > most ? counts[i] : most;
-        }
-        starts[q + 1] = starts[q] + most;
-    }
-    size_t entries = starts != NULL ? 4 * (size_t)starts[quads] : 0;
-    uint32_t* rings = jnaAddSection(s, JN_SECTION_RINGS, true, entries * sizeof(uint32_t));
-    if (starts == NULL || rings == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < entries; ++i) {
-        rings[i] = (uint32_t)c->triangleCount;
-    }
-    memset(counts, 0, quads * 4 * sizeof(uint32_t));
-    for (size_t i = 0; i < corners; ++i) {
-        size_t g = (size_t)s->groupOfFile[c->triangles[i]];
-        rings[4 * ((size_t)starts[g / 4] + counts[g]++) + g % 4] = (uint32_t)(i / 3);
-    }
-}
-
 static void AddMaps(const jnaCharacter* c, jnaSections* s)
 {
     size_t files = (size_t)c->fileVertexCount, corners = 3 * (size_t)c->triangleCount;
     int32_t* weld = jnaAddSection(s, JN_SECTION_WELD, true, files * sizeof(int32_t));
     int32_t* normals = jnaAddSection(s, JN_SECTION_FILE_NORMALS, true, files * sizeof(int32_t));
     int32_t* triangles = jnaAddSection(s, JN_SECTION_TRIANGLES, true, corners * sizeof(int32_t));
-    int32_t* welded = jnaAddSection(s, JN_SECTION_CORNERS, true, corners * sizeof(int32_t));
     if (s->failed) {
         return;
     }
@@ -189,9 +157,6 @@ static void AddMaps(const jnaCharacter* c, jnaSections* s)
     memcpy(triangles, c->triangles, corners * sizeof(int32_t));
     for (size_t f = 0; f < files; ++f) {
         weld[f] = s->place[c->weld[f]];
-    }
-    for (size_t i = 0; i < corners; ++i) {
-        welded[i] = weld[c->triangles[i]];
     }
     float* uvs = c->fileUvs != NULL ? jnaAddSection(s, JN_SECTION_UVS, false, files * 2 * sizeof(float)) : NULL;
     if (uvs != NULL) {
@@ -202,19 +167,17 @@ static void AddMaps(const jnaCharacter* c, jnaSections* s)
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* s)
 {
     const jnaCharacter* c = def->character;
-    size_t files = (size_t)c->fileVertexCount, padded = (size_t)jnBlockCount(c->fileVertexCount) * JN_LANES;
+    size_t files = (size_t)c->fileVertexCount;
     Group* groups = malloc(files * sizeof(Group));
     int32_t* firsts = malloc((size_t)c->vertexCount * sizeof(int32_t));
-    uint32_t* counts = malloc(padded * sizeof(uint32_t));
     s->groupOfFile = malloc(files * sizeof(int32_t));
-    if (groups == NULL || firsts == NULL || counts == NULL || s->groupOfFile == NULL) {
+    if (groups == NULL || firsts == NULL || s->groupOfFile == NULL) {
         s->failed = true;
     } else {
         FindGroups(def, s, groups, firsts);
         AddMaps(c, s);
-        AddRings(c, s, counts);
+        jnaAddRings(c, s);
     }
     free(groups);
     free(firsts);
-    free(counts);
 }
