@@ -2,6 +2,7 @@
 // without springs).
 #pragma once
 
+#include "lanes.h"
 #include "rig.h"
 #include "springs_internal.h"
 
@@ -61,6 +62,25 @@ static inline void jnSkinBlocks(const jnCharacter* c, int first, int end, float*
         .fieldStart = start,
     };
     c->kernels->skin(&pass, first, end);
+}
+
+// x, y, z one after another from a vector field whose first block is `start`, vertices [first, end); first is that of
+// a block.
+static inline void jnPackField(const float* field, int start, int first, int end, float* to)
+{
+    int v = first;
+    for (; v + JN_LANES <= end; v += JN_LANES) {
+        const float* at = field + (size_t)(v / JN_LANES - start) * JN_FIELD_SIZE;
+        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+            jnPack(at + i, at + JN_LANES + i, at + 2 * JN_LANES + i, to + 3 * (size_t)(v + i));
+        }
+    }
+    for (; v < end; ++v) {
+        const float* at = field + (size_t)(v / JN_LANES - start) * JN_FIELD_SIZE + v % JN_LANES;
+        for (size_t axis = 0; axis < 3; ++axis) {
+            to[3 * (size_t)v + axis] = at[axis * JN_LANES];
+        }
+    }
 }
 
 // character_step.c

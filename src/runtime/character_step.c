@@ -24,17 +24,6 @@ static void TakePose(jnCharacter* c, const jnPose* pose)
     }
 }
 
-// x, y, z one after another from a vector field, vertices [first, end).
-static void Unpack(const float* field, int first, int end, float* to)
-{
-    for (int v = first; v < end; ++v) {
-        const float* at = field + (size_t)(v / JN_LANES) * JN_FIELD_SIZE + v % JN_LANES;
-        to[3 * (size_t)v] = at[0];
-        to[3 * (size_t)v + 1] = at[JN_LANES];
-        to[3 * (size_t)v + 2] = at[2 * JN_LANES];
-    }
-}
-
 // Copies vectors to the caller: number map[i] to place i, or number i where there is no map.
 static void Deliver(const float* from, const int32_t* map, int count, float* to, size_t stride)
 {
@@ -106,7 +95,7 @@ static void ShowBlocks(jnCharacter* c, int first, int end)
     jnStepPass pass = springs->pass;
     if (pass.filled && pass.inputFrame == NULL && pass.outputFrame == NULL && pass.velocities == NULL) {
         int last = end * JN_LANES < springs->count ? end * JN_LANES : springs->count;
-        Unpack(pass.base, first * JN_LANES, last, c->positions);
+        jnPackField(pass.base, 0, first * JN_LANES, last, c->positions);
         return;
     }
     pass.nextState = NULL;
@@ -141,7 +130,7 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
     float* slot = jnSprings_NextSlot(springs, in->h, in->teleport);
     if (slot == NULL) {
         jnSkinBlocks(c, 0, blocks, c->field, 0);
-        Unpack(c->field, 0, springs->count, c->positions);
+        jnPackField(c->field, 0, 0, springs->count, c->positions);
         input.targets = c->positions;
     }
     jnSprings_BeginStep(springs, &input, out);
@@ -178,7 +167,7 @@ void jnCharacter_Skin(jnCharacter* c, const jnPose* pose, const jnCharacterOutpu
 {
     TakePose(c, pose);
     jnSkinBlocks(c, 0, c->asset->blockCount, c->field, 0);
-    Unpack(c->field, 0, c->asset->vertexCount, c->positions);
+    jnPackField(c->field, 0, 0, c->asset->vertexCount, c->positions);
     DeliverAll(c, output, false);
 }
 
@@ -239,7 +228,7 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
         for (size_t n = 0; n < frames; ++n) {
             TakePose(c, &loop->poses[n]);
             jnSkinBlocks(c, 0, c->springBlocks, c->field, 0);
-            Unpack(c->field, 0, (int)springs, targets + n * springs * 3);
+            jnPackField(c->field, 0, 0, (int)springs, targets + n * springs * 3);
         }
         jnSpringsLoop targetsLoop = {.targets = targets, .frameCount = loop->frameCount, .h = loop->h};
         result = jnSprings_SolveLoop(c->springs, &targetsLoop, unsolved, error);

@@ -75,6 +75,10 @@ void jnShowTail(jnCharacter* c, double fraction, bool wantsVelocities)
     double time = tail->durations[1] + (lag == 1 && start == 2 ? tail->durations[0] : 0.0);
     float rate = tail->sampleCount > 1 && time > 0.0 ? (float)(1.0 / time) : 0.0f, share = (float)fraction;
     size_t vertices = (size_t)c->asset->vertexCount;
+    if (share == 1.0f && !wantsVelocities) {
+        jnPackField(end, c->springBlocks, c->springBlocks * JN_LANES, c->asset->vertexCount, c->positions);
+        return;
+    }
     for (size_t v = (size_t)c->springBlocks * JN_LANES; v < vertices; ++v) {
         size_t at = (v / JN_LANES - (size_t)c->springBlocks) * JN_FIELD_SIZE + v % JN_LANES;
         for (size_t axis = 0; axis < 3; ++axis, at += JN_LANES) {

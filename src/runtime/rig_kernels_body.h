@@ -120,51 +120,125 @@ static void BlendLinear(const jnSkinPass* pass, int block, const float* palette,
     }
 }
 
-// Blended dual quaternions of a block, not yet of unit length. Each is taken with the sign that puts it on the side
-// of the vertex's first, heaviest joint.
+// The sign with which a joint's dual quaternion joins that of a vertex's first, heaviest joint: both halves of the
+// double cover are the same motion, and blending takes the near one.
+static inline float SignFor(const float* first, const float* other)
+{
+    float cosine = (first[0] * other[0] + first[1] * other[1]) + (first[2] * other[2] + first[3] * other[3]);
+    return cosine < 0.0f ? -1.0f : 1.0f;
+}
+
+#ifdef JN_VECTORS
+
+// Rows of four vertices' fours.
+static inline void StoreTransposed(const jnFour v[4], float* row)
+{
+    jnFour low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+           lower = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    jnFour high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+           higher = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    jnStoreFour(row, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+    jnStoreFour(row + JN_LANES, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
+    jnStoreFour(row + 2 * JN_LANES, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
+    jnStoreFour(row + 3 * JN_LANES, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+}
+
+// Rows x, y, z and 1 of a block of rest positions.
+static inline void TransposePoints(const float* rest, float* rows)
+{
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour points[4];
+        for (int i = 0; i < 4; ++i) {
+            points[i] = jnLoadFour(rest + 4 * (quad + i));
+        }
+        StoreTransposed(points, rows + quad);
+    }
+}
+
+static inline void BlendBlockDuals(
+    const uint16_t* joints, const float* weights, int count, const float* duals, float sum[JN_DUAL_SIZE][JN_LANES])
+{
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour rotations[4], moves[4];
+        for (int i = 0; i < 4; ++i) {
+            const uint16_t* j = joints + (quad + i) * count;
+            const float* w = weights + (quad + i) * count;
+            const float* first = duals + (size_t)j[0] * JN_DUAL_SIZE;
+            rotations[i] = w[0] * jnLoadFour(first);
+            moves[i] = w[0] * jnLoadFour(first + 4);
+            for (int k = 1; k < count; ++k) {
+                const float* dual = duals + (size_t)j[k] * JN_DUAL_SIZE;
+                float weight = w[k] * SignFor(first, dual);
+                rotations[i] += weight * jnLoadFour(dual);
+                moves[i] += weight * jnLoadFour(dual + 4);
+            }
+        }
+        StoreTransposed(rotations, sum[0] + quad);
+        StoreTransposed(moves, sum[4] + quad);
+    }
+}
+
+#else
+
+static inline void TransposePoints(const float* rest, float* rows)
+{
+    for (int i = 0; i < 4 * JN_LANES; ++i) {
+        rows[i] = rest[4 * (i % JN_LANES) + i / JN_LANES];
+    }
+}
+
+static inline void BlendBlockDuals(
+    const uint16_t* joints, const float* weights, int count, const float* duals, float sum[JN_DUAL_SIZE][JN_LANES])
+{
+    for (int v = 0; v < JN_LANES; ++v) {
+        const float* first = duals + (size_t)joints[v * count] * JN_DUAL_SIZE;
+        for (int k = 0; k < count; ++k) {
+            const float* dual = duals + (size_t)joints[v * count + k] * JN_DUAL_SIZE;
+            float weight = k == 0 ? weights[v * count] : weights[v * count + k] * SignFor(first, dual);
+            for (int i = 0; i < JN_DUAL_SIZE; ++i) {
+                sum[i][v] = k == 0 ? weight * dual[i] : sum[i][v] + weight * dual[i];
+            }
+        }
+    }
+}
+
+#endif
+
+// Blended dual quaternions of a block, not yet of unit length.
 static inline void BlendDuals(const jnSkinPass* pass, int block, float sum[JN_DUAL_SIZE][JN_LANES])
 {
     size_t b = (size_t)block;
     const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
     const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
     int count = (int)(pass->starts[b + 1] - pass->starts[b]);
-    float first[4][JN_LANES], part[JN_DUAL_SIZE][JN_LANES], weight[JN_LANES];
-    for (int k = 0; k < count; ++k) {
-        for (int v = 0; v < JN_LANES; ++v) {
-            const float* dual = pass->duals + (size_t)joints[v * count + k] * JN_DUAL_SIZE;
-            weight[v] = weights[v * count + k];
-            for (int i = 0; i < JN_DUAL_SIZE; ++i) {
-                part[i][v] = dual[i];
-            }
-        }
-        if (k == 0) {
-            memcpy(first, part, sizeof(first));
-        }
-        for (int v = 0; v < JN_LANES; ++v) {
-            float cosine = first[0][v] * part[0][v] + first[1][v] * part[1][v] + first[2][v] * part[2][v] +
-                           first[3][v] * part[3][v];
-            weight[v] = cosine < 0.0f ? -weight[v] : weight[v];
-        }
-        for (int i = 0; i < JN_DUAL_SIZE; ++i) {
-            for (int v = 0; v < JN_LANES; ++v) {
-                sum[i][v] = (k == 0 ? 0.0f : sum[i][v]) + weight[v] * part[i][v];
-            }
-        }
+    switch (count) {
+    case 1:
+        BlendBlockDuals(joints, weights, 1, pass->duals, sum);
+        break;
+    case 2:
+        BlendBlockDuals(joints, weights, 2, pass->duals, sum);
+        break;
+    case 3:
+        BlendBlockDuals(joints, weights, 3, pass->duals, sum);
+        break;
+    case 4:
+        BlendBlockDuals(joints, weights, 4, pass->duals, sum);
+        break;
+    default:
+        BlendBlockDuals(joints, weights, count, pass->duals, sum);
+        break;
     }
 }
 
 // x' = x + 2 r x (r x x + w x) + 2 (w d - e r + r x d), rotation (r, w) and dual part (d, e) divided by |(r, w)|.
 static void SkinDual(const jnSkinPass* pass, int block, float* field)
 {
-    float q[JN_DUAL_SIZE][JN_LANES], point[FIELD];
+    float q[JN_DUAL_SIZE][JN_LANES], point[4 * JN_LANES];
     BlendDuals(pass, block, q);
     if (pass->stretches != NULL) {
         BlendLinear(pass, block, pass->stretches, point);
     } else {
-        const float* rest = pass->rest + (size_t)block * 4 * JN_LANES;
-        for (int i = 0; i < FIELD; ++i) {
-            point[i] = rest[4 * (i % JN_LANES) + i / JN_LANES];
-        }
+        TransposePoints(pass->rest + (size_t)block * 4 * JN_LANES, point);
     }
     for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
         jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);

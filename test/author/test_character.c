@@ -19,7 +19,7 @@ static jnAsset* Encode(const float* springs, double rigidHertz, void** file)
 {
     jnaAssetDef def = jnaDefaultAssetDef();
     size_t length;
-    jnAsset* asset;
+    jnAsset* asset = NULL;
     jnError error = {0};
     def.character = &figure;
     def.clips = &boxing;
