@@ -133,7 +133,11 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
         jnPackField(c->field, 0, 0, springs->count, c->positions);
         input.targets = c->positions;
     }
-    jnSprings_BeginStep(springs, &input, out);
+    if (slot == NULL) {
+        jnSprings_BeginStep(springs, &input, out);
+    } else {
+        jnSprings_BeginFilledStep(springs, &input, out);
+    }
     for (int first = 0; first < blocks; first += CHUNK) {
         int end = first + CHUNK < blocks ? first + CHUNK : blocks;
         if (slot != NULL) {

@@ -84,10 +84,12 @@ struct jnSprings {
 };
 
 // springs_step.c, for whoever makes targets in blocks
-// The slot that the next sample goes to, a vector field to be filled before jnSprings_BeginStep is called with targets
-// NULL and the same h and teleport. NULL where that step does not take a sample in the ordinary way (the first, a
-// pause, a teleport): then it needs targets.
+// The slot that the next sample goes to, a vector field to be filled block by block before each block is stepped. NULL
+// where a step of this h and teleport does not take a sample in the ordinary way (the first, a pause, a teleport): that
+// one needs targets.
 float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport);
+// jnSprings_BeginStep with the sample in the next slot; the input's targets are NULL.
+void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
 
 // springs_frame.c
 // Takes the root of a new sample: how far the simulation's space follows it. `full`: it follows entirely

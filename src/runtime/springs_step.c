@@ -298,11 +298,11 @@ float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport)
     return ordinary ? springs->samples[(springs->clock.newest + 1) % JN_HISTORY] : NULL;
 }
 
-void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+// Targets NULL: the next slot is filled.
+static void BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
     double h = CleanTime(input->h);
-    JN_ASSERT(input->targets != NULL || jnSprings_NextSlot(springs, input->h, input->teleport) != NULL);
     jnTeleport teleport = FindTeleport(springs, input);
     if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
         Restart(springs, input);
@@ -327,6 +327,18 @@ void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const 
     SetInput(springs, &springs->pass, input);
     springs->pass.fallback = fallback;
     SetFrames(springs, &springs->pass);
+}
+
+void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    JN_ASSERT(input->targets != NULL);
+    BeginStep(springs, input, output);
+}
+
+void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    JN_ASSERT(input->targets == NULL && jnSprings_NextSlot(springs, input->h, input->teleport) != NULL);
+    BeginStep(springs, input, output);
 }
 
 // Coefficients of a block are made by whoever steps it first after h or a parameter changed.
