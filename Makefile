@@ -42,6 +42,8 @@ test: build build/sanitize/build.ninja
 bench: build
 	@$(JOUNCE) bench springs
 	@echo
+	@$(JOUNCE) bench character
+	@echo
 	@$(JOUNCE) bench fit --keep build/bench
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \

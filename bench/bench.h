@@ -3,6 +3,7 @@
 
 /// `seconds` is about how long a race may take.
 int jnbBenchSprings(double seconds);
+int jnbBenchCharacter(double seconds);
 
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);

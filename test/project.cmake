@@ -8,6 +8,14 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/scalar COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/scalar -DCMAKE_BUILD_TYPE=Release -DJOUNCE_SIMD=OFF -DJOUNCE_AUTHOR=OFF
         "-DCMAKE_C_FLAGS_RELEASE=-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -DJN_SCALAR")
+    add_test(NAME project/threads COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/threads.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads)
+    # The seed is a file that the asset's test leaves.
+    add_test(NAME project/fuzz COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/fuzz.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz ${PROJECT_BINARY_DIR}/seed.jounce)
+    set_tests_properties(author/asset PROPERTIES FIXTURES_SETUP seed)
+    set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed)
+    set_tests_properties(project/threads project/fuzz PROPERTIES SKIP_RETURN_CODE 77)
     find_program(JOUNCE_CLANG clang)
     if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
         add_test(NAME project/clang COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh

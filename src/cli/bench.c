@@ -5,12 +5,12 @@
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs|fit] [options]",
+        .synopsis = "jounce bench [springs|character|fit] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench fit\n",
+        .example = "  jounce bench springs\n  jounce bench character\n  jounce bench fit\n",
     };
-    enum { SPRINGS, FIT };
+    enum { SPRINGS, CHARACTER, FIT };
     int what = SPRINGS;
     double seconds = 2.0;
     const char* keep = NULL;
@@ -18,7 +18,7 @@ int jncBench(int argc, char** argv)
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|fit",
+            .choices = "springs|character|fit",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -37,5 +37,5 @@ int jncBench(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    return what == FIT ? jnbBenchFit(keep) : jnbBenchSprings(seconds);
+    return what == FIT ? jnbBenchFit(keep) : what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
 }

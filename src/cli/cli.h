@@ -84,3 +84,6 @@ int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);
 int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);
+int jncExport(int argc, char** argv);
+int jncInfo(int argc, char** argv);
+int jncBake(int argc, char** argv);

@@ -7,12 +7,14 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <string.h>
-#if defined(__AVX__)
+#if defined(__AVX__) || defined(__SSE__)
 #include <immintrin.h>
 #endif
 
 #if defined(__GNUC__) && !defined(JN_SCALAR)
+#define JN_VECTORS 1 // vectors are wider than one number
 
 #if defined(__AVX512F__)
 enum { JN_WIDTH = 16 };
@@ -103,6 +105,30 @@ static inline bool jnAllFinite(jnFloats values)
     return any == 0;
 }
 
+// Square roots, rounded to nearest as IEEE has it.
+static inline jnFloats jnSqrt(jnFloats values)
+{
+#if defined(__AVX512F__)
+    return (jnFloats)_mm512_sqrt_ps((__m512)values);
+#elif defined(__AVX__)
+    return (jnFloats)_mm256_sqrt_ps((__m256)values);
+#elif defined(__SSE__)
+    return (jnFloats)_mm_sqrt_ps((__m128)values);
+#else
+    for (int i = 0; i < JN_WIDTH; ++i) {
+        values[i] = sqrtf(values[i]);
+    }
+    return values;
+#endif
+}
+
+// yes where a >= b, else no, lane by lane.
+static inline jnFloats jnSelectAtLeast(jnFloats a, jnFloats b, jnFloats yes, jnFloats no)
+{
+    jnFloatBits mask = a >= b;
+    return (jnFloats)(((jnFloatBits)yes & mask) | ((jnFloatBits)no & ~mask));
+}
+
 // Shuffles within each group of four lanes: i to l pick from the group in a (0 to 3) and in b (4 to 7).
 #define JN_PICK(i) ((i) < 4 ? (i) : (i)-4 + JN_WIDTH)
 #if defined(__AVX512F__)
@@ -168,6 +194,19 @@ static inline void jnStoreGroups(float* to, jnFloats values)
 #define jnLoadGroups jnLoadFour
 #define jnStoreGroups jnStoreFour
 #endif
+
+// The same four floats in every group, and one group of a vector by a constant number.
+static inline jnFloats jnRepeatFour(const float* from)
+{
+#if defined(__AVX512F__)
+    return (jnFloats)_mm512_broadcast_f32x4(_mm_loadu_ps(from));
+#elif defined(__AVX__)
+    return (jnFloats)_mm256_broadcast_ps((const __m128*)(const void*)from);
+#else
+    return jnLoadFour(from);
+#endif
+}
+#define JN_GROUP(values, g) __builtin_shufflevector(values, values, 4 * (g), 4 * (g) + 1, 4 * (g) + 2, 4 * (g) + 3)
 
 // JN_WIDTH points x, y, z one after another, to a row of each and back. Comments show the first group.
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)
@@ -247,6 +286,16 @@ static inline jnFloats jnFlush(jnFloats value, float limit)
 static inline bool jnAllFinite(jnFloats value)
 {
     return value - value == 0.0f;
+}
+
+static inline jnFloats jnSqrt(jnFloats value)
+{
+    return sqrtf(value);
+}
+
+static inline jnFloats jnSelectAtLeast(jnFloats a, jnFloats b, jnFloats yes, jnFloats no)
+{
+    return a >= b ? yes : no;
 }
 
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)

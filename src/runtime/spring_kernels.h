@@ -36,6 +36,7 @@ typedef struct jnStepPass {
     const float* input;
     size_t inputStride;    // bytes
     float* newest;         // vector field
+    bool filled;           // the sample is already there: `input` is not read
     const float* fallback; // vector field: stands in for a sample that is not finite; NULL: the origin does
     const float* inputVelocity;
     float* newestVelocity;

@@ -243,7 +243,9 @@ static inline void TakeSample(const jnStepPass* pass, size_t b, int lanes)
     static const float nowhere[3] = {0, 0, 0};
     float* field = pass->newest + b * JN_FIELD_SIZE;
     const char* input = (const char*)pass->input + b * JN_LANES * pass->inputStride;
-    ReadVectors((const float*)(const void*)input, pass->inputStride, lanes, field);
+    if (!pass->filled) {
+        ReadVectors((const float*)(const void*)input, pass->inputStride, lanes, field);
+    }
     if (pass->inputFrame != NULL) {
         RotateField(pass->inputFrame->rotation, pass->inputFrame->translation, field);
     }

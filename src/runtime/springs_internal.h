@@ -94,6 +94,14 @@ typedef enum jnRootMotion {
     jn_rootPaused,  // the same without a new sample
 } jnRootMotion;
 
+// springs_step.c, for whoever makes targets in blocks
+// The slot that the next sample goes to, a vector field to be filled block by block before each block is stepped. NULL
+// where a step of this h and teleport does not take a sample in the ordinary way (the first, a pause, a teleport): that
+// one needs targets.
+float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport);
+// jnSprings_BeginStep with the sample in the next slot; the input's targets are NULL.
+void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
+
 // springs_frame.c
 // Takes the root that comes with a sample, or during a pause.
 void jnMoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind);

@@ -109,7 +109,6 @@ static void SetFrames(jnSprings* springs, jnStepPass* pass)
 
 static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput* input)
 {
-    JN_ASSERT(input->targets != NULL);
     JN_ASSERT(springs->curve != jn_curveHermite || input->targetVelocities != NULL);
     int newest = springs->clock.newest;
     pass->input = input->targets;
@@ -118,6 +117,10 @@ static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput*
     pass->newestBad = springs->badLanes[newest];
     for (int i = 0; i < 3 && springs->clock.dirty > 0; ++i) {
         pass->olderBad[i] = springs->badLanes[jnOlderSlot(newest, i + 1)];
+    }
+    if (input->targets == NULL) {
+        pass->input = pass->newest;
+        pass->filled = true;
     }
     if (springs->curve == jn_curveHermite) {
         pass->inputVelocity = input->targetVelocities;
@@ -284,6 +287,13 @@ static double CleanTime(float h)
     return h >= SHORTEST_STEP ? fmin((double)h, LONGEST_STEP) : 0.0;
 }
 
+float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport)
+{
+    bool ordinary = springs->clock.sampleCount > 0 && CleanTime(h) > 0.0 && teleport == jn_teleportNone &&
+                    springs->teleportThreshold <= 0.0f && springs->curve != jn_curveHermite;
+    return ordinary ? springs->samples[(springs->clock.newest + 1) % JN_HISTORY] : NULL;
+}
+
 // The pass of the step under way. Coefficients are made by whoever steps a block first after h or a parameter changed;
 // that is decided here, so that a parameter set while the step runs is not lost.
 static void SetPass(jnSprings* springs, const jnStepPass* pass)
@@ -314,6 +324,7 @@ static void RunStep(jnSprings* springs, const jnStepPass* pass)
 }
 
 // The pass of a step, whatever it is: a start, a pause, or an interval.
+// Targets NULL: the next slot is filled.
 static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
@@ -339,13 +350,25 @@ static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, c
     return pass;
 }
 
-void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+static void BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     JN_ASSERT(!springs->stepping);
     jnStepPass pass = PrepareStep(springs, input, output);
     SetFrames(springs, &pass);
     SetPass(springs, &pass);
     springs->stepping = true;
+}
+
+void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    JN_ASSERT(input->targets != NULL);
+    BeginStep(springs, input, output);
+}
+
+void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
+{
+    JN_ASSERT(input->targets == NULL && jnSprings_NextSlot(springs, input->h, input->teleport) != NULL);
+    BeginStep(springs, input, output);
 }
 
 void jnSprings_StepBlocks(jnSprings* springs, int firstBlock, int endBlock)

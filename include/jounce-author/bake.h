@@ -1,0 +1,41 @@
+// Plays a clip of an asset through the runtime and writes what comes out, in the formats that other tools read.
+#pragma once
+
+#include "jounce/asset.h"
+
+/// How far the surface is taken.
+typedef enum jnaStage {
+    jna_stageSkinned, // by the skeleton alone
+    jna_stageTarget,  // what the springs are drawn to
+    jna_stageDynamic, // with the springs
+} jnaStage;
+
+/// One frame, in the file's vertex order. Returning false ends the baking.
+typedef bool jnaBakeFrame(int frame, const float* positions, const float* normals, void* user);
+
+/// What to bake. Start from jnaDefaultBakeDef.
+typedef struct jnaBakeDef {
+    const jnAsset* asset;
+    int clip;
+    jnaStage stage;    // default dynamic
+    double rate;       // frames a second; 0 (default): the clip's
+    bool seamless;     // for a looping clip: the motion that repeats exactly, instead of one that starts on its target
+    bool wantsNormals; // else the callback gets NULL
+    jnaBakeFrame* take;
+    void* user;
+} jnaBakeDef;
+
+jnaBakeDef jnaDefaultBakeDef(const jnAsset* asset);
+
+/// Frames that a clip has at a rate.
+int jnaBakeFrameCount(const jnaBakeDef* def);
+
+/// Runs the clip. The bytes are those of jnCharacter_Step at that rate.
+jnResult jnaBake(const jnaBakeDef* def, jnError* error);
+
+/// The same into a file by its ending: .npy (frames, vertices, 3), .pc2, .mdd, .obj (one file a frame, NAME.0000.obj
+/// and so on) or .glb (morph targets with _STIFFNESS and _DAMPING). `take` and `user` are not used.
+jnResult jnaBakeToFile(const char* path, const jnaBakeDef* def, jnError* error);
+
+/// True if jnaBakeToFile knows the ending.
+bool jnaCanBakeTo(const char* path);

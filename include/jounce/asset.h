@@ -1,0 +1,121 @@
+// The character file, `.jounce`: one read-only asset that any number of characters share.
+//
+// The file is little-endian: a header of 64 bytes (magic, version, checksum), a table of sections, and the sections,
+// each at a multiple of 64 bytes, so that the asset can point into the caller's bytes, memory-mapped for instance.
+// Everything is checked while loading: a file that loads can be used without another thought.
+#pragma once
+
+#include "jounce/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_ASSET_VERSION = 1 };
+
+/// How the skeleton moves the surface.
+typedef enum jnSkinning {
+    jn_skinLinear, // linear blend of the joints' matrices
+    jn_skinDual,   // dual quaternions: no collapse at twisted joints
+} jnSkinning;
+
+/// One joint, as it is in the file. Parents come before their children.
+typedef struct jnAssetJoint {
+    char name[JN_NAME_LENGTH];
+    int32_t parent;       // -1 for a root
+    float translation[3]; // rest pose, local to the parent
+    float rotation[4];    // unit quaternion x, y, z, w
+    float scale[3];
+    float inverseBind[12]; // rest surface to joint, 3 rows of 4
+    uint32_t reserved;     // 0
+} jnAssetJoint;
+
+/// A run of triangles that share a material, as it is in the file.
+typedef struct jnAssetPart {
+    char name[JN_NAME_LENGTH];
+    char material[JN_NAME_LENGTH];
+    float color[4]; // linear RGBA
+    int32_t firstTriangle;
+    int32_t triangleCount;
+} jnAssetPart;
+
+/// A clip of the asset.
+typedef struct jnAssetClip {
+    const char* name;
+    double rate;               // frames a second
+    int frameCount;            // at least 1
+    bool looping;              // the frame after the last is the first
+    bool isTest;               // held back from training
+    const float* rotations;    // [frameCount][jointCount][4], local unit quaternions
+    const float* translations; // [frameCount][jointCount][3], local
+    const float* scales;       // [frameCount][jointCount][3], local; NULL: the rest pose's
+} jnAssetClip;
+
+/// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. "Vertices" are welded, one per point
+/// of the surface; "file vertices" are those of the source file, split at UV seams and hard edges.
+typedef struct jnAsset {
+    const char* name;
+    int jointCount, vertexCount, fileVertexCount, triangleCount, partCount, clipCount;
+    int normalCount; // corners that share a normal: at least one a vertex, more at hard edges
+    int springCount; // vertices 0 to springCount - 1 have springs, the others stay on their targets
+    int blockCount;  // of 16 vertices
+    jnSkinning skinning;
+    int curve, timing, start;        // jnCurve, jnTiming, jnStart of the springs
+    float rate;                      // frames a second the springs were made at
+    const jnAssetJoint* joints;      // [jointCount]
+    const float* rest;               // [blockCount * 16][4], x, y, z, 1
+    const uint32_t* influenceStarts; // [blockCount + 1]; the difference is the block's influences a vertex
+    const uint16_t* influenceJoints; // block b at 16 * influenceStarts[b]: [16][influences]
+    const float* influenceWeights;   // as influenceJoints; largest first, sum 1
+    const float* stiffness;          // [vertexCount], the paper's k_s, 1/s^2
+    const float* damping;            // [vertexCount], the paper's k_d, 1/s
+    const int32_t* weld;             // [fileVertexCount], vertex of a file vertex
+    const int32_t* fileNormals;      // [fileVertexCount], normal of a file vertex
+    const int32_t* triangles;        // [triangleCount][3], file vertices, counter-clockwise from outside
+    const uint32_t* ringStarts;      // [4 * blocks of 16 normals + 1], for every four normals
+    const uint32_t* rings;    // [entries][4], for each normal its vertex, then the vertices around it: every two that
+                              // follow each other are a triangle's; the vertex itself again where a walk ends
+    const float* uvs;         // [fileVertexCount][2]; NULL: none
+    const int32_t* order;     // [vertexCount], the vertex's number in the source; NULL: the same
+    const jnAssetPart* parts; // [partCount]
+    size_t byteCount;         // of the file
+    bool weldIsIdentity;      // file vertices are vertices
+    bool normalsAreIdentity;  // file vertices are normals
+} jnAsset;
+
+/// What to load.
+typedef struct jnAssetDef {
+    const void* bytes; // the whole file; must stay valid as long as the asset if it is at a multiple of 64
+    size_t size;
+    const char* source;    // name used in errors; NULL: "asset"
+    jnAllocator allocator; // used once
+} jnAssetDef;
+
+/// One section of the file, for tools.
+typedef struct jnAssetSection {
+    char id[5]; // four letters
+    bool required;
+    size_t offset, size;
+} jnAssetSection;
+
+/// Loads an asset: checks everything and points into the bytes; where they are not at a multiple of 64 they are copied.
+/// Fails with jn_badData and a sentence that says what is wrong and where.
+JN_API jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error);
+JN_API void jnDestroyAsset(jnAsset* asset); // NULL is allowed
+
+/// A clip by index, 0 to clipCount - 1.
+JN_API jnAssetClip jnAsset_Clip(const jnAsset* asset, int index);
+/// Index of the clip with a name; -1: none.
+JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
+
+/// The local pose of a clip at a time: rotations [jointCount][4], translations and scales [jointCount][3]. Between
+/// frames rotations are blended and brought back to unit length. A looping clip wraps, another stays on its ends.
+JN_API void jnAsset_SampleClip(
+    const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
+
+JN_API int jnAsset_SectionCount(const jnAsset* asset);
+JN_API jnAssetSection jnAsset_Section(const jnAsset* asset, int index);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,117 @@
+// A character: an asset's surface on a skeleton, with springs. Pose and time in; positions, velocities and normals out.
+//
+//     jnCharacterDef def = jnDefaultCharacterDef(asset);
+//     jnCharacter* character;
+//     if (jnCreateCharacter(&def, &character, &error) != jn_ok) { ... }
+//     each frame: jnCharacter_Step(character, &(jnCharacterInput){.h = h, .pose = {.rotations = r, .root = &root}},
+//     &(jnCharacterOutput){.positions = p, .normals = n});
+//
+// All that changes lives in one block of memory per character; the asset is shared and only read. No function of this
+// file locks or allocates but jnCreateCharacter and jnCharacter_SolveLoop. A character may be used from one thread at
+// a time, any number of them at once.
+#pragma once
+
+#include "jounce/asset.h"
+#include "jounce/springs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct jnCharacter jnCharacter;
+
+/// Where the joints are. Local transforms, each NULL for the rest pose's; or global matrices.
+typedef struct jnPose {
+    const float* rotations;    // [jointCount][4], unit quaternions x, y, z, w, local to the parent
+    const float* translations; // [jointCount][3], local
+    const float* scales;       // [jointCount][3], local
+    const float* matrices; // [jointCount][12], joint to character, 3 rows of 4; if given, the three above are not used
+    const jnTransform* root; // character to world; NULL: they are the same
+} jnPose;
+
+/// What a character is made from. Start from jnDefaultCharacterDef.
+typedef struct jnCharacterDef {
+    const jnAsset* asset;  // must live longer than the character
+    jnCurve curve;         // default: the asset's
+    jnTiming timing;       // default: the asset's
+    jnStart start;         // default: the asset's
+    jnKernel kernel;       // default jn_kernelAuto
+    jnAllocator allocator; // used once, for one block
+    void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes
+    size_t memorySize;     // bytes at `memory`, at least jnCharacter_ByteCount
+} jnCharacterDef;
+
+/// One step's pose.
+typedef struct jnCharacterInput {
+    float h; // seconds since the previous pose; 0 (or not a positive number) is a pause
+    jnPose pose;
+    jnTeleport teleport; // what the way from the previous pose to this one means
+} jnCharacterInput;
+
+/// Where results go, in the caller's arrays. Every pointer may be NULL; what is not asked for costs nothing.
+typedef struct jnCharacterOutput {
+    float* positions;      // [fileVertexCount] x, y, z in metres; [vertexCount] if welded
+    size_t positionStride; // bytes; 0 means 12
+    float* velocities;     // [fileVertexCount] x, y, z in m/s; [vertexCount] if welded
+    size_t velocityStride; // bytes; 0 means 12
+    float* normals;        // [fileVertexCount] unit vectors; [normalCount] if welded
+    size_t normalStride;   // bytes; 0 means 12
+    bool welded;           // the asset's vertices instead of the file's
+} jnCharacterOutput;
+
+JN_API jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset);
+
+/// Bytes that a character made from this definition needs.
+JN_API size_t jnCharacter_ByteCount(const jnCharacterDef* def);
+
+JN_API jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** character, jnError* error);
+JN_API void jnDestroyCharacter(jnCharacter* character); // NULL is allowed
+
+/// Takes the next pose and advances: skinning, target curve, springs. With a cubic in exact timing the output belongs
+/// to the pose before this one. A pose with a number that is not finite is replaced by the last good one.
+JN_API void jnCharacter_Step(jnCharacter* character, const jnCharacterInput* input, const jnCharacterOutput* output);
+
+/// Stands on the pose with the def's start; `input->h` is ignored. Output is the pose itself.
+JN_API void jnCharacter_Reset(jnCharacter* character, const jnCharacterInput* input, const jnCharacterOutput* output);
+
+/// The surface that the skeleton alone gives; velocities are left untouched. Changes nothing of the motion.
+JN_API void jnCharacter_Skin(jnCharacter* character, const jnPose* pose, const jnCharacterOutput* output);
+
+/// As the functions of the same name of jnSprings.
+JN_API void jnCharacter_Finish(jnCharacter* character, const jnCharacterOutput* output);
+JN_API void jnCharacter_Evaluate(jnCharacter* character, float fraction, const jnCharacterOutput* output);
+JN_API void jnCharacter_Settle(jnCharacter* character, double seconds, const jnCharacterOutput* output);
+
+/// A motion that repeats: pose `frameCount` would be pose 0 again.
+typedef struct jnCharacterLoop {
+    const jnPose* poses; // [frameCount]
+    int frameCount;      // at least 3
+    float h;             // seconds between poses
+} jnCharacterLoop;
+
+/// Puts the springs into the motion that repeats exactly with the poses; see jnSprings_SolveLoop. The next step takes
+/// pose 1 (pose 2 with exact timing). Allocates 12 bytes a spring and frame while it works.
+JN_API jnResult jnCharacter_SolveLoop(
+    jnCharacter* character, const jnCharacterLoop* loop, int* unsolved, jnError* error);
+
+/// The springs, for their force, impulses, parameters, tuning, strength, cap, inertia and teleport threshold; spring i
+/// is vertex i. They are stepped by the character alone. NULL if the asset has none. The root that inertia looks at is
+/// the asset's first joint.
+JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
+
+/// Level of detail: springs of a block of 16 vertices whose mask is 0 throughout rest on their targets and are not
+/// stepped; they take up their motion again, from rest, when the mask is set. NULL: all move. mask: [springCount].
+JN_API void jnCharacter_SetMask(jnCharacter* character, const uint8_t* mask);
+
+/// State of the motion as bytes of this process, for rollback and scrubbing. Settings and the mask are not part of it.
+JN_API size_t jnCharacter_SnapshotSize(const jnCharacter* character);
+JN_API void jnCharacter_Save(const jnCharacter* character, void* snapshot);
+JN_API jnResult jnCharacter_Restore(jnCharacter* character, const void* snapshot, size_t size, jnError* error);
+
+/// Poses that held a number that was not finite, since creation.
+JN_API uint64_t jnCharacter_BadPoseCount(const jnCharacter* character);
+JN_API const jnAsset* jnCharacter_Asset(const jnCharacter* character);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,231 @@
+// jounce export: a character, its clips and its springs as one file for the runtime.
+#include "cli.h"
+
+#include "jounce-author/asset_writer.h"
+#include "jounce-author/figure.h"
+#include "jounce-author/hand_springs.h"
+#include "jounce-author/npy.h"
+#include "jounce/spring_functions.h"
+
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Request {
+    bool figure;
+    double hertz, ratio, rate, rigid;
+    jncList joints; // name and hertz
+    const char *mask, *stiffness, *damping;
+    int skinning, timing;
+    const char* output;
+} Request;
+
+// The character in the making.
+typedef struct Work {
+    jnaCharacter character;
+    jnaClip clips[jna_figureClipCount];
+    jnaRole roles[jna_figureClipCount];
+    float *stiffness, *damping, *mask; // [vertexCount]
+} Work;
+
+static void DestroyWork(Work* work)
+{
+    for (int i = 0; i < jna_figureClipCount; ++i) {
+        jnaDestroyClip(&work->clips[i]);
+    }
+    free(work->stiffness);
+    free(work->damping);
+    free(work->mask);
+    jnaDestroyCharacter(&work->character);
+}
+
+static jnResult MakeFigure(const Request* request, Work* work, jnError* error)
+{
+    jnResult result = jnaCreateFigure(&work->character, error);
+    for (int i = 0; result == jn_ok && i < jna_figureClipCount; ++i) {
+        result = jnaCreateFigureClip(&work->character, i, request->rate, &work->clips[i], error);
+        work->roles[i] = jnaFigureClipRole(i);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t size = sizeof(float) * (size_t)work->character.vertexCount;
+    work->stiffness = malloc(size);
+    work->damping = malloc(size);
+    work->mask = malloc(size);
+    return work->stiffness != NULL && work->damping != NULL && work->mask != NULL
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for the figure's springs");
+}
+
+// An array with one number per vertex.
+static jnResult ReadNumbers(const char* option, const char* path, int count, float* values, jnError* error)
+{
+    jnaArray array;
+    jnResult result = jnaOpenArray(path, &array, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    char shape[96];
+    jnaArray_Describe(&array, shape, sizeof(shape));
+    if (array.count != (size_t)count || (array.scalar != jna_float32 && array.scalar != jna_float64)) {
+        result = jnFail(error, jn_badData, "%s: %s holds %s; (%d,) real numbers are needed, one a vertex", option, path,
+            shape, count);
+    }
+    for (int i = 0; result == jn_ok && i < count; ++i) {
+        values[i] = (float)jnaArray_Get(&array, (size_t)i);
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+static jnResult MakeSprings(const Request* request, Work* work, jnError* error)
+{
+    jnaJointSpring joints[JNA_MAX_JOINT_SPRINGS];
+    jnaHandSprings hand = {.hertz = (float)request->hertz, .ratio = (float)request->ratio, .joints = joints};
+    int count = work->character.vertexCount;
+    for (int i = 0; i < request->joints.count; ++i) {
+        char* end;
+        const char* word = request->joints.words[2 * i + 1];
+        joints[i] = (jnaJointSpring){request->joints.words[2 * i], strtof(word, &end), (float)request->ratio};
+        if (end == word || *end != '\0') {
+            return jnFail(error, jn_badArgument, "--joint %s: '%s' is not a number of hertz", joints[i].joint, word);
+        }
+    }
+    hand.jointCount = request->joints.count;
+    jnResult result = jn_ok;
+    if (request->mask != NULL) {
+        result = ReadNumbers("--mask", request->mask, count, work->mask, error);
+        hand.mask = work->mask;
+    }
+    result =
+        result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
+    if (result == jn_ok && request->stiffness != NULL) {
+        result = ReadNumbers("--stiffness", request->stiffness, count, work->stiffness, error);
+    }
+    if (result == jn_ok && request->damping != NULL) {
+        result = ReadNumbers("--damping", request->damping, count, work->damping, error);
+    }
+    return result;
+}
+
+static jnResult Export(const Request* request, Work* work, jnError* error)
+{
+    jnResult result = MakeFigure(request, work, error);
+    result = result == jn_ok ? MakeSprings(request, work, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaAssetDef def = jnaDefaultAssetDef();
+    def.character = &work->character;
+    def.clips = work->clips;
+    def.roles = work->roles;
+    def.clipCount = jna_figureClipCount;
+    def.stiffness = work->stiffness;
+    def.damping = work->damping;
+    def.skinning = (jnSkinning)request->skinning;
+    def.timing = (jnTiming)request->timing;
+    def.rate = request->rate;
+    def.rigidHertz = request->rigid;
+    return jnaWriteAsset(request->output, &def, error);
+}
+
+int jncExport(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce export --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
+        .about =
+            "Writes the character file that the runtime plays: the built-in figure with its clips, and springs set\n"
+            "by hand (a frequency and a damping ratio, of all flesh, around joints, under a mask) or from arrays.\n",
+        .example = "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
+                   "  jounce bake figure.jounce --clip run -o run.pc2\n",
+    };
+    Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal};
+    const jncOption options[] = {
+        {.name = "--figure", .kind = jnc_flag, .value = &request.figure, .help = "the built-in figure"},
+        {.name = "-o",
+            .kind = jnc_text,
+            .value = &request.output,
+            .argument = "FILE.jounce",
+            .required = true,
+            .help = "where it goes"},
+        {.name = "--hertz",
+            .kind = jnc_number,
+            .value = &request.hertz,
+            .argument = "F",
+            .help = "frequency of the flesh (default 4)"},
+        {.name = "--ratio",
+            .kind = jnc_number,
+            .value = &request.ratio,
+            .argument = "Z",
+            .help = "damping ratio, 1 is critical (default 0.25)"},
+        {.name = "--joint",
+            .kind = jnc_list,
+            .value = &request.joints,
+            .argument = "NAME F",
+            .arity = 2,
+            .help = "another frequency around a joint, by skin weight; may be repeated"},
+        {.name = "--mask",
+            .kind = jnc_text,
+            .value = &request.mask,
+            .argument = "M.npy",
+            .help = "(vertices,), 1 flesh to 0 rigid"},
+        {.name = "--stiffness",
+            .kind = jnc_text,
+            .value = &request.stiffness,
+            .argument = "KS.npy",
+            .help = "(vertices,), 1/s^2, instead of hertz"},
+        {.name = "--damping",
+            .kind = jnc_text,
+            .value = &request.damping,
+            .argument = "KD.npy",
+            .help = "(vertices,), 1/s, instead of ratio"},
+        {.name = "--rigid",
+            .kind = jnc_number,
+            .value = &request.rigid,
+            .argument = "F",
+            .help = "springs from this frequency on are not stepped (default: all are)"},
+        {.name = "--skinning",
+            .kind = jnc_choice,
+            .value = &request.skinning,
+            .choices = "linear|dual",
+            .help = "linear blend or dual quaternions (default linear)"},
+        {.name = "--mode",
+            .kind = jnc_choice,
+            .value = &request.timing,
+            .choices = "exact|causal",
+            .help = "target curve: one frame of lag or none (default causal)"},
+        {.name = "--rate",
+            .kind = jnc_number,
+            .value = &request.rate,
+            .argument = "HZ",
+            .help = "frames a second of the clips (default 30)"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    if (!request.figure) {
+        return jncMisuse("--figure is missing: it is the only character so far");
+    }
+    if (!(request.rate >= 1.0 && request.rate <= 1000.0) || request.rigid < 0.0) {
+        return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
+    }
+    if (!(request.hertz > 0.0 && request.hertz <= (double)JNA_RIGID_HERTZ) || request.ratio < 0.0) {
+        return jncMisuse("--hertz must be above 0 and at most %g, --ratio not negative", (double)JNA_RIGID_HERTZ);
+    }
+    Work* work = calloc(1, sizeof(*work));
+    jnError error = {.message = "out of memory"};
+    jnResult result = work != NULL ? Export(&request, work, &error) : jn_outOfMemory;
+    if (result == jn_ok) {
+        printf("%d vertices, %d joints, %d clips written to %s\n", work->character.vertexCount,
+            work->character.jointCount, jna_figureClipCount, request.output);
+    }
+    if (work != NULL) {
+        DestroyWork(work);
+        free(work);
+    }
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

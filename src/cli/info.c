@@ -1,0 +1,184 @@
+// jounce info: what a character file holds and what playing it costs.
+#include "cli.h"
+
+#include "jounce-author/asset_writer.h"
+#include "jounce/jounce.h"
+
+#include "internal.h"
+#include "measure.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { TIMED_STEPS = 40 };
+
+typedef struct Range {
+    double low, high;
+} Range;
+
+// What is worked out beside what the asset says itself.
+typedef struct Facts {
+    Range hertz, ratio, bounds[3];
+    double influences; // a vertex, on average
+    size_t instanceBytes;
+    double stepSeconds; // the fastest step with normals
+} Facts;
+
+static void Widen(Range* range, double value)
+{
+    range->low = fmin(range->low, value);
+    range->high = fmax(range->high, value);
+}
+
+static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
+{
+    jnCharacterDef def = jnDefaultCharacterDef(a);
+    jnCharacter* character;
+    size_t files = (size_t)a->fileVertexCount, joints = (size_t)a->jointCount;
+    float* out = malloc(6 * files * sizeof(float));
+    float* pose = malloc(10 * joints * sizeof(float));
+    jnResult result = out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
+                                                  : jnFail(error, jn_outOfMemory, "out of memory");
+    facts->stepSeconds = HUGE_VAL;
+    for (int n = 0; result == jn_ok && n < TIMED_STEPS; ++n) {
+        jnCharacterInput input = {.h = 1.0f / a->rate};
+        if (a->clipCount > 0) {
+            jnAsset_SampleClip(a, 0, n / (double)a->rate, pose, pose + 4 * joints, pose + 7 * joints);
+            input.pose = (jnPose){.rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints};
+        }
+        double start = jnbNow();
+        jnCharacter_Step(character, &input, &(jnCharacterOutput){.positions = out, .normals = out + 3 * files});
+        facts->stepSeconds = fmin(facts->stepSeconds, jnbNow() - start);
+    }
+    if (result == jn_ok) {
+        jnDestroyCharacter(character);
+    }
+    free(out);
+    free(pose);
+    return result;
+}
+
+static jnResult FindFacts(const jnAsset* a, Facts* facts, jnError* error)
+{
+    const Range none = {HUGE_VAL, -HUGE_VAL};
+    *facts = (Facts){.hertz = none, .ratio = none, .bounds = {none, none, none}};
+    for (int v = 0; v < a->vertexCount; ++v) {
+        Widen(&facts->hertz, (double)jnHertzFromStiffness(a->stiffness[v]));
+        Widen(&facts->ratio, (double)jnRatioFromDamping(a->stiffness[v], a->damping[v]));
+        for (int axis = 0; axis < 3; ++axis) {
+            Widen(&facts->bounds[axis], (double)a->rest[4 * (size_t)v + (size_t)axis]);
+        }
+    }
+    facts->influences = (double)a->influenceStarts[a->blockCount] / a->blockCount;
+    jnCharacterDef def = jnDefaultCharacterDef(a);
+    facts->instanceBytes = jnCharacter_ByteCount(&def);
+    return Measure(a, facts, error);
+}
+
+static const char* SkinningName(const jnAsset* a)
+{
+    return a->skinning == jn_skinDual ? "dual quaternions" : "linear blend";
+}
+
+static const char* const curves[] = {"step", "linear", "cubic"};
+
+static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
+{
+    printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
+    printf("  surface   %d vertices (%d in the file), %d triangles, %d normals, %d parts, %s\n", a->vertexCount,
+        a->fileVertexCount, a->triangleCount, a->normalCount, a->partCount, a->uvs != NULL ? "UVs" : "no UVs");
+    printf("  size      %.3f x %.3f x %.3f m\n", facts->bounds[0].high - facts->bounds[0].low,
+        facts->bounds[1].high - facts->bounds[1].low, facts->bounds[2].high - facts->bounds[2].low);
+    printf("  rig       %d joints, %s, %.1f influences a vertex\n", a->jointCount, SkinningName(a), facts->influences);
+    printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n", a->springCount,
+        a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
+        a->timing == jn_timingExact ? "exact" : "causal");
+    for (int i = 0; i < a->clipCount; ++i) {
+        jnAssetClip clip = jnAsset_Clip(a, i);
+        printf("  %-9s %s: %d frames at %g Hz, %.2f s%s, for %s\n", i == 0 ? "clips" : "", clip.name, clip.frameCount,
+            clip.rate, clip.frameCount / clip.rate, clip.looping ? ", looping" : "",
+            clip.isTest ? "testing" : "training");
+    }
+    for (int i = 0; i < jnAsset_SectionCount(a); ++i) {
+        jnAssetSection section = jnAsset_Section(a, i);
+        printf("  %-9s %s %10zu bytes%s\n", i == 0 ? "sections" : "", section.id, section.size,
+            section.required ? "" : "  optional");
+    }
+    printf("  cost      %zu bytes an instance; a step with normals %.0f us here, on one core\n", facts->instanceBytes,
+        facts->stepSeconds * 1e6);
+}
+
+static json_t* PackRange(Range range)
+{
+    return isfinite(range.high) ? json_pack("[f, f]", range.low, range.high) : json_pack("[f, n]", range.low);
+}
+
+static void PrintJson(const jnAsset* a, const Facts* facts)
+{
+    json_t* root = json_pack("{s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:f, s:b, s:f}", "name",
+        a->name, "bytes", (json_int_t)a->byteCount, "version", JN_ASSET_VERSION, "vertices", a->vertexCount,
+        "fileVertices", a->fileVertexCount, "triangles", a->triangleCount, "normals", a->normalCount, "joints",
+        a->jointCount, "springs", a->springCount, "parts", a->partCount, "skinning",
+        a->skinning == jn_skinDual ? "dual" : "linear", "curve", curves[a->curve], "mode",
+        a->timing == jn_timingExact ? "exact" : "causal", "rate", (double)a->rate, "uvs", a->uvs != NULL, "influences",
+        facts->influences);
+    json_t *clips = json_array(), *sections = json_object(), *bounds = json_array();
+    for (int i = 0; i < a->clipCount; ++i) {
+        jnAssetClip clip = jnAsset_Clip(a, i);
+        json_array_append_new(
+            clips, json_pack("{s:s, s:i, s:f, s:b, s:s}", "name", clip.name, "frames", clip.frameCount, "rate",
+                       clip.rate, "looping", clip.looping, "role", clip.isTest ? "test" : "train"));
+    }
+    for (int i = 0; i < jnAsset_SectionCount(a); ++i) {
+        jnAssetSection section = jnAsset_Section(a, i);
+        json_object_set_new(sections, section.id, json_integer((json_int_t)section.size));
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        json_array_append_new(bounds, PackRange(facts->bounds[axis]));
+    }
+    json_object_set_new(root, "hertz", PackRange(facts->hertz));
+    json_object_set_new(root, "ratio", PackRange(facts->ratio));
+    json_object_set_new(root, "bounds", bounds);
+    json_object_set_new(root, "clips", clips);
+    json_object_set_new(root, "sections", sections);
+    json_object_set_new(root, "instanceBytes", json_integer((json_int_t)facts->instanceBytes));
+    json_object_set_new(root, "stepMicroseconds", json_real(facts->stepSeconds * 1e6));
+    json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    printf("\n");
+    json_decref(root);
+}
+
+int jncInfo(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce info FILE.jounce [--json]",
+        .about =
+            "Says what a character file holds: counts, ranges, clips, bytes of each section, and what a step of it\n"
+            "costs on this machine.\n",
+        .example = "  jounce info figure.jounce\n",
+    };
+    const char* path = NULL;
+    bool json = false;
+    const jncOption options[] = {
+        {.name = "FILE", .kind = jnc_text, .value = &path, .required = true, .help = "a .jounce file"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "as JSON"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    jnaAssetFile file;
+    jnError error = {0};
+    Facts facts;
+    jnResult result = jnaOpenAsset(path, &file, &error);
+    result = result == jn_ok ? FindFacts(file.asset, &facts, &error) : result;
+    if (result == jn_ok && json) {
+        PrintJson(file.asset, &facts);
+    } else if (result == jn_ok) {
+        PrintText(path, file.asset, &facts);
+    }
+    jnaCloseAsset(&file);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

@@ -1,0 +1,100 @@
+// The layout of a `.jounce` file, shared by the reader here and the writer of the author side.
+#pragma once
+
+#include "internal.h"
+#include "jounce/asset.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "assets are used as they lie in memory, which must be little-endian"
+#endif
+
+#define JN_ASSET_MAGIC "JOUNCE\x1a\n"
+enum { JN_MAX_SECTIONS = 64, JN_SECTION_REQUIRED = 1 };
+// Counts above these are refused, so that no product of sizes leaves 64 bits.
+enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
+
+#define JN_SECTION_ID(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define JN_SECTION_INFO JN_SECTION_ID('I', 'N', 'F', 'O')
+#define JN_SECTION_JOINTS JN_SECTION_ID('J', 'N', 'T', 'S')
+#define JN_SECTION_REST JN_SECTION_ID('P', 'O', 'S', 'N')
+#define JN_SECTION_INFLUENCE_STARTS JN_SECTION_ID('I', 'N', 'F', 'S')
+#define JN_SECTION_INFLUENCE_JOINTS JN_SECTION_ID('I', 'N', 'F', 'J')
+#define JN_SECTION_INFLUENCE_WEIGHTS JN_SECTION_ID('I', 'N', 'F', 'W')
+#define JN_SECTION_STIFFNESS JN_SECTION_ID('S', 'T', 'I', 'F')
+#define JN_SECTION_DAMPING JN_SECTION_ID('D', 'A', 'M', 'P')
+#define JN_SECTION_WELD JN_SECTION_ID('W', 'E', 'L', 'D')
+#define JN_SECTION_FILE_NORMALS JN_SECTION_ID('N', 'G', 'R', 'P')
+#define JN_SECTION_TRIANGLES JN_SECTION_ID('T', 'R', 'I', 'S')
+#define JN_SECTION_RING_STARTS JN_SECTION_ID('R', 'N', 'G', 'S')
+#define JN_SECTION_RINGS JN_SECTION_ID('R', 'N', 'G', 'F')
+#define JN_SECTION_UVS JN_SECTION_ID('U', 'V', 'S', '0')
+#define JN_SECTION_ORDER JN_SECTION_ID('V', 'O', 'R', 'D')
+#define JN_SECTION_PARTS JN_SECTION_ID('P', 'A', 'R', 'T')
+#define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
+#define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
+// Kept for what is to come.
+#define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
+#define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
+
+typedef struct jnAssetHeader {
+    char magic[8];
+    uint32_t version; // a reader refuses another one; optional sections do not change it
+    uint32_t sectionCount;
+    uint64_t byteCount;   // of the file
+    uint64_t checksum;    // of the file with this field 0
+    uint8_t reserved[32]; // 0
+} jnAssetHeader;
+
+typedef struct jnAssetEntry {
+    uint32_t id;
+    uint32_t flags;    // JN_SECTION_REQUIRED
+    uint64_t offset;   // from the start of the file, a multiple of JN_ALIGNMENT
+    uint64_t size;     // bytes
+    uint64_t reserved; // 0
+} jnAssetEntry;
+
+// Section INFO.
+typedef struct jnAssetInfo {
+    char name[JN_NAME_LENGTH];
+    int32_t jointCount, vertexCount, fileVertexCount, triangleCount;
+    int32_t normalCount, clipCount, partCount, springCount;
+    uint32_t skinning, curve, timing, start;
+    float rate;
+    uint32_t reserved[3]; // 0
+} jnAssetInfo;
+
+enum { JN_CLIP_LOOPING = 1, JN_CLIP_SCALES = 2, JN_CLIP_TEST = 4 };
+
+// One clip of section CLPS. Its data, rotations, translations and then scales, are in section CLPD.
+typedef struct jnAssetClipEntry {
+    char name[JN_NAME_LENGTH];
+    double rate;
+    uint64_t data; // float of CLPD where it begins
+    int32_t frameCount;
+    uint32_t flags;
+    uint64_t reserved; // 0
+} jnAssetClipEntry;
+
+_Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
+_Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
+_Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152, "no padding in the file");
+
+// What jnLoadAsset allocates. `view` comes first.
+typedef struct jnAssetBlock {
+    jnAsset view;
+    const jnAssetHeader* header;
+    const jnAssetEntry* entries;
+    const jnAssetClipEntry* clips;
+    const float* clipData;
+    uint64_t clipDataCount; // floats
+    const char* source;     // while loading
+    jnAllocator allocator;
+} jnAssetBlock;
+
+// Checksum of a file of at least a header. Any change inside one word of 8 bytes is certain to show.
+uint64_t jnAssetChecksum(const void* bytes, size_t size);
+
+// asset_check.c: looks at every number of every section; the sizes are known to be right.
+jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
+// The same for INFS or RNGS alone, before the size of another section is taken from it.
+jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error);

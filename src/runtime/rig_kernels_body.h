@@ -1,0 +1,273 @@
+// The body of skinning and normals; see rig_kernels.h.
+//
+// Linear blend: the matrices of a vertex's joints, rows of four in one to three registers, are blended, multiplied by
+// (x, y, z, 1) and summed crosswise for four vertices at a time, which transposes them on the way:
+//
+//     row . (x, y, z, 1) = (m0 x + m1 y) + (m2 z + m3)
+//
+// That order of the sum is the definition; the scalar twin keeps it.
+#include "lanes.h"
+#include "rig_kernels.h"
+
+#include <string.h>
+
+enum { FIELD = 3 * JN_LANES, MAX_INFLUENCES = 8 };
+
+#ifdef JN_VECTORS
+
+enum {
+    VECTORS = JN_WIDTH >= 16  ? 1
+              : JN_WIDTH == 8 ? 2
+                              : 3, // that hold the three rows
+    GROUPS = JN_WIDTH / 4,
+};
+
+// Sums the groups of four vertices' vectors: lane i of a group becomes the sum over vertex i's group.
+static inline jnFloats SumCrosswise(jnFloats a, jnFloats b, jnFloats c, jnFloats d)
+{
+    jnFloats ab = JN_SHUFFLE(a, b, 0, 2, 4, 6) + JN_SHUFFLE(a, b, 1, 3, 5, 7);
+    jnFloats cd = JN_SHUFFLE(c, d, 0, 2, 4, 6) + JN_SHUFFLE(c, d, 1, 3, 5, 7);
+    return JN_SHUFFLE(ab, cd, 0, 2, 4, 6) + JN_SHUFFLE(ab, cd, 1, 3, 5, 7);
+}
+
+// Group g of vector r is row GROUPS * r + g of the result.
+static inline void StoreRows(jnFloats sums, int r, float* field)
+{
+    jnStoreFour(field + GROUPS * r * JN_LANES, JN_GROUP(sums, 0));
+#if defined(__AVX__)
+    if (GROUPS * r + 1 < 3) {
+        jnStoreFour(field + (GROUPS * r + 1) * JN_LANES, JN_GROUP(sums, 1));
+    }
+#endif
+#if defined(__AVX512F__)
+    jnStoreFour(field + 2 * JN_LANES, JN_GROUP(sums, 2));
+#endif
+}
+
+// One block with `count` influences a vertex, a constant wherever this is called.
+static inline void BlendBlock(
+    const float* rest, const uint16_t* joints, const float* weights, int count, const float* palette, float* field)
+{
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFloats products[4][VECTORS];
+        for (int i = 0; i < 4; ++i) {
+            int v = quad + i;
+            const float* w = weights + v * count;
+            const uint16_t* j = joints + v * count;
+            jnFloats point = jnRepeatFour(rest + 4 * v);
+            for (int r = 0; r < VECTORS; ++r) {
+                const float* at = palette + r * JN_WIDTH;
+                jnFloats sum = w[0] * jnLoad(at + (size_t)j[0] * JN_PALETTE_SIZE);
+                for (int k = 1; k < count; ++k) {
+                    sum += w[k] * jnLoad(at + (size_t)j[k] * JN_PALETTE_SIZE);
+                }
+                products[i][r] = sum * point;
+            }
+        }
+        for (int r = 0; r < VECTORS; ++r) {
+            StoreRows(SumCrosswise(products[0][r], products[1][r], products[2][r], products[3][r]), r, field + quad);
+        }
+    }
+}
+
+#else
+
+static inline void BlendBlock(
+    const float* rest, const uint16_t* joints, const float* weights, int count, const float* palette, float* field)
+{
+    for (int v = 0; v < JN_LANES; ++v) {
+        const float* p = rest + 4 * v;
+        for (int row = 0; row < 3; ++row) {
+            float m[4];
+            for (int i = 0; i < 4; ++i) {
+                for (int k = 0; k < count; ++k) {
+                    size_t entry = (size_t)joints[v * count + k] * JN_PALETTE_SIZE + (size_t)(4 * row + i);
+                    float part = weights[v * count + k] * palette[entry];
+                    m[i] = k == 0 ? part : m[i] + part;
+                }
+            }
+            field[row * JN_LANES + v] = (m[0] * p[0] + m[1] * p[1]) + (m[2] * p[2] + m[3] * p[3]);
+        }
+    }
+}
+
+#endif
+
+static void BlendLinear(const jnSkinPass* pass, int block, const float* palette, float* field)
+{
+    size_t b = (size_t)block;
+    const float* rest = pass->rest + b * 4 * JN_LANES;
+    const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
+    const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
+    int count = (int)(pass->starts[b + 1] - pass->starts[b]);
+    // Blocks of few influences are common: a loop unrolled for each count is worth its code.
+    switch (count) {
+    case 1:
+        BlendBlock(rest, joints, weights, 1, palette, field);
+        break;
+    case 2:
+        BlendBlock(rest, joints, weights, 2, palette, field);
+        break;
+    case 3:
+        BlendBlock(rest, joints, weights, 3, palette, field);
+        break;
+    case 4:
+        BlendBlock(rest, joints, weights, 4, palette, field);
+        break;
+    default:
+        BlendBlock(rest, joints, weights, count, palette, field);
+        break;
+    }
+}
+
+// The sign with which a joint's dual quaternion joins that of a vertex's first, heaviest joint: both halves of the
+// double cover are the same motion, and blending takes the near one.
+static inline float SignFor(const float* first, const float* other)
+{
+    float cosine = (first[0] * other[0] + first[1] * other[1]) + (first[2] * other[2] + first[3] * other[3]);
+    return cosine < 0.0f ? -1.0f : 1.0f;
+}
+
+#ifdef JN_VECTORS
+
+// Rows of four vertices' fours.
+static inline void StoreTransposed(const jnFour v[4], float* row)
+{
+    jnFour low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+           lower = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    jnFour high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+           higher = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    jnStoreFour(row, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+    jnStoreFour(row + JN_LANES, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
+    jnStoreFour(row + 2 * JN_LANES, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
+    jnStoreFour(row + 3 * JN_LANES, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+}
+
+// Rows x, y, z and 1 of a block of rest positions.
+static inline void TransposePoints(const float* rest, float* rows)
+{
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour points[4];
+        for (int i = 0; i < 4; ++i) {
+            points[i] = jnLoadFour(rest + 4 * (quad + i));
+        }
+        StoreTransposed(points, rows + quad);
+    }
+}
+
+static inline void BlendBlockDuals(
+    const uint16_t* joints, const float* weights, int count, const float* duals, float sum[JN_DUAL_SIZE][JN_LANES])
+{
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour rotations[4], moves[4];
+        for (int i = 0; i < 4; ++i) {
+            const uint16_t* j = joints + (quad + i) * count;
+            const float* w = weights + (quad + i) * count;
+            const float* first = duals + (size_t)j[0] * JN_DUAL_SIZE;
+            rotations[i] = w[0] * jnLoadFour(first);
+            moves[i] = w[0] * jnLoadFour(first + 4);
+            for (int k = 1; k < count; ++k) {
+                const float* dual = duals + (size_t)j[k] * JN_DUAL_SIZE;
+                float weight = w[k] * SignFor(first, dual);
+                rotations[i] += weight * jnLoadFour(dual);
+                moves[i] += weight * jnLoadFour(dual + 4);
+            }
+        }
+        StoreTransposed(rotations, sum[0] + quad);
+        StoreTransposed(moves, sum[4] + quad);
+    }
+}
+
+#else
+
+static inline void TransposePoints(const float* rest, float* rows)
+{
+    for (int i = 0; i < 4 * JN_LANES; ++i) {
+        rows[i] = rest[4 * (i % JN_LANES) + i / JN_LANES];
+    }
+}
+
+static inline void BlendBlockDuals(
+    const uint16_t* joints, const float* weights, int count, const float* duals, float sum[JN_DUAL_SIZE][JN_LANES])
+{
+    for (int v = 0; v < JN_LANES; ++v) {
+        const float* first = duals + (size_t)joints[v * count] * JN_DUAL_SIZE;
+        for (int k = 0; k < count; ++k) {
+            const float* dual = duals + (size_t)joints[v * count + k] * JN_DUAL_SIZE;
+            float weight = k == 0 ? weights[v * count] : weights[v * count + k] * SignFor(first, dual);
+            for (int i = 0; i < JN_DUAL_SIZE; ++i) {
+                sum[i][v] = k == 0 ? weight * dual[i] : sum[i][v] + weight * dual[i];
+            }
+        }
+    }
+}
+
+#endif
+
+// Blended dual quaternions of a block, not yet of unit length.
+static inline void BlendDuals(const jnSkinPass* pass, int block, float sum[JN_DUAL_SIZE][JN_LANES])
+{
+    size_t b = (size_t)block;
+    const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
+    const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
+    int count = (int)(pass->starts[b + 1] - pass->starts[b]);
+    switch (count) {
+    case 1:
+        BlendBlockDuals(joints, weights, 1, pass->duals, sum);
+        break;
+    case 2:
+        BlendBlockDuals(joints, weights, 2, pass->duals, sum);
+        break;
+    case 3:
+        BlendBlockDuals(joints, weights, 3, pass->duals, sum);
+        break;
+    case 4:
+        BlendBlockDuals(joints, weights, 4, pass->duals, sum);
+        break;
+    default:
+        BlendBlockDuals(joints, weights, count, pass->duals, sum);
+        break;
+    }
+}
+
+// x' = x + 2 r x (r x x + w x) + 2 (w d - e r + r x d), rotation (r, w) and dual part (d, e) divided by |(r, w)|.
+static void SkinDual(const jnSkinPass* pass, int block, float* field)
+{
+    float q[JN_DUAL_SIZE][JN_LANES], point[4 * JN_LANES];
+    BlendDuals(pass, block, q);
+    if (pass->stretches != NULL) {
+        BlendLinear(pass, block, pass->stretches, point);
+    } else {
+        TransposePoints(pass->rest + (size_t)block * 4 * JN_LANES, point);
+    }
+    for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
+        jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
+        jnFloats scale = 1.0f / jnSqrt(rx * rx + ry * ry + rz * rz + w * w);
+        jnFloats dx = jnLoad(q[4] + v) * scale, dy = jnLoad(q[5] + v) * scale, dz = jnLoad(q[6] + v) * scale;
+        jnFloats e = jnLoad(q[7] + v) * scale;
+        rx *= scale, ry *= scale, rz *= scale, w *= scale;
+        jnFloats x = jnLoad(point + v), y = jnLoad(point + JN_LANES + v), z = jnLoad(point + 2 * JN_LANES + v);
+        jnFloats cx = ry * z - rz * y + w * x, cy = rz * x - rx * z + w * y, cz = rx * y - ry * x + w * z;
+        jnFloats tx = w * dx - e * rx + (ry * dz - rz * dy), ty = w * dy - e * ry + (rz * dx - rx * dz);
+        jnFloats tz = w * dz - e * rz + (rx * dy - ry * dx);
+        jnStore(field + v, x + 2.0f * ((ry * cz - rz * cy) + tx));
+        jnStore(field + JN_LANES + v, y + 2.0f * ((rz * cx - rx * cz) + ty));
+        jnStore(field + 2 * JN_LANES + v, z + 2.0f * ((rx * cy - ry * cx) + tz));
+    }
+}
+
+static void Skin(const jnSkinPass* pass, int first, int end)
+{
+    for (int block = first; block < end; ++block) {
+        float* field = pass->field + (size_t)(block - pass->fieldStart) * FIELD;
+        if (pass->duals != NULL) {
+            SkinDual(pass, block, field);
+        } else {
+            BlendLinear(pass, block, pass->palette, field);
+        }
+    }
+}
+
+#include "normals_body.h"
+
+const jnRigKernels JN_KERNELS = {Skin, MakeNormals};
