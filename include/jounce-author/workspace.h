@@ -9,6 +9,8 @@
 
 #include "jounce-author/import.h"
 #include "jounce-author/npy.h"
+#include "jounce/asset.h"
+#include "jounce/springs.h"
 
 enum { JNA_MAX_CLIPS = 1024 };
 
@@ -120,6 +122,29 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
 /// The other way; `folder` is a workspace in the making. motion may be NULL.
 jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* character, double scale, jnError* error);
 jnResult jnaSaveClip(const char* folder, const jnaClip* clip, const jnaMotion* motion, jnError* error);
+
+/// The file that a workspace is built into.
+#define JNA_ASSET_NAME "character.jounce"
+
+/// How a workspace is exported. Start from jnaDefaultExportDef.
+typedef struct jnaExportDef {
+    jnSkinning skinning; // default linear
+    jnTiming timing;     // default causal
+    double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
+} jnaExportDef;
+jnaExportDef jnaDefaultExportDef(void);
+
+/// What went into the file.
+typedef struct jnaExported {
+    int vertexCount, jointCount, clipCount;
+} jnaExported;
+
+/// Writes character, clips and the springs of the manifest as one file for the runtime.
+jnResult jnaExportWorkspace(
+    const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
+
+/// Runs what is stale, in order: import, export. One note per stage tells what happened.
+jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error);
 
 /// A step of the pipeline: what it reads and what it writes. Paths are relative to the workspace or absolute.
 typedef struct jnaStage {

@@ -5,6 +5,7 @@
 #include "jounce-author/figure.h"
 #include "jounce-author/hand_springs.h"
 #include "jounce-author/npy.h"
+#include "jounce-author/workspace.h"
 #include "jounce/spring_functions.h"
 
 #include "internal.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 typedef struct Request {
+    const char* workspace;
     bool figure;
     double hertz, ratio, rate, rigid;
     jncList joints; // name and hertz
@@ -131,19 +133,36 @@ static jnResult Export(const Request* request, Work* work, jnError* error)
     return jnaWriteAsset(request->output, &def, error);
 }
 
+static int ExportWorkspace(const Request* request)
+{
+    jnError error;
+    jnaExported exported;
+    jnaExportDef def = {(jnSkinning)request->skinning, (jnTiming)request->timing, request->rigid};
+    if (jnaExportWorkspace(request->workspace, request->output, &def, &exported, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    printf("%d vertices, %d joints, %d clips written to %s\n", exported.vertexCount, exported.jointCount,
+        exported.clipCount, request->output);
+    return JNC_DONE;
+}
+
 int jncExport(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce export --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
+        .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
         .about =
-            "Writes the character file that the runtime plays: the built-in figure with its clips, and springs set\n"
-            "by hand (a frequency and a damping ratio, of all flesh, around joints, under a mask) or from arrays.\n",
-        .example = "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
+            "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
+            "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, "
+            "under\n"
+            "a mask) or from arrays.\n",
+        .example = "  jounce export hero -o hero.jounce\n"
+                   "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
                    "  jounce bake figure.jounce --clip run -o run.pc2\n",
     };
     Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal};
     const jncOption options[] = {
-        {.name = "--figure", .kind = jnc_flag, .value = &request.figure, .help = "the built-in figure"},
+        {.name = "WORKSPACE", .kind = jnc_text, .value = &request.workspace, .help = "folder made by jounce new"},
+        {.name = "--figure", .kind = jnc_flag, .value = &request.figure, .help = "the built-in figure instead"},
         {.name = "-o",
             .kind = jnc_text,
             .value = &request.output,
@@ -207,8 +226,11 @@ int jncExport(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    if (!request.figure) {
-        return jncMisuse("--figure is missing: it is the only character so far");
+    if (request.figure == (request.workspace != NULL)) {
+        return jncMisuse("either WORKSPACE or --figure is needed");
+    }
+    if (request.workspace != NULL) {
+        return ExportWorkspace(&request);
     }
     if (!(request.rate >= 1.0 && request.rate <= 1000.0) || request.rigid < 0.0) {
         return jncMisuse("--rate must be 1 to 1000, --rigid not negative");

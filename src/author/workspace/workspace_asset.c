@@ -1,0 +1,206 @@
+// The last stage: what a workspace holds as one file for the runtime, and the order in which everything is brought up
+// to date.
+#include "workspace_internal.h"
+
+#include "jounce-author/asset_writer.h"
+#include "jounce-author/hand_springs.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The character in the making.
+typedef struct Work {
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaClip* clips;                    // [manifest.clipCount]
+    jnaRole* roles;                    // [manifest.clipCount]
+    float *stiffness, *damping, *mask; // [vertexCount]
+} Work;
+
+static void DestroyWork(Work* work)
+{
+    for (int i = 0; i < work->manifest.clipCount && work->clips != NULL; ++i) {
+        jnaDestroyClip(&work->clips[i]);
+    }
+    free(work->clips);
+    free(work->roles);
+    free(work->stiffness);
+    free(work->damping);
+    free(work->mask);
+    jnaDestroyCharacter(&work->character);
+    jnaDestroyManifest(&work->manifest);
+}
+
+static jnResult LoadWork(const char* workspace, Work* work, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &work->manifest, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &work->character, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t clips = (size_t)work->manifest.clipCount + 1, size = (size_t)work->character.vertexCount * sizeof(float);
+    work->clips = calloc(clips, sizeof(*work->clips));
+    work->roles = calloc(clips, sizeof(*work->roles));
+    work->stiffness = malloc(size);
+    work->damping = malloc(size);
+    work->mask = malloc(size);
+    if (work->clips == NULL || work->roles == NULL || work->stiffness == NULL || work->damping == NULL ||
+        work->mask == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character.name);
+    }
+    for (int i = 0; result == jn_ok && i < work->manifest.clipCount; ++i) {
+        result = jnaLoadClip(workspace, work->manifest.clips[i].name, &work->character, &work->clips[i], error);
+        work->roles[i] = work->manifest.clips[i].role;
+    }
+    return result;
+}
+
+// One weight a vertex, 0 to 1, in the file's order or welded.
+static jnResult ReadMask(const char* workspace, Work* work, jnError* error)
+{
+    const jnaCharacter* c = &work->character;
+    char path[JNA_PATH_LENGTH], shape[96];
+    jnaArray array;
+    jnResult result = jnaJoinPath(workspace, work->manifest.springs.mask, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaArray_Describe(&array, shape, sizeof(shape));
+    bool welded = array.count == (size_t)c->vertexCount, filed = array.count == (size_t)c->fileVertexCount;
+    if (array.scalar > jna_float64 || array.dimensions != 1 || !(welded || filed)) {
+        result = jnFail(error, jn_badData,
+            "%s: is %s; a mask has one number for each of the %d vertices (or %d welded ones)", path, shape,
+            c->fileVertexCount, c->vertexCount);
+    }
+    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+        double value = jnaArray_Get(&array, i);
+        if (!(value >= 0.0 && value <= 1.0)) {
+            result = jnFail(error, jn_badData, "%s: entry %zu is %g; a mask goes from 0, rigid, to 1", path, i, value);
+            break;
+        }
+        work->mask[welded ? i : (size_t)c->weld[i]] = (float)value;
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+// Springs as the manifest sets them by hand.
+static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
+{
+    const jnaManifest* m = &work->manifest;
+    jnaJointSpring joints[JNA_MAX_JOINT_SPRINGS];
+    jnaHandSprings hand = {.hertz = (float)m->springs.hertz, .ratio = (float)m->springs.dampingRatio, .joints = joints};
+    if (m->springs.mode == jna_springsJoints) {
+        if (m->springs.jointCount > JNA_MAX_JOINT_SPRINGS) {
+            return jnFail(error, jn_badData, "the manifest sets springs of more than %d joints", JNA_MAX_JOINT_SPRINGS);
+        }
+        hand.jointCount = m->springs.jointCount;
+        for (int i = 0; i < hand.jointCount; ++i) {
+            const jnaManifestSpring* spring = &m->springs.joints[i];
+            joints[i] = (jnaJointSpring){spring->joint, (float)spring->hertz, (float)spring->dampingRatio};
+        }
+    }
+    jnResult result = jn_ok;
+    if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
+        result = ReadMask(workspace, work, error);
+        hand.mask = work->mask;
+    }
+    return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
+}
+
+jnResult jnaExportWorkspace(
+    const char* workspace, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+{
+    Work work = {0};
+    jnResult result = LoadWork(workspace, &work, error);
+    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
+    if (result == jn_ok) {
+        jnaAssetDef def = jnaDefaultAssetDef();
+        def.character = &work.character;
+        def.clips = work.clips;
+        def.roles = work.roles;
+        def.clipCount = work.manifest.clipCount;
+        def.stiffness = work.stiffness;
+        def.damping = work.damping;
+        def.skinning = settings->skinning;
+        def.timing = settings->timing;
+        def.rigidHertz = settings->rigidHertz;
+        def.rate = work.manifest.rate;
+        result = jnaWriteAsset(path, &def, error);
+        *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount};
+    }
+    DestroyWork(&work);
+    return result;
+}
+
+// The export as a stage: everything of the import, the springs of the manifest, and the mask.
+static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaStage* stage, char* settings, size_t size,
+    bool* stale, char* reason, jnError* error)
+{
+    static const char* const outputs[] = {JNA_ASSET_NAME};
+    static const char* inputs[2];
+    size_t used = (size_t)snprintf(
+        settings, size, "springs %d %.9g %.9g", (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio);
+    for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
+        const jnaManifestSpring* spring = &m->springs.joints[i];
+        used += (size_t)snprintf(
+            settings + used, size - used, "\n%s %.9g %.9g", spring->joint, spring->hertz, spring->dampingRatio);
+    }
+    for (int i = 0; i < m->clipCount && used < size; ++i) {
+        used += (size_t)snprintf(settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
+    }
+    inputs[0] = "stages/import.json";
+    inputs[1] = m->springs.mask;
+    bool masked = m->springs.mode == jna_springsMask && m->springs.mask != NULL;
+    *stage = (jnaStage){.name = "export",
+        .inputCount = masked ? 2 : 1,
+        .inputs = inputs,
+        .settings = settings,
+        .outputCount = 1,
+        .outputs = outputs};
+    return jnaStage_IsStale(workspace, stage, stale, reason, error);
+}
+
+jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error)
+{
+    enum { SETTINGS = 65536 };
+    char manifestPath[JNA_PATH_LENGTH], assetPath[JNA_PATH_LENGTH], reason[JNA_NOTE_LENGTH] = "";
+    bool imported = false, stale = false;
+    jnaManifest manifest = {0};
+    jnaStage stage;
+    jnResult result = jnaUpdateWorkspace(workspace, &imported, notes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaNotes_Add(notes, "import: %s", imported ? "done" : "up to date");
+    char* settings = calloc(1, SETTINGS);
+    result = settings != NULL ? jnaJoinPath(workspace, "manifest.yaml", manifestPath, error)
+                              : jnFail(error, jn_outOfMemory, "out of memory");
+    result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, assetPath, error) : result;
+    result = result == jn_ok ? jnaReadManifest(manifestPath, &manifest, error) : result;
+    result = result == jn_ok ? ExportIsStale(workspace, &manifest, &stage, settings, SETTINGS, &stale, reason, error)
+                             : result;
+    if (result == jn_ok && stale) {
+        jnaExported exported;
+        jnaExportDef def = jnaDefaultExportDef();
+        result = jnaExportWorkspace(workspace, assetPath, &def, &exported, error);
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
+    }
+    if (result == jn_ok) {
+        jnaNotes_Add(notes, "export: %s%s%s", stale ? "done" : "up to date", stale ? ", " : "", stale ? reason : "");
+    }
+    jnaDestroyManifest(&manifest);
+    free(settings);
+    return result;
+}
+
+jnaExportDef jnaDefaultExportDef(void)
+{
+    return (jnaExportDef){.timing = jn_timingCausal};
+}
