@@ -16,6 +16,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     set_tests_properties(author/asset PROPERTIES FIXTURES_SETUP seed)
     set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed)
     set_tests_properties(project/threads project/fuzz PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh
+        $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/gltf_validator PROPERTIES SKIP_RETURN_CODE 77)
     find_program(JOUNCE_CLANG clang)
     if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
         add_test(NAME project/clang COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh

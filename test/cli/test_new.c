@@ -91,6 +91,33 @@ static void TheBuiltInFigureIsACharacterToo(void** state)
     assert_int_equal(Run(arguments), 2);
 }
 
+// From a file to something that plays, in two commands; then only what changed is made again.
+static void AWorkspaceIsBuiltOnceAndThenOnlyWhatChanged(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
+    const char* path = WriteTube("build", &def);
+    char arguments[2048];
+    snprintf(arguments, sizeof(arguments), "new ws --from '%s'", path);
+    assert_int_equal(Run(arguments), 0);
+    assert_int_equal(Run("build ws"), 0);
+    assert_non_null(strstr(outcome.out, "import: up to date\nexport: done"));
+    assert_int_equal(Run("build ws"), 0);
+    assert_non_null(strstr(outcome.out, "import: up to date\nexport: up to date"));
+    assert_int_equal(Run("bake ws/character.jounce --clip wave_top -o wave.npy"), 0);
+    assert_int_equal(
+        system("sed -i 's/^  hertz: 3/  hertz: 5/' ws/manifest.yaml && grep -q 'hertz: 5' ws/manifest.yaml"), 0);
+    assert_int_equal(Run("build ws"), 0);
+    assert_non_null(strstr(outcome.out, "import: up to date\nexport: done"));
+    assert_int_equal(Run("info ws/character.jounce"), 0);
+    assert_non_null(strstr(outcome.out, "5 to 5 Hz"));
+    assert_int_equal(Run("export ws -o other.jounce"), 0);
+    assert_int_equal(system("cmp other.jounce ws/character.jounce"), 0);
+    assert_int_equal(Run("build nowhere"), 1);
+    assert_true(OneLine());
+    unlink(path);
+}
+
 static void ABadFileIsOneLineAndNoWorkspace(void** state)
 {
     (void)state;
@@ -141,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AWorkspaceIsMadeAndDescribed),
         cmocka_unit_test(TheBuiltInFigureIsACharacterToo),
+        cmocka_unit_test(AWorkspaceIsBuiltOnceAndThenOnlyWhatChanged),
         cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
         cmocka_unit_test(WrongUsageIsTwo),
         cmocka_unit_test(TheBodyTakesMotionCapture),
