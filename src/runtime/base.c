@@ -70,10 +70,11 @@ bool jnKernelAvailable(jnKernel kernel)
         return true;
 #ifdef JN_HAVE_X86_KERNELS
     case jn_kernelAvx2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
     case jn_kernelAvx512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               jnKernelAvailable(jn_kernelAvx2);
 #else
     case jn_kernelAvx2:
     case jn_kernelAvx512:

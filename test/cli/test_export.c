@@ -50,7 +50,7 @@ static void FailureEndsWithOneAndNamesTheCause(void** state)
 static void WrongUsageEndsWithTwo(void** state)
 {
     (void)state;
-    ExpectFailure("export -o a.jounce", 2, "--figure", "missing");
+    ExpectFailure("export -o a.jounce", 2, "--figure", "needed");
     ExpectFailure("export --figure", 2, "-o", "missing");
     ExpectFailure("export --figure --hertz 0 -o t.jounce", 2, "--hertz", "above 0");
     ExpectFailure("bake f.jounce --clip run -o x.abc", 2, "x.abc", ".glb");

@@ -918,6 +918,7 @@ static void EveryKernelGivesTheSameBytes(void** state)
             }
             RunScript((jnKernel)kernel, 1, rooted, out);
             assert_memory_equal(out, reference, sizeof(out));
+            print_message("kernel %s: same bytes\n", jnKernelName((jnKernel)kernel));
         }
     }
 }
