@@ -9,6 +9,7 @@
 
 #include "jounce-author/import.h"
 #include "jounce-author/npy.h"
+#include "jounce-author/volume.h"
 #include "jounce/asset.h"
 #include "jounce/springs.h"
 
@@ -45,6 +46,22 @@ typedef struct jnaManifestSpring {
     double dampingRatio;
 } jnaManifestSpring;
 
+/// Flesh that differs from the rest: that of one joint, or the layer under the skin.
+typedef struct jnaManifestFlesh {
+    char* joint;          // NULL for the layer
+    double youngFactor;   // times the general one; 1
+    double densityFactor; // 1
+    double poisson;       // below 0, the default: as the rest
+} jnaManifestFlesh;
+
+/// The bone of one joint.
+typedef struct jnaManifestBone {
+    char* joint;
+    double share;     // of the local thickness, 0 (none) to 0.95; below 0: by the joint's name and place
+    jnaBoneHold hold; // the general one
+    double stiffness; // the general one
+} jnaManifestBone;
+
 typedef enum jnaNetworkKind {
     jna_networkCnn,
     jna_networkPca,
@@ -64,7 +81,17 @@ typedef struct jnaManifest {
         double density; // kg/m3; 1000
         double young;   // Pa; 30000
         double poisson; // 0.45
+        int jointCount;
+        jnaManifestFlesh* joints;
+        double fatDepth;      // metres under the skin that are fat; 0: none
+        jnaManifestFlesh fat; // half as stiff, 0.9 of the density
     } materials;
+    struct {
+        jnaBoneHold hold; // dirichlet
+        double stiffness; // of springs, 1/s2; 1e5
+        int jointCount;
+        jnaManifestBone* joints;
+    } bones;
     struct {
         jnaNetworkKind kind; // cnn
     } network;

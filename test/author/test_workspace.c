@@ -233,7 +233,20 @@ static void AManifestComesBackAsWritten(void** state)
                     "  - {name: b, role: train, source: y.glb, animation: walk, motion: z.pc2}\n"
                     "retarget:\n"
                     "  - {source: LArm, joint: arm_l}\n"
-                    "materials: {density: 900, poisson: 0.3}\n"
+                    "materials:\n"
+                    "  density: 900\n"
+                    "  poisson: 0.3\n"
+                    "  joints:\n"
+                    "    - {joint: belly, young_factor: 0.5}\n"
+                    "    - {joint: head, density_factor: 1.2, poisson: 0.4}\n"
+                    "  fat: {depth: 0.02, young_factor: 0.25}\n"
+                    "bones:\n"
+                    "  hold: spring\n"
+                    "  stiffness: 2e5\n"
+                    "  joints:\n"
+                    "    - {joint: head, share: 0.8, hold: dirichlet}\n"
+                    "    - {joint: belly, stiffness: 3e4}\n"
+                    "    - {joint: tail, share: 0}\n"
                     "network: {kind: pca}\n"
                     "springs:\n"
                     "  mode: joints\n"
@@ -255,6 +268,20 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.pairCount, 1);
         assert_string_equal(m.pairs[0].joint, "arm_l");
         assert_true(m.materials.density == 900 && m.materials.young == 30000 && m.materials.poisson == 0.3);
+        assert_int_equal(m.materials.jointCount, 2);
+        const jnaManifestFlesh* flesh = m.materials.joints;
+        assert_string_equal(flesh[0].joint, "belly");
+        assert_true(flesh[0].youngFactor == 0.5 && flesh[0].densityFactor == 1 && flesh[0].poisson < 0);
+        assert_true(flesh[1].youngFactor == 1 && flesh[1].densityFactor == 1.2 && flesh[1].poisson == 0.4);
+        assert_true(m.materials.fatDepth == 0.02 && m.materials.fat.youngFactor == 0.25);
+        assert_true(m.materials.fat.densityFactor == 0.9 && m.materials.fat.poisson < 0);
+        assert_int_equal(m.bones.hold, jna_boneSpring);
+        assert_int_equal(m.bones.jointCount, 3);
+        const jnaManifestBone* bones = m.bones.joints;
+        assert_string_equal(bones[1].joint, "belly");
+        assert_true(bones[0].share == 0.8 && bones[0].hold == jna_boneDirichlet && bones[0].stiffness == 2e5);
+        assert_true(bones[1].share < 0 && bones[1].hold == jna_boneSpring && bones[1].stiffness == 3e4);
+        assert_true(bones[2].share == 0 && bones[2].hold == jna_boneSpring && bones[2].stiffness == 2e5);
         assert_int_equal(m.network.kind, jna_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
         assert_true(m.springs.hertz == 4.5 && m.springs.dampingRatio == 0.2);
@@ -287,6 +314,15 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},
         {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n", ":6: springs.joints[0].hertz"},
         {"materials:\n  poisson: 0.5\n", ":5: materials.poisson is 0.5"}, {"network: {kind: gpt}\n", ":4: "},
+        {"bones:\n  joints:\n  - joint: a\n    share: 1.5\n", ":7: bones.joints[0].share is 1.5"},
+        {"bones:\n  joints:\n  - joint: a\n    hold: glue\n", ":7: "},
+        {"bones:\n  joints:\n  - joint: a\n  - {joint: a, share: 0.2}\n",
+            ":7: bones.joints[1].joint: 'a' is there twice"},
+        {"bones:\n  joints:\n  - share: 0.2\n", ":6: "}, {"bones:\n  stiffness: soft\n", ":5: "},
+        {"bones:\n  stiffness: 0\n", ":5: bones.stiffness is 0"},
+        {"materials:\n  joints:\n  - {joint: a, young_factor: 0}\n", ":6: materials.joints[0].young_factor is 0"},
+        {"materials:\n  fat:\n    depth: -1\n", ":6: materials.fat.depth is -1"},
+        {"materials:\n  fat:\n    depth: 0.1\n    poisson: 0.5\n", ":7: materials.fat.poisson is 0.5"},
         {"clips: &x []\nretarget: *x\n", ":"}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
         char text[1024];

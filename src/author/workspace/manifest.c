@@ -30,9 +30,31 @@ typedef struct RawClip {
     char* motion;
 } RawClip;
 
+// Numbers of lists and of the layer are taken from the text alone; libcyaml only learns that their keys may be there.
+typedef struct RawFlesh {
+    char* joint;
+    double *depth, *young, *density, *poisson;
+} RawFlesh;
+
 typedef struct RawMaterials {
     double *density, *young, *poisson;
+    RawFlesh* joints;
+    unsigned jointCount;
+    RawFlesh* fat;
 } RawMaterials;
+
+typedef struct RawBone {
+    char* joint;
+    double *share, *stiffness;
+    jnaBoneHold hold;
+} RawBone;
+
+typedef struct RawBones {
+    jnaBoneHold hold;
+    double* stiffness;
+    RawBone* joints;
+    unsigned jointCount;
+} RawBones;
 
 typedef struct RawNetwork {
     jnaNetworkKind kind;
@@ -55,6 +77,7 @@ typedef struct RawManifest {
     jnaManifestPair* pairs;
     unsigned pairCount;
     RawMaterials* materials;
+    RawBones* bones;
     RawNetwork* network;
     RawSprings* springs;
 } RawManifest;
@@ -63,6 +86,8 @@ static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_te
 static const cyaml_strval_t modeNames[] = {
     {"uniform", jna_springsUniform}, {"joints", jna_springsJoints}, {"mask", jna_springsMask}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
+
+static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
 
 enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
 
@@ -82,9 +107,36 @@ static const cyaml_schema_field_t pairFields[] = {
     CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, jnaManifestPair, joint, 0, JNA_NAME_LENGTH - 1),
     CYAML_FIELD_END};
 
+static const cyaml_schema_field_t fleshFields[] = {
+    CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, RawFlesh, joint, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_FLOAT_PTR("young_factor", OPTIONAL, RawFlesh, young),
+    CYAML_FIELD_FLOAT_PTR("density_factor", OPTIONAL, RawFlesh, density),
+    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawFlesh, poisson), CYAML_FIELD_END};
+static const cyaml_schema_value_t fleshValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawFlesh, fleshFields)};
+
+static const cyaml_schema_field_t fatFields[] = {CYAML_FIELD_FLOAT_PTR("depth", CYAML_FLAG_POINTER, RawFlesh, depth),
+    CYAML_FIELD_FLOAT_PTR("young_factor", OPTIONAL, RawFlesh, young),
+    CYAML_FIELD_FLOAT_PTR("density_factor", OPTIONAL, RawFlesh, density),
+    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawFlesh, poisson), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("density", OPTIONAL, RawMaterials, density),
     CYAML_FIELD_FLOAT_PTR("young", OPTIONAL, RawMaterials, young),
-    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawMaterials, poisson), CYAML_FIELD_END};
+    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawMaterials, poisson),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawMaterials, joints, jointCount, &fleshValue, 0, 4096),
+    CYAML_FIELD_MAPPING_PTR("fat", OPTIONAL, RawMaterials, fat, fatFields), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t boneFields[] = {
+    CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, RawBone, joint, 1, JNA_NAME_LENGTH - 1),
+    CYAML_FIELD_FLOAT_PTR("share", OPTIONAL, RawBone, share),
+    CYAML_FIELD_ENUM(
+        "hold", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, RawBone, hold, holdNames, CYAML_ARRAY_LEN(holdNames)),
+    CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBone, stiffness), CYAML_FIELD_END};
+static const cyaml_schema_value_t boneValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawBone, boneFields)};
+
+static const cyaml_schema_field_t bonesFields[] = {CYAML_FIELD_ENUM("hold", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                       RawBones, hold, holdNames, CYAML_ARRAY_LEN(holdNames)),
+    CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBones, stiffness),
+    CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawBones, joints, jointCount, &boneValue, 0, 4096), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t networkFields[] = {CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                          RawNetwork, kind, kindNames, CYAML_ARRAY_LEN(kindNames)),
@@ -114,6 +166,7 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("clips", OPTIONAL, RawManifest, clips, clipCount, &clipValue, 0, JNA_MAX_CLIPS),
     CYAML_FIELD_SEQUENCE_COUNT("retarget", OPTIONAL, RawManifest, pairs, pairCount, &pairValue, 0, 4096),
     CYAML_FIELD_MAPPING_PTR("materials", OPTIONAL, RawManifest, materials, materialFields),
+    CYAML_FIELD_MAPPING_PTR("bones", OPTIONAL, RawManifest, bones, bonesFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
     CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields), CYAML_FIELD_END};
 
@@ -126,6 +179,8 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.density = 1000;
     m.materials.young = 30000;
     m.materials.poisson = 0.45;
+    m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
+    m.bones.stiffness = 1e5;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
     return m;
@@ -228,7 +283,8 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
     } numbers[] = {{"character.scale", 0, 1e6, &m->scale}, {"rate", 1, 1000, &m->rate},
         {"materials.density", 1, 1e5, &m->materials.density}, {"materials.young", 1, 1e12, &m->materials.young},
         {"materials.poisson", 0, 0.4999, &m->materials.poisson}, {"springs.hertz", 0, 1000, &m->springs.hertz},
-        {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio}};
+        {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio},
+        {"materials.fat.depth", 0, 100, &m->materials.fatDepth}, {"bones.stiffness", 1, 1e12, &m->bones.stiffness}};
     jnResult result = jn_ok;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {
         result = CheckNumber(c, numbers[i].path, numbers[i].least, numbers[i].most, numbers[i].value);
@@ -239,6 +295,58 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
         result = CheckNumber(c, path, 0, 1000, &m->springs.joints[i].hertz);
         snprintf(path, sizeof(path), "springs.joints[%d].damping_ratio", i);
         result = result == jn_ok ? CheckNumber(c, path, 0, 100, &m->springs.joints[i].dampingRatio) : result;
+    }
+    return result;
+}
+
+// One number of a list's entry: path "list.key".
+static jnResult CheckEntry(
+    const Checker* c, const char* list, const char* key, double least, double most, double* value)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "%s.%s", list, key);
+    return CheckNumber(c, path, least, most, value);
+}
+
+static jnResult CheckFlesh(const Checker* c, const char* list, jnaManifestFlesh* flesh)
+{
+    jnResult result = CheckEntry(c, list, "young_factor", 1e-6, 1e6, &flesh->youngFactor);
+    result = result == jn_ok ? CheckEntry(c, list, "density_factor", 1e-3, 1e3, &flesh->densityFactor) : result;
+    return result == jn_ok ? CheckEntry(c, list, "poisson", 0, 0.4999, &flesh->poisson) : result;
+}
+
+// A joint may stand in a list once.
+static jnResult CheckTwice(const Checker* c, const char* list, const char* joint, const char* earlier)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "%s.joint", list);
+    return strcmp(joint, earlier) == 0 ? FailAt(c, path, "%s: '%s' is there twice", path, joint) : jn_ok;
+}
+
+// Materials by joint and bones. What an entry leaves out is the general value.
+static jnResult CheckParts(const Checker* c, jnaManifest* m)
+{
+    jnResult result = CheckFlesh(c, "materials.fat", &m->materials.fat);
+    for (int i = 0; i < m->materials.jointCount && result == jn_ok; ++i) {
+        char list[60];
+        snprintf(list, sizeof(list), "materials.joints[%d]", i);
+        result = CheckFlesh(c, list, &m->materials.joints[i]);
+        for (int k = 0; k < i && result == jn_ok; ++k) {
+            result = CheckTwice(c, list, m->materials.joints[i].joint, m->materials.joints[k].joint);
+        }
+    }
+    for (int i = 0; i < m->bones.jointCount && result == jn_ok; ++i) {
+        char list[60], hold[80];
+        snprintf(list, sizeof(list), "bones.joints[%d]", i);
+        snprintf(hold, sizeof(hold), "%s.hold", list);
+        jnaManifestBone* bone = &m->bones.joints[i];
+        bone->hold = jnaYamlMap_Find(c->map, hold) != NULL ? bone->hold : m->bones.hold;
+        bone->stiffness = m->bones.stiffness;
+        result = CheckEntry(c, list, "share", 0, 0.95, &bone->share);
+        result = result == jn_ok ? CheckEntry(c, list, "stiffness", 1, 1e12, &bone->stiffness) : result;
+        for (int k = 0; k < i && result == jn_ok; ++k) {
+            result = CheckTwice(c, list, bone->joint, m->bones.joints[k].joint);
+        }
     }
     return result;
 }
@@ -264,6 +372,39 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
         return FailAt(c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
     }
     return jn_ok;
+}
+
+// The lists of materials and bones, with their names and defaults; numbers follow from the text. False without memory.
+static bool AdoptParts(RawManifest* raw, jnaManifest* m)
+{
+    if (raw->materials != NULL && raw->materials->jointCount > 0) {
+        m->materials.joints = calloc(raw->materials->jointCount, sizeof(*m->materials.joints));
+        if (m->materials.joints == NULL) {
+            return false;
+        }
+        m->materials.jointCount = (int)raw->materials->jointCount;
+        for (int i = 0; i < m->materials.jointCount; ++i) {
+            RawFlesh* flesh = &raw->materials->joints[i];
+            m->materials.joints[i] =
+                (jnaManifestFlesh){.joint = flesh->joint, .youngFactor = 1, .densityFactor = 1, .poisson = -1};
+            flesh->joint = NULL;
+        }
+    }
+    if (raw->bones == NULL) {
+        return true;
+    }
+    m->bones.hold = raw->bones->hold;
+    m->bones.joints = calloc(raw->bones->jointCount + 1, sizeof(*m->bones.joints));
+    if (m->bones.joints == NULL) {
+        return false;
+    }
+    m->bones.jointCount = (int)raw->bones->jointCount;
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        RawBone* bone = &raw->bones->joints[i];
+        m->bones.joints[i] = (jnaManifestBone){.joint = bone->joint, .share = -1, .hold = bone->hold};
+        bone->joint = NULL;
+    }
+    return true;
 }
 
 // Moves what libcyaml allocated into the manifest; it uses malloc, as we told it.
@@ -320,8 +461,9 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         result = FailAt(&checker, "version", "version %u is not known; this is version 1", raw->version);
     } else {
         Adopt(raw, manifest);
-        result = manifest->clips != NULL ? CheckNumbers(&checker, manifest)
-                                         : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
+        bool adopted = AdoptParts(raw, manifest) && manifest->clips != NULL;
+        result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
+        result = result == jn_ok ? CheckParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckClips(&checker, manifest) : result;
     }
     cyaml_free(&config, &manifestValue, raw, 0);
@@ -373,6 +515,14 @@ void jnaDestroyManifest(jnaManifest* m)
     for (int i = 0; m->springs.joints != NULL && i < m->springs.jointCount; ++i) {
         free(m->springs.joints[i].joint);
     }
+    for (int i = 0; i < m->materials.jointCount; ++i) {
+        free(m->materials.joints[i].joint);
+    }
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        free(m->bones.joints[i].joint);
+    }
+    free(m->materials.joints);
+    free(m->bones.joints);
     free(m->clips);
     free(m->pairs);
     free(m->springs.joints);

@@ -56,6 +56,50 @@ static void PutPairs(FILE* file, const jnaManifest* m)
     }
 }
 
+static void PutFlesh(FILE* file, const char* indent, const jnaManifestFlesh* flesh)
+{
+    fprintf(file, "%syoung_factor: %.10g\n%sdensity_factor: %.10g\n", indent, flesh->youngFactor, indent,
+        flesh->densityFactor);
+    if (flesh->poisson >= 0) {
+        fprintf(file, "%spoisson: %.10g\n", indent, flesh->poisson);
+    }
+}
+
+static void PutMaterials(FILE* file, const jnaManifest* m)
+{
+    fputs("\n# The flesh. joints: what differs, by the joint that moves it most (young_factor, density_factor: times\n"
+          "# the general value; poisson: instead of it). fat: a layer of this many metres under the skin; 0: none.\n",
+        file);
+    fprintf(file, "materials:\n  density: %.10g # kg/m3\n  young: %.10g # Pa\n  poisson: %.10g\n", m->materials.density,
+        m->materials.young, m->materials.poisson);
+    fputs(m->materials.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
+    for (int i = 0; i < m->materials.jointCount; ++i) {
+        PutField(file, "    - joint: ", m->materials.joints[i].joint);
+        PutFlesh(file, "      ", &m->materials.joints[i]);
+    }
+    fprintf(file, "  fat:\n    depth: %.10g\n", m->materials.fatDepth);
+    PutFlesh(file, "    ", &m->materials.fat);
+}
+
+static void PutBones(FILE* file, const jnaManifest* m)
+{
+    static const char* const holds[] = {"dirichlet", "spring"};
+    fputs("\n# Bones inside the flesh. hold: dirichlet (nodes follow exactly) or spring (pulled, stiffness in 1/s2).\n"
+          "# joints: what differs; share is that of the flesh's thickness, 0 for no bone, left out: chosen by the "
+          "joint.\n",
+        file);
+    fprintf(file, "bones:\n  hold: %s\n  stiffness: %.10g\n", holds[m->bones.hold], m->bones.stiffness);
+    fputs(m->bones.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        const jnaManifestBone* bone = &m->bones.joints[i];
+        PutField(file, "    - joint: ", bone->joint);
+        if (bone->share >= 0) {
+            fprintf(file, "      share: %.10g\n", bone->share);
+        }
+        fprintf(file, "      hold: %s\n      stiffness: %.10g\n", holds[bone->hold], bone->stiffness);
+    }
+}
+
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
     static const char* const modes[] = {"uniform", "joints", "mask"};
@@ -91,8 +135,8 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     fprintf(file, "rate: %.10g # frames a second\n", m->rate);
     PutClips(file, m);
     PutPairs(file, m);
-    fprintf(file, "\nmaterials:\n  density: %.10g # kg/m3\n  young: %.10g # Pa\n  poisson: %.10g\n",
-        m->materials.density, m->materials.young, m->materials.poisson);
+    PutMaterials(file, m);
+    PutBones(file, m);
     fprintf(file, "\nnetwork:\n  kind: %s # cnn, pca, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);

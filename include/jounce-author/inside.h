@@ -1,0 +1,69 @@
+// What lives inside a volume mesh: weights of the nodes, bones that hold them, material, and how they move.
+//
+// Every call takes a volume whose mesh is filled and a character of the same rest pose, and owns nothing of either.
+// The bytes do not depend on the number of threads.
+#pragma once
+
+#include "jounce-author/volume.h"
+#include "jounce-author/workspace.h"
+
+/// How the weights are carried inside. Start from jnaDefaultWeightsDef.
+typedef struct jnaWeightsDef {
+    double smallest; // weights of inner nodes below this are dropped; 0.002
+    int most;        // joints per inner node, 1 to JNA_MAX_INFLUENCES; 8
+    int threads;     // 0: as many as OpenMP likes
+} jnaWeightsDef;
+jnaWeightsDef jnaDefaultWeightsDef(void);
+
+/// Carries the surface's weights to all nodes by the Laplace equation; fills rowStarts, joints, weights, jointCount.
+/// A node that is a vertex of the surface gets that vertex's own weights. About 0.3 s for 21,000 nodes and 31 joints.
+jnResult jnaVolume_CarryWeights(
+    jnaVolume* volume, const jnaCharacter* character, const jnaWeightsDef* def, jnError* error);
+
+/// A piece of bone: a segment with an elliptic cross-section that tapers, rounded at both ends. Rest pose, metres.
+typedef struct jnaBone {
+    int joint;
+    double ends[2][3];  // equal for an ellipsoid
+    double axes[3][3];  // unit: across, across, along
+    double radii[2][2]; // at each end, along the first two axes
+    double caps[2];     // how far the rounding reaches beyond each end
+} jnaBone;
+
+typedef struct jnaBoneList {
+    int count;
+    jnaBone* bones; // [count], owned
+} jnaBoneList;
+void jnaDestroyBoneList(jnaBoneList* bones);
+
+/// How far out a point lies in a bone: below 1 inside, 0 on its axis.
+double jnaBone_Depth(const jnaBone* bone, const double* point);
+
+/// Places bones inside the flesh and holds the nodes in them; fills heldBy, holdStrength. Needs the weights.
+/// manifest: its bones section; NULL for the defaults. bones: what was placed, may be NULL.
+/// Notes tell of joints whose flesh has no bone, or is nothing but bone, by name.
+jnResult jnaVolume_PlaceBones(jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest,
+    jnaBoneList* bones, jnaNotes* notes, jnError* error);
+
+/// The share of the local thickness that a joint's bone takes where the manifest does not say, 0 to 1.
+void jnaDefaultBoneShares(const jnaCharacter* character, double* shares); // [jointCount]
+
+/// Gives every tetrahedron its material; fills regions, materialCount, materials. Needs the weights.
+/// manifest: its materials section; NULL for the defaults.
+jnResult jnaVolume_FillMaterials(
+    jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest, jnError* error);
+
+/// Draws the bones and the held nodes inside the far half of the skin, from the front and the side, as a PNG.
+jnResult jnaPictureBones(
+    const jnaVolume* volume, const jnaCharacter* character, const jnaBoneList* bones, const char* path, jnError* error);
+
+/// Rest surface to posed surface, per joint, of one frame of a clip or of the rest pose where clip is NULL.
+/// transforms: [jointCount][12], affine, rows of 4, in double precision throughout.
+void jnaPoseTransforms(const jnaCharacter* character, const jnaClip* clip, int frame, double* transforms);
+
+/// Linear blend skinning of the nodes. A row is divided by its own sum, so that one motion of all joints moves every
+/// node by exactly that. positions: [nodeCount][3].
+void jnaVolume_Skin(const jnaVolume* volume, const double* transforms, double* positions);
+
+/// Tetrahedra that skinning alone turns inside out, per frame. counts: [frameCount] of the clip.
+jnResult jnaVolume_CountInversions(
+    const jnaVolume* volume, const jnaCharacter* character, const jnaClip* clip, int* counts, jnError* error);

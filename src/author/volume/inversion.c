@@ -1,0 +1,102 @@
+// Volumes in motion by skinning alone, and how many of their tetrahedra that turns inside out.
+#include "inside_internal.h"
+
+#include "jounce-author/inside.h"
+#include "jounce-author/laplacian.h"
+
+#include "character/affine.h"
+#include "internal.h"
+
+#include <stdlib.h>
+
+void jnaPoseTransforms(const jnaCharacter* character, const jnaClip* clip, int frame, double* transforms)
+{
+    // First the global matrices, parents before children; then each one times its inverse bind matrix.
+    for (int j = 0; j < character->jointCount; ++j) {
+        const jnaJoint* joint = &character->joints[j];
+        size_t entry = (size_t)frame * (size_t)character->jointCount + (size_t)j;
+        const float* t = clip != NULL ? clip->translations + 3 * entry : joint->translation;
+        const float* q = clip != NULL ? clip->rotations + 4 * entry : joint->rotation;
+        const float* s = clip != NULL && clip->scales != NULL ? clip->scales + 3 * entry : joint->scale;
+        double move[3], turn[4], scale[3];
+        for (int i = 0; i < 3; ++i) {
+            move[i] = (double)t[i];
+            scale[i] = (double)s[i];
+        }
+        for (int i = 0; i < 4; ++i) {
+            turn[i] = (double)q[i];
+        }
+        jnaQuat_Normalize(turn); // a float quaternion is off by 1e-7, which would scale the flesh
+        jnaAffine local = jnaAffine_FromTrs(move, turn, scale);
+        if (joint->parent >= 0) {
+            jnaAffine parent;
+            memcpy(parent.m, transforms + 12 * (size_t)joint->parent, sizeof(parent.m));
+            local = jnaAffine_Multiply(&parent, &local);
+        }
+        memcpy(transforms + 12 * (size_t)j, local.m, sizeof(local.m));
+    }
+    for (int j = 0; j < character->jointCount; ++j) {
+        jnaAffine global, bind = jnaAffine_FromFloats(character->joints[j].inverseBind);
+        memcpy(global.m, transforms + 12 * (size_t)j, sizeof(global.m));
+        global = jnaAffine_Multiply(&global, &bind);
+        memcpy(transforms + 12 * (size_t)j, global.m, sizeof(global.m));
+    }
+}
+
+void jnaVolume_Skin(const jnaVolume* v, const double* transforms, double* positions)
+{
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double blend[12] = {0}, sum = 0;
+        for (int32_t i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
+            const double* m = transforms + 12 * (size_t)v->joints[i];
+            double w = (double)v->weights[i];
+            sum += w;
+            for (int k = 0; k < 12; ++k) {
+                blend[k] += w * m[k];
+            }
+        }
+        const double* p = v->nodes + 3 * (size_t)n;
+        for (int i = 0; i < 3; ++i) {
+            const double* row = blend + 4 * i;
+            positions[3 * (size_t)n + (size_t)i] = (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3]) / sum;
+        }
+    }
+}
+
+static int CountNegative(const jnaVolume* v, const double* positions)
+{
+    int count = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        double gradients[4][3];
+        count += !(jnaHatGradients(positions, v->tetrahedra + 4 * (size_t)t, gradients) > 0);
+    }
+    return count;
+}
+
+jnResult jnaVolume_CountInversions(
+    const jnaVolume* v, const jnaCharacter* character, const jnaClip* clip, int* counts, jnError* error)
+{
+    if (clip->jointCount != character->jointCount || v->rowStarts == NULL) {
+        return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d; or the volume has no weights",
+            clip->name, clip->jointCount, character->jointCount);
+    }
+    int failures = 0;
+#pragma omp parallel reduction(+ : failures)
+    {
+        double* transforms = malloc(sizeof(double) * 12 * ((size_t)character->jointCount + 1));
+        double* positions = malloc(sizeof(double) * 3 * (size_t)v->nodeCount);
+        bool good = transforms != NULL && positions != NULL;
+        failures += !good;
+#pragma omp for schedule(dynamic, 1)
+        for (int f = 0; f < clip->frameCount; ++f) {
+            if (good) {
+                jnaPoseTransforms(character, clip, f, transforms);
+                jnaVolume_Skin(v, transforms, positions);
+                counts[f] = CountNegative(v, positions);
+            }
+        }
+        free(transforms);
+        free(positions);
+    }
+    return failures == 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to skin %d nodes", v->nodeCount);
+}

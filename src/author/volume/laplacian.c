@@ -1,0 +1,409 @@
+// The finite-element Laplacian on tetrahedra and its Cholesky factor.
+//
+//   L_ij = sum over tetrahedra e of  k_e V_e grad(phi_i) . grad(phi_j)
+//
+// which is the cotangent form written with gradients of the hat functions. Held nodes are taken out of the system: with
+// f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
+// seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
+// it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
+#include "jounce-author/laplacian.h"
+
+#include "character/affine.h"
+#include "internal.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/cholmod.h>
+
+// OpenBLAS, declared here because its header is full of names of its own.
+void openblas_set_num_threads(int count);
+
+// Right-hand sides per call of CHOLMOD: wide enough for matrix products, small enough to share out 31 of them.
+enum { BLOCK = 8 };
+
+struct jnaLaplacian {
+    int nodeCount;
+    int freeCount;
+    int threads;
+    int* freeIndex;  // [nodeCount], place in the free system, or -1
+    int* rowStarts;  // [nodeCount + 1], all nodes, rows of the full symmetric matrix
+    int* columns;    // [rowStarts[nodeCount]], rising within a row
+    double* entries; // the same
+    cholmod_common common;
+    cholmod_sparse* matrix; // free system, lower triangle
+    cholmod_factor* factor;
+};
+
+double jnaHatGradients(const double* nodes, const int32_t* corners, double gradients[4][3])
+{
+    double edge[3][3];
+    const double* origin = nodes + 3 * (size_t)corners[0];
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            edge[i][k] = nodes[3 * (size_t)corners[i + 1] + (size_t)k] - origin[k];
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        jnaCross(edge[(i + 1) % 3], edge[(i + 2) % 3], gradients[i + 1]);
+    }
+    double determinant = jnaDot(edge[0], gradients[1]);
+    double inverse = determinant != 0 ? 1 / determinant : 0;
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 1; i < 4; ++i) {
+            gradients[i][k] *= inverse;
+        }
+        gradients[0][k] = -gradients[1][k] - gradients[2][k] - gradients[3][k];
+    }
+    return determinant / 6;
+}
+
+static void SortRising(int* list, int count)
+{
+    for (int i = 1; i < count; ++i) {
+        int value = list[i], k = i;
+        for (; k > 0 && list[k - 1] > value; --k) {
+            list[k] = list[k - 1];
+        }
+        list[k] = value;
+    }
+}
+
+// The rows' columns: every node with those it shares a tetrahedron with, itself included.
+static bool FindPattern(const jnaLaplacianDef* def, jnaLaplacian* l)
+{
+    size_t n = (size_t)def->nodeCount, corners = 4 * (size_t)def->tetrahedronCount;
+    int* starts = calloc(n + 1, sizeof(int));
+    int* around = malloc((corners + 1) * sizeof(int)); // tetrahedra around each node
+    int* mark = malloc((n + 1) * sizeof(int));
+    int* columns = malloc((n + 3 * corners + 1) * sizeof(int)); // at most three others per corner
+    l->rowStarts = calloc(n + 1, sizeof(int));
+    bool good = starts != NULL && around != NULL && mark != NULL && columns != NULL && l->rowStarts != NULL;
+    for (size_t i = 0; good && i < corners; ++i) {
+        starts[def->tetrahedra[i] + 1]++;
+    }
+    for (size_t i = 0; good && i < n; ++i) {
+        starts[i + 1] += starts[i];
+        mark[i] = starts[i];
+    }
+    for (size_t i = 0; good && i < corners; ++i) {
+        around[mark[def->tetrahedra[i]]++] = (int)(i / 4);
+    }
+    for (size_t i = 0; good && i < n; ++i) {
+        mark[i] = -1;
+    }
+    int count = 0;
+    for (int node = 0; good && node < def->nodeCount; ++node) {
+        int first = count;
+        columns[count++] = node;
+        mark[node] = node;
+        for (int i = starts[node]; i < starts[node + 1]; ++i) {
+            for (int k = 0; k < 4; ++k) {
+                int other = def->tetrahedra[4 * (size_t)around[i] + (size_t)k];
+                if (mark[other] != node) {
+                    mark[other] = node;
+                    columns[count++] = other;
+                }
+            }
+        }
+        SortRising(columns + first, count - first);
+        l->rowStarts[node + 1] = count;
+    }
+    free(starts);
+    free(around);
+    free(mark);
+    l->columns = columns;
+    l->entries = good ? malloc((size_t)(count + 1) * sizeof(double)) : NULL;
+    return l->entries != NULL;
+}
+
+// Place of an entry that is in the pattern.
+static size_t Find(const jnaLaplacian* l, int row, int column)
+{
+    int low = l->rowStarts[row], high = l->rowStarts[row + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (l->columns[middle] < column) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return (size_t)low;
+}
+
+static void AddElement(jnaLaplacian* l, const int32_t* corners, double local[4][4])
+{
+    for (int i = 0; i < 4; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            l->entries[Find(l, corners[i], corners[k])] += local[i][k];
+        }
+    }
+}
+
+// The values of the full matrix, element after element in order, so that sums are always the same.
+static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
+{
+    memset(l->entries, 0, (size_t)l->rowStarts[l->nodeCount] * sizeof(double));
+    for (int t = 0; t < def->tetrahedronCount; ++t) {
+        const int32_t* corners = def->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3], local[4][4];
+        double scale = fabs(jnaHatGradients(def->nodes, corners, gradients));
+        scale *= def->stiffness != NULL ? def->stiffness[t] : 1;
+        for (int i = 0; i < 4; ++i) {
+            for (int k = 0; k < 4; ++k) {
+                local[i][k] = scale * jnaDot(gradients[i], gradients[k]);
+            }
+        }
+        AddElement(l, corners, local);
+    }
+    for (int p = 0; p < def->ties.count; ++p) {
+        if (def->ties.tetrahedra[p] < 0) {
+            continue;
+        }
+        const double* w = def->ties.weights + 4 * (size_t)p;
+        double local[4][4];
+        for (int i = 0; i < 4; ++i) {
+            for (int k = 0; k < 4; ++k) {
+                local[i][k] = def->ties.penalty * w[i] * w[k];
+            }
+        }
+        AddElement(l, def->tetrahedra + 4 * (size_t)def->ties.tetrahedra[p], local);
+    }
+    for (int n = 0; def->diagonal != NULL && n < l->nodeCount; ++n) {
+        l->entries[Find(l, n, n)] += def->diagonal[n];
+    }
+}
+
+// The free part's lower triangle, by columns. Symmetric, so a column is a row.
+static void FillFreeMatrix(jnaLaplacian* l)
+{
+    int* starts = l->matrix->p;
+    int* rows = l->matrix->i;
+    double* values = l->matrix->x;
+    int count = 0, column = 0;
+    for (int n = 0; n < l->nodeCount; ++n) {
+        if (l->freeIndex[n] < 0) {
+            continue;
+        }
+        starts[column++] = count;
+        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
+            if (l->columns[i] >= n && l->freeIndex[l->columns[i]] >= 0) {
+                rows[count] = l->freeIndex[l->columns[i]];
+                values[count++] = l->entries[i];
+            }
+        }
+    }
+    starts[column] = count;
+}
+
+static void Configure(cholmod_common* common)
+{
+    openblas_set_num_threads(1);
+    cholmod_start(common);
+    common->print = 0;
+    common->supernodal = CHOLMOD_SUPERNODAL;
+    common->final_ll = 1;
+    common->nmethods = 1;
+    common->method[0].ordering = CHOLMOD_METIS;
+}
+
+static jnResult Fail(const cholmod_common* common, int nodes, jnError* error)
+{
+    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE) {
+        return jnFail(error, jn_outOfMemory, "out of memory to factor a Laplacian of %d nodes", nodes);
+    }
+    return jnFail(error, jn_badData,
+        "the Laplacian of %d nodes is not positive definite: a piece of the volume has nothing that holds it", nodes);
+}
+
+// Numeric factorisation of what is in the free matrix.
+static jnResult FactorMatrix(jnaLaplacian* l, jnError* error)
+{
+    openblas_set_num_threads(1);
+    cholmod_common* common = &l->common;
+    cholmod_factorize(l->matrix, l->factor, common);
+    if (common->status != CHOLMOD_OK || l->factor->minor < l->factor->n) {
+        return Fail(common, l->nodeCount, error);
+    }
+    // Rounding can leave a tiny positive pivot where an exact one is 0; nothing of a mesh is that ill-conditioned.
+    static const double WORST_CONDITION = 1e-14;
+    if (l->freeCount > 0 && !(cholmod_rcond(l->factor, common) > WORST_CONDITION)) {
+        common->status = CHOLMOD_NOT_POSDEF;
+        return Fail(common, l->nodeCount, error);
+    }
+    return jn_ok;
+}
+
+static jnResult Check(const jnaLaplacianDef* def, jnError* error)
+{
+    // The pattern counts entries in int: at most 13 per tetrahedron and 1 per node.
+    if (def->nodeCount < 1 || def->tetrahedronCount < 0 ||
+        def->tetrahedronCount > INT32_MAX / 16 - def->nodeCount / 16) {
+        return jnFail(
+            error, jn_badArgument, "a Laplacian of %d nodes and %d tetrahedra", def->nodeCount, def->tetrahedronCount);
+    }
+    for (size_t i = 0; i < 4 * (size_t)def->tetrahedronCount; ++i) {
+        if (def->tetrahedra[i] < 0 || def->tetrahedra[i] >= def->nodeCount) {
+            return jnFail(error, jn_badData, "tetrahedron %zu has node %d; there are %d", i / 4,
+                (int)def->tetrahedra[i], def->nodeCount);
+        }
+    }
+    return jn_ok;
+}
+
+jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian, jnError* error)
+{
+    *laplacian = NULL;
+    jnResult result = Check(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaLaplacian* l = calloc(1, sizeof(*l));
+    if (l == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for a Laplacian");
+    }
+    Configure(&l->common);
+    l->nodeCount = def->nodeCount;
+    l->threads = def->threads;
+    l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
+    if (l->freeIndex == NULL || !FindPattern(def, l)) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for a Laplacian of %d nodes", def->nodeCount);
+        goto failed;
+    }
+    for (int n = 0; n < def->nodeCount; ++n) {
+        l->freeIndex[n] = def->held != NULL && def->held[n] != 0 ? -1 : l->freeCount++;
+    }
+    Assemble(l, def);
+    size_t size = (size_t)l->freeCount, half = ((size_t)l->rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
+    l->matrix = cholmod_allocate_sparse(size, size, half + 1, 1, 1, -1, CHOLMOD_REAL, &l->common);
+    if (l->matrix != NULL) {
+        FillFreeMatrix(l);
+        l->factor = cholmod_analyze(l->matrix, &l->common);
+    }
+    result = l->factor != NULL ? FactorMatrix(l, error) : Fail(&l->common, l->nodeCount, error);
+    if (result == jn_ok) {
+        *laplacian = l;
+        return jn_ok;
+    }
+failed:
+    jnaDestroyLaplacian(l);
+    return result;
+}
+
+jnResult jnaLaplacian_Factor(jnaLaplacian* l, const jnaLaplacianDef* def, jnError* error)
+{
+    JN_ASSERT(def->nodeCount == l->nodeCount);
+    Assemble(l, def);
+    FillFreeMatrix(l);
+    return FactorMatrix(l, error);
+}
+
+void jnaDestroyLaplacian(jnaLaplacian* l)
+{
+    if (l == NULL) {
+        return;
+    }
+    cholmod_free_sparse(&l->matrix, &l->common);
+    cholmod_free_factor(&l->factor, &l->common);
+    cholmod_finish(&l->common);
+    free(l->freeIndex);
+    free(l->rowStarts);
+    free(l->columns);
+    free(l->entries);
+    free(l);
+}
+
+// Right-hand side of one column: b_f - L_fc x_c.
+static void FillLoad(const jnaLaplacian* l, const double* loads, const double* values, double* out)
+{
+    for (int n = 0; n < l->nodeCount; ++n) {
+        if (l->freeIndex[n] < 0) {
+            continue;
+        }
+        double sum = loads != NULL ? loads[n] : 0;
+        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
+            if (l->freeIndex[l->columns[i]] < 0) {
+                sum -= l->entries[i] * values[l->columns[i]];
+            }
+        }
+        out[l->freeIndex[n]] = sum;
+    }
+}
+
+// One block of columns. The factor is only read; what CHOLMOD writes is in its own `common`.
+static bool SolveBlock(const jnaLaplacian* l, int count, const double* loads, double* values)
+{
+    cholmod_common common;
+    Configure(&common);
+    size_t n = (size_t)l->nodeCount, size = (size_t)l->freeCount;
+    cholmod_dense* right = cholmod_allocate_dense(size, (size_t)count, size, CHOLMOD_REAL, &common);
+    cholmod_dense* solution = NULL;
+    if (right != NULL) {
+        double* x = right->x;
+        for (int c = 0; c < count; ++c) {
+            FillLoad(l, loads != NULL ? loads + (size_t)c * n : NULL, values + (size_t)c * n, x + (size_t)c * size);
+        }
+        solution = cholmod_solve(CHOLMOD_A, l->factor, right, &common);
+    }
+    if (solution != NULL) {
+        const double* x = solution->x;
+        for (int c = 0; c < count; ++c) {
+            for (size_t i = 0; i < n; ++i) {
+                if (l->freeIndex[i] >= 0) {
+                    values[(size_t)c * n + i] = x[(size_t)c * size + (size_t)l->freeIndex[i]];
+                }
+            }
+        }
+    }
+    bool good = solution != NULL;
+    cholmod_free_dense(&right, &common);
+    cholmod_free_dense(&solution, &common);
+    cholmod_finish(&common);
+    return good;
+}
+
+jnResult jnaLaplacian_Solve(const jnaLaplacian* l, int count, const double* loads, double* values, jnError* error)
+{
+    if (l->freeCount == 0) {
+        return jn_ok;
+    }
+    int blocks = (count + BLOCK - 1) / BLOCK, failures = 0;
+    int threads = l->threads > 0 ? l->threads : omp_get_max_threads();
+    threads = threads < blocks ? threads : blocks;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads > 0 ? threads : 1) reduction(+ : failures)
+    for (int b = 0; b < blocks; ++b) {
+        size_t first = (size_t)b * BLOCK * (size_t)l->nodeCount;
+        int width = count - b * BLOCK < BLOCK ? count - b * BLOCK : BLOCK;
+        failures += !SolveBlock(l, width, loads != NULL ? loads + first : NULL, values + first);
+    }
+    return failures == 0
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory to solve a Laplacian of %d nodes", l->nodeCount);
+}
+
+void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* result)
+{
+    for (int n = 0; n < l->nodeCount; ++n) {
+        double sum = 0;
+        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
+            sum += l->entries[i] * values[l->columns[i]];
+        }
+        result[n] = sum;
+    }
+}
+
+double jnaLaplacian_FactorSize(const jnaLaplacian* l)
+{
+    return (double)l->factor->xsize;
+}
+
+void jnaAddTies(const jnaLaplacianTies* ties, const int32_t* tetrahedra, const double* targets, double* load)
+{
+    for (int p = 0; p < ties->count; ++p) {
+        for (int i = 0; ties->tetrahedra[p] >= 0 && i < 4; ++i) {
+            int32_t node = tetrahedra[4 * (size_t)ties->tetrahedra[p] + (size_t)i];
+            load[node] += ties->penalty * ties->weights[4 * (size_t)p + (size_t)i] * targets[p];
+        }
+    }
+}

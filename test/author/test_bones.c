@@ -1,0 +1,368 @@
+// Bones: where they lie in a block whose thickness is known, what they hold, what is told, and the same on the figure
+// and on the body.
+#include "volumes.h"
+
+#include "jounce-author/inside.h"
+#include "volume/bones_internal.h"
+
+static const double size[3] = {1.6, 0.4, 0.4};
+
+// Four joints, 0.4 apart, in a square beam of half-width 0.2.
+static TestVolume MakeBeam(void)
+{
+    TestVolume test = MakeBlock(32, 10, 10, size, 0.1, 4);
+    jnError error;
+    jnaWeightsDef def = jnaDefaultWeightsDef();
+    assert_int_equal(jnaVolume_CarryWeights(&test.volume, &test.character, &def, &error), jn_ok);
+    return test;
+}
+
+static bool HasNote(const jnaNotes* notes, const char* first, const char* second)
+{
+    for (int i = 0; i < notes->count; ++i) {
+        if (strstr(notes->lines[i], first) != NULL && strstr(notes->lines[i], second) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void DepthIsThatOfATaperedCapsule(void** state)
+{
+    (void)state;
+    jnaBone bone = {.ends = {{0, 0, 0}, {2, 0, 0}},
+        .axes = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
+        .radii = {{0.2, 0.1}, {0.4, 0.2}},
+        .caps = {0.1, 0.3}};
+    const struct {
+        double p[3], depth;
+    } points[] = {{{0, 0, 0}, 0}, {{1, 0, 0}, 0}, {{0, 0.2, 0}, 1}, {{1, 0.3, 0}, 1}, {{2, 0, 0.2}, 1},
+        {{-0.1, 0, 0}, 1}, {{2.3, 0, 0}, 1}, {{2.6, 0, 0}, 2}, {{0.5, 0, 0.0625}, 0.5}};
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); ++i) {
+        ASSERT_NEAR(jnaBone_Depth(&bone, points[i].p), points[i].depth, 1e-12);
+    }
+    jnaBone ball = bone, other;
+    memset(ball.ends, 0, sizeof(ball.ends));
+    ball.radii[0][0] = ball.radii[0][1] = ball.radii[1][0] = ball.radii[1][1] = ball.caps[0] = ball.caps[1] = 0.5;
+    ASSERT_NEAR(jnaBone_Depth(&ball, (double[3]){0.3, 0, 0.4}), 1, 1e-12);
+    other = ball;
+    other.ends[0][2] = other.ends[1][2] = 1.25;
+    ASSERT_NEAR(jnaBone_Gap(&ball, &other), 0.25, 1e-12);
+}
+
+// The median over rays of a square lies between its half-width and its half-diagonal: 0.4 * 0.25 of the segment is the
+// smaller of the two ways of ending short.
+static void BonesLieInTheMiddleAndEndShort(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBeam();
+    jnaBoneList bones;
+    jnaNotes notes = {0};
+    jnError error;
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, NULL, &bones, &notes, &error), jn_ok);
+    assert_int_equal(bones.count, 4);
+    for (int b = 0; b < 3; ++b) {
+        const jnaBone* bone = &bones.bones[b];
+        assert_int_equal(bone->joint, b);
+        double start = b == 0 ? 0 : 0.1, end = 0.3;
+        ASSERT_NEAR(bone->ends[0][0] - bone->caps[0], 0.4 * b + start, 0.002);
+        ASSERT_NEAR(bone->ends[1][0] + bone->caps[1], 0.4 * b + end, 0.002);
+        for (int e = 0; e < 2; ++e) {
+            ASSERT_NEAR(bone->ends[e][1], 0, 0.002);
+            ASSERT_NEAR(bone->ends[e][2], 0, 0.002);
+            for (int k = 0; k < 2; ++k) {
+                assert_true(bone->radii[e][k] > 0.25 * 0.2 && bone->radii[e][k] < 0.25 * 0.29);
+            }
+        }
+    }
+    // The last joint has no child: its bone goes to the end of its flesh, thicker, and stays inside.
+    const jnaBone* last = &bones.bones[3];
+    assert_true(last->ends[1][0] + last->caps[1] > 1.4 && last->ends[1][0] + last->caps[1] < 1.6);
+    assert_true(last->radii[0][0] > 0.5 * 0.2 && last->radii[0][0] < 0.5 * 0.29);
+    assert_int_equal(notes.count, 0);
+    jnaDestroyNotes(&notes);
+    jnaDestroyBoneList(&bones);
+    DestroyTestVolume(&test);
+}
+
+// No two bones overlap, and no tetrahedron has corners on two.
+static void CheckApart(const jnaVolume* v, const jnaBoneList* bones)
+{
+    for (int a = 0; a < bones->count; ++a) {
+        for (int b = 0; b < a; ++b) {
+            if (bones->bones[a].joint != bones->bones[b].joint) {
+                assert_true(jnaBone_Gap(&bones->bones[a], &bones->bones[b]) > 0);
+            }
+        }
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        int joint = -1;
+        for (int i = 0; i < 4; ++i) {
+            int held = v->heldBy[v->tetrahedra[4 * t + i]];
+            assert_true(held < v->jointCount && (held < 0 || joint < 0 || held == joint));
+            joint = held >= 0 ? held : joint;
+        }
+    }
+}
+
+static void NodesInABoneAreHeldAndNoneOnTheSkin(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBeam();
+    const jnaVolume* v = &test.volume;
+    jnaBoneList bones;
+    jnError error;
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, NULL, &bones, NULL, &error), jn_ok);
+    int held = 0;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        int inside = -1;
+        for (int b = 0; b < bones.count; ++b) {
+            inside = jnaBone_Depth(&bones.bones[b], v->nodes + 3 * n) < 1 ? bones.bones[b].joint : inside;
+        }
+        assert_int_equal(v->heldBy[n], n < test.character.vertexCount ? -1 : inside);
+        held += inside >= 0;
+    }
+    assert_true(held > 40);
+    CheckApart(v, &bones);
+    for (int j = 0; j < v->jointCount; ++j) {
+        assert_true(v->holdStrength[j] == 0);
+    }
+    jnaDestroyBoneList(&bones);
+    DestroyTestVolume(&test);
+}
+
+static void TheManifestHasItsSay(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBeam();
+    jnaManifest manifest = jnaDefaultManifest();
+    jnaManifestBone joints[] = {{"joint1", 0, jna_boneDirichlet, 0}, {"joint2", 0.5, jna_boneDirichlet, 0},
+        {"joint3", -1, jna_boneSpring, 5e4}};
+    manifest.bones.hold = jna_boneSpring;
+    manifest.bones.joints = joints;
+    manifest.bones.jointCount = 3;
+    jnaBoneList bones;
+    jnaNotes notes = {0};
+    jnError error;
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest, &bones, &notes, &error), jn_ok);
+    assert_int_equal(bones.count, 3);
+    assert_int_equal(bones.bones[1].joint, 2);
+    assert_true(bones.bones[1].radii[0][0] > 0.5 * 0.2);
+    const float* strength = test.volume.holdStrength;
+    assert_true(strength[0] == 1e5f && strength[1] == 0 && strength[2] == 0 && strength[3] == 5e4f);
+    assert_true(HasNote(&notes, "'joint1'", "has no bone"));
+    assert_int_equal(notes.count, 1);
+    jnaDestroyBoneList(&bones);
+    jnaDestroyNotes(&notes);
+    joints[1].joint = "tail";
+    assert_int_equal(
+        jnaVolume_PlaceBones(&test.volume, &test.character, &manifest, &bones, &notes, &error), jn_badData);
+    assert_non_null(strstr(error.message, "'tail'"));
+    assert_int_equal(bones.count, 0);
+    DestroyTestVolume(&test);
+}
+
+// A beam so coarse that no bone has a node in it is still held, by the nodes nearest to the axis.
+static void ThinBonesReachForTheNearestNodes(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBlock(16, 3, 3, size, 0, 4);
+    jnError error;
+    jnaWeightsDef def = jnaDefaultWeightsDef();
+    jnaBoneList bones;
+    jnaNotes notes = {0};
+    assert_int_equal(jnaVolume_CarryWeights(&test.volume, &test.character, &def, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, NULL, &bones, &notes, &error), jn_ok);
+    int counts[4] = {0};
+    for (int n = 0; n < test.volume.nodeCount; ++n) {
+        if (test.volume.heldBy[n] >= 0) {
+            assert_true(n >= test.character.vertexCount);
+            counts[test.volume.heldBy[n]]++;
+        }
+    }
+    for (int j = 0; j < 4; ++j) {
+        assert_in_range(counts[j], 2, 12);
+    }
+    CheckApart(&test.volume, &bones);
+    jnaDestroyBoneList(&bones);
+    jnaDestroyNotes(&notes);
+    DestroyTestVolume(&test);
+}
+
+static void ALoosePieceIsHeldAndTold(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBlock(32, 10, 10, size, 0.1, 4);
+    jnaVolume* v = &test.volume;
+    v->nodes = realloc(v->nodes, (size_t)(v->nodeCount + 4) * 3 * sizeof(double));
+    v->tetrahedra = realloc(v->tetrahedra, (size_t)(v->tetrahedronCount + 1) * 4 * sizeof(int32_t));
+    for (int i = 0; i < 4; ++i) {
+        double* p = v->nodes + 3 * (v->nodeCount + i);
+        p[0] = 2.5 + 0.1 * (i == 1);
+        p[1] = 0.1 * (i == 2);
+        p[2] = 0.1 * (i == 3);
+        v->tetrahedra[4 * v->tetrahedronCount + i] = v->nodeCount + i;
+    }
+    v->nodeCount += 4;
+    v->tetrahedronCount++;
+    jnError error;
+    jnaWeightsDef def = jnaDefaultWeightsDef();
+    jnaNotes notes = {0};
+    assert_int_equal(jnaVolume_CarryWeights(v, &test.character, &def, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(v, &test.character, NULL, NULL, &notes, &error), jn_ok);
+    for (int i = 1; i <= 4; ++i) {
+        assert_int_equal(v->heldBy[v->nodeCount - i], 3);
+    }
+    assert_true(HasNote(&notes, "'joint3'", "loose piece"));
+    jnaDestroyNotes(&notes);
+    DestroyTestVolume(&test);
+}
+
+static void SharesFollowTheNames(void** state)
+{
+    (void)state;
+    jnaCharacter figure;
+    jnError error;
+    double shares[64];
+    assert_int_equal(jnaCreateFigure(&figure, &error), jn_ok);
+    jnaDefaultBoneShares(&figure, shares);
+    for (int j = 0; j < figure.jointCount; ++j) {
+        const char* name = figure.joints[j].name;
+        bool rigid = strstr(name, "Head") != NULL || strstr(name, "Hand") != NULL || strstr(name, "Foot") != NULL ||
+                     strstr(name, "Toe") != NULL;
+        assert_true(rigid ? shares[j] >= 0.5 : shares[j] <= 0.3);
+        snprintf(figure.joints[j].name, sizeof(figure.joints[j].name), "b%d", j);
+    }
+    // Without names the ends of limbs are still the stiffer ones.
+    jnaDefaultBoneShares(&figure, shares);
+    for (int j = 0; j < figure.jointCount; ++j) {
+        bool leaf = true;
+        for (int c = 0; c < figure.jointCount; ++c) {
+            leaf = leaf && figure.joints[c].parent != j;
+        }
+        assert_true(leaf ? shares[j] >= 0.5 : shares[j] <= 0.3);
+    }
+    jnaDestroyCharacter(&figure);
+}
+
+// Every joint of some volume holds nodes; bones lie inside: the middle of each is in the flesh of its neighbourhood.
+static void CheckCharacter(TestVolume* test, const char* name)
+{
+    jnaVolume* v = &test->volume;
+    jnError error;
+    jnaWeightsDef def = jnaDefaultWeightsDef();
+    jnaBoneList bones;
+    jnaNotes notes = {0};
+    assert_int_equal(jnaVolume_CarryWeights(v, &test->character, &def, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(v, &test->character, NULL, &bones, &notes, &error), jn_ok);
+    CheckApart(v, &bones);
+    int* counts = calloc((size_t)v->jointCount, sizeof(int));
+    int held = 0;
+    double total = 0;
+    jnaSlicer slicer;
+    jnaFlesh flesh;
+    assert_int_equal(jnaCreateSlicer(v, &slicer, &error), jn_ok);
+    assert_int_equal(jnaCreateFlesh(v, &test->character, &slicer, &flesh, &error), jn_ok);
+    for (int n = 0; n < v->nodeCount; ++n) {
+        total += v->heldBy[n] >= 0 ? flesh.nodeVolumes[n] : 0;
+        held += v->heldBy[n] >= 0;
+        if (v->heldBy[n] >= 0) {
+            counts[v->heldBy[n]]++;
+        }
+    }
+    print_message("%s: %d nodes, %d held, %.1f %% of the volume, %d bones, %d notes\n", name, v->nodeCount, held,
+        100 * total / flesh.total, bones.count, notes.count);
+    assert_true(total < 0.25 * flesh.total);
+    for (int j = 0; j < v->jointCount; ++j) {
+        if (flesh.volumes[j] > 0.01 * flesh.total) {
+            assert_true(counts[j] >= 3);
+        }
+    }
+    for (int b = 0; b < bones.count; ++b) {
+        const jnaBone* bone = &bones.bones[b];
+        double middle[3];
+        jnaSection section;
+        for (int i = 0; i < 3; ++i) {
+            middle[i] = 0.5 * (bone->ends[0][i] + bone->ends[1][i]);
+        }
+        jnaSlice(&slicer, middle, bone->axes[0], bone->axes[1], &section);
+        // Fingers share one bone, which may lie between them.
+        if (flesh.volumes[bone->joint] > 0.002 * flesh.total) {
+            assert_true(section.inside);
+        }
+    }
+    free(counts);
+    jnaDestroyFlesh(&flesh);
+    jnaDestroySlicer(&slicer);
+    jnaDestroyBoneList(&bones);
+    jnaDestroyNotes(&notes);
+}
+
+static void TheFigureIsHeld(void** state)
+{
+    (void)state;
+    if (!HaveTetgen()) {
+        print_message("skipped: no tetgen\n");
+        skip();
+    }
+    TestVolume test = MakeFigureVolume("-pYq1.4a1e-5");
+    CheckCharacter(&test, "figure");
+    for (int j = 0; j < test.character.jointCount; ++j) {
+        snprintf(test.character.joints[j].name, sizeof(test.character.joints[j].name), "b%d", j);
+    }
+    CheckCharacter(&test, "figure without names");
+    DestroyTestVolume(&test);
+}
+
+static void TheBodyIsHeld(void** state)
+{
+    (void)state;
+    if (access(BODY_DATA "body.glb", R_OK) != 0 || !HaveTetgen()) {
+        print_message("skipped: no shared data or no tetgen\n");
+        skip();
+    }
+    TestVolume test = MakeBodyVolume("-pYq1.4a1e-5", NULL);
+    CheckCharacter(&test, "body");
+    DestroyTestVolume(&test);
+}
+
+// A beam with a bone as a picture: a PNG of the size that it says, and no file where it cannot be written.
+static void APictureIsWritten(void** state)
+{
+    (void)state;
+    TestVolume test = MakeBeam();
+    jnaBoneList bones;
+    jnError error;
+    char path[512];
+    unsigned char head[24];
+    snprintf(path, sizeof(path), "%s/bones_%ld.png", JN_BINARY_DIR, (long)getpid());
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, NULL, &bones, NULL, &error), jn_ok);
+    assert_int_equal(jnaPictureBones(&test.volume, &test.character, &bones, path, &error), jn_ok);
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(head, 1, sizeof(head), file), sizeof(head));
+    fclose(file);
+    unlink(path);
+    assert_memory_equal(head, "\x89PNG", 4);
+    assert_int_equal(head[22] << 8 | head[23], 800);
+    assert_int_equal(jnaPictureBones(&test.volume, &test.character, &bones, "/nowhere/bones.png", &error), jn_ioFailed);
+    jnaDestroyBoneList(&bones);
+    DestroyTestVolume(&test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(DepthIsThatOfATaperedCapsule),
+        cmocka_unit_test(BonesLieInTheMiddleAndEndShort),
+        cmocka_unit_test(NodesInABoneAreHeldAndNoneOnTheSkin),
+        cmocka_unit_test(TheManifestHasItsSay),
+        cmocka_unit_test(ThinBonesReachForTheNearestNodes),
+        cmocka_unit_test(ALoosePieceIsHeldAndTold),
+        cmocka_unit_test(SharesFollowTheNames),
+        cmocka_unit_test(TheFigureIsHeld),
+        cmocka_unit_test(TheBodyIsHeld),
+        cmocka_unit_test(APictureIsWritten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+// Volumes for tests: a block of tetrahedra made by code, with joints along it, and the tetrahedra that the `tetgen`
+// program finds inside a closed surface.
+#pragma once
+
+#include "support.h"
+
+#include "jounce-author/figure.h"
+#include "jounce-author/import.h"
+#include "jounce-author/volume.h"
+
+#include <unistd.h>
+
+typedef struct TestVolume {
+    jnaCharacter character;
+    jnaVolume volume;
+} TestVolume;
+
+static inline void DestroyTestVolume(TestVolume* test)
+{
+    jnaDestroyCharacter(&test->character);
+    jnaDestroyVolume(&test->volume);
+}
+
+static inline void OrientTetrahedra(jnaVolume* v)
+{
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        int32_t* c = v->tetrahedra + 4 * t;
+        double e[3][3];
+        for (int i = 0; i < 3; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                e[i][k] = v->nodes[3 * c[i + 1] + k] - v->nodes[3 * c[0] + k];
+            }
+        }
+        double d = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                   e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                   e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+        if (d < 0) {
+            int32_t swap = c[2];
+            c[2] = c[3];
+            c[3] = swap;
+        }
+    }
+}
+
+// Vertex v is node v: a corner of any tetrahedron that has it.
+static inline void EmbedIdentity(jnaVolume* v, int vertexCount)
+{
+    v->vertexCount = vertexCount;
+    v->skinTetrahedra = malloc((size_t)vertexCount * sizeof(int32_t));
+    v->skinWeights = calloc((size_t)vertexCount * 4, sizeof(double));
+    v->skinOffsets = calloc((size_t)vertexCount * 3, sizeof(double));
+    memset(v->skinTetrahedra, 0xff, (size_t)vertexCount * sizeof(int32_t));
+    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
+        int node = v->tetrahedra[i];
+        if (node < vertexCount && v->skinTetrahedra[node] < 0) {
+            v->skinTetrahedra[node] = i / 4;
+            v->skinWeights[4 * node + i % 4] = 1;
+        }
+    }
+}
+
+// Joints of a chain along x: joint j at x = j * step, all at rest without rotation.
+static inline void SetChain(jnaCharacter* c, double step)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        jnaJoint* joint = &c->joints[j];
+        *joint = (jnaJoint){.parent = j - 1, .rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
+        snprintf(joint->name, sizeof(joint->name), "joint%d", j);
+        joint->translation[0] = j > 0 ? (float)step : 0.0f;
+        for (int i = 0; i < 3; ++i) {
+            joint->inverseBind[5 * i] = 1;
+        }
+        joint->inverseBind[3] = -(float)(j * step);
+    }
+}
+
+// Linear blending between the two joints around x; constant beyond the ends.
+static inline void SetChainInfluences(jnaCharacter* c, double step)
+{
+    for (int v = 0; v < c->vertexCount; ++v) {
+        double x = (double)c->positions[3 * v] / step - 0.5;
+        x = fmin(fmax(x, 0), c->jointCount - 1);
+        int first = (int)fmin(x, c->jointCount - 2);
+        double b = x - first;
+        jnaInfluences* in = &c->influences[v];
+        in->joints[0] = (uint16_t)(b > 0.5 ? first + 1 : first);
+        in->joints[1] = (uint16_t)(b > 0.5 ? first : first + 1);
+        in->weights[0] = (float)fmax(b, 1 - b);
+        in->weights[1] = 1 - in->weights[0];
+        in->joints[1] = in->weights[1] > 0 ? in->joints[1] : 0;
+    }
+}
+
+// A block of nx by ny by nz cells of six tetrahedra each; sides in metres. Boundary nodes come first and are the
+// character's vertices; inner ones are moved by up to `jitter` cells. Two or more joints stand along x, inside.
+static inline TestVolume MakeBlock(int nx, int ny, int nz, const double size[3], double jitter, int joints)
+{
+    TestVolume test = {0};
+    jnaVolume* v = &test.volume;
+    int side[3] = {nx + 1, ny + 1, nz + 1}, cells[3] = {nx, ny, nz};
+    v->method = jna_volumeTetgen;
+    v->nodeCount = side[0] * side[1] * side[2];
+    v->tetrahedronCount = 6 * nx * ny * nz;
+    v->nodes = malloc((size_t)v->nodeCount * 3 * sizeof(double));
+    v->tetrahedra = malloc((size_t)v->tetrahedronCount * 4 * sizeof(int32_t));
+    int* order = malloc((size_t)v->nodeCount * sizeof(int));
+    int next = 0, boundary = 0;
+    Random random = {7};
+    for (int inner = 0; inner < 2; ++inner) {
+        for (int n = 0; n < v->nodeCount; ++n) {
+            int at[3] = {n % side[0], n / side[0] % side[1], n / (side[0] * side[1])};
+            bool inside = true;
+            for (int k = 0; k < 3; ++k) {
+                inside = inside && at[k] > 0 && at[k] < cells[k];
+            }
+            if (inside != (inner == 1)) {
+                continue;
+            }
+            for (int k = 0; k < 3; ++k) {
+                double move = inside ? Uniform(&random, -jitter, jitter) : 0;
+                double middle = k == 0 ? 0 : 0.5;
+                v->nodes[3 * next + k] = size[k] * ((at[k] + move) / cells[k] - middle);
+            }
+            order[n] = next++;
+        }
+        boundary = inner == 0 ? next : boundary;
+    }
+    static const int paths[6][2] = {{1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 1}, {4, 2}};
+    for (int cell = 0, t = 0; cell < nx * ny * nz; ++cell) {
+        int at[3] = {cell % nx, cell / nx % ny, cell / (nx * ny)};
+        for (int p = 0; p < 6; ++p, ++t) {
+            int steps[4] = {0, paths[p][0], paths[p][0] | paths[p][1], 7};
+            for (int c = 0; c < 4; ++c) {
+                int x = at[0] + (steps[c] & 1), y = at[1] + (steps[c] >> 1 & 1), z = at[2] + (steps[c] >> 2);
+                v->tetrahedra[4 * t + c] = order[(z * side[1] + y) * side[0] + x];
+            }
+        }
+    }
+    free(order);
+    OrientTetrahedra(v);
+    EmbedIdentity(v, boundary);
+    jnaCharacter* c = &test.character;
+    c->jointCount = joints;
+    c->vertexCount = c->fileVertexCount = boundary;
+    jnError error;
+    assert_int_equal(jnaCharacter_Allocate(c, false, &error), jn_ok);
+    for (int i = 0; i < 3 * boundary; ++i) {
+        c->positions[i] = (float)v->nodes[i];
+    }
+    SetChain(c, size[0] / joints);
+    SetChainInfluences(c, size[0] / joints);
+    return test;
+}
+
+static inline bool HaveTetgen(void)
+{
+    return access("/usr/bin/tetgen", X_OK) == 0;
+}
+
+// Reads the numbers of a .node or .ele file of tetgen: `columns` after each index.
+static inline void ReadTetgen(const char* path, int columns, int* count, double** numbers)
+{
+    FILE* file = fopen(path, "r");
+    assert_non_null(file);
+    char line[256];
+    assert_non_null(fgets(line, sizeof(line), file));
+    *count = atoi(line);
+    *numbers = malloc((size_t)*count * (size_t)columns * sizeof(double));
+    for (int i = 0; i < *count; ++i) {
+        double index;
+        assert_int_equal(fscanf(file, "%lf", &index), 1);
+        for (int k = 0; k < columns; ++k) {
+            assert_int_equal(fscanf(file, "%lf", *numbers + i * columns + k), 1);
+        }
+    }
+    fclose(file);
+}
+
+// The inside of a character's closed, welded surface. positions: [vertexCount][3], those of the surface to fill.
+static inline void FillByTetgen(const jnaCharacter* c, const double* positions, const char* switches, jnaVolume* v)
+{
+    char base[400], path[512], command[1024];
+    snprintf(base, sizeof(base), "%s/tetgen_%ld", JN_BINARY_DIR, (long)getpid());
+    snprintf(path, sizeof(path), "%s.smesh", base);
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%d 3 0 0\n", c->vertexCount);
+    for (int i = 0; i < c->vertexCount; ++i) {
+        fprintf(file, "%d %.17g %.17g %.17g\n", i, positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]);
+    }
+    fprintf(file, "%d 0\n", c->triangleCount);
+    for (int t = 0; t < c->triangleCount; ++t) {
+        const int32_t* corner = c->triangles + 3 * t;
+        fprintf(file, "3 %d %d %d\n", c->weld[corner[0]], c->weld[corner[1]], c->weld[corner[2]]);
+    }
+    fprintf(file, "0\n0\n");
+    fclose(file);
+    snprintf(command, sizeof(command), "tetgen %s '%s' > /dev/null", switches, path);
+    assert_int_equal(system(command), 0);
+    unlink(path);
+    double* elements;
+    snprintf(path, sizeof(path), "%s.1.node", base);
+    ReadTetgen(path, 3, &v->nodeCount, &v->nodes);
+    snprintf(path, sizeof(path), "%s.1.ele", base);
+    ReadTetgen(path, 4, &v->tetrahedronCount, &elements);
+    v->tetrahedra = malloc((size_t)v->tetrahedronCount * 4 * sizeof(int32_t));
+    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
+        v->tetrahedra[i] = (int32_t)elements[i];
+    }
+    free(elements);
+    static const char* const leftovers[] = {"node", "ele", "face", "edge", "smesh"};
+    for (size_t i = 0; i < sizeof(leftovers) / sizeof(leftovers[0]); ++i) {
+        snprintf(path, sizeof(path), "%s.1.%s", base, leftovers[i]);
+        unlink(path);
+    }
+    v->method = jna_volumeTetgen;
+    OrientTetrahedra(v);
+    EmbedIdentity(v, c->vertexCount);
+}
+
+static inline TestVolume MakeFigureVolume(const char* switches)
+{
+    TestVolume test = {0};
+    jnError error;
+    assert_int_equal(jnaCreateFigure(&test.character, &error), jn_ok);
+    double* positions = malloc((size_t)test.character.vertexCount * 3 * sizeof(double));
+    for (int i = 0; i < 3 * test.character.vertexCount; ++i) {
+        positions[i] = (double)test.character.positions[i];
+    }
+    FillByTetgen(&test.character, positions, switches, &test.volume);
+    free(positions);
+    return test;
+}
+
+#define BODY_DATA JN_SOURCE_DIR "/../shared/data/"
+
+// The body with the surface of body_closed.obj, whose vertices lie within 0.1 mm of the character's.
+// clips may be NULL.
+static inline TestVolume MakeBodyVolume(const char* switches, jnaClipList* clips)
+{
+    TestVolume test = {0};
+    jnaCharacter* c = &test.character;
+    jnError error;
+    jnaClipList own;
+    jnaImportDef def = jnaDefaultImportDef();
+    assert_int_equal(
+        jnaImportCharacter(BODY_DATA "body.glb", &def, c, clips != NULL ? clips : &own, NULL, NULL, &error), jn_ok);
+    if (clips == NULL) {
+        jnaDestroyClipList(&own);
+    }
+    double* closed = malloc((size_t)c->vertexCount * 3 * sizeof(double));
+    FILE* file = fopen(BODY_DATA "body_closed.obj", "r");
+    assert_non_null(file);
+    char line[256];
+    int count = 0;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        double* p = closed + 3 * count;
+        if (count < c->vertexCount && sscanf(line, "v %lf %lf %lf", p, p + 1, p + 2) == 3) {
+            ++count;
+        }
+    }
+    fclose(file);
+    assert_int_equal(count, c->vertexCount);
+    double* positions = malloc((size_t)c->vertexCount * 3 * sizeof(double));
+    int best = 0;
+    for (int v = 0; v < c->vertexCount; ++v) {
+        // Vertices were moved by at most 0.1 mm and lie 0.3 mm apart at least: the first that near is the one.
+        double d = 1;
+        for (int k = 0; k < count && d > 1.1e-8; ++k) {
+            best = (best + 1) % count;
+            d = 0;
+            for (int i = 0; i < 3; ++i) {
+                double e = closed[3 * best + i] - (double)c->positions[3 * v + i];
+                d += e * e;
+            }
+        }
+        ASSERT_AT_MOST(d, 1.1e-8);
+        memcpy(positions + 3 * v, closed + 3 * best, 3 * sizeof(double));
+    }
+    FillByTetgen(c, positions, switches, &test.volume);
+    free(closed);
+    free(positions);
+    return test;
+}
