@@ -370,6 +370,67 @@ static void BetweenSamplesTheEndsMeetTheSteps(void** state)
     }
 }
 
+// A root that the springs are not to feel moves the whole character and nothing else.
+static void InertiaLooksAtTheFirstJoint(void** state)
+{
+    (void)state;
+    int count = soft->vertexCount;
+    float *x = Vectors(count), *target = Vectors(count);
+    for (int felt = 0; felt < 2; ++felt) {
+        jnCharacter *c = Create(soft, jn_timingCausal, 0), *skin = Create(soft, jn_timingCausal, 0);
+        jnSprings_SetInertia(jnCharacter_Springs(c), (float)felt, (float)felt);
+        double farthest = 0;
+        for (int frame = 0; frame < FRAMES; ++frame) {
+            float sine = 0.3f * sinf(0.8f * (float)frame);
+            jnTransform root = {
+                .position = {sinf((float)frame), 0, 0}, .rotation = {0, sine, 0, sqrtf(1 - sine * sine)}};
+            jnPose pose = PoseOf(soft, 40);
+            pose.root = &root;
+            jnCharacter_Step(
+                c, &(jnCharacterInput){.h = H, .pose = pose}, &(jnCharacterOutput){.positions = x, .welded = true});
+            jnCharacter_Skin(skin, &pose, &(jnCharacterOutput){.positions = target, .welded = true});
+            for (int i = 0; i < 3 * count; ++i) {
+                farthest = fmax(farthest, fabs((double)x[i] - (double)target[i]));
+            }
+        }
+        assert_true(felt ? farthest > 0.1 : farthest < 1e-4);
+        jnDestroyCharacter(c);
+        jnDestroyCharacter(skin);
+    }
+    free(x);
+    free(target);
+}
+
+// Vertices without springs jump with a teleport and a pause, and their velocity does not notice.
+static void TeleportsAndPausesAreNotFeltByVerticesWithoutSprings(void** state)
+{
+    (void)state;
+    int count = half->vertexCount;
+    jnCharacter *c = Create(half, jn_timingCausal, 0), *skin = Create(half, jn_timingCausal, 0);
+    float *x = Vectors(2 * count), *target = Vectors(count);
+    for (int frame = 0; frame < FRAMES; ++frame) {
+        // It walks along x at 3 m/s, and is put elsewhere twice.
+        float place =
+            3 * H * (float)(frame - (frame >= 8 ? 1 : 0)) + (frame >= 5 ? 20.0f : 0) + (frame >= 8 ? 7.0f : 0);
+        jnTransform root = {.position = {place, 0, 0}, .rotation = {0, 0, 0, 1}};
+        jnPose pose = PoseOf(half, 40);
+        pose.root = &root;
+        jnCharacter_Step(c,
+            &(jnCharacterInput){
+                .h = frame == 8 ? 0 : H, .pose = pose, .teleport = frame == 5 ? jn_teleportKeep : jn_teleportNone},
+            &(jnCharacterOutput){.positions = x, .velocities = x + 3 * count, .welded = true});
+        jnCharacter_Skin(skin, &pose, &(jnCharacterOutput){.positions = target, .welded = true});
+        for (int i = 3 * half->springCount; i < 3 * count; ++i) {
+            ASSERT_NEAR(x[i], target[i], 1e-5);
+            ASSERT_NEAR(x[3 * count + i], frame > 0 && i % 3 == 0 ? 3 : 0, 1e-3);
+        }
+    }
+    free(x);
+    free(target);
+    jnDestroyCharacter(c);
+    jnDestroyCharacter(skin);
+}
+
 static void APoseThatIsNotFiniteIsTheLastGoodOne(void** state)
 {
     (void)state;
@@ -436,6 +497,8 @@ int main(void)
         cmocka_unit_test(ASnapshotBringsTheSameFramesBack),
         cmocka_unit_test(ALoopRepeatsExactly),
         cmocka_unit_test(BetweenSamplesTheEndsMeetTheSteps),
+        cmocka_unit_test(InertiaLooksAtTheFirstJoint),
+        cmocka_unit_test(TeleportsAndPausesAreNotFeltByVerticesWithoutSprings),
         cmocka_unit_test(APoseThatIsNotFiniteIsTheLastGoodOne),
         cmocka_unit_test(MemoryIsOneBlockOrTheCallers),
     };
