@@ -78,6 +78,7 @@ bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
 
 int jncNew(int argc, char** argv);
+int jncTetrahedralize(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);

@@ -5,6 +5,7 @@
 
 static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
+    {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"picture", "draw the built-in figure, still or in motion", jncPicture},
