@@ -110,6 +110,9 @@ jnResult jnaRunChild(const char* folder, char* const arguments[], double timeLim
 /// Meshes the inside by a body-centred cubic lattice of the given spacing.
 jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);
 
+/// Parts tetrahedra that touch without flesh between them and drops pieces below a share of the volume.
+jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);
+
 /// Hangs the character's vertices on a mesh that does not hold them as nodes.
 jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume, int* outsideCount,
     double* greatestOutside, jnError* error);
