@@ -7,6 +7,7 @@
 static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
+    {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},

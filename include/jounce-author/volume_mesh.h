@@ -1,0 +1,98 @@
+// Making the tetrahedra inside a character, and keeping them in its workspace.
+#pragma once
+
+#include "jounce-author/import.h"
+#include "jounce-author/volume.h"
+
+enum { JNA_ANGLE_BINS = 18, JNA_MAX_LISTED = 16 };
+
+/// How a volume mesh is made. Start from jnaDefaultVolumeDef.
+typedef struct jnaVolumeDef {
+    jnaVolumeMethod method; // auto
+    double edge;            // edge length aimed at inside, metres; 0, the default: chosen
+    int nodes;              // number of nodes aimed at instead; 0: none
+    bool keepInner;         // small closed parts inside others (eyeballs, teeth) belong to the volume; false
+    bool improve;           // move nodes and swap tetrahedra inside until no angle is small; true
+    const char* program;    // the tetgen program; "tetgen"
+    double timeLimit;       // seconds that it may take; 120
+    size_t memoryLimit;     // bytes that it may take; 4 GiB
+} jnaVolumeDef;
+jnaVolumeDef jnaDefaultVolumeDef(void);
+
+/// What a surface is like before anything is done about it.
+typedef struct jnaSurfaceReport {
+    int degenerateCount;     // faces without an area, by index or by place
+    int duplicateCount;      // faces on the same three vertices as another
+    int seamCount;           // vertices joined with another on the same point
+    int boundaryEdgeCount;   // edges of one face
+    int nonManifoldCount;    // edges of more than two faces
+    int holeCount;           // loops of boundary edges, capped
+    int openChainCount;      // boundary edges that close no loop
+    int componentCount;      // connected parts
+    int flippedCount;        // faces against their neighbours' orientation, turned
+    int insideOutCount;      // whole parts that were inside out, turned
+    int leftOutCount;        // small parts inside others, carried by skinning
+    int cavityCount;         // parts that bound a hollow
+    int crossingCount;       // pairs of faces that cross
+    int movedCount;          // vertices moved to undo that
+    double greatestMove;     // metres
+    double area, volume;     // of what is meshed, m2 and m3
+    int32_t crossings[8][2]; // faces of the first pairs
+} jnaSurfaceReport;
+
+/// Shape of tetrahedra. Angles are dihedral, in degrees.
+typedef struct jnaMeshQuality {
+    double volume;         // m3
+    double smallestVolume; // m3, signed
+    double smallestAngle;  // 0 where a tetrahedron is flat or turned over
+    double largestAngle;
+    int invertedCount;                 // tetrahedra without a positive volume
+    int orphanCount;                   // nodes of no tetrahedron
+    int belowFive;                     // tetrahedra with an angle below 5 degrees
+    int64_t histogram[JNA_ANGLE_BINS]; // angles per 10 degrees, six a tetrahedron
+} jnaMeshQuality;
+
+/// Why a bad tetrahedron is still there.
+typedef struct jnaForcedTetrahedron {
+    int32_t tetrahedron;
+    double angle;        // its smallest, degrees
+    double surfaceAngle; // smallest angle that the surface itself has there: between two faces, or in one face
+} jnaForcedTetrahedron;
+
+/// What was made, how, and how long it took.
+typedef struct jnaVolumeReport {
+    jnaVolumeMethod method; // that was used
+    char reason[JNA_NOTE_LENGTH];
+    double edge; // edge length aimed at, metres
+    jnaSurfaceReport surface;
+    jnaMeshQuality before, after; // improvement
+    int forcedCount;              // tetrahedra below 5 degrees where the surface itself has an angle like that
+    int unforcedCount;            // the others below 5 degrees
+    jnaForcedTetrahedron forced[JNA_MAX_LISTED];
+    int outsideCount;       // lattice: surface vertices outside all tetrahedra
+    double greatestOutside; // metres
+    struct {
+        double surface, crossings, mesh, improve; // seconds
+    } time;
+} jnaVolumeReport;
+
+/// Makes the tetrahedra inside a character and hangs its skin on them; weights, bones and material stay NULL.
+/// Small crossings of the surface are repaired for the volume alone; skinOffsets undoes that. The same bytes for any
+/// number of threads. report, notes: may be NULL. Destroy the volume with jnaDestroyVolume.
+jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def, jnaVolume* volume,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error);
+
+/// Measures tetrahedra.
+jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedronCount, const int32_t* tetrahedra);
+
+/// Writes a volume to the folder volume/ of a workspace, each file atomically, volume.json last. Arrays that are NULL
+/// are left out, and removed if they were there. report: NULL keeps what volume.json says about the mesh.
+jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, jnError* error);
+
+/// Reads a volume back, checked as any file is.
+jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error);
+
+/// Makes the volume of a workspace's character unless it is up to date, and records it as the stage "volume".
+/// made: whether it was made anew, may be NULL; then `report` holds what was done, else only counts and quality.
+jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error);

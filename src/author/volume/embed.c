@@ -1,0 +1,307 @@
+// Hanging a skin on tetrahedra that do not hold its vertices as nodes.
+//
+// Each vertex takes the nearest tetrahedron; one that lies in front of the vertex's own face, in the limb across a gap,
+// counts as further away. A vertex outside hangs on by weights beyond 0 and 1, as long as they stay small; further out
+// it hangs on the closest point, and its offset brings it to its place.
+#include "mesh_internal.h"
+
+#include "internal.h"
+
+// Weights beyond which a tetrahedron's motion would be exaggerated.
+static const double leastWeight = -1;
+
+/// Tetrahedra by cell of a grid over them.
+typedef struct Cells {
+    double origin[3], side;
+    int size[3];
+    int32_t* starts; // [cells + 1]
+    int32_t* entries;
+} Cells;
+
+static int CellOf(const Cells* cells, int axis, double x)
+{
+    double at = floor((x - cells->origin[axis]) / cells->side);
+    return at < 0 ? 0 : at >= cells->size[axis] ? cells->size[axis] - 1 : (int)at;
+}
+
+static void CellRange(const Cells* cells, const jnaVolume* v, int t, int low[3], int high[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        double least = INFINITY, most = -INFINITY;
+        for (int k = 0; k < 4; ++k) {
+            double x = v->nodes[3 * v->tetrahedra[4 * t + k] + i];
+            least = fmin(least, x);
+            most = fmax(most, x);
+        }
+        low[i] = CellOf(cells, i, least);
+        high[i] = CellOf(cells, i, most);
+    }
+}
+
+// Calls for each cell that a tetrahedron's box meets: counts, or enters where entries are there.
+static void EnterCells(Cells* cells, const jnaVolume* v, int32_t* fill)
+{
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        int low[3], high[3];
+        CellRange(cells, v, t, low, high);
+        for (int z = low[2]; z <= high[2]; ++z) {
+            for (int y = low[1]; y <= high[1]; ++y) {
+                for (int x = low[0]; x <= high[0]; ++x) {
+                    int cell = x + cells->size[0] * (y + cells->size[1] * z);
+                    if (cells->entries != NULL) {
+                        cells->entries[fill[cell]] = t;
+                    }
+                    fill[cell]++;
+                }
+            }
+        }
+    }
+}
+
+static double MeanEdge(const jnaVolume* v)
+{
+    double sum = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * t;
+        sum += jnaDistance(v->nodes + 3 * c[0], v->nodes + 3 * c[1]) / v->tetrahedronCount;
+    }
+    return sum;
+}
+
+static void DestroyCells(Cells* cells)
+{
+    free(cells->starts);
+    free(cells->entries);
+}
+
+static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
+{
+    *cells = (Cells){.side = MeanEdge(v)};
+    double count = 1;
+    for (int i = 0; i < 3; ++i) {
+        double low = INFINITY, high = -INFINITY;
+        for (int n = 0; n < v->nodeCount; ++n) {
+            low = fmin(low, v->nodes[3 * n + i]);
+            high = fmax(high, v->nodes[3 * n + i]);
+        }
+        cells->origin[i] = low;
+        cells->size[i] = (int)fmin(1000, floor((high - low) / cells->side) + 1);
+        count *= cells->size[i];
+    }
+    cells->starts = jnaAllocate((int64_t)count + 1, sizeof(int32_t));
+    if (cells->starts == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+    EnterCells(cells, v, cells->starts + 1);
+    for (int64_t c = 0; c < (int64_t)count; ++c) {
+        cells->starts[c + 1] += cells->starts[c];
+    }
+    cells->entries = jnaAllocate(cells->starts[(int64_t)count], sizeof(int32_t));
+    int32_t* fill = malloc(((size_t)count + 1) * sizeof(int32_t));
+    if (cells->entries == NULL || fill == NULL) {
+        free(fill);
+        DestroyCells(cells);
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+    memcpy(fill, cells->starts, ((size_t)count + 1) * sizeof(int32_t));
+    EnterCells(cells, v, fill);
+    free(fill);
+    return jn_ok;
+}
+
+// Barycentric weights of a point in a tetrahedron; they sum to 1 but for rounding.
+static void Weights(const jnaVolume* v, int t, const double* p, double w[4])
+{
+    const int32_t* c = v->tetrahedra + 4 * t;
+    const double *a = v->nodes + 3 * c[0], *b = v->nodes + 3 * c[1], *d = v->nodes + 3 * c[2], *e = v->nodes + 3 * c[3];
+    double whole = jnaVolume6(a, b, d, e);
+    w[0] = jnaVolume6(p, b, d, e) / whole;
+    w[1] = jnaVolume6(a, p, d, e) / whole;
+    w[2] = jnaVolume6(a, b, p, e) / whole;
+    w[3] = 1 - w[0] - w[1] - w[2];
+}
+
+// Closest point of a triangle, as weights of its corners (Ericson's regions).
+static void ClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
+{
+    double ab[3], ac[3], ap[3], bp[3], cp[3];
+    jnaSubtract(b, a, ab);
+    jnaSubtract(c, a, ac);
+    jnaSubtract(p, a, ap);
+    jnaSubtract(p, b, bp);
+    jnaSubtract(p, c, cp);
+    double d1 = jnaDot(ab, ap), d2 = jnaDot(ac, ap), d3 = jnaDot(ab, bp), d4 = jnaDot(ac, bp), d5 = jnaDot(ab, cp),
+           d6 = jnaDot(ac, cp), vc = d1 * d4 - d3 * d2, vb = d5 * d2 - d1 * d6, va = d3 * d6 - d5 * d4, s;
+    w[0] = w[1] = w[2] = 0;
+    if (d1 <= 0 && d2 <= 0) {
+        w[0] = 1;
+    } else if (d3 >= 0 && d4 <= d3) {
+        w[1] = 1;
+    } else if (d6 >= 0 && d5 <= d6) {
+        w[2] = 1;
+    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+        w[1] = d1 / (d1 - d3);
+        w[0] = 1 - w[1];
+    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+        w[2] = d2 / (d2 - d6);
+        w[0] = 1 - w[2];
+    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+        w[2] = (d4 - d3) / (d4 - d3 + d5 - d6);
+        w[1] = 1 - w[2];
+    } else {
+        s = 1 / (va + vb + vc);
+        w[1] = vb * s;
+        w[2] = vc * s;
+        w[0] = 1 - w[1] - w[2];
+    }
+}
+
+// Weights of the point of a tetrahedron that is closest to p, and how far that is.
+static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
+{
+    static const uint8_t faces[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
+    const int32_t* c = v->tetrahedra + 4 * t;
+    Weights(v, t, p, w);
+    if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0 && w[3] >= 0) {
+        return 0;
+    }
+    double nearest = INFINITY;
+    for (int f = 0; f < 4; ++f) {
+        double x[3], part[3];
+        ClosestOnTriangle(
+            p, v->nodes + 3 * c[faces[f][0]], v->nodes + 3 * c[faces[f][1]], v->nodes + 3 * c[faces[f][2]], part);
+        for (int i = 0; i < 3; ++i) {
+            x[i] = part[0] * v->nodes[3 * c[faces[f][0]] + i] + part[1] * v->nodes[3 * c[faces[f][1]] + i] +
+                   part[2] * v->nodes[3 * c[faces[f][2]] + i];
+        }
+        double distance = jnaDistance(p, x);
+        if (distance < nearest) {
+            nearest = distance;
+            memset(w, 0, 4 * sizeof(*w));
+            for (int k = 0; k < 3; ++k) {
+                w[faces[f][k]] = part[k];
+            }
+        }
+    }
+    return nearest;
+}
+
+typedef struct Found {
+    int32_t tetrahedron;
+    double score, distance;
+} Found;
+
+// A lower bound of the distance to all cells outside the given ring lets the search stop.
+static Found Search(const jnaVolume* v, const Cells* cells, const double* p, const double* normal)
+{
+    Found best = {-1, INFINITY, INFINITY};
+    int at[3], most = 0;
+    for (int i = 0; i < 3; ++i) {
+        at[i] = CellOf(cells, i, p[i]);
+        most = cells->size[i] > most ? cells->size[i] : most;
+    }
+    for (int ring = 0; ring <= most && best.score > (ring - 2) * cells->side; ++ring) {
+        for (int z = at[2] - ring; z <= at[2] + ring; ++z) {
+            for (int y = at[1] - ring; y <= at[1] + ring; ++y) {
+                bool shell = abs(z - at[2]) == ring || abs(y - at[1]) == ring;
+                for (int x = at[0] - ring; x <= at[0] + ring; x += shell || ring == 0 ? 1 : 2 * ring) {
+                    if (x < 0 || y < 0 || z < 0 || x >= cells->size[0] || y >= cells->size[1] || z >= cells->size[2]) {
+                        continue;
+                    }
+                    int cell = x + cells->size[0] * (y + cells->size[1] * z);
+                    for (int32_t e = cells->starts[cell]; e < cells->starts[cell + 1]; ++e) {
+                        double w[4], front = 0;
+                        int32_t t = cells->entries[e];
+                        double distance = Closest(v, t, p, w);
+                        for (int i = 0; i < 3; ++i) {
+                            const int32_t* c = v->tetrahedra + 4 * t;
+                            double middle = 0.25 * (v->nodes[3 * c[0] + i] + v->nodes[3 * c[1] + i] +
+                                                       v->nodes[3 * c[2] + i] + v->nodes[3 * c[3] + i]);
+                            front += (middle - p[i]) * normal[i];
+                        }
+                        double score = distance + 0.5 * fmax(front, 0);
+                        if (score < best.score || (score <= best.score && t < best.tetrahedron)) {
+                            best = (Found){t, score, distance};
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return best;
+}
+
+static double* VertexNormals(const jnaSurface* surface)
+{
+    double* normals = jnaAllocate(surface->vertexCount, 3 * sizeof(double));
+    for (int t = 0; normals != NULL && t < surface->triangleCount; ++t) {
+        const int32_t* c = surface->triangles + 3 * t;
+        double area[3];
+        jnaAreaVector(
+            surface->positions + 3 * c[0], surface->positions + 3 * c[1], surface->positions + 3 * c[2], area);
+        for (int k = 0; k < 3; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                normals[3 * c[k] + i] += area[i];
+            }
+        }
+    }
+    for (int v = 0; normals != NULL && v < surface->vertexCount; ++v) {
+        double length = jnaLength(normals + 3 * v);
+        for (int i = 0; i < 3 && length > 0; ++i) {
+            normals[3 * v + i] /= length;
+        }
+    }
+    return normals;
+}
+
+static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const double* p)
+{
+    double *w = v->skinWeights + 4 * vertex, closest[4];
+    Weights(v, tetrahedron, p, w);
+    if (fmin(fmin(w[0], w[1]), fmin(w[2], w[3])) < leastWeight) {
+        Closest(v, tetrahedron, p, closest);
+        memcpy(w, closest, sizeof(closest));
+    }
+    v->skinTetrahedra[vertex] = tetrahedron;
+    for (int i = 0; i < 3; ++i) {
+        double sum = 0;
+        for (int k = 0; k < 4; ++k) {
+            sum += w[k] * v->nodes[3 * v->tetrahedra[4 * tetrahedron + k] + i];
+        }
+        v->skinOffsets[3 * vertex + i] = p[i] - sum;
+    }
+}
+
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume, int* outsideCount,
+    double* greatestOutside, jnError* error)
+{
+    Cells cells;
+    double *normals = VertexNormals(surface), *far = jnaAllocate(character->vertexCount, sizeof(double));
+    jnResult result = normals != NULL && far != NULL ? CreateCells(volume, &cells, error)
+                                                     : jnFail(error, jn_outOfMemory, "out of memory for a skin");
+    if (result == jn_ok) {
+#pragma omp parallel for schedule(dynamic, 64)
+        for (int v = 0; v < character->vertexCount; ++v) {
+            int32_t on = surface->vertexOf[v];
+            volume->skinTetrahedra[v] = -1;
+            volume->skinWeights[4 * v] = 1;
+            if (on >= 0) {
+                double p[3];
+                for (int i = 0; i < 3; ++i) {
+                    p[i] = (double)character->positions[3 * v + i];
+                }
+                Found found = Search(volume, &cells, p, normals + 3 * on);
+                HangVertex(volume, v, found.tetrahedron, p);
+                far[v] = found.distance;
+            }
+        }
+        for (int v = 0; v < character->vertexCount; ++v) {
+            *outsideCount += far[v] > 0;
+            *greatestOutside = fmax(*greatestOutside, far[v]);
+        }
+        DestroyCells(&cells);
+    }
+    free(normals);
+    free(far);
+    return result;
+}

@@ -1,0 +1,213 @@
+// What the files that make the tetrahedra share: the surface as it is meshed, a tree over its triangles, small
+// vectors, and exact signs.
+#pragma once
+
+#include "jounce-author/volume_mesh.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JNA_DEGREES (180.0 / 3.14159265358979323846)
+
+/// A surface made ready: closed where it can be, turned outward, without what is left out. Coordinates are floats in
+/// doubles, so that jnaOrient is exact.
+typedef struct jnaSurface {
+    int vertexCount;
+    double* positions; // [vertexCount][3]
+    int triangleCount;
+    int32_t* triangles; // [triangleCount][3], counter-clockwise from outside
+    int characterVertexCount;
+    int32_t* vertexOf; // [characterVertexCount], vertex of the surface or -1 where left out
+    int cavityCount;
+    double (*cavities)[3]; // [cavityCount], a point in each hollow
+    jnaSurfaceReport report;
+} jnaSurface;
+
+/// Prepares a character's surface. A surface that encloses nothing is an error.
+jnResult jnaCreateSurface(
+    const jnaCharacter* character, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error);
+void jnaDestroySurface(jnaSurface* surface);
+
+/// An edge of a triangle mesh as one of its faces sees it.
+typedef struct jnaFaceEdge {
+    int32_t low, high; // vertices, low < high
+    int32_t face;
+    bool reversed; // the face runs from high to low
+} jnaFaceEdge;
+
+/// Lists the three edges of each face, sorted by vertices, then face. Owned by the caller; NULL when out of memory.
+jnaFaceEdge* jnaListFaceEdges(int triangleCount, const int32_t* triangles);
+
+/// A binary tree of boxes over triangles, with the moments that give the winding number from far away.
+typedef struct jnaTreeNode {
+    double low[3], high[3];
+    double center[3];     // area-weighted
+    double normal[3];     // sum of area times normal
+    double radius;        // of a ball around center that holds the triangles
+    int32_t first, count; // triangles of a leaf: order[first] to order[first + count - 1]
+    int32_t left, right;  // children, -1 for a leaf
+} jnaTreeNode;
+
+typedef struct jnaTree {
+    int nodeCount;
+    jnaTreeNode* nodes;
+    int32_t* order; // [triangleCount]
+    const double* positions;
+    const int32_t* triangles;
+} jnaTree;
+
+jnResult jnaCreateTree(
+    const double* positions, int triangleCount, const int32_t* triangles, jnaTree* tree, jnError* error);
+void jnaDestroyTree(jnaTree* tree);
+
+/// Calls visit for each triangle whose box meets the given one, in an order that only the surface decides; stops when
+/// it returns false.
+void jnaTree_Visit(const jnaTree* tree, const double low[3], const double high[3],
+    bool (*visit)(int32_t triangle, void* user), void* user);
+
+/// Generalised winding number: 1 inside a closed surface, 0 outside, between the two near holes.
+double jnaTree_Winding(const jnaTree* tree, const double point[3]);
+
+/// Pairs of triangles that cross or touch where they have no vertex or edge in common.
+typedef struct jnaCrossings {
+    int count, capacity;
+    int32_t (*pairs)[2]; // first < second, ascending
+} jnaCrossings;
+
+jnResult jnaFindCrossings(const jnaTree* tree, int triangleCount, jnaCrossings* crossings, jnError* error);
+void jnaDestroyCrossings(jnaCrossings* crossings);
+
+/// Whether two triangles cross; see jnaFindCrossings.
+bool jnaTrianglesCross(const double* positions, const int32_t a[3], const int32_t b[3]);
+
+/// Moves vertices as little as needed until no pair crosses. *repaired is false, and the surface as it was, where
+/// that would take large moves.
+jnResult jnaRepairCrossings(jnaSurface* surface, bool* repaired, jnError* error);
+
+/// Tetrahedra in the making.
+typedef struct jnaMesh {
+    int nodeCount, nodeCapacity;
+    double* nodes; // [nodeCount][3]
+    int tetrahedronCount, tetrahedronCapacity;
+    int32_t* tetrahedra; // [tetrahedronCount][4]
+} jnaMesh;
+void jnaDestroyMesh(jnaMesh* mesh);
+bool jnaMesh_AddNode(jnaMesh* mesh, const double position[3]);
+bool jnaMesh_AddTetrahedron(jnaMesh* mesh, int32_t a, int32_t b, int32_t c, int32_t d);
+
+/// Meshes a closed surface by the tetgen program. The first nodes are the surface's vertices. greatestVolume: of a
+/// tetrahedron, m3. A surface that it refuses is jn_badData with its reason in our words.
+jnResult jnaRunTetgen(
+    const jnaSurface* surface, const jnaVolumeDef* def, double greatestVolume, jnaMesh* mesh, jnError* error);
+
+/// Runs a program in a folder with limits on time and memory. output: what it printed, [outputSize], its end where it
+/// was longer, always terminated. *status is as waitpid gives it; a time limit that was hit ends in jn_ioFailed.
+jnResult jnaRunChild(const char* folder, char* const arguments[], double timeLimit, size_t memoryLimit, char* output,
+    size_t outputSize, int* status, jnError* error);
+
+/// Meshes the inside by a body-centred cubic lattice of the given spacing.
+jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);
+
+/// Parts tetrahedra that touch without flesh between them and drops pieces below a share of the volume.
+jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);
+
+/// Hangs the character's vertices on a mesh that does not hold them as nodes.
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume, int* outsideCount,
+    double* greatestOutside, jnError* error);
+
+/// Improves tetrahedra inside: nodes below fixedCount and all on the boundary stay where they are, and the boundary's
+/// faces stay. No node index below fixedCount changes.
+jnResult jnaImproveMesh(jnaMesh* mesh, int fixedCount, jnError* error);
+
+/// Faces of one tetrahedron only, turned outward: [*count][3], owned by the caller. NULL when out of memory.
+int32_t* jnaListBoundary(const jnaMesh* mesh, int* count);
+
+/// Which bad tetrahedra the boundary forces, by its own angles; fills the report's list.
+jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError* error);
+
+/// Six dihedral angles of a tetrahedron in radians, edges 01 02 03 12 13 23; false where it has no positive volume.
+bool jnaDihedrals(const double* a, const double* b, const double* c, const double* d, double angles[6]);
+
+/// Six times the signed volume of a tetrahedron: positive where d sees a, b, c counter-clockwise from the far side.
+static inline double jnaVolume6(const double* a, const double* b, const double* c, const double* d)
+{
+    double u[3], v[3], w[3];
+    for (int i = 0; i < 3; ++i) {
+        u[i] = b[i] - a[i];
+        v[i] = c[i] - a[i];
+        w[i] = d[i] - a[i];
+    }
+    return w[0] * (u[1] * v[2] - u[2] * v[1]) + w[1] * (u[2] * v[0] - u[0] * v[2]) + w[2] * (u[0] * v[1] - u[1] * v[0]);
+}
+
+/// The sign of jnaVolume6, exact for coordinates that are floats.
+int jnaOrient(const double* a, const double* b, const double* c, const double* d);
+
+static inline void jnaSubtract(const double* a, const double* b, double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = a[i] - b[i];
+    }
+}
+
+static inline void jnaCross(const double* a, const double* b, double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static inline double jnaDot(const double* a, const double* b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline double jnaLength(const double* a)
+{
+    return sqrt(jnaDot(a, a));
+}
+
+static inline double jnaDistance(const double* a, const double* b)
+{
+    double d[3];
+    jnaSubtract(a, b, d);
+    return jnaLength(d);
+}
+
+/// Twice the area vector of a triangle.
+static inline void jnaAreaVector(const double* a, const double* b, const double* c, double out[3])
+{
+    double u[3], v[3];
+    jnaSubtract(b, a, u);
+    jnaSubtract(c, a, v);
+    jnaCross(u, v, out);
+}
+
+/// Zeroed memory for `count` things; NULL also where the size does not fit. Never of size 0.
+static inline void* jnaAllocate(int64_t count, size_t size)
+{
+    return count < 0 ? NULL : calloc((size_t)count + 1, size);
+}
+
+/// Grows a list to hold `needed` things, doubling. list: address of the pointer.
+static inline bool jnaReserve(void* list, int* capacity, int needed, size_t size)
+{
+    if (needed <= *capacity) {
+        return true;
+    }
+    void* old;
+    memcpy(&old, list, sizeof(old));
+    int64_t larger = 2 * (int64_t)*capacity > needed ? 2 * (int64_t)*capacity : (int64_t)needed + 64;
+    if (larger > INT32_MAX / 16) {
+        return false;
+    }
+    void* grown = realloc(old, (size_t)larger * size);
+    if (grown == NULL) {
+        return false;
+    }
+    memcpy(list, &grown, sizeof(grown));
+    *capacity = (int)larger;
+    return true;
+}

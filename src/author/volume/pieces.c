@@ -1,0 +1,186 @@
+// Pieces of a mesh that only touch: their common nodes are doubled, and crumbs dropped.
+//
+// Tetrahedra hold together across a common face. A face whose three nodes all lie on the boundary, with no flesh at its
+// middle, is a contact of two limbs and holds nothing.
+#include "mesh_internal.h"
+
+#include "internal.h"
+
+typedef struct Facet {
+    int32_t corners[3]; // ascending
+    int32_t tetrahedron;
+} Facet;
+
+static int CompareFacets(const void* left, const void* right)
+{
+    const Facet *a = left, *b = right;
+    for (int k = 0; k < 3; ++k) {
+        if (a->corners[k] != b->corners[k]) {
+            return a->corners[k] < b->corners[k] ? -1 : 1;
+        }
+    }
+    return a->tetrahedron < b->tetrahedron ? -1 : a->tetrahedron > b->tetrahedron;
+}
+
+static int32_t FindRoot(int32_t* parents, int32_t at)
+{
+    while (parents[at] != at) {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    return at;
+}
+
+static void Join(int32_t* parents, int32_t a, int32_t b)
+{
+    a = FindRoot(parents, a);
+    b = FindRoot(parents, b);
+    parents[a > b ? a : b] = a > b ? b : a;
+}
+
+static Facet* ListFacets(const jnaMesh* mesh)
+{
+    Facet* list = jnaAllocate(4 * (int64_t)mesh->tetrahedronCount, sizeof(*list));
+    for (int f = 0; list != NULL && f < 4 * mesh->tetrahedronCount; ++f) {
+        int32_t* c = list[f].corners;
+        list[f].tetrahedron = f / 4;
+        for (int k = 0, found = 0; k < 4; ++k) {
+            if (k != f % 4) {
+                c[found++] = mesh->tetrahedra[4 * (f / 4) + k];
+            }
+        }
+        for (int pass = 0; pass < 2; ++pass) {
+            for (int k = 0; k < 2; ++k) {
+                if (c[k] > c[k + 1]) {
+                    int32_t other = c[k];
+                    c[k] = c[k + 1];
+                    c[k + 1] = other;
+                }
+            }
+        }
+    }
+    if (list != NULL) {
+        qsort(list, 4 * (size_t)mesh->tetrahedronCount, sizeof(*list), CompareFacets);
+    }
+    return list;
+}
+
+// Whether a face between two tetrahedra holds them together.
+static bool Holds(const jnaMesh* mesh, const jnaTree* tree, const uint8_t* onBoundary, const int32_t c[3])
+{
+    if (!onBoundary[c[0]] || !onBoundary[c[1]] || !onBoundary[c[2]]) {
+        return true;
+    }
+    double middle[3];
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = (mesh->nodes[3 * c[0] + i] + mesh->nodes[3 * c[1] + i] + mesh->nodes[3 * c[2] + i]) / 3;
+    }
+    return jnaTree_Winding(tree, middle) > 0.5;
+}
+
+// corners: union-find over corners of tetrahedra, those of one node that hold together; pieces: over tetrahedra.
+static void JoinAcross(const jnaMesh* mesh, const jnaTree* tree, const Facet* facets, const uint8_t* onBoundary,
+    int32_t* corners, int32_t* pieces)
+{
+    for (int f = 0; f + 1 < 4 * mesh->tetrahedronCount; ++f) {
+        const Facet *a = &facets[f], *b = &facets[f + 1];
+        if (memcmp(a->corners, b->corners, sizeof(a->corners)) != 0 || !Holds(mesh, tree, onBoundary, a->corners)) {
+            continue;
+        }
+        Join(pieces, a->tetrahedron, b->tetrahedron);
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                if (mesh->tetrahedra[4 * a->tetrahedron + i] == mesh->tetrahedra[4 * b->tetrahedron + j]) {
+                    Join(corners, 4 * a->tetrahedron + i, 4 * b->tetrahedron + j);
+                }
+            }
+        }
+    }
+}
+
+static void DropCrumbs(jnaMesh* mesh, double share, int32_t* pieces, double* volumes)
+{
+    double whole = 0;
+    for (int t = 0; t < mesh->tetrahedronCount; ++t) {
+        const int32_t* c = mesh->tetrahedra + 4 * t;
+        const double* x = mesh->nodes;
+        double volume = jnaVolume6(x + 3 * c[0], x + 3 * c[1], x + 3 * c[2], x + 3 * c[3]);
+        volumes[FindRoot(pieces, t)] += volume;
+        whole += volume;
+    }
+    int kept = 0;
+    for (int t = 0; t < mesh->tetrahedronCount; ++t) {
+        if (volumes[FindRoot(pieces, t)] >= share * whole) {
+            memmove(mesh->tetrahedra + 4 * kept++, mesh->tetrahedra + 4 * t, 4 * sizeof(int32_t));
+        }
+    }
+    mesh->tetrahedronCount = kept;
+}
+
+// One node per group of corners, in the order in which tetrahedra name them.
+static bool NumberNodes(jnaMesh* mesh, int32_t* corners)
+{
+    int count = 4 * mesh->tetrahedronCount;
+    jnaMesh numbered = {0};
+    int32_t* number = malloc(((size_t)count + 1) * sizeof(*number));
+    bool good = number != NULL;
+    for (int i = 0; good && i < count; ++i) {
+        int32_t root = FindRoot(corners, i);
+        if (root == i) {
+            number[i] = numbered.nodeCount;
+            good = jnaMesh_AddNode(&numbered, mesh->nodes + 3 * mesh->tetrahedra[i]);
+        }
+    }
+    for (int i = 0; good && i < count; ++i) {
+        mesh->tetrahedra[i] = number[FindRoot(corners, i)];
+    }
+    if (good) {
+        free(mesh->nodes);
+        mesh->nodes = numbered.nodes;
+        mesh->nodeCount = numbered.nodeCount;
+        mesh->nodeCapacity = numbered.nodeCapacity;
+    } else {
+        jnaDestroyMesh(&numbered);
+    }
+    free(number);
+    return good;
+}
+
+// First crumbs, then nodes, because corners are counted by tetrahedron.
+jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error)
+{
+    bool good = true;
+    for (int round = 0; round < 2 && good; ++round) {
+        int count = mesh->tetrahedronCount, faceCount = 0;
+        Facet* facets = ListFacets(mesh);
+        int32_t *corners = jnaAllocate(4 * (int64_t)count, sizeof(*corners)),
+                *pieces = jnaAllocate(count, sizeof(*pieces));
+        double* volumes = jnaAllocate(count, sizeof(*volumes));
+        uint8_t* onBoundary = jnaAllocate(mesh->nodeCount, 1);
+        int32_t* boundary = jnaListBoundary(mesh, &faceCount);
+        good = facets != NULL && corners != NULL && pieces != NULL && volumes != NULL && onBoundary != NULL &&
+               boundary != NULL;
+        for (int i = 0; good && i < 4 * count; ++i) {
+            corners[i] = i;
+            pieces[i / 4] = i / 4;
+        }
+        for (int i = 0; good && i < 3 * faceCount; ++i) {
+            onBoundary[boundary[i]] = 1;
+        }
+        if (good) {
+            JoinAcross(mesh, tree, facets, onBoundary, corners, pieces);
+        }
+        if (good && round == 0) {
+            DropCrumbs(mesh, crumbShare, pieces, volumes);
+        } else if (good) {
+            good = NumberNodes(mesh, corners);
+        }
+        free(facets);
+        free(corners);
+        free(pieces);
+        free(volumes);
+        free(onBoundary);
+        free(boundary);
+    }
+    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a mesh of %d nodes", mesh->nodeCount);
+}

@@ -1,0 +1,277 @@
+// The conforming mesh: the tetgen program on a closed surface without crossings.
+//
+// -p the surface, -Y none of it cut, -q1.4 radius over shortest edge, -a the largest volume. The program runs in a
+// folder of its own under the system's temporary one; its text files are read with mistrust. A run that fails is
+// repeated with -d, which only looks for crossings, to learn why. TetGen is AGPL and stays a program beside ours.
+#include "mesh_internal.h"
+
+#include "internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OUTPUT_SIZE = 32768 };
+
+static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static jnResult MakeTemporary(char* folder, size_t size, jnError* error)
+{
+    const char* base = getenv("TMPDIR");
+    int length = snprintf(folder, size, "%s/jounce-XXXXXX", base != NULL && base[0] == '/' ? base : "/tmp");
+    if (length >= (int)size || mkdtemp(folder) == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
+    }
+    return jn_ok;
+}
+
+// surface.poly: nodes, facets, holes; 17 digits bring every double back.
+static jnResult WritePoly(const char* folder, const jnaSurface* surface, jnError* error)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/surface.poly", folder);
+    FILE* file = fopen(path, "w");
+    if (file == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
+    }
+    fprintf(file, "%d 3 0 0\n", surface->vertexCount);
+    for (int v = 0; v < surface->vertexCount; ++v) {
+        const double* p = surface->positions + 3 * v;
+        fprintf(file, "%d %.17g %.17g %.17g\n", v, p[0], p[1], p[2]);
+    }
+    fprintf(file, "%d 0\n", surface->triangleCount);
+    for (int t = 0; t < surface->triangleCount; ++t) {
+        const int32_t* c = surface->triangles + 3 * t;
+        fprintf(file, "1\n3 %d %d %d\n", c[0], c[1], c[2]);
+    }
+    fprintf(file, "%d\n", surface->cavityCount);
+    for (int h = 0; h < surface->cavityCount; ++h) {
+        const double* p = surface->cavities[h];
+        fprintf(file, "%d %.17g %.17g %.17g\n", h, p[0], p[1], p[2]);
+    }
+    bool failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    return failed ? jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno)) : jn_ok;
+}
+
+// A whole text file with a zero at its end; NULL where it cannot be read.
+static char* ReadText(const char* path)
+{
+    FILE* file = fopen(path, "rb");
+    struct stat status;
+    char* text = NULL;
+    if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
+        size_t size = (size_t)status.st_size;
+        text = malloc(size + 1);
+        size_t length = text != NULL ? fread(text, 1, size, file) : 0;
+        if (text != NULL) {
+            text[length] = '\0';
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return text;
+}
+
+// Asked before strtol and strtod rather than comparing pointers after: GCC 12 takes those for equal at -O3.
+static bool StartsNumber(const char* at)
+{
+    at += *at == '-';
+    return isdigit((unsigned char)*at);
+}
+
+// The next number of a text; comments run from '#' to the end of the line.
+static bool NextNumber(char** at, double* number)
+{
+    for (;;) {
+        while (isspace((unsigned char)**at)) {
+            ++*at;
+        }
+        if (**at != '#') {
+            break;
+        }
+        *at += strcspn(*at, "\n");
+    }
+    if (!StartsNumber(*at)) {
+        return false;
+    }
+    *number = strtod(*at, at);
+    return isfinite(*number);
+}
+
+static bool NextInteger(char** at, int64_t low, int64_t high, int32_t* value)
+{
+    while (isspace((unsigned char)**at)) {
+        ++*at;
+    }
+    if (!StartsNumber(*at)) {
+        return false;
+    }
+    long number = strtol(*at, at, 10);
+    *value = (int32_t)number;
+    return number >= low && number < high;
+}
+
+static bool ParseNodes(char* text, const jnaSurface* surface, jnaMesh* mesh)
+{
+    int32_t count, dimensions, attributes, markers, index;
+    if (!NextInteger(&text, surface->vertexCount, INT32_MAX / 64, &count) || !NextInteger(&text, 3, 4, &dimensions) ||
+        !NextInteger(&text, 0, 1, &attributes) || !NextInteger(&text, 0, 1, &markers)) {
+        return false;
+    }
+    for (int n = 0; n < count; ++n) {
+        double p[3];
+        if (!NextInteger(&text, n, (int64_t)n + 1, &index) || !NextNumber(&text, &p[0]) || !NextNumber(&text, &p[1]) ||
+            !NextNumber(&text, &p[2]) || !jnaMesh_AddNode(mesh, p)) {
+            return false;
+        }
+        // The surface comes first and where it was, or the skin could not hang on it.
+        if (n < surface->vertexCount && memcmp(p, surface->positions + 3 * n, sizeof(p)) != 0 &&
+            jnaDistance(p, surface->positions + 3 * n) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool ParseTetrahedra(char* text, jnaMesh* mesh)
+{
+    int32_t count, corners, attributes, index, c[4];
+    if (!NextInteger(&text, 1, INT32_MAX / 64, &count) || !NextInteger(&text, 4, 5, &corners) ||
+        !NextInteger(&text, 0, 2, &attributes)) {
+        return false;
+    }
+    for (int t = 0; t < count; ++t) {
+        bool good = NextInteger(&text, t, (int64_t)t + 1, &index);
+        for (int k = 0; k < 4; ++k) {
+            good = good && NextInteger(&text, 0, mesh->nodeCount, &c[k]);
+        }
+        double skipped;
+        good = good && (attributes == 0 || NextNumber(&text, &skipped));
+        if (!good) {
+            return false;
+        }
+        // TetGen counts the other way round.
+        bool turn = jnaVolume6(mesh->nodes + 3 * c[0], mesh->nodes + 3 * c[1], mesh->nodes + 3 * c[2],
+                        mesh->nodes + 3 * c[3]) < 0;
+        if (!jnaMesh_AddTetrahedron(mesh, c[0], c[turn ? 2 : 1], c[turn ? 1 : 2], c[3])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Drops nodes behind the surface's that no tetrahedron uses.
+static bool DropOrphans(jnaMesh* mesh, int surfaceCount)
+{
+    int32_t* number = jnaAllocate(mesh->nodeCount, sizeof(*number));
+    if (number == NULL) {
+        return false;
+    }
+    for (int i = 0; i < 4 * mesh->tetrahedronCount; ++i) {
+        number[mesh->tetrahedra[i]] = 1;
+    }
+    int kept = 0;
+    for (int n = 0; n < mesh->nodeCount; ++n) {
+        if (n < surfaceCount || number[n] != 0) {
+            memmove(mesh->nodes + 3 * kept, mesh->nodes + 3 * n, 3 * sizeof(double));
+            number[n] = kept++;
+        }
+    }
+    mesh->nodeCount = kept;
+    for (int i = 0; i < 4 * mesh->tetrahedronCount; ++i) {
+        mesh->tetrahedra[i] = number[mesh->tetrahedra[i]];
+    }
+    free(number);
+    return true;
+}
+
+static jnResult ReadMesh(const char* folder, const jnaSurface* surface, jnaMesh* mesh, jnError* error)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s/surface.1.node", folder);
+    char* nodes = ReadText(path);
+    snprintf(path, sizeof(path), "%s/surface.1.ele", folder);
+    char* tetrahedra = ReadText(path);
+    bool good = nodes != NULL && tetrahedra != NULL && ParseNodes(nodes, surface, mesh) &&
+                ParseTetrahedra(tetrahedra, mesh) && DropOrphans(mesh, surface->vertexCount);
+    free(nodes);
+    free(tetrahedra);
+    return good ? jn_ok : jnFail(error, jn_badData, "tetgen wrote a mesh that cannot be read");
+}
+
+static int CountWord(const char* text, const char* word)
+{
+    int count = 0;
+    for (const char* at = text; (at = strstr(at, word)) != NULL; at += strlen(word)) {
+        ++count;
+    }
+    return count;
+}
+
+// What TetGen said, as a person would say it. The text is its own, so only what is known is passed on.
+static jnResult Translate(const char* folder, const jnaVolumeDef* def, const char* output, int status, jnError* error)
+{
+    char checked[OUTPUT_SIZE];
+    char program[256], input[] = "surface.poly", flags[] = "-d";
+    snprintf(program, sizeof(program), "%s", def->program);
+    if (strstr(output, "out of memory") != NULL || strstr(output, "bad_alloc") != NULL) {
+        return jnFail(
+            error, jn_outOfMemory, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
+    }
+    if (strstr(output, "too small") != NULL || strstr(output, "smaller than") != NULL) {
+        return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");
+    }
+    int again = 0;
+    char* const arguments[] = {program, flags, input, NULL};
+    jnResult result =
+        jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, checked, sizeof(checked), &again, NULL);
+    int pairs = result == jn_ok ? CountWord(checked, "intersects") : 0;
+    if (pairs > 0) {
+        return jnFail(error, jn_badData, "tetgen finds %d pairs of faces that cross", pairs);
+    }
+    if (WIFSIGNALED(status)) {
+        return jnFail(error, jn_badData, "tetgen gave up on this surface (%s)", strsignal(WTERMSIG(status)));
+    }
+    return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(status));
+}
+
+jnResult jnaRunTetgen(
+    const jnaSurface* surface, const jnaVolumeDef* def, double greatestVolume, jnaMesh* mesh, jnError* error)
+{
+    char folder[256], flags[64], program[256], input[] = "surface.poly", output[OUTPUT_SIZE];
+    *mesh = (jnaMesh){0};
+    int status = 0;
+    jnResult result = MakeTemporary(folder, sizeof(folder), error);
+    if (result != jn_ok) {
+        return result;
+    }
+    // -F: the faces are not needed.
+    snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
+    snprintf(program, sizeof(program), "%s", def->program);
+    char* const arguments[] = {program, flags, input, NULL};
+    result = WritePoly(folder, surface, error);
+    if (result == jn_ok) {
+        result =
+            jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, output, sizeof(output), &status, error);
+    }
+    if (result == jn_ok && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+        result = Translate(folder, def, output, status, error);
+    }
+    result = result == jn_ok ? ReadMesh(folder, surface, mesh, error) : result;
+    if (result != jn_ok) {
+        jnaDestroyMesh(mesh);
+    }
+    (void)nftw(folder, RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
+    return result;
+}

@@ -1,0 +1,198 @@
+// A tree of boxes over triangles: which are near, and whether a point is inside.
+//
+// Split at the middle of the longest side of the centres' box. The winding number sums the solid angle that each
+// triangle covers, over 4 pi; a far branch counts as one dipole at its centre (Barill and others, "Fast winding
+// numbers", 2018), whose error falls with the square of radius over distance.
+#include "mesh_internal.h"
+
+#include "internal.h"
+
+enum { LEAF_SIZE = 4, MAX_DEPTH = 64 };
+
+// Distance over radius beyond which a branch is a dipole: the winding number is then right to about 0.01.
+static const double farRatio = 2.3;
+
+static const double* Corner(const jnaTree* tree, int32_t triangle, int k)
+{
+    return tree->positions + 3 * (size_t)tree->triangles[3 * (size_t)triangle + (size_t)k];
+}
+
+static void Centroid(const jnaTree* tree, int32_t triangle, double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (Corner(tree, triangle, 0)[i] + Corner(tree, triangle, 1)[i] + Corner(tree, triangle, 2)[i]) / 3;
+    }
+}
+
+static void MeasureNode(const jnaTree* tree, jnaTreeNode* node)
+{
+    double weight = 0, plain[3] = {0};
+    for (int i = 0; i < 3; ++i) {
+        node->low[i] = INFINITY;
+        node->high[i] = -INFINITY;
+        node->center[i] = node->normal[i] = 0;
+    }
+    for (int32_t k = node->first; k < node->first + node->count; ++k) {
+        int32_t t = tree->order[k];
+        double area[3], centroid[3];
+        jnaAreaVector(Corner(tree, t, 0), Corner(tree, t, 1), Corner(tree, t, 2), area);
+        Centroid(tree, t, centroid);
+        double size = 0.5 * jnaLength(area);
+        weight += size;
+        for (int i = 0; i < 3; ++i) {
+            node->normal[i] += 0.5 * area[i];
+            node->center[i] += size * centroid[i];
+            plain[i] += centroid[i] / node->count;
+            for (int c = 0; c < 3; ++c) {
+                node->low[i] = fmin(node->low[i], Corner(tree, t, c)[i]);
+                node->high[i] = fmax(node->high[i], Corner(tree, t, c)[i]);
+            }
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        node->center[i] = weight > 0 ? node->center[i] / weight : plain[i];
+    }
+    node->radius = 0;
+    for (int32_t k = node->first; k < node->first + node->count; ++k) {
+        for (int c = 0; c < 3; ++c) {
+            node->radius = fmax(node->radius, jnaDistance(Corner(tree, tree->order[k], c), node->center));
+        }
+    }
+}
+
+// Puts the triangles below the middle first; returns how many there are.
+static int32_t Partition(jnaTree* tree, const jnaTreeNode* node)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, c[3];
+    for (int32_t k = node->first; k < node->first + node->count; ++k) {
+        Centroid(tree, tree->order[k], c);
+        for (int i = 0; i < 3; ++i) {
+            low[i] = fmin(low[i], c[i]);
+            high[i] = fmax(high[i], c[i]);
+        }
+    }
+    int axis = high[1] - low[1] > high[0] - low[0] ? 1 : 0;
+    axis = high[2] - low[2] > high[axis] - low[axis] ? 2 : axis;
+    double middle = 0.5 * (low[axis] + high[axis]);
+    int32_t below = 0;
+    for (int32_t k = 0; k < node->count; ++k) {
+        int32_t* entry = &tree->order[node->first + k];
+        Centroid(tree, *entry, c);
+        if (c[axis] < middle) {
+            int32_t other = tree->order[node->first + below];
+            tree->order[node->first + below++] = *entry;
+            *entry = other;
+        }
+    }
+    return below > 0 && below < node->count ? below : node->count / 2;
+}
+
+static void Split(jnaTree* tree, int32_t index, int depth)
+{
+    jnaTreeNode* node = &tree->nodes[index];
+    MeasureNode(tree, node);
+    node->left = node->right = -1;
+    if (node->count <= LEAF_SIZE || depth >= MAX_DEPTH - 1) {
+        return;
+    }
+    int32_t below = Partition(tree, node);
+    node->left = tree->nodeCount++;
+    node->right = tree->nodeCount++;
+    tree->nodes[node->left] = (jnaTreeNode){.first = node->first, .count = below};
+    tree->nodes[node->right] = (jnaTreeNode){.first = node->first + below, .count = node->count - below};
+    Split(tree, node->left, depth + 1);
+    Split(tree, node->right, depth + 1);
+}
+
+jnResult jnaCreateTree(
+    const double* positions, int triangleCount, const int32_t* triangles, jnaTree* tree, jnError* error)
+{
+    *tree = (jnaTree){.positions = positions, .triangles = triangles, .nodeCount = 1};
+    tree->order = jnaAllocate(triangleCount, sizeof(*tree->order));
+    tree->nodes = jnaAllocate(2 * (int64_t)triangleCount, sizeof(*tree->nodes));
+    if (tree->order == NULL || tree->nodes == NULL) {
+        jnaDestroyTree(tree);
+        return jnFail(error, jn_outOfMemory, "out of memory for a surface of %d triangles", triangleCount);
+    }
+    for (int32_t i = 0; i < triangleCount; ++i) {
+        tree->order[i] = i;
+    }
+    tree->nodes[0].count = triangleCount;
+    Split(tree, 0, 0);
+    return jn_ok;
+}
+
+void jnaDestroyTree(jnaTree* tree)
+{
+    free(tree->nodes);
+    free(tree->order);
+    *tree = (jnaTree){0};
+}
+
+static bool Apart(const double* lowA, const double* highA, const double* lowB, const double* highB)
+{
+    return lowA[0] > highB[0] || lowB[0] > highA[0] || lowA[1] > highB[1] || lowB[1] > highA[1] || lowA[2] > highB[2] ||
+           lowB[2] > highA[2];
+}
+
+void jnaTree_Visit(const jnaTree* tree, const double low[3], const double high[3],
+    bool (*visit)(int32_t triangle, void* user), void* user)
+{
+    int32_t stack[MAX_DEPTH + 8];
+    int depth = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const jnaTreeNode* node = &tree->nodes[stack[--depth]];
+        if (Apart(node->low, node->high, low, high)) {
+            continue;
+        }
+        if (node->left >= 0) {
+            stack[depth++] = node->right;
+            stack[depth++] = node->left;
+            continue;
+        }
+        for (int32_t k = node->first; k < node->first + node->count; ++k) {
+            if (!visit(tree->order[k], user)) {
+                return;
+            }
+        }
+    }
+}
+
+// Solid angle of a triangle seen from a point (Van Oosterom and Strackee).
+static double SolidAngle(const jnaTree* tree, int32_t triangle, const double point[3])
+{
+    double a[3], b[3], c[3], bc[3];
+    jnaSubtract(Corner(tree, triangle, 0), point, a);
+    jnaSubtract(Corner(tree, triangle, 1), point, b);
+    jnaSubtract(Corner(tree, triangle, 2), point, c);
+    jnaCross(b, c, bc);
+    double la = jnaLength(a), lb = jnaLength(b), lc = jnaLength(c);
+    double below = la * lb * lc + jnaDot(a, b) * lc + jnaDot(b, c) * la + jnaDot(c, a) * lb;
+    return 2 * atan2(jnaDot(a, bc), below);
+}
+
+double jnaTree_Winding(const jnaTree* tree, const double point[3])
+{
+    int32_t stack[MAX_DEPTH + 8];
+    int depth = 0;
+    double sum = 0;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const jnaTreeNode* node = &tree->nodes[stack[--depth]];
+        double away[3];
+        jnaSubtract(node->center, point, away);
+        double distance = jnaLength(away);
+        if (distance > farRatio * node->radius) {
+            sum += jnaDot(away, node->normal) / (distance * distance * distance);
+        } else if (node->left >= 0) {
+            stack[depth++] = node->right;
+            stack[depth++] = node->left;
+        } else {
+            for (int32_t k = node->first; k < node->first + node->count; ++k) {
+                sum += SolidAngle(tree, tree->order[k], point);
+            }
+        }
+    }
+    return sum / (4 * 3.14159265358979323846);
+}
