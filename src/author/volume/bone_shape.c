@@ -32,7 +32,7 @@ static const double STUB = 0.5;
 // A joint nearer to the middle of its flesh than this part of the reach has no direction of its own.
 static const double CENTRED = 0.15;
 // Bones of different joints keep this part of the smaller one's thickness between them.
-static const double APART = 0.4;
+static const double APART = 1.2;
 // Flesh below this part of the whole gets no bone of its own.
 static const double LEAST_FLESH = 2e-5;
 
