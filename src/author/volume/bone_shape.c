@@ -79,7 +79,7 @@ static int CutSegment(
 // A straight line through the values of the sections that are inside: at the start and at the end.
 static void FitLine(const jnaSection* sections, const double* values, double line[2])
 {
-    double n = 0, t1 = 0, t2 = 0, y = 0, ty = 0, low = INFINITY, high = -INFINITY;
+    double n = 0, t1 = 0, t2 = 0, y = 0, ty = 0, low = HUGE_VAL, high = -HUGE_VAL;
     for (int s = 0; s < STATIONS; ++s) {
         if (sections[s].inside) {
             double t = (s + 0.5) / STATIONS;
@@ -147,7 +147,7 @@ static double Support(const jnaBone* bone, double t, const double* direction)
 
 double jnaBone_Gap(const jnaBone* a, const jnaBone* b)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int i = 0; i < GAP_SAMPLES; ++i) {
         for (int k = 0; k < GAP_SAMPLES; ++k) {
             double s = i / (GAP_SAMPLES - 1.0), t = k / (GAP_SAMPLES - 1.0), p[3], q[3], d[3], back[3];
