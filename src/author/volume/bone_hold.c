@@ -235,7 +235,7 @@ static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
             continue;
         }
         int best = -1;
-        double least = INFINITY;
+        double least = HUGE_VAL;
         for (int t = 0; t < v->tetrahedronCount; ++t) {
             const int32_t* c = v->tetrahedra + 4 * (size_t)t;
             double d = 0;

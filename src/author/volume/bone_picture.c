@@ -11,7 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIEWS = 2, KINDS = 2, PANELS = VIEWS * KINDS, SLICES = 16, CAP_RINGS = 5, RINGS = 2 * CAP_RINGS };
+enum {
+    VIEWS = 2,
+    KINDS = 2,
+    PANELS = VIEWS * KINDS,
+    SLICES = 16,
+    CAP_RINGS = 5,
+    RINGS = 2 * CAP_RINGS,
+    PANEL_HEIGHT = 720
+};
 static const float turns[VIEWS] = {0, -90};
 static const double PI = 3.14159265358979323846;
 
@@ -189,11 +197,11 @@ static jnaPictureDef Frame(const jnaCharacter* c)
     jnaPictureDef def = jnaDefaultPictureDef();
     float width = fmaxf(2 * fmaxf(fabsf(low[0]), fabsf(high[0])), 2 * fmaxf(fabsf(low[2]), fabsf(high[2])));
     float tall = fmaxf(high[1] - low[1], 0.1f * width);
-    def.panelHeight = 800;
-    def.panelWidth = (int)(800 * fminf(fmaxf(1.05f * width / (1.12f * tall), 0.4f), 2.0f));
+    def.panelHeight = PANEL_HEIGHT;
+    def.panelWidth = (int)(PANEL_HEIGHT * fminf(fmaxf(1.05f * width / (1.12f * tall), 0.4f), 1.2f));
     def.columns = PANELS;
     def.camera = (jnaCamera){.target = {0, 0.5f * (low[1] + high[1]) - 0.02f * tall, 0}, .height = 1.12f * tall};
-    def.camera.height = fmaxf(def.camera.height, 1.05f * width * 800 / (float)def.panelWidth);
+    def.camera.height = fmaxf(def.camera.height, 1.05f * width * PANEL_HEIGHT / (float)def.panelWidth);
     def.ground = false;
     def.samples = 2;
     return def;

@@ -32,7 +32,7 @@ static const double STUB = 0.5;
 // A joint nearer to the middle of its flesh than this part of the reach has no direction of its own.
 static const double CENTRED = 0.15;
 // Bones of different joints keep this part of the smaller one's thickness between them.
-static const double APART = 0.4;
+static const double APART = 1.2;
 // Flesh below this part of the whole gets no bone of its own.
 static const double LEAST_FLESH = 2e-5;
 
@@ -79,7 +79,7 @@ static int CutSegment(
 // A straight line through the values of the sections that are inside: at the start and at the end.
 static void FitLine(const jnaSection* sections, const double* values, double line[2])
 {
-    double n = 0, t1 = 0, t2 = 0, y = 0, ty = 0, low = INFINITY, high = -INFINITY;
+    double n = 0, t1 = 0, t2 = 0, y = 0, ty = 0, low = HUGE_VAL, high = -HUGE_VAL;
     for (int s = 0; s < STATIONS; ++s) {
         if (sections[s].inside) {
             double t = (s + 0.5) / STATIONS;
@@ -147,7 +147,7 @@ static double Support(const jnaBone* bone, double t, const double* direction)
 
 double jnaBone_Gap(const jnaBone* a, const jnaBone* b)
 {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int i = 0; i < GAP_SAMPLES; ++i) {
         for (int k = 0; k < GAP_SAMPLES; ++k) {
             double s = i / (GAP_SAMPLES - 1.0), t = k / (GAP_SAMPLES - 1.0), p[3], q[3], d[3], back[3];

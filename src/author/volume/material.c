@@ -42,7 +42,7 @@ static double SegmentDistance(const double* p, const double* a, const double* b)
 static double TriangleDistance(const double* p, const double* nodes, const int32_t* corners)
 {
     const double* c[3];
-    double normal[3], ab[3], ac[3], least = INFINITY;
+    double normal[3], ab[3], ac[3], least = HUGE_VAL;
     bool above = true;
     for (int i = 0; i < 3; ++i) {
         c[i] = nodes + 3 * (size_t)corners[i];
@@ -77,7 +77,7 @@ static void DestroyGrid(Grid* grid)
 static void CellRange(const Grid* grid, const jnaSlicer* skin, int triangle, double depth, int first[3], int last[3])
 {
     for (int i = 0; i < 3; ++i) {
-        double low = INFINITY, high = -INFINITY;
+        double low = HUGE_VAL, high = -HUGE_VAL;
         for (int k = 0; k < 3; ++k) {
             double x = skin->nodes[3 * (size_t)skin->triangles[3 * (size_t)triangle + (size_t)k] + (size_t)i];
             low = fmin(low, x);
@@ -129,8 +129,8 @@ static bool FillGrid(Grid* grid, const jnaSlicer* skin, double depth)
 
 static bool CreateGrid(const jnaVolume* v, const jnaSlicer* skin, double depth, Grid* grid)
 {
-    double high[3] = {-INFINITY, -INFINITY, -INFINITY}, largest = 0;
-    *grid = (Grid){.low = {INFINITY, INFINITY, INFINITY}};
+    double high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, largest = 0;
+    *grid = (Grid){.low = {HUGE_VAL, HUGE_VAL, HUGE_VAL}};
     for (int n = 0; n < v->nodeCount; ++n) {
         for (int i = 0; i < 3; ++i) {
             grid->low[i] = fmin(grid->low[i], v->nodes[3 * (size_t)n + (size_t)i]);

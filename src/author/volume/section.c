@@ -114,7 +114,7 @@ void jnaSlice(jnaSlicer* s, const double* origin, const double* u, const double*
             (p[0] - origin[0]) * normal[0] + (p[1] - origin[1]) * normal[1] + (p[2] - origin[2]) * normal[2];
     }
     for (int k = 0; k < JNA_SECTION_RAYS; ++k) {
-        distances[k] = INFINITY;
+        distances[k] = HUGE_VAL;
     }
     CutTriangles(s, origin, u, v, distances, hits);
     for (int k = 0; k < JNA_SECTION_RAYS; ++k) {

@@ -244,7 +244,7 @@ static void CopyVertex(const jnaCharacter* character, int vertex, Row* row)
 static int NearestVertex(const jnaCharacter* character, const double* p)
 {
     int best = 0;
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (int v = 0; v < character->vertexCount; ++v) {
         double d = 0;
         for (int i = 0; i < 3; ++i) {
