@@ -70,7 +70,7 @@ bool jnKernelAvailable(jnKernel kernel)
         return true;
 #ifdef JN_HAVE_X86_KERNELS
     case jn_kernelAvx2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case jn_kernelAvx512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&

@@ -189,7 +189,7 @@ static bool BuildShell(const jnaCharacter* c, float turn, Shell* shell)
 // A camera that sees the whole character in every panel.
 static jnaPictureDef Frame(const jnaCharacter* c)
 {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     for (int i = 0; i < 3 * c->vertexCount; ++i) {
         low[i % 3] = fminf(low[i % 3], c->positions[i]);
         high[i % 3] = fmaxf(high[i % 3], c->positions[i]);

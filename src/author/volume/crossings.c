@@ -167,8 +167,8 @@ jnResult jnaFindCrossings(const jnaTree* tree, int triangleCount, jnaCrossings* 
     for (; search.triangle < triangleCount && !search.outOfMemory; ++search.triangle) {
         double low[3], high[3];
         for (int i = 0; i < 3; ++i) {
-            low[i] = INFINITY;
-            high[i] = -INFINITY;
+            low[i] = HUGE_VAL;
+            high[i] = -HUGE_VAL;
             for (int k = 0; k < 3; ++k) {
                 double x = tree->positions[3 * tree->triangles[3 * search.triangle + k] + i];
                 low[i] = fmin(low[i], x);

@@ -138,7 +138,7 @@ static bool OnePass(jnaSurface* surface, const jnaCrossings* crossings, const do
 
 static double Extent(const jnaSurface* surface)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, extent = 0;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, extent = 0;
     for (int v = 0; v < surface->vertexCount; ++v) {
         for (int i = 0; i < 3; ++i) {
             low[i] = fmin(low[i], surface->positions[3 * v + i]);

@@ -27,7 +27,7 @@ static int CellOf(const Cells* cells, int axis, double x)
 static void CellRange(const Cells* cells, const jnaVolume* v, int t, int low[3], int high[3])
 {
     for (int i = 0; i < 3; ++i) {
-        double least = INFINITY, most = -INFINITY;
+        double least = HUGE_VAL, most = -HUGE_VAL;
         for (int k = 0; k < 4; ++k) {
             double x = v->nodes[3 * v->tetrahedra[4 * t + k] + i];
             least = fmin(least, x);
@@ -79,7 +79,7 @@ static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
     *cells = (Cells){.side = MeanEdge(v)};
     double count = 1;
     for (int i = 0; i < 3; ++i) {
-        double low = INFINITY, high = -INFINITY;
+        double low = HUGE_VAL, high = -HUGE_VAL;
         for (int n = 0; n < v->nodeCount; ++n) {
             low = fmin(low, v->nodes[3 * n + i]);
             high = fmax(high, v->nodes[3 * n + i]);
@@ -165,7 +165,7 @@ static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
     if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0 && w[3] >= 0) {
         return 0;
     }
-    double nearest = INFINITY;
+    double nearest = HUGE_VAL;
     for (int f = 0; f < 4; ++f) {
         double x[3], part[3];
         ClosestOnTriangle(
@@ -194,7 +194,7 @@ typedef struct Found {
 // A lower bound of the distance to all cells outside the given ring lets the search stop.
 static Found Search(const jnaVolume* v, const Cells* cells, const double* p, const double* normal)
 {
-    Found best = {-1, INFINITY, INFINITY};
+    Found best = {-1, HUGE_VAL, HUGE_VAL};
     int at[3], most = 0;
     for (int i = 0; i < 3; ++i) {
         at[i] = CellOf(cells, i, p[i]);

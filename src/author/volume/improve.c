@@ -24,7 +24,7 @@ double jnaWorth(const double* a, const double* b, const double* c, const double*
     static const uint8_t faces[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     static const uint8_t edges[6][4] = {
         {0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 0, 2}, {2, 3, 0, 1}};
-    double areas[4], volume = jnaVolume6(a, b, c, d), smallest = INFINITY;
+    double areas[4], volume = jnaVolume6(a, b, c, d), smallest = HUGE_VAL;
     for (int f = 0; f < 4; ++f) {
         double n[3];
         jnaAreaVector(p[faces[f][0]], p[faces[f][1]], p[faces[f][2]], n);
@@ -48,7 +48,7 @@ double jnaImprover_Worth(const jnaImprover* improver, int32_t tetrahedron)
 double jnaImprover_ListWorth(const jnaImprover* improver, const jnaTetrahedronList* list)
 {
     const double* nodes = improver->mesh->nodes;
-    double smallest = INFINITY;
+    double smallest = HUGE_VAL;
     for (int i = 0; i < list->count; ++i) {
         const int32_t* c = list->corners[i];
         smallest = fmin(smallest, jnaWorth(nodes + 3 * c[0], nodes + 3 * c[1], nodes + 3 * c[2], nodes + 3 * c[3]));
@@ -131,7 +131,7 @@ void jnaImprover_Exchange(jnaImprover* improver, int oldCount, const int32_t* ol
 
 static double StarWorth(const jnaImprover* improver, int count, const int32_t* star, double enough)
 {
-    double smallest = INFINITY;
+    double smallest = HUGE_VAL;
     for (int i = 0; i < count && smallest > enough; ++i) {
         smallest = fmin(smallest, jnaImprover_Worth(improver, star[i]));
     }
@@ -147,7 +147,7 @@ bool jnaImprover_Smooth(jnaImprover* improver, int32_t node)
         return false;
     }
     double* p = improver->mesh->nodes + 3 * node;
-    double start = StarWorth(improver, count, star, -INFINITY), best = start, step = 0;
+    double start = StarWorth(improver, count, star, -HUGE_VAL), best = start, step = 0;
     for (int i = 0; i < count; ++i) {
         for (int k = 0; k < 4; ++k) {
             step = fmax(step, jnaDistance(p, improver->mesh->nodes + 3 * improver->mesh->tetrahedra[4 * star[i] + k]));

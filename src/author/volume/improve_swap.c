@@ -90,7 +90,7 @@ static void PutTriangulation(const uint8_t choice[JNA_MAX_RING][JNA_MAX_RING], c
 
 static double RingWorth(const jnaImprover* improver, int count, const int32_t* tetrahedra)
 {
-    double worth = INFINITY;
+    double worth = HUGE_VAL;
     for (int i = 0; i < count; ++i) {
         worth = fmin(worth, jnaImprover_Worth(improver, tetrahedra[i]));
     }
@@ -110,7 +110,7 @@ static bool RemoveEdge(jnaImprover* improver, int32_t a, int32_t b)
     double old = RingWorth(improver, count, tetrahedra);
     for (int i = count - 1; i >= 0; --i) {
         for (int j = i + 1; j < count; ++j) {
-            best[i][j] = j == i + 1 ? INFINITY : -INFINITY;
+            best[i][j] = j == i + 1 ? HUGE_VAL : -HUGE_VAL;
             choice[i][j] = (uint8_t)i;
             for (int k = i + 1; k < j; ++k) {
                 double worth = fmin(best[i][k], best[k][j]);
@@ -233,7 +233,7 @@ static void Widen(const jnaImprover* improver, Cavity* cavity, int32_t tetrahedr
 static double CavityWorth(const jnaImprover* improver, const Cavity* cavity, const double* point, int* worst)
 {
     const double* nodes = improver->mesh->nodes;
-    double smallest = INFINITY;
+    double smallest = HUGE_VAL;
     for (int f = 0; f < cavity->faceCount; ++f) {
         const int32_t* c = cavity->faces[f];
         double worth = jnaWorth(nodes + 3 * c[0], nodes + 3 * c[1], nodes + 3 * c[2], point);
@@ -250,7 +250,7 @@ static double CavityWorth(const jnaImprover* improver, const Cavity* cavity, con
 static double GrowCavity(const jnaImprover* improver, int32_t tetrahedron, const double* point, Cavity* best)
 {
     Cavity cavity = {0};
-    double reached = -INFINITY;
+    double reached = -HUGE_VAL;
     Widen(improver, &cavity, tetrahedron);
     while (cavity.count < MAX_CAVITY / 2) {
         int worst = 0;

@@ -88,7 +88,7 @@ static jnResult Layout(const jnaSurface* surface, double spacing, jnaLattice* l,
     double points = 2;
     *l = (jnaLattice){.spacing = spacing};
     for (int i = 0; i < 3; ++i) {
-        double low = INFINITY, high = -INFINITY;
+        double low = HUGE_VAL, high = -HUGE_VAL;
         for (int v = 0; v < surface->vertexCount; ++v) {
             low = fmin(low, surface->positions[3 * v + i]);
             high = fmax(high, surface->positions[3 * v + i]);
@@ -282,7 +282,7 @@ static jnResult MovePoints(jnaLattice* l, jnError* error)
     }
     memcpy(moved, l->positions, 3 * (size_t)l->pointCount * sizeof(double));
     for (int32_t p = 0; p < l->pointCount; ++p) {
-        double nearest = INFINITY;
+        double nearest = HUGE_VAL;
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
             int32_t other = jnaLattice_Neighbour(l, p, d);
             bool inside = l->number[p] >= 0;

@@ -48,7 +48,7 @@ static int CountOrphans(int nodeCount, int tetrahedronCount, const int32_t* tetr
 
 jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedronCount, const int32_t* tetrahedra)
 {
-    jnaMeshQuality q = {.smallestVolume = INFINITY, .smallestAngle = 180};
+    jnaMeshQuality q = {.smallestVolume = HUGE_VAL, .smallestAngle = 180};
     q.orphanCount = CountOrphans(nodeCount, tetrahedronCount, tetrahedra);
     for (int t = 0; t < tetrahedronCount; ++t) {
         const int32_t* c = tetrahedra + 4 * t;

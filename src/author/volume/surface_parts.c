@@ -279,7 +279,7 @@ typedef struct Part {
 static void MeasureParts(const jnaFaces* faces, Part* parts)
 {
     for (int c = 0; c < faces->componentCount; ++c) {
-        parts[c] = (Part){.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}, .face = -1};
+        parts[c] = (Part){.low = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, .face = -1};
     }
     for (int f = 0; f < faces->count; ++f) {
         Part* part = &parts[faces->component[f]];

@@ -28,8 +28,8 @@ static void MeasureNode(const jnaTree* tree, jnaTreeNode* node)
 {
     double weight = 0, plain[3] = {0};
     for (int i = 0; i < 3; ++i) {
-        node->low[i] = INFINITY;
-        node->high[i] = -INFINITY;
+        node->low[i] = HUGE_VAL;
+        node->high[i] = -HUGE_VAL;
         node->center[i] = node->normal[i] = 0;
     }
     for (int32_t k = node->first; k < node->first + node->count; ++k) {
@@ -63,7 +63,7 @@ static void MeasureNode(const jnaTree* tree, jnaTreeNode* node)
 // Puts the triangles below the middle first; returns how many there are.
 static int32_t Partition(jnaTree* tree, const jnaTreeNode* node)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, c[3];
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, c[3];
     for (int32_t k = node->first; k < node->first + node->count; ++k) {
         Centroid(tree, tree->order[k], c);
         for (int i = 0; i < 3; ++i) {

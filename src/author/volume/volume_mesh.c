@@ -54,7 +54,7 @@ static double LongestSide(const jnaSurface* surface)
 {
     double side = 0;
     for (int i = 0; i < 3; ++i) {
-        double low = INFINITY, high = -INFINITY;
+        double low = HUGE_VAL, high = -HUGE_VAL;
         for (int v = 0; v < surface->vertexCount; ++v) {
             low = fmin(low, surface->positions[3 * v + i]);
             high = fmax(high, surface->positions[3 * v + i]);
