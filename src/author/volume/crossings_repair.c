@@ -127,7 +127,7 @@ static bool OnePass(jnaSurface* surface, const jnaCrossings* crossings, const do
         double* p = surface->positions + 3 * v;
         for (int i = 0; i < 3 && counts[v] > 0; ++i) {
             // As float, like all coordinates: jnaOrient depends on it.
-            p[i] = (double)(float)(p[i] + moves[3 * v + i] / counts[v]);
+            p[i] = jnaRoundToFloat(p[i] + moves[3 * v + i] / counts[v]);
         }
         if (counts[v] > 0 && jnaDistance(p, original + 3 * v) > limit) {
             return false;

@@ -1,14 +1,17 @@
 // Hanging a skin on tetrahedra that do not hold its vertices as nodes.
 //
-// Each vertex takes the nearest tetrahedron; one that lies in front of the vertex's own face, in the limb across a gap,
-// counts as further away. A vertex outside hangs on by weights beyond 0 and 1, as long as they stay small; further out
-// it hangs on the closest point, and its offset brings it to its place.
+// Each vertex takes the nearest tetrahedron that can be reached from just under it without leaving the flesh; one in
+// the limb across a gap counts as further away. A vertex outside hangs on by weights beyond 0 and 1, as long as they
+// stay small; further out it hangs on the closest point, and its offset brings it to its place.
 #include "mesh_internal.h"
 
 #include "internal.h"
 
 // Weights beyond which a tetrahedron's motion would be exaggerated.
 static const double leastWeight = -1;
+
+// Of the mean edge, under the skin: where paths to tetrahedra start.
+static const double underShare = 0.01;
 
 /// Tetrahedra by cell of a grid over them.
 typedef struct Cells {
@@ -191,16 +194,48 @@ typedef struct Found {
     double score, distance;
 } Found;
 
-// A lower bound of the distance to all cells outside the given ring lets the search stop.
-static Found Search(const jnaVolume* v, const Cells* cells, const double* p, const double* normal)
+/// A vertex that looks for its tetrahedron.
+typedef struct Query {
+    const jnaVolume* volume;
+    const jnaTree* tree;
+    const double* point;
+    double under[3]; // just under the skin
+    bool underInside;
+    double penalty; // for a tetrahedron that cannot be reached
+    Found best;
+} Query;
+
+static void Consider(Query* q, int32_t t)
 {
-    Found best = {-1, HUGE_VAL, HUGE_VAL};
+    const jnaVolume* v = q->volume;
+    const int32_t* c = v->tetrahedra + 4 * t;
+    double w[4], middle[3], distance = Closest(v, t, q->point, w), score = distance;
+    if (score > q->best.score) {
+        return;
+    }
+    for (int i = 0; i < 3; ++i) {
+        middle[i] =
+            0.25 * (v->nodes[3 * c[0] + i] + v->nodes[3 * c[1] + i] + v->nodes[3 * c[2] + i] + v->nodes[3 * c[3] + i]);
+    }
+    // The middle of a tetrahedron may lie a little outside; then nothing can be said.
+    if (q->underInside && jnaTree_Winding(q->tree, middle) > 0.5 &&
+        jnaTree_Exit(q->tree, q->under, middle, true) >= 0) {
+        score += q->penalty;
+    }
+    if (score < q->best.score || (score <= q->best.score && t < q->best.tetrahedron)) {
+        q->best = (Found){t, score, distance};
+    }
+}
+
+// Cells in growing shells around the vertex, until no cell further out can hold anything nearer.
+static Found Search(const Cells* cells, Query* q)
+{
     int at[3], most = 0;
     for (int i = 0; i < 3; ++i) {
-        at[i] = CellOf(cells, i, p[i]);
+        at[i] = CellOf(cells, i, q->point[i]);
         most = cells->size[i] > most ? cells->size[i] : most;
     }
-    for (int ring = 0; ring <= most && best.score > (ring - 2) * cells->side; ++ring) {
+    for (int ring = 0; ring <= most && q->best.score > (ring - 2) * cells->side; ++ring) {
         for (int z = at[2] - ring; z <= at[2] + ring; ++z) {
             for (int y = at[1] - ring; y <= at[1] + ring; ++y) {
                 bool shell = abs(z - at[2]) == ring || abs(y - at[1]) == ring;
@@ -210,25 +245,13 @@ static Found Search(const jnaVolume* v, const Cells* cells, const double* p, con
                     }
                     int cell = x + cells->size[0] * (y + cells->size[1] * z);
                     for (int32_t e = cells->starts[cell]; e < cells->starts[cell + 1]; ++e) {
-                        double w[4], front = 0;
-                        int32_t t = cells->entries[e];
-                        double distance = Closest(v, t, p, w);
-                        for (int i = 0; i < 3; ++i) {
-                            const int32_t* c = v->tetrahedra + 4 * t;
-                            double middle = 0.25 * (v->nodes[3 * c[0] + i] + v->nodes[3 * c[1] + i] +
-                                                       v->nodes[3 * c[2] + i] + v->nodes[3 * c[3] + i]);
-                            front += (middle - p[i]) * normal[i];
-                        }
-                        double score = distance + 0.5 * fmax(front, 0);
-                        if (score < best.score || (score <= best.score && t < best.tetrahedron)) {
-                            best = (Found){t, score, distance};
-                        }
+                        Consider(q, cells->entries[e]);
                     }
                 }
             }
         }
     }
-    return best;
+    return q->best;
 }
 
 static double* VertexNormals(const jnaSurface* surface)
@@ -272,8 +295,8 @@ static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const doub
     }
 }
 
-jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume, int* outsideCount,
-    double* greatestOutside, jnError* error)
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
+    int* outsideCount, double* greatestOutside, jnError* error)
 {
     Cells cells;
     double *normals = VertexNormals(surface), *far = jnaAllocate(character->vertexCount, sizeof(double));
@@ -290,7 +313,13 @@ jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, 
                 for (int i = 0; i < 3; ++i) {
                     p[i] = (double)character->positions[3 * v + i];
                 }
-                Found found = Search(volume, &cells, p, normals + 3 * on);
+                Query query = {.volume = volume, .tree = tree, .point = p, .penalty = 2 * cells.side};
+                query.best = (Found){-1, HUGE_VAL, HUGE_VAL};
+                for (int i = 0; i < 3; ++i) {
+                    query.under[i] = p[i] - underShare * cells.side * normals[3 * on + i];
+                }
+                query.underInside = jnaTree_Winding(tree, query.under) > 0.5;
+                Found found = Search(&cells, &query);
                 HangVertex(volume, v, found.tetrahedron, p);
                 far[v] = found.distance;
             }

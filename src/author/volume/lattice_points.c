@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-enum { MAX_HITS = 64, MAX_POINTS = 40000000 };
+enum { MAX_POINTS = 40000000 };
 
 static void Coordinates(const jnaLattice* l, int32_t point, int c[3])
 {
@@ -134,64 +134,6 @@ static void FindInside(const jnaTree* tree, jnaLattice* l)
     }
 }
 
-typedef struct Hits {
-    const jnaTree* tree;
-    const double *from, *to;
-    int count;
-    double at[MAX_HITS]; // shares of the way
-} Hits;
-
-static bool AddHit(int32_t triangle, void* user)
-{
-    Hits* hits = user;
-    const int32_t* c = hits->tree->triangles + 3 * (size_t)triangle;
-    const double *a = hits->tree->positions + 3 * (size_t)c[0], *b = hits->tree->positions + 3 * (size_t)c[1],
-                 *d = hits->tree->positions + 3 * (size_t)c[2];
-    double sp = jnaVolume6(a, b, d, hits->from), sq = jnaVolume6(a, b, d, hits->to);
-    double s1 = jnaVolume6(hits->from, hits->to, a, b), s2 = jnaVolume6(hits->from, hits->to, b, d),
-           s3 = jnaVolume6(hits->from, hits->to, d, a);
-    bool through = (s1 >= 0 && s2 >= 0 && s3 >= 0) || (s1 <= 0 && s2 <= 0 && s3 <= 0);
-    if (sp * sq <= 0 && fabs(sp - sq) > 0 && through && hits->count < MAX_HITS) {
-        double at = sp / (sp - sq);
-        int k = hits->count++;
-        for (; k > 0 && hits->at[k - 1] > at; --k) {
-            hits->at[k] = hits->at[k - 1];
-        }
-        hits->at[k] = at;
-    }
-    return true;
-}
-
-// Where the flesh ends on the way from an inside point to another, or -1.
-static double FindCut(const jnaTree* tree, const double* from, const double* to, bool toInside)
-{
-    Hits hits = {.tree = tree, .from = from, .to = to};
-    double low[3], high[3];
-    for (int i = 0; i < 3; ++i) {
-        low[i] = fmin(from[i], to[i]);
-        high[i] = fmax(from[i], to[i]);
-    }
-    jnaTree_Visit(tree, low, high, AddHit, &hits);
-    for (int k = 0; k < hits.count; ++k) {
-        double next = k + 1 < hits.count ? hits.at[k + 1] : 1, middle[3];
-        if (k + 1 == hits.count) {
-            return toInside ? -1 : hits.at[k];
-        }
-        // Hits on a common edge of two faces come twice.
-        if (next - hits.at[k] < 1e-9) {
-            continue;
-        }
-        for (int i = 0; i < 3; ++i) {
-            middle[i] = from[i] + 0.5 * (hits.at[k] + next) * (to[i] - from[i]);
-        }
-        if (jnaTree_Winding(tree, middle) <= 0.5) {
-            return hits.at[k];
-        }
-    }
-    // Through a hole that could not be capped: somewhere between.
-    return toInside ? -1 : 0.5;
-}
-
 static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
 {
     l->cuts = jnaAllocate((int64_t)l->insideCount * JNA_DIRECTIONS, sizeof(double));
@@ -204,8 +146,8 @@ static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
             int32_t other = jnaLattice_Neighbour(l, l->inside[n], d);
             double* cut = &l->cuts[(size_t)n * JNA_DIRECTIONS + (size_t)d];
             *cut = other < 0 ? 0.5
-                             : FindCut(tree, l->positions + 3 * (size_t)l->inside[n], l->positions + 3 * (size_t)other,
-                                   l->number[other] >= 0);
+                             : jnaTree_Exit(tree, l->positions + 3 * (size_t)l->inside[n],
+                                   l->positions + 3 * (size_t)other, l->number[other] >= 0);
         }
     }
     return jn_ok;

@@ -70,6 +70,10 @@ void jnaTree_Visit(const jnaTree* tree, const double low[3], const double high[3
 /// Generalised winding number: 1 inside a closed surface, 0 outside, between the two near holes.
 double jnaTree_Winding(const jnaTree* tree, const double point[3]);
 
+/// Where the inside ends on the way from an inside point to another, as a share of it, or -1 where it does not.
+/// toInside: whether the other point is inside as well.
+double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside);
+
 /// Pairs of triangles that cross or touch where they have no vertex or edge in common.
 typedef struct jnaCrossings {
     int count, capacity;
@@ -114,8 +118,8 @@ jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double 
 jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);
 
 /// Hangs the character's vertices on a mesh that does not hold them as nodes.
-jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume, int* outsideCount,
-    double* greatestOutside, jnError* error);
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
+    int* outsideCount, double* greatestOutside, jnError* error);
 
 /// Improves tetrahedra inside: nodes below fixedCount and all on the boundary stay where they are, and the boundary's
 /// faces stay. No node index below fixedCount changes.
@@ -144,6 +148,13 @@ static inline double jnaVolume6(const double* a, const double* b, const double* 
 
 /// The sign of jnaVolume6, exact for coordinates that are floats.
 int jnaOrient(const double* a, const double* b, const double* c, const double* d);
+
+/// The nearest float. Through memory: GCC 12 at -O3 drops the pair of conversions where it turns loops into vectors.
+static inline double jnaRoundToFloat(double x)
+{
+    volatile float rounded = (float)x;
+    return (double)rounded;
+}
 
 static inline void jnaSubtract(const double* a, const double* b, double out[3])
 {

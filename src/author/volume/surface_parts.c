@@ -220,7 +220,7 @@ static bool CapLoop(jnaFaces* faces, const int32_t* loop, int length, int32_t pa
     }
     for (int i = 0; i < 3; ++i) {
         // As float, like all coordinates: jnaOrient depends on it.
-        faces->positions[3 * faces->vertexCount + i] = (double)(float)middle[i];
+        faces->positions[3 * faces->vertexCount + i] = jnaRoundToFloat(middle[i]);
     }
     int32_t center = faces->vertexCount++;
     for (int k = 0; k < length; ++k) {

@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-enum { LEAF_SIZE = 4, MAX_DEPTH = 64 };
+enum { LEAF_SIZE = 4, MAX_DEPTH = 64, MAX_HITS = 64 };
 
 // Distance over radius beyond which a branch is a dipole: the winding number is then right to about 0.01.
 static const double farRatio = 2.3;
@@ -195,4 +195,61 @@ double jnaTree_Winding(const jnaTree* tree, const double point[3])
         }
     }
     return sum / (4 * 3.14159265358979323846);
+}
+
+typedef struct Hits {
+    const jnaTree* tree;
+    const double *from, *to;
+    int count;
+    double at[MAX_HITS]; // shares of the way
+} Hits;
+
+static bool AddHit(int32_t triangle, void* user)
+{
+    Hits* hits = user;
+    const int32_t* c = hits->tree->triangles + 3 * (size_t)triangle;
+    const double *a = hits->tree->positions + 3 * (size_t)c[0], *b = hits->tree->positions + 3 * (size_t)c[1],
+                 *d = hits->tree->positions + 3 * (size_t)c[2];
+    double sp = jnaVolume6(a, b, d, hits->from), sq = jnaVolume6(a, b, d, hits->to);
+    double s1 = jnaVolume6(hits->from, hits->to, a, b), s2 = jnaVolume6(hits->from, hits->to, b, d),
+           s3 = jnaVolume6(hits->from, hits->to, d, a);
+    bool through = (s1 >= 0 && s2 >= 0 && s3 >= 0) || (s1 <= 0 && s2 <= 0 && s3 <= 0);
+    if (sp * sq <= 0 && fabs(sp - sq) > 0 && through && hits->count < MAX_HITS) {
+        double at = sp / (sp - sq);
+        int k = hits->count++;
+        for (; k > 0 && hits->at[k - 1] > at; --k) {
+            hits->at[k] = hits->at[k - 1];
+        }
+        hits->at[k] = at;
+    }
+    return true;
+}
+
+double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside)
+{
+    Hits hits = {.tree = tree, .from = from, .to = to};
+    double low[3], high[3];
+    for (int i = 0; i < 3; ++i) {
+        low[i] = fmin(from[i], to[i]);
+        high[i] = fmax(from[i], to[i]);
+    }
+    jnaTree_Visit(tree, low, high, AddHit, &hits);
+    for (int k = 0; k < hits.count; ++k) {
+        double next = k + 1 < hits.count ? hits.at[k + 1] : 1, middle[3];
+        if (k + 1 == hits.count) {
+            return toInside ? -1 : hits.at[k];
+        }
+        // Hits on a common edge of two faces come twice.
+        if (next - hits.at[k] < 1e-9) {
+            continue;
+        }
+        for (int i = 0; i < 3; ++i) {
+            middle[i] = from[i] + 0.5 * (hits.at[k] + next) * (to[i] - from[i]);
+        }
+        if (jnaTree_Winding(tree, middle) <= 0.5) {
+            return hits.at[k];
+        }
+    }
+    // Through a hole that could not be capped: somewhere between.
+    return toInside ? -1 : 0.5;
 }

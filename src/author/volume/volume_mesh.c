@@ -191,6 +191,21 @@ static jnResult RunLattice(
     return result;
 }
 
+static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* surface, jnaVolume* volume,
+    jnaVolumeReport* report, jnError* error)
+{
+    jnaTree tree;
+    jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
+    if (result == jn_ok) {
+        double start = Now();
+        result =
+            jnaEmbedSkin(character, surface, &tree, volume, &report->outsideCount, &report->greatestOutside, error);
+        report->time.mesh += Now() - start;
+        jnaDestroyTree(&tree);
+    }
+    return result;
+}
+
 static jnResult CheckMesh(const jnaVolumeReport* report, jnError* error)
 {
     const jnaMeshQuality* q = &report->after;
@@ -250,8 +265,7 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     volume->method = report->method;
     if (result == jn_ok) {
         result = conforming ? HangSkin(character, &surface, volume, error)
-                            : jnaEmbedSkin(
-                                  character, &surface, volume, &report->outsideCount, &report->greatestOutside, error);
+                            : HangOutside(character, &surface, volume, report, error);
     }
     report->surface = surface.report;
     jnaDestroySurface(&surface);
