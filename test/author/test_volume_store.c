@@ -114,7 +114,7 @@ static void DamageIsRefused(void** state)
     assert_int_equal(jnaSaveVolume(folder, &v, NULL, &error), jn_ok);
     assert_int_equal(jnaLoadVolume(folder, &back, &error), jn_badData);
     v.tetrahedra[2] = 2;
-    v.nodes[5] = NAN;
+    v.nodes[5] = (double)NAN;
     assert_int_equal(jnaSaveVolume(folder, &v, NULL, &error), jn_ok);
     assert_int_equal(jnaLoadVolume(folder, &back, &error), jn_badData);
     assert_non_null(strstr(error.message, "nodes.npy"));
