@@ -205,10 +205,27 @@ typedef struct Query {
     Found best;
 } Query;
 
+// No point of the tetrahedron is nearer than its box.
+static double BoxDistance(const jnaVolume* v, const int32_t* c, const double* p)
+{
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) {
+        double a = v->nodes[3 * c[0] + i], b = v->nodes[3 * c[1] + i], d = v->nodes[3 * c[2] + i],
+               e = v->nodes[3 * c[3] + i];
+        double low = fmin(fmin(a, b), fmin(d, e)), high = fmax(fmax(a, b), fmax(d, e));
+        double away = fmax(0, fmax(low - p[i], p[i] - high));
+        sum += away * away;
+    }
+    return sqrt(sum);
+}
+
 static void Consider(Query* q, int32_t t)
 {
     const jnaVolume* v = q->volume;
     const int32_t* c = v->tetrahedra + 4 * t;
+    if (BoxDistance(v, c, q->point) > q->best.score) {
+        return;
+    }
     double w[4], middle[3], distance = Closest(v, t, q->point, w), score = distance;
     if (score > q->best.score) {
         return;
