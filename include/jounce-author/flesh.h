@@ -1,0 +1,75 @@
+// The flesh in motion: quasistatic poses and backward Euler sequences of a volume, with self-contact.
+//
+// Stable neo-Hookean tetrahedra whose held nodes follow the bones. A jnaFlesh is what never changes and is shared by
+// threads; a jnaFleshSolver holds the buffers of one thread. The bytes of a result depend on the input alone.
+#pragma once
+
+#include "jounce-author/character.h"
+#include "jounce-author/contact.h"
+#include "jounce-author/volume.h"
+
+/// What is solved. Start from jnaDefaultFleshDef.
+typedef struct jnaFleshDef {
+    const jnaVolume* volume;       // with weights, bones and materials; must live longer than the flesh
+    const jnaCharacter* character; // the same
+    double gravity[3];             // m/s2; 0
+    bool contact;                  // true
+    double damping;                // Rayleigh: share of the stiffness, seconds; 0.002
+    double drag;                   // Rayleigh: share of the mass, 1/s; 0.5
+    int substeps;                  // steps in time per frame; 0, the default: by the rate
+    int pathSteps;                 // least number of steps from rest to a pose; 4
+    double poseTolerance;          // residual of a pose; 1e-4
+    double stepTolerance;          // residual of a step in time; 1e-5
+} jnaFleshDef;
+jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* character);
+
+typedef struct jnaFlesh jnaFlesh;
+jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error);
+void jnaDestroyFlesh(jnaFlesh* flesh); // NULL is allowed
+
+typedef struct jnaFleshSolver jnaFleshSolver;
+jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jnError* error);
+void jnaDestroyFleshSolver(jnaFleshSolver* solver); // NULL is allowed
+
+enum { JNA_REASON_LENGTH = 128 };
+
+/// How a solve went.
+typedef struct jnaFleshReport {
+    bool converged;    // residual and contact as asked
+    double residual;   // norm of the free forces over the norm of the sums of their absolute parts
+    int iterations;    // over all steps of the path
+    int evaluations;   // of forces
+    int pathSteps;     // steps from rest to the pose that were taken
+    int invertedCount; // tetrahedra inside out in the result
+    int contactCount;  // pairs that hold it
+    jnaPenetration skinned, solved;
+    double seconds; // of this thread
+    struct {
+        double forces, solve, contact, other; // seconds
+    } time;
+    char reason[JNA_REASON_LENGTH]; // why it did not converge; empty if it did
+} jnaFleshReport;
+
+/// Solves the pose of one frame of a clip, along the same path from rest whatever was solved before.
+/// nodes: [nodeCount][3], written also where it did not converge. Fails only out of memory or on a pose that is not
+/// finite.
+jnResult jnaFleshSolver_Pose(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error);
+
+/// The skin of solved nodes: embedding, what was moved for the volume undone, parts left out carried by skinning.
+/// positions: [vertexCount][3], in the character's order.
+void jnaFlesh_Surface(const jnaFlesh* flesh, const jnaClip* clip, int frame, const double* nodes, float* positions);
+
+/// The state of a motion: where the flesh is and how fast.
+typedef struct jnaFleshState {
+    double* nodes;      // [nodeCount][3], caller's
+    double* velocities; // [nodeCount][3], caller's
+} jnaFleshState;
+
+/// Rest on the quasistatic equilibrium of a frame.
+jnResult jnaFleshSolver_Start(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
+    jnaFleshReport* report, jnError* error);
+
+/// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly.
+jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
+    jnaFleshReport* report, jnError* error);
