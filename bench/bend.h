@@ -4,9 +4,9 @@
 
 #include "jounce-author/character.h"
 
-#include "character/affine.h"
-
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /// Turns of one joint: its bone, from it to its first child, is turned towards a direction in the world.
 typedef struct jnbTurn {

@@ -33,16 +33,20 @@ jnResult jnaCreateContactFinder(const jnaContactShape* shape, jnaContactFinder**
     jnaContactFinder* f = jnaAllocate(1, sizeof(*f));
     if (f != NULL) {
         f->shape = shape;
-        f->tetrahedronBounds = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(jnaBounds));
         f->faceBounds = jnaAllocate(shape->faceTree.nodeCount, sizeof(jnaBounds));
-        f->nodeBounds = jnaAllocate(shape->nodeTree.nodeCount, sizeof(jnaBounds));
+        f->cells = jnaAllocate(shape->volume->nodeCount, sizeof(uint64_t));
+        f->leaves = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(jnaCellBox));
+        f->patches = jnaAllocate(shape->nodeTree.nodeCount, sizeof(jnaCellBox));
+        f->boxes = jnaAllocate(shape->volume->tetrahedronCount, sizeof(jnaCellBox));
         f->marks = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
+        f->filled = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
         f->depths = jnaAllocate(shape->volume->nodeCount, sizeof(double));
         f->firstOld = jnaAllocate(shape->nodeCount, sizeof(int32_t));
         // So that sorting no hits has a list to sort.
-        if (jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits)) && f->tetrahedronBounds != NULL &&
-            f->faceBounds != NULL && f->nodeBounds != NULL && f->marks != NULL && f->depths != NULL &&
-            f->firstOld != NULL) {
+        bool good = jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits)) && f->faceBounds != NULL &&
+                    f->cells != NULL && f->leaves != NULL && f->patches != NULL && f->boxes != NULL &&
+                    f->marks != NULL && f->filled != NULL && f->depths != NULL && f->firstOld != NULL;
+        if (good) {
             *finder = f;
             return jn_ok;
         }
@@ -56,10 +60,13 @@ void jnaDestroyContactFinder(jnaContactFinder* f)
     if (f == NULL) {
         return;
     }
-    free(f->tetrahedronBounds);
     free(f->faceBounds);
-    free(f->nodeBounds);
+    free(f->cells);
+    free(f->leaves);
+    free(f->patches);
+    free(f->boxes);
     free(f->marks);
+    free(f->filled);
     free(f->hits);
     free(f->depths);
     free(f->firstOld);

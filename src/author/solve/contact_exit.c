@@ -1,5 +1,6 @@
 // The way out of foreign flesh: closest points of the boundary, at rest and deformed, with faces that do not qualify
-// passed over. Branches farther than the best so far are pruned.
+// passed over. Branches farther than the best so far are pruned, and those too far from the centre at rest: without
+// that a hand deep inside an arm would first look at all of itself.
 #include "contact_internal.h"
 
 // Cosine below which the side of a face that a point is on cannot be told from rounding.
@@ -92,17 +93,28 @@ static void Consider(Query* q, int32_t face)
     }
 }
 
+// Squared distance of a branch; beyond everything where it is out of the ball at rest.
+static inline double Distance2(const Query* q, int32_t index)
+{
+    double distance = BoxDistance2(&q->bounds[index], q->point);
+    if (q->center != NULL && distance <= q->best.distance * q->best.distance &&
+        BoxDistance2(&q->shape->restFaceBounds[index], q->center) > q->radius * q->radius) {
+        return HUGE_VAL;
+    }
+    return distance;
+}
+
 static void Search(Query* q)
 {
     const jnaBoxTree* tree = &q->shape->faceTree;
     int32_t stack[JNA_TREE_STACK];
     double distances[JNA_TREE_STACK];
     int depth = 0;
-    distances[depth] = BoxDistance2(&q->bounds[0], q->point);
+    distances[depth] = Distance2(q, 0);
     stack[depth++] = 0;
     while (depth > 0) {
         const jnaBoxNode* node = &tree->nodes[stack[--depth]];
-        if (distances[depth] > q->best.distance * q->best.distance) {
+        if (!(distances[depth] <= q->best.distance * q->best.distance)) {
             continue;
         }
         if (node->left < 0) {
@@ -111,8 +123,7 @@ static void Search(Query* q)
             }
             continue;
         }
-        double d[2] = {
-            BoxDistance2(&q->bounds[node->left], q->point), BoxDistance2(&q->bounds[node->left + 1], q->point)};
+        double d[2] = {Distance2(q, node->left), Distance2(q, node->left + 1)};
         int closer = d[1] < d[0];
         stack[depth] = node->left + 1 - closer;
         distances[depth++] = d[1 - closer];

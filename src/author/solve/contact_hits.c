@@ -12,8 +12,6 @@
 // Weights above this are inside: a node on a face between two tetrahedra must not be lost to rounding.
 static const double weightTolerance = 1e-12;
 
-enum { MAX_PATCH = 32 };
-
 bool jnaContactShape_Weigh(
     const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double w[4])
 {
@@ -35,29 +33,44 @@ bool jnaContactShape_Weigh(
     return w[1] >= -weightTolerance && w[2] >= -weightTolerance && w[3] >= -weightTolerance;
 }
 
-static bool Meet(const jnaBounds* a, const jnaBounds* b)
+// Puts the nodes on a grid over all of them.
+static void FillCells(jnaContactFinder* f, const double* nodes)
 {
-    return a->low[0] <= b->high[0] && b->low[0] <= a->high[0] && a->low[1] <= b->high[1] && b->low[1] <= a->high[1] &&
-           a->low[2] <= b->high[2] && b->low[2] <= a->high[2];
-}
-
-static bool Holds(const jnaBounds* box, const double* p)
-{
-    return p[0] >= box->low[0] && p[0] <= box->high[0] && p[1] >= box->low[1] && p[1] <= box->high[1] &&
-           p[2] >= box->low[2] && p[2] <= box->high[2];
-}
-
-static inline jnaBounds BoxOf(const double* nodes, const int32_t* c)
-{
-    jnaBounds box;
-    for (int i = 0; i < 3; ++i) {
-        double a = nodes[3 * (size_t)c[0] + (size_t)i], b = nodes[3 * (size_t)c[1] + (size_t)i],
-               d = nodes[3 * (size_t)c[2] + (size_t)i], e = nodes[3 * (size_t)c[3] + (size_t)i];
-        double low1 = a < b ? a : b, low2 = d < e ? d : e, high1 = a < b ? b : a, high2 = d < e ? e : d;
-        box.low[i] = low1 < low2 ? low1 : low2;
-        box.high[i] = high1 > high2 ? high1 : high2;
+    int count = f->shape->volume->nodeCount;
+    double low[3] = {nodes[0], nodes[1], nodes[2]}, high[3] = {nodes[0], nodes[1], nodes[2]}, side = 0;
+    for (int n = 1; n < count; ++n) {
+        for (int i = 0; i < 3; ++i) {
+            double x = nodes[3 * (size_t)n + (size_t)i];
+            low[i] = x < low[i] ? x : low[i];
+            high[i] = x > high[i] ? x : high[i];
+        }
     }
-    return box;
+    for (int i = 0; i < 3; ++i) {
+        f->origin[i] = low[i];
+        side = fmax(side, high[i] - low[i]);
+    }
+    f->scale = side > 0 ? JNA_CELL_STEPS / side : 0;
+    for (int n = 0; n < count; ++n) {
+        f->cells[n] = jnaCellOf(nodes + 3 * (size_t)n, f->origin, f->scale);
+    }
+}
+
+// Writes the boxes of a leaf's tetrahedra, unless this call did already.
+static void FillBoxes(jnaContactFinder* f, int32_t leaf)
+{
+    const jnaBoxNode* held = &f->shape->tetrahedronTree.nodes[leaf];
+    if (f->filled[leaf] == f->call) {
+        return;
+    }
+    f->filled[leaf] = f->call;
+    for (int32_t k = held->first; k < held->first + held->count; ++k) {
+        const int32_t* c = f->shape->leafTetrahedra + 4 * (size_t)k;
+        jnaCellBox box = {f->cells[c[0]], f->cells[c[0]]};
+        for (int i = 1; i < 4; ++i) {
+            jnaCellBox_Add(&box, f->cells[c[i]], f->cells[c[i]]);
+        }
+        f->boxes[k] = box;
+    }
 }
 
 static bool AddHit(jnaContactFinder* f, const jnaContactHit* hit)
@@ -69,36 +82,27 @@ static bool AddHit(jnaContactFinder* f, const jnaContactHit* hit)
     return true;
 }
 
-// Tries the nodes of a leaf with the tetrahedra of another.
-static bool TryLeaves(jnaContactFinder* f, const double* nodes, const jnaBoxNode* patch, int32_t leaf)
+// Tries a node with the tetrahedra of a leaf.
+static bool TryLeaf(jnaContactFinder* f, const double* nodes, int32_t node, const jnaBoxNode* leaf)
 {
     const jnaContactShape* s = f->shape;
-    int32_t inside[MAX_PATCH];
-    int count = 0;
-    for (int32_t k = patch->firstPoint; k < patch->firstPoint + patch->pointCount; ++k) {
-        int32_t node = s->nodeTree.points[k];
-        if (Holds(&f->tetrahedronBounds[leaf], nodes + 3 * (size_t)node)) {
-            inside[count++] = node;
+    jnaCellBox at = {f->cells[node], f->cells[node]};
+    for (int32_t k = leaf->first; k < leaf->first + leaf->count; ++k) {
+        if (!jnaCellBox_Meet(f->boxes[k], at)) {
+            continue;
         }
-    }
-    const jnaBoxNode* held = &s->tetrahedronTree.nodes[leaf];
-    for (int32_t k = held->first; count > 0 && k < held->first + held->count; ++k) {
-        jnaContactHit hit = {.tetrahedron = s->tetrahedronTree.order[k]};
-        const int32_t* c = s->volume->tetrahedra + 4 * (size_t)hit.tetrahedron;
-        jnaBounds box = BoxOf(nodes, c);
-        for (int n = 0; n < count; ++n) {
-            hit.node = inside[n];
-            const double* p = nodes + 3 * (size_t)hit.node;
-            if (Holds(&box, p) && c[0] != hit.node && c[1] != hit.node && c[2] != hit.node && c[3] != hit.node &&
-                jnaContactShape_Weigh(s, nodes, hit.tetrahedron, p, hit.weights) &&
-                jnaContactShape_IsForeign(s, hit.node, hit.tetrahedron, hit.weights) && !AddHit(f, &hit)) {
-                return false;
-            }
+        const int32_t* c = s->leafTetrahedra + 4 * (size_t)k;
+        jnaContactHit hit = {.node = node, .tetrahedron = s->tetrahedronTree.order[k]};
+        if (c[0] != node && c[1] != node && c[2] != node && c[3] != node &&
+            jnaContactShape_Weigh(s, nodes, hit.tetrahedron, nodes + 3 * (size_t)node, hit.weights) &&
+            jnaContactShape_IsForeign(s, node, hit.tetrahedron, hit.weights) && !AddHit(f, &hit)) {
+            return false;
         }
     }
     return true;
 }
 
+// Tries the nodes of a patch, a leaf of nodeTree, with all tetrahedra.
 static bool TryPatch(jnaContactFinder* f, const double* nodes, int32_t index)
 {
     const jnaContactShape* s = f->shape;
@@ -111,15 +115,23 @@ static bool TryPatch(jnaContactFinder* f, const double* nodes, int32_t index)
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t at = stack[--depth];
-        int32_t left = s->tetrahedronTree.nodes[at].left;
-        if (!Meet(&f->nodeBounds[index], &f->tetrahedronBounds[at])) {
+        const jnaBoxNode* node = &s->tetrahedronTree.nodes[at];
+        if (node->left >= 0) {
+            // Without branches, which would be guessed wrong as often as not.
+            stack[depth] = node->left + 1;
+            depth += jnaCellBox_Meet(f->patches[index], f->leaves[node->left + 1]);
+            stack[depth] = node->left;
+            depth += jnaCellBox_Meet(f->patches[index], f->leaves[node->left]);
             continue;
         }
-        if (left >= 0) {
-            stack[depth++] = left + 1;
-            stack[depth++] = left;
-        } else if (f->marks[at] != index && !TryLeaves(f, nodes, patch, at)) {
-            return false;
+        for (int32_t n = patch->firstPoint; f->marks[at] != index && n < patch->firstPoint + patch->pointCount; ++n) {
+            int32_t point = s->nodeTree.points[n];
+            if (jnaCellBox_Meet(f->leaves[at], (jnaCellBox){f->cells[point], f->cells[point]})) {
+                FillBoxes(f, at);
+                if (!TryLeaf(f, nodes, point, node)) {
+                    return false;
+                }
+            }
         }
     }
     return true;
@@ -137,12 +149,13 @@ static int CompareHits(const void* a, const void* b)
 jnResult jnaContactFinder_Hits(jnaContactFinder* f, const double* nodes, jnError* error)
 {
     const jnaContactShape* s = f->shape;
-    jnaBoxTree_Fit(&s->tetrahedronTree, nodes, f->tetrahedronBounds);
-    jnaBoxTree_Fit(&s->nodeTree, nodes, f->nodeBounds);
+    FillCells(f, nodes);
+    jnaBoxTree_FitCells(&s->tetrahedronTree, f->cells, f->leaves);
+    jnaBoxTree_FitCells(&s->nodeTree, f->cells, f->patches);
     memset(f->marks, 0xff, (size_t)s->tetrahedronTree.nodeCount * sizeof(*f->marks));
     f->hitCount = 0;
+    f->call = f->call == INT32_MAX ? 1 : f->call + 1;
     for (int32_t index = 0; index < s->nodeTree.nodeCount; ++index) {
-        JN_ASSERT(s->nodeTree.nodes[index].left >= 0 || s->nodeTree.nodes[index].count <= MAX_PATCH);
         if (s->nodeTree.nodes[index].left < 0 && !TryPatch(f, nodes, index)) {
             return jnFail(error, jn_outOfMemory, "out of memory for %d contacts", f->hitCount);
         }

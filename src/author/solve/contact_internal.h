@@ -3,6 +3,7 @@
 
 #include "jounce-author/contact.h"
 
+#include "contact_cells.h"
 #include "volume/mesh_internal.h"
 
 /// A box.
@@ -34,6 +35,9 @@ void jnaDestroyBoxTree(jnaBoxTree* tree);
 /// Fits boxes around deformed nodes. bounds: [tree->nodeCount].
 void jnaBoxTree_Fit(const jnaBoxTree* tree, const double* positions, jnaBounds* bounds);
 
+/// The same on a grid. cells: of the mesh nodes; boxes: [tree->nodeCount].
+void jnaBoxTree_FitCells(const jnaBoxTree* tree, const uint64_t* cells, jnaCellBox* boxes);
+
 enum { JNA_TREE_STACK = 64 };
 
 /// Lists of numbers, rows compressed.
@@ -59,6 +63,7 @@ struct jnaContactShape {
     double* length;     // [nodeCount], edge of even triangles with the node's share of the surface at rest
     bool* held;         // [volume->nodeCount], follows a bone exactly
     jnaBoxTree tetrahedronTree, faceTree, nodeTree; // nodeTree's items are places in `nodes`
+    int32_t* leafTetrahedra;                        // [tetrahedra][4], corners in the order of tetrahedronTree
     jnaBounds* restFaceBounds;                      // of faceTree
     jnaRows near;      // per node of nodeTree: the leaves of tetrahedronTree that are never foreign to it
     double flatVolume; // six times the volume from which a tetrahedron holds anything
@@ -73,8 +78,13 @@ typedef struct jnaContactHit {
 
 struct jnaContactFinder {
     const jnaContactShape* shape;
-    jnaBounds *tetrahedronBounds, *faceBounds, *nodeBounds; // of the trees
-    int32_t* marks;                                         // [nodes of tetrahedronTree]
+    jnaBounds* faceBounds;        // of faceTree, deformed
+    double origin[3], scale;      // of the grid of this call
+    uint64_t* cells;              // [volume->nodeCount], nodes on the grid
+    jnaCellBox *leaves, *patches; // of tetrahedronTree and nodeTree, on the grid
+    jnaCellBox* boxes;            // [tetrahedra], in the order of the tree; of a leaf when it was first looked into
+    int32_t *marks, *filled;      // [nodes of tetrahedronTree]: patch that it is near to; call that wrote its boxes
+    int32_t call;
     int hitCount, hitCapacity;
     jnaContactHit* hits; // sorted by node, then tetrahedron
     double* depths;      // [volume->nodeCount]
@@ -98,7 +108,7 @@ jnResult jnaContactShape_FindNear(jnaContactShape* shape, bool gaps, jnError* er
 bool jnaContactShape_Weigh(
     const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double weights[4]);
 
-/// Fills the finder's hits. Fits the trees of nodes and tetrahedra first.
+/// Fills the finder's hits. Nodes must be finite.
 jnResult jnaContactFinder_Hits(jnaContactFinder* finder, const double* nodes, jnError* error);
 
 /// A point of the boundary.

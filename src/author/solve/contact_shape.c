@@ -48,6 +48,7 @@ void jnaDestroyContactShape(jnaContactShape* shape)
     jnaDestroyBoxTree(&shape->tetrahedronTree);
     jnaDestroyBoxTree(&shape->faceTree);
     jnaDestroyBoxTree(&shape->nodeTree);
+    free(shape->leafTetrahedra);
     free(shape->restFaceBounds);
     free(shape);
 }
@@ -216,8 +217,13 @@ static jnResult PlantTrees(jnaContactShape* s, jnError* error)
     }
     if (result == jn_ok) {
         s->restFaceBounds = jnaAllocate(s->faceTree.nodeCount, sizeof(jnaBounds));
-        if (s->restFaceBounds == NULL) {
+        s->leafTetrahedra = jnaAllocate(v->tetrahedronCount, 4 * sizeof(int32_t));
+        if (s->restFaceBounds == NULL || s->leafTetrahedra == NULL) {
             return jnFail(error, jn_outOfMemory, "out of memory for the boxes of %d faces", s->faceCount);
+        }
+        for (size_t k = 0; k < (size_t)v->tetrahedronCount; ++k) {
+            memcpy(s->leafTetrahedra + 4 * k, v->tetrahedra + 4 * (size_t)s->tetrahedronTree.order[k],
+                4 * sizeof(int32_t));
         }
         jnaBoxTree_Fit(&s->faceTree, v->nodes, s->restFaceBounds);
     }

@@ -181,3 +181,21 @@ void jnaBoxTree_Fit(const jnaBoxTree* tree, const double* positions, jnaBounds* 
         }
     }
 }
+
+void jnaBoxTree_FitCells(const jnaBoxTree* tree, const uint64_t* cells, jnaCellBox* boxes)
+{
+    for (int32_t index = tree->nodeCount - 1; index >= 0; --index) {
+        const jnaBoxNode* node = &tree->nodes[index];
+        if (node->left >= 0) {
+            boxes[index] = boxes[node->left];
+            jnaCellBox_Add(&boxes[index], boxes[node->left + 1].low, boxes[node->left + 1].high);
+            continue;
+        }
+        const int32_t* points = tree->points + node->firstPoint;
+        jnaCellBox box = {cells[points[0]], cells[points[0]]};
+        for (int32_t n = 1; n < node->pointCount; ++n) {
+            jnaCellBox_Add(&box, cells[points[n]], cells[points[n]]);
+        }
+        boxes[index] = box;
+    }
+}
