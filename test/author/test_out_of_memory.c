@@ -2,6 +2,7 @@
 // leaks into the next round. Left out under the sanitizers, which own malloc themselves.
 #include "small_gltf.h"
 
+#include "jounce-author/contact.h"
 #include "jounce-author/workspace.h"
 
 #include "character/import_internal.h"
@@ -157,6 +158,40 @@ static void ReadingAManifestSurvivesEveryFailure(void** state)
     FailEach(ReadManifest, 3);
 }
 
+// A large tetrahedron and a small one with a corner in it; apart at rest.
+static jnResult FindContact(jnError* error)
+{
+    static double rest[24] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 3, 0, 0, 3.1, 0, 0, 3, 0.1, 0, 3, 0, 0.1};
+    static int32_t tetrahedra[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const jnaVolume volume = {.nodeCount = 8, .nodes = rest, .tetrahedronCount = 2, .tetrahedra = tetrahedra};
+    double nodes[24];
+    for (int i = 0; i < 24; ++i) {
+        nodes[i] = rest[i] - (i >= 12 && i % 3 == 0 ? 2.95 : 0) + (i >= 12 && i % 3 != 0 ? 0.05 : 0);
+    }
+    jnaContactDef def = jnaDefaultContactDef(&volume);
+    def.restDistance = 0.5;
+    jnaContactShape* shape = NULL;
+    jnaContactFinder* finder = NULL;
+    jnaContacts contacts = {0};
+    jnResult result = jnaCreateContactShape(&def, &shape, error);
+    result = result == jn_ok ? jnaCreateContactFinder(shape, &finder, error) : result;
+    result = result == jn_ok ? jnaContactFinder_Find(finder, nodes, &contacts, NULL, error) : result;
+    int count = contacts.count;
+    assert_int_equal(count, result == jn_ok ? 4 : 0);
+    result = result == jn_ok ? jnaContactFinder_Find(finder, nodes, &contacts, NULL, error) : result;
+    assert_int_equal(contacts.count, count);
+    jnaDestroyContacts(&contacts);
+    jnaDestroyContactFinder(finder);
+    jnaDestroyContactShape(shape);
+    return result;
+}
+
+static void FindingContactSurvivesEveryFailure(void** state)
+{
+    (void)state;
+    FailEach(FindContact, 50);
+}
+
 static int SetUp(void** state)
 {
     (void)state;
@@ -198,6 +233,7 @@ int main(void)
         cmocka_unit_test(BuildingACharacterSurvivesEveryFailure),
         cmocka_unit_test(ReadingABvhSurvivesEveryFailure),
         cmocka_unit_test(ReadingAManifestSurvivesEveryFailure),
+        cmocka_unit_test(FindingContactSurvivesEveryFailure),
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }
