@@ -35,17 +35,19 @@ static jnResult MakeTemporary(char* folder, size_t size, jnError* error)
 }
 
 // surface.poly: nodes, facets, holes; 17 digits bring every double back.
-static jnResult WritePoly(const char* folder, const jnaSurface* surface, jnError* error)
+static jnResult WritePoly(const char* folder, const jnaSurface* surface, const jnaSeeds* seeds, jnError* error)
 {
+    const int seedCount = seeds != NULL ? seeds->count : 0;
     char path[512];
     snprintf(path, sizeof(path), "%s/surface.poly", folder);
     FILE* file = fopen(path, "w");
     if (file == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
     }
-    fprintf(file, "%d 3 0 0\n", surface->vertexCount);
-    for (int v = 0; v < surface->vertexCount; ++v) {
-        const double* p = surface->positions + 3 * v;
+    fprintf(file, "%d 3 0 0\n", surface->vertexCount + seedCount);
+    for (int v = 0; v < surface->vertexCount + seedCount; ++v) {
+        const double* p = v < surface->vertexCount ? surface->positions + 3 * (size_t)v
+                                                   : seeds->points + 3 * (size_t)(v - surface->vertexCount);
         fprintf(file, "%d %.17g %.17g %.17g\n", v, p[0], p[1], p[2]);
     }
     fprintf(file, "%d 0\n", surface->triangleCount);
@@ -246,8 +248,8 @@ static jnResult Translate(const char* folder, const jnaVolumeDef* def, const cha
     return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(status));
 }
 
-jnResult jnaRunTetgen(
-    const jnaSurface* surface, const jnaVolumeDef* def, double greatestVolume, jnaMesh* mesh, jnError* error)
+jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
+    jnaMesh* mesh, jnError* error)
 {
     char folder[256], flags[64], program[256], input[] = "surface.poly", output[OUTPUT_SIZE];
     *mesh = (jnaMesh){0};
@@ -260,7 +262,7 @@ jnResult jnaRunTetgen(
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
     snprintf(program, sizeof(program), "%s", def->program);
     char* const arguments[] = {program, flags, input, NULL};
-    result = WritePoly(folder, surface, error);
+    result = WritePoly(folder, surface, seeds, error);
     if (result == jn_ok) {
         result =
             jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, output, sizeof(output), &status, error);

@@ -88,8 +88,8 @@ static const char* Obstacle(const jnaSurface* surface, char* text, size_t size)
     return text;
 }
 
-static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report,
-    char* obstacle, size_t size, jnaNotes* notes, jnError* error)
+static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
+    jnaVolumeReport* report, char* obstacle, size_t size, jnaNotes* notes, jnError* error)
 {
     if (Obstacle(surface, obstacle, size) != NULL) {
         return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
@@ -113,8 +113,16 @@ static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh*
     }
     report->edge = ConformingEdge(surface, def);
     start = jnaNow();
+    jnaSeeds seeds;
+    result = jnaFindSeeds(character, surface, &seeds, error);
+    report->time.seeds = jnaNow() - start;
+    if (result != jn_ok) {
+        return result;
+    }
+    start = jnaNow();
     jnError reason = {0};
-    result = jnaRunTetgen(surface, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &reason);
+    result = jnaRunTetgen(surface, &seeds, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &reason);
+    jnaDestroySeeds(&seeds);
     report->time.mesh = jnaNow() - start;
     if (result != jn_ok) {
         snprintf(obstacle, size, "%.300s", reason.message);
@@ -218,13 +226,13 @@ static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, 
     return result == jn_ok ? jnaExplainSlivers(mesh, report, error) : result;
 }
 
-static jnResult MakeMesh(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report,
-    jnaNotes* notes, jnError* error)
+static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
     char obstacle[JNA_NOTE_LENGTH - 64] = "";
     if (def->method != jna_volumeLattice) {
         report->method = jna_volumeTetgen;
-        jnResult result = TryTetgen(surface, def, mesh, report, obstacle, sizeof(obstacle), notes, error);
+        jnResult result = TryTetgen(character, surface, def, mesh, report, obstacle, sizeof(obstacle), notes, error);
         if (result == jn_ok || def->method == jna_volumeTetgen || obstacle[0] == '\0') {
             if (def->method == jna_volumeTetgen) {
                 snprintf(report->reason, sizeof(report->reason), "as asked for");
@@ -249,7 +257,7 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     double start = jnaNow();
     jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
     report->time.surface = jnaNow() - start;
-    result = result == jn_ok ? MakeMesh(&surface, def, &mesh, report, notes, error) : result;
+    result = result == jn_ok ? MakeMesh(character, &surface, def, &mesh, report, notes, error) : result;
     bool conforming = report->method == jna_volumeTetgen;
     result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
     result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
