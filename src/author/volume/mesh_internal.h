@@ -116,11 +116,6 @@ void jnaDestroySeeds(jnaSeeds* seeds);
 jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
     jnaMesh* mesh, jnError* error);
 
-/// Runs a program in a folder with limits on time and memory. output: what it printed, [outputSize], its end where it
-/// was longer, always terminated. *status is as waitpid gives it; a time limit that was hit ends in jn_ioFailed.
-jnResult jnaRunChild(const char* folder, char* const arguments[], double timeLimit, size_t memoryLimit, char* output,
-    size_t outputSize, int* status, jnError* error);
-
 /// Meshes the inside by a body-centred cubic lattice of the given spacing.
 jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);
 

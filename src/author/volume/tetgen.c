@@ -5,6 +5,7 @@
 // repeated with -d, which only looks for crossings, to learn why. TetGen is AGPL and stays a program beside ours.
 #include "mesh_internal.h"
 
+#include "child.h"
 #include "internal.h"
 
 #include <ctype.h>
@@ -14,7 +15,61 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_SIZE = 32768 };
+// Of what it says the last is what counts.
+enum { OUTPUT_SIZE = 65536 };
+
+// Exit code of the child when it could not become the program; shells use the same.
+enum { EXIT_NOT_FOUND = 127 };
+
+/// One run of the program.
+typedef struct Run {
+    const char* folder;
+    const char* program;
+    const char* flags;
+} Run;
+
+// In the child: only calls that are safe after a fork.
+static int BecomeTetgen(int output, void* user)
+{
+    const Run* run = user;
+    if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0 || chdir(run->folder) != 0) {
+        return EXIT_NOT_FOUND;
+    }
+    execlp(run->program, run->program, run->flags, "surface.poly", (char*)NULL);
+    return EXIT_NOT_FOUND;
+}
+
+// Runs the program on surface.poly. child: what it said and how it ended, to be freed where the result is jn_ok.
+static jnResult RunProgram(
+    const char* folder, const jnaVolumeDef* def, const char* flags, jnaChildOutcome* child, jnError* error)
+{
+    Run run = {folder, def->program, flags};
+    const jnaChildDef limits = {.run = BecomeTetgen,
+        .user = &run,
+        .seconds = def->timeLimit,
+        .memory = def->memoryLimit,
+        .terminal = true,
+        .mostOutput = OUTPUT_SIZE,
+        .keepsOnlyEnd = true};
+    jnError reason = {0};
+    jnResult result = jnaRunChild(&limits, child, &reason);
+    if (result != jn_ok) {
+        return jnFail(error, result, "%s: %s", def->program, reason.message);
+    }
+    if (child->ending == jna_childTooLong) {
+        result = jnFail(error, jn_ioFailed, "%s did not finish within %g s", def->program, def->timeLimit);
+    } else if (child->ending != jna_childEnded) {
+        result = jnFail(error, jn_ioFailed, "%s cannot be heard", def->program);
+    } else if (WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_NOT_FOUND) {
+        result = jnFail(error, jn_ioFailed,
+            "the program '%s' is not installed; on Debian: apt install tetgen, or use --method lattice", def->program);
+    }
+    if (result != jn_ok) {
+        free(child->output);
+        *child = (jnaChildOutcome){0};
+    }
+    return result;
+}
 
 static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
 {
@@ -221,55 +276,57 @@ static int CountWord(const char* text, const char* word)
     return count;
 }
 
-// What TetGen said, as a person would say it. The text is its own, so only what is known is passed on.
-static jnResult Translate(const char* folder, const jnaVolumeDef* def, const char* output, int status, jnError* error)
+// Pairs of faces that cross, by a run that only looks for them; 0 where it does not say.
+static int CountCrossings(const char* folder, const jnaVolumeDef* def)
 {
-    char checked[OUTPUT_SIZE];
-    char program[256], input[] = "surface.poly", flags[] = "-d";
-    snprintf(program, sizeof(program), "%s", def->program);
-    if (strstr(output, "out of memory") != NULL || strstr(output, "bad_alloc") != NULL) {
+    jnaChildOutcome child;
+    if (RunProgram(folder, def, "-d", &child, NULL) != jn_ok) {
+        return 0;
+    }
+    int pairs = child.output != NULL ? CountWord(child.output, "intersects") : 0;
+    free(child.output);
+    return pairs;
+}
+
+// What TetGen said, as a person would say it. The text is its own, so only what is known is passed on.
+static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jnaChildOutcome* child, jnError* error)
+{
+    const char* said = child->output != NULL ? child->output : "";
+    if (strstr(said, "out of memory") != NULL || strstr(said, "bad_alloc") != NULL) {
         return jnFail(
             error, jn_outOfMemory, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
     }
-    if (strstr(output, "too small") != NULL || strstr(output, "smaller than") != NULL) {
+    if (strstr(said, "too small") != NULL || strstr(said, "smaller than") != NULL) {
         return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");
     }
-    int again = 0;
-    char* const arguments[] = {program, flags, input, NULL};
-    jnResult result =
-        jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, checked, sizeof(checked), &again, NULL);
-    int pairs = result == jn_ok ? CountWord(checked, "intersects") : 0;
+    int pairs = CountCrossings(folder, def);
     if (pairs > 0) {
         return jnFail(error, jn_badData, "tetgen finds %d pairs of faces that cross", pairs);
     }
-    if (WIFSIGNALED(status)) {
-        return jnFail(error, jn_badData, "tetgen gave up on this surface (%s)", strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(child->status)) {
+        return jnFail(error, jn_badData, "tetgen gave up on this surface (%s)", strsignal(WTERMSIG(child->status)));
     }
-    return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(status));
+    return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(child->status));
 }
 
 jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
     jnaMesh* mesh, jnError* error)
 {
-    char folder[256], flags[64], program[256], input[] = "surface.poly", output[OUTPUT_SIZE];
+    char folder[256], flags[64];
     *mesh = (jnaMesh){0};
-    int status = 0;
+    jnaChildOutcome child = {0};
     jnResult result = MakeTemporary(folder, sizeof(folder), error);
     if (result != jn_ok) {
         return result;
     }
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
-    snprintf(program, sizeof(program), "%s", def->program);
-    char* const arguments[] = {program, flags, input, NULL};
     result = WritePoly(folder, surface, seeds, error);
-    if (result == jn_ok) {
-        result =
-            jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, output, sizeof(output), &status, error);
+    result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
+    if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
+        result = Translate(folder, def, &child, error);
     }
-    if (result == jn_ok && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
-        result = Translate(folder, def, output, status, error);
-    }
+    free(child.output);
     result = result == jn_ok ? ReadMesh(folder, surface, mesh, error) : result;
     if (result != jn_ok) {
         jnaDestroyMesh(mesh);
