@@ -73,6 +73,7 @@ typedef struct jnaVolumeReport {
     double greatestOutside; // metres
     struct {
         double surface, crossings, seeds, mesh, improve; // seconds
+        double program;                                  // the tetgen program's share of mesh
         double weights, bones, materials, clips, save;   // of the stage "inside"
     } time;
     bool meshMade, insideMade; // by jnaUpdateVolume: which stage ran

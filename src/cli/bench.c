@@ -5,20 +5,21 @@
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs|character|fit] [options]",
+        .synopsis = "jounce bench [springs|character|fit|volume] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench character\n  jounce bench fit\n",
+        .example = "  jounce bench springs\n  jounce bench character\n  jounce bench fit\n"
+                   "  jounce bench volume --from body.glb\n",
     };
-    enum { SPRINGS, CHARACTER, FIT };
+    enum { SPRINGS, CHARACTER, FIT, VOLUME };
     int what = SPRINGS;
     double seconds = 2.0;
-    const char* keep = NULL;
+    const char *keep = NULL, *from = NULL;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|fit",
+            .choices = "springs|character|fit|volume",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -31,11 +32,25 @@ int jncBench(int argc, char** argv)
             .value = &keep,
             .argument = "DIR",
             .help = "fit: leave the arrays for bench/peers"},
+        {.name = "--from",
+            .kind = jnc_text,
+            .value = &from,
+            .argument = "FILE",
+            .help = "volume: a character besides the built-in figure"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
-    return what == FIT ? jnbBenchFit(keep) : what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
+    switch (what) {
+    case VOLUME:
+        return jnbBenchVolume(from);
+    case FIT:
+        return jnbBenchFit(keep);
+    case CHARACTER:
+        return jnbBenchCharacter(seconds);
+    default:
+        return jnbBenchSprings(seconds);
+    }
 }

@@ -112,9 +112,9 @@ void jnaDestroySeeds(jnaSeeds* seeds);
 
 /// Meshes a closed surface by the tetgen program. The first nodes are the surface's vertices, then come the seeds;
 /// seeds may be NULL. greatestVolume: of a tetrahedron, m3. A surface that it refuses is jn_badData with its reason in
-/// our words.
+/// our words. seconds: of the program alone.
 jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
-    jnaMesh* mesh, jnError* error);
+    jnaMesh* mesh, double* seconds, jnError* error);
 
 /// Meshes the inside by a body-centred cubic lattice of the given spacing.
 jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);

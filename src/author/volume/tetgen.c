@@ -310,10 +310,11 @@ static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jna
 }
 
 jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
-    jnaMesh* mesh, jnError* error)
+    jnaMesh* mesh, double* seconds, jnError* error)
 {
     char folder[256], flags[64];
     *mesh = (jnaMesh){0};
+    *seconds = 0;
     jnaChildOutcome child = {0};
     jnResult result = MakeTemporary(folder, sizeof(folder), error);
     if (result != jn_ok) {
@@ -322,7 +323,9 @@ jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jn
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
     result = WritePoly(folder, surface, seeds, error);
+    double start = jnaNow();
     result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
+    *seconds = jnaNow() - start;
     if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
         result = Translate(folder, def, &child, error);
     }

@@ -121,7 +121,8 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     }
     start = jnaNow();
     jnError reason = {0};
-    result = jnaRunTetgen(surface, &seeds, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &reason);
+    result = jnaRunTetgen(
+        surface, &seeds, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &report->time.program, &reason);
     jnaDestroySeeds(&seeds);
     report->time.mesh = jnaNow() - start;
     if (result != jn_ok) {
