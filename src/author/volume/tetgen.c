@@ -58,6 +58,8 @@ static jnResult RunProgram(
     }
     if (child->ending == jna_childTooLong) {
         result = jnFail(error, jn_ioFailed, "%s did not finish within %g s", def->program, def->timeLimit);
+    } else if (child->ending == jna_childNoMemory) {
+        result = jnFail(error, jn_outOfMemory, "out of memory to hear %s", def->program);
     } else if (child->ending != jna_childEnded) {
         result = jnFail(error, jn_ioFailed, "%s cannot be heard", def->program);
     } else if (WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_NOT_FOUND) {
@@ -120,24 +122,25 @@ static jnResult WritePoly(const char* folder, const jnaSurface* surface, const j
     return failed ? jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno)) : jn_ok;
 }
 
-// A whole text file with a zero at its end; NULL where it cannot be read.
-static char* ReadText(const char* path)
+// A whole text file with a zero at its end, owned by the caller.
+static jnResult ReadText(const char* path, char** text)
 {
     FILE* file = fopen(path, "rb");
     struct stat status;
-    char* text = NULL;
+    jnResult result = jn_badData;
+    *text = NULL;
     if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
         size_t size = (size_t)status.st_size;
-        text = malloc(size + 1);
-        size_t length = text != NULL ? fread(text, 1, size, file) : 0;
-        if (text != NULL) {
-            text[length] = '\0';
+        *text = malloc(size + 1);
+        if (*text != NULL) {
+            (*text)[fread(*text, 1, size, file)] = '\0';
         }
+        result = *text != NULL ? jn_ok : jn_outOfMemory;
     }
     if (file != NULL) {
         fclose(file);
     }
-    return text;
+    return result;
 }
 
 // Asked before strtol and strtod rather than comparing pointers after: GCC 12 takes those for equal at -O3.
@@ -179,34 +182,37 @@ static bool NextInteger(char** at, int64_t low, int64_t high, int32_t* value)
     return number >= low && number < high;
 }
 
-static bool ParseNodes(char* text, const jnaSurface* surface, jnaMesh* mesh)
+static jnResult ParseNodes(char* text, const jnaSurface* surface, jnaMesh* mesh)
 {
     int32_t count, dimensions, attributes, markers, index;
     if (!NextInteger(&text, surface->vertexCount, INT32_MAX / 64, &count) || !NextInteger(&text, 3, 4, &dimensions) ||
         !NextInteger(&text, 0, 1, &attributes) || !NextInteger(&text, 0, 1, &markers)) {
-        return false;
+        return jn_badData;
     }
     for (int n = 0; n < count; ++n) {
         double p[3];
         if (!NextInteger(&text, n, (int64_t)n + 1, &index) || !NextNumber(&text, &p[0]) || !NextNumber(&text, &p[1]) ||
-            !NextNumber(&text, &p[2]) || !jnaMesh_AddNode(mesh, p)) {
-            return false;
+            !NextNumber(&text, &p[2])) {
+            return jn_badData;
+        }
+        if (!jnaMesh_AddNode(mesh, p)) {
+            return jn_outOfMemory;
         }
         // The surface comes first and where it was, or the skin could not hang on it.
         if (n < surface->vertexCount && memcmp(p, surface->positions + 3 * n, sizeof(p)) != 0 &&
             jnaDistance(p, surface->positions + 3 * n) > 0) {
-            return false;
+            return jn_badData;
         }
     }
-    return true;
+    return jn_ok;
 }
 
-static bool ParseTetrahedra(char* text, jnaMesh* mesh)
+static jnResult ParseTetrahedra(char* text, jnaMesh* mesh)
 {
     int32_t count, corners, attributes, index, c[4];
     if (!NextInteger(&text, 1, INT32_MAX / 64, &count) || !NextInteger(&text, 4, 5, &corners) ||
         !NextInteger(&text, 0, 2, &attributes)) {
-        return false;
+        return jn_badData;
     }
     for (int t = 0; t < count; ++t) {
         bool good = NextInteger(&text, t, (int64_t)t + 1, &index);
@@ -216,24 +222,24 @@ static bool ParseTetrahedra(char* text, jnaMesh* mesh)
         double skipped;
         good = good && (attributes == 0 || NextNumber(&text, &skipped));
         if (!good) {
-            return false;
+            return jn_badData;
         }
         // TetGen counts the other way round.
         bool turn = jnaVolume6(mesh->nodes + 3 * c[0], mesh->nodes + 3 * c[1], mesh->nodes + 3 * c[2],
                         mesh->nodes + 3 * c[3]) < 0;
         if (!jnaMesh_AddTetrahedron(mesh, c[0], c[turn ? 2 : 1], c[turn ? 1 : 2], c[3])) {
-            return false;
+            return jn_outOfMemory;
         }
     }
-    return true;
+    return jn_ok;
 }
 
 // Drops nodes behind the surface's that no tetrahedron uses.
-static bool DropOrphans(jnaMesh* mesh, int surfaceCount)
+static jnResult DropOrphans(jnaMesh* mesh, int surfaceCount)
 {
     int32_t* number = jnaAllocate(mesh->nodeCount, sizeof(*number));
     if (number == NULL) {
-        return false;
+        return jn_outOfMemory;
     }
     for (int i = 0; i < 4 * mesh->tetrahedronCount; ++i) {
         number[mesh->tetrahedra[i]] = 1;
@@ -250,21 +256,24 @@ static bool DropOrphans(jnaMesh* mesh, int surfaceCount)
         mesh->tetrahedra[i] = number[mesh->tetrahedra[i]];
     }
     free(number);
-    return true;
+    return jn_ok;
 }
 
 static jnResult ReadMesh(const char* folder, const jnaSurface* surface, jnaMesh* mesh, jnError* error)
 {
-    char path[512];
+    char path[512], *nodes = NULL, *tetrahedra = NULL;
     snprintf(path, sizeof(path), "%s/surface.1.node", folder);
-    char* nodes = ReadText(path);
+    jnResult result = ReadText(path, &nodes);
     snprintf(path, sizeof(path), "%s/surface.1.ele", folder);
-    char* tetrahedra = ReadText(path);
-    bool good = nodes != NULL && tetrahedra != NULL && ParseNodes(nodes, surface, mesh) &&
-                ParseTetrahedra(tetrahedra, mesh) && DropOrphans(mesh, surface->vertexCount);
+    result = result == jn_ok ? ReadText(path, &tetrahedra) : result;
+    result = result == jn_ok ? ParseNodes(nodes, surface, mesh) : result;
+    result = result == jn_ok ? ParseTetrahedra(tetrahedra, mesh) : result;
+    result = result == jn_ok ? DropOrphans(mesh, surface->vertexCount) : result;
     free(nodes);
     free(tetrahedra);
-    return good ? jn_ok : jnFail(error, jn_badData, "tetgen wrote a mesh that cannot be read");
+    return result == jn_ok            ? jn_ok
+           : result == jn_outOfMemory ? jnFail(error, result, "out of memory to read the mesh of tetgen")
+                                      : jnFail(error, result, "tetgen wrote a mesh that cannot be read");
 }
 
 static int CountWord(const char* text, const char* word)
@@ -294,7 +303,7 @@ static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jna
     const char* said = child->output != NULL ? child->output : "";
     if (strstr(said, "out of memory") != NULL || strstr(said, "bad_alloc") != NULL) {
         return jnFail(
-            error, jn_outOfMemory, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
+            error, jn_ioFailed, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
     }
     if (strstr(said, "too small") != NULL || strstr(said, "smaller than") != NULL) {
         return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");

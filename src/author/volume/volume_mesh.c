@@ -126,7 +126,8 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     jnaDestroySeeds(&seeds);
     report->time.mesh = jnaNow() - start;
     if (result != jn_ok) {
-        snprintf(obstacle, size, "%.300s", reason.message);
+        // A lattice would need as much memory.
+        snprintf(obstacle, size, "%.300s", result != jn_outOfMemory ? reason.message : "");
         return jnFail(error, result, "%s", reason.message);
     }
     snprintf(report->reason, sizeof(report->reason),
@@ -222,8 +223,11 @@ static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, 
     double start = jnaNow();
     jnResult result = def->improve ? jnaImproveMesh(mesh, fixedCount, error) : jn_ok;
     report->time.improve = jnaNow() - start;
+    if (result != jn_ok) {
+        return result; // with gaps between its tetrahedra
+    }
     report->after = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    result = result == jn_ok ? CheckMesh(report, error) : result;
+    result = CheckMesh(report, error);
     return result == jn_ok ? jnaExplainSlivers(mesh, report, error) : result;
 }
 
