@@ -7,8 +7,9 @@
 // Longest side of the surface over the edge aimed at inside, where nobody says: a person of 1.7 m gets 4 cm.
 static const double defaultEdges = 40;
 
-// Nodes aimed at by a lattice, where nobody says.
-enum { DEFAULT_LATTICE_NODES = 20000 };
+// Nodes that a lattice aims at where nobody says, and that a conforming mesh keeps to inside: a bulky shape would have
+// far more at the edge above.
+enum { DEFAULT_NODES = 20000 };
 
 jnaVolumeDef jnaDefaultVolumeDef(void)
 {
@@ -69,7 +70,7 @@ static double ConformingEdge(const jnaSurface* surface, const jnaVolumeDef* def)
     if (def->nodes > surface->vertexCount) {
         return EdgeOfNodes(surface->report.volume, def->nodes - surface->vertexCount);
     }
-    return LongestSide(surface) / defaultEdges;
+    return fmax(LongestSide(surface) / defaultEdges, EdgeOfNodes(surface->report.volume, DEFAULT_NODES));
 }
 
 // Why a conforming mesh is out of the question, or NULL.
@@ -178,7 +179,7 @@ static jnResult RunLattice(
     const jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report, jnError* error)
 {
     // Two nodes a cube; edges are the cube's side and 0.87 of it.
-    int nodes = def->nodes > 0 ? def->nodes : DEFAULT_LATTICE_NODES;
+    int nodes = def->nodes > 0 ? def->nodes : DEFAULT_NODES;
     double spacing = def->edge > 0 ? def->edge : cbrt(2 * fabs(surface->report.volume) / nodes);
     double start = jnaNow();
     jnaTree tree;
