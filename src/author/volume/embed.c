@@ -134,7 +134,7 @@ static void Weights(const jnaVolume* v, int t, const double* p, double w[4])
     w[3] = 1 - w[0] - w[1] - w[2];
 }
 
-// Closest point of a triangle, as weights of its corners (Ericson's regions).
+// Ericson's regions.
 void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
