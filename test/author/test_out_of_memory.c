@@ -13,23 +13,6 @@
 
 #include <cmocka.h>
 
-#ifdef __SANITIZE_ADDRESS__
-
-static void NothingToDo(void** state)
-{
-    (void)state;
-    print_message("skipped: the sanitizer owns malloc\n");
-    skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(NothingToDo)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#else
-
 #include "failing_memory.h"
 
 static char tubePath[512], bvhPath[512], manifestPath[512];
@@ -177,5 +160,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }
-
-#endif

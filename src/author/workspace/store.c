@@ -29,7 +29,10 @@ static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar
     return result == jn_ok ? jnaWriteArray(path, scalar, dimensions, shape, data, error) : result;
 }
 
-static jnResult SaveJson(const char* folder, const char* name, const json_t* root, jnError* error)
+// They bring every float back.
+enum { FLOAT_DIGITS = 9 };
+
+jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnaFile file;
@@ -38,8 +41,7 @@ static jnResult SaveJson(const char* folder, const char* name, const json_t* roo
     if (result != jn_ok) {
         return result;
     }
-    // Nine digits bring every float back.
-    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
     fputc('\n', file.stream);
     if (!good) {
         jnaFile_Abandon(&file);
@@ -140,7 +142,7 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
     result = result == jn_ok ? SaveInfluences(path, c, error) : result;
     json_t* root = result == jn_ok ? DescribeCharacter(c, scale) : NULL;
     if (result == jn_ok) {
-        result = root != NULL ? SaveJson(path, "character.json", root, error)
+        result = root != NULL ? jnaSaveJson(path, "character.json", root, FLOAT_DIGITS, error)
                               : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     json_decref(root);
@@ -396,7 +398,7 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
         clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
         clip->scales != NULL, "motion", motion != NULL);
-    result = root != NULL ? SaveJson(folder, "clip.json", root, error)
+    result = root != NULL ? jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error)
                           : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
     json_decref(root);
     return result;
