@@ -14,8 +14,8 @@ typedef struct jnaFleshDef {
     const jnaCharacter* character; // the same
     double gravity[3];             // m/s2; 0
     bool contact;                  // true
-    double damping;                // Rayleigh: share of the stiffness, seconds; 0.002
-    double drag;                   // Rayleigh: share of the mass, 1/s; 0.5
+    double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
+    double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
     int substeps;                  // steps in time per frame; 0, the default: by the rate
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
@@ -58,7 +58,8 @@ jnResult jnaFleshSolver_Pose(
 
 /// The skin of solved nodes: embedding, what was moved for the volume undone, parts left out carried by skinning.
 /// positions: [vertexCount][3], in the character's order.
-void jnaFlesh_Surface(const jnaFlesh* flesh, const jnaClip* clip, int frame, const double* nodes, float* positions);
+void jnaFleshSolver_Surface(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions);
 
 /// The state of a motion: where the flesh is and how fast.
 typedef struct jnaFleshState {

@@ -6,7 +6,7 @@
 // f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
 // seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
 // it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
-#include "jounce-author/laplacian.h"
+#include "laplacian_internal.h"
 
 #include "character/affine.h"
 #include "internal.h"
@@ -14,7 +14,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 // OpenBLAS, declared here because its header is full of names of its own.
 void openblas_set_num_threads(int count);
@@ -390,6 +389,20 @@ void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* res
             sum += l->entries[i] * values[l->columns[i]];
         }
         result[n] = sum;
+    }
+}
+
+const cholmod_factor* jnaLaplacian_Cholesky(const jnaLaplacian* l)
+{
+    return l->factor;
+}
+
+void jnaLaplacian_FreeNodes(const jnaLaplacian* l, int32_t* nodes)
+{
+    for (int n = 0; n < l->nodeCount; ++n) {
+        if (l->freeIndex[n] >= 0) {
+            nodes[l->freeIndex[n]] = n;
+        }
     }
 }
 
