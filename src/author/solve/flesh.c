@@ -1,5 +1,5 @@
 // The flesh of a volume made ready: numbering, masses, stiffness, the factor, contact; and the buffers to solve it.
-#include "flesh_internal.h"
+#include "newton.h"
 
 #include "jounce-author/inside.h"
 
@@ -252,6 +252,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
     }
     jnaDestroyContactFinder(s->finder);
     jnaDestroyContacts(&s->contacts);
+    jnaDestroyNewton(s->newton);
     jnaDestroyPreconditioner(&s->moving);
     jnaDestroyClip(&s->pose);
     free(s->block);

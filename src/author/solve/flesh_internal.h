@@ -42,6 +42,7 @@ typedef struct jnaFleshProblem {
     double contactFactor;
     double tolerance;
     int leastIterations, mostIterations;
+    struct jnaNewton* newton; // its directions instead of L-BFGS; NULL: none
 } jnaFleshProblem;
 
 typedef struct jnaFleshOutcome {
@@ -68,6 +69,7 @@ struct jnaFleshSolver {
     double *transforms, *oldTransforms, *relative; // [jointCount][12]
     jnaElementStrain* strains;                     // [blockCount]
     jnaClip pose;                                  // one frame: the interpolated pose
+    struct jnaNewton* newton;                      // made when first needed
     jnaPreconditioner moving;                      // for steps of stepSeconds
     double stepSeconds;
     double frameRate;

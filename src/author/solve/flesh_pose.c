@@ -3,7 +3,7 @@
 // Equilibria are not unique, so every pose is reached the same way: the joints turn from rest to the pose in a number
 // of equal steps that depends on the pose alone, the flesh is carried along by skinning and relaxed at each. Only the
 // last is solved to the end.
-#include "flesh_internal.h"
+#include "newton.h"
 
 #include "jounce-author/inside.h"
 
@@ -18,7 +18,7 @@ static const double ROUND_TOLERANCE = 5e-3; // between two looks at the contact
 static const double ANGLE_PER_STEP = 0.6;   // radians that a joint may turn in one step
 static const double CONTACT_FACTOR = 20;    // times shear modulus times edge: stiff enough, not yet stuck
 static const double LEAST_DEPTH = 1e-3;     // metres: a penetration that is looked after again
-enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 10 };
+enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 10, NEWTON_ITERATIONS = 100 };
 
 static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
 {
@@ -41,15 +41,40 @@ static jnResult FindContacts(
     return result;
 }
 
+// What L-BFGS could not end, Newton does; or all of it where that is asked for.
+static jnResult Minimize(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshOutcome outcome;
+    bool newton = solver->flesh->def.newton;
+    if (!newton) {
+        jnaMinimize(solver, problem, &outcome);
+        AddOutcome(&outcome, report);
+        newton = !outcome.converged && problem->tolerance <= solver->flesh->def.poseTolerance;
+    }
+    if (newton) {
+        if (solver->newton == NULL) {
+            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
+            if (result != jn_ok) {
+                return result;
+            }
+        }
+        int most = problem->mostIterations;
+        problem->newton = solver->newton;
+        problem->mostIterations = NEWTON_ITERATIONS;
+        jnaMinimize(solver, problem, &outcome);
+        AddOutcome(&outcome, report);
+        problem->newton = NULL;
+        problem->mostIterations = most;
+    }
+    return jn_ok;
+}
+
 jnResult jnaSolveWithContact(
     jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, jnaFleshReport* report, jnError* error)
 {
     double tolerance = problem->tolerance;
-    jnaFleshOutcome outcome;
     if (solver->finder == NULL) {
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
-        return jn_ok;
+        return Minimize(solver, problem, report, error);
     }
     problem->contacts = &solver->contacts;
     problem->contactFactor = CONTACT_FACTOR;
@@ -58,10 +83,11 @@ jnResult jnaSolveWithContact(
         // Early rounds need no more than to see where the pairs go.
         bool last = solver->contacts.count == 0 || round + 1 == rounds || tolerance >= ROUND_TOLERANCE;
         problem->tolerance = last ? tolerance : ROUND_TOLERANCE;
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
         int before = solver->contacts.count;
-        result = FindContacts(solver, &report->solved, report, error);
+        result = Minimize(solver, problem, report, error);
+        if (result == jn_ok) {
+            result = FindContacts(solver, &report->solved, report, error);
+        }
         if (result == jn_ok && report->solved.depth < LEAST_DEPTH && solver->contacts.count <= before) {
             if (last) {
                 break;

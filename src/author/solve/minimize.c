@@ -4,8 +4,10 @@
 // double. A step of 1 is tried first and shortened until the energy falls enough (Armijo), with a slack for the
 // rounding of the energy, without which the last digits of convergence cannot be had.
 //
+// With Newton's directions the same search serves.
+//
 // The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit.
-#include "flesh_internal.h"
+#include "newton.h"
 
 #include <float.h>
 #include <math.h>
@@ -193,7 +195,11 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             return;
         }
         started = jnaSeconds();
-        FindDirection(solver, problem, &memory);
+        if (problem->newton == NULL) {
+            FindDirection(solver, problem, &memory);
+        } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
+            return;
+        }
         double slope = Slope(solver);
         outcome->solveSeconds += jnaSeconds() - started;
         double energy = 0, length = 0;
@@ -209,7 +215,9 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             memory.count = 0;
             continue;
         }
-        Remember(solver, length, &memory);
+        if (problem->newton == NULL) {
+            Remember(solver, length, &memory);
+        }
         Swap(&solver->x, &solver->trial);
         Swap(&solver->gradient, &solver->trialGradient);
         if (near) {
