@@ -11,7 +11,7 @@
 #include "jounce-author/npy.h"
 
 /// How often a pose is tried, each time along a finer path.
-enum { JNA_EFFORTS = 3 };
+enum { JNA_EFFORTS = 2 };
 
 /// What solves. Functions return an error only where the run cannot go on; a pose that did not converge is none.
 typedef struct jnaSolve {
@@ -78,6 +78,7 @@ typedef struct jnaJob {
     int (*next)(void* user);   // hands out shard numbers, -1 at the end; NULL: by counting
     void* nextUser;
     bool workOnly;      // leave the merging, and waiting for others, to somebody else
+    bool force;         // forget the arrays and shards that are there; refused while another run is there
     jnaJobWatch* watch; // NULL: none
     void* watchUser;
 } jnaJob;

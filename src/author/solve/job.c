@@ -354,6 +354,26 @@ static void CleanUp(const jnaShardPlan* plan)
     jnaCloseJobLock(&lock);
 }
 
+// Arrays without their JSON count as not there.
+static jnResult Forget(const jnaShardPlan* plan, jnaJobReport* report, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaJobLock lock = {-1};
+    bool alone = false;
+    jnResult result = jnaOpenJobLock(plan, &lock, &alone, error);
+    result = result == jn_ok ? jnaJob_Path(plan->job, plan->job->names.json, path, error) : result;
+    if (result == jn_ok && !alone) {
+        result =
+            jnFail(error, jn_ioFailed, "%s: another run works here; it cannot be started again now", plan->job->folder);
+    } else if (result == jn_ok) {
+        (void)unlink(path);
+        jnaShardPlan_Remove(plan, true);
+        report->upToDate = report->merged = false;
+    }
+    jnaCloseJobLock(&lock);
+    return result;
+}
+
 jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
 {
     jnaJobReport scratch;
@@ -369,6 +389,7 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
         report->shardCount = plan.shardCount;
         report->upToDate = report->merged = jnaIsMerged(&plan, &report->failedCount);
     }
+    result = result == jn_ok && job->force ? Forget(&plan, report, &failure) : result;
     if (result == jn_ok && report->merged) {
         CleanUp(&plan);
     } else if (result == jn_ok) {
@@ -378,6 +399,9 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
         }
         result = result == jn_ok ? PrepareFolder(job, &failure) : result;
         result = result == jn_ok && alone && !job->motion ? jnaReuseMerged(&plan, &failure) : result;
+        if (result == jn_ok && alone) {
+            jnaJobLock_Admit(&lock);
+        }
         Runner runner = {.plan = &plan, .lock = &lock, .mutex = PTHREAD_MUTEX_INITIALIZER};
         result = result == jn_ok ? RunShards(&runner, report, &failure) : result;
         pthread_mutex_destroy(&runner.mutex);

@@ -51,8 +51,10 @@ jnResult jnaOpenJobLock(const jnaShardPlan* plan, jnaJobLock* lock, bool* alone,
             return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(reason));
         }
     }
-    // From alone to one of several, or after whoever is just writing the id.
-    Lock(lock->descriptor, PRESENCE, F_RDLCK, true);
+    // Whoever is alone keeps the others waiting until it has prepared the folder.
+    if (!*alone) {
+        Lock(lock->descriptor, PRESENCE, F_RDLCK, true);
+    }
     bool same = *alone || (pread(lock->descriptor, present, 16, 0) == 16 && memcmp(present, id, 16) == 0);
     if (!same) {
         jnaCloseJobLock(lock);
@@ -60,6 +62,11 @@ jnResult jnaOpenJobLock(const jnaShardPlan* plan, jnaJobLock* lock, bool* alone,
             "%s: another run works here on other poses or settings; wait for its end, or stop it", plan->job->folder);
     }
     return jn_ok;
+}
+
+void jnaJobLock_Admit(jnaJobLock* lock)
+{
+    Lock(lock->descriptor, PRESENCE, F_RDLCK, true);
 }
 
 void jnaCloseJobLock(jnaJobLock* lock)

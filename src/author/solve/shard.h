@@ -67,8 +67,9 @@ typedef struct jnaJobLock {
 } jnaJobLock;
 
 /// Joins the runs in the folder. Runs of other inputs at the same time are refused in words.
-/// alone: nobody else is there.
+/// alone: nobody else is there, and whoever comes waits until jnaJobLock_Admit.
 jnResult jnaOpenJobLock(const jnaShardPlan* plan, jnaJobLock* lock, bool* alone, jnError* error);
+void jnaJobLock_Admit(jnaJobLock* lock);
 void jnaCloseJobLock(jnaJobLock* lock);
 
 /// Takes a shard; false where another run has it.
