@@ -8,6 +8,9 @@ int jnbBenchCharacter(double seconds);
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
 
+/// `file`: a character; NULL for the figure. `keep`: a folder for pictures of the poses; NULL for none.
+int jnbBenchContact(const char* file, const char* keep, double seconds);
+
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);
 double jnbPeakProductsAvx2(void);

@@ -15,6 +15,7 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .volume = volume,
         .character = character,
         .contact = true,
+        .integrator = jna_bdf2,
         .damping = 0.006,
         .drag = 0.5,
         .pathSteps = 4,
@@ -198,11 +199,15 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     size_t used = 0, nodes = (size_t)s->flesh->nodeCount, freeNodes = (size_t)s->flesh->freeCount;
     size_t joints = (size_t)s->flesh->def.character->jointCount;
     size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
-    double** vectors[] = {&s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pullTargets};
+    double** vectors[] = {
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pace, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }
     s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
+    for (int i = 0; i < 3; ++i) {
+        s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
+    }
     s->pulls = Take(block, &used, freeNodes * sizeof(double));
     s->direction = Take(block, &used, single);
     for (int i = 0; i < JNA_PAIRS; ++i) {
@@ -213,6 +218,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     s->oldTransforms = Take(block, &used, 12 * joints * sizeof(double));
     s->relative = Take(block, &used, 12 * joints * sizeof(double));
     s->strains = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
+    s->strainsBefore = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
     return used;
 }
 
