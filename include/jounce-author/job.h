@@ -15,7 +15,8 @@ enum { JNA_EFFORTS = 2 };
 
 /// What solves. Functions return an error only where the run cannot go on; a pose that did not converge is none.
 typedef struct jnaSolve {
-    int vertexCount, nodeCount;
+    int vertexCount;
+    size_t stateCount; // numbers in the state of a motion
     void* user;
     /// One worker per thread, made in that thread.
     jnResult (*open)(void* user, void** worker, jnError* error);
@@ -24,9 +25,9 @@ typedef struct jnaSolve {
     jnResult (*pose)(void* worker, const jnaClip* clip, int frame, int effort, float* positions, jnaFleshReport* report,
         jnError* error);
     /// The first frame of a motion, then from `frame` to the next one. positions: of the frame that was reached.
-    jnResult (*start)(void* worker, const jnaClip* clip, int frame, jnaFleshState* state, float* positions,
+    jnResult (*start)(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
         jnaFleshReport* report, jnError* error);
-    jnResult (*advance)(void* worker, const jnaClip* clip, int frame, jnaFleshState* state, float* positions,
+    jnResult (*advance)(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
         jnaFleshReport* report, jnError* error);
 } jnaSolve;
 

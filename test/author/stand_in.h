@@ -88,31 +88,31 @@ static inline jnResult StandIn_Pose(
     return jn_ok;
 }
 
-static inline jnResult StandIn_Start(void* worker, const jnaClip* clip, int frame, jnaFleshState* state,
-    float* positions, jnaFleshReport* report, jnError* error)
+static inline jnResult StandIn_Start(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
+    jnaFleshReport* report, jnError* error)
 {
     for (int i = 0; i < 3 * STAND_IN_NODES; ++i) {
-        state->nodes[i] = i + (double)clip->rotations[4 * (size_t)frame * STAND_IN_JOINTS];
-        state->velocities[i] = 0;
+        state[i] = i + (double)clip->rotations[4 * (size_t)frame * STAND_IN_JOINTS];
+        state[3 * STAND_IN_NODES + i] = 0;
     }
     return StandIn_Pose(worker, clip, frame, 0, positions, report, error);
 }
 
 // A chain of numbers in which every bit of the state before counts.
-static inline jnResult StandIn_Advance(void* worker, const jnaClip* clip, int frame, jnaFleshState* state,
-    float* positions, jnaFleshReport* report, jnError* error)
+static inline jnResult StandIn_Advance(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
+    jnaFleshReport* report, jnError* error)
 {
     const StandIn* s = worker;
-    double sum = 0;
+    double sum = 0, *velocities = state + 3 * STAND_IN_NODES;
     for (int i = 0; i < 3 * STAND_IN_NODES; ++i) {
-        double pull = (double)clip->rotations[4 * (size_t)(frame + 1) * STAND_IN_JOINTS + 1] - state->nodes[i];
-        state->velocities[i] = 0.9 * state->velocities[i] + pull / 3;
-        state->nodes[i] += state->velocities[i] / 7;
-        sum += state->nodes[i];
+        double pull = (double)clip->rotations[4 * (size_t)(frame + 1) * STAND_IN_JOINTS + 1] - state[i];
+        velocities[i] = 0.9 * velocities[i] + pull / 3;
+        state[i] += velocities[i] / 7;
+        sum += state[i];
     }
     jnResult result = StandIn_Pose(worker, clip, frame + 1, 0, positions, report, error);
     if (frame + 1 == s->notFinite) {
-        state->nodes[3] = (double)NAN;
+        state[3] = (double)NAN;
         positions[17] = 0;
     }
     StandIn_Surface(clip, frame + 1, sum, positions);
@@ -122,7 +122,7 @@ static inline jnResult StandIn_Advance(void* worker, const jnaClip* clip, int fr
 static inline void InitStandIn(StandIn* s)
 {
     *s = (StandIn){.stopAt = -1, .hard = -1, .hopeless = -1, .notFinite = -1};
-    s->solve = (jnaSolve){STAND_IN_VERTICES, STAND_IN_NODES, s, StandIn_Open, StandIn_Close, StandIn_Pose,
+    s->solve = (jnaSolve){STAND_IN_VERTICES, 6 * STAND_IN_NODES, s, StandIn_Open, StandIn_Close, StandIn_Pose,
         StandIn_Start, StandIn_Advance};
     s->clip =
         (jnaClip){.name = "standing-in", .rate = 30, .frameCount = STAND_IN_FRAMES, .jointCount = STAND_IN_JOINTS};

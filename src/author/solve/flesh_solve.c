@@ -7,10 +7,11 @@
 #include <string.h>
 
 // The first worker makes what all share: a run that finds everything done never pays for it.
-static jnResult ShareFlesh(jnaSimulation* s, jnError* error)
+jnResult jnaSimulation_ShareFlesh(jnaSimulation* s, jnError* error)
 {
     pthread_mutex_lock(&s->mutex);
     jnResult result = s->flesh == NULL ? jnaCreateFlesh(&s->fleshDef, &s->flesh, error) : jn_ok;
+    s->solve.stateCount = result == jn_ok ? jnaFlesh_StateCount(s->flesh) : 0;
     pthread_mutex_unlock(&s->mutex);
     return result;
 }
@@ -27,7 +28,8 @@ static jnResult Open(void* user, void** opened, jnError* error)
 {
     jnaSimulation* s = user;
     jnaFleshWorker* worker = calloc(1, sizeof(*worker));
-    jnResult result = worker != NULL ? ShareFlesh(s, error) : jnFail(error, jn_outOfMemory, "out of memory to solve");
+    jnResult result =
+        worker != NULL ? jnaSimulation_ShareFlesh(s, error) : jnFail(error, jn_outOfMemory, "out of memory to solve");
     if (result == jn_ok) {
         worker->nodes = malloc(3 * (size_t)s->volume.nodeCount * sizeof(double) + 1);
         result = worker->nodes != NULL ? jnaCreateFleshSolver(s->flesh, &worker->solver, error)
@@ -56,24 +58,24 @@ static jnResult Pose(
     return result;
 }
 
-static jnResult Start(void* user, const jnaClip* clip, int frame, jnaFleshState* state, float* positions,
-    jnaFleshReport* report, jnError* error)
+static jnResult Start(
+    void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
 {
     jnaFleshWorker* w = user;
     jnResult result = jnaFleshSolver_Start(w->solver, clip, frame, state, report, error);
     if (result == jn_ok) {
-        jnaFleshSolver_Surface(w->solver, clip, frame, state->nodes, positions);
+        jnaFleshSolver_Surface(w->solver, clip, frame, state, positions);
     }
     return result;
 }
 
-static jnResult Advance(void* user, const jnaClip* clip, int frame, jnaFleshState* state, float* positions,
-    jnaFleshReport* report, jnError* error)
+static jnResult Advance(
+    void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
 {
     jnaFleshWorker* w = user;
     jnResult result = jnaFleshSolver_Advance(w->solver, clip, frame, state, report, error);
     if (result == jn_ok) {
-        jnaFleshSolver_Surface(w->solver, clip, frame + 1, state->nodes, positions);
+        jnaFleshSolver_Surface(w->solver, clip, frame + 1, state, positions);
     }
     return result;
 }
@@ -81,7 +83,6 @@ static jnResult Advance(void* user, const jnaClip* clip, int frame, jnaFleshStat
 jnaSolve jnaFleshSolve(jnaSimulation* s)
 {
     return (jnaSolve){.vertexCount = s->character.vertexCount,
-        .nodeCount = s->volume.nodeCount,
         .user = s,
         .open = Open,
         .close = Close,

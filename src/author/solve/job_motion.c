@@ -35,19 +35,19 @@ static bool AllFinite(const double* numbers, size_t count)
 // The frames of one shard, from the state at the end of the one before.
 static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaJobProgress* progress, jnError* error)
 {
-    size_t row = 3 * (size_t)job->solve->vertexCount, nodes = 3 * (size_t)job->solve->nodeCount;
-    jnaFleshState state = {shard->state, shard->state + nodes};
+    size_t row = 3 * (size_t)job->solve->vertexCount;
     for (int k = 0; k < shard->count; ++k) {
         int frame = job->first + shard->first + k;
         float* positions = shard->positions + row * (size_t)k;
         jnaFleshReport report = {0};
-        jnResult result = shard->first + k == 0
-                              ? job->solve->start(worker, job->clip, frame, &state, positions, &report, error)
-                              : job->solve->advance(worker, job->clip, frame - 1, &state, positions, &report, error);
+        jnResult result =
+            shard->first + k == 0
+                ? job->solve->start(worker, job->clip, frame, shard->state, positions, &report, error)
+                : job->solve->advance(worker, job->clip, frame - 1, shard->state, positions, &report, error);
         if (result != jn_ok) {
             return result;
         }
-        if (!AllFinite(shard->state, 2 * nodes)) {
+        if (!AllFinite(shard->state, job->solve->stateCount)) {
             return jnFail(
                 error, jn_badData, "clip %s, frame %d: the flesh went out of all bounds", job->clip->name, frame);
         }
@@ -95,7 +95,7 @@ static jnResult GoOn(const jnaShardPlan* plan, jnaJobProgress* progress, jnError
             break;
         }
         if (i > 0) {
-            memcpy(shard.state, last.state, 6 * (size_t)job->solve->nodeCount * sizeof(double));
+            memcpy(shard.state, last.state, job->solve->stateCount * sizeof(double));
         }
         result = MakeShard(job, worker, &shard, progress, error);
         result = result == jn_ok ? jnaShard_Write(plan, &shard, error) : result;

@@ -25,7 +25,8 @@ const char* const jnaColumnNames[JNA_COLUMNS] = {"residual", "iterations", "eval
 typedef struct Header {
     char magic[8];
     uint64_t hash;
-    int32_t count, vertexCount, stateCount, recordSize;
+    uint64_t stateCount;
+    int32_t count, vertexCount, recordSize, reserved;
     uint64_t checksum;
 } Header;
 
@@ -74,7 +75,7 @@ jnResult jnaCreateShardPlan(const jnaJob* job, jnaShardPlan* plan, jnError* erro
     if (plan->hashes == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d shards", plan->shardCount);
     }
-    int32_t numbers[4] = {job->motion, job->shardSize, job->solve->vertexCount, job->solve->nodeCount};
+    int32_t numbers[3] = {job->motion, job->shardSize, job->solve->vertexCount};
     uint64_t base = Mix(numbers, sizeof(numbers), jnaHash(version, sizeof(version), job->hash | 1));
     if (job->motion) {
         // What happens at a frame depends on all before it, and on the curve through those after it.
@@ -119,7 +120,7 @@ jnResult jnaCreateShard(const jnaShardPlan* plan, int index, jnaShard* shard, jn
     *shard = (jnaShard){.index = index, .first = first, .count = count};
     shard->records = calloc((size_t)count, sizeof(*shard->records));
     shard->positions = calloc((size_t)count * (size_t)job->solve->vertexCount + 1, 3 * sizeof(float));
-    shard->state = job->motion ? calloc((size_t)job->solve->nodeCount + 1, 6 * sizeof(double)) : NULL;
+    shard->state = job->motion ? calloc(job->solve->stateCount + 1, sizeof(double)) : NULL;
     if (shard->records == NULL || shard->positions == NULL || (job->motion && shard->state == NULL)) {
         jnaDestroyShard(shard);
         return jnFail(error, jn_outOfMemory, "out of memory for a shard of %d poses", count);
@@ -152,14 +153,14 @@ static Sizes SizesOf(const jnaShardPlan* plan, int count)
 {
     const jnaSolve* solve = plan->job->solve;
     return (Sizes){(size_t)count * sizeof(jnaRecord), (size_t)count * (size_t)solve->vertexCount * 3 * sizeof(float),
-        plan->job->motion ? (size_t)solve->nodeCount * 6 * sizeof(double) : 0};
+        plan->job->motion ? solve->stateCount * sizeof(double) : 0};
 }
 
 static Header HeaderOf(const jnaShardPlan* plan, int index, int count)
 {
     Header header = {.hash = plan->hashes[index], .count = count, .vertexCount = plan->job->solve->vertexCount};
     memcpy(header.magic, magic, sizeof(magic));
-    header.stateCount = plan->job->motion ? plan->job->solve->nodeCount : 0;
+    header.stateCount = plan->job->motion ? plan->job->solve->stateCount : 0;
     header.recordSize = sizeof(jnaRecord);
     return header;
 }

@@ -32,7 +32,7 @@ typedef struct jnaShard {
     int index, first, count; // `count` poses from `first` of the job on
     jnaRecord* records;      // [count]
     float* positions;        // [count][vertexCount][3]
-    double* state;           // [2][nodeCount][3] of a motion: nodes and velocities at the end; NULL otherwise
+    double* state;           // [stateCount] of a motion, at the end; NULL otherwise
 } jnaShard;
 
 /// What a job is cut into.

@@ -202,12 +202,16 @@ jnResult jnaSimulateMotions(jnaSimulation* s, int count, const jnaClipRange* ran
     jnaJobReport* reports, jnError* error)
 {
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads(), cursor = 0;
-    jnResult result = jn_ok;
     Crowd crowd = {.def = def, .count = count, .progress = calloc((size_t)count + 1, sizeof(*crowd.progress))};
     if (crowd.progress == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", count);
     }
     memset(reports, 0, (size_t)count * sizeof(*reports));
+    jnResult result = jnaSimulation_ShareFlesh(s, error);
+    if (result != jn_ok) {
+        free(crowd.progress);
+        return result;
+    }
     for (int i = 0; i < count; ++i) {
         crowd.progress[i].total =
             ranges[i].count > 0 ? ranges[i].count : s->clips[ranges[i].clip].frameCount - ranges[i].first;

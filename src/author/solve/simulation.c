@@ -45,7 +45,7 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
 static uint64_t HashSettings(const jnaFleshDef* def, uint64_t hash)
 {
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
-        def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
+        def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
     hash = jnaHash(numbers, sizeof(numbers), hash);
     return jnaHash(jnVersion(), strlen(jnVersion()), hash);
 }

@@ -30,6 +30,9 @@ typedef struct jnaFleshWorker {
 /// The functions that solve with the flesh of a simulation.
 jnaSolve jnaFleshSolve(jnaSimulation* simulation);
 
-/// The training poses. by: names what was left out.
+/// Makes what all workers share, once, and with it the size of a motion's state.
+jnResult jnaSimulation_ShareFlesh(jnaSimulation* simulation, jnError* error);
+
+/// The training poses.
 jnResult jnaSimulation_SamplePoses(
     const jnaSimulation* simulation, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error);
