@@ -339,11 +339,11 @@ static bool ParseShard(const char* text, Request* request)
 
 static int CheckRequest(Request* r, const char* shard)
 {
-    if (!r->poses && !r->allClips && r->clips.count == 0) {
-        return jncMisuse("say what to simulate: --poses, --clip NAME or --clips");
-    }
     if (r->dynamic && !r->allClips && r->clips.count == 0) {
         return jncMisuse("--dynamic needs --clip NAME or --clips");
+    }
+    if (!r->poses && !r->allClips && r->clips.count == 0) {
+        return jncMisuse("say what to simulate: --poses, --clip NAME or --clips");
     }
     if (shard != NULL && !ParseShard(shard, r)) {
         return jncMisuse("--shard: '%s' is not of the form 2/5, the second of five", shard);
