@@ -18,7 +18,8 @@ typedef struct jnaPoseDef {
     const jnaCharacter* character;
     int clipCount;
     const jnaClip* clips; // [clipCount]
-    const jnaRole* roles; // [clipCount]; frames of test clips are held out, and no limit is read from them
+    const jnaRole* roles; // [clipCount]; whole frames of test clips are only held out, never learned from
+    bool limitsOfAll;     // random poses are made from the limbs of test clips as well; true
     int handCount;
     const float* hand; // [handCount][jointCount][4], unit quaternions x, y, z, w; NULL for none
     int count;         // poses in all

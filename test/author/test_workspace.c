@@ -247,7 +247,8 @@ static void AManifestComesBackAsWritten(void** state)
                     "    - {joint: head, share: 0.8, hold: dirichlet}\n"
                     "    - {joint: belly, stiffness: 3e4}\n"
                     "    - {joint: tail, share: 0}\n"
-                    "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy}\n"
+                    "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
+                    "limits: train}\n"
                     "network: {kind: pca}\n"
                     "springs:\n"
                     "  mode: joints\n"
@@ -285,7 +286,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(bones[2].share == 0 && bones[2].hold == jna_boneSpring && bones[2].stiffness == 2e5);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
-        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9);
+        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && m.poses.limitsOfTrain);
         assert_string_equal(m.poses.file, "h.npy");
         assert_int_equal(m.network.kind, jna_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);

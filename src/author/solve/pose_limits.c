@@ -66,7 +66,7 @@ void jnaDestroyJointLimits(jnaJointLimits* limits)
     *limits = (jnaJointLimits){0};
 }
 
-// Mean of the quaternions of all training frames, each taken on the side of the first; the rest pose where there are
+// Mean of the quaternions of all frames, each taken on the side of the first; the rest pose where there are
 // none.
 static void FindMeans(const jnaPoseDef* def, jnaJointLimits* limits)
 {
@@ -75,7 +75,7 @@ static void FindMeans(const jnaPoseDef* def, jnaJointLimits* limits)
         double sum[4] = {0, 0, 0, 0}, first[4] = {0, 0, 0, 0};
         bool any = false;
         for (int c = 0; c < def->clipCount; ++c) {
-            for (int f = 0; def->roles[c] == jna_train && f < def->clips[c].frameCount; ++f) {
+            for (int f = 0; jnaPoseDef_Limits(def, c) && f < def->clips[c].frameCount; ++f) {
                 const float* q = def->clips[c].rotations + 4 * ((size_t)f * (size_t)joints + (size_t)j);
                 double dot = 0;
                 for (int i = 0; i < 4; ++i) {
@@ -103,7 +103,7 @@ static void FindRanges(const jnaPoseDef* def, jnaJointLimits* limits)
         limits->high[i] = -DBL_MAX;
     }
     for (int c = 0; c < def->clipCount; ++c) {
-        for (int f = 0; def->roles[c] == jna_train && f < def->clips[c].frameCount; ++f) {
+        for (int f = 0; jnaPoseDef_Limits(def, c) && f < def->clips[c].frameCount; ++f) {
             for (int j = 0; j < joints; ++j) {
                 double p[3];
                 const float* q = def->clips[c].rotations + 4 * ((size_t)f * (size_t)joints + (size_t)j);
@@ -214,12 +214,18 @@ void jnaDestroyPosePool(jnaPosePool* pool)
     *pool = (jnaPosePool){0};
 }
 
+static bool InPool(const jnaPoseDef* def, int clip, jnaPoolKind kind)
+{
+    return kind == jna_poolLimbs ? jnaPoseDef_Limits(def, clip)
+                                 : def->roles[clip] == (kind == jna_poolTrain ? jna_train : jna_test);
+}
+
 jnResult jnaCreatePosePool(
-    const jnaPoseDef* def, const jnaJointLimits* limits, jnaRole role, jnaPosePool* pool, jnError* error)
+    const jnaPoseDef* def, const jnaJointLimits* limits, jnaPoolKind kind, jnaPosePool* pool, jnError* error)
 {
     size_t joints = (size_t)limits->jointCount, total = 0, at = 0;
     for (int c = 0; c < def->clipCount; ++c) {
-        total += def->roles[c] == role ? (size_t)def->clips[c].frameCount : 0;
+        total += InPool(def, c, kind) ? (size_t)def->clips[c].frameCount : 0;
     }
     *pool = (jnaPosePool){.frameCount = (int)total, .jointCount = (int)joints};
     pool->coordinates = calloc(total * joints + 1, 3 * sizeof(double));
@@ -230,7 +236,7 @@ jnResult jnaCreatePosePool(
         return jnFail(error, jn_outOfMemory, "out of memory for %zu frames of %zu joints", total, joints);
     }
     for (int c = 0; c < def->clipCount; ++c) {
-        for (int f = 0; def->roles[c] == role && f < def->clips[c].frameCount; ++f, ++at) {
+        for (int f = 0; InPool(def, c, kind) && f < def->clips[c].frameCount; ++f, ++at) {
             pool->clips[at] = c;
             pool->frames[at] = f;
             for (size_t j = 0; j < joints; ++j) {

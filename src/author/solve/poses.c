@@ -28,6 +28,7 @@ jnaPoseDef jnaDefaultPoseDef(const jnaCharacter* character)
         .random = 0.5,
         .fromClips = 0.5,
         .heldOut = 0.02,
+        .limitsOfAll = true,
         .widen = 0.1,
         .seed = 1};
 }
@@ -39,7 +40,7 @@ typedef struct Sampler {
     jnaPosePool pools[SOURCES];
     int32_t* picks[SOURCES]; // spread frames of the two roles
     int pickCount[SOURCES];
-    int32_t* limbFrames; // [limbCount][LIMB_FRAMES], frames of the training pool
+    int32_t* limbFrames; // [limbCount][LIMB_FRAMES], frames of the pool of limbs
     int* limbFrameCount; // [limbCount]
 } Sampler;
 
@@ -66,7 +67,7 @@ static jnResult SpreadLimbs(Sampler* s, const double* start, double* weights, jn
         for (int j = 0; j < joints; ++j) {
             weights[j] = s->limits.limbs[j] == l ? s->limits.weights[j] : 0;
         }
-        int count = jnaSpreadPoses(&s->pools[TRAIN], weights, start, LIMB_FRAMES, s->limbFrames + l * LIMB_FRAMES);
+        int count = jnaSpreadPoses(&s->pools[RANDOM], weights, start, LIMB_FRAMES, s->limbFrames + l * LIMB_FRAMES);
         if (count < 0) {
             return jnFail(error, jn_outOfMemory, "out of memory for the poses of %d limbs", limbs);
         }
@@ -79,8 +80,10 @@ static jnResult CreateSampler(const jnaPoseDef* def, Sampler* s, jnError* error)
 {
     *s = (Sampler){.def = def};
     jnResult result = jnaCreateJointLimits(def, &s->limits, error);
-    result = result == jn_ok ? jnaCreatePosePool(def, &s->limits, jna_train, &s->pools[TRAIN], error) : result;
-    result = result == jn_ok ? jnaCreatePosePool(def, &s->limits, jna_test, &s->pools[TEST], error) : result;
+    for (int i = 0; i < SOURCES; ++i) {
+        static const jnaPoolKind kinds[SOURCES] = {jna_poolLimbs, jna_poolTrain, jna_poolTest};
+        result = result == jn_ok ? jnaCreatePosePool(def, &s->limits, kinds[i], &s->pools[i], error) : result;
+    }
     if (result != jn_ok) {
         return result;
     }
@@ -131,8 +134,8 @@ static void DrawPose(const Sampler* s, int index, float* rotations)
                 continue;
             }
             double p[3];
-            const double* from = s->pools[TRAIN].coordinates + 3 * ((size_t)a * (size_t)joints + (size_t)j);
-            const double* to = s->pools[TRAIN].coordinates + 3 * ((size_t)b * (size_t)joints + (size_t)j);
+            const double* from = s->pools[RANDOM].coordinates + 3 * ((size_t)a * (size_t)joints + (size_t)j);
+            const double* to = s->pools[RANDOM].coordinates + 3 * ((size_t)b * (size_t)joints + (size_t)j);
             for (int i = 0; i < 3; ++i) {
                 double low = limits->low[3 * j + i], high = limits->high[3 * j + i];
                 double margin = s->def->widen * (high - low);
@@ -168,7 +171,7 @@ static jnResult CheckDef(const jnaPoseDef* def, jnError* error)
     int frames = 0;
     for (int c = 0; c < def->clipCount; ++c) {
         const jnaClip* clip = &def->clips[c];
-        frames += def->roles[c] == jna_train ? clip->frameCount : 0;
+        frames += jnaPoseDef_Limits(def, c) ? clip->frameCount : 0;
         for (size_t i = 0; i < (size_t)clip->frameCount * (size_t)clip->jointCount * 4; ++i) {
             if (!isfinite(clip->rotations[i])) {
                 return jnFail(error, jn_badData, "clip %s: has a rotation that is not finite", clip->name);
@@ -177,8 +180,7 @@ static jnResult CheckDef(const jnaPoseDef* def, jnError* error)
     }
     if (def->handCount < def->count && frames == 0) {
         return jnFail(error, jn_badData,
-            "there is no clip with role train to read the joints' limits from; add one, or give all %d poses by hand",
-            def->count);
+            "there is no clip to read the joints' limits from; add one, or give all %d poses by hand", def->count);
     }
     if (def->handCount < def->count && !(def->random + def->fromClips > 0)) {
         return jnFail(error, jn_badArgument, "neither random poses nor frames of clips are wanted");

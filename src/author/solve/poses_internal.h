@@ -24,13 +24,25 @@ typedef struct jnaJointLimits {
     int limbCount;
 } jnaJointLimits;
 
-/// Reads means and limits from clips of one role.
+/// Whether random poses may be made from a clip.
+static inline bool jnaPoseDef_Limits(const jnaPoseDef* def, int clip)
+{
+    return def->limitsOfAll || def->roles[clip] == jna_train;
+}
+
+/// Reads means and limits from the clips.
 jnResult jnaCreateJointLimits(const jnaPoseDef* def, jnaJointLimits* limits, jnError* error);
 void jnaDestroyJointLimits(jnaJointLimits* limits);
 
-/// All frames of the clips of a role.
+/// Frames of which clips.
+typedef enum jnaPoolKind {
+    jna_poolLimbs, // random poses are made from
+    jna_poolTrain,
+    jna_poolTest,
+} jnaPoolKind;
+
 jnResult jnaCreatePosePool(
-    const jnaPoseDef* def, const jnaJointLimits* limits, jnaRole role, jnaPosePool* pool, jnError* error);
+    const jnaPoseDef* def, const jnaJointLimits* limits, jnaPoolKind kind, jnaPosePool* pool, jnError* error);
 void jnaDestroyPosePool(jnaPosePool* pool);
 
 /// Farthest-point sampling: each pick is the frame that is farthest from the rest pose and all picks before it, the

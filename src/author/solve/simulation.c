@@ -218,6 +218,7 @@ jnResult jnaSimulation_SamplePoses(
     def.random = s->manifest.poses.random;
     def.fromClips = s->manifest.poses.fromClips;
     def.heldOut = s->manifest.poses.heldOut;
+    def.limitsOfAll = !s->manifest.poses.limitsOfTrain;
     def.widen = s->manifest.poses.widen;
     def.seed = (uint64_t)s->manifest.poses.seed;
     result = jnaCreatePoses(&def, poses, notes, error);

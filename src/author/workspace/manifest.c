@@ -57,6 +57,7 @@ typedef struct RawBones {
 } RawBones;
 
 typedef struct RawPoses {
+    bool limitsOfTrain;
     double *count, *random, *clips, *heldOut, *widen, *seed;
     char* file;
 } RawPoses;
@@ -144,7 +145,10 @@ static const cyaml_schema_field_t bonesFields[] = {CYAML_FIELD_ENUM("hold", CYAM
     CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBones, stiffness),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawBones, joints, jointCount, &boneValue, 0, 4096), CYAML_FIELD_END};
 
-static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_FLOAT_PTR("count", OPTIONAL, RawPoses, count),
+static const cyaml_strval_t limitNames[] = {{"all", false}, {"train", true}};
+static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_ENUM("limits", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                      RawPoses, limitsOfTrain, limitNames, CYAML_ARRAY_LEN(limitNames)),
+    CYAML_FIELD_FLOAT_PTR("count", OPTIONAL, RawPoses, count),
     CYAML_FIELD_FLOAT_PTR("random", OPTIONAL, RawPoses, random),
     CYAML_FIELD_FLOAT_PTR("clips", OPTIONAL, RawPoses, clips),
     CYAML_FIELD_FLOAT_PTR("held_out", OPTIONAL, RawPoses, heldOut),
@@ -472,6 +476,7 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     raw->pairCount = 0;
     if (raw->poses != NULL) {
         m->poses.file = raw->poses->file;
+        m->poses.limitsOfTrain = raw->poses->limitsOfTrain;
         raw->poses->file = NULL;
     }
     if (raw->network != NULL) {

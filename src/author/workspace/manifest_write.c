@@ -104,13 +104,15 @@ static void PutPoses(FILE* file, const jnaManifest* m)
 {
     fputs(
         "\n# Poses that the flesh is solved in, for the network to learn from. random: drawn limb by limb within the\n"
-        "# limits of the clips, widened by a share of the range; clips: frames of the clips to train on, spread out;\n"
+        "# limits of all clips, or of those to train on (limits: train), widened by a share of the range; clips: "
+        "whole\n"
+        "# frames of clips to train on, spread out;\n"
         "# held_out: share of frames of test clips, only measured on. file: poses by hand, .npy (poses, joints, 4),\n"
         "# local quaternions x, y, z, w.\n",
         file);
     fprintf(file, "poses:\n  count: %d\n  random: %.10g\n  clips: %.10g\n  held_out: %.10g\n  widen: %.10g\n",
         jnaManifest_PoseCount(m), m->poses.random, m->poses.fromClips, m->poses.heldOut, m->poses.widen);
-    fprintf(file, "  seed: %.17g\n", m->poses.seed);
+    fprintf(file, "  limits: %s\n  seed: %.17g\n", m->poses.limitsOfTrain ? "train" : "all", m->poses.seed);
     if (m->poses.file != NULL) {
         PutField(file, "  file: ", m->poses.file);
     }
