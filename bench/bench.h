@@ -5,6 +5,9 @@
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
 
+/// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
+int jnbBenchVolume(const char* file);
+
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
 
