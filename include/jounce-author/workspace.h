@@ -93,6 +93,16 @@ typedef struct jnaManifest {
         jnaManifestBone* joints;
     } bones;
     struct {
+        int count;          // 0, the default: 5000, or 300 of the built-in figure
+        double random;      // share drawn at random; 0.5
+        double fromClips;   // share of frames of the clips; 0.5
+        double heldOut;     // share of frames of test clips; 0.02
+        double widen;       // how far random poses go past the clips' limits, share of the range; 0.1
+        double seed;        // a whole number; 1
+        bool limitsOfTrain; // random poses are made from the clips to train on alone; false
+        char* file;         // .npy of poses by hand, (poses, joints, 4); NULL for none
+    } poses;
+    struct {
         jnaNetworkKind kind; // cnn
     } network;
     struct {
@@ -104,6 +114,9 @@ typedef struct jnaManifest {
         char* mask; // array of one weight per vertex; NULL for none
     } springs;
 } jnaManifest;
+
+/// How many poses a manifest asks for, by its number or by default.
+int jnaManifest_PoseCount(const jnaManifest* manifest);
 
 /// A manifest with the defaults and nothing else.
 jnaManifest jnaDefaultManifest(void);

@@ -33,7 +33,8 @@ static void PrintHelp(const jncUsage* usage, const jncOption* options)
     for (const jncOption* o = options; o->name != NULL; ++o) {
         char left[64];
         const char* argument = o->choices != NULL ? o->choices : o->argument;
-        snprintf(left, sizeof(left), "%s%s%s", o->name, argument != NULL ? " " : "", argument != NULL ? argument : "");
+        const char* form = argument == NULL ? "%s" : o->optional ? "%s [%s]" : "%s %s";
+        snprintf(left, sizeof(left), form, o->name, argument);
         printf("  %-32s %s\n", left, o->help);
     }
     printf("  %-32s %s\n", "--help", "show this");
@@ -155,6 +156,10 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
         }
         seen[o - options] = true;
         int words = positional || o->kind == jnc_flag ? 0 : o->kind == jnc_list ? o->arity : 1;
+        if (o->optional && (i + 1 >= argc || strspn(argv[i + 1], "0123456789") != strlen(argv[i + 1]))) {
+            *o->given = true;
+            continue;
+        }
         bool cut = false; // the words of a pair run into the next option
         for (int k = 2; k <= words && i + k < argc; ++k) {
             cut = cut || strncmp(argv[i + k], "--", 2) == 0;
