@@ -17,10 +17,10 @@ typedef bool jnaBakeFrame(int frame, const float* positions, const float* normal
 typedef struct jnaBakeDef {
     const jnAsset* asset;
     int clip;
-    jnaBakeStage stage;    // default dynamic
-    double rate;       // frames a second; 0 (default): the clip's
-    bool seamless;     // for a looping clip: the motion that repeats exactly, instead of one that starts on its target
-    bool wantsNormals; // else the callback gets NULL
+    jnaBakeStage stage; // default dynamic
+    double rate;        // frames a second; 0 (default): the clip's
+    bool seamless;      // for a looping clip: the motion that repeats exactly, instead of one that starts on its target
+    bool wantsNormals;  // else the callback gets NULL
     jnaBakeFrame* take;
     void* user;
 } jnaBakeDef;

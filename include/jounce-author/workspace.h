@@ -158,6 +158,7 @@ typedef struct jnaExportDef {
     jnSkinning skinning; // default linear
     jnTiming timing;     // default causal
     double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
+    double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail
 } jnaExportDef;
 jnaExportDef jnaDefaultExportDef(void);
 

@@ -131,6 +131,7 @@ jnResult jnaExportWorkspace(
         def.skinning = settings->skinning;
         def.timing = settings->timing;
         def.rigidHertz = settings->rigidHertz;
+        def.detailShare = settings->detailShare;
         def.rate = work.manifest.rate;
         result = jnaWriteAsset(path, &def, error);
         *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount};
