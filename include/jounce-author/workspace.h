@@ -35,9 +35,10 @@ typedef struct jnaManifestPair {
 
 /// Springs set by hand, before any fit.
 typedef enum jnaSpringMode {
-    jna_springsUniform, // all vertices alike
-    jna_springsJoints,  // by the joint that moves a vertex most; others as uniform
-    jna_springsMask,    // uniform, times a weight per vertex from an array
+    jna_springsUniform,   // all vertices alike
+    jna_springsJoints,    // by the joint that moves a vertex most; others as uniform
+    jna_springsMask,      // uniform, under a weight per vertex from an array: 1 flesh to 0 rigid
+    jna_springsAttribute, // the same by an attribute of the character's file
 } jnaSpringMode;
 
 typedef struct jnaManifestSpring {
@@ -101,7 +102,8 @@ typedef struct jnaManifest {
         double dampingRatio; // 0.2
         int jointCount;
         jnaManifestSpring* joints;
-        char* mask; // array of one weight per vertex; NULL for none
+        char* mask;      // array of one weight per vertex; NULL for none
+        char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
 } jnaManifest;
 
