@@ -26,7 +26,8 @@ static void PrintOverview(FILE* stream)
     for (int i = 0; i < VERB_COUNT; ++i) {
         fprintf(stream, "  %-14s %s\n", verbs[i].name, verbs[i].summary);
     }
-    fprintf(stream, "\njounce VERB --help explains a verb.\n");
+    fprintf(stream, "\njounce VERB --help explains a verb. Values follow their option after a space or an equals sign: "
+                    "--rate 24, --rate=24.\n");
 }
 
 // How many words of the line a verb's name takes up; 0 if it is another verb.

@@ -77,6 +77,18 @@ static void ACharacterFileThatIsNotTheWorkspacesIsRefused(void** state)
     assert_false(FileExists("a.png"));
 }
 
+static void AValueMayFollowAnEqualsSign(void** state)
+{
+    (void)state;
+    Outcome outcome = RunJounce("picture tube --clip=wave_top --frame=3 --frame 5 --height=32 -o e.png");
+    assert_int_equal(outcome.code, 0);
+    assert_memory_equal(outcome.out, "2 panels, ", 10);
+    ExpectFailure("picture tube --height= -o a.png", 2, "--height", "not a number");
+    ExpectFailure("picture tube --heigh=3 -o a.png", 2, "unknown option --heigh=3", "");
+    ExpectFailure("picture --figure=yes -o a.png", 2, "--figure takes no value", "");
+    ExpectFailure("export --figure --joint=Head -o a.jounce", 2, "--joint needs words after it", "");
+}
+
 static void WrongUsageEndsWithTwoAndALine(void** state)
 {
     (void)state;
@@ -112,6 +124,7 @@ int main(void)
         cmocka_unit_test(AWorkspaceIsDrawnAtRestAndInMotion),
         cmocka_unit_test(SpringsMoveTheSurfaceThatIsDrawn),
         cmocka_unit_test(ACharacterFileThatIsNotTheWorkspacesIsRefused),
+        cmocka_unit_test(AValueMayFollowAnEqualsSign),
         cmocka_unit_test(WrongUsageEndsWithTwoAndALine),
         cmocka_unit_test(FailureEndsWithOneAndNamesTheCause),
     };
