@@ -6,6 +6,8 @@
 
 #include "jounce-author/character.h"
 
+enum { JNA_MOST_DIRECTIONS = 96 };
+
 /// One surface in a picture. A zeroed struct with positions and triangles set is a good start.
 typedef struct jnaPictureMesh {
     const float* positions; // [vertexCount][3]
@@ -38,6 +40,7 @@ typedef struct jnaPictureDef {
     int panelWidth, panelHeight; // pixels
     int columns, rows;           // of panels
     int samples;                 // per pixel and axis, 1 to 8; default 3
+    int directions;              // that light comes from, 8 to 96; default 96, fewer are faster and less smooth
     jnaCamera camera;
     bool ground;                 // draw the shadow on the plane y = groundHeight
     float groundHeight;          // metres

@@ -33,73 +33,7 @@ int main(void)
 
 #else
 
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t count, size_t size);
-void* __libc_realloc(void* memory, size_t size);
-void* __libc_memalign(size_t alignment, size_t size);
-
-// Allocations left until the one that fails; negative: none fails.
-static long countdown = -1;
-
-static bool Fails(void)
-{
-    if (countdown < 0) {
-        return false;
-    }
-    if (countdown == 0) {
-        countdown = -1;
-        errno = ENOMEM;
-        return true;
-    }
-    countdown--;
-    return false;
-}
-
-void* malloc(size_t size)
-{
-    return Fails() ? NULL : __libc_malloc(size);
-}
-
-void* calloc(size_t count, size_t size)
-{
-    return Fails() ? NULL : __libc_calloc(count, size);
-}
-
-void* realloc(void* memory, size_t size)
-{
-    return Fails() ? NULL : __libc_realloc(memory, size);
-}
-
-void* aligned_alloc(size_t alignment, size_t size)
-{
-    return Fails() ? NULL : __libc_memalign(alignment, size);
-}
-
-// Runs `call` with its first, second, ... allocation failing until it gets through without meeting the
-// failure.
-static void FailEach(jnResult (*call)(jnError*), int least)
-{
-    int failures = 0;
-    for (long k = 0;; ++k) {
-        assert_true(k < 20000);
-        jnError error = {0};
-        countdown = k;
-        jnResult result = call(&error);
-        bool met = countdown < 0;
-        countdown = -1;
-        if (!met) {
-            assert_int_equal(result, jn_ok);
-            break;
-        }
-        // A note that could not be added is no failure; anything else says what went wrong.
-        if (result != jn_ok) {
-            assert_int_not_equal(strlen(error.message), 0);
-            failures++;
-        }
-    }
-    print_message("%d failures met\n", failures);
-    assert_true(failures >= least);
-}
+#include "failing_memory.h"
 
 enum { STRIP = 40 };
 static char tubePath[512], bvhPath[512], manifestPath[512], workspace[512], assetPath[600], bakedPath[600];

@@ -124,8 +124,8 @@ static void Weights(const jnaVolume* v, int t, const double* p, double w[4])
     w[3] = 1 - w[0] - w[1] - w[2];
 }
 
-// Closest point of a triangle, as weights of its corners (Ericson's regions).
-static void ClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
+// Ericson's regions.
+void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
     jnaSubtract(b, a, ab);
@@ -171,7 +171,7 @@ static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
     double nearest = HUGE_VAL;
     for (int f = 0; f < 4; ++f) {
         double x[3], part[3];
-        ClosestOnTriangle(
+        jnaClosestOnTriangle(
             p, v->nodes + 3 * c[faces[f][0]], v->nodes + 3 * c[faces[f][1]], v->nodes + 3 * c[faces[f][2]], part);
         for (int i = 0; i < 3; ++i) {
             x[i] = part[0] * v->nodes[3 * c[faces[f][0]] + i] + part[1] * v->nodes[3 * c[faces[f][1]] + i] +
