@@ -17,9 +17,9 @@ typedef struct jnaFlesh {
     double total;           // m3
 } jnaFlesh;
 
-jnResult jnaCreateFlesh(
+jnResult jnaCreateJointFlesh(
     const jnaVolume* volume, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error);
-void jnaDestroyFlesh(jnaFlesh* flesh);
+void jnaDestroyJointFlesh(jnaFlesh* flesh);
 
 /// The same before there are tetrahedra: the nodes are the vertices of the surface that the slicer cuts. nodeOf:
 /// [vertexCount] of the character, the surface's vertex or -1.

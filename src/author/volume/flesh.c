@@ -24,13 +24,13 @@ static jnResult AllocateFlesh(int nodeCount, int joints, jnaFlesh* flesh, jnErro
     flesh->boundary = calloc(nodes, 1);
     if (flesh->positions == NULL || flesh->volumes == NULL || flesh->centers == NULL || flesh->owners == NULL ||
         flesh->nodeVolumes == NULL || flesh->boundary == NULL) {
-        jnaDestroyFlesh(flesh);
+        jnaDestroyJointFlesh(flesh);
         return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", nodeCount);
     }
     return jn_ok;
 }
 
-void jnaDestroyFlesh(jnaFlesh* flesh)
+void jnaDestroyJointFlesh(jnaFlesh* flesh)
 {
     free(flesh->positions);
     free(flesh->volumes);
@@ -48,7 +48,7 @@ static jnResult OpenFlesh(int nodeCount, const jnaCharacter* character, jnaFlesh
     for (int j = 0; result == jn_ok && j < character->jointCount; ++j) {
         jnaAffine bind = jnaAffine_FromFloats(character->joints[j].inverseBind), joint;
         if (!jnaAffine_Invert(&bind, &joint)) {
-            jnaDestroyFlesh(flesh);
+            jnaDestroyJointFlesh(flesh);
             return jnFail(
                 error, jn_badData, "joint '%s' has a bind matrix that cannot be inverted", character->joints[j].name);
         }
@@ -78,7 +78,7 @@ static void SumFlesh(int nodeCount, const double* nodes, jnaFlesh* flesh)
     }
 }
 
-jnResult jnaCreateFlesh(
+jnResult jnaCreateJointFlesh(
     const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error)
 {
     jnResult result = OpenFlesh(v->nodeCount, character, flesh, error);

@@ -165,7 +165,7 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
     jnaDestroyTree(&tree);
 done:
     jnaDestroyBoneList(&bones);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     free(slicer.heights);
     free(shares);
     if (result != jn_ok) {
