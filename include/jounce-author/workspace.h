@@ -35,9 +35,10 @@ typedef struct jnaManifestPair {
 
 /// Springs set by hand, before any fit.
 typedef enum jnaSpringMode {
-    jna_springsUniform, // all vertices alike
-    jna_springsJoints,  // by the joint that moves a vertex most; others as uniform
-    jna_springsMask,    // uniform, times a weight per vertex from an array
+    jna_springsUniform,   // all vertices alike
+    jna_springsJoints,    // by the joint that moves a vertex most; others as uniform
+    jna_springsMask,      // uniform, under a weight per vertex from an array: 1 flesh to 0 rigid
+    jna_springsAttribute, // the same by an attribute of the character's file
 } jnaSpringMode;
 
 typedef struct jnaManifestSpring {
@@ -111,7 +112,8 @@ typedef struct jnaManifest {
         double dampingRatio; // 0.2
         int jointCount;
         jnaManifestSpring* joints;
-        char* mask; // array of one weight per vertex; NULL for none
+        char* mask;      // array of one weight per vertex; NULL for none
+        char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
 } jnaManifest;
 
@@ -171,6 +173,7 @@ typedef struct jnaExportDef {
     jnSkinning skinning; // default linear
     jnTiming timing;     // default causal
     double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
+    double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail
 } jnaExportDef;
 jnaExportDef jnaDefaultExportDef(void);
 

@@ -71,7 +71,7 @@ typedef struct RawSprings {
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
     unsigned jointCount;
-    char* mask;
+    char *mask, *attribute;
 } RawSprings;
 
 typedef struct RawManifest {
@@ -90,8 +90,8 @@ typedef struct RawManifest {
 } RawManifest;
 
 static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
-static const cyaml_strval_t modeNames[] = {
-    {"uniform", jna_springsUniform}, {"joints", jna_springsJoints}, {"mask", jna_springsMask}};
+static const cyaml_strval_t modeNames[] = {{"uniform", jna_springsUniform}, {"joints", jna_springsJoints},
+    {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
 
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
@@ -174,7 +174,8 @@ static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("mode", CY
     CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
-    CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST), CYAML_FIELD_END};
+    CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST),
+    CYAML_FIELD_STRING_PTR("attribute", OPTIONAL, RawSprings, attribute, 1, JNA_NAME_LENGTH + 1), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
@@ -422,6 +423,9 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
     if (m->springs.mode == jna_springsMask && m->springs.mask == NULL) {
         return FailAt(c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
     }
+    if (m->springs.mode == jna_springsAttribute && m->springs.attribute == NULL) {
+        return FailAt(c, "springs.mode", "springs by attribute need springs.attribute, COLOR_0.r for instance");
+    }
     return jn_ok;
 }
 
@@ -490,6 +494,8 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
         raw->springs->joints = NULL;
         raw->springs->jointCount = 0;
         raw->springs->mask = NULL;
+        m->springs.attribute = raw->springs->attribute;
+        raw->springs->attribute = NULL;
     }
 }
 
@@ -585,5 +591,6 @@ void jnaDestroyManifest(jnaManifest* m)
     free(m->pairs);
     free(m->springs.joints);
     free(m->springs.mask);
+    free(m->springs.attribute);
     *m = (jnaManifest){0};
 }

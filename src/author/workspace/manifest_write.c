@@ -120,9 +120,11 @@ static void PutPoses(FILE* file, const jnaManifest* m)
 
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
-    static const char* const modes[] = {"uniform", "joints", "mask"};
+    static const char* const modes[] = {"uniform", "joints", "mask", "attribute"};
     fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
-          "mask\n",
+          "mask\n"
+          "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
+          "_JIGGLE)\n",
         file);
     fprintf(file, "springs:\n  mode: %s\n", modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
@@ -134,6 +136,9 @@ static void PutSprings(FILE* file, const jnaManifest* m)
     }
     if (m->springs.mask != NULL) {
         PutField(file, "  mask: ", m->springs.mask);
+    }
+    if (m->springs.attribute != NULL) {
+        PutField(file, "  attribute: ", m->springs.attribute);
     }
 }
 
