@@ -13,6 +13,7 @@ typedef struct jnaContactPair {
     int32_t node;       // of the volume's boundary
     int32_t corners[3]; // nodes of the face, counter-clockwise from outside
     int32_t face;       // of the boundary, where the finder goes on next time
+    int32_t kept;       // 1: the node is no longer inside, but within reach
     double weights[3];  // of the corners, at least 0, sum 1
     double normal[3]; // when it was found, unit, out of the flesh: of the deformed face, or where the closest point is
                       // on an edge or a corner, the direction of the way out

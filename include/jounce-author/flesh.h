@@ -64,6 +64,10 @@ typedef struct jnaFleshReport {
 jnResult jnaFleshSolver_Pose(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error);
 
+/// The same along a path of just so many steps, for trying harder and for audits; 1: directly from skinning.
+jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip, int frame, int steps, double* nodes,
+    jnaFleshReport* report, jnError* error);
+
 /// The skin of solved nodes: embedding, what was moved for the volume undone, parts left out carried by skinning.
 /// positions: [vertexCount][3], in the character's order.
 void jnaFleshSolver_Surface(

@@ -9,6 +9,7 @@
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* memory, size_t size);
+void* __libc_memalign(size_t alignment, size_t size);
 
 // Allocations left until the one that fails; negative: none fails.
 static long countdown = -1;
@@ -55,6 +56,11 @@ void* calloc(size_t count, size_t size)
 void* realloc(void* memory, size_t size)
 {
     return Fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+void* aligned_alloc(size_t alignment, size_t size)
+{
+    return Fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
 }
 
 static inline void NeedFailures(void)

@@ -169,7 +169,7 @@ static bool IsFree(const jnaContactShape* s, int32_t node, const int32_t* corner
 }
 
 // Adds a pair to what was found, unless the node has one with that face.
-static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, const jnaSurfacePoint* at)
+static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, const jnaSurfacePoint* at, bool kept)
 {
     const jnaContactShape* s = f->shape;
     const int32_t* c = s->faces + 3 * (size_t)at->face;
@@ -184,7 +184,7 @@ static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, cons
     if (!jnaReserve(&f->found.pairs, &f->found.capacity, f->found.count + 1, sizeof(jnaContactPair))) {
         return false;
     }
-    jnaContactPair pair = {.node = node, .face = at->face};
+    jnaContactPair pair = {.node = node, .face = at->face, .kept = kept};
     double p[3], away[3], shear = 0;
     for (int k = 0; k < 3; ++k) {
         pair.corners[k] = c[k];
@@ -247,7 +247,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }
-        if (!AddPair(f, nodes, node, &exit)) {
+        if (!AddPair(f, nodes, node, &exit, false)) {
             return false;
         }
     }
@@ -259,7 +259,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
         double rest[3];
         PointOn(s, s->volume->nodes, old->pairs[o].face, old->pairs[o].weights, rest);
         jnaSurfacePoint kept = jnaFindExit(f, nodes, node, rest, s->restDistance, 1, s->reach);
-        if (kept.face >= 0 && !AddPair(f, nodes, node, &kept)) {
+        if (kept.face >= 0 && !AddPair(f, nodes, node, &kept, true)) {
             return false;
         }
     }

@@ -12,6 +12,9 @@
 // Weights above this are inside: a node on a face between two tetrahedra must not be lost to rounding.
 static const double weightTolerance = 1e-12;
 
+// Side of the grid, of the largest side at rest: limbs may reach out, and the middle need not be the middle.
+static const double gridSides = 4;
+
 bool jnaContactShape_Weigh(
     const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double w[4])
 {
@@ -33,23 +36,27 @@ bool jnaContactShape_Weigh(
     return w[1] >= -weightTolerance && w[2] >= -weightTolerance && w[3] >= -weightTolerance;
 }
 
-// Puts the nodes on a grid over all of them.
+static int CompareNumbers(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+// Puts the nodes on a grid around the middle of them: the median of some, because one node that was flung away must not
+// make the grid too coarse for all others. What is outside counts as on its border, which loses nothing.
 static void FillCells(jnaContactFinder* f, const double* nodes)
 {
+    enum { SAMPLES = 63 };
     int count = f->shape->volume->nodeCount;
-    double low[3] = {nodes[0], nodes[1], nodes[2]}, high[3] = {nodes[0], nodes[1], nodes[2]}, side = 0;
-    for (int n = 1; n < count; ++n) {
-        for (int i = 0; i < 3; ++i) {
-            double x = nodes[3 * (size_t)n + (size_t)i];
-            low[i] = x < low[i] ? x : low[i];
-            high[i] = x > high[i] ? x : high[i];
-        }
-    }
+    f->scale = JNA_CELL_STEPS / (gridSides * f->shape->size);
     for (int i = 0; i < 3; ++i) {
-        f->origin[i] = low[i];
-        side = fmax(side, high[i] - low[i]);
+        double samples[SAMPLES];
+        for (int k = 0; k < SAMPLES; ++k) {
+            samples[k] = nodes[3 * ((size_t)k * (size_t)count / SAMPLES) + (size_t)i];
+        }
+        qsort(samples, SAMPLES, sizeof(double), CompareNumbers);
+        f->origin[i] = samples[SAMPLES / 2] - 0.5 * gridSides * f->shape->size;
     }
-    f->scale = side > 0 ? JNA_CELL_STEPS / side : 0;
     for (int n = 0; n < count; ++n) {
         f->cells[n] = jnaCellOf(nodes + 3 * (size_t)n, f->origin, f->scale);
     }

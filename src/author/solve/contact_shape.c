@@ -243,11 +243,11 @@ jnResult jnaCreateContactShape(const jnaContactDef* def, jnaContactShape** shape
     }
     s->volume = def->volume;
     result = jnaFindBoundary(def->volume, &s->faceCount, &s->faces, error);
-    if (result == jn_ok && s->faceCount < 4) {
-        result = jnFail(error, jn_badData, "the volume's boundary has %d faces, fewer than 4", s->faceCount);
-    }
     if (result == jn_ok && !(ListNodes(s) && ListOpposites(s) && Measure(s, def) && MeasureNodes(s))) {
         result = jnFail(error, jn_outOfMemory, "out of memory for a boundary of %d faces", s->faceCount);
+    }
+    if (result == jn_ok && !(s->size > 0)) {
+        result = jnFail(error, jn_badData, "the volume has no boundary, or all its nodes are in one place");
     }
     result = result == jn_ok ? PlantTrees(s, error) : result;
     result = result == jn_ok ? jnaContactShape_FindNear(s, def->gaps, error) : result;

@@ -52,9 +52,10 @@ static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
     return &v->materials[v->regions[t]];
 }
 
-// Masses by node, shear and bulk moduli by tetrahedron.
-static void FillMatter(const jnaVolume* v, double* mass, double* shear, double* bulk, double* stiffness)
+// Masses by node, shear and bulk moduli by tetrahedron. Returns the norm of the forces under a strain of one.
+static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* bulk, double* stiffness)
 {
+    double square = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
         const jnaMaterial* material = MaterialOf(v, t);
         const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
@@ -66,8 +67,12 @@ static void FillMatter(const jnaVolume* v, double* mass, double* shear, double* 
         stiffness[t] = 2 * mu + lambda;
         for (int c = 0; c < 4; ++c) {
             mass[corners[c]] += 0.25 * volume * material->density;
+            for (int k = 0; k < 3; ++k) {
+                square += pow(stiffness[t] * volume * gradients[c][k], 2);
+            }
         }
     }
+    return sqrt(square);
 }
 
 // Free nodes in the order of the factor, held ones after them.
@@ -87,7 +92,7 @@ static void NumberNodes(jnaFlesh* f)
 static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* bulk, jnError* error)
 {
     const jnaVolume* v = f->def.volume;
-    FillMatter(v, mass, shear, bulk, f->stiffness);
+    f->unitForce = FillMatter(v, mass, shear, bulk, f->stiffness);
     for (int n = 0; n < f->nodeCount; ++n) {
         int joint = v->heldBy[n];
         double strength = joint >= 0 ? (double)v->holdStrength[joint] : 0;

@@ -21,6 +21,7 @@ struct jnaFlesh {
     bool hasSprings;   // any of them
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double unitForce;  // norm of the forces of all elements under a strain of one, N
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
     jnaElements elements;
     jnaPreconditioner still;       // of the stiffness alone

@@ -178,22 +178,51 @@ static bool IsFinite(const jnaClip* clip, int frame)
     return sum == 0;
 }
 
-jnResult jnaFleshSolver_Pose(
-    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error)
+// What a pose begins with, whatever the path: checks, and the penetration of skinning.
+static jnResult BeginPose(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
     if (!IsFinite(clip, frame)) {
         return jnFail(error, jn_badData, "frame %d of clip %s holds a number that is not finite", frame, clip->name);
     }
+    if (solver->finder == NULL) {
+        return jn_ok;
+    }
+    jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
+    jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
+    return jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
+}
+
+static void EndPose(jnaFleshSolver* solver, double started, double* nodes, jnaFleshReport* report)
+{
+    jnaUnpadNodes(solver->flesh, solver->x, nodes);
+    report->seconds = jnaSeconds() - started;
+    report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
+}
+
+jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip, int frame, int steps, double* nodes,
+    jnaFleshReport* report, jnError* error)
+{
     double started = jnaSeconds();
-    if (solver->finder != NULL) {
-        jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
-        jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
-        jnResult result = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
-        if (result != jn_ok) {
-            return result;
-        }
+    jnResult result = BeginPose(solver, clip, frame, report, error);
+    result = result == jn_ok ? FollowPath(solver, clip, frame, steps, report, error) : result;
+    if (result == jn_ok) {
+        Judge(report);
+        EndPose(solver, started, nodes, report);
+    }
+    return result;
+}
+
+jnResult jnaFleshSolver_Pose(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    double started = jnaSeconds();
+    jnResult begun = BeginPose(solver, clip, frame, report, error);
+    if (begun != jn_ok) {
+        return begun;
     }
     int steps = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / ANGLE_PER_STEP);
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
@@ -208,8 +237,6 @@ jnResult jnaFleshSolver_Pose(
             break;
         }
     }
-    jnaUnpadNodes(flesh, solver->x, nodes);
-    report->seconds = jnaSeconds() - started;
-    report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
+    EndPose(solver, started, nodes, report);
     return jn_ok;
 }

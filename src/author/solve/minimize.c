@@ -170,6 +170,9 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
     return 0;
 }
 
+// Forces are judged against those of at least this strain. Positions are rounded to about 1e-13 of an edge.
+static const double LEAST_STRAIN = 1e-7;
+
 void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
 {
     const jnaFlesh* flesh = solver->flesh;
@@ -184,9 +187,11 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         jnaFlesh_Evaluate(problem, solver->x, solver->gradient, solver->absolute, &outcome->invertedCount);
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
+    // At rest all forces are rounding.
+    const double least = LEAST_STRAIN * flesh->unitForce;
     double scale = Norm(solver->absolute, count);
     for (;;) {
-        outcome->residual = Norm(solver->gradient, count) / fmax(scale, DBL_MIN);
+        outcome->residual = Norm(solver->gradient, count) / fmax(fmax(scale, least), DBL_MIN);
         if (outcome->iterations >= problem->leastIterations && outcome->residual <= problem->tolerance) {
             outcome->converged = true;
             return;
