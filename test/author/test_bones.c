@@ -267,9 +267,9 @@ static void CheckCharacter(TestVolume* test, const char* name)
     int held = 0;
     double total = 0;
     jnaSlicer slicer;
-    jnaFlesh flesh;
+    jnaJointFlesh flesh;
     assert_int_equal(jnaCreateSlicer(v, &slicer, &error), jn_ok);
-    assert_int_equal(jnaCreateFlesh(v, &test->character, &slicer, &flesh, &error), jn_ok);
+    assert_int_equal(jnaCreateJointFlesh(v, &test->character, &slicer, &flesh, &error), jn_ok);
     for (int n = 0; n < v->nodeCount; ++n) {
         total += v->heldBy[n] >= 0 ? flesh.nodeVolumes[n] : 0;
         held += v->heldBy[n] >= 0;
@@ -299,7 +299,7 @@ static void CheckCharacter(TestVolume* test, const char* name)
         }
     }
     free(counts);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     jnaDestroyBoneList(&bones);
     jnaDestroyNotes(&notes);

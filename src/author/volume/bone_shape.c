@@ -239,7 +239,7 @@ static bool ShapeBone(jnaSlicer* slicer, Segment* segment, jnaBone* bone)
 }
 
 // The segment of a joint at the end of a limb: through the middle of its flesh to where that ends. Returns its length.
-static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, int joint,
+static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
     double share, Segment* segment)
 {
     const double *position = flesh->positions[joint], *center = flesh->centers[joint];
@@ -281,7 +281,7 @@ static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character
 }
 
 // All segments of a joint. segments: room for one per joint. Returns their number.
-static int FindSegments(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, int joint,
+static int FindSegments(const jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
     double share, Segment* segments)
 {
     if (!(share > 0) || flesh->volumes[joint] < LEAST_FLESH * flesh->total) {
@@ -337,7 +337,7 @@ static double Thickness(const jnaBone* bone)
 }
 
 // Bones of different joints that are too near shrink, a little each round, the one with less flesh more.
-static void KeepApart(const jnaFlesh* flesh, jnaBoneList* bones)
+static void KeepApart(const jnaJointFlesh* flesh, jnaBoneList* bones)
 {
     bool changed = true;
     for (int round = 0; changed && round < SHRINK_ROUNDS; ++round) {
@@ -357,7 +357,7 @@ static void KeepApart(const jnaFlesh* flesh, jnaBoneList* bones)
     }
 }
 
-jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, jnaSlicer* slicer,
+jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
     const double* shares, jnaBoneList* bones, jnError* error)
 {
     // A segment per child, or one for a joint without: at most two per joint.

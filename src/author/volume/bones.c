@@ -88,10 +88,10 @@ void jnaDefaultBoneShares(const jnaCharacter* character, double* shares)
     Spread(character, h.head, HEAD_SHARE, shares);
 }
 
-static jnResult AllocateFlesh(const jnaVolume* v, int joints, jnaFlesh* flesh, jnError* error)
+static jnResult AllocateFlesh(const jnaVolume* v, int joints, jnaJointFlesh* flesh, jnError* error)
 {
     size_t count = (size_t)joints + 1, nodes = (size_t)v->nodeCount;
-    *flesh = (jnaFlesh){.jointCount = joints};
+    *flesh = (jnaJointFlesh){.jointCount = joints};
     flesh->positions = calloc(count, sizeof(*flesh->positions));
     flesh->volumes = calloc(count, sizeof(*flesh->volumes));
     flesh->centers = calloc(count, sizeof(*flesh->centers));
@@ -100,13 +100,13 @@ static jnResult AllocateFlesh(const jnaVolume* v, int joints, jnaFlesh* flesh, j
     flesh->boundary = calloc(nodes, 1);
     if (flesh->positions == NULL || flesh->volumes == NULL || flesh->centers == NULL || flesh->owners == NULL ||
         flesh->nodeVolumes == NULL || flesh->boundary == NULL) {
-        jnaDestroyFlesh(flesh);
+        jnaDestroyJointFlesh(flesh);
         return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
     }
     return jn_ok;
 }
 
-void jnaDestroyFlesh(jnaFlesh* flesh)
+void jnaDestroyJointFlesh(jnaJointFlesh* flesh)
 {
     free(flesh->positions);
     free(flesh->volumes);
@@ -114,11 +114,11 @@ void jnaDestroyFlesh(jnaFlesh* flesh)
     free(flesh->owners);
     free(flesh->nodeVolumes);
     free(flesh->boundary);
-    *flesh = (jnaFlesh){0};
+    *flesh = (jnaJointFlesh){0};
 }
 
-jnResult jnaCreateFlesh(
-    const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error)
+jnResult jnaCreateJointFlesh(
+    const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaJointFlesh* flesh, jnError* error)
 {
     jnResult result = AllocateFlesh(v, character->jointCount, flesh, error);
     if (result != jn_ok) {
@@ -127,7 +127,7 @@ jnResult jnaCreateFlesh(
     for (int j = 0; j < character->jointCount; ++j) {
         jnaAffine bind = jnaAffine_FromFloats(character->joints[j].inverseBind), joint;
         if (!jnaAffine_Invert(&bind, &joint)) {
-            jnaDestroyFlesh(flesh);
+            jnaDestroyJointFlesh(flesh);
             return jnFail(
                 error, jn_badData, "joint '%s' has a bind matrix that cannot be inverted", character->joints[j].name);
         }
@@ -154,7 +154,8 @@ jnResult jnaCreateFlesh(
     return jn_ok;
 }
 
-double jnaFlesh_Reach(const jnaVolume* v, const jnaFlesh* flesh, int joint, const double* from, const double* along)
+double jnaFlesh_Reach(
+    const jnaVolume* v, const jnaJointFlesh* flesh, int joint, const double* from, const double* along)
 {
     // A histogram instead of a sort: a hundredth of the reach is exact enough, and needs no memory.
     enum { BINS = 200 };
@@ -210,7 +211,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
     JN_ASSERT(v->rowStarts != NULL);
     jnaBoneList bones = {0};
     jnaSlicer slicer = {0};
-    jnaFlesh flesh = {0};
+    jnaJointFlesh flesh = {0};
     size_t joints = (size_t)character->jointCount + 1;
     double* shares = malloc(joints * sizeof(double));
     free(v->heldBy);
@@ -229,7 +230,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
         result = ApplyManifest(character, manifest, shares, v->holdStrength, error);
     }
     result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
-    result = result == jn_ok ? jnaCreateFlesh(v, character, &slicer, &flesh, error) : result;
+    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
     result = result == jn_ok ? jnaShapeBones(v, character, &flesh, &slicer, shares, &bones, error) : result;
     result = result == jn_ok ? jnaHoldNodes(v, character, &flesh, shares, &bones, notes, error) : result;
 done:
@@ -240,7 +241,7 @@ done:
         *placed = (jnaBoneList){0};
     }
     jnaDestroyBoneList(&bones);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     free(shares);
     return result;
