@@ -3,6 +3,7 @@
 
 #include "jounce-author/inside.h"
 
+#include "character/affine.h"
 #include "internal.h"
 
 #include <math.h>
@@ -69,6 +70,24 @@ static void FillMatter(const jnaVolume* v, double* mass, double* shear, double* 
     }
 }
 
+// The norm of the elements' forces on free nodes at a strain of LEAST_STRAIN everywhere. Positions are rounded to 1e-13
+// of an edge at worst, so forces at smaller strains have no digits to spare for a residual.
+static double LeastForce(const jnaFlesh* f)
+{
+    static const double LEAST_STRAIN = 1e-7;
+    const jnaVolume* v = f->def.volume;
+    double sum = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
+        for (int c = 0; c < 4; ++c) {
+            double force = f->held[corners[c]] == 0 ? volume * f->stiffness[t] * LEAST_STRAIN : 0;
+            sum += force * force * jnaDot(gradients[c], gradients[c]);
+        }
+    }
+    return sqrt(sum);
+}
+
 // Free nodes in the order of the factor, held ones after them.
 static void NumberNodes(jnaFlesh* f)
 {
@@ -119,6 +138,11 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
         f->mass[p] = mass[f->order[p]];
         f->springs[p] = springs[f->order[p]];
     }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        double gradients[4][3];
+        f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
+    }
+    f->leastForce = LeastForce(f);
     jnaElementsDef elements = {v->nodes, v->tetrahedronCount, v->tetrahedra, f->places, shear, bulk};
     return jnaCreateElements(&elements, &f->elements, error);
 }

@@ -21,6 +21,8 @@ struct jnaFlesh {
     bool hasSprings;   // any of them
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double shearSum;   // sum of V mu, J: what the energy of the elements is rounded against
+    double leastForce; // N: below it the sum of absolute forces is rounding; see minimize.c
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
     jnaElements elements;
     jnaPreconditioner still;       // of the stiffness alone

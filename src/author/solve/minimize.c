@@ -6,7 +6,11 @@
 //
 // With Newton's directions the same search serves.
 //
-// The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit.
+// Where a step changes the energy by less than its rounding, which near rest is that of the sum of V mu and not of the
+// small energy, the slope at its end decides instead: for a parabola the two tests are the same.
+//
+// The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit. At rest
+// both are rounding; the sum is not taken below flesh->leastForce.
 #include "newton.h"
 
 #include <float.h>
@@ -18,6 +22,7 @@ typedef float Float4 __attribute__((vector_size(16)));
 enum { RUN = 32, MOST_SHORTER = 25 };
 static const double ENOUGH = 1e-4;      // Armijo: share of the fall that the slope promises
 static const double SLACK = 1e-13;      // of the energy: its rounding
+static const double ROUNDING = 1e-14;   // of the sum of V mu: the rounding of the energy near rest
 static const double LEAST_BEND = 1e-10; // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
@@ -97,11 +102,11 @@ static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem
     }
 }
 
-static double Slope(const jnaFleshSolver* solver)
+static double Slope(const jnaFleshSolver* solver, const double* gradient)
 {
     double sum = 0;
     for (size_t i = 0; i < 4 * (size_t)solver->flesh->freeCount; ++i) {
-        sum -= solver->gradient[i] * (double)solver->direction[i];
+        sum -= gradient[i] * (double)solver->direction[i];
     }
     return sum;
 }
@@ -151,7 +156,7 @@ static void Swap(double** a, double** b)
 static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, double slope, jnaFleshOutcome* outcome,
     double* energy, double* absolute)
 {
-    double length = 1;
+    double length = 1, rounding = ROUNDING * solver->flesh->shearSum;
     for (int i = 0; i < MOST_SHORTER; ++i) {
         Move(solver, length);
         double started = jnaSeconds();
@@ -160,6 +165,10 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
         outcome->evaluations++;
         double allowed = outcome->energy + ENOUGH * length * slope + SLACK * fabs(outcome->energy);
         if (*energy <= allowed) {
+            return length;
+        }
+        if (*energy <= outcome->energy + rounding &&
+            Slope(solver, solver->trialGradient) <= -(1 - 2 * ENOUGH) * slope) {
             return length;
         }
         // The minimum of the parabola through both energies and the slope, within reason.
@@ -186,7 +195,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
     outcome->evaluations = 1;
     double scale = Norm(solver->absolute, count);
     for (;;) {
-        outcome->residual = Norm(solver->gradient, count) / fmax(scale, DBL_MIN);
+        outcome->residual = Norm(solver->gradient, count) / fmax(scale, fmax(flesh->leastForce, DBL_MIN));
         if (outcome->iterations >= problem->leastIterations && outcome->residual <= problem->tolerance) {
             outcome->converged = true;
             return;
@@ -200,7 +209,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
             return;
         }
-        double slope = Slope(solver);
+        double slope = Slope(solver, solver->gradient);
         outcome->solveSeconds += jnaSeconds() - started;
         double energy = 0, length = 0;
         // The sums of absolute forces change slowly; they are taken anew when the end is near, and now and then.
