@@ -72,6 +72,8 @@ typedef struct jnaFleshState {
 jnResult jnaFleshSolver_Start(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
     jnaFleshReport* report, jnError* error);
 
-/// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly.
+/// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly; a looping clip goes on from
+/// its last frame to its first, any other holds its last. report: residual is that of the worst substep. Fails as
+/// jnaFleshSolver_Pose does, and then leaves the state as it was.
 jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
     jnaFleshReport* report, jnError* error);

@@ -11,6 +11,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,7 @@ static void FillPulls(jnaFleshSolver* solver, double h, const double* skinnedBef
     }
 }
 
-static jnResult Step(jnaFleshSolver* solver, double h, double* skinned[2], jnaFleshReport* report, jnError* error)
+static jnResult Step(jnaFleshSolver* solver, double h, double* const skinned[2], jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     jnaVolume_Skin(flesh->def.volume, solver->transforms, skinned[1]);
@@ -125,6 +126,44 @@ static jnResult Step(jnaFleshSolver* solver, double h, double* skinned[2], jnaFl
     return jnaSolveWithContact(solver, &problem, ROUNDS, report, error);
 }
 
+// All steps of one frame. work: [4][nodeCount][3]: skinned before and after a step, nodes and velocities, which are
+// given and moved on.
+static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* const work[4],
+    jnaFleshReport* report, jnError* error)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    size_t numbers = 3 * (size_t)flesh->nodeCount;
+    double h = 1 / (clip->rate * substeps), *nodes = work[2], *velocities = work[3], worst = 0;
+    int failed = 0;
+    jnaPoseBetween(solver, clip, frame, 0);
+    jnaVolume_Skin(flesh->def.volume, solver->transforms, work[0]);
+    solver->contacts.count = 0; // so that a resumed motion sees what an uninterrupted one does
+    for (int i = 1; i <= substeps; ++i) {
+        jnaPadNodes(flesh, nodes, solver->old);
+        jnaPadNodes(flesh, velocities, solver->x);
+        jnaPoseBetween(solver, clip, frame, (double)i / substeps);
+        jnResult result = Step(solver, h, work, report, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        jnaUnpadNodes(flesh, solver->x, solver->unpadded);
+        for (size_t k = 0; k < numbers; ++k) {
+            velocities[k] = (solver->unpadded[k] - nodes[k]) / h;
+        }
+        memcpy(nodes, solver->unpadded, numbers * sizeof(double));
+        memcpy(work[0], work[1], numbers * sizeof(double));
+        failed += !report->converged;
+        worst = report->residual <= worst ? worst : report->residual; // NaN is worse
+    }
+    // One bad step spoils the frame, wherever it was.
+    report->converged = failed == 0;
+    report->residual = worst;
+    if (failed > 0) {
+        snprintf(report->reason, sizeof(report->reason), "residual %.1e in %d of %d steps", worst, failed, substeps);
+    }
+    return jn_ok;
+}
+
 jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
     jnaFleshReport* report, jnError* error)
 {
@@ -132,31 +171,27 @@ jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int
     memset(report, 0, sizeof(*report));
     double started = jnaSeconds();
     int substeps = flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
-    double h = 1 / (clip->rate * substeps);
-    size_t bytes = 3 * (size_t)flesh->nodeCount * sizeof(double);
-    double* skinned[2] = {malloc(bytes), malloc(bytes)};
-    jnResult result = skinned[0] != NULL && skinned[1] != NULL
-                          ? PrepareSteps(solver, h, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount);
+    size_t numbers = 3 * (size_t)flesh->nodeCount, bytes = numbers * sizeof(double);
+    jnResult result = jnaCheckPosesAround(clip, frame, error);
     if (result == jn_ok) {
-        jnaPoseBetween(solver, clip, frame, 0);
-        jnaVolume_Skin(flesh->def.volume, solver->transforms, skinned[0]);
-        solver->contacts.count = 0; // so that a resumed motion sees what an uninterrupted one does
+        result = PrepareSteps(solver, 1 / (clip->rate * substeps), error);
     }
-    for (int i = 1; result == jn_ok && i <= substeps; ++i) {
-        jnaPadNodes(flesh, state->nodes, solver->old);
-        jnaPadNodes(flesh, state->velocities, solver->x);
-        jnaPoseBetween(solver, clip, frame, (double)i / substeps);
-        result = Step(solver, h, skinned, report, error);
-        jnaUnpadNodes(flesh, solver->x, solver->unpadded);
-        for (size_t k = 0; k < 3 * (size_t)flesh->nodeCount; ++k) {
-            state->velocities[k] = (solver->unpadded[k] - state->nodes[k]) / h;
-        }
-        memcpy(state->nodes, solver->unpadded, bytes);
-        memcpy(skinned[0], skinned[1], bytes);
+    if (result != jn_ok) {
+        return result;
     }
-    free(skinned[0]);
-    free(skinned[1]);
+    double* block = malloc(4 * bytes);
+    if (block == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount);
+    }
+    double* const work[4] = {block, block + numbers, block + 2 * numbers, block + 3 * numbers};
+    memcpy(work[2], state->nodes, bytes);
+    memcpy(work[3], state->velocities, bytes);
+    result = StepFrame(solver, clip, frame, substeps, work, report, error);
+    if (result == jn_ok) {
+        memcpy(state->nodes, work[2], bytes);
+        memcpy(state->velocities, work[3], bytes);
+    }
+    free(block);
     report->seconds = jnaSeconds() - started;
     report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
     return result;

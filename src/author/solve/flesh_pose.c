@@ -165,32 +165,20 @@ static void Judge(jnaFleshReport* report)
     report->converged = report->reason[0] == 0;
 }
 
-static bool IsFinite(const jnaClip* clip, int frame)
-{
-    size_t first = (size_t)frame * (size_t)clip->jointCount, count = (size_t)clip->jointCount;
-    float sum = 0;
-    for (size_t i = 4 * first; i < 4 * (first + count); ++i) {
-        sum += 0 * clip->rotations[i];
-    }
-    for (size_t i = 3 * first; i < 3 * (first + count); ++i) {
-        sum += 0 * clip->translations[i] + (clip->scales != NULL ? 0 * clip->scales[i] : 0);
-    }
-    return sum == 0;
-}
-
 jnResult jnaFleshSolver_Pose(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
-    if (!IsFinite(clip, frame)) {
-        return jnFail(error, jn_badData, "frame %d of clip %s holds a number that is not finite", frame, clip->name);
+    jnResult result = jnaCheckPose(clip, frame, error);
+    if (result != jn_ok) {
+        return result;
     }
     double started = jnaSeconds();
     if (solver->finder != NULL) {
         jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
         jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
-        jnResult result = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
+        result = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
         if (result != jn_ok) {
             return result;
         }
@@ -199,7 +187,7 @@ jnResult jnaFleshSolver_Pose(
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
     // A pose that fails gets smaller steps, once: a rule, so that the result is still a function of the pose.
     for (int attempt = 0; attempt < 2; ++attempt, steps *= 2) {
-        jnResult result = FollowPath(solver, clip, frame, steps, report, error);
+        result = FollowPath(solver, clip, frame, steps, report, error);
         if (result != jn_ok) {
             return result;
         }

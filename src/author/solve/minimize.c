@@ -158,17 +158,16 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
 {
     double length = 1, rounding = ROUNDING * solver->flesh->shearSum;
     for (int i = 0; i < MOST_SHORTER; ++i) {
+        int inverted;
         Move(solver, length);
         double started = jnaSeconds();
-        *energy = jnaFlesh_Evaluate(problem, solver->trial, solver->trialGradient, absolute, &outcome->invertedCount);
+        *energy = jnaFlesh_Evaluate(problem, solver->trial, solver->trialGradient, absolute, &inverted);
         outcome->forceSeconds += jnaSeconds() - started;
         outcome->evaluations++;
         double allowed = outcome->energy + ENOUGH * length * slope + SLACK * fabs(outcome->energy);
-        if (*energy <= allowed) {
-            return length;
-        }
-        if (*energy <= outcome->energy + rounding &&
-            Slope(solver, solver->trialGradient) <= -(1 - 2 * ENOUGH) * slope) {
+        if (*energy <= allowed || (*energy <= outcome->energy + rounding &&
+                                      Slope(solver, solver->trialGradient) <= -(1 - 2 * ENOUGH) * slope)) {
+            outcome->invertedCount = inverted;
             return length;
         }
         // The minimum of the parabola through both energies and the slope, within reason.
@@ -219,7 +218,9 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         }
         if (!(length > 0)) {
             if (memory.count == 0) {
-                return; // not even straight down: rounding is all that is left
+                // Not even straight down: rounding is all that is left, or nothing is free.
+                outcome->converged = outcome->residual <= problem->tolerance;
+                return;
             }
             memory.count = 0;
             continue;
