@@ -5,6 +5,7 @@
 
 #include "jounce-author/flesh.h"
 #include "jounce-author/inside.h"
+#include "jounce-author/laplacian.h"
 
 #include "solve/newton.h"
 

@@ -10,7 +10,7 @@
 // small energy, the slope at its end decides instead: for a parabola the two tests are the same.
 //
 // The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit. At rest
-// both are rounding; the sum is not taken below flesh->leastForce.
+// both are rounding; the sum is not taken below flesh->leastForce, nor below what rounding lets inertia be.
 #include "newton.h"
 
 #include <float.h>
@@ -23,6 +23,7 @@ enum { RUN = 32, MOST_SHORTER = 25 };
 static const double ENOUGH = 1e-4;      // Armijo: share of the fall that the slope promises
 static const double SLACK = 1e-13;      // of the energy: its rounding
 static const double ROUNDING = 1e-14;   // of the sum of V mu: the rounding of the energy near rest
+static const double LEAST_PLACE = 1e-9; // of a node's place: a pull by less has no digits to spare for a residual
 static const double LEAST_BEND = 1e-10; // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
@@ -145,6 +146,17 @@ static double Norm(const double* v, int count)
     return sqrt(sum);
 }
 
+// What the sum of absolute forces is not taken below.
+static double LeastForce(const jnaFleshProblem* problem, const double* x)
+{
+    double sum = 0;
+    for (int p = 0; problem->pulls != NULL && p < problem->flesh->freeCount; ++p) {
+        const double* at = x + 4 * (size_t)p;
+        sum += problem->pulls[p] * problem->pulls[p] * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+    }
+    return fmax(fmax(problem->flesh->leastForce, LEAST_PLACE * sqrt(sum)), DBL_MIN);
+}
+
 static void Swap(double** a, double** b)
 {
     double* c = *a;
@@ -192,9 +204,9 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         jnaFlesh_Evaluate(problem, solver->x, solver->gradient, solver->absolute, &outcome->invertedCount);
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
-    double scale = Norm(solver->absolute, count);
+    double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
     for (;;) {
-        outcome->residual = Norm(solver->gradient, count) / fmax(scale, fmax(flesh->leastForce, DBL_MIN));
+        outcome->residual = Norm(solver->gradient, count) / scale;
         if (outcome->iterations >= problem->leastIterations && outcome->residual <= problem->tolerance) {
             outcome->converged = true;
             return;
@@ -231,7 +243,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         Swap(&solver->x, &solver->trial);
         Swap(&solver->gradient, &solver->trialGradient);
         if (near) {
-            scale = Norm(solver->absolute, count);
+            scale = fmax(Norm(solver->absolute, count), least);
         }
         outcome->energy = energy;
         outcome->iterations++;
