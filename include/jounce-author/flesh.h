@@ -1,4 +1,4 @@
-// The flesh in motion: quasistatic poses and backward Euler sequences of a volume, with self-contact.
+// The flesh in motion: quasistatic poses and implicitly integrated sequences of a volume, with self-contact.
 //
 // Stable neo-Hookean tetrahedra whose held nodes follow the bones. A jnaFlesh is what never changes and is shared by
 // threads; a jnaFleshSolver holds the buffers of one thread. The bytes of a result depend on the input alone.
@@ -8,6 +8,12 @@
 #include "jounce-author/contact.h"
 #include "jounce-author/volume.h"
 
+/// How motion is integrated.
+typedef enum jnaIntegrator {
+    jna_backwardEuler, // first order, as the paper
+    jna_bdf2,          // second order: the same cost, without the damping that comes from the step
+} jnaIntegrator;
+
 /// What is solved. Start from jnaDefaultFleshDef.
 typedef struct jnaFleshDef {
     const jnaVolume* volume;       // with weights, bones and materials; must live longer than the flesh
@@ -16,6 +22,7 @@ typedef struct jnaFleshDef {
     bool contact;                  // true
     double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
     double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+    jnaIntegrator integrator;      // BDF2
     int substeps;                  // steps in time per frame; 0, the default: by the rate
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
@@ -57,23 +64,25 @@ typedef struct jnaFleshReport {
 jnResult jnaFleshSolver_Pose(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error);
 
+/// The same along a path of just so many steps, for trying harder and for audits; 1: directly from skinning.
+jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip, int frame, int steps, double* nodes,
+    jnaFleshReport* report, jnError* error);
+
 /// The skin of solved nodes: embedding, what was moved for the volume undone, parts left out carried by skinning.
 /// positions: [vertexCount][3], in the character's order.
 void jnaFleshSolver_Surface(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions);
 
-/// The state of a motion: where the flesh is and how fast.
-typedef struct jnaFleshState {
-    double* nodes;      // [nodeCount][3], caller's
-    double* velocities; // [nodeCount][3], caller's
-} jnaFleshState;
+/// Numbers that the state of a motion takes: the nodes [nodeCount][3] come first, then what the integrator remembers.
+size_t jnaFlesh_StateCount(const jnaFlesh* flesh);
 
-/// Rest on the quasistatic equilibrium of a frame.
-jnResult jnaFleshSolver_Start(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
-    jnaFleshReport* report, jnError* error);
+/// Rest on the quasistatic equilibrium of a frame. state: [jnaFlesh_StateCount], written.
+jnResult jnaFleshSolver_Start(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);
 
 /// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly; a looping clip goes on from
-/// its last frame to its first, any other holds its last. report: residual is that of the worst substep. Fails as
-/// jnaFleshSolver_Pose does, and then leaves the state as it was.
-jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
-    jnaFleshReport* report, jnError* error);
+/// its last frame to its first, any other holds its last. Nothing is remembered but the state, so that a motion can go
+/// on from a saved one. report: residual is that of the worst substep. Fails as jnaFleshSolver_Pose does, and then
+/// leaves the state as it was.
+jnResult jnaFleshSolver_Advance(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);

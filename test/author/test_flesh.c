@@ -385,11 +385,11 @@ static void NothingFreeIsSolvedByTheBones(void** state)
         jnaClip clip = BentClip(&flesh.test.character, 2);
         SolvePose(&flesh, &clip, 0);
         assert_true(flesh.report.converged);
-        jnaFleshState motion = {flesh.nodes, calloc(3 * (size_t)flesh.flesh->nodeCount, sizeof(double))};
+        double* motion = calloc(jnaFlesh_StateCount(flesh.flesh), sizeof(double));
         jnError error;
-        assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, 0, &motion, &flesh.report, &error), jn_ok);
+        assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, 0, motion, &flesh.report, &error), jn_ok);
         assert_true(flesh.report.converged);
-        free(motion.velocities);
+        free(motion);
         free(flesh.nodes);
         jnaDestroyFleshSolver(flesh.solver);
         jnaDestroyFlesh(flesh.flesh);
@@ -439,7 +439,7 @@ static void SolvingAgainGivesTheSameBytesWhateverWasSolvedBefore(void** state)
 typedef struct Work {
     const jnaFlesh* flesh;
     const jnaClip* clip;
-    double *nodes, *velocities;
+    double* state;
     jnResult result;
 } Work;
 
@@ -450,13 +450,12 @@ static void* Run(void* data)
     jnaFleshSolver* solver;
     jnaFleshReport report;
     jnError error;
-    jnaFleshState motion = {work->nodes, work->velocities};
     work->result = jnaCreateFleshSolver(work->flesh, &solver, &error);
     if (work->result == jn_ok) {
-        work->result = jnaFleshSolver_Start(solver, work->clip, 0, &motion, &report, &error);
+        work->result = jnaFleshSolver_Start(solver, work->clip, 0, work->state, &report, &error);
     }
     for (int f = 0; work->result == jn_ok && f < 2; ++f) {
-        work->result = jnaFleshSolver_Advance(solver, work->clip, f, &motion, &report, &error);
+        work->result = jnaFleshSolver_Advance(solver, work->clip, f, work->state, &report, &error);
     }
     jnaDestroyFleshSolver(solver);
     return NULL;
@@ -471,12 +470,12 @@ static void TwoThreadsOnOneFleshGiveTheBytesOfOne(void** state)
         jnaFleshDef def = PlainDef(&flesh.test);
         def.newton = newton != 0;
         Create(&flesh, &def);
-        size_t numbers = (size_t)flesh.test.volume.nodeCount * 3;
+        size_t numbers = jnaFlesh_StateCount(flesh.flesh);
         jnaClip clip = BentClip(&flesh.test.character, 3);
         Work works[THREADS + 1];
         pthread_t threads[THREADS];
         for (int i = 0; i <= THREADS; ++i) {
-            works[i] = (Work){flesh.flesh, &clip, calloc(numbers, sizeof(double)), calloc(numbers, sizeof(double)), 0};
+            works[i] = (Work){flesh.flesh, &clip, calloc(numbers, sizeof(double)), 0};
         }
         Run(&works[THREADS]);
         for (int i = 0; i < THREADS; ++i) {
@@ -487,12 +486,10 @@ static void TwoThreadsOnOneFleshGiveTheBytesOfOne(void** state)
         }
         for (int i = 0; i <= THREADS; ++i) {
             assert_int_equal(works[i].result, jn_ok);
-            assert_memory_equal(works[i].nodes, works[THREADS].nodes, numbers * sizeof(double));
-            assert_memory_equal(works[i].velocities, works[THREADS].velocities, numbers * sizeof(double));
+            assert_memory_equal(works[i].state, works[THREADS].state, numbers * sizeof(double));
         }
         for (int i = 0; i <= THREADS; ++i) {
-            free(works[i].nodes);
-            free(works[i].velocities);
+            free(works[i].state);
         }
         jnaDestroyClip(&clip);
         DestroyTestFlesh(&flesh);
@@ -506,7 +503,7 @@ static void APoseThatIsNotFiniteIsRefused(void** state)
     jnaFleshDef def = PlainDef(&flesh.test);
     Create(&flesh, &def);
     size_t numbers = (size_t)flesh.test.volume.nodeCount * 3;
-    jnaFleshState motion = {calloc(numbers, sizeof(double)), calloc(numbers, sizeof(double))};
+    double* motion = calloc(jnaFlesh_StateCount(flesh.flesh), sizeof(double));
     for (int kind = 0; kind < 4; ++kind) {
         jnaClip clip = BentClip(&flesh.test.character, 2);
         float* places[] = {clip.rotations + 8 + 5, clip.translations + 6 + 1, clip.scales + 6 + 4, clip.rotations + 8};
@@ -516,14 +513,13 @@ static void APoseThatIsNotFiniteIsRefused(void** state)
         assert_int_equal(jnaFleshSolver_Pose(flesh.solver, &clip, 1, flesh.nodes, &flesh.report, &error), jn_badData);
         assert_non_null(strstr(error.message, "frame 1"));
         // Motion reads the frames around as well, and leaves its state as it was.
-        memcpy(motion.nodes, flesh.nodes, numbers * sizeof(double));
-        assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, 0, &motion, &flesh.report, &error), jn_badData);
+        memcpy(motion, flesh.nodes, numbers * sizeof(double));
+        assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, 0, motion, &flesh.report, &error), jn_badData);
         assert_non_null(strstr(error.message, "frame 1"));
-        assert_memory_equal(motion.nodes, flesh.nodes, numbers * sizeof(double));
+        assert_memory_equal(motion, flesh.nodes, numbers * sizeof(double));
         jnaDestroyClip(&clip);
     }
-    free(motion.nodes);
-    free(motion.velocities);
+    free(motion);
     DestroyTestFlesh(&flesh);
 }
 

@@ -61,7 +61,7 @@ void* aligned_alloc(size_t alignment, size_t size)
 
 static TestVolume test;
 static jnaClip clip;
-static double *nodes, *velocities;
+static double* moving;
 
 // A flesh, its solver, a pose by Newton's method and a frame of motion.
 static jnResult MakeAndMove(jnError* error)
@@ -69,7 +69,6 @@ static jnResult MakeAndMove(jnError* error)
     jnaFlesh* flesh = NULL;
     jnaFleshSolver* solver = NULL;
     jnaFleshReport report;
-    jnaFleshState state = {nodes, velocities};
     jnaFleshDef def = PlainDef(&test);
     def.newton = true;
     def.substeps = 1;
@@ -78,10 +77,10 @@ static jnResult MakeAndMove(jnError* error)
         result = jnaCreateFleshSolver(flesh, &solver, error);
     }
     if (result == jn_ok) {
-        result = jnaFleshSolver_Start(solver, &clip, 0, &state, &report, error);
+        result = jnaFleshSolver_Start(solver, &clip, 0, moving, &report, error);
     }
     if (result == jn_ok) {
-        result = jnaFleshSolver_Advance(solver, &clip, 0, &state, &report, error);
+        result = jnaFleshSolver_Advance(solver, &clip, 0, moving, &report, error);
     }
     jnaDestroyFleshSolver(solver);
     jnaDestroyFlesh(flesh);
@@ -118,12 +117,10 @@ int main(void)
     FillInside(&test, (jnaMaterial){1e4, 0.4, 1000}, HoldLeftFace);
     clip = RestClip(&test.character, 1, 30);
     TurnJoint(&clip, 0, 1, 0.5, AXIS_X);
-    nodes = calloc((size_t)test.volume.nodeCount * 3, sizeof(double));
-    velocities = calloc((size_t)test.volume.nodeCount * 3, sizeof(double));
+    moving = calloc((size_t)test.volume.nodeCount * 12, sizeof(double)); // four arrays
     const struct CMUnitTest tests[] = {cmocka_unit_test(MakingAndMovingFleshSurvivesEveryFailure)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    free(nodes);
-    free(velocities);
+    free(moving);
     jnaDestroyClip(&clip);
     DestroyTestVolume(&test);
     return failed;

@@ -3,7 +3,6 @@
 
 #include "jounce-author/inside.h"
 
-#include "character/affine.h"
 #include "internal.h"
 
 #include <math.h>
@@ -16,6 +15,7 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .volume = volume,
         .character = character,
         .contact = true,
+        .integrator = jna_bdf2,
         .damping = 0.006,
         .drag = 0.5,
         .pathSteps = 4,
@@ -94,9 +94,10 @@ static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
     return &v->materials[v->regions[t]];
 }
 
-// Masses by node, shear and bulk moduli by tetrahedron.
-static void FillMatter(const jnaVolume* v, double* mass, double* shear, double* bulk, double* stiffness)
+// Masses by node, shear and bulk moduli by tetrahedron. Returns the norm of the forces under a strain of one.
+static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* bulk, double* stiffness)
 {
+    double square = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
         const jnaMaterial* material = MaterialOf(v, t);
         const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
@@ -108,26 +109,12 @@ static void FillMatter(const jnaVolume* v, double* mass, double* shear, double* 
         stiffness[t] = 2 * mu + lambda;
         for (int c = 0; c < 4; ++c) {
             mass[corners[c]] += 0.25 * volume * material->density;
+            for (int k = 0; k < 3; ++k) {
+                square += pow(stiffness[t] * volume * gradients[c][k], 2);
+            }
         }
     }
-}
-
-// The norm of the elements' forces on free nodes at a strain of LEAST_STRAIN everywhere. Positions are rounded to 1e-13
-// of an edge at worst, so forces at smaller strains have no digits to spare for a residual.
-static double LeastForce(const jnaFlesh* f)
-{
-    static const double LEAST_STRAIN = 1e-7;
-    const jnaVolume* v = f->def.volume;
-    double sum = 0;
-    for (int t = 0; t < v->tetrahedronCount; ++t) {
-        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
-        double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
-        for (int c = 0; c < 4; ++c) {
-            double force = f->held[corners[c]] == 0 ? volume * f->stiffness[t] * LEAST_STRAIN : 0;
-            sum += force * force * jnaDot(gradients[c], gradients[c]);
-        }
-    }
-    return sqrt(sum);
+    return sqrt(square);
 }
 
 // Free nodes in the order of the factor, held ones after them.
@@ -147,7 +134,7 @@ static void NumberNodes(jnaFlesh* f)
 static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* bulk, jnError* error)
 {
     const jnaVolume* v = f->def.volume;
-    FillMatter(v, mass, shear, bulk, f->stiffness);
+    f->unitForce = FillMatter(v, mass, shear, bulk, f->stiffness);
     for (int n = 0; n < f->nodeCount; ++n) {
         int joint = v->heldBy[n];
         double strength = joint >= 0 ? (double)v->holdStrength[joint] : 0;
@@ -184,7 +171,6 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
         double gradients[4][3];
         f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
     }
-    f->leastForce = LeastForce(f);
     jnaElementsDef elements = {v->nodes, v->tetrahedronCount, v->tetrahedra, f->places, shear, bulk};
     return jnaCreateElements(&elements, &f->elements, error);
 }
@@ -264,11 +250,15 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     size_t used = 0, nodes = (size_t)s->flesh->nodeCount, freeNodes = (size_t)s->flesh->freeCount;
     size_t joints = (size_t)s->flesh->def.character->jointCount;
     size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
-    double** vectors[] = {&s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pullTargets};
+    double** vectors[] = {
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pace, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }
     s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
+    for (int i = 0; i < 3; ++i) {
+        s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
+    }
     s->pulls = Take(block, &used, freeNodes * sizeof(double));
     s->direction = Take(block, &used, single);
     for (int i = 0; i < JNA_PAIRS; ++i) {
@@ -279,6 +269,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     s->oldTransforms = Take(block, &used, 12 * joints * sizeof(double));
     s->relative = Take(block, &used, 12 * joints * sizeof(double));
     s->strains = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
+    s->strainsBefore = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
     return used;
 }
 

@@ -22,7 +22,7 @@ struct jnaFlesh {
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
     double shearSum;   // sum of V mu, J: what the energy of the elements is rounded against
-    double leastForce; // N: below it the sum of absolute forces is rounding; see minimize.c
+    double unitForce;  // norm of the forces of all elements under a strain of one, N
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
     jnaElements elements;
     jnaPreconditioner still;       // of the stiffness alone
@@ -64,12 +64,13 @@ struct jnaFleshSolver {
     double* absolute;                              // [nodeCount][4]
     double* unpadded;                              // [nodeCount][3], by node
     double *pulls, *pullTargets;                   // [freeCount], [freeCount][4]
-    double* old;                                   // [nodeCount][4], before a step
+    double *old, *pace;                            // [nodeCount][4], x* and v* of a step
+    double* skinned[3];                            // [nodeCount][3], by node: before, at and after the start of a step
     float* direction;                              // [freeCount + 1][4]
     float* steps[JNA_PAIRS];                       // [freeCount + 1][4], s
     float* changes[JNA_PAIRS];                     // [freeCount + 1][4], y
     double *transforms, *oldTransforms, *relative; // [jointCount][12]
-    jnaElementStrain* strains;                     // [blockCount]
+    jnaElementStrain *strains, *strainsBefore;     // [blockCount]
     jnaClip pose;                                  // one frame: the interpolated pose
     struct jnaNewton* newton;                      // made when first needed
     jnaPreconditioner moving;                      // for steps of stepSeconds

@@ -1,9 +1,15 @@
-// Motion of the flesh by backward Euler: each step minimises
+// Motion of the flesh, implicit in time. Both integrators are one formula with different pasts: with the step h of
+// backward Euler, or two thirds of it for BDF2,
 //
-//   sum m/(2 h^2) |x - (x0 + h v0)|^2 + drag m/(2 h) |(x - x0) - (s - s0)|^2 + elastic energy + viscosity + contact
+//   v = (x - x*) / h        x* = x0                   or (4 x0 - x-1) / 3        (v* from v0, v-1 alike)
+//
+// and each step minimises
+//
+//   sum m/(2 h^2) |x - (x* + h v*)|^2 + drag m/(2 h) |(x - x*) - (s - s*)|^2 + elastic energy + viscosity + contact
 //
 // with s the skinned place of a node. Drag is measured against the skinned motion, so that it does not hold back a body
-// that runs. The quadratic terms of a node are added up to one pull to one target.
+// that runs. The quadratic terms of a node are added up to one pull to one target. Viscosity acts on the change of
+// strain from its own past, C* = C0 or (4 C0 - C-1) / 3, which turning alone does not change.
 #include "flesh_internal.h"
 
 #include "jounce-author/inside.h"
@@ -72,16 +78,67 @@ done:
     return result;
 }
 
-jnResult jnaFleshSolver_Start(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
-    jnaFleshReport* report, jnError* error)
+// Arrays of a state, each [nodeCount][3].
+enum { NODES, VELOCITIES, NODES_BEFORE, VELOCITIES_BEFORE, STATE_ARRAYS };
+
+size_t jnaFlesh_StateCount(const jnaFlesh* flesh)
 {
-    memset(state->velocities, 0, 3 * (size_t)solver->flesh->nodeCount * sizeof(double));
-    return jnaFleshSolver_Pose(solver, clip, frame, state->nodes, report, error);
+    return STATE_ARRAYS * 3 * (size_t)flesh->nodeCount;
 }
 
-// What pulls the free nodes over a step: inertia from x0 with v0, drag along with skinning, springs of bones.
-// solver->old holds x0 and solver->x the velocities; x is overwritten with the inertial guess.
-static void FillPulls(jnaFleshSolver* solver, double h, const double* skinnedBefore, const double* skinned)
+static double* Part(const jnaFleshSolver* solver, double* state, int array)
+{
+    return state + (size_t)array * 3 * (size_t)solver->flesh->nodeCount;
+}
+
+jnResult jnaFleshSolver_Start(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
+{
+    size_t bytes = 3 * (size_t)solver->flesh->nodeCount * sizeof(double);
+    memset(Part(solver, state, VELOCITIES), 0, bytes);
+    memset(Part(solver, state, VELOCITIES_BEFORE), 0, bytes);
+    jnResult result = jnaFleshSolver_Pose(solver, clip, frame, state, report, error);
+    memcpy(Part(solver, state, NODES_BEFORE), state, bytes);
+    return result;
+}
+
+// What the past contributes: `now`, or (4 now - before) / 3.
+static double Past(const jnaFlesh* flesh, double now, double before)
+{
+    return flesh->def.integrator == jna_bdf2 ? now + (now - before) / 3 : now;
+}
+
+// x*, v* and the strains C* of a state.
+static void FillPast(jnaFleshSolver* solver, double* state)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    double* to[2] = {solver->old, solver->pace};
+    if (flesh->def.damping > 0) {
+        jnaPadNodes(flesh, Part(solver, state, NODES), solver->x);
+        flesh->kernels->measureStrains(&flesh->elements, solver->x, solver->strains);
+        jnaPadNodes(flesh, Part(solver, state, NODES_BEFORE), solver->x);
+        flesh->kernels->measureStrains(&flesh->elements, solver->x, solver->strainsBefore);
+        double *now = &solver->strains[0][0][0], *before = &solver->strainsBefore[0][0][0];
+        size_t count = (size_t)flesh->elements.blockCount * sizeof(jnaElementStrain) / sizeof(double);
+        for (size_t i = 0; i < count; ++i) {
+            now[i] = Past(flesh, now[i], before[i]);
+        }
+    }
+    for (int array = NODES; array <= VELOCITIES; ++array) {
+        const double *now = Part(solver, state, array), *before = Part(solver, state, array + NODES_BEFORE);
+        for (int n = 0; n < flesh->nodeCount; ++n) {
+            double* padded = to[array] + 4 * (size_t)flesh->places[n];
+            for (size_t k = 0; k < 3; ++k) {
+                padded[k] = Past(flesh, now[3 * (size_t)n + k], before[3 * (size_t)n + k]);
+            }
+            padded[3] = 0;
+        }
+    }
+}
+
+// What pulls the free nodes over a step: inertia from x* with v*, drag along with skinning, springs of bones. The
+// inertial guess is where the search begins.
+static void FillPulls(jnaFleshSolver* solver, double h)
 {
     const jnaFlesh* flesh = solver->flesh;
     for (int p = 0; p < flesh->freeCount; ++p) {
@@ -93,25 +150,24 @@ static void FillPulls(jnaFleshSolver* solver, double h, const double* skinnedBef
         size_t node = 3 * (size_t)flesh->order[p];
         for (size_t k = 0; k < 3; ++k) {
             size_t i = 4 * (size_t)p + k;
-            double guess = solver->old[i] + h * solver->x[i] + h * h * flesh->def.gravity[k];
-            double carried = solver->old[i] + skinned[node + k] - skinnedBefore[node + k];
+            double skinned = Past(flesh, solver->skinned[1][node + k], solver->skinned[0][node + k]);
+            double guess = solver->old[i] + h * solver->pace[i] + h * h * flesh->def.gravity[k];
+            double carried = solver->old[i] + solver->skinned[2][node + k] - skinned;
             solver->pullTargets[i] = (inertia * guess + drag * carried + spring * bone[k]) / sum;
             solver->x[i] = guess;
         }
+        solver->x[4 * (size_t)p + 3] = 0;
         solver->pulls[p] = sum;
     }
+    jnaPlaceHeldNodes(solver, solver->x);
 }
 
-static jnResult Step(jnaFleshSolver* solver, double h, double* const skinned[2], jnaFleshReport* report, jnError* error)
+static jnResult Step(jnaFleshSolver* solver, double h, double* state, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
-    jnaVolume_Skin(flesh->def.volume, solver->transforms, skinned[1]);
-    FillPulls(solver, h, skinned[0], skinned[1]);
-    jnaPlaceHeldNodes(solver, solver->x);
+    FillPast(solver, state);
+    FillPulls(solver, h);
     bool damped = flesh->def.damping > 0;
-    if (damped) {
-        flesh->kernels->measureStrains(&flesh->elements, solver->old, solver->strains);
-    }
     jnaFleshProblem problem = {
         .flesh = flesh,
         .preconditioner = &solver->moving,
@@ -123,35 +179,46 @@ static jnResult Step(jnaFleshSolver* solver, double h, double* const skinned[2],
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
     };
-    return jnaSolveWithContact(solver, &problem, ROUNDS, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, ROUNDS, report, error);
+    size_t count = 3 * (size_t)flesh->nodeCount;
+    memcpy(Part(solver, state, NODES_BEFORE), Part(solver, state, NODES), 2 * count * sizeof(double));
+    jnaUnpadNodes(flesh, solver->x, Part(solver, state, NODES));
+    double* velocities = Part(solver, state, VELOCITIES);
+    for (int n = 0; n < flesh->nodeCount; ++n) {
+        size_t place = 4 * (size_t)flesh->places[n];
+        for (size_t k = 0; k < 3; ++k) {
+            velocities[3 * (size_t)n + k] = (solver->x[place + k] - solver->old[place + k]) / h;
+        }
+    }
+    return result;
 }
 
-// All steps of one frame. work: [4][nodeCount][3]: skinned before and after a step, nodes and velocities, which are
-// given and moved on.
-static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* const work[4],
+// Substep i of a frame, -1 being the one before it.
+static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, int i, int substeps, double* skinned)
+{
+    jnaPoseBetween(solver, clip, i < 0 ? frame - 1 : frame, (double)(i < 0 ? i + substeps : i) / substeps);
+    jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
+}
+
+// All steps of one frame.
+static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
     jnaFleshReport* report, jnError* error)
 {
-    const jnaFlesh* flesh = solver->flesh;
-    size_t numbers = 3 * (size_t)flesh->nodeCount;
-    double h = 1 / (clip->rate * substeps), *nodes = work[2], *velocities = work[3], worst = 0;
+    double worst = 0;
     int failed = 0;
-    jnaPoseBetween(solver, clip, frame, 0);
-    jnaVolume_Skin(flesh->def.volume, solver->transforms, work[0]);
+    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
+    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
     solver->contacts.count = 0; // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
-        jnaPadNodes(flesh, nodes, solver->old);
-        jnaPadNodes(flesh, velocities, solver->x);
-        jnaPoseBetween(solver, clip, frame, (double)i / substeps);
-        jnResult result = Step(solver, h, work, report, error);
+        PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
+        jnResult result = Step(solver, solver->stepSeconds, state, report, error);
         if (result != jn_ok) {
             return result;
         }
-        jnaUnpadNodes(flesh, solver->x, solver->unpadded);
-        for (size_t k = 0; k < numbers; ++k) {
-            velocities[k] = (solver->unpadded[k] - nodes[k]) / h;
-        }
-        memcpy(nodes, solver->unpadded, numbers * sizeof(double));
-        memcpy(work[0], work[1], numbers * sizeof(double));
+        double* oldest = solver->skinned[0];
+        solver->skinned[0] = solver->skinned[1];
+        solver->skinned[1] = solver->skinned[2];
+        solver->skinned[2] = oldest;
         failed += !report->converged;
         worst = report->residual <= worst ? worst : report->residual; // NaN is worse
     }
@@ -164,34 +231,31 @@ static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame
     return jn_ok;
 }
 
-jnResult jnaFleshSolver_Advance(jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshState* state,
-    jnaFleshReport* report, jnError* error)
+jnResult jnaFleshSolver_Advance(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
     double started = jnaSeconds();
     int substeps = flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
-    size_t numbers = 3 * (size_t)flesh->nodeCount, bytes = numbers * sizeof(double);
+    double h = (flesh->def.integrator == jna_bdf2 ? 2.0 / 3.0 : 1) / (clip->rate * substeps);
     jnResult result = jnaCheckPosesAround(clip, frame, error);
-    if (result == jn_ok) {
-        result = PrepareSteps(solver, 1 / (clip->rate * substeps), error);
-    }
+    result = result == jn_ok ? PrepareSteps(solver, h, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    double* block = malloc(4 * bytes);
-    if (block == NULL) {
+    // A failure leaves the state as it was.
+    size_t bytes = jnaFlesh_StateCount(flesh) * sizeof(double);
+    double* next = malloc(bytes);
+    if (next == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount);
     }
-    double* const work[4] = {block, block + numbers, block + 2 * numbers, block + 3 * numbers};
-    memcpy(work[2], state->nodes, bytes);
-    memcpy(work[3], state->velocities, bytes);
-    result = StepFrame(solver, clip, frame, substeps, work, report, error);
+    memcpy(next, state, bytes);
+    result = StepFrame(solver, clip, frame, substeps, next, report, error);
     if (result == jn_ok) {
-        memcpy(state->nodes, work[2], bytes);
-        memcpy(state->velocities, work[3], bytes);
+        memcpy(state, next, bytes);
     }
-    free(block);
+    free(next);
     report->seconds = jnaSeconds() - started;
     report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
     return result;

@@ -122,7 +122,7 @@ jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error)
 jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error)
 {
     jnResult result = jn_ok;
-    for (int i = -1; result == jn_ok && i < 3; ++i) {
+    for (int i = -2; result == jn_ok && i < 3; ++i) { // the substep before the frame is read as well
         result = jnaCheckPose(clip, Neighbour(clip, frame + i), error);
     }
     return result;

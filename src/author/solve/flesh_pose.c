@@ -165,8 +165,9 @@ static void Judge(jnaFleshReport* report)
     report->converged = report->reason[0] == 0;
 }
 
-jnResult jnaFleshSolver_Pose(
-    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error)
+// What a pose begins with, whatever the path: checks, and the penetration of skinning.
+static jnResult BeginPose(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
@@ -174,20 +175,48 @@ jnResult jnaFleshSolver_Pose(
     if (result != jn_ok) {
         return result;
     }
+    if (solver->finder == NULL) {
+        return jn_ok;
+    }
+    jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
+    jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
+    return jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
+}
+
+static void EndPose(jnaFleshSolver* solver, double started, double* nodes, jnaFleshReport* report)
+{
+    jnaUnpadNodes(solver->flesh, solver->x, nodes);
+    report->seconds = jnaSeconds() - started;
+    report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
+}
+
+jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip, int frame, int steps, double* nodes,
+    jnaFleshReport* report, jnError* error)
+{
     double started = jnaSeconds();
-    if (solver->finder != NULL) {
-        jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
-        jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
-        result = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
-        if (result != jn_ok) {
-            return result;
-        }
+    jnResult result = BeginPose(solver, clip, frame, report, error);
+    result = result == jn_ok ? FollowPath(solver, clip, frame, steps, report, error) : result;
+    if (result == jn_ok) {
+        Judge(report);
+        EndPose(solver, started, nodes, report);
+    }
+    return result;
+}
+
+jnResult jnaFleshSolver_Pose(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* nodes, jnaFleshReport* report, jnError* error)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    double started = jnaSeconds();
+    jnResult begun = BeginPose(solver, clip, frame, report, error);
+    if (begun != jn_ok) {
+        return begun;
     }
     int steps = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / ANGLE_PER_STEP);
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
     // A pose that fails gets smaller steps, once: a rule, so that the result is still a function of the pose.
     for (int attempt = 0; attempt < 2; ++attempt, steps *= 2) {
-        result = FollowPath(solver, clip, frame, steps, report, error);
+        jnResult result = FollowPath(solver, clip, frame, steps, report, error);
         if (result != jn_ok) {
             return result;
         }
@@ -196,8 +225,6 @@ jnResult jnaFleshSolver_Pose(
             break;
         }
     }
-    jnaUnpadNodes(flesh, solver->x, nodes);
-    report->seconds = jnaSeconds() - started;
-    report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
+    EndPose(solver, started, nodes, report);
     return jn_ok;
 }

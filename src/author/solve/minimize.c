@@ -10,7 +10,7 @@
 // small energy, the slope at its end decides instead: for a parabola the two tests are the same.
 //
 // The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit. At rest
-// both are rounding; the sum is not taken below flesh->leastForce, nor below what rounding lets inertia be.
+// both are rounding; the sum is not taken below the forces of LEAST_STRAIN, nor below what rounding lets inertia be.
 #include "newton.h"
 
 #include <float.h>
@@ -20,11 +20,13 @@
 typedef float Float4 __attribute__((vector_size(16)));
 
 enum { RUN = 32, MOST_SHORTER = 25 };
-static const double ENOUGH = 1e-4;      // Armijo: share of the fall that the slope promises
-static const double SLACK = 1e-13;      // of the energy: its rounding
-static const double ROUNDING = 1e-14;   // of the sum of V mu: the rounding of the energy near rest
-static const double LEAST_PLACE = 1e-9; // of a node's place: a pull by less has no digits to spare for a residual
-static const double LEAST_BEND = 1e-10; // of |s||y|: a pair that bends less tells nothing
+static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
+static const double SLACK = 1e-13;       // of the energy: its rounding
+static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
+static const double LEAST_STRAIN = 1e-7; // forces are judged against those of at least this; places are rounded to
+                                         // about 1e-13 of an edge
+static const double LEAST_PLACE = 1e-9;  // of a node's place: a pull by less has no digits to spare for a residual
+static const double LEAST_BEND = 1e-10;  // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
 static double Sum(Float4 v)
@@ -154,7 +156,7 @@ static double LeastForce(const jnaFleshProblem* problem, const double* x)
         const double* at = x + 4 * (size_t)p;
         sum += problem->pulls[p] * problem->pulls[p] * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
     }
-    return fmax(fmax(problem->flesh->leastForce, LEAST_PLACE * sqrt(sum)), DBL_MIN);
+    return fmax(fmax(LEAST_STRAIN * problem->flesh->unitForce, LEAST_PLACE * sqrt(sum)), DBL_MIN);
 }
 
 static void Swap(double** a, double** b)

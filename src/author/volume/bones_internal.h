@@ -21,13 +21,19 @@ jnResult jnaCreateJointFlesh(const jnaVolume* volume, const jnaCharacter* charac
     jnaJointFlesh* flesh, jnError* error);
 void jnaDestroyJointFlesh(jnaJointFlesh* flesh);
 
-/// How far a joint's flesh reaches from a point along a unit direction: 97 % of its volume lie below. 0 without any.
-double jnaFlesh_Reach(
-    const jnaVolume* volume, const jnaJointFlesh* flesh, int joint, const double* from, const double* along);
+/// The same before there are tetrahedra: the nodes are the vertices of the surface that the slicer cuts. nodeOf:
+/// [vertexCount] of the character, the surface's vertex or -1.
+jnResult jnaCreateSurfaceFlesh(const jnaCharacter* character, const jnaSlicer* slicer, const int32_t* nodeOf,
+    jnaJointFlesh* flesh, jnError* error);
 
-/// Bones of all joints whose share is above 0, apart from each other. shares: [jointCount].
-jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
-    jnaSlicer* slicer, const double* shares, jnaBoneList* bones, jnError* error);
+/// How far a joint's flesh reaches from a point along a unit direction: 97 % of its volume lie below. 0 without any.
+double jnaJointFlesh_Reach(
+    const jnaJointFlesh* flesh, int nodeCount, const double* nodes, int joint, const double* from, const double* along);
+
+/// Bones of all joints whose share is above 0, apart from each other. flesh: of the slicer's nodes. shares:
+/// [jointCount].
+jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
+    const double* shares, jnaBoneList* bones, jnError* error);
 
 /// Smallest gap between two bones, negative where they overlap, metres.
 double jnaBone_Gap(const jnaBone* a, const jnaBone* b);
