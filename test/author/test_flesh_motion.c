@@ -96,7 +96,7 @@ static double Frequency(const TestFlesh* flesh, int node)
 }
 
 // Runs for one period in `steps` steps. damping and drag in units of the frequency.
-static Oscillator Oscillate(int steps, double damping, double drag)
+static Oscillator Oscillate(jnaIntegrator integrator, int steps, double damping, double drag)
 {
     static const double amplitude = 1e-3; // forces of third order are a millionth
     TestFlesh flesh = MakeTestFlesh((int[3]){2, 2, 2}, CUBE, SOFT, HoldSurface);
@@ -105,7 +105,7 @@ static Oscillator Oscillate(int steps, double damping, double drag)
     jnaFleshDef def = PlainDef(&flesh.test);
     def.damping = damping / w;
     def.drag = drag * w;
-    def.integrator = jna_backwardEuler;
+    def.integrator = integrator;
     def.substeps = 1;
     def.stepTolerance = 1e-6;
     Create(&flesh, &def);
@@ -119,6 +119,10 @@ static Oscillator Oscillate(int steps, double damping, double drag)
     state.velocities[3 * node] = state.velocities[3 * node + 1] = state.velocities[3 * node + 2] = -rate * amplitude;
     for (int k = 0; k < 3; ++k) {
         state.nodes[3 * node + k] += amplitude;
+        // What BDF2 remembers: a step earlier, for the undamped one.
+        size_t before = 6 * (size_t)flesh.test.volume.nodeCount + (size_t)(3 * node + k);
+        state.nodes[before] += amplitude * cos(w * h);
+        state.velocities[before] = amplitude * w * sin(w * h);
     }
     for (int i = 0; i < steps; ++i) {
         Advance(&flesh, &clip, 0, &state);
@@ -142,17 +146,31 @@ static void AnOscillatorDecaysAsBackwardEulerDoes(void** state)
     (void)state;
     double losses[3];
     for (int i = 0; i < 3; ++i) {
-        Oscillator o = Oscillate(500 << i, 0, 0);
+        Oscillator o = Oscillate(jna_backwardEuler, 500 << i, 0, 0);
         losses[i] = hypot(o.amplitude * cos(o.phase) - 1, o.amplitude * sin(o.phase));
         print_message("%d steps a period: decay a step off by %.1e, error after a period %.4f\n", 500 << i,
             o.worstRatio, losses[i]);
         ASSERT_AT_MOST(o.worstRatio, 1e-7);
     }
-    Oscillator coarse = Oscillate(6, 0, 0); // w h above 1
+    Oscillator coarse = Oscillate(jna_backwardEuler, 6, 0, 0); // w h above 1
     ASSERT_AT_MOST(coarse.worstRatio, 1e-5);
     double order = log2(losses[1] / losses[2]);
     print_message("order %.3f in the step\n", order);
     ASSERT_NEAR(order, 1, 0.03);
+}
+
+static void Bdf2IsOfSecondOrder(void** state)
+{
+    (void)state;
+    double errors[3];
+    for (int i = 0; i < 3; ++i) {
+        Oscillator o = Oscillate(jna_bdf2, 50 << i, 0, 0);
+        errors[i] = hypot(o.amplitude * cos(o.phase) - 1, o.amplitude * sin(o.phase));
+    }
+    double order = log2(errors[1] / errors[2]);
+    print_message("BDF2, 50, 100, 200 steps: error after a period %.1e, %.1e, %.1e; order %.2f\n", errors[0], errors[1],
+        errors[2], order);
+    ASSERT_NEAR(order, 2, 0.05);
 }
 
 // The scheme's own decay goes with the step and is extrapolated away.
@@ -160,7 +178,7 @@ static double DecayRate(double damping, double drag)
 {
     double rates[2];
     for (int i = 0; i < 2; ++i) {
-        Oscillator o = Oscillate(1000 << i, damping, drag);
+        Oscillator o = Oscillate(jna_backwardEuler, 1000 << i, damping, drag);
         rates[i] = -log(o.amplitude) * o.frequency / (2 * acos(-1)) / o.frequency;
     }
     return 2 * rates[1] - rates[0];
@@ -463,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AnOscillatorDecaysAsBackwardEulerDoes),
+        cmocka_unit_test(Bdf2IsOfSecondOrder),
         cmocka_unit_test(DampingDecaysAsRayleighSays),
         cmocka_unit_test(FreeFlightKeepsItsMomenta),
         cmocka_unit_test(GravityGivesTheSameShapeInBothSolvers),
