@@ -9,7 +9,7 @@
 // aims an offset beyond its face that grows by what is still missing (the method of multipliers).
 //
 // First the pairs settle: short runs, each followed by a new look. Then those that are there are held fast, so that
-// there is a minimum to converge to, and only nodes that still slip in are added.
+// there is a minimum to converge to, and only nodes that are still deep get another pair.
 #include "newton.h"
 
 #include "internal.h"
@@ -22,6 +22,7 @@ static const double CONTACT_FACTOR = 20; // times shear modulus times edge: stif
 static const double ALONG = 0.3;         // stiffness along the face, as a share of that across
 static const double GAIN = 0.5;          // share of the missing depth that an offset grows by
 static const double MOST_OFFSET = 1e-2;  // metres
+static const double MARGIN = 5e-4;       // metres in front of the face that a node aims at, for it is not hit exactly
 static const double LEAST_DEPTH = 1e-3;  // metres: a penetration that is looked after
 enum { SHORT_RUN = 25, HOLDS = 5, NEWTON_ITERATIONS = 100 };
 
@@ -86,7 +87,7 @@ static void Aim(jnaFleshSolver* solver)
     for (int p = 0; p < solver->contacts.count; ++p) {
         const jnaContactPair* pair = &solver->contacts.pairs[p];
         double* offset = &solver->contactOffsets[pair->node];
-        *offset = fmin(fmax(*offset - GAIN * pair->gap, 0), MOST_OFFSET);
+        *offset = fmin(fmax(*offset - GAIN * (pair->gap - MARGIN), 0), MOST_OFFSET);
     }
 }
 
@@ -111,20 +112,26 @@ static jnResult Settle(
     return result;
 }
 
-// Adds the pairs of nodes that have none yet. Returns how many; -1 out of memory.
-static int AddNew(jnaContacts* held, const jnaContacts* found, double leastDepth)
+static int FindPair(const jnaContacts* contacts, int count, int32_t node)
 {
-    int before = held->count;
-    // Both are sorted by node: pairs of a node follow each other and nodes come in the order of the boundary.
+    int p = 0;
+    while (p < count && contacts->pairs[p].node != node) {
+        ++p;
+    }
+    return p < count ? p : -1;
+}
+
+// Takes over the pairs of nodes that are still deep, in the place of the one they have if any. Returns how many; -1 out
+// of memory.
+static int TakeDeep(jnaContacts* held, const jnaContacts* found)
+{
+    int before = held->count, taken = 0;
     for (int f = 0; f < found->count; ++f) {
-        bool known = false;
-        for (int h = 0; h < before && !known; ++h) {
-            known = held->pairs[h].node == found->pairs[f].node;
-        }
-        if (known || found->pairs[f].gap > -leastDepth) {
+        if (found->pairs[f].gap > -LEAST_DEPTH) {
             continue;
         }
-        if (held->count == held->capacity) {
+        int at = FindPair(held, before, found->pairs[f].node);
+        if (at < 0 && held->count == held->capacity) {
             int capacity = held->capacity * 2 + 16;
             jnaContactPair* pairs = realloc(held->pairs, (size_t)capacity * sizeof(*pairs));
             if (pairs == NULL) {
@@ -133,9 +140,10 @@ static int AddNew(jnaContacts* held, const jnaContacts* found, double leastDepth
             held->pairs = pairs;
             held->capacity = capacity;
         }
-        held->pairs[held->count++] = found->pairs[f];
+        held->pairs[at >= 0 ? at : held->count++] = found->pairs[f];
+        ++taken;
     }
-    return held->count - before;
+    return taken;
 }
 
 static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
@@ -149,11 +157,11 @@ static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshR
         if (result != jn_ok) {
             break;
         }
-        int added = AddNew(&solver->contacts, &solver->found, LEAST_DEPTH);
-        if (added < 0) {
+        int taken = TakeDeep(&solver->contacts, &solver->found);
+        if (taken < 0) {
             return jnFail(error, jn_outOfMemory, "out of memory for %d pairs in contact", solver->contacts.count);
         }
-        if (added == 0) {
+        if (taken == 0) {
             break;
         }
     }
@@ -169,6 +177,7 @@ jnResult jnaSolveWithContact(
     problem->contacts = &solver->contacts;
     problem->contactOffsets = solver->contactOffsets;
     problem->contactFactor = CONTACT_FACTOR;
+    problem->contactMargin = MARGIN;
     problem->slide = ALONG;
     jnResult result = FindContacts(solver, &solver->contacts, report, error);
     if (result == jn_ok && solver->contacts.count == 0) { // so that there is something to look at

@@ -32,7 +32,7 @@ static double AddGravity(const jnaFlesh* flesh, const double* x, double* gradien
     return energy;
 }
 
-// Energy 1/2 k gap^2 of pairs with a negative gap.
+// Energy 1/2 k gap^2 of pairs behind their face, and of all that aim beyond theirs along it; see flesh_contact.c.
 static double AddContacts(const jnaFleshProblem* problem, const double* x, double* gradient, double* absolute)
 {
     const int32_t* places = problem->flesh->places;
@@ -48,7 +48,7 @@ static double AddContacts(const jnaFleshProblem* problem, const double* x, doubl
             }
             gap += pair->normal[k] * away[k];
         }
-        double offset = problem->contactOffsets[pair->node];
+        double offset = problem->contactMargin + problem->contactOffsets[pair->node];
         gap -= offset;
         double stiffness = problem->contactFactor * pair->stiffness;
         double slide = pair->gap < offset ? problem->slide : 0, across = gap < 0 ? (1 - slide) * gap : 0;

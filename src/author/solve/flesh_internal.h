@@ -42,6 +42,7 @@ typedef struct jnaFleshProblem {
     bool gravity;
     const jnaContacts* contacts; // NULL: none
     double contactFactor;
+    double contactMargin;         // metres that every pair aims in front of its face
     const double* contactOffsets; // [nodeCount], by node, metres that its pairs aim beyond the face
     double slide;                 // stiffness of a pair along its face, as a share of that across
     double tolerance;

@@ -15,7 +15,7 @@
 
 static const double PATH_TOLERANCE = 1e-2; // of steps on the way
 static const double ANGLE_PER_STEP = 0.6;  // radians that a joint may turn in one step
-enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 8 };
+enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 12 };
 
 bool jnaPullToBones(jnaFleshSolver* solver)
 {
@@ -131,17 +131,11 @@ jnResult jnaFleshSolver_Pose(
     }
     int steps = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / ANGLE_PER_STEP);
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
-    // A pose that fails gets smaller steps, once: a rule, so that the result is still a function of the pose.
-    for (int attempt = 0; attempt < 2; ++attempt, steps *= 2) {
-        jnResult result = FollowPath(solver, clip, frame, steps, report, error);
-        if (result != jn_ok) {
-            return result;
-        }
-        Judge(report);
-        if (report->converged) {
-            break;
-        }
+    jnResult result = FollowPath(solver, clip, frame, steps, report, error);
+    if (result != jn_ok) {
+        return result;
     }
+    Judge(report);
     EndPose(solver, started, nodes, report);
     return jn_ok;
 }
