@@ -68,6 +68,10 @@ jnaPictureMesh jnaPictureCharacter(const jnaCharacter* character, const float* p
 /// 480 x 640 panels, one of them, a camera on a standing person, ground at y = 0.
 jnaPictureDef jnaDefaultPictureDef(void);
 
+/// Points the camera at the axis x = z = 0 and takes it to where every mesh just fills its panel, with room for a
+/// caption; the width of the panels follows. Pitch, field of view, ground and panel height are kept.
+void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount);
+
 /// Draws the meshes. The picture is created by this call; destroy it afterwards.
 jnResult jnaDrawPicture(
     const jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount, jnaPicture* picture, jnError* error);

@@ -194,17 +194,7 @@ static void ALoosePieceIsHeldAndTold(void** state)
     (void)state;
     TestVolume test = MakeBlock(32, 10, 10, size, 0.1, 4);
     jnaVolume* v = &test.volume;
-    v->nodes = realloc(v->nodes, (size_t)(v->nodeCount + 4) * 3 * sizeof(double));
-    v->tetrahedra = realloc(v->tetrahedra, (size_t)(v->tetrahedronCount + 1) * 4 * sizeof(int32_t));
-    for (int i = 0; i < 4; ++i) {
-        double* p = v->nodes + 3 * (v->nodeCount + i);
-        p[0] = 2.5 + 0.1 * (i == 1);
-        p[1] = 0.1 * (i == 2);
-        p[2] = 0.1 * (i == 3);
-        v->tetrahedra[4 * v->tetrahedronCount + i] = v->nodeCount + i;
-    }
-    v->nodeCount += 4;
-    v->tetrahedronCount++;
+    AddLoosePiece(v, 2.5);
     jnError error;
     jnaNotes notes = {0};
     CarryTestWeights(&test);
@@ -263,9 +253,9 @@ static void CheckCharacter(TestVolume* test, const char* name)
     int held = 0;
     double total = 0;
     jnaSlicer slicer;
-    jnaFlesh flesh;
+    jnaJointFlesh flesh;
     assert_int_equal(jnaCreateSlicer(v, &slicer, &error), jn_ok);
-    assert_int_equal(jnaCreateFlesh(v, &test->character, &slicer, &flesh, &error), jn_ok);
+    assert_int_equal(jnaCreateJointFlesh(v, &test->character, &slicer, &flesh, &error), jn_ok);
     for (int n = 0; n < v->nodeCount; ++n) {
         total += v->heldBy[n] >= 0 ? flesh.nodeVolumes[n] : 0;
         held += v->heldBy[n] >= 0;
@@ -295,7 +285,7 @@ static void CheckCharacter(TestVolume* test, const char* name)
         }
     }
     free(counts);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     jnaDestroyBoneList(&bones);
     jnaDestroyNotes(&notes);

@@ -2,23 +2,6 @@
 #include "small_surface.h"
 #include "volumes.h"
 
-#ifdef __SANITIZE_ADDRESS__
-
-static void NothingToDo(void** state)
-{
-    (void)state;
-    print_message("skipped: the sanitizer owns malloc\n");
-    skip();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(NothingToDo)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#else
-
 #include "failing_memory.h"
 
 #include <omp.h>
@@ -140,5 +123,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);
 }
-
-#endif

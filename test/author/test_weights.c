@@ -167,17 +167,7 @@ static void APieceWithoutVerticesIsStillMoved(void** state)
     (void)state;
     TestVolume test = MakeBlock(4, 3, 3, size, 0, 2);
     jnaVolume* v = &test.volume;
-    v->nodes = realloc(v->nodes, (size_t)(v->nodeCount + 4) * 3 * sizeof(double));
-    v->tetrahedra = realloc(v->tetrahedra, (size_t)(v->tetrahedronCount + 1) * 4 * sizeof(int32_t));
-    for (int i = 0; i < 4; ++i) {
-        double* p = v->nodes + 3 * (v->nodeCount + i);
-        p[0] = 1.5 + 0.1 * (i == 1);
-        p[1] = 0.1 * (i == 2);
-        p[2] = 0.1 * (i == 3);
-        v->tetrahedra[4 * v->tetrahedronCount + i] = v->nodeCount + i;
-    }
-    v->nodeCount += 4;
-    v->tetrahedronCount++;
+    AddLoosePiece(v, 1.5);
     jnError error;
     jnaWeightsDef def = jnaDefaultWeightsDef();
     assert_int_equal(jnaVolume_CarryWeights(v, &test.character, &def, &error), jn_ok);

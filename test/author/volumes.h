@@ -152,6 +152,22 @@ static inline TestVolume MakeBlock(int nx, int ny, int nz, const double size[3],
     return test;
 }
 
+// One more tetrahedron, at x, that touches neither the block nor any vertex.
+static inline void AddLoosePiece(jnaVolume* v, double x)
+{
+    v->nodes = realloc(v->nodes, (size_t)(v->nodeCount + 4) * 3 * sizeof(double));
+    v->tetrahedra = realloc(v->tetrahedra, (size_t)(v->tetrahedronCount + 1) * 4 * sizeof(int32_t));
+    for (int i = 0; i < 4; ++i) {
+        double* p = v->nodes + 3 * (v->nodeCount + i);
+        p[0] = x + 0.1 * (i == 1);
+        p[1] = 0.1 * (i == 2);
+        p[2] = 0.1 * (i == 3);
+        v->tetrahedra[4 * v->tetrahedronCount + i] = v->nodeCount + i;
+    }
+    v->nodeCount += 4;
+    v->tetrahedronCount++;
+}
+
 #define BODY_DATA JN_SOURCE_DIR "/../shared/data/"
 
 // Skips a test where the mesher, or a file of the data beside the project, is not there. file: NULL for none.

@@ -334,16 +334,21 @@ static void PickColor(const jnaPictureMesh* mesh, int v, float rgb[3])
     memcpy(rgb, mesh->colors != NULL ? mesh->colors + 3 * v : plain ? CLAY : mesh->color, 3 * sizeof(float));
 }
 
+// A vertex of a mesh, turned and moved to where it stands; c and s are the cosine and sine of the turn.
+static void PlaceVertex(const jnaPictureMesh* mesh, float c, float s, int v, float out[3])
+{
+    const float* p = mesh->positions + 3 * v;
+    out[0] = c * p[0] + s * p[2] + mesh->offset[0];
+    out[1] = p[1] + mesh->offset[1];
+    out[2] = -s * p[0] + c * p[2] + mesh->offset[2];
+}
+
 static void AddMesh(Scene* scene, const jnaPictureMesh* mesh)
 {
     int firstVertex = scene->vertexCount, firstTriangle = scene->triangleCount;
     float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
     for (int v = 0; v < mesh->vertexCount; ++v) {
-        const float* p = mesh->positions + 3 * v;
-        float* out = scene->positions + 3 * (firstVertex + v);
-        out[0] = c * p[0] + s * p[2] + mesh->offset[0];
-        out[1] = p[1] + mesh->offset[1];
-        out[2] = -s * p[0] + c * p[2] + mesh->offset[2];
+        PlaceVertex(mesh, c, s, v, scene->positions + 3 * (firstVertex + v));
         PickColor(mesh, v, scene->colors + 3 * (firstVertex + v));
         if (mesh->normals != NULL) {
             const float* n = mesh->normals + 3 * v;
@@ -517,4 +522,55 @@ jnResult jnaDrawPicture(
         jnaDestroyPicture(picture);
     }
     return result;
+}
+
+// What the camera sees of the meshes, in halves of a panel's height from its middle: [0] right, [1] up.
+static void MeasureView(
+    const jnaCamera* camera, const jnaPictureMesh* meshes, int meshCount, float low[2], float high[2])
+{
+    View view = MakeView(camera, 0, 2);
+    low[0] = low[1] = 1e30f;
+    high[0] = high[1] = -1e30f;
+    for (int i = 0; i < meshCount; ++i) {
+        float c = cosf(meshes[i].turn * 0.01745329f), s = sinf(meshes[i].turn * 0.01745329f);
+        for (int v = 0; v < meshes[i].vertexCount; ++v) {
+            float p[3], at[3];
+            PlaceVertex(&meshes[i], c, s, v, p);
+            Project(&view, p, at);
+            for (int k = 0; k < 2; ++k) {
+                float seen = k == 0 ? at[0] : 1 - at[1];
+                low[k] = Min(low[k], seen);
+                high[k] = Max(high[k], seen);
+            }
+        }
+    }
+}
+
+void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount)
+{
+    // Room for the caption below, a little air above and beside; a panel is never thinner or wider than this.
+    const float bottom = -0.82f, top = 0.90f, side = 0.12f, thinnest = 0.4f, widest = 2.5f;
+    float low[2], high[2], tallest = 0, wide = 0;
+    for (int i = 0; i < meshCount; ++i) {
+        for (int v = 0; v < 3 * meshes[i].vertexCount; ++v) {
+            tallest = Max(tallest, fabsf(meshes[i].positions[v] + meshes[i].offset[v % 3]));
+        }
+    }
+    if (!(tallest > 0 && tallest < 1e9f)) {
+        return;
+    }
+    // From too far away closer and closer: perspective makes the size seen depend a little on the distance.
+    def->camera.height = 4 * tallest;
+    def->camera.target[0] = def->camera.target[2] = 0;
+    def->camera.target[1] = def->groundHeight;
+    for (int round = 0; round < 8; ++round) {
+        MeasureView(&def->camera, meshes, meshCount, low, high);
+        wide = Max(fabsf(low[0]), fabsf(high[0])) + side;
+        float factor = Max((high[1] - low[1]) / (top - bottom), wide / widest);
+        float middle = 0.5f * (low[1] + high[1]) - 0.5f * (top + bottom) * factor;
+        def->camera.target[1] += 0.5f * middle * def->camera.height / cosf(def->camera.pitch * 0.01745329f);
+        def->camera.height *= factor;
+        wide /= factor;
+    }
+    def->panelWidth = (int)((float)def->panelHeight * Max(thinnest, Min(wide, widest)) + 0.5f);
 }

@@ -255,6 +255,10 @@ static void NodeNormal(const jnaContactShape* s, const double* nodes, int32_t pl
 static jnaSurfacePoint PressedExit(
     const jnaContactFinder* f, const double* nodes, int32_t node, const Layer* layer, const double* normal)
 {
+    // Already face to face, within 60 degrees: nothing else is worth looking for.
+    if (jnaDot(layer->exit.normal, normal) < -0.5) {
+        return layer->exit;
+    }
     jnaSurfacePoint exit =
         jnaFindExit(f, nodes, node, layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance);
     if (exit.face < 0) {

@@ -30,7 +30,7 @@ static const double ALL_RIGID = 0.95, WORTH_A_WORD = 0.001;
 typedef struct Hold {
     jnaVolume* volume;
     const jnaCharacter* character;
-    const jnaFlesh* flesh;
+    const jnaJointFlesh* flesh;
     const double* shares;
     const jnaBoneList* bones;
     double* depths; // [nodeCount], of the held nodes in their bone
@@ -299,8 +299,8 @@ static jnResult Tell(const Hold* h, jnaNotes* notes, jnError* error)
     return jn_ok;
 }
 
-jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, const double* shares,
-    const jnaBoneList* bones, jnaNotes* notes, jnError* error)
+jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
+    const double* shares, const jnaBoneList* bones, jnaNotes* notes, jnError* error)
 {
     Hold h = {.volume = volume, .character = character, .flesh = flesh, .shares = shares, .bones = bones};
     h.depths = malloc((size_t)volume->nodeCount * sizeof(double));

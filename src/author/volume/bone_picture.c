@@ -206,7 +206,7 @@ static jnaPictureDef Frame(const jnaCharacter* c)
     def.camera.height = fmaxf(def.camera.height, 1.05f * width * PANEL_HEIGHT / (float)def.panelWidth);
     def.ground = false;
     def.samples = 2;
-    def.directions = 24;
+    def.directions = 32;
     return def;
 }
 

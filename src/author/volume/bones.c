@@ -110,7 +110,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
     JN_ASSERT(v->rowStarts != NULL);
     jnaBoneList bones = {0};
     jnaSlicer slicer = {0};
-    jnaFlesh flesh = {0};
+    jnaJointFlesh flesh = {0};
     size_t joints = (size_t)character->jointCount + 1;
     double* shares = malloc(joints * sizeof(double));
     free(v->heldBy);
@@ -129,7 +129,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
         result = ApplyManifest(character, manifest, shares, v->holdStrength, error);
     }
     result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
-    result = result == jn_ok ? jnaCreateFlesh(v, character, &slicer, &flesh, error) : result;
+    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
     result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, shares, &bones, error) : result;
     result = result == jn_ok ? jnaHoldNodes(v, character, &flesh, shares, &bones, notes, error) : result;
 done:
@@ -140,7 +140,7 @@ done:
         *placed = (jnaBoneList){0};
     }
     jnaDestroyBoneList(&bones);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     free(shares);
     return result;

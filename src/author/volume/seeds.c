@@ -138,7 +138,7 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
         .triangleCount = surface->triangleCount,
         .triangles = surface->triangles,
         .heights = jnaAllocate(surface->vertexCount, sizeof(double))};
-    jnaFlesh flesh = {0};
+    jnaJointFlesh flesh = {0};
     jnaBoneList bones = {0};
     jnaTree tree = {0};
     double* shares = jnaAllocate(character->jointCount, sizeof(*shares));
@@ -165,7 +165,7 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
     jnaDestroyTree(&tree);
 done:
     jnaDestroyBoneList(&bones);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     free(slicer.heights);
     free(shares);
     if (result != jn_ok) {

@@ -12,10 +12,10 @@
 // The part of a joint's flesh that its reach leaves out: single vertices far off say nothing.
 static const double BEYOND_REACH = 0.03;
 
-static jnResult AllocateFlesh(int nodeCount, int joints, jnaFlesh* flesh, jnError* error)
+static jnResult AllocateFlesh(int nodeCount, int joints, jnaJointFlesh* flesh, jnError* error)
 {
     size_t count = (size_t)joints + 1, nodes = (size_t)nodeCount + 1;
-    *flesh = (jnaFlesh){.jointCount = joints};
+    *flesh = (jnaJointFlesh){.jointCount = joints};
     flesh->positions = calloc(count, sizeof(*flesh->positions));
     flesh->volumes = calloc(count, sizeof(*flesh->volumes));
     flesh->centers = calloc(count, sizeof(*flesh->centers));
@@ -24,13 +24,13 @@ static jnResult AllocateFlesh(int nodeCount, int joints, jnaFlesh* flesh, jnErro
     flesh->boundary = calloc(nodes, 1);
     if (flesh->positions == NULL || flesh->volumes == NULL || flesh->centers == NULL || flesh->owners == NULL ||
         flesh->nodeVolumes == NULL || flesh->boundary == NULL) {
-        jnaDestroyFlesh(flesh);
+        jnaDestroyJointFlesh(flesh);
         return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", nodeCount);
     }
     return jn_ok;
 }
 
-void jnaDestroyFlesh(jnaFlesh* flesh)
+void jnaDestroyJointFlesh(jnaJointFlesh* flesh)
 {
     free(flesh->positions);
     free(flesh->volumes);
@@ -38,17 +38,17 @@ void jnaDestroyFlesh(jnaFlesh* flesh)
     free(flesh->owners);
     free(flesh->nodeVolumes);
     free(flesh->boundary);
-    *flesh = (jnaFlesh){0};
+    *flesh = (jnaJointFlesh){0};
 }
 
 // Memory, and where the joints are.
-static jnResult OpenFlesh(int nodeCount, const jnaCharacter* character, jnaFlesh* flesh, jnError* error)
+static jnResult OpenFlesh(int nodeCount, const jnaCharacter* character, jnaJointFlesh* flesh, jnError* error)
 {
     jnResult result = AllocateFlesh(nodeCount, character->jointCount, flesh, error);
     for (int j = 0; result == jn_ok && j < character->jointCount; ++j) {
         jnaAffine bind = jnaAffine_FromFloats(character->joints[j].inverseBind), joint;
         if (!jnaAffine_Invert(&bind, &joint)) {
-            jnaDestroyFlesh(flesh);
+            jnaDestroyJointFlesh(flesh);
             return jnFail(
                 error, jn_badData, "joint '%s' has a bind matrix that cannot be inverted", character->joints[j].name);
         }
@@ -60,7 +60,7 @@ static jnResult OpenFlesh(int nodeCount, const jnaCharacter* character, jnaFlesh
 }
 
 // Volumes and middles of the joints, from those of the nodes.
-static void SumFlesh(int nodeCount, const double* nodes, jnaFlesh* flesh)
+static void SumFlesh(int nodeCount, const double* nodes, jnaJointFlesh* flesh)
 {
     for (int n = 0; n < nodeCount; ++n) {
         int owner = flesh->owners[n];
@@ -78,8 +78,8 @@ static void SumFlesh(int nodeCount, const double* nodes, jnaFlesh* flesh)
     }
 }
 
-jnResult jnaCreateFlesh(
-    const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error)
+jnResult jnaCreateJointFlesh(
+    const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaJointFlesh* flesh, jnError* error)
 {
     jnResult result = OpenFlesh(v->nodeCount, character, flesh, error);
     if (result != jn_ok) {
@@ -111,7 +111,7 @@ static int OwnerOf(const jnaInfluences* influences)
 }
 
 jnResult jnaCreateSurfaceFlesh(
-    const jnaCharacter* character, const jnaSlicer* slicer, const int32_t* nodeOf, jnaFlesh* flesh, jnError* error)
+    const jnaCharacter* character, const jnaSlicer* slicer, const int32_t* nodeOf, jnaJointFlesh* flesh, jnError* error)
 {
     jnResult result = OpenFlesh(slicer->nodeCount, character, flesh, error);
     if (result != jn_ok) {
@@ -145,8 +145,8 @@ jnResult jnaCreateSurfaceFlesh(
     return jn_ok;
 }
 
-double jnaFlesh_Reach(
-    const jnaFlesh* flesh, int nodeCount, const double* nodes, int joint, const double* from, const double* along)
+double jnaJointFlesh_Reach(
+    const jnaJointFlesh* flesh, int nodeCount, const double* nodes, int joint, const double* from, const double* along)
 {
     // A histogram instead of a sort: a hundredth of the reach is exact enough, and needs no memory.
     enum { BINS = 200 };
