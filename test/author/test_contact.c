@@ -386,6 +386,60 @@ static void ANodeStaysOnTheSideItCameFrom(void** state)
     DestroyScene(&s);
 }
 
+// Whether a path along edges leads from a node to another without leaving the ball: the plain way, over all tetrahedra.
+static bool Connected(const jnaVolume* v, int32_t from, const int32_t* to, double r)
+{
+    char* reached = calloc((size_t)v->nodeCount, 1);
+    const double* center = v->nodes + 3 * from;
+    reached[from] = 1;
+    for (bool more = true; more;) {
+        more = false;
+        for (int t = 0; t < v->tetrahedronCount; ++t) {
+            const int32_t* c = v->tetrahedra + 4 * t;
+            if (!reached[c[0]] && !reached[c[1]] && !reached[c[2]] && !reached[c[3]]) {
+                continue;
+            }
+            for (int k = 0; k < 4; ++k) {
+                if (!reached[c[k]] && jnaDistance(v->nodes + 3 * c[k], center) < 1.5 * r) {
+                    reached[c[k]] = 1;
+                    more = true;
+                }
+            }
+        }
+    }
+    bool any = false, all = true;
+    for (int k = 0; k < 4; ++k) {
+        if (jnaDistance(v->nodes + 3 * to[k], center) < r) {
+            any = true;
+            all = all && !reached[to[k]];
+        }
+    }
+    free(reached);
+    return !(any && all);
+}
+
+// What is foreign in the ball around some nodes is what no path reaches.
+static void CheckForeign(const Scene* s)
+{
+    int foreign = 0, near = 0;
+    for (int n = 0; n < s->shape->nodeCount; n += 41) {
+        int32_t node = s->shape->nodes[n];
+        for (int32_t k = 0; k < s->volume.nodeCount; k += 3) {
+            const int32_t to[4] = {k, k, k, k};
+            if (jnaDistance(s->volume.nodes + 3 * k, s->volume.nodes + 3 * node) < s->shape->restDistance) {
+                bool listed = false;
+                for (int32_t e = s->shape->foreign.starts[n]; e < s->shape->foreign.starts[n + 1]; ++e) {
+                    listed = listed || s->shape->foreign.entries[e] == k;
+                }
+                assert_true(listed != Connected(&s->volume, node, to, s->shape->restDistance));
+                foreign += listed;
+                near += !listed;
+            }
+        }
+    }
+    assert_true(foreign > 50 && near > 50);
+}
+
 // A fork: prongs 2 cm apart, closer than restDistance, and connected only at the far end.
 static void FleshAcrossAGapTouches(void** state)
 {
@@ -412,6 +466,9 @@ static void FleshAcrossAGapTouches(void** state)
         def.gaps = gaps != 0;
         Prepare(&s, &def);
         assert_int_equal(Find(&s).nodeCount, 0);
+        if (gaps != 0) {
+            CheckForeign(&s);
+        }
         // The upper part of the right prong leans over by 2.5 cm.
         for (int n = 0; n < s.volume.nodeCount; ++n) {
             const double* x = s.volume.nodes + 3 * n;
@@ -583,38 +640,6 @@ static void LookingAgainGivesTheSame(void** state)
     assert_int_equal(s.contacts.count, count);
     CheckPairs(&s);
     DestroyScene(&s);
-}
-
-// Whether a path along edges leads from a node to another without leaving the ball: the plain way, over all tetrahedra.
-static bool Connected(const jnaVolume* v, int32_t from, const int32_t* to, double r)
-{
-    char* reached = calloc((size_t)v->nodeCount, 1);
-    const double* center = v->nodes + 3 * from;
-    reached[from] = 1;
-    for (bool more = true; more;) {
-        more = false;
-        for (int t = 0; t < v->tetrahedronCount; ++t) {
-            const int32_t* c = v->tetrahedra + 4 * t;
-            if (!reached[c[0]] && !reached[c[1]] && !reached[c[2]] && !reached[c[3]]) {
-                continue;
-            }
-            for (int k = 0; k < 4; ++k) {
-                if (!reached[c[k]] && jnaDistance(v->nodes + 3 * c[k], center) < 1.5 * r) {
-                    reached[c[k]] = 1;
-                    more = true;
-                }
-            }
-        }
-    }
-    bool any = false, all = true;
-    for (int k = 0; k < 4; ++k) {
-        if (jnaDistance(v->nodes + 3 * to[k], center) < r) {
-            any = true;
-            all = all && !reached[to[k]];
-        }
-    }
-    free(reached);
-    return !(any && all);
 }
 
 static bool ReferenceHit(const Scene* s, int32_t node, int32_t t, double rest[3])
