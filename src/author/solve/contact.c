@@ -5,8 +5,9 @@
 // material point at rest, which holds it for stretches up to 3, and does not lead out through other flesh. A node can
 // be in several layers of flesh, and gets a pair for each.
 //
-// A pair that is there already goes on from its own face: the node stays on the side it came from, also past the middle
-// of a limb, unless the other way out is less than half as long.
+// Pairs prefer a way out where the two surfaces face each other over one that is a little shorter; the penetration is
+// that of the shortest. A pair that is there already goes on from its own face: the node stays on the side it came
+// from, also past the middle of a limb, unless the other way out is less than half as long.
 #include "contact_internal.h"
 
 #include "internal.h"
@@ -16,6 +17,9 @@ static const double stretchLimit = 3;
 
 // How much longer than the shortest way out the way back to the side where the node came in may be.
 static const double returnRatio = 2;
+
+// How much longer than the shortest way out, with what is added for the wrong direction, a pair's may be.
+static const double pressedRatio = 3;
 
 enum { MAX_LAYERS = 4 };
 
@@ -110,7 +114,7 @@ static bool FindLayer(const jnaContactFinder* f, const double* nodes, const jnaC
     PointOn(s, nodes, start.face, start.weights, p);
     jnaSubtract(p, x, out);
     double limit = jnaLength(out);
-    layer->exit = jnaFindExit(f, nodes, hit->node, layer->material, layer->radius, -1, limit);
+    layer->exit = jnaFindExit(f, nodes, hit->node, layer->material, layer->radius, -1, NULL, limit);
     if (layer->exit.face < 0) {
         // Tangled: every face around has the node in front of it. Then straight to where the rest surface says.
         start.distance = limit;
@@ -229,6 +233,41 @@ static const jnaContactPair* Nth(const jnaContactFinder* f, const jnaContacts* o
     return &old->pairs[o];
 }
 
+// Unit normal of the surface at a node; zero where there is none.
+static void NodeNormal(const jnaContactShape* s, const double* nodes, int32_t place, double normal[3])
+{
+    memset(normal, 0, 3 * sizeof(double));
+    for (int32_t e = s->around.starts[place]; e < s->around.starts[place + 1]; ++e) {
+        const int32_t* c = s->faces + 3 * (size_t)s->around.entries[e];
+        double area[3];
+        jnaAreaVector(nodes + 3 * (size_t)c[0], nodes + 3 * (size_t)c[1], nodes + 3 * (size_t)c[2], area);
+        for (int i = 0; i < 3; ++i) {
+            normal[i] += area[i];
+        }
+    }
+    double length = jnaLength(normal);
+    for (int i = 0; i < 3; ++i) {
+        normal[i] = length > 0 ? normal[i] / length : 0;
+    }
+}
+
+// The way out of a layer that presses its surface against the node's own.
+static jnaSurfacePoint PressedExit(
+    const jnaContactFinder* f, const double* nodes, int32_t node, const Layer* layer, const double* normal)
+{
+    // Already face to face, within 60 degrees: nothing else is worth looking for.
+    if (jnaDot(layer->exit.normal, normal) < -0.5) {
+        return layer->exit;
+    }
+    jnaSurfacePoint exit =
+        jnaFindExit(f, nodes, node, layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance);
+    if (exit.face < 0) {
+        exit = layer->exit;
+        exit.score = pressedRatio * exit.distance;
+    }
+    return exit;
+}
+
 // The pairs of one node: one per layer that it is in, and old ones that it is still close to.
 static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, const Layer* layers, int layerCount,
     const jnaContacts* old)
@@ -236,14 +275,17 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
     const jnaContactShape* s = f->shape;
     int32_t node = s->nodes[place];
     uint32_t used = 0;
+    double normal[3], reach = s->localReach ? fmax(s->reach, s->length[place]) : s->reach;
+    NodeNormal(s, nodes, place, normal);
     for (int l = 0; l < layerCount; ++l) {
-        jnaSurfacePoint exit = layers[l].exit;
+        jnaSurfacePoint exit = PressedExit(f, nodes, node, &layers[l], normal);
         int nth = MatchOld(f, old, place, &layers[l], used);
         if (nth >= 0) {
             const jnaContactPair* pair = Nth(f, old, place, nth);
             double rest[3];
             PointOn(s, s->volume->nodes, pair->face, pair->weights, rest);
-            jnaSurfacePoint back = jnaFindExit(f, nodes, node, rest, s->restDistance, -1, returnRatio * exit.distance);
+            jnaSurfacePoint back =
+                jnaFindExit(f, nodes, node, rest, s->restDistance, -1, normal, returnRatio * exit.score);
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }
@@ -258,7 +300,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
         }
         double rest[3];
         PointOn(s, s->volume->nodes, old->pairs[o].face, old->pairs[o].weights, rest);
-        jnaSurfacePoint kept = jnaFindExit(f, nodes, node, rest, s->restDistance, 1, s->reach);
+        jnaSurfacePoint kept = jnaFindExit(f, nodes, node, rest, s->restDistance, 1, normal, reach);
         if (kept.face >= 0 && !AddPair(f, nodes, node, &kept, true)) {
             return false;
         }

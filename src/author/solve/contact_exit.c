@@ -3,6 +3,11 @@
 // that a hand deep inside an arm would first look at all of itself.
 #include "contact_internal.h"
 
+// How many times farther a face at a right angle to the one wanted counts than it is, less 1. Flesh that presses on
+// flesh meets it face to face; a way out to the side, close to the rim of an overlap, would drive it along instead of
+// apart.
+static const double wrongWay = 1;
+
 // Cosine below which the side of a face that a point is on cannot be told from rounding.
 static const double sideTolerance = 1e-9;
 
@@ -16,6 +21,7 @@ typedef struct Query {
     const double* center; // faces have a corner within `radius` of it at rest; NULL: any
     double radius;
     int side; // 0: any
+    const double* against;
     jnaSurfacePoint best;
 } Query;
 
@@ -39,8 +45,8 @@ static bool Qualifies(const Query* q, int32_t face)
     for (int k = 0; k < 3 && !within; ++k) {
         within = jnaDistance(s->volume->nodes + 3 * (size_t)c[k], q->center) <= q->radius;
     }
-    return within && !jnaContactShape_IsNear(s, q->boundaryNode, c[0]) &&
-           !jnaContactShape_IsNear(s, q->boundaryNode, c[1]) && !jnaContactShape_IsNear(s, q->boundaryNode, c[2]);
+    return within && !jnaContactShape_IsOwn(s, q->boundaryNode, c[0]) &&
+           !jnaContactShape_IsOwn(s, q->boundaryNode, c[1]) && !jnaContactShape_IsOwn(s, q->boundaryNode, c[2]);
 }
 
 // Unit normal away from the tetrahedron behind, which also holds where that is inverted. False for a face without area.
@@ -76,17 +82,23 @@ static void Consider(Query* q, int32_t face)
         }
     }
     double distance = jnaLength(away);
-    // Written so that the weights of a face without area, which may not be numbers, fail. Equals: the lower face.
-    bool better =
-        distance < q->best.distance || (distance <= q->best.distance && (q->best.face < 0 || face < q->best.face));
-    if (!better || !(w[0] >= 0 && w[1] >= 0 && w[2] >= 0) || !Qualifies(q, face)) {
+    // Written so that the weights of a face without area, which may not be numbers, fail.
+    if (!(distance <= q->best.score) || !(w[0] >= 0 && w[1] >= 0 && w[2] >= 0) || !Qualifies(q, face)) {
         return;
     }
     if (q->side != 0 && (!FaceNormal(q, face, normal) || q->side * jnaDot(normal, away) < -sideTolerance * distance)) {
         return;
     }
-    q->best = (jnaSurfacePoint){
-        .face = face, .weights = {w[0], w[1], w[2]}, .distance = distance, .inner = w[0] > 0 && w[1] > 0 && w[2] > 0};
+    double score = q->against != NULL ? distance * (1 + wrongWay * (1 + jnaDot(normal, q->against))) : distance;
+    // Equals: the lower face.
+    if (!(score < q->best.score || (score <= q->best.score && (q->best.face < 0 || face < q->best.face)))) {
+        return;
+    }
+    q->best = (jnaSurfacePoint){.face = face,
+        .weights = {w[0], w[1], w[2]},
+        .distance = distance,
+        .score = score,
+        .inner = w[0] > 0 && w[1] > 0 && w[2] > 0};
     bool along = q->side != 0 && !q->best.inner && distance > q->shape->tolerance;
     for (int i = 0; i < 3; ++i) {
         q->best.normal[i] = along ? q->side * away[i] / distance : normal[i];
@@ -97,7 +109,7 @@ static void Consider(Query* q, int32_t face)
 static inline double Distance2(const Query* q, int32_t index)
 {
     double distance = BoxDistance2(&q->bounds[index], q->point);
-    if (q->center != NULL && distance <= q->best.distance * q->best.distance &&
+    if (q->center != NULL && distance <= q->best.score * q->best.score &&
         BoxDistance2(&q->shape->restFaceBounds[index], q->center) > q->radius * q->radius) {
         return HUGE_VAL;
     }
@@ -114,7 +126,7 @@ static void Search(Query* q)
     stack[depth++] = 0;
     while (depth > 0) {
         const jnaBoxNode* node = &tree->nodes[stack[--depth]];
-        if (!(distances[depth] <= q->best.distance * q->best.distance)) {
+        if (!(distances[depth] <= q->best.score * q->best.score)) {
             continue;
         }
         if (node->left < 0) {
@@ -139,13 +151,13 @@ jnaSurfacePoint jnaFindRestExit(const jnaContactShape* shape, int32_t boundaryNo
         .bounds = shape->restFaceBounds,
         .point = rest,
         .boundaryNode = boundaryNode,
-        .best = {.face = -1, .distance = HUGE_VAL}};
+        .best = {.face = -1, .distance = HUGE_VAL, .score = HUGE_VAL}};
     Search(&q);
     return q.best;
 }
 
 jnaSurfacePoint jnaFindExit(const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode,
-    const double center[3], double radius, int side, double limit)
+    const double center[3], double radius, int side, const double* against, double limit)
 {
     Query q = {.shape = finder->shape,
         .positions = nodes,
@@ -155,7 +167,8 @@ jnaSurfacePoint jnaFindExit(const jnaContactFinder* finder, const double* nodes,
         .center = center,
         .radius = radius,
         .side = side,
-        .best = {.face = -1, .distance = limit}};
+        .against = against,
+        .best = {.face = -1, .distance = limit, .score = limit}};
     Search(&q);
     return q.best;
 }

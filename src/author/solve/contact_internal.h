@@ -50,6 +50,7 @@ void jnaDestroyRows(jnaRows* rows);
 struct jnaContactShape {
     const jnaVolume* volume;
     double restDistance, reach;
+    bool localReach;         // at least the node's length
     double medianEdge, size; // of the boundary; largest side of its box
     int faceCount;
     int32_t* faces;     // [faceCount][3], counter-clockwise from outside
@@ -94,8 +95,9 @@ struct jnaContactFinder {
     jnaContacts found;
 };
 
-/// Whether a node of the mesh is close to a boundary node at rest and connected with it there.
-bool jnaContactShape_IsNear(const jnaContactShape* shape, int32_t boundaryNode, int32_t node);
+/// Whether a node of the mesh is so close to a boundary node at rest, and connected with it there, that no way out may
+/// end at it.
+bool jnaContactShape_IsOwn(const jnaContactShape* shape, int32_t boundaryNode, int32_t node);
 
 /// Whether a tetrahedron's material point with the given weights is foreign to a boundary node.
 bool jnaContactShape_IsForeign(
@@ -116,16 +118,18 @@ typedef struct jnaSurfacePoint {
     int32_t face; // -1: none
     double weights[3];
     double distance; // from what was asked for, deformed
+    double score;    // the same, or longer where the face looks the wrong way
     double normal[3];
     bool inner; // not on an edge or a corner
 } jnaSurfacePoint;
 
-/// Where the flesh around a material point ends at rest: the closest point of the rest boundary whose face is not near
-/// the boundary node. rest: the material point at rest.
+/// Where the flesh around a material point ends at rest: the closest point of the rest boundary whose face is not
+/// the boundary node's own. rest: the material point at rest.
 jnaSurfacePoint jnaFindRestExit(const jnaContactShape* shape, int32_t boundaryNode, const double rest[3]);
 
-/// The closest point of the deformed boundary among faces that are not near the boundary node, have a corner within
+/// The closest point of the deformed boundary among faces that are not the boundary node's own, have a corner within
 /// `radius` of a centre at rest, and have the node on their inner (side -1) or outer side (+1). Its normal is out of
-/// the flesh. Nothing beyond `limit` is found. Needs the deformed bounds of the faces.
+/// the flesh. against: unit, or NULL; faces that look the other way count as closer, those that look this way as
+/// farther. Nothing that is or counts as beyond `limit` is found. Needs the deformed bounds of the faces.
 jnaSurfacePoint jnaFindExit(const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode,
-    const double center[3], double radius, int side, double limit);
+    const double center[3], double radius, int side, const double* against, double limit);

@@ -11,6 +11,10 @@
 // Of restDistance: how far a path may stray from the node and still connect.
 static const double connectionRatio = 1.5;
 
+// Of restDistance: a way out does not end closer than this to the node itself. Less than 1, because foreign flesh that
+// begins just beyond restDistance has its surface partly within.
+static const double ownShare = 0.5;
+
 /// A list that grows, and what a search over the mesh needs.
 typedef struct Search {
     jnaContactShape* shape;
@@ -57,9 +61,11 @@ static bool WithinRest(const jnaContactShape* s, int32_t node, const double* poi
     return Squared(s->volume->nodes + 3 * (size_t)node, point) < s->restDistance * s->restDistance;
 }
 
-bool jnaContactShape_IsNear(const jnaContactShape* s, int32_t boundaryNode, int32_t node)
+bool jnaContactShape_IsOwn(const jnaContactShape* s, int32_t boundaryNode, int32_t node)
 {
-    return WithinRest(s, boundaryNode, s->volume->nodes + 3 * (size_t)node) &&
+    double limit = ownShare * s->restDistance;
+    const double* nodes = s->volume->nodes;
+    return Squared(nodes + 3 * (size_t)boundaryNode, nodes + 3 * (size_t)node) < limit * limit &&
            !Contains(&s->foreign, s->places[boundaryNode], node);
 }
 
