@@ -20,10 +20,12 @@ let runtime;
 let files;
 before(async () => {
   runtime = await loadRuntime(wasm);
-  files = Object.fromEntries([['linear', []], ['dual', ['--skinning', 'dual', '--joint', 'Head', '12']], ['exact', ['--mode', 'exact']]]
+  const workspace = path.join(folder, 'figure');
+  execFileSync(process.env.JOUNCE, ['new', workspace, '--figure']);
+  files = Object.fromEntries([['linear', []], ['dual', ['--skinning', 'dual']], ['exact', ['--mode', 'exact']]]
     .map(([name, options]) => {
       const file = path.join(folder, `${name}.jounce`);
-      execFileSync(process.env.JOUNCE, ['export', '--figure', ...options, '-o', file]);
+      execFileSync(process.env.JOUNCE, ['export', workspace, ...options, '-o', file]);
       return [name, file];
     }));
 });
