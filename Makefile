@@ -11,6 +11,7 @@
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
+JOUNCE_PATH := $(CURDIR)/$(JOUNCE)
 JOBS := $(shell nproc)
 PACKAGES := $(shell sed 's/\#.*//' tools/packages.txt)
 
@@ -49,6 +50,9 @@ bench: build
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi
+	@echo
+	@if [ -f build/release/web/stamp ]; then JOUNCE=$(JOUNCE_PATH) node build/release/web/bench/step.mjs; \
+	else echo "web: skipped, the web part was not built"; fi
 
 clean:
 	rm -rf build

@@ -18,7 +18,7 @@ command -v node >/dev/null && command -v npm >/dev/null || skip "there is no nod
 
 # Sources go to the build folder: nothing is written beside them.
 mkdir -p "$work"
-(cd "$work" && rm -rf jounce viewer example test)
+(cd "$work" && rm -rf jounce viewer example test bench)
 (cd "$source/web" && tar --exclude=node_modules --exclude=dist -cf - .) | (cd "$work" && tar -xf -)
 cd "$work"
 mkdir -p jounce/dist

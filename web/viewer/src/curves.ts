@@ -161,9 +161,9 @@ export class Curves {
       grid: { stroke: color('--line'), width: 1 }, ticks: { stroke: color('--line'), width: 1, size: 4 }, gap: 4,
     });
     const number = (unit: string) => (_: uPlot, value: number | null) => (value === null || value === undefined ? '–' : `${value.toFixed(1)} ${unit}`);
-    const options = (series: uPlot.Series[], label: string): uPlot.Options => ({
+    const options = (series: uPlot.Series[], label: string, fromZero: boolean): uPlot.Options => ({
       width: 300, height: 100, padding: [8, 10, 0, 0], cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-      scales: { x: { time: false } }, legend: { live: false },
+      scales: { x: { time: false }, y: { range: (_, low, high) => fromZero ? [0, Math.max(high, 1) * 1.05] : [low - 0.5, high + 0.5] } }, legend: { live: false },
       axes: [{ ...axis('', 26), values: (_, ticks) => ticks.map((tick) => `${tick} s`) }, axis(label, 50)],
       series: [{ label: 'seconds' }, ...series],
     });
@@ -180,8 +180,8 @@ export class Curves {
       offset.push({ label: 'Simulation', stroke: color('--second'), width: 1.5, value: number('mm'), points: { show: false } });
     }
     this.plots = [
-      new uPlot(options(lines, 'position, cm'), [[]] as unknown as uPlot.AlignedData, this.body),
-      new uPlot(options(offset, 'offset, mm'), [[]] as unknown as uPlot.AlignedData, this.body),
+      new uPlot(options(lines, 'position, cm', false), [[]] as unknown as uPlot.AlignedData, this.body),
+      new uPlot(options(offset, 'offset, mm', true), [[]] as unknown as uPlot.AlignedData, this.body),
     ];
     this.layOut();
     this.draw(true);

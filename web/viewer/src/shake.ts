@@ -15,7 +15,7 @@ export class Hand {
   private grabbed: { start: Vector3; id: number; x: number; y: number; moved: boolean; face: [number, number, number] } | null = null;
   private shaking = -1;
 
-  constructor(private readonly stage: Stage, private readonly onPick: (face: [number, number, number], point: Vector3) => void) {
+  constructor(private readonly stage: Stage, private readonly onPick: (face: [number, number, number], point: Vector3) => void, private readonly onDrag: () => void) {
     const canvas = stage.canvas;
     // Before the camera's own listener: a press on the body is not one on the view.
     canvas.parentElement!.addEventListener('pointerdown', (event) => this.press(event), { capture: true });
@@ -55,6 +55,7 @@ export class Hand {
     }
     grabbed.moved ||= Math.hypot(event.clientX - grabbed.x, event.clientY - grabbed.y) > CLICK_PIXELS;
     if (grabbed.moved) {
+      this.onDrag();
       this.goal.copy(this.stage.onPlane(event.clientX, event.clientY, grabbed.start)).sub(grabbed.start);
       this.goal.clampLength(0, REACH);
     }

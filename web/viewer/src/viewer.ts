@@ -43,7 +43,7 @@ export class Viewer {
     this.stage = new Stage(this.find<HTMLCanvasElement>('view'), asset);
     this.heat = new HeatMap(asset);
     this.curves = new Curves(this.find('curves'), asset, this.player, motions, () => { this.stage.marker.visible = false; });
-    this.hand = new Hand(this.stage, (face, point) => this.pick(face, point));
+    this.hand = new Hand(this.stage, (face, point) => this.pick(face, point), () => this.hideHint());
     this.panel = new Panel(this.find('panel'), asset, this.settings, {
       changed: (key) => this.changed(key),
       seek: (time) => this.player.seek(time),
@@ -172,7 +172,12 @@ export class Viewer {
     const vertex = face.reduce((best, v) => (distance(v) < distance(best) ? v : best));
     this.curves.open(vertex);
     this.stage.marker.visible = true;
-    this.find('hint').hidden = true;
+    this.hideHint();
+  }
+
+  // Whoever has found out need not be told.
+  private hideHint(): void {
+    this.find('hint').style.opacity = '0';
   }
 
   // Where a body is on the floor.
