@@ -97,7 +97,7 @@ static jnResult AddFile(Reading* reading, int parent, const char* name, const ch
     reading->bytes += size;
     jnaDocument* document = &folder->documents[folder->count++];
     *document = (jnaDocument){.type = TypeOf(name), .bytes = bytes, .size = size};
-    snprintf(document->path, sizeof(document->path), "%s", path);
+    memcpy(document->path, path, strlen(path) + 1); // it fits, see above
     return jn_ok;
 }
 

@@ -1,5 +1,5 @@
 // Heat maps: a number for each vertex, a scale, and colours.
-import type { Asset, Character } from 'jounce';
+import type { Asset, Surface } from 'jounce';
 import type { Heat } from './settings';
 
 /** What the legend says. */
@@ -52,24 +52,26 @@ export class HeatMap {
     this.peak = 0;
   }
 
-  /** Fills the values of a character. hertz, ratio: what the sliders multiply with; seconds: since the last time. */
-  measure(heat: Heat, character: Character, hertz: number, ratio: number, seconds: number): void {
+  /** Fills the values. shown, target: the surfaces a moving map compares; hertz, ratio: what the sliders multiply with;
+   *  seconds: since the last time. */
+  measure(heat: Heat, shown: Surface, target: Surface, hertz: number, ratio: number, seconds: number): void {
     if (isMoving(heat)) {
-      this.measureMotion(heat, character, seconds);
+      this.measureMotion(heat, shown, target, seconds);
     } else if (heat !== 'none') {
       this.measureSprings(heat, hertz, ratio);
     }
   }
 
-  private measureMotion(heat: Heat, character: Character, seconds: number): void {
-    const state = character.readState(), vectors = heat === 'offset' ? state.offsets : state.velocities;
+  private measureMotion(heat: Heat, shown: Surface, target: Surface, seconds: number): void {
+    const a = heat === 'offset' ? shown.positions : shown.velocities, b = heat === 'offset' ? target.positions : target.velocities;
     const factor = heat === 'offset' ? 1000 : 1; // millimetres; metres a second
+    const { weld } = this.asset;
     let most = 0;
-    this.values.fill(0);
-    for (let v = 0; v < this.asset.springCount; ++v) {
-      const x = vectors[3 * v], y = vectors[3 * v + 1], z = vectors[3 * v + 2];
-      this.values[v] = factor * Math.sqrt(x * x + y * y + z * z);
-      most = Math.max(most, this.values[v]);
+    for (let i = 0; i < weld.length; ++i) {
+      const x = a[3 * i] - b[3 * i], y = a[3 * i + 1] - b[3 * i + 1], z = a[3 * i + 2] - b[3 * i + 2];
+      const size = factor * Math.sqrt(x * x + y * y + z * z);
+      this.values[weld[i]] = size;
+      most = Math.max(most, size);
     }
     this.peak = Math.max(most, this.peak * Math.exp(-seconds / FADE), heat === 'offset' ? 1 : 0.01);
     this.scale = {

@@ -168,6 +168,13 @@ export class Player {
     }
   }
 
+  /** Works out, with velocities, the springs and their target at the moment that is shown. */
+  compare(actor: Actor): { shown: Surface; target: Surface } {
+    actor.character.evaluate(this.fraction, { velocities: true });
+    actor.character.evaluateTarget(this.fraction, { surface: actor.target, normals: false, velocities: true });
+    return { shown: actor.character.surface, target: actor.target };
+  }
+
   /** Works out what a mode shows of a copy now, and where it is. */
   show(actor: Actor, mode: Mode): Surface {
     if (mode === 'springs') {

@@ -213,7 +213,8 @@ export class Viewer {
     if (heat === 'none') {
       (colors.array as Uint8Array).set(this.stage.base);
     } else {
-      this.heat.measure(heat, entry.actor.character, hertz, ratio, seconds);
+      const { shown, target } = isMoving(heat) ? this.player.compare(entry.actor) : { shown: entry.actor.character.surface, target: entry.actor.target };
+      this.heat.measure(heat, shown, target, hertz, ratio, seconds);
       this.heat.paint(colors.array as Uint8Array);
     }
     colors.needsUpdate = true;
@@ -225,15 +226,15 @@ export class Viewer {
     this.player.root.splice(0, 3, this.hand.offset.x, this.hand.offset.y, this.hand.offset.z);
     this.player.advance(seconds);
     for (const entry of this.drawn) {
+      if (this.repaint || isMoving(s.heat)) {
+        this.paint(entry, seconds); // before what is shown: both write to the copy's surfaces
+      }
       const main = this.player.show(entry.actor, s.mode);
       entry.main.update(main);
       if (entry.other) {
         entry.other.update(this.showOther(entry.actor, s.against, main));
       }
       this.arrange(entry, main, seconds);
-      if (this.repaint || isMoving(s.heat)) {
-        this.paint(entry, seconds);
-      }
     }
     this.repaint = false;
     drawLegend(this.find('legend'), s.heat === 'none' ? null : this.heat.scale);
@@ -315,10 +316,11 @@ export class Viewer {
 
   /** What the page is doing, for tests and the curious. */
   report() {
-    const { offsets } = this.player.actors[0].character.readState();
+    const first = this.player.actors[0], { shown, target } = this.player.compare(first);
+    const a = shown.positions, b = target.positions;
     let largest = 0;
-    for (let i = 0; i < offsets.length; i += 3) {
-      largest = Math.max(largest, offsets[i] ** 2 + offsets[i + 1] ** 2 + offsets[i + 2] ** 2);
+    for (let i = 0; i < a.length; i += 3) {
+      largest = Math.max(largest, (a[i] - b[i]) ** 2 + (a[i + 1] - b[i + 1]) ** 2 + (a[i + 2] - b[i + 2]) ** 2);
     }
     return {
       settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.actors.length,
