@@ -21,6 +21,12 @@
 
 enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096 };
 
+// The simulated or scanned motion of a clip.
+typedef struct Motion {
+    jnaArray array; // float32 (frames, vertices, 3); data NULL where there is none
+    int first;      // frame of the clip that its first one is
+} Motion;
+
 // What is served: the viewer's files, the asset, a word about the workspace, and its simulated motion.
 typedef struct View {
     jnaAssetFile file;
@@ -28,7 +34,7 @@ typedef struct View {
     jnaDocument* documents; // [viewer.count + 2]
     char* description;      // view.json
     const char* workspace;  // NULL: a file alone was given
-    jnaArray* motions;      // [clipCount], (frames, vertices, 3); data NULL where the clip has none
+    Motion* motions;        // [clipCount]
 } View;
 
 // "../share/jounce/viewer" beside the command, built or installed.
@@ -77,7 +83,43 @@ static jnResult OpenCharacter(View* view, const char* path, jnError* error)
     return jnaOpenAsset(asset, &view->file, error);
 }
 
-// The simulated or scanned motion of the workspace's clips that fits the asset.
+// WORKSPACE/motion/NAME/dynamic.npy, which jounce simulate leaves, where it is whole and of this character.
+static void OpenSimulation(const char* workspace, const char* clip, int vertexCount, Motion* motion)
+{
+    char path[PATH_SIZE], json[PATH_SIZE];
+    int length = snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", workspace, clip);
+    snprintf(json, sizeof(json), "%s/motion/%s/dynamic.json", workspace, clip);
+    if (length >= PATH_SIZE || jnaOpenArray(path, &motion->array, NULL) != jn_ok) {
+        motion->array = (jnaArray){0};
+        return;
+    }
+    const jnaArray* a = &motion->array;
+    json_t* about = json_load_file(json, 0, NULL);
+    json_int_t first = json_integer_value(json_object_get(about, "first"));
+    json_decref(about);
+    if (a->scalar != jna_float32 || a->dimensions != 3 || a->shape[1] != (size_t)vertexCount || a->shape[2] != 3 ||
+        a->shape[0] == 0 || first < 0 || first > INT_MAX) {
+        jnaCloseArray(&motion->array);
+        motion->array = (jnaArray){0};
+    }
+    motion->first = (int)first;
+}
+
+static void OpenMotion(const View* view, const jnaCharacter* character, const char* name, Motion* motion)
+{
+    jnaClip clip;
+    bool present = false;
+    // A clip of the asset may have left the workspace since: it has no motion then.
+    if (jnaLoadClip(view->workspace, name, character, &clip, NULL) != jn_ok) {
+        return;
+    }
+    if (jnaOpenClipMotion(view->workspace, &clip, character, &present, &motion->array, NULL) != jn_ok || !present) {
+        motion->array = (jnaArray){0};
+        OpenSimulation(view->workspace, name, character->vertexCount, motion);
+    }
+    jnaDestroyClip(&clip);
+}
+
 static jnResult OpenMotions(View* view, jnError* error)
 {
     const jnAsset* a = view->file.asset;
@@ -94,16 +136,7 @@ static jnResult OpenMotions(View* view, jnError* error)
         return result;
     }
     for (int i = 0; i < a->clipCount && character.vertexCount == a->vertexCount; ++i) {
-        jnaClip clip;
-        bool present = false;
-        // A clip of the asset may have left the workspace since: it has no motion then.
-        if (jnaLoadClip(view->workspace, jnAsset_Clip(a, i).name, &character, &clip, NULL) == jn_ok) {
-            if (jnaOpenClipMotion(view->workspace, &clip, &character, &present, &view->motions[i], NULL) != jn_ok ||
-                !present) {
-                view->motions[i] = (jnaArray){0};
-            }
-            jnaDestroyClip(&clip);
-        }
+        OpenMotion(view, &character, jnAsset_Clip(a, i).name, &view->motions[i]);
     }
     jnaDestroyCharacter(&character);
     return jn_ok;
@@ -114,7 +147,9 @@ static jnResult Describe(View* view, jnError* error)
     const jnAsset* a = view->file.asset;
     json_t* motions = json_array();
     for (int i = 0; i < a->clipCount; ++i) {
-        json_array_append_new(motions, json_boolean(view->motions[i].data != NULL));
+        const Motion* motion = &view->motions[i];
+        json_array_append_new(
+            motions, motion->array.data != NULL ? json_pack("{s:i}", "first", motion->first) : json_null());
     }
     json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
         view->workspace != NULL, "motions", motions);
@@ -159,7 +194,7 @@ static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* use
     if (*rest != '/' || *ReadNumber(rest + 1, &vertex) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
         return false;
     }
-    const jnaArray* motion = &view->motions[clip];
+    const jnaArray* motion = &view->motions[clip].array;
     if (motion->data == NULL || vertex >= motion->shape[1]) {
         return false;
     }
@@ -176,7 +211,7 @@ static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* use
 static void CloseView(View* view)
 {
     for (int i = 0; view->motions != NULL && i < view->file.asset->clipCount; ++i) {
-        jnaCloseArray(&view->motions[i]);
+        jnaCloseArray(&view->motions[i].array);
     }
     free(view->motions);
     free(view->documents);

@@ -85,7 +85,7 @@ static void TestServesTheMotionOfAWorkspace(void** state)
     View view = StartView("moving --port 0 --viewer viewer");
     char reply[8192];
     assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
-    assert_non_null(strstr(reply, "[false,false,false,true,false]"));
+    assert_non_null(strstr(reply, "[null,null,null,{\"first\":0},null]"));
     // 66 frames of x, y, z.
     assert_int_equal(Get(view.port, "GET", "/motion/3/100", reply, sizeof(reply)), 200);
     assert_non_null(strstr(reply, "Content-Length: 792"));
@@ -99,6 +99,26 @@ static void TestServesTheMotionOfAWorkspace(void** state)
         }
     }
     assert_int_equal(EndView(&view, SIGTERM), 0);
+}
+
+// What jounce simulate leaves is served where it fits, and passed over where it does not.
+static void TestServesASimulation(void** state)
+{
+    (void)state;
+    assert_int_equal(RunJounce("build ws").code, 0);
+    assert_int_equal(system("mkdir -p ws/motion/run ws/motion/jumping-jacks && cp moving/clips/run/motion.npy "
+                            "ws/motion/run/dynamic.npy && "
+                            "echo '{\"first\": 7}' > ws/motion/run/dynamic.json && "
+                            "cp ws/character/positions.npy ws/motion/jumping-jacks/dynamic.npy"),
+        0);
+    View view = StartView("ws --port 0 --viewer viewer");
+    char reply[8192];
+    assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "[null,null,null,{\"first\":7},null]"));
+    assert_int_equal(Get(view.port, "GET", "/motion/3/9841", reply, sizeof(reply)), 200);
+    assert_int_equal(Get(view.port, "GET", "/motion/0/1", reply, sizeof(reply)), 404);
+    assert_int_equal(EndView(&view, SIGINT), 0);
+    assert_int_equal(system("rm -r ws/motion ws/character.jounce ws/stages/export.json"), 0);
 }
 
 static void TestATakenPortIsToldOrAvoided(void** state)
@@ -136,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestServesAFile),
         cmocka_unit_test(TestServesTheMotionOfAWorkspace),
+        cmocka_unit_test(TestServesASimulation),
         cmocka_unit_test(TestATakenPortIsToldOrAvoided),
         cmocka_unit_test(TestWhatIsMissingIsTold),
     };

@@ -11,6 +11,9 @@ const REDRAW = 66; // milliseconds between two drawings
 type Axis = 0 | 1 | 2;
 const AXES: { axis: Axis; label: string }[] = [{ axis: 0, label: 'X' }, { axis: 1, label: 'Y' }, { axis: 2, label: 'Z' }];
 
+/** What the workspace has of a clip's simulation: the frame it begins at, or nothing. */
+export type Motion = { first: number } | null;
+
 interface Sample {
   time: number;
   target: [number, number, number];
@@ -35,7 +38,7 @@ export class Curves {
 
   constructor(
     private readonly element: HTMLElement, private readonly asset: Asset, private readonly player: Player,
-    private readonly motions: readonly boolean[], private readonly onClose: () => void) {
+    private readonly motions: readonly Motion[], private readonly onClose: () => void) {
     this.scratch = asset.createSurface();
     this.build();
     new ResizeObserver(() => this.layOut()).observe(this.body);
@@ -119,8 +122,12 @@ export class Curves {
     if (!motion || !clip || motion.length < 3) {
       return null;
     }
-    const last = motion.length / 3 - 1, at = Math.min((this.player.time % Math.max(this.player.duration, 1e-3)) * clip.rate, last);
-    const from = Math.min(Math.floor(at), Math.max(last - 1, 0)), share = at - from, to = Math.min(from + 1, last);
+    const last = motion.length / 3 - 1, first = this.motions[this.player.settings.clip]?.first ?? 0;
+    const at = (this.player.time % this.player.duration) * clip.rate - first;
+    if (at < 0 || at > last + 1e-3) {
+      return null;
+    }
+    const from = Math.min(Math.floor(at), Math.max(last - 1, 0)), share = Math.min(at - from, 1), to = Math.min(from + 1, last);
     const value = (k: number) => motion[3 * from + k] + share * (motion[3 * to + k] - motion[3 * from + k]);
     return [value(0), value(1), value(2)];
   }

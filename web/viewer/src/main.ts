@@ -1,11 +1,12 @@
 import './style.css';
 import './theme';
 import { loadRuntime } from 'jounce';
+import type { Motion } from './curves';
 import { Viewer } from './viewer';
 
 interface Description {
   name: string;
-  motions: boolean[];
+  motions: Motion[];
 }
 
 function fail(reason: unknown): void {

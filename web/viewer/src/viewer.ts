@@ -1,7 +1,7 @@
 // Puts player, stage, panel and curves together, and runs them frame by frame.
 import { Vector3 } from 'three';
 import type { Asset, Surface } from 'jounce';
-import { Curves } from './curves';
+import { Curves, type Motion } from './curves';
 import { drawLegend, HeatMap, isMoving } from './heat';
 import { openHelp, wireKeys } from './keys';
 import { Panel } from './panel';
@@ -35,7 +35,7 @@ export class Viewer {
   private repaint = true;
   private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
-  constructor(readonly asset: Asset, motions: readonly boolean[]) {
+  constructor(readonly asset: Asset, motions: readonly Motion[]) {
     if (asset.springCount === 0) {
       this.settings.mode = 'skinned';
     }
