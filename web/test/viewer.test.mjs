@@ -190,9 +190,9 @@ test('the motion does not depend on the frame rate', async () => {
 
 test('a shake by hand makes offsets that die out', async () => {
   await reset();
-  await page.evaluate(() => window.viewer.player.seek(0));
   await page.keyboard.press('p');
   assert.equal((await report(page)).settings.hold, true);
+  await page.evaluate(() => window.viewer.player.seek(0));
   await page.keyboard.press('f');
   await frames(page, 3);
   assert.ok((await report(page)).largestOffset < 1e-4, 'it stands still');

@@ -285,7 +285,7 @@ export class Viewer {
 
   private showStats(): void {
     const { cost, actors } = this.player, ms = (seconds: number) => `${(1000 * seconds).toFixed(2)} ms`;
-    const number = (value: number) => value.toLocaleString('en').replace(/,/g, ' ');
+    const number = (value: number) => value.toLocaleString('en');
     const parts = actors.length === 1
       ? [['step', ms(cost.one)], ['vertices', number(this.asset.vertexCount)]]
       : [['step of all', ms(cost.all)], ['of one', ms(cost.one)], ['vertices', number(this.asset.vertexCount * actors.length)]];
