@@ -209,6 +209,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }
+    s->contactOffsets = Take(block, &used, nodes * sizeof(double));
     s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
     for (int i = 0; i < 3; ++i) {
         s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
@@ -263,6 +264,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
     }
     jnaDestroyContactFinder(s->finder);
     jnaDestroyContacts(&s->contacts);
+    jnaDestroyContacts(&s->found);
     jnaDestroyNewton(s->newton);
     jnaDestroyPreconditioner(&s->moving);
     jnaDestroyClip(&s->pose);

@@ -178,7 +178,7 @@ static jnResult Step(jnaFleshSolver* solver, double h, double* state, jnaFleshRe
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, ROUNDS, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, ROUNDS, true, report, error);
     size_t count = 3 * (size_t)flesh->nodeCount;
     memcpy(Part(solver, state, NODES_BEFORE), Part(solver, state, NODES), 2 * count * sizeof(double));
     jnaUnpadNodes(flesh, solver->x, Part(solver, state, NODES));
@@ -210,7 +210,7 @@ jnResult jnaFleshSolver_Advance(
     jnResult result = PrepareSteps(solver, h, error);
     PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
     PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
-    solver->contacts.count = 0; // so that a resumed motion sees what an uninterrupted one does
+    jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; result == jn_ok && i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
         result = Step(solver, h, state, report, error);

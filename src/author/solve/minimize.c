@@ -61,18 +61,13 @@ static double AddThenDot(float* a, double scale, const float* b, const float* c,
     return total;
 }
 
-typedef struct Memory {
-    int count, newest;
-    double bends[JNA_PAIRS]; // s . y
-} Memory;
-
-static int Slot(const Memory* memory, int age)
+static int Slot(const jnaStepMemory* memory, int age)
 {
     return (memory->newest - age + JNA_PAIRS) % JNA_PAIRS;
 }
 
 // solver->direction = inverse Hessian times the gradient.
-static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem, const Memory* memory)
+static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem, const jnaStepMemory* memory)
 {
     int count = solver->flesh->freeCount;
     float* q = solver->direction;
@@ -114,7 +109,7 @@ static void Move(jnaFleshSolver* solver, double length)
 }
 
 // Keeps the step just made, from x to trial, and the change of the gradient.
-static void Remember(jnaFleshSolver* solver, double length, Memory* memory)
+static void Remember(jnaFleshSolver* solver, double length, jnaStepMemory* memory)
 {
     int count = solver->flesh->freeCount, slot = (memory->newest + 1) % JNA_PAIRS;
     float *s = solver->steps[slot], *y = solver->changes[slot];
@@ -177,7 +172,10 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
 {
     const jnaFlesh* flesh = solver->flesh;
     int count = flesh->freeCount;
-    Memory memory = {.newest = JNA_PAIRS - 1};
+    jnaStepMemory* memory = &solver->memory;
+    if (!problem->goesOn) {
+        *memory = (jnaStepMemory){.newest = JNA_PAIRS - 1};
+    }
     memset(outcome, 0, sizeof(*outcome));
     // Held nodes are the same in x and in every trial.
     memcpy(solver->trial + 4 * (size_t)count, solver->x + 4 * (size_t)count,
@@ -201,7 +199,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         }
         started = jnaSeconds();
         if (problem->newton == NULL) {
-            FindDirection(solver, problem, &memory);
+            FindDirection(solver, problem, memory);
         } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
             return;
         }
@@ -214,14 +212,14 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             length = Search(solver, problem, slope, outcome, &energy, near ? solver->absolute : NULL);
         }
         if (!(length > 0)) {
-            if (memory.count == 0) {
+            if (memory->count == 0) {
                 return; // not even straight down: rounding is all that is left
             }
-            memory.count = 0;
+            memory->count = 0;
             continue;
         }
         if (problem->newton == NULL) {
-            Remember(solver, length, &memory);
+            Remember(solver, length, memory);
         }
         Swap(&solver->x, &solver->trial);
         Swap(&solver->gradient, &solver->trialGradient);
