@@ -29,7 +29,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         target_compile_options(web_reference PRIVATE -O2 -fno-tree-vectorize -fno-tree-slp-vectorize)
         target_include_directories(web_reference PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/runtime)
         target_link_libraries(web_reference PRIVATE jounce_options m)
-        foreach(name runtime example viewer)
+        foreach(name runtime viewer)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
                 ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)

@@ -54,9 +54,11 @@ static int Prepare(void** state)
     assert_non_null(page);
     fputs("<!doctype html>a page", page);
     fclose(page);
-    assert_int_equal(RunJounce("new ws --figure").code, 0);
-    assert_int_equal(RunJounce("export ws -o figure.jounce").code, 0);
+    assert_int_equal(mkdir("empty", 0777), 0);
+    assert_int_equal(RunJounce("export --figure -o figure.jounce").code, 0);
     assert_int_equal(RunJounce("bake figure.jounce --clip run -o run.npy").code, 0);
+    assert_int_equal(RunJounce("new ws --figure --motion run=run.npy").code, 0);
+    assert_int_equal(RunJounce("build ws").code, 0);
     return code;
 }
 
@@ -80,9 +82,7 @@ static void TestServesAFile(void** state)
 static void TestServesTheMotionOfAWorkspace(void** state)
 {
     (void)state;
-    assert_int_equal(RunJounce("new moving --figure --motion run=run.npy").code, 0);
-    assert_int_equal(RunJounce("build moving").code, 0);
-    View view = StartView("moving --port 0 --viewer viewer");
+    View view = StartView("ws --port 0 --viewer viewer");
     char reply[8192];
     assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
     assert_non_null(strstr(reply, "[null,null,null,{\"first\":0},null]"));
@@ -105,20 +105,19 @@ static void TestServesTheMotionOfAWorkspace(void** state)
 static void TestServesASimulation(void** state)
 {
     (void)state;
-    assert_int_equal(RunJounce("build ws").code, 0);
-    assert_int_equal(system("mkdir -p ws/motion/run ws/motion/jumping-jacks && cp moving/clips/run/motion.npy "
-                            "ws/motion/run/dynamic.npy && "
-                            "echo '{\"first\": 7}' > ws/motion/run/dynamic.json && "
+    // The same array as a simulation of another clip; one of the wrong shape for a third.
+    assert_int_equal(system("mkdir -p ws/motion/calisthenics ws/motion/jumping-jacks && "
+                            "cp ws/clips/run/motion.npy ws/motion/calisthenics/dynamic.npy && "
+                            "echo '{\"first\": 7}' > ws/motion/calisthenics/dynamic.json && "
                             "cp ws/character/positions.npy ws/motion/jumping-jacks/dynamic.npy"),
         0);
     View view = StartView("ws --port 0 --viewer viewer");
     char reply[8192];
     assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
-    assert_non_null(strstr(reply, "[null,null,null,{\"first\":7},null]"));
-    assert_int_equal(Get(view.port, "GET", "/motion/3/9841", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "[null,{\"first\":7},null,{\"first\":0},null]"));
+    assert_int_equal(Get(view.port, "GET", "/motion/1/9841", reply, sizeof(reply)), 200);
     assert_int_equal(Get(view.port, "GET", "/motion/0/1", reply, sizeof(reply)), 404);
     assert_int_equal(EndView(&view, SIGINT), 0);
-    assert_int_equal(system("rm -r ws/motion ws/character.jounce ws/stages/export.json"), 0);
 }
 
 static void TestATakenPortIsToldOrAvoided(void** state)
@@ -136,7 +135,7 @@ static void TestWhatIsMissingIsTold(void** state)
 {
     (void)state;
     ExpectFailure("view nothing-here --viewer viewer", 1, "nothing-here", "cannot read");
-    ExpectFailure("view ws --viewer viewer", 1, "character.jounce", "jounce build ws");
+    ExpectFailure("view empty --viewer viewer", 1, "character.jounce", "jounce build empty");
     ExpectFailure("view figure.jounce --viewer nowhere", 1, "nowhere", "cannot read");
     ExpectFailure("view run.npy --viewer viewer", 1, "run.npy", "");
     ExpectFailure("view figure.jounce --viewer viewer --port 70000", 2, "--port", "");

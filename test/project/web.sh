@@ -1,5 +1,5 @@
 #!/bin/sh
-# One test file of the web part: runtime, example or viewer. Arguments: folder that web/build.sh filled, command,
+# One test file of the web part: runtime or viewer. Arguments: folder that web/build.sh filled, command,
 # reference, name. Exit 77, "skipped", where the web part was not built or there is no Chromium.
 set -eu
 work=$1 name=$4
