@@ -1,6 +1,6 @@
 # The project's commands. Each does all its own set-up; CMake does the work (see CMakePresets.json).
 #
-#   make demo    build, run the demo, say which picture to open
+#   make demo    build, run the demo, say which pictures to open and how to see the figure move
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make build   the command at build/release/bin/jounce
@@ -11,6 +11,7 @@
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
+JOUNCE_PATH := $(CURDIR)/$(JOUNCE)
 JOBS := $(shell nproc)
 PACKAGES := $(shell sed 's/\#.*//' tools/packages.txt)
 
@@ -29,6 +30,7 @@ build: build/release/build.ninja
 
 demo: build
 	@$(JOUNCE) demo build/demo
+	@echo "see it move: $(JOUNCE) view build/demo/figure.jounce"
 
 test: build build/sanitize/build.ninja
 	@echo "== building sanitize"
@@ -55,6 +57,9 @@ bench: build
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi
+	@echo
+	@if [ -f build/release/web/stamp ]; then JOUNCE=$(JOUNCE_PATH) node build/release/web/bench/step.mjs; \
+	else echo "web: skipped, the web part was not built"; fi
 
 clean:
 	rm -rf build

@@ -20,11 +20,27 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/gltf_validator PROPERTIES SKIP_RETURN_CODE 77)
+    # The runtime in WebAssembly against one compiled here without vectors; the viewer in a browser.
+    if(JOUNCE_WEB)
+        set(scalar_sources ${runtime_sources})
+        list(FILTER scalar_sources EXCLUDE REGEX "_avx(2|512)\\.c$")
+        add_executable(web_reference ${PROJECT_SOURCE_DIR}/web/test/reference.c ${scalar_sources})
+        target_compile_definitions(web_reference PRIVATE JN_SCALAR)
+        target_compile_options(web_reference PRIVATE -O2 -fno-tree-vectorize -fno-tree-slp-vectorize)
+        target_include_directories(web_reference PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/runtime)
+        target_link_libraries(web_reference PRIVATE jounce_options m)
+        foreach(name runtime viewer)
+            add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
+                ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> ${name})
+            set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
+        endforeach()
+        set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
+    endif()
     find_program(JOUNCE_CLANG clang)
     if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
         add_test(NAME project/clang COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
             ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${JOUNCE_CLANG}
-            -DCMAKE_C_FLAGS_RELEASE=-O3)
+            -DCMAKE_C_FLAGS_RELEASE=-O3 -DJOUNCE_WEB=OFF)
     else()
         message(STATUS "project/clang: skipped, no second compiler")
     endif()

@@ -1,9 +1,16 @@
 #!/bin/sh
-# Installs the Debian packages named on the command line that are not there yet.
+# Installs the Debian packages named on the command line that are not there yet. COMMAND:PACKAGE is wanted only where
+# the command is missing, wherever it comes from.
 set -eu
 
 missing=""
 for package in "$@"; do
+    case $package in
+    *:*)
+        ! command -v "${package%%:*}" >/dev/null || continue
+        package=${package#*:}
+        ;;
+    esac
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$state" = installed ] || missing="$missing $package"
 done

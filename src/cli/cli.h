@@ -95,3 +95,4 @@ int jncDemo(int argc, char** argv);
 int jncExport(int argc, char** argv);
 int jncInfo(int argc, char** argv);
 int jncBake(int argc, char** argv);
+int jncView(int argc, char** argv);

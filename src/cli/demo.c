@@ -110,12 +110,14 @@ int jncDemo(int argc, char** argv)
         .synopsis = "jounce demo [DIR]",
         .about = "Draws what springs do: DIR/springs.png, the three damping regimes on a hopping target, and "
                  "DIR/fit.png, a\n"
-                 "spring learned from a motion with bad frames, before and after these are left out.\n",
+                 "spring learned from a motion with bad frames, before and after these are left out. DIR/figure.jounce "
+                 "is the\n"
+                 "built-in figure with springs, for jounce view.\n",
         .example = "  jounce demo out\n",
     };
     const char* folder = "jounce-demo";
     const jncOption options[] = {
-        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where the pictures go (default jounce-demo)"},
+        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where it goes (default jounce-demo)"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
@@ -125,23 +127,24 @@ int jncDemo(int argc, char** argv)
     static const struct {
         const char* name;
         const char* what;
-        jnResult (*draw)(const char* path, jnError* error);
-    } pictures[] = {
+        jnResult (*make)(const char* path, jnError* error);
+    } products[] = {
         {"springs.png", "springs in the three damping regimes", jncDrawRegimes},
         {"fit.png", "a spring fitted with and without the bad frames", jncDrawRobustFit},
+        {"figure.jounce", "the built-in figure with springs set by hand", jncWriteFigure},
     };
     jnError error;
     jnResult result = jncMakeFolder(folder, &error);
-    for (int i = 0; i < 2 && result == jn_ok; ++i) {
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]) && result == jn_ok; ++i) {
         char path[4096];
-        int length = snprintf(path, sizeof(path), "%s/%s", folder, pictures[i].name);
+        int length = snprintf(path, sizeof(path), "%s/%s", folder, products[i].name);
         if (length < 0 || (size_t)length >= sizeof(path)) {
             result = jnFail(&error, jn_badArgument, "the name of the folder is too long");
             break;
         }
-        result = pictures[i].draw(path, &error);
+        result = products[i].make(path, &error);
         if (result == jn_ok) {
-            printf("%s: %s\n", path, pictures[i].what);
+            printf("%s: %s\n", path, products[i].what);
         }
     }
     return result == jn_ok ? JNC_DONE : jncFail(&error);

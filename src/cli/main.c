@@ -15,6 +15,7 @@ static const jncVerb verbs[] = {
     {"export", "write the character file that the runtime plays", jncExport},
     {"info", "say what a character file holds and costs", jncInfo},
     {"bake", "write a clip's motion for other tools", jncBake},
+    {"view", "show a character in motion in a browser", jncView},
     {"picture", "draw a character, still or in motion", jncPicture},
     {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},

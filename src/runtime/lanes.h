@@ -11,6 +11,8 @@
 #include <string.h>
 #if defined(__AVX__) || defined(__SSE__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 #if defined(__GNUC__) && !defined(JN_SCALAR)
@@ -114,6 +116,8 @@ static inline jnFloats jnSqrt(jnFloats values)
     return (jnFloats)_mm256_sqrt_ps((__m256)values);
 #elif defined(__SSE__)
     return (jnFloats)_mm_sqrt_ps((__m128)values);
+#elif defined(__wasm_simd128__)
+    return (jnFloats)wasm_f32x4_sqrt((v128_t)values);
 #else
     for (int i = 0; i < JN_WIDTH; ++i) {
         values[i] = sqrtf(values[i]);

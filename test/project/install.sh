@@ -37,6 +37,21 @@ for kind in static shared; do
 done
 "$stage/usr/bin/jounce" --version | grep -q '^jounce '
 
+# The viewer comes along where it was built, and needs no node.
+if [ -f "$build/web/stamp" ]; then
+    "$stage/usr/bin/jounce" export --figure -o figure.jounce >/dev/null
+    mv "$stage/usr" "$stage/moved"
+    PATH=/nowhere "$stage/moved/bin/jounce" view figure.jounce --port 0 --no-open >view.txt 2>&1 &
+    view=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        grep -q 'http://127.0.0.1:' view.txt && break
+        sleep 0.5
+    done
+    kill -INT $view 2>/dev/null || true
+    wait $view || { cat view.txt; exit 1; }
+    grep -q 'http://127.0.0.1:' view.txt
+fi
+
 # A multiarch folder, as Debian has it under /usr.
 cmake -S "$source" -B multiarch -DJOUNCE_AUTHOR=OFF -DJOUNCE_TESTS=OFF -DCMAKE_INSTALL_LIBDIR=lib/x86_64-linux-gnu >cmake.log
 cmake --build multiarch >build.log && cmake --install multiarch --prefix "$stage/deep/usr" >/dev/null

@@ -1,0 +1,305 @@
+// The viewer's server, on libmicrohttpd.
+//
+// libmicrohttpd limits headers (a connection's memory), connections and idle time. Three things it has no option for
+// are done here: percent signs are left alone, so that a path has one spelling; the Host header must name this machine,
+// so that a page of another site cannot read the answers under a name of its own; and a connection has a deadline for
+// each request, so that one byte now and then does not keep it.
+#include "jounce-author/server.h"
+
+#include "internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+// Memory of one connection: request line and headers have to fit.
+enum { CONNECTION_MEMORY = 16384 };
+
+// An open connection. `since`: when its request, or its wait for one, began.
+typedef struct Slot {
+    int socket; // -1: free
+    time_t since;
+} Slot;
+
+struct jnaServer {
+    jnaServerDef def;
+    struct MHD_Daemon* daemon;
+    int port;
+    pthread_mutex_t lock; // of slots
+    Slot* slots;          // [def.connectionLimit]
+    struct MHD_Response* refusals[4];
+};
+
+enum { NOT_FOUND, NOT_ALLOWED, TOO_LARGE, WRONG_HOST };
+static const unsigned int refusalCodes[] = {
+    MHD_HTTP_NOT_FOUND, MHD_HTTP_METHOD_NOT_ALLOWED, MHD_HTTP_CONTENT_TOO_LARGE, MHD_HTTP_FORBIDDEN};
+static const char* const refusalTexts[] = {"not found\n", "only GET and HEAD are answered\n",
+    "a request has no body here\n", "this server answers as localhost and 127.0.0.1 alone\n"};
+
+// Nothing from elsewhere, no frames, no guessing of types. WebAssembly needs a word of its own.
+static const char* const headers[][2] = {
+    {"Content-Security-Policy", "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' "
+                                "'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+                                "form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Embedder-Policy", "require-corp"}, // and so a page gets a fine clock
+};
+
+static time_t Now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec;
+}
+
+static struct MHD_Response* MakeResponse(
+    size_t size, const void* bytes, enum MHD_ResponseMemoryMode mode, const char* type, bool changes)
+{
+    // The library does not write to the bytes; its interface has no const.
+    union {
+        const void* from;
+        void* to;
+    } buffer = {bytes};
+    struct MHD_Response* response = MHD_create_response_from_buffer(size, buffer.to, mode);
+    if (response == NULL) {
+        return NULL;
+    }
+    bool good =
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, changes ? "no-store" : "no-cache") == MHD_YES;
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); ++i) {
+        good = good && MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES;
+    }
+    if (!good) {
+        MHD_destroy_response(response);
+        return NULL;
+    }
+    return response;
+}
+
+// "127.0.0.1", "localhost" or "[::1]", with this port or none.
+static bool IsOwnHost(const jnaServer* server, const char* host)
+{
+    static const char* const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    char port[16];
+    snprintf(port, sizeof(port), ":%d", server->port);
+    for (size_t i = 0; host != NULL && i < sizeof(names) / sizeof(names[0]); ++i) {
+        size_t length = strlen(names[i]);
+        if (strncmp(host, names[i], length) == 0 && (host[length] == '\0' || strcmp(host + length, port) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool HasBody(struct MHD_Connection* connection)
+{
+    const char* length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return (length != NULL && strcmp(length, "0") != 0) ||
+           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+}
+
+static enum MHD_Result Refuse(const jnaServer* server, struct MHD_Connection* connection, int why)
+{
+    return MHD_queue_response(connection, refusalCodes[why], server->refusals[why]);
+}
+
+static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Response* response)
+{
+    if (response == NULL) {
+        return MHD_NO; // no memory: the connection is closed
+    }
+    enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+// Called once a request's headers are there; an answer at once keeps a body from being read.
+static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, const char* url, const char* method,
+    const char* version, const char* upload, size_t* uploadSize, void** state)
+{
+    (void)version, (void)upload, (void)uploadSize, (void)state;
+    const jnaServer* server = user;
+    if (!IsOwnHost(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
+        return Refuse(server, connection, WRONG_HOST);
+    }
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
+        return Refuse(server, connection, NOT_ALLOWED);
+    }
+    if (HasBody(connection)) {
+        return Refuse(server, connection, TOO_LARGE);
+    }
+    for (int i = 0; i < server->def.documentCount; ++i) {
+        const jnaDocument* document = &server->def.documents[i];
+        if (strcmp(url, document->path) == 0) {
+            return Send(connection, MakeResponse(document->size, document->bytes, MHD_RESPMEM_PERSISTENT,
+                                        document->type, document->changes));
+        }
+    }
+    void* bytes = NULL;
+    size_t size = 0;
+    if (server->def.answer != NULL && server->def.answer(url, &bytes, &size, server->def.user)) {
+        struct MHD_Response* response =
+            MakeResponse(size, bytes, MHD_RESPMEM_MUST_FREE, "application/octet-stream", true);
+        return Send(connection, response);
+    }
+    return Refuse(server, connection, NOT_FOUND);
+}
+
+// Paths are taken as they come.
+static size_t LeaveEscapes(void* user, struct MHD_Connection* connection, char* text)
+{
+    (void)user, (void)connection;
+    return strlen(text);
+}
+
+static int SocketOf(struct MHD_Connection* connection)
+{
+    const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+// Gives a connection a slot or takes it back. The library closes the socket only after the second call, so that a
+// socket in a slot is always the connection's.
+static void OnConnection(
+    void* user, struct MHD_Connection* connection, void** context, enum MHD_ConnectionNotificationCode code)
+{
+    (void)context;
+    jnaServer* server = user;
+    int socket = SocketOf(connection), wanted = code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : socket;
+    pthread_mutex_lock(&server->lock);
+    for (int i = 0; i < server->def.connectionLimit; ++i) {
+        if (server->slots[i].socket == wanted) {
+            server->slots[i] = (Slot){wanted == -1 ? socket : -1, Now()};
+            break;
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+// The next request of a connection gets its own time.
+static void OnCompleted(
+    void* user, struct MHD_Connection* connection, void** state, enum MHD_RequestTerminationCode code)
+{
+    (void)state, (void)code;
+    jnaServer* server = user;
+    int socket = SocketOf(connection);
+    pthread_mutex_lock(&server->lock);
+    for (int i = 0; i < server->def.connectionLimit; ++i) {
+        if (server->slots[i].socket == socket) {
+            server->slots[i].since = Now();
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+void jnaServer_Sweep(jnaServer* server)
+{
+    time_t now = Now();
+    pthread_mutex_lock(&server->lock);
+    for (int i = 0; i < server->def.connectionLimit; ++i) {
+        Slot* slot = &server->slots[i];
+        if (slot->socket >= 0 && now - slot->since > server->def.requestSeconds) {
+            shutdown(slot->socket, SHUT_RDWR);
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+jnaServerDef jnaDefaultServerDef(void)
+{
+    return (jnaServerDef){.connectionLimit = 64, .idleSeconds = 10, .requestSeconds = 30};
+}
+
+static bool MakeRefusals(jnaServer* server)
+{
+    bool made = true;
+    for (size_t i = 0; i < sizeof(refusalTexts) / sizeof(refusalTexts[0]); ++i) {
+        server->refusals[i] =
+            MakeResponse(strlen(refusalTexts[i]), refusalTexts[i], MHD_RESPMEM_PERSISTENT, "text/plain", true);
+        made = made && server->refusals[i] != NULL;
+    }
+    return made &&
+           MHD_add_response_header(server->refusals[NOT_ALLOWED], MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES;
+}
+
+// poll, not epoll: under epoll this library sees the end of a connection only when its time is up. Its option to reuse
+// an address is left alone: on Linux it would let another process serve on the same port.
+static void Listen(jnaServer* server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->def.port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server->daemon = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD, (uint16_t)server->def.port, NULL, NULL, Handle,
+        server, MHD_OPTION_SOCK_ADDR, (struct sockaddr*)&address, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned int)server->def.connectionLimit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)server->def.idleSeconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK, LeaveEscapes, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, OnConnection, server, MHD_OPTION_NOTIFY_COMPLETED, OnCompleted, server,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+}
+
+jnResult jnaStartServer(const jnaServerDef* def, jnaServer** out, jnError* error)
+{
+    *out = NULL;
+    jnaServer* server = calloc(1, sizeof(*server));
+    Slot* slots = malloc((size_t)def->connectionLimit * sizeof(*slots));
+    if (server == NULL || slots == NULL) {
+        free(server);
+        free(slots);
+        return jnFail(error, jn_outOfMemory, "out of memory for the server");
+    }
+    server->def = *def;
+    server->slots = slots;
+    pthread_mutex_init(&server->lock, NULL);
+    for (int i = 0; i < def->connectionLimit; ++i) {
+        slots[i] = (Slot){-1, 0};
+    }
+    jnResult result = MakeRefusals(server) ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the server");
+    if (result == jn_ok) {
+        errno = 0;
+        Listen(server);
+        if (server->daemon == NULL) {
+            result = jnFail(error, jn_ioFailed, "cannot serve on port %d of 127.0.0.1: %s", def->port,
+                errno != 0 ? strerror(errno) : "it is not free");
+        }
+    }
+    if (result != jn_ok) {
+        jnaStopServer(server);
+        return result;
+    }
+    const union MHD_DaemonInfo* info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    server->port = info != NULL ? info->port : def->port;
+    *out = server;
+    return jn_ok;
+}
+
+int jnaServer_Port(const jnaServer* server)
+{
+    return server->port;
+}
+
+void jnaStopServer(jnaServer* server)
+{
+    if (server == NULL) {
+        return;
+    }
+    if (server->daemon != NULL) {
+        MHD_stop_daemon(server->daemon);
+    }
+    for (size_t i = 0; i < sizeof(refusalTexts) / sizeof(refusalTexts[0]); ++i) {
+        if (server->refusals[i] != NULL) {
+            MHD_destroy_response(server->refusals[i]);
+        }
+    }
+    pthread_mutex_destroy(&server->lock);
+    free(server->slots);
+    free(server);
+}

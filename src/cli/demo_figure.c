@@ -1,0 +1,76 @@
+// The demo's character: the built-in figure with springs set by hand, soft around the belly and firm at the ends, for
+// the viewer and for anyone who wants a file to begin with.
+#include "demo.h"
+
+#include "jounce-author/asset_writer.h"
+#include "jounce-author/figure.h"
+#include "jounce-author/hand_springs.h"
+
+#include "internal.h"
+
+#include <stdlib.h>
+
+#define RATE 30.0
+#define RATIO 0.18f
+
+// Hertz around each joint: flesh is thin where the bone is near.
+static const jnaJointSpring joints[] = {
+    {"Head", 16, RATIO},
+    {"Neck", 10, RATIO},
+    {"LeftShoulder", 8, RATIO},
+    {"LeftArm", 6, RATIO},
+    {"LeftForeArm", 9, RATIO},
+    {"LeftHand", 16, RATIO},
+    {"RightShoulder", 8, RATIO},
+    {"RightArm", 6, RATIO},
+    {"RightForeArm", 9, RATIO},
+    {"RightHand", 16, RATIO},
+    {"LeftUpLeg", 6, RATIO},
+    {"LeftLeg", 9, RATIO},
+    {"LeftFoot", 16, RATIO},
+    {"LeftToeBase", 16, RATIO},
+    {"RightUpLeg", 6, RATIO},
+    {"RightLeg", 9, RATIO},
+    {"RightFoot", 16, RATIO},
+    {"RightToeBase", 16, RATIO},
+};
+
+jnResult jncWriteFigure(const char* path, jnError* error)
+{
+    jnaCharacter figure = {0};
+    jnaClip clips[jna_figureClipCount] = {0};
+    jnaRole roles[jna_figureClipCount];
+    jnResult result = jnaCreateFigure(&figure, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int i = 0; result == jn_ok && i < jna_figureClipCount; ++i) {
+        roles[i] = jnaFigureClipRole(i);
+        result = jnaCreateFigureClip(&figure, i, RATE, &clips[i], error);
+    }
+    size_t count = (size_t)figure.vertexCount;
+    float* springs = malloc(2 * count * sizeof(float));
+    if (result == jn_ok && springs == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's springs");
+    }
+    jnaHandSprings hand = {
+        .hertz = 3.4f, .ratio = RATIO, .joints = joints, .jointCount = sizeof(joints) / sizeof(joints[0])};
+    result = result == jn_ok ? jnaSetHandSprings(&figure, &hand, springs, springs + count, error) : result;
+    if (result == jn_ok) {
+        jnaAssetDef def = jnaDefaultAssetDef();
+        def.character = &figure;
+        def.clips = clips;
+        def.roles = roles;
+        def.clipCount = jna_figureClipCount;
+        def.stiffness = springs;
+        def.damping = springs + count;
+        def.rate = RATE;
+        result = jnaWriteAsset(path, &def, error);
+    }
+    free(springs);
+    for (int i = 0; i < jna_figureClipCount; ++i) {
+        jnaDestroyClip(&clips[i]);
+    }
+    jnaDestroyCharacter(&figure);
+    return result;
+}

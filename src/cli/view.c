@@ -1,0 +1,342 @@
+// jounce view: the viewer in a browser, from a server on this machine alone.
+#include "cli.h"
+
+#include "jounce-author/asset_writer.h"
+#include "jounce-author/server.h"
+#include "jounce-author/workspace.h"
+
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096 };
+
+// The simulated or scanned motion of a clip.
+typedef struct Motion {
+    jnaArray array; // float32 (frames, vertices, 3); data NULL where there is none
+    int first;      // frame of the clip that its first one is
+} Motion;
+
+// What is served: the viewer's files, the asset, a word about the workspace, and its simulated motion.
+typedef struct View {
+    jnaAssetFile file;
+    jnaFolder viewer;
+    jnaDocument* documents; // [viewer.count + 2]
+    char* description;      // view.json
+    const char* workspace;  // NULL: a file alone was given
+    Motion* motions;        // [clipCount]
+} View;
+
+// "../share/jounce/viewer" beside the command, built or installed.
+static jnResult FindViewer(const char* given, char path[PATH_SIZE], jnError* error)
+{
+    char command[PATH_SIZE];
+    if (given != NULL) {
+        snprintf(path, PATH_SIZE, "%s", given);
+        return jn_ok;
+    }
+    ssize_t length = readlink("/proc/self/exe", command, sizeof(command) - 1);
+    command[length > 0 ? length : 0] = '\0';
+    char* slash = strrchr(command, '/');
+    if (slash == NULL || (size_t)(slash - command) + sizeof("/" JN_VIEWER_FROM_COMMAND) > PATH_SIZE) {
+        return jnFail(
+            error, jn_ioFailed, "cannot tell where this command lies; name the viewer's folder with --viewer");
+    }
+    *slash = '\0';
+    int printed = snprintf(path, PATH_SIZE, "%s/%s", command, JN_VIEWER_FROM_COMMAND);
+    struct stat status;
+    if (printed >= PATH_SIZE || stat(path, &status) != 0) {
+        return jnFail(error, jn_ioFailed,
+            "the viewer was not built: install node 18 or later, npm, clang, lld and wasi-libc, then run make build");
+    }
+    return jn_ok;
+}
+
+static jnResult OpenCharacter(View* view, const char* path, jnError* error)
+{
+    char asset[PATH_SIZE];
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        return jnaOpenAsset(path, &view->file, error);
+    }
+    view->workspace = path;
+    if (snprintf(asset, sizeof(asset), "%s/%s", path, JNA_ASSET_NAME) >= (int)sizeof(asset)) {
+        return jnFail(error, jn_badArgument, "the path of the workspace is too long");
+    }
+    if (stat(asset, &status) != 0) {
+        return jnFail(
+            error, jn_ioFailed, "%s: there is no %s in it; jounce build %s makes it", path, JNA_ASSET_NAME, path);
+    }
+    return jnaOpenAsset(asset, &view->file, error);
+}
+
+// WORKSPACE/motion/NAME/dynamic.npy, which jounce simulate leaves, where it is whole and of this character.
+static void OpenSimulation(const char* workspace, const char* clip, int vertexCount, Motion* motion)
+{
+    char path[PATH_SIZE], json[PATH_SIZE];
+    int length = snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", workspace, clip);
+    snprintf(json, sizeof(json), "%s/motion/%s/dynamic.json", workspace, clip);
+    if (length >= PATH_SIZE || jnaOpenArray(path, &motion->array, NULL) != jn_ok) {
+        motion->array = (jnaArray){0};
+        return;
+    }
+    const jnaArray* a = &motion->array;
+    json_t* about = json_load_file(json, 0, NULL);
+    json_int_t first = json_integer_value(json_object_get(about, "first"));
+    json_decref(about);
+    if (a->scalar != jna_float32 || a->dimensions != 3 || a->shape[1] != (size_t)vertexCount || a->shape[2] != 3 ||
+        a->shape[0] == 0 || first < 0 || first > INT_MAX) {
+        jnaCloseArray(&motion->array);
+        motion->array = (jnaArray){0};
+    }
+    motion->first = (int)first;
+}
+
+static void OpenMotion(const View* view, const jnaCharacter* character, const char* name, Motion* motion)
+{
+    jnaClip clip;
+    bool present = false;
+    // A clip of the asset may have left the workspace since: it has no motion then.
+    if (jnaLoadClip(view->workspace, name, character, &clip, NULL) != jn_ok) {
+        return;
+    }
+    if (jnaOpenClipMotion(view->workspace, &clip, character, &present, &motion->array, NULL) != jn_ok || !present) {
+        motion->array = (jnaArray){0};
+        OpenSimulation(view->workspace, name, character->vertexCount, motion);
+    }
+    jnaDestroyClip(&clip);
+}
+
+static jnResult OpenMotions(View* view, jnError* error)
+{
+    const jnAsset* a = view->file.asset;
+    view->motions = calloc((size_t)a->clipCount + 1, sizeof(*view->motions));
+    if (view->motions == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    if (view->workspace == NULL) {
+        return jn_ok;
+    }
+    jnaCharacter character;
+    jnResult result = jnaLoadCharacter(view->workspace, &character, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int i = 0; i < a->clipCount && character.vertexCount == a->vertexCount; ++i) {
+        OpenMotion(view, &character, jnAsset_Clip(a, i).name, &view->motions[i]);
+    }
+    jnaDestroyCharacter(&character);
+    return jn_ok;
+}
+
+static jnResult Describe(View* view, jnError* error)
+{
+    const jnAsset* a = view->file.asset;
+    json_t* motions = json_array();
+    for (int i = 0; i < a->clipCount; ++i) {
+        const Motion* motion = &view->motions[i];
+        json_array_append_new(
+            motions, motion->array.data != NULL ? json_pack("{s:i}", "first", motion->first) : json_null());
+    }
+    json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
+        view->workspace != NULL, "motions", motions);
+    view->description = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return view->description != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
+}
+
+static jnResult ListDocuments(View* view, jnError* error)
+{
+    size_t count = (size_t)view->viewer.count;
+    view->documents = calloc(count + 2, sizeof(*view->documents));
+    if (view->documents == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    memcpy(view->documents, view->viewer.documents, count * sizeof(*view->documents));
+    view->documents[count] =
+        (jnaDocument){"/character.jounce", "application/octet-stream", view->file.bytes, view->file.size, true};
+    view->documents[count + 1] =
+        (jnaDocument){"/view.json", "application/json", view->description, strlen(view->description), true};
+    return jn_ok;
+}
+
+// A number of at most seven digits, and what follows it.
+static const char* ReadNumber(const char* text, size_t* number)
+{
+    size_t digits = strspn(text, "0123456789");
+    *number = digits > 0 && digits < 8 ? strtoul(text, NULL, 10) : SIZE_MAX;
+    return text + digits;
+}
+
+// "/motion/CLIP/VERTEX", both numbers: x, y, z of one vertex of the workspace in every frame, as floats.
+static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* user)
+{
+    const View* view = user;
+    static const char prefix[] = "/motion/";
+    size_t clip, vertex;
+    if (strncmp(path, prefix, strlen(prefix)) != 0) {
+        return false;
+    }
+    const char* rest = ReadNumber(path + strlen(prefix), &clip);
+    if (*rest != '/' || *ReadNumber(rest + 1, &vertex) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
+        return false;
+    }
+    const jnaArray* motion = &view->motions[clip].array;
+    if (motion->data == NULL || vertex >= motion->shape[1]) {
+        return false;
+    }
+    size_t frames = motion->shape[0], vertices = motion->shape[1];
+    float* out = malloc(frames * 3 * sizeof(float));
+    for (size_t n = 0; out != NULL && n < frames; ++n) {
+        memcpy(out + 3 * n, (const float*)motion->data + 3 * (n * vertices + vertex), 3 * sizeof(float));
+    }
+    *bytes = out;
+    *size = frames * 3 * sizeof(float);
+    return out != NULL;
+}
+
+static void CloseView(View* view)
+{
+    for (int i = 0; view->motions != NULL && i < view->file.asset->clipCount; ++i) {
+        jnaCloseArray(&view->motions[i].array);
+    }
+    free(view->motions);
+    free(view->documents);
+    free(view->description);
+    jnaDestroyFolder(&view->viewer);
+    jnaCloseAsset(&view->file);
+}
+
+// Opens the address in a browser where there is a screen and xdg-open; says nothing where not. The grandchild belongs
+// to nobody and leaves nothing to wait for.
+static void OpenBrowser(const char* address)
+{
+    if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) {
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        if (fork() == 0) {
+            sigset_t none;
+            sigemptyset(&none);
+            sigprocmask(SIG_SETMASK, &none, NULL);
+            int quiet = open("/dev/null", O_RDWR);
+            dup2(quiet, STDIN_FILENO);
+            dup2(quiet, STDOUT_FILENO);
+            dup2(quiet, STDERR_FILENO);
+            execlp("xdg-open", "xdg-open", address, (char*)NULL);
+        }
+        _exit(0);
+    }
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+    }
+}
+
+// Serves until Ctrl-C. Signals are blocked before the server's thread starts, so that only this wait sees them.
+static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnError* error)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    signal(SIGPIPE, SIG_IGN);
+
+    union {
+        const View* from;
+        void* to;
+    } user = {view};
+    jnaServerDef def = jnaDefaultServerDef();
+    def.port = port;
+    def.documents = view->documents;
+    def.documentCount = view->viewer.count + 2;
+    def.answer = AnswerMotion;
+    def.user = user.to;
+    jnaServer* server;
+    jnResult result = jnaStartServer(&def, &server, error);
+    if (result != jn_ok && anyPort) {
+        def.port = 0;
+        result = jnaStartServer(&def, &server, error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    char address[64];
+    snprintf(address, sizeof(address), "http://127.0.0.1:%d/", jnaServer_Port(server));
+    printf("%s shows '%s'; Ctrl-C ends it\n", address, view->file.asset->name);
+    fflush(stdout);
+    if (opens) {
+        OpenBrowser(address);
+    }
+    while (sigtimedwait(&ends, NULL, &(struct timespec){.tv_sec = 1}) < 0) {
+        jnaServer_Sweep(server);
+    }
+    jnaStopServer(server);
+    return jn_ok;
+}
+
+int jncView(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce view WORKSPACE|FILE.jounce [--port N] [--no-open]",
+        .about = "Shows a character in motion in a browser: plays its clips with the runtime in the page, compares\n"
+                 "skinned, target and springs, tunes them, shakes them, draws the curves of a vertex. Serves on\n"
+                 "127.0.0.1 only, until Ctrl-C. With a workspace the curves show the simulated motion as well.\n",
+        .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n",
+    };
+    const char *path = NULL, *folder = NULL;
+    long port = DEFAULT_PORT;
+    bool portGiven = false, stays = false;
+    const jncOption options[] = {
+        {.name = "WORKSPACE",
+            .kind = jnc_text,
+            .value = &path,
+            .required = true,
+            .help = "a workspace or a .jounce file"},
+        {.name = "--port",
+            .kind = jnc_integer,
+            .value = &port,
+            .argument = "N",
+            .range = {0, 65535},
+            .given = &portGiven,
+            .help = "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"},
+        {.name = "--no-open", .kind = jnc_flag, .value = &stays, .help = "do not open a browser"},
+        {.name = "--viewer",
+            .kind = jnc_text,
+            .value = &folder,
+            .argument = "DIR",
+            .help = "another build of the viewer than the one beside this command"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    View view = {0};
+    jnError error;
+    char viewer[PATH_SIZE];
+    jnResult result = OpenCharacter(&view, path, &error);
+    result = result == jn_ok ? FindViewer(folder, viewer, &error) : result;
+    result = result == jn_ok ? jnaReadFolder(viewer, &view.viewer, &error) : result;
+    result = result == jn_ok ? OpenMotions(&view, &error) : result;
+    result = result == jn_ok ? Describe(&view, &error) : result;
+    result = result == jn_ok ? ListDocuments(&view, &error) : result;
+    result = result == jn_ok ? Serve(&view, (int)port, !portGiven, !stays, &error) : result;
+    CloseView(&view);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

@@ -1,0 +1,209 @@
+import { JounceError, Module, View } from './module.js';
+import { Character, type CharacterOptions } from './character.js';
+import { Surface } from './surface.js';
+
+/** A joint of the skeleton. Parents come before their children. */
+export interface Joint {
+  readonly name: string;
+  /** Index; -1 for a root. */
+  readonly parent: number;
+  /** Rest pose, local to the parent: metres; unit quaternion x, y, z, w. */
+  readonly translation: readonly [number, number, number];
+  readonly rotation: readonly [number, number, number, number];
+  readonly scale: readonly [number, number, number];
+  /** Rest surface to joint, 3 rows of 4. */
+  readonly inverseBind: Float32Array;
+}
+
+/** A run of triangles that share a material. */
+export interface Part {
+  readonly name: string;
+  readonly material: string;
+  /** Linear RGBA. */
+  readonly color: readonly [number, number, number, number];
+  readonly firstTriangle: number;
+  readonly triangleCount: number;
+}
+
+export interface Clip {
+  readonly name: string;
+  /** Frames a second. */
+  readonly rate: number;
+  readonly frameCount: number;
+  readonly looping: boolean;
+  /** Held back from training. */
+  readonly isTest: boolean;
+  /** Seconds. */
+  readonly duration: number;
+}
+
+/** Where the words of jnwDescribeAsset are; the same order as in wasm/web_api.c. */
+const enum Word {
+  name, jointCount, vertexCount, fileVertexCount, triangleCount, partCount, clipCount, springCount, timing, skinning,
+  sectionCount, joints, rest, stiffness, damping, weld, triangles, uvs, order, parts, jointSize, partSize, normalCount,
+  end
+}
+
+/**
+ * A loaded `.jounce` file. Everything in it is read-only and shared by its characters. "Vertices" are welded, one per
+ * point of the surface; "file vertices" are those of the source file, split at UV seams and hard edges, and the ones
+ * that are drawn.
+ */
+export class Asset {
+  readonly name: string;
+  readonly jointCount: number;
+  readonly vertexCount: number;
+  readonly fileVertexCount: number;
+  readonly triangleCount: number;
+  /** Vertices 0 to springCount - 1 have springs, the others stay on their targets. */
+  readonly springCount: number;
+  readonly joints: readonly Joint[];
+  readonly parts: readonly Part[];
+  readonly clips: readonly Clip[];
+  /** Ids of the sections of the file: "NETW" where it has a network, "MODE" where it has modal springs. */
+  readonly sections: readonly string[];
+  /** True if the file asks for target curves that lag one step behind (`--mode exact`). */
+  readonly lags: boolean;
+  readonly byteLength: number;
+
+  private readonly views: {
+    rest: View<Float32Array<ArrayBuffer>>;
+    stiffness: View<Float32Array<ArrayBuffer>>;
+    damping: View<Float32Array<ArrayBuffer>>;
+    weld: View<Int32Array<ArrayBuffer>>;
+    triangles: View<Int32Array<ArrayBuffer>>;
+    uvs: View<Float32Array<ArrayBuffer>> | null;
+    order: View<Int32Array<ArrayBuffer>> | null;
+  };
+  private handle: number;
+
+  /** Use Runtime.loadAsset. `bytes` is the address of a copy of the file, which the asset owns from now on. */
+  constructor(private readonly module: Module, private readonly bytes: number, size: number) {
+    const { exports } = module;
+    this.handle = exports.jnwLoadAsset(bytes, size);
+    if (this.handle === 0) {
+      exports.jnwRelease(bytes);
+      module.fail();
+    }
+    const words = module.words(exports.jnwDescribeAsset(this.handle), Word.end).slice();
+    this.name = module.text(words[Word.name]);
+    this.jointCount = words[Word.jointCount];
+    this.vertexCount = words[Word.vertexCount];
+    this.fileVertexCount = words[Word.fileVertexCount];
+    this.triangleCount = words[Word.triangleCount];
+    this.springCount = words[Word.springCount];
+    this.lags = words[Word.timing] === 0;
+    this.byteLength = size;
+    const floats = (word: Word, length: number) => new View(module, Float32Array<ArrayBuffer>, words[word], length);
+    const integers = (word: Word, length: number) => new View(module, Int32Array<ArrayBuffer>, words[word], length);
+    this.views = {
+      rest: floats(Word.rest, 4 * this.vertexCount),
+      stiffness: floats(Word.stiffness, this.vertexCount),
+      damping: floats(Word.damping, this.vertexCount),
+      weld: integers(Word.weld, this.fileVertexCount),
+      triangles: integers(Word.triangles, 3 * this.triangleCount),
+      uvs: words[Word.uvs] !== 0 ? floats(Word.uvs, 2 * this.fileVertexCount) : null,
+      order: words[Word.order] !== 0 ? integers(Word.order, this.vertexCount) : null,
+    };
+    this.joints = readJoints(module, words[Word.joints], words[Word.jointSize], this.jointCount);
+    this.parts = readParts(module, words[Word.parts], words[Word.partSize], words[Word.partCount]);
+    this.clips = Array.from({ length: words[Word.clipCount] }, (_, i) => readClip(module, this.handle, i));
+    this.sections = Array.from({ length: words[Word.sectionCount] }, (_, i) =>
+      module.text(module.words(exports.jnwDescribeSection(this.handle, i), 1)[0], 5));
+  }
+
+  /** Rest positions, [vertexCount] x, y, z, 1. */
+  get rest(): Float32Array { return this.views.rest.array; }
+  /** The springs' stiffness k_s in 1/s², [vertexCount]. */
+  get stiffness(): Float32Array { return this.views.stiffness.array; }
+  /** The springs' damping k_d in 1/s, [vertexCount]. */
+  get damping(): Float32Array { return this.views.damping.array; }
+  /** The vertex of each file vertex. */
+  get weld(): Int32Array { return this.views.weld.array; }
+  /** File vertices of each triangle, counter-clockwise, [triangleCount][3]. */
+  get triangles(): Int32Array { return this.views.triangles.array; }
+  /** Texture coordinates, [fileVertexCount][2]; null: none. */
+  get uvs(): Float32Array | null { return this.views.uvs?.array ?? null; }
+  /** The number of each vertex in the source; null: the same. */
+  get order(): Int32Array | null { return this.views.order?.array ?? null; }
+
+  /** Index of the clip with a name; -1: none. */
+  findClip(name: string): number {
+    return this.clips.findIndex((clip) => clip.name === name);
+  }
+
+  /** A character that plays this asset, in its rest pose. */
+  createCharacter(options: CharacterOptions = {}): Character {
+    return new Character(this.module, this, this.open(), options);
+  }
+
+  /** Another surface to put results in, besides the one that each character has. */
+  createSurface(): Surface {
+    return new Surface(this.module, this.open(), this.fileVertexCount);
+  }
+
+  /** Frees the file. Its characters must have been destroyed before. */
+  destroy(): void {
+    if (this.handle !== 0) {
+      this.module.exports.jnwDestroyAsset(this.handle);
+      this.module.exports.jnwRelease(this.bytes);
+      this.handle = 0;
+    }
+  }
+
+  private open(): number {
+    if (this.handle === 0) {
+      throw new JounceError(`the asset '${this.name}' was destroyed`);
+    }
+    return this.handle;
+  }
+}
+
+const NAME_LENGTH = 64;
+
+// jnAssetJoint: name, parent, translation 3, rotation 4, scale 3, inverseBind 12.
+function readJoints(module: Module, address: number, size: number, count: number): Joint[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = address + i * size;
+    const f = new Float32Array(module.buffer.slice(at + NAME_LENGTH + 4, at + NAME_LENGTH + 4 + 22 * 4));
+    return {
+      name: module.text(at, NAME_LENGTH),
+      parent: new Int32Array(module.buffer, at + NAME_LENGTH, 1)[0],
+      translation: [f[0], f[1], f[2]] as const,
+      rotation: [f[3], f[4], f[5], f[6]] as const,
+      scale: [f[7], f[8], f[9]] as const,
+      inverseBind: f.slice(10, 22),
+    };
+  });
+}
+
+// jnAssetPart: name, material, color 4, firstTriangle, triangleCount.
+function readParts(module: Module, address: number, size: number, count: number): Part[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = address + i * size;
+    const color = new Float32Array(module.buffer, at + 2 * NAME_LENGTH, 4);
+    const run = new Int32Array(module.buffer, at + 2 * NAME_LENGTH + 16, 2);
+    return {
+      name: module.text(at, NAME_LENGTH),
+      material: module.text(at + NAME_LENGTH, NAME_LENGTH),
+      color: [color[0], color[1], color[2], color[3]] as const,
+      firstTriangle: run[0],
+      triangleCount: run[1],
+    };
+  });
+}
+
+function readClip(module: Module, asset: number, index: number): Clip {
+  const words = module.words(module.exports.jnwDescribeClip(asset, index), 5);
+  const rate = new Float64Array(module.buffer, words[4], 1)[0];
+  const frameCount = words[1];
+  const looping = words[2] !== 0;
+  return {
+    name: module.text(words[0], NAME_LENGTH),
+    rate,
+    frameCount,
+    looping,
+    isTest: words[3] !== 0,
+    duration: (looping ? frameCount : frameCount - 1) / rate,
+  };
+}

@@ -1,0 +1,88 @@
+// The WebAssembly module as it is: its functions, its memory, and views into it.
+
+/** Functions that wasm/web_api.c exports. Addresses and handles are numbers. */
+export interface Exports {
+  memory: WebAssembly.Memory;
+  _initialize(): void;
+  jnwMessage(): number;
+  jnwVersion(): number;
+  jnwAllocate(size: number): number;
+  jnwRelease(address: number): void;
+  jnwLoadAsset(bytes: number, size: number): number;
+  jnwDestroyAsset(asset: number): void;
+  jnwDescribeAsset(asset: number): number;
+  jnwDescribeClip(asset: number, index: number): number;
+  jnwDescribeSection(asset: number, index: number): number;
+  jnwCreateSurface(asset: number): number;
+  jnwDestroySurface(surface: number): void;
+  jnwDescribeSurface(surface: number): number;
+  jnwCreateCharacter(asset: number, timing: number): number;
+  jnwDestroyCharacter(character: number): void;
+  jnwDescribeCharacter(character: number): number;
+  jnwSampleClip(character: number, clip: number, seconds: number): void;
+  jnwStep(character: number, h: number, teleport: number, matrices: number, surface: number, wants: number): void;
+  jnwPlay(character: number, clip: number, h: number, steps: number, surface: number, wants: number): void;
+  jnwSkin(character: number, matrices: number, surface: number, wants: number): void;
+  jnwEvaluate(character: number, fraction: number, surface: number, wants: number): void;
+  jnwEvaluateTarget(character: number, fraction: number, surface: number, wants: number): void;
+  jnwSettle(character: number, seconds: number, surface: number, wants: number): void;
+  jnwReadState(character: number): void;
+  jnwSetTuning(character: number, hertzScale: number, ratioScale: number): number;
+  jnwSetStrength(character: number, strength: number): number;
+  jnwSetForce(character: number, x: number, y: number, z: number): void;
+  jnwSetInertia(character: number, translation: number, rotation: number): void;
+  jnwSetCap(character: number, distance: number): void;
+  jnwAddImpulse(
+    character: number, x: number, y: number, z: number, radius: number, vx: number, vy: number, vz: number): void;
+  jnwResetCount(character: number): number;
+}
+
+/** What went wrong, in a sentence a person can act on. */
+export class JounceError extends Error {
+  override name = 'JounceError';
+}
+
+/** Memory of the module. It may grow, and then all older views of it are empty: views are made through View. */
+export class Module {
+  constructor(readonly exports: Exports) {}
+
+  get buffer(): ArrayBuffer {
+    return this.exports.memory.buffer;
+  }
+
+  words(address: number, count: number): Uint32Array {
+    return new Uint32Array(this.buffer, address, count);
+  }
+
+  /** A text that ends with a zero, at most `limit` bytes long. */
+  text(address: number, limit = 512): string {
+    const bytes = new Uint8Array(this.buffer, address, Math.min(limit, this.buffer.byteLength - address));
+    const end = bytes.indexOf(0);
+    return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
+  }
+
+  fail(): never {
+    throw new JounceError(this.text(this.exports.jnwMessage()));
+  }
+}
+
+type Numbers = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+type Maker<T> = new (buffer: ArrayBuffer, offset: number, length: number) => T;
+
+/** A view that is made anew when the memory has grown since it was last asked for, and only then. */
+export class View<T extends Numbers> {
+  private current: T;
+
+  constructor(
+    private readonly module: Module, private readonly make: Maker<T>, readonly address: number,
+    readonly length: number) {
+    this.current = new make(module.buffer, address, length);
+  }
+
+  get array(): T {
+    if (this.current.buffer !== this.module.buffer) {
+      this.current = new this.make(this.module.buffer, this.address, this.length);
+    }
+    return this.current;
+  }
+}

@@ -1,0 +1,32 @@
+import { JounceError, Module, View } from './module.js';
+
+/** Results in the module's memory: positions, normals and velocities of the file vertices. */
+export class Surface {
+  private readonly views: View<Float32Array<ArrayBuffer>>[];
+  /** Address inside the module; 0 once destroyed. */
+  handle: number;
+
+  constructor(private readonly module: Module, asset: number, fileVertexCount: number) {
+    this.handle = module.exports.jnwCreateSurface(asset);
+    if (this.handle === 0) {
+      throw new JounceError('no memory for a surface');
+    }
+    const words = module.words(module.exports.jnwDescribeSurface(this.handle), 3).slice();
+    this.views = Array.from(words, (address) => new View(module, Float32Array<ArrayBuffer>, address, 3 * fileVertexCount));
+  }
+
+  /**
+   * x, y, z in metres of every file vertex: a view, not a copy. Ask for it each time: memory that grows (another asset,
+   * character or surface) leaves older views empty.
+   */
+  get positions(): Float32Array<ArrayBuffer> { return this.views[0].array; }
+  /** Unit vectors. */
+  get normals(): Float32Array<ArrayBuffer> { return this.views[1].array; }
+  /** Metres a second; only what was stepped or evaluated with `velocities: true` writes them. */
+  get velocities(): Float32Array<ArrayBuffer> { return this.views[2].array; }
+
+  destroy(): void {
+    this.module.exports.jnwDestroySurface(this.handle);
+    this.handle = 0;
+  }
+}

@@ -1,0 +1,372 @@
+// The runtime as a WebAssembly module: flat functions over handles, numbers and addresses in the module's memory.
+//
+// JavaScript cannot build C structs at ease, so what it has to know of an asset or a character is laid out as a table
+// of 32-bit words whose order src/module.ts repeats. Tables and the last error are static: the module has one thread.
+// Everything else is the C library as it is.
+#include "jounce/jounce.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wasi/api.h>
+
+// vsnprintf brings stdio along, which would import these three. There is nothing to write to: the module imports
+// nothing.
+__wasi_errno_t __wasi_fd_close(__wasi_fd_t fd)
+{
+    (void)fd;
+    return __WASI_ERRNO_BADF;
+}
+
+__wasi_errno_t __wasi_fd_seek(__wasi_fd_t fd, __wasi_filedelta_t by, __wasi_whence_t whence, __wasi_filesize_t* at)
+{
+    (void)fd, (void)by, (void)whence, (void)at;
+    return __WASI_ERRNO_BADF;
+}
+
+__wasi_errno_t __wasi_fd_write(__wasi_fd_t fd, const __wasi_ciovec_t* parts, size_t count, __wasi_size_t* written)
+{
+    (void)fd, (void)parts, (void)count, (void)written;
+    return __WASI_ERRNO_BADF;
+}
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+
+// A surface: where results go. Arrays are in the order of the file.
+typedef struct jnwSurface {
+    float* positions;  // [fileVertexCount][3]
+    float* normals;    // [fileVertexCount][3]
+    float* velocities; // [fileVertexCount][3]
+} jnwSurface;
+
+// Where JavaScript writes a pose, and what it set.
+typedef struct jnwCharacter {
+    jnCharacter* character;
+    float* rotations;    // [jointCount][4]
+    float* translations; // [jointCount][3]
+    float* scales;       // [jointCount][3]
+    float* matrices;     // [jointCount][12]
+    float* offsets;      // [springCount][3], by jnwReadState
+    float* speeds;       // [springCount][3], by jnwReadState
+    jnTransform root;
+    float strength;
+} jnwCharacter;
+
+enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4 };
+enum { TABLE_SIZE = 40 };
+
+static jnError lastError;
+static uint32_t table[TABLE_SIZE];
+static double numbers[4];
+
+static uint32_t Address(const void* pointer)
+{
+    return (uint32_t)(uintptr_t)pointer;
+}
+
+uint32_t EXPORT(jnwMessage)(void)
+{
+    return Address(lastError.message);
+}
+
+uint32_t EXPORT(jnwVersion)(void)
+{
+    return Address(jnVersion());
+}
+
+// Memory at a multiple of 64; 0 where there is none.
+void* EXPORT(jnwAllocate)(size_t size)
+{
+    return size <= SIZE_MAX - 63 ? aligned_alloc(64, (size + 63) & ~(size_t)63) : NULL;
+}
+
+void EXPORT(jnwRelease)(void* memory)
+{
+    free(memory);
+}
+
+// The bytes stay where they are as long as the asset lives.
+jnAsset* EXPORT(jnwLoadAsset)(const void* bytes, size_t size)
+{
+    jnAsset* asset = NULL;
+    return jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size}, &asset, &lastError) == jn_ok ? asset : NULL;
+}
+
+void EXPORT(jnwDestroyAsset)(jnAsset* asset)
+{
+    jnDestroyAsset(asset);
+}
+
+const uint32_t* EXPORT(jnwDescribeAsset)(const jnAsset* a)
+{
+    const uint32_t words[] = {
+        Address(a->name),
+        (uint32_t)a->jointCount,
+        (uint32_t)a->vertexCount,
+        (uint32_t)a->fileVertexCount,
+        (uint32_t)a->triangleCount,
+        (uint32_t)a->partCount,
+        (uint32_t)a->clipCount,
+        (uint32_t)a->springCount,
+        (uint32_t)a->timing,
+        (uint32_t)a->skinning,
+        (uint32_t)jnAsset_SectionCount(a),
+        Address(a->joints),
+        Address(a->rest),
+        Address(a->stiffness),
+        Address(a->damping),
+        Address(a->weld),
+        Address(a->triangles),
+        Address(a->uvs),
+        Address(a->order),
+        Address(a->parts),
+        (uint32_t)sizeof(jnAssetJoint),
+        (uint32_t)sizeof(jnAssetPart),
+        (uint32_t)a->normalCount,
+    };
+    memcpy(table, words, sizeof(words));
+    return table;
+}
+
+const uint32_t* EXPORT(jnwDescribeClip)(const jnAsset* a, int index)
+{
+    jnAssetClip clip = jnAsset_Clip(a, index);
+    numbers[0] = clip.rate;
+    const uint32_t words[] = {
+        Address(clip.name), (uint32_t)clip.frameCount, clip.looping, clip.isTest, Address(numbers)};
+    memcpy(table, words, sizeof(words));
+    return table;
+}
+
+const uint32_t* EXPORT(jnwDescribeSection)(const jnAsset* a, int index)
+{
+    static jnAssetSection section;
+    section = jnAsset_Section(a, index);
+    table[0] = Address(section.id);
+    table[1] = (uint32_t)section.size;
+    return table;
+}
+
+void EXPORT(jnwDestroySurface)(jnwSurface* surface)
+{
+    if (surface != NULL) {
+        free(surface->positions);
+    }
+    free(surface);
+}
+
+jnwSurface* EXPORT(jnwCreateSurface)(const jnAsset* a)
+{
+    size_t floats = 3 * (size_t)a->fileVertexCount;
+    jnwSurface* surface = calloc(1, sizeof(*surface));
+    float* memory = floats <= SIZE_MAX / 12 ? calloc(3 * floats, sizeof(float)) : NULL;
+    if (surface == NULL || memory == NULL) {
+        free(surface);
+        free(memory);
+        return NULL;
+    }
+    *surface = (jnwSurface){memory, memory + floats, memory + 2 * floats};
+    return surface;
+}
+
+const uint32_t* EXPORT(jnwDescribeSurface)(const jnwSurface* surface)
+{
+    const uint32_t words[] = {Address(surface->positions), Address(surface->normals), Address(surface->velocities)};
+    memcpy(table, words, sizeof(words));
+    return table;
+}
+
+void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
+{
+    if (c != NULL) {
+        jnDestroyCharacter(c->character);
+        free(c->rotations);
+    }
+    free(c);
+}
+
+// A pose's arrays in one block: the rest pose in all but the matrices, which are of no use until they are written.
+static bool MakePose(jnwCharacter* c, const jnAsset* a)
+{
+    size_t joints = (size_t)a->jointCount, springs = (size_t)a->springCount;
+    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs, sizeof(float));
+    if (memory == NULL) {
+        return false;
+    }
+    c->rotations = memory;
+    c->translations = memory + 4 * joints;
+    c->scales = memory + 7 * joints;
+    c->matrices = memory + 10 * joints;
+    c->offsets = memory + 22 * joints;
+    c->speeds = c->offsets + 3 * springs;
+    for (size_t j = 0; j < joints; ++j) {
+        memcpy(c->rotations + 4 * j, a->joints[j].rotation, 4 * sizeof(float));
+        memcpy(c->translations + 3 * j, a->joints[j].translation, 3 * sizeof(float));
+        memcpy(c->scales + 3 * j, a->joints[j].scale, 3 * sizeof(float));
+    }
+    return true;
+}
+
+// timing: jnTiming, or -1 for the asset's.
+jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, int timing)
+{
+    jnwCharacter* c = calloc(1, sizeof(*c));
+    if (c == NULL || !MakePose(c, a)) {
+        free(c);
+        lastError = (jnError){jn_outOfMemory, "no memory for the character"};
+        return NULL;
+    }
+    jnCharacterDef def = jnDefaultCharacterDef(a);
+    def.timing = timing >= 0 ? (jnTiming)timing : def.timing;
+    c->root.rotation[3] = 1.0f;
+    c->strength = 1.0f;
+    if (jnCreateCharacter(&def, &c->character, &lastError) != jn_ok) {
+        jnwDestroyCharacter(c);
+        return NULL;
+    }
+    return c;
+}
+
+const uint32_t* EXPORT(jnwDescribeCharacter)(jnwCharacter* c)
+{
+    const uint32_t words[] = {Address(c->rotations), Address(c->translations), Address(c->scales), Address(c->matrices),
+        Address(&c->root), Address(c->offsets), Address(c->speeds)};
+    memcpy(table, words, sizeof(words));
+    return table;
+}
+
+void EXPORT(jnwSampleClip)(jnwCharacter* c, int clip, double seconds)
+{
+    jnAsset_SampleClip(jnCharacter_Asset(c->character), clip, seconds, c->rotations, c->translations, c->scales);
+}
+
+static jnPose PoseOf(const jnwCharacter* c, int usesMatrices)
+{
+    return (jnPose){
+        .rotations = c->rotations,
+        .translations = c->translations,
+        .scales = c->scales,
+        .matrices = usesMatrices ? c->matrices : NULL,
+        .root = &c->root,
+    };
+}
+
+static jnCharacterOutput OutputOf(const jnwSurface* surface, int wants)
+{
+    return (jnCharacterOutput){
+        .positions = surface != NULL && (wants & WANT_POSITIONS) ? surface->positions : NULL,
+        .normals = surface != NULL && (wants & WANT_NORMALS) ? surface->normals : NULL,
+        .velocities = surface != NULL && (wants & WANT_VELOCITIES) ? surface->velocities : NULL,
+    };
+}
+
+void EXPORT(jnwStep)(jnwCharacter* c, float h, int teleport, int usesMatrices, const jnwSurface* surface, int wants)
+{
+    jnCharacterInput input = {.h = h, .pose = PoseOf(c, usesMatrices), .teleport = (jnTeleport)teleport};
+    jnCharacterOutput output = OutputOf(surface, wants);
+    jnCharacter_Step(c->character, &input, &output);
+}
+
+// Many steps of one clip in one call, for measuring.
+void EXPORT(jnwPlay)(jnwCharacter* c, int clip, float h, int steps, const jnwSurface* surface, int wants)
+{
+    for (int n = 0; n < steps; ++n) {
+        jnwSampleClip(c, clip, (double)n * (double)h);
+        jnwStep(c, h, jn_teleportNone, 0, surface, wants);
+    }
+}
+
+void EXPORT(jnwSkin)(jnwCharacter* c, int usesMatrices, const jnwSurface* surface, int wants)
+{
+    jnPose pose = PoseOf(c, usesMatrices);
+    jnCharacterOutput output = OutputOf(surface, wants & ~WANT_VELOCITIES);
+    jnCharacter_Skin(c->character, &pose, &output);
+}
+
+void EXPORT(jnwEvaluate)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
+{
+    jnCharacterOutput output = OutputOf(surface, wants);
+    jnCharacter_Evaluate(c->character, fraction, &output);
+}
+
+static void ShowShare(jnwCharacter* c, float strength)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        (void)jnSprings_SetStrength(springs, strength, NULL, NULL);
+    }
+}
+
+// What the springs hang on, at a fraction of the last interval: the motion shown without its offset.
+void EXPORT(jnwEvaluateTarget)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
+{
+    ShowShare(c, 0.0f);
+    jnwEvaluate(c, fraction, surface, wants);
+    ShowShare(c, c->strength);
+}
+
+void EXPORT(jnwSettle)(jnwCharacter* c, double seconds, const jnwSurface* surface, int wants)
+{
+    jnCharacterOutput output = OutputOf(surface, wants);
+    jnCharacter_Settle(c->character, seconds, &output);
+}
+
+void EXPORT(jnwReadState)(jnwCharacter* c)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        jnSprings_GetState(springs, c->offsets, c->speeds);
+    }
+}
+
+// The settings answer 0 where they were taken; otherwise jnwMessage says why not.
+int EXPORT(jnwSetTuning)(jnwCharacter* c, float hertzScale, float ratioScale)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    return springs != NULL ? (int)jnSprings_SetTuning(springs, hertzScale, ratioScale, NULL, NULL, &lastError) : 0;
+}
+
+int EXPORT(jnwSetStrength)(jnwCharacter* c, float strength)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    int result = springs != NULL ? (int)jnSprings_SetStrength(springs, strength, NULL, &lastError) : 0;
+    c->strength = result == jn_ok ? strength : c->strength;
+    return result;
+}
+
+void EXPORT(jnwSetForce)(jnwCharacter* c, float x, float y, float z)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        jnSprings_SetForce(springs, (float[3]){x, y, z});
+    }
+}
+
+void EXPORT(jnwSetInertia)(jnwCharacter* c, float translation, float rotation)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        jnSprings_SetInertia(springs, translation, rotation);
+    }
+}
+
+void EXPORT(jnwSetCap)(jnwCharacter* c, float distance)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        jnSprings_SetCap(springs, distance);
+    }
+}
+
+void EXPORT(jnwAddImpulse)(jnwCharacter* c, float x, float y, float z, float radius, float vx, float vy, float vz)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        jnSprings_AddImpulseSphere(springs, (float[3]){x, y, z}, radius, (float[3]){vx, vy, vz});
+    }
+}
+
+double EXPORT(jnwResetCount)(jnwCharacter* c)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    return springs != NULL ? (double)jnSprings_ResetCount(springs) : 0.0;
+}

@@ -1,0 +1,80 @@
+// Debian's Chromium with a page of `jounce view` in it. Nothing is downloaded; a request to another machine is an error.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import { chromium } from 'playwright-core';
+
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => fs.existsSync(path));
+
+/** Serves a workspace or a file; resolves with its address. */
+export async function serve(what, viewer) {
+  const child = spawn(process.env.JOUNCE, ['view', what, '--port', '0', '--no-open', ...(viewer ? ['--viewer', viewer] : [])]);
+  let said = '';
+  const address = await new Promise((resolve, reject) => {
+    child.stderr.on('data', (data) => { said += data; });
+    child.stdout.on('data', (data) => {
+      said += data;
+      const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(said);
+      if (found) {
+        resolve(found[0]);
+      }
+    });
+    child.on('exit', () => reject(new Error(`jounce view ended: ${said}`)));
+  });
+  const stop = () => new Promise((resolve) => {
+    child.removeAllListeners('exit');
+    child.on('exit', (code, signal) => resolve(code ?? signal));
+    child.kill('SIGINT');
+  });
+  return { address, stop };
+}
+
+export function launch() {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}
+
+// Software draws every pixel: few of them, unless somebody wants to look.
+const scale = process.env.SHOTS ? 1 : 0.4;
+
+/** A page whose errors and strange requests are collected. */
+export async function open(browser, address, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1000, height: 600 }, deviceScaleFactor: scale, colorScheme: 'light', ...options });
+  const problems = [];
+  page.on('console', (message) => {
+    // The software renderer of a machine without a screen talks about its own speed.
+    if (['error', 'warning'].includes(message.type()) && !/GPU stall|swiftshader|GL Driver Message/i.test(message.text())) {
+      problems.push(`console: ${message.text()}`);
+    }
+  });
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('requestfailed', (request) => problems.push(`failed: ${request.url()}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) {
+      problems.push(`request to ${request.url()}`);
+    }
+  });
+  await page.goto(address);
+  return { page, problems };
+}
+
+/** Waits until the viewer runs. */
+export async function ready(page) {
+  await page.waitForFunction(() => window.viewer?.report().clock > 0.05, null, { timeout: 30000 });
+}
+
+export const report = (page) => page.evaluate(() => window.viewer.report());
+
+/** The picture as bytes of a PNG, without the numbers over it, once two more frames were drawn. */
+export async function picture(page) {
+  await frames(page, 2);
+  return page.locator('#view').screenshot({ style: '#stats { visibility: hidden; }' });
+}
+
+export function frames(page, count) {
+  return page.evaluate((n) => new Promise((resolve) => {
+    const tick = () => (n-- > 0 ? requestAnimationFrame(tick) : resolve());
+    tick();
+  }), count);
+}

@@ -1,0 +1,97 @@
+// The reference of the test in node: the runtime compiled for this machine without vectors plays an asset, and every
+// number that comes out goes to a file. test/scenario.mjs does the same steps in WebAssembly.
+//
+//     reference FILE.jounce OUT     OUT: per frame positions, normals, velocities, [fileVertexCount][3] floats each
+#include "jounce/jounce.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 36 };
+
+// Lengths of steps in 1/480 s: even, uneven, tiny, long, none.
+static const int steps[] = {8, 8, 8, 16, 4, 8, 1, 48, 8, 0, 8, 8};
+
+static void* ReadFile(const char* path, size_t* size)
+{
+    FILE* file = fopen(path, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
+        return NULL;
+    }
+    *size = (size_t)ftell(file);
+    rewind(file);
+    void* bytes = malloc(*size);
+    bool whole = bytes != NULL && fread(bytes, 1, *size, file) == *size;
+    fclose(file);
+    return whole ? bytes : NULL;
+}
+
+static void SetControls(jnSprings* springs, int n)
+{
+    if (n == 6) {
+        jnSprings_SetTuning(springs, 1.5f, 0.5f, NULL, NULL, NULL);
+    }
+    if (n == 9) {
+        jnSprings_SetForce(springs, (float[3]){0.5f, -9.75f, 0.25f});
+    }
+    if (n == 12) {
+        jnSprings_AddImpulseSphere(springs, (float[3]){0.0f, 1.0f, 0.125f}, 0.5f, (float[3]){0.5f, 1.0f, -0.25f});
+    }
+    if (n == 15) {
+        jnSprings_SetStrength(springs, 0.75f, NULL, NULL);
+    }
+    if (n == 18) {
+        jnSprings_SetInertia(springs, 0.5f, 0.25f);
+    }
+    if (n == 24) {
+        jnSprings_SetCap(springs, 0.03125f);
+    }
+}
+
+int main(int argc, char** argv)
+{
+    size_t size = 0;
+    void* bytes = argc == 3 ? ReadFile(argv[1], &size) : NULL;
+    FILE* out = bytes != NULL ? fopen(argv[2], "wb") : NULL;
+    jnAsset* asset;
+    jnCharacter* character;
+    jnError error = {.message = "usage: reference FILE.jounce OUT"};
+    if (out == NULL || jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size}, &asset, &error) != jn_ok) {
+        fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    size_t joints = (size_t)asset->jointCount, floats = 3 * (size_t)asset->fileVertexCount;
+    float* pose = malloc(10 * joints * sizeof(float));
+    float* surface = calloc(3 * floats, sizeof(float));
+    if (pose == NULL || surface == NULL || jnCreateCharacter(&def, &character, &error) != jn_ok) {
+        return 1;
+    }
+    jnTransform root = {.rotation = {0, 0, 0, 1}};
+    double time = 0.0;
+    for (int n = 0; n < FRAMES; ++n) {
+        int ticks = steps[n % (int)(sizeof(steps) / sizeof(steps[0]))];
+        time += ticks / 480.0;
+        root.position[0] = (float)(n % 8) / 64.0f;
+        root.position[1] = (float)(n % 3) / 128.0f;
+        SetControls(jnCharacter_Springs(character), n);
+        jnAsset_SampleClip(asset, 0, time, pose, pose + 4 * joints, pose + 7 * joints);
+        jnPose local = {
+            .rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints, .root = &root};
+        jnCharacterInput input = {.h = (float)(ticks / 480.0), .pose = local};
+        input.teleport = n == 21 ? jn_teleportKeep : n == 30 ? jn_teleportReset : jn_teleportNone;
+        jnCharacterOutput output = {
+            .positions = surface, .normals = surface + floats, .velocities = surface + 2 * floats};
+        jnCharacter_Step(character, &input, &output);
+        if (fwrite(surface, sizeof(float), 3 * floats, out) != 3 * floats) {
+            return 1;
+        }
+    }
+    jnDestroyCharacter(character);
+    jnDestroyAsset(asset);
+    free(pose);
+    free(surface);
+    free(bytes);
+    return fclose(out) == 0 ? 0 : 1;
+}

@@ -1,0 +1,171 @@
+// The package in node: the same numbers as the native scalar build, an API that fails in words, the example's skeleton.
+//
+//     JOUNCE=.../bin/jounce REFERENCE=.../web_reference node --test web/test/runtime.test.mjs
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { FRAMES, play } from './scenario.mjs';
+
+const web = fileURLToPath(new URL('..', import.meta.url));
+const dist = path.join(web, 'jounce/dist');
+const { loadRuntime, JounceError } = await import(path.join(dist, 'index.js'));
+const wasm = fs.readFileSync(path.join(dist, 'jounce.wasm'));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-web-'));
+const LIMIT = 150_000; // bytes of the module
+
+let runtime;
+let files;
+before(async () => {
+  runtime = await loadRuntime(wasm);
+  const workspace = path.join(folder, 'figure');
+  execFileSync(process.env.JOUNCE, ['new', workspace, '--figure']);
+  files = Object.fromEntries([['linear', []], ['dual', ['--skinning', 'dual']], ['exact', ['--mode', 'exact']]]
+    .map(([name, options]) => {
+      const file = path.join(folder, `${name}.jounce`);
+      execFileSync(process.env.JOUNCE, ['export', workspace, ...options, '-o', file]);
+      return [name, file];
+    }));
+});
+after(() => fs.rmSync(folder, { recursive: true }));
+
+function compareWithNative(name) {
+  const out = path.join(folder, `${name}.bin`);
+  execFileSync(process.env.REFERENCE, [files[name], out]);
+  const bytes = fs.readFileSync(out);
+  const asset = runtime.loadAsset(fs.readFileSync(files[name]));
+  const floats = 3 * asset.fileVertexCount;
+  assert.equal(bytes.length, FRAMES * 9 * asset.fileVertexCount * 4);
+  let moved = 0;
+  for (const { n, character } of play(asset)) {
+    for (const [k, what] of ['positions', 'normals', 'velocities'].entries()) {
+      const ours = Buffer.from(character[what].buffer, character[what].byteOffset, 4 * floats);
+      const theirs = bytes.subarray(4 * floats * (3 * n + k), 4 * floats * (3 * n + k + 1));
+      if (!ours.equals(theirs)) {
+        const a = character[what], b = new Float32Array(theirs.buffer.slice(theirs.byteOffset, theirs.byteOffset + theirs.length));
+        const i = a.findIndex((value, at) => !Object.is(value, b[at]));
+        assert.fail(`${name}, frame ${n}, ${what}[${i}]: ${a[i]} in WebAssembly, ${b[i]} natively`);
+      }
+    }
+    moved += Math.abs(character.readState().offsets[4]);
+  }
+  assert.ok(moved > 0, 'the springs moved');
+  asset.destroy();
+}
+
+for (const name of ['linear', 'dual', 'exact']) {
+  test(`WebAssembly gives the bytes of the native scalar build: ${name}`, () => compareWithNative(name));
+}
+
+test('the module is small and imports nothing', () => {
+  assert.ok(wasm.length < LIMIT, `${wasm.length} bytes`);
+  assert.deepEqual(WebAssembly.Module.imports(new WebAssembly.Module(wasm)), []);
+});
+
+test('views point into the module and survive the growth of its memory', () => {
+  const asset = runtime.loadAsset(fs.readFileSync(files.linear));
+  const first = asset.createCharacter();
+  first.step(1 / 60);
+  const view = first.positions;
+  assert.equal(view, first.positions, 'the same view is handed out again');
+  const value = view[100];
+  const others = Array.from({ length: 12 }, () => asset.createCharacter());
+  assert.equal(view.length, 0, 'the memory grew');
+  assert.equal(first.positions[100], value);
+  for (const character of [first, ...others]) {
+    character.destroy();
+  }
+  asset.destroy();
+});
+
+test('memory that is freed is used again', () => {
+  const bytes = fs.readFileSync(files.linear);
+  const use = () => {
+    const asset = runtime.loadAsset(bytes), character = asset.createCharacter();
+    character.step(1 / 60);
+    character.destroy();
+    asset.destroy();
+  };
+  use();
+  const used = runtime.memoryUsed;
+  for (let i = 0; i < 20; ++i) {
+    use();
+  }
+  assert.equal(runtime.memoryUsed, used);
+});
+
+test('a file that is cut, damaged or empty is refused with a reason', () => {
+  const bytes = fs.readFileSync(files.linear);
+  for (const bad of [new Uint8Array(0), bytes.subarray(0, 10), bytes.subarray(0, bytes.length - 1)]) {
+    assert.throws(() => runtime.loadAsset(bad), (error) => error instanceof JounceError && error.message.length > 10);
+  }
+  const flipped = Uint8Array.from(bytes);
+  flipped[bytes.length >> 1] ^= 4;
+  assert.throws(() => runtime.loadAsset(flipped), /checksum/);
+  assert.throws(() => runtime.loadAsset(new TextEncoder().encode('not a character at all'.repeat(9))), JounceError);
+});
+
+test('what is wrong in a call is said', () => {
+  const asset = runtime.loadAsset(fs.readFileSync(files.linear));
+  const character = asset.createCharacter();
+  assert.throws(() => character.sampleClip(99, 0), /5 clips/);
+  assert.throws(() => character.setTuning(-1, 1), JounceError);
+  assert.throws(() => character.setStrength(Number.NaN), JounceError);
+  character.step(Number.NaN);
+  character.pose.rotations.fill(Number.NaN);
+  character.step(1 / 60);
+  assert.ok(character.positions.every(Number.isFinite), 'a pose of NaN leaves the last good one');
+  character.destroy();
+  assert.throws(() => character.step(1 / 60), /destroyed/);
+  asset.destroy();
+  assert.throws(() => asset.createCharacter(), /destroyed/);
+});
+
+test('the target is the skinned surface, and strength 0 shows it', () => {
+  const asset = runtime.loadAsset(fs.readFileSync(files.linear));
+  const character = asset.createCharacter();
+  const skinned = asset.createSurface(), target = asset.createSurface();
+  for (let n = 0; n < 20; ++n) {
+    character.sampleClip(0, n / 30);
+    character.step(1 / 30);
+  }
+  character.skin({ surface: skinned });
+  character.evaluateTarget(1, { surface: target });
+  const worst = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+  assert.ok(worst(skinned.positions, target.positions) < 1e-6);
+  assert.ok(worst(character.positions, target.positions) > 1e-3, 'the flesh is not on its target');
+  character.setStrength(0);
+  character.evaluate(1);
+  assert.ok(worst(character.positions, target.positions) < 1e-6);
+  character.destroy();
+  asset.destroy();
+});
+
+test('flesh on a three.js skeleton is where the clip puts it', async () => {
+  const entry = `export * from './flesh'; export * from './skeleton'; export { AnimationMixer } from 'three'; export { loadRuntime } from 'jounce';`;
+  const outfile = path.join(folder, 'bundle.mjs');
+  await build({ stdin: { contents: entry, resolveDir: path.join(web, 'example/src') }, bundle: true, format: 'esm', outfile, logLevel: 'error' });
+  const { Flesh, makeClip, makeSkinnedMesh, AnimationMixer, loadRuntime: loadBundled } = await import(pathToFileURL(outfile).href);
+  const asset = (await loadBundled(wasm)).loadAsset(fs.readFileSync(files.linear));
+  const skinned = makeSkinnedMesh(asset), flesh = new Flesh(asset, skinned), mixer = new AnimationMixer(skinned);
+  mixer.clipAction(makeClip(asset, 0)).play();
+  skinned.position.set(3, 1, 2); // where the mesh stands does not matter to the flesh in it
+  const direct = asset.createCharacter();
+  let worst = 0, offset = 0;
+  for (let n = 0; n < 30; ++n) {
+    mixer.setTime(n / 30);
+    flesh.update(1 / 30);
+    direct.sampleClip(0, n / 30);
+    direct.step(1 / 30);
+    worst = direct.positions.reduce((most, x, i) => Math.max(most, Math.abs(x - flesh.character.positions[i])), worst);
+    offset = direct.readState().offsets.reduce((most, x) => Math.max(most, Math.abs(x)), offset);
+  }
+  assert.ok(offset > 0.01, `it moves: ${offset} m`);
+  assert.ok(worst < 2e-4, `${worst} m apart`);
+  assert.equal(flesh.mesh.geometry.getAttribute('position').array, flesh.character.positions, 'no copy');
+  flesh.dispose();
+});

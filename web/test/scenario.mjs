@@ -1,0 +1,27 @@
+// The steps of reference.c in WebAssembly: yields the frame's number and the character after each step.
+const STEPS = [8, 8, 8, 16, 4, 8, 1, 48, 8, 0, 8, 8];
+export const FRAMES = 36;
+
+const CONTROLS = {
+  6: (c) => c.setTuning(1.5, 0.5),
+  9: (c) => c.setForce(0.5, -9.75, 0.25),
+  12: (c) => c.addImpulse([0, 1, 0.125], 0.5, [0.5, 1, -0.25]),
+  15: (c) => c.setStrength(0.75),
+  18: (c) => c.setInertia(0.5, 0.25),
+  24: (c) => c.setCap(0.03125),
+};
+
+export function* play(asset) {
+  const character = asset.createCharacter();
+  let time = 0;
+  for (let n = 0; n < FRAMES; ++n) {
+    const h = STEPS[n % STEPS.length] / 480;
+    time += h;
+    character.pose.root.set([(n % 8) / 64, (n % 3) / 128, 0]);
+    CONTROLS[n]?.(character);
+    character.sampleClip(0, time);
+    character.step(h, { velocities: true, teleport: n === 21 ? 'keep' : n === 30 ? 'reset' : 'none' });
+    yield { n, character };
+  }
+  character.destroy();
+}

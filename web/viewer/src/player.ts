@@ -1,0 +1,202 @@
+// Time: which pose each copy is in, when it is stepped, and what of it is shown.
+//
+// Steps come at the screen's rate, or at a fixed rate of their own; then what is drawn lies inside the last step, by the
+// runtime's closed form, so that five steps a second still move smoothly. Every copy has its own place in the clip.
+import type { Asset, Character, Surface } from 'jounce';
+import type { Mode, Settings } from './settings';
+
+/** One copy. The springs' surface is the character's own. */
+export interface Actor {
+  character: Character;
+  skinned: Surface;
+  target: Surface;
+  /** Seconds ahead of the first copy. */
+  phase: number;
+}
+
+/** Seconds that a step of all copies took, and a step of one, on average over the last half second. */
+export interface Cost {
+  all: number;
+  one: number;
+  framesPerSecond: number;
+}
+
+const LONGEST_FRAME = 0.1; // seconds; after a pause of the page the motion goes on, it does not catch up
+const MOST_STEPS = 24; // a frame; 240 Hz on a screen of 10
+const COST_WINDOW = 500; // milliseconds
+
+export class Player {
+  readonly actors: Actor[] = [];
+  /** Seconds since the start of the clip, of the first copy. */
+  time = 0;
+  /** Seconds that the motion has run, for the curves. */
+  clock = 0;
+  /** Displacement of the character, metres. */
+  readonly root: [number, number, number] = [0, 0, 0];
+  cost: Cost = { all: 0, one: 0, framesPerSecond: 0 };
+  /** Called after each step of the first copy; `jumped`: the clip began anew. */
+  onStep: ((h: number, jumped: boolean) => void) | null = null;
+
+  private waiting = 0; // seconds of the screen's time not yet stepped, at a fixed rate
+  private fraction = 1; // of the last step that is shown
+  private started = false;
+  private sum = { time: 0, steps: 0, frames: 0, since: performance.now() };
+
+  constructor(readonly asset: Asset, readonly settings: Settings) {
+    this.setCopies(1);
+  }
+
+  get clip() {
+    return this.asset.clips[this.settings.clip];
+  }
+
+  get duration(): number {
+    return Math.max(this.clip?.duration ?? 0, 1e-3);
+  }
+
+  setCopies(count: number): void {
+    while (this.actors.length > count) {
+      const actor = this.actors.pop()!;
+      actor.skinned.destroy();
+      actor.target.destroy();
+      actor.character.destroy();
+    }
+    while (this.actors.length < count) {
+      // Golden-ratio phases: any number of copies is spread evenly.
+      const phase = (this.actors.length * 0.618034) % 1;
+      this.actors.push({
+        character: this.asset.createCharacter({ timing: 'causal' }),
+        skinned: this.asset.createSurface(),
+        target: this.asset.createSurface(),
+        phase,
+      });
+      this.tune(this.actors[this.actors.length - 1]);
+      if (this.started) {
+        this.stepActor(this.actors[this.actors.length - 1], 0, 'reset');
+      }
+    }
+  }
+
+  /** Hands the sliders to the springs. */
+  applySettings(): void {
+    this.actors.forEach((actor) => this.tune(actor));
+  }
+
+  private tune({ character }: Actor): void {
+    const s = this.settings;
+    character.setTuning(s.hertz, s.ratio);
+    character.setStrength(s.strength);
+    character.setInertia(s.inertia);
+    character.setForce(0, -s.gravity, 0);
+  }
+
+  /** Stands at a time of the clip, everything at rest there. */
+  seek(time: number): void {
+    this.time = time;
+    this.waiting = 0;
+    this.fraction = 1;
+    this.started = true;
+    this.actors.forEach((actor) => this.stepActor(actor, 0, 'reset'));
+    this.onStep?.(0, true);
+  }
+
+  /** Goes on by a frame of the screen. */
+  advance(seconds: number): void {
+    if (!this.started) {
+      this.seek(0);
+    }
+    const s = this.settings;
+    const frame = Math.min(seconds, LONGEST_FRAME);
+    const scale = s.playing ? s.timeScale : 0;
+    if (s.rate === 0) {
+      this.stepAll(frame * scale);
+      this.fraction = 1;
+    } else if (scale > 0) {
+      this.waiting += frame;
+      for (let n = 0; this.waiting * s.rate >= 1 && n < MOST_STEPS; ++n) {
+        this.stepAll(scale / s.rate);
+        this.waiting -= 1 / s.rate;
+      }
+      this.waiting = Math.min(this.waiting, 1 / s.rate);
+      this.fraction = this.waiting * s.rate;
+    } else {
+      this.stepAll(0);
+    }
+    this.countFrame();
+  }
+
+  private stepAll(h: number): void {
+    const start = performance.now();
+    const before = this.time;
+    this.time += this.settings.hold ? 0 : h;
+    if (!this.clip?.looping && this.time > this.duration) {
+      this.time %= this.duration;
+    }
+    for (const actor of this.actors) {
+      // A clip that does not loop begins anew: the body is carried there, the flesh goes on.
+      const jumps = !this.clip?.looping && this.place(actor, this.time) < this.place(actor, before) && h > 0;
+      this.stepActor(actor, h, jumps ? 'keep' : 'none');
+    }
+    this.sum.time += performance.now() - start;
+    this.sum.steps += 1;
+    this.clock += h;
+    if (h > 0) {
+      this.onStep?.(h, this.time < before);
+    }
+  }
+
+  private place(actor: Actor, time: number): number {
+    return this.clip?.looping ? time + actor.phase * this.duration : (time + actor.phase * this.duration) % this.duration;
+  }
+
+  private stepActor(actor: Actor, h: number, teleport: 'none' | 'keep' | 'reset'): void {
+    const { character } = actor;
+    if (this.clip) {
+      character.sampleClip(this.settings.clip, this.place(actor, this.time));
+    }
+    character.pose.root.set(this.root);
+    character.step(h, { teleport });
+  }
+
+  private countFrame(): void {
+    const now = performance.now(), passed = now - this.sum.since;
+    this.sum.frames += 1;
+    if (passed >= COST_WINDOW) {
+      const all = this.sum.steps > 0 ? this.sum.time / this.sum.steps / 1000 : 0;
+      this.cost = { all, one: all / this.actors.length, framesPerSecond: (1000 * this.sum.frames) / passed };
+      this.sum = { time: 0, steps: 0, frames: 0, since: now };
+    }
+  }
+
+  /** Works out, with velocities, the springs and their target at the moment that is shown. */
+  compare(actor: Actor): { shown: Surface; target: Surface } {
+    actor.character.evaluate(this.fraction, { velocities: true });
+    actor.character.evaluateTarget(this.fraction, { surface: actor.target, normals: false, velocities: true });
+    return { shown: actor.character.surface, target: actor.target };
+  }
+
+  /** Works out what a mode shows of a copy now, and where it is. */
+  show(actor: Actor, mode: Mode): Surface {
+    if (mode === 'springs') {
+      if (this.fraction < 1) {
+        actor.character.evaluate(this.fraction);
+      }
+      return actor.character.surface;
+    }
+    if (mode === 'target') {
+      actor.character.evaluateTarget(this.fraction, { surface: actor.target });
+      return actor.target;
+    }
+    if (this.fraction < 1 && this.clip && this.settings.rate > 0 && !this.settings.hold) {
+      // The pose at the moment that is shown, not at the end of the step.
+      const back = ((1 - this.fraction) * this.settings.timeScale) / this.settings.rate;
+      actor.character.sampleClip(this.settings.clip, Math.max(this.place(actor, this.time) - back, 0));
+    }
+    actor.character.skin({ surface: actor.skinned });
+    return actor.skinned;
+  }
+
+  destroy(): void {
+    this.setCopies(0);
+  }
+}

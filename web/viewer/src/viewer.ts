@@ -1,0 +1,331 @@
+// Puts player, stage, panel and curves together, and runs them frame by frame.
+import { Vector3 } from 'three';
+import type { Asset, Surface } from 'jounce';
+import { Curves, type Motion } from './curves';
+import { drawLegend, HeatMap, isMoving } from './heat';
+import { openHelp, wireKeys } from './keys';
+import { Panel } from './panel';
+import { Player, type Actor } from './player';
+import { DEFAULTS, HEATS, MODES, type Mode, type Settings } from './settings';
+import { Hand } from './shake';
+import { Body, Stage } from './stage';
+import { cycleTheme, onTheme } from './theme';
+
+const FOLLOW = 0.35; // seconds in which the camera follows a body that walks
+const SAMPLE = 61; // every so many vertices are looked at for the place of the body
+
+interface Drawn {
+  actor: Actor;
+  main: Body;
+  other: Body | null;
+  home: Vector3; // where the copy stands
+}
+
+export class Viewer {
+  readonly settings: Settings = { ...DEFAULTS };
+  readonly player: Player;
+  readonly stage: Stage;
+  readonly hand: Hand;
+  readonly curves: Curves;
+  private readonly panel: Panel;
+  private readonly heat: HeatMap;
+  private drawn: Drawn[] = [];
+  private followed: Vector3 | null = null;
+  private last = 0;
+  private repaint = true;
+  private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+
+  constructor(readonly asset: Asset, motions: readonly Motion[]) {
+    if (asset.springCount === 0) {
+      this.settings.mode = 'skinned';
+    }
+    this.player = new Player(asset, this.settings);
+    this.stage = new Stage(this.find<HTMLCanvasElement>('view'), asset);
+    this.heat = new HeatMap(asset);
+    this.curves = new Curves(this.find('curves'), asset, this.player, motions, () => { this.stage.marker.visible = false; });
+    this.hand = new Hand(this.stage, (face, point) => this.pick(face, point), () => this.hideHint());
+    this.panel = new Panel(this.find('panel'), asset, this.settings, {
+      changed: (key) => this.changed(key),
+      seek: (time) => this.player.seek(time),
+      shake: () => this.shake(),
+      restart: () => this.restart(),
+      fit: () => this.fit(),
+      help: openHelp,
+      theme: cycleTheme,
+    });
+    this.player.onStep = (_, jumped) => this.curves.record(jumped);
+    onTheme(() => {
+      this.stage.setTheme();
+      this.curves.setTheme();
+    });
+    wireKeys({
+      toggle: () => this.set('playing', !this.settings.playing),
+      hold: () => this.set('hold', !this.settings.hold),
+      mode: (number) => this.chooseMode(MODES[number]?.value),
+      compare: () => this.set('compare', ({ none: 'side', side: 'overlay', overlay: 'none' } as const)[this.settings.compare]),
+      heat: () => this.set('heat', HEATS[(HEATS.findIndex((heat) => heat.value === this.settings.heat) + 1) % HEATS.length].value),
+      clip: (by) => this.set('clip', (this.settings.clip + by + Math.max(asset.clips.length, 1)) % Math.max(asset.clips.length, 1)),
+      shake: () => this.shake(),
+      restart: () => this.restart(),
+      fit: () => this.fit(),
+      close: () => this.curves.close(),
+    });
+    this.player.seek(0);
+    this.build();
+    this.fit();
+  }
+
+  private set<K extends keyof Settings>(key: K, value: Settings[K]): void {
+    this.settings[key] = value;
+    this.changed(key);
+    this.panel.refresh();
+  }
+
+  private chooseMode(mode: Mode | undefined): void {
+    const missing = (mode === 'target' && !this.asset.sections.includes('NETW')) || (mode === 'springs' && this.asset.springCount === 0);
+    if (mode && !missing) {
+      this.set('mode', mode);
+    }
+  }
+
+  private changed(key: keyof Settings): void {
+    this.repaint = true;
+    if (key === 'clip') {
+      this.followed = null;
+      this.player.seek(0);
+      this.heat.restart();
+    } else if (key === 'copies' || key === 'compare') {
+      if (key === 'copies') {
+        this.player.setCopies(this.settings.copies);
+      }
+      this.build();
+      this.fit();
+      this.panel.refresh();
+    } else if (key === 'playing' || key === 'heat') {
+      this.heat.restart();
+      this.panel.refresh();
+    } else {
+      this.player.applySettings();
+    }
+  }
+
+  shake(): void {
+    this.hand.shake();
+  }
+
+  private restart(): void {
+    const { clip, mode, compare, against, heat } = this.settings, copies = this.settings.copies;
+    Object.assign(this.settings, DEFAULTS, { clip, mode, compare, against, heat, copies });
+    this.player.applySettings();
+    this.panel.refresh();
+    this.repaint = true;
+  }
+
+  // Bodies for every copy, in rows, the comparison to the left of each.
+  private build(): void {
+    for (const { main, other } of this.drawn) {
+      main.dispose();
+      other?.dispose();
+    }
+    const { solid, ghost, index, base, bodies } = this.stage;
+    const { compare, copies } = this.settings;
+    const columns = Math.ceil(Math.sqrt(copies)), rows = Math.ceil(copies / columns);
+    const { spacing, depth } = this.layout();
+    this.drawn = this.player.actors.map((actor, i) => {
+      const main = new Body(actor.character.surface, index, base, solid);
+      const other = compare === 'none' ? null : new Body(actor.skinned, index, base, compare === 'overlay' ? ghost : solid);
+      const column = (i % columns) - (columns - 1) / 2, row = Math.floor(i / columns) - (rows - 1) / 2;
+      const home = new Vector3(column * spacing, 0, -row * depth);
+      for (const body of [main, other]) {
+        if (body) {
+          body.mesh.castShadow = body.mesh.material === solid;
+          body.mesh.receiveShadow = body.mesh.material === solid;
+          bodies.add(body.mesh);
+        }
+      }
+      if (other) {
+        other.mesh.renderOrder = 1;
+      }
+      return { actor, main, other, home };
+    });
+    this.stage.setShadows(copies * (compare === 'side' ? 2 : 1));
+    this.followed = null;
+    this.repaint = true;
+  }
+
+  private layout(): { width: number; spacing: number; depth: number } {
+    const { size } = this.stage, wide = Math.max(size.x, 0.98 * size.y) * 1.06;
+    return { width: wide, spacing: this.settings.compare === 'side' ? 2.1 * wide : wide, depth: Math.max(1.7 * size.z, 0.8 * size.y) };
+  }
+
+  private fit(): void {
+    const columns = Math.ceil(Math.sqrt(this.settings.copies)), rows = Math.ceil(this.settings.copies / columns);
+    const { width, spacing, depth } = this.layout();
+    const across = (columns - 1) * spacing + (this.settings.compare === 'side' ? 2 * width : width);
+    this.stage.fit(across, (rows - 1) * depth, this.settings.compare === 'side' ? 0.1 : 0.42);
+    this.followed = null;
+  }
+
+  private pick(face: [number, number, number], point: Vector3): void {
+    const first = this.drawn[0], positions = first.actor.character.positions;
+    const distance = (v: number) => point.distanceTo(new Vector3(positions[3 * v], positions[3 * v + 1], positions[3 * v + 2]).add(first.main.mesh.position));
+    const vertex = face.reduce((best, v) => (distance(v) < distance(best) ? v : best));
+    this.curves.open(vertex);
+    this.stage.marker.visible = true;
+    this.hideHint();
+  }
+
+  // Whoever has found out need not be told.
+  private hideHint(): void {
+    this.find('hint').style.opacity = '0';
+  }
+
+  // Where a body is on the floor.
+  private place(surface: Surface): Vector3 {
+    const positions = surface.positions, sum = new Vector3();
+    let count = 0;
+    for (let v = 0; v < this.asset.fileVertexCount; v += SAMPLE, ++count) {
+      sum.x += positions[3 * v];
+      sum.z += positions[3 * v + 2];
+    }
+    return sum.divideScalar(Math.max(count, 1));
+  }
+
+  private arrange(entry: Drawn, main: Surface, seconds: number): void {
+    const offset = this.hand.offset, home = entry.home.clone();
+    const where = this.place(main).sub(new Vector3(offset.x, 0, offset.z));
+    if (this.drawn.length > 1) {
+      home.sub(where); // a crowd stays in its rows
+    } else {
+      const goal = this.followed ?? where, share = 1 - Math.exp(-seconds / FOLLOW);
+      const next = goal.clone().lerp(where, share);
+      const by = this.followed ? next.clone().sub(this.followed) : next.clone().setY(0).sub(this.stage.controls.target).setY(0);
+      this.stage.follow(by);
+      this.followed = next;
+    }
+    const apart = this.settings.compare === 'side' ? this.layout().width / 2 : 0;
+    entry.main.mesh.position.copy(home).setX(home.x + apart);
+    entry.other?.mesh.position.copy(home).setX(home.x - apart);
+  }
+
+  private paint(entry: Drawn, seconds: number): void {
+    const { heat, hertz, ratio } = this.settings, colors = entry.main.colors;
+    if (heat === 'none') {
+      (colors.array as Uint8Array).set(this.stage.base);
+    } else {
+      const { shown, target } = isMoving(heat) ? this.player.compare(entry.actor) : { shown: entry.actor.character.surface, target: entry.actor.target };
+      this.heat.measure(heat, shown, target, hertz, ratio, seconds);
+      this.heat.paint(colors.array as Uint8Array);
+    }
+    colors.needsUpdate = true;
+  }
+
+  private frame(seconds: number): void {
+    const s = this.settings;
+    this.hand.advance(Math.min(seconds, 0.1));
+    this.player.root.splice(0, 3, this.hand.offset.x, this.hand.offset.y, this.hand.offset.z);
+    this.player.advance(seconds);
+    for (const entry of this.drawn) {
+      if (this.repaint || isMoving(s.heat)) {
+        this.paint(entry, seconds); // before what is shown: both write to the copy's surfaces
+      }
+      const main = this.player.show(entry.actor, s.mode);
+      entry.main.update(main);
+      if (entry.other) {
+        entry.other.update(this.showOther(entry.actor, s.against, main));
+      }
+      this.arrange(entry, main, seconds);
+    }
+    this.repaint = false;
+    drawLegend(this.find('legend'), s.heat === 'none' ? null : this.heat.scale);
+    this.placeMarker();
+    this.placeNames();
+    this.stage.render();
+    this.curves.draw();
+    this.panel.showTime(this.player.time, this.player.duration);
+    this.showStats();
+  }
+
+  private showOther(actor: Actor, mode: Mode, main: Surface): Surface {
+    return mode === this.settings.mode ? main : this.player.show(actor, mode);
+  }
+
+  private placeMarker(): void {
+    const first = this.drawn[0], v = 3 * this.curves.vertex;
+    if (this.curves.vertex >= 0) {
+      const positions = this.player.show(first.actor, this.settings.mode).positions;
+      this.stage.marker.position.set(positions[v], positions[v + 1], positions[v + 2]).add(first.main.mesh.position);
+    }
+  }
+
+  // Names above the two bodies of a comparison, or a key for the two that lie over each other.
+  private placeNames(): void {
+    const names = this.find('names'), { compare, mode, against, copies } = this.settings;
+    const label = (value: Mode) => MODES.find((entry) => entry.value === value)!.label;
+    const texts = compare === 'none' || copies > 1 && compare === 'side' ? [] : [label(mode), label(against)];
+    names.className = compare;
+    if (names.dataset.text !== texts.join()) {
+      names.dataset.text = texts.join();
+      names.replaceChildren(...texts.map((text) => Object.assign(document.createElement('span'), { textContent: text })));
+    }
+    if (compare === 'side' && texts.length > 0) {
+      const first = this.drawn[0], { clientWidth, clientHeight } = this.stage.canvas.parentElement!;
+      [first.main, first.other!].forEach((body, i) => {
+        const at = this.followed!.clone().add(body.mesh.position).setY(this.stage.center.y + 0.6 * this.stage.size.y).project(this.stage.camera);
+        const span = names.children[i] as HTMLElement;
+        span.style.left = `${((at.x + 1) / 2) * clientWidth}px`;
+        span.style.top = `${Math.max(((1 - at.y) / 2) * clientHeight, 14)}px`;
+      });
+    } else {
+      for (const span of Array.from(names.children)) {
+        (span as HTMLElement).removeAttribute('style');
+      }
+    }
+  }
+
+  private showStats(): void {
+    const { cost, actors } = this.player, ms = (seconds: number) => `${(1000 * seconds).toFixed(2)} ms`;
+    const number = (value: number) => value.toLocaleString('en');
+    const parts = actors.length === 1
+      ? [['step', ms(cost.one)], ['vertices', number(this.asset.vertexCount)]]
+      : [['step of all', ms(cost.all)], ['of one', ms(cost.one)], ['vertices', number(this.asset.vertexCount * actors.length)]];
+    parts.push(['frames/s', cost.framesPerSecond.toFixed(0)]);
+    const text = parts.map((part) => part.join(' ')).join();
+    const stats = this.find('stats');
+    if (stats.dataset.text !== text) {
+      stats.dataset.text = text;
+      stats.replaceChildren(...parts.map(([label, value]) => {
+        const item = document.createElement('span');
+        item.append(Object.assign(document.createElement('b'), { textContent: value }), ` ${label}`);
+        return item;
+      }));
+    }
+  }
+
+  /** Runs at the rate of the screen from now on. */
+  run(): void {
+    const tick = (now: number) => {
+      const seconds = this.last > 0 ? (now - this.last) / 1000 : 1 / 60;
+      this.last = now;
+      this.frame(seconds);
+      this.stage.pace(seconds);
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  /** What the page is doing, for tests and the curious. */
+  report() {
+    const first = this.player.actors[0], { shown, target } = this.player.compare(first);
+    const a = shown.positions, b = target.positions;
+    let largest = 0;
+    for (let i = 0; i < a.length; i += 3) {
+      largest = Math.max(largest, (a[i] - b[i]) ** 2 + (a[i + 1] - b[i + 1]) ** 2 + (a[i + 2] - b[i + 2]) ** 2);
+    }
+    return {
+      settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.actors.length,
+      largestOffset: Math.sqrt(largest), cost: this.player.cost, samples: this.curves.sampleCount, vertex: this.curves.vertex,
+      simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), positions: Array.from(this.player.actors[0].character.positions.slice(0, 300)),
+    };
+  }
+}
