@@ -10,6 +10,7 @@
 
 #include "character/affine.h"
 #include "internal.h"
+#include "node_pattern.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -26,10 +27,9 @@ struct jnaLaplacian {
     int nodeCount;
     int freeCount;
     int threads;
-    int* freeIndex;  // [nodeCount], place in the free system, or -1
-    int* rowStarts;  // [nodeCount + 1], all nodes, rows of the full symmetric matrix
-    int* columns;    // [rowStarts[nodeCount]], rising within a row
-    double* entries; // the same
+    int* freeIndex;         // [nodeCount], place in the free system, or -1
+    jnaNodePattern pattern; // all nodes, the full symmetric matrix
+    double* entries;        // as its columns
     cholmod_common common;
     cholmod_sparse* matrix; // free system, lower triangle
     cholmod_factor* factor;
@@ -58,85 +58,11 @@ double jnaHatGradients(const double* nodes, const int32_t* corners, double gradi
     return determinant / 6;
 }
 
-static void SortRising(int* list, int count)
-{
-    for (int i = 1; i < count; ++i) {
-        int value = list[i], k = i;
-        for (; k > 0 && list[k - 1] > value; --k) {
-            list[k] = list[k - 1];
-        }
-        list[k] = value;
-    }
-}
-
-// The rows' columns: every node with those it shares a tetrahedron with, itself included.
-static bool FindPattern(const jnaLaplacianDef* def, jnaLaplacian* l)
-{
-    size_t n = (size_t)def->nodeCount, corners = 4 * (size_t)def->tetrahedronCount;
-    int* starts = calloc(n + 1, sizeof(int));
-    int* around = malloc((corners + 1) * sizeof(int)); // tetrahedra around each node
-    int* mark = malloc((n + 1) * sizeof(int));
-    int* columns = malloc((n + 3 * corners + 1) * sizeof(int)); // at most three others per corner
-    l->rowStarts = calloc(n + 1, sizeof(int));
-    bool good = starts != NULL && around != NULL && mark != NULL && columns != NULL && l->rowStarts != NULL;
-    for (size_t i = 0; good && i < corners; ++i) {
-        starts[def->tetrahedra[i] + 1]++;
-    }
-    for (size_t i = 0; good && i < n; ++i) {
-        starts[i + 1] += starts[i];
-        mark[i] = starts[i];
-    }
-    for (size_t i = 0; good && i < corners; ++i) {
-        around[mark[def->tetrahedra[i]]++] = (int)(i / 4);
-    }
-    for (size_t i = 0; good && i < n; ++i) {
-        mark[i] = -1;
-    }
-    int count = 0;
-    for (int node = 0; good && node < def->nodeCount; ++node) {
-        int first = count;
-        columns[count++] = node;
-        mark[node] = node;
-        for (int i = starts[node]; i < starts[node + 1]; ++i) {
-            for (int k = 0; k < 4; ++k) {
-                int other = def->tetrahedra[4 * (size_t)around[i] + (size_t)k];
-                if (mark[other] != node) {
-                    mark[other] = node;
-                    columns[count++] = other;
-                }
-            }
-        }
-        SortRising(columns + first, count - first);
-        l->rowStarts[node + 1] = count;
-    }
-    free(starts);
-    free(around);
-    free(mark);
-    l->columns = columns;
-    l->entries = good ? malloc((size_t)(count + 1) * sizeof(double)) : NULL;
-    return l->entries != NULL;
-}
-
-// Place of an entry that is in the pattern.
-static size_t Find(const jnaLaplacian* l, int row, int column)
-{
-    int low = l->rowStarts[row], high = l->rowStarts[row + 1] - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (l->columns[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return (size_t)low;
-}
-
 static void AddElement(jnaLaplacian* l, const int32_t* corners, double local[4][4])
 {
     for (int i = 0; i < 4; ++i) {
         for (int k = 0; k < 4; ++k) {
-            l->entries[Find(l, corners[i], corners[k])] += local[i][k];
+            l->entries[jnaNodePattern_Find(&l->pattern, corners[i], corners[k])] += local[i][k];
         }
     }
 }
@@ -144,7 +70,7 @@ static void AddElement(jnaLaplacian* l, const int32_t* corners, double local[4][
 // The values of the full matrix, element after element in order, so that sums are always the same.
 static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
 {
-    memset(l->entries, 0, (size_t)l->rowStarts[l->nodeCount] * sizeof(double));
+    memset(l->entries, 0, (size_t)l->pattern.rowStarts[l->nodeCount] * sizeof(double));
     for (int t = 0; t < def->tetrahedronCount; ++t) {
         const int32_t* corners = def->tetrahedra + 4 * (size_t)t;
         double gradients[4][3], local[4][4];
@@ -171,7 +97,7 @@ static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
         AddElement(l, def->tetrahedra + 4 * (size_t)def->ties.tetrahedra[p], local);
     }
     for (int n = 0; def->diagonal != NULL && n < l->nodeCount; ++n) {
-        l->entries[Find(l, n, n)] += def->diagonal[n];
+        l->entries[jnaNodePattern_Find(&l->pattern, n, n)] += def->diagonal[n];
     }
 }
 
@@ -187,9 +113,9 @@ static void FillFreeMatrix(jnaLaplacian* l)
             continue;
         }
         starts[column++] = count;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            if (l->columns[i] >= n && l->freeIndex[l->columns[i]] >= 0) {
-                rows[count] = l->freeIndex[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            if (l->pattern.columns[i] >= n && l->freeIndex[l->pattern.columns[i]] >= 0) {
+                rows[count] = l->freeIndex[l->pattern.columns[i]];
                 values[count++] = l->entries[i];
             }
         }
@@ -267,7 +193,9 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     l->nodeCount = def->nodeCount;
     l->threads = def->threads;
     l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
-    if (l->freeIndex == NULL || !FindPattern(def, l)) {
+    bool found = jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, def->tetrahedra, &l->pattern);
+    l->entries = found ? malloc(((size_t)l->pattern.rowStarts[def->nodeCount] + 1) * sizeof(double)) : NULL;
+    if (l->freeIndex == NULL || l->entries == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for a Laplacian of %d nodes", def->nodeCount);
         goto failed;
     }
@@ -275,7 +203,8 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
         l->freeIndex[n] = def->held != NULL && def->held[n] != 0 ? -1 : l->freeCount++;
     }
     Assemble(l, def);
-    size_t size = (size_t)l->freeCount, half = ((size_t)l->rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
+    size_t size = (size_t)l->freeCount,
+           half = ((size_t)l->pattern.rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
     l->matrix = cholmod_allocate_sparse(size, size, half + 1, 1, 1, -1, CHOLMOD_REAL, &l->common);
     if (l->matrix != NULL) {
         FillFreeMatrix(l);
@@ -308,8 +237,7 @@ void jnaDestroyLaplacian(jnaLaplacian* l)
     cholmod_free_factor(&l->factor, &l->common);
     cholmod_finish(&l->common);
     free(l->freeIndex);
-    free(l->rowStarts);
-    free(l->columns);
+    jnaDestroyNodePattern(&l->pattern);
     free(l->entries);
     free(l);
 }
@@ -322,9 +250,9 @@ static void FillLoad(const jnaLaplacian* l, const double* loads, const double* v
             continue;
         }
         double sum = loads != NULL ? loads[n] : 0;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            if (l->freeIndex[l->columns[i]] < 0) {
-                sum -= l->entries[i] * values[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            if (l->freeIndex[l->pattern.columns[i]] < 0) {
+                sum -= l->entries[i] * values[l->pattern.columns[i]];
             }
         }
         out[l->freeIndex[n]] = sum;
@@ -386,8 +314,8 @@ void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* res
 {
     for (int n = 0; n < l->nodeCount; ++n) {
         double sum = 0;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            sum += l->entries[i] * values[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            sum += l->entries[i] * values[l->pattern.columns[i]];
         }
         result[n] = sum;
     }
