@@ -245,11 +245,12 @@ static void FoldingInvertsAndRestDoesNot(void** state)
         }
     }
     int counts[3] = {-1, -1, -1};
-    assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, &clip, counts, &error), jn_ok);
+    assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, &clip, 1, counts, &error), jn_ok);
     assert_int_equal(counts[0], 0);
     assert_true(counts[2] > counts[1] && counts[2] > 20);
     clip.jointCount = 3;
-    assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, &clip, counts, &error), jn_badArgument);
+    assert_int_equal(
+        jnaVolume_CountInversions(&test.volume, &test.character, &clip, 1, counts, &error), jn_badArgument);
     clip.jointCount = 2;
     jnaDestroyClip(&clip);
     DestroyTestVolume(&test);
@@ -313,7 +314,7 @@ static void TheFiguresClipsInvertFew(void** state)
         jnaClip clip;
         assert_int_equal(jnaCreateFigureClip(&test.character, which, RATE, &clip, &error), jn_ok);
         int* counts = malloc((size_t)clip.frameCount * sizeof(int));
-        assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, &clip, counts, &error), jn_ok);
+        assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, &clip, 1, counts, &error), jn_ok);
         double sum = 0;
         int worst = 0;
         for (int f = 0; f < clip.frameCount; ++f) {
@@ -351,7 +352,7 @@ static void TheBodysWeightsAreCarried(void** state)
     jnaClip* clip = &clips.clips[0];
     int* counts = malloc((size_t)clip->frameCount * sizeof(int));
     clip->frameCount = RATE < 15 ? 8 : clip->frameCount;
-    assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, clip, counts, &error), jn_ok);
+    assert_int_equal(jnaVolume_CountInversions(&test.volume, &test.character, clip, 1, counts, &error), jn_ok);
     double sum = 0;
     for (int f = 0; f < clip->frameCount; ++f) {
         sum += counts[f];

@@ -74,8 +74,9 @@ static int CountNegative(const jnaVolume* v, const double* positions)
 }
 
 jnResult jnaVolume_CountInversions(
-    const jnaVolume* v, const jnaCharacter* character, const jnaClip* clip, int* counts, jnError* error)
+    const jnaVolume* v, const jnaCharacter* character, const jnaClip* clip, int every, int* counts, jnError* error)
 {
+    JN_ASSERT(every > 0);
     if (clip->jointCount != character->jointCount || v->rowStarts == NULL) {
         return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d; or the volume has no weights",
             clip->name, clip->jointCount, character->jointCount);
@@ -88,9 +89,9 @@ jnResult jnaVolume_CountInversions(
         bool good = transforms != NULL && positions != NULL;
         failures += !good;
 #pragma omp for schedule(dynamic, 1)
-        for (int f = 0; f < clip->frameCount; ++f) {
+        for (int f = 0; f < (clip->frameCount + every - 1) / every; ++f) {
             if (good) {
-                jnaPoseTransforms(character, clip, f, transforms);
+                jnaPoseTransforms(character, clip, every * f, transforms);
                 jnaVolume_Skin(v, transforms, positions);
                 counts[f] = CountNegative(v, positions);
             }

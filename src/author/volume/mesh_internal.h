@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define JNA_DEGREES (180.0 / 3.14159265358979323846)
 
@@ -194,6 +195,14 @@ static inline void jnaAreaVector(const double* a, const double* b, const double*
     jnaSubtract(b, a, u);
     jnaSubtract(c, a, v);
     jnaCross(u, v, out);
+}
+
+/// Seconds, for differences.
+static inline double jnaNow(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /// Zeroed memory for `count` things; NULL also where the size does not fit. Never of size 0.

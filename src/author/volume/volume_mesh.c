@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <time.h>
-
 // Longest side of the surface over the edge aimed at inside, where nobody says: a person of 1.7 m gets 4 cm.
 static const double defaultEdges = 40;
 
@@ -41,13 +39,6 @@ bool jnaMesh_AddTetrahedron(jnaMesh* mesh, int32_t a, int32_t b, int32_t c, int3
     const int32_t corners[4] = {a, b, c, d};
     memcpy(mesh->tetrahedra + 4 * mesh->tetrahedronCount++, corners, sizeof(corners));
     return true;
-}
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static double LongestSide(const jnaSurface* surface)
@@ -103,10 +94,10 @@ static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh*
     if (Obstacle(surface, obstacle, size) != NULL) {
         return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
-    double start = Now();
+    double start = jnaNow();
     bool repaired;
     jnResult result = jnaRepairCrossings(surface, &repaired, error);
-    report->time.crossings = Now() - start;
+    report->time.crossings = jnaNow() - start;
     if (result != jn_ok) {
         return result;
     }
@@ -121,10 +112,10 @@ static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh*
             r->crossingCount, r->movedCount, 1000 * r->greatestMove);
     }
     report->edge = ConformingEdge(surface, def);
-    start = Now();
+    start = jnaNow();
     jnError reason = {0};
     result = jnaRunTetgen(surface, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &reason);
-    report->time.mesh = Now() - start;
+    report->time.mesh = jnaNow() - start;
     if (result != jn_ok) {
         snprintf(obstacle, size, "%.300s", reason.message);
         return jnFail(error, result, "%s", reason.message);
@@ -179,7 +170,7 @@ static jnResult RunLattice(
     // Two nodes a cube; edges are the cube's side and 0.87 of it.
     int nodes = def->nodes > 0 ? def->nodes : DEFAULT_LATTICE_NODES;
     double spacing = def->edge > 0 ? def->edge : cbrt(2 * fabs(surface->report.volume) / nodes);
-    double start = Now();
+    double start = jnaNow();
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
@@ -187,7 +178,7 @@ static jnResult RunLattice(
         jnaDestroyTree(&tree);
     }
     report->edge = spacing;
-    report->time.mesh = Now() - start;
+    report->time.mesh = jnaNow() - start;
     return result;
 }
 
@@ -197,10 +188,10 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
-        double start = Now();
+        double start = jnaNow();
         result =
             jnaEmbedSkin(character, surface, &tree, volume, &report->outsideCount, &report->greatestOutside, error);
-        report->time.mesh += Now() - start;
+        report->time.mesh += jnaNow() - start;
         jnaDestroyTree(&tree);
     }
     return result;
@@ -219,9 +210,9 @@ static jnResult CheckMesh(const jnaVolumeReport* report, jnError* error)
 static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, jnaVolumeReport* report, jnError* error)
 {
     report->before = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    double start = Now();
+    double start = jnaNow();
     jnResult result = def->improve ? jnaImproveMesh(mesh, fixedCount, error) : jn_ok;
-    report->time.improve = Now() - start;
+    report->time.improve = jnaNow() - start;
     report->after = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
     result = result == jn_ok ? CheckMesh(report, error) : result;
     return result == jn_ok ? jnaExplainSlivers(mesh, report, error) : result;
@@ -255,9 +246,9 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
     jnaMesh mesh = {0};
-    double start = Now();
+    double start = jnaNow();
     jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
-    report->time.surface = Now() - start;
+    report->time.surface = jnaNow() - start;
     result = result == jn_ok ? MakeMesh(&surface, def, &mesh, report, notes, error) : result;
     bool conforming = report->method == jna_volumeTetgen;
     result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
