@@ -1,4 +1,4 @@
-// The lowest vibration modes, by Lanczos on the inverse.
+// The lowest vibration modes, by Lanczos on the inverse; of small systems all, by LAPACK.
 //
 // With s a small shift, the largest eigenvalues of the symmetric  M^1/2 (K + s M)^-1 M^1/2  are 1/(omega^2 + s) of the
 // lowest modes. ARPACK finds them from products alone; each is one solve with the factor. The shift keeps the factor
@@ -14,12 +14,17 @@
 #include <string.h>
 
 void openblas_set_num_threads(int count);
+// LAPACK's symmetric eigenvalues, of OpenBLAS as well.
+void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
+    double* work, const int* workSize, int* info);
 
 // Of half a hertz: well below flesh, well above rounding.
 #define SHIFT (3.141592653589793 * 3.141592653589793)
 // Relative accuracy of eigenvalues: a millionth of a millionth would only cost time.
 #define TOLERANCE 1e-10
 enum { MAX_RESTARTS = 300 };
+// Small systems, and those of which most modes are wanted, are solved whole.
+enum { DENSE_SIZE = 240, DENSE_MOST = 6000 };
 
 typedef struct Lanczos {
     int size, count, basis;
@@ -37,7 +42,7 @@ static void Release(Lanczos* l)
 
 static bool Prepare(Lanczos* l, const jnaElastic* elastic, int count)
 {
-    int size = 3 * jnaElastic_FreeCount(elastic), basis = 2 * count + 20 < size ? 2 * count + 20 : size;
+    int size = 3 * jnaElastic_FreeCount(elastic), basis = 2 * count + 20;
     size_t n = (size_t)size, b = (size_t)basis;
     *l = (Lanczos){.size = size, .count = count, .basis = basis};
     l->residual = malloc(n * sizeof(double));
@@ -124,20 +129,59 @@ static jnResult Extract(
     return result;
 }
 
+// M^-1/2 K M^-1/2 column by column, and all of its eigenvectors.
+static jnResult SolveWhole(jnaElastic* elastic, int size, int count, double* omega2, double* shapes, jnError* error)
+{
+    size_t n = (size_t)size;
+    int workSize = 34 * size, info = 0;
+    const int* nodes = jnaElastic_FreeNodes(elastic);
+    const double* masses = jnaElastic_Masses(elastic);
+    double* matrix = malloc(n * n * sizeof(double));
+    double* values = malloc(n * sizeof(double));
+    double* work = malloc((size_t)workSize * sizeof(double));
+    if (matrix != NULL && values != NULL && work != NULL) {
+        for (size_t k = 0; k < n; ++k) {
+            memset(values, 0, n * sizeof(double));
+            values[k] = 1 / sqrt(masses[nodes[k / 3]]);
+            jnaElastic_Apply(elastic, values, matrix + k * n);
+            for (size_t i = 0; i < n; ++i) {
+                matrix[k * n + i] /= sqrt(masses[nodes[i / 3]]);
+            }
+        }
+        dsyev_("V", "L", &size, matrix, &size, values, work, &workSize, &info);
+        for (size_t k = 0; k < (size_t)count; ++k) {
+            omega2[k] = values[k];
+            for (size_t i = 0; i < n; ++i) {
+                shapes[k * n + i] = matrix[k * n + i] / sqrt(masses[nodes[i / 3]]);
+            }
+        }
+    }
+    jnResult result = matrix == NULL || values == NULL || work == NULL
+                          ? jnFail(error, jn_outOfMemory, "out of memory for all %d modes", size)
+                      : info != 0
+                          ? jnFail(error, jn_badData, "the vibration modes were not found: LAPACK says %d", info)
+                          : jn_ok;
+    free(matrix);
+    free(values);
+    free(work);
+    return result;
+}
+
 jnResult jnaElastic_FindModes(
     jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, jnError* error)
 {
     JN_ASSERT(count > 0);
     int size = 3 * jnaElastic_FreeCount(elastic);
-    count = count < size ? count : size - 1; // Lanczos cannot give them all
-    *found = count;
-    if (count < 1) {
-        return jnFail(error, jn_badData, "a single free coordinate has no vibration modes");
-    }
+    *found = count = count < size ? count : size;
     openblas_set_num_threads(1);
+    if (size <= DENSE_SIZE || (2 * count + 20 > size && size <= DENSE_MOST)) {
+        return SolveWhole(elastic, size, count, omega2, shapes, error);
+    }
     Lanczos lanczos = {0};
     int parameters[11] = {0}, pointers[14] = {0};
-    jnResult result = jnaElastic_Factor(elastic, 1, SHIFT, error);
+    jnResult result = 2 * count + 20 <= size
+                          ? jnaElastic_Factor(elastic, 1, SHIFT, error)
+                          : jnFail(error, jn_badArgument, "%d of %d modes are too many", count, size);
     if (result == jn_ok && !Prepare(&lanczos, elastic, count)) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d numbers", count, size);
     }
