@@ -70,6 +70,7 @@ static const Rule rules[] = {
     {JN_SECTION_PARTS, false, VIEW(parts)},
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
+    {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -298,6 +299,12 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         memcpy((char*)block + rules[i].field, &at, sizeof(at));
         if (rules[i].id == JN_SECTION_CLIP_DATA) {
             block->clipDataCount = entry->size / sizeof(float);
+        }
+        if (rules[i].id == JN_SECTION_MODES) {
+            jnResult result = jnReadModes(block, entry->size, error);
+            if (result != jn_ok) {
+                return result;
+            }
         }
         if (rules[i].id == JN_SECTION_INFLUENCE_STARTS || rules[i].id == JN_SECTION_RING_STARTS) {
             jnResult result = jnCheckStarts(block, rules[i].id, error);

@@ -63,6 +63,25 @@ static inline jnDoubles jnNarrow(jnDoubles values, float* to)
 #endif
 }
 
+// JN_WIDTH whole numbers of 16 bits as floats.
+static inline jnFloats jnFromShorts(const int16_t* from)
+{
+#if defined(__AVX512F__)
+    return (jnFloats)_mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i*)(const void*)from)));
+#elif defined(__AVX2__)
+    return (jnFloats)_mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i*)(const void*)from)));
+#elif defined(__SSE2__)
+    __m128i low = _mm_loadl_epi64((const __m128i*)(const void*)from);
+    return (jnFloats)_mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(low, low), 16));
+#else
+    jnFloats values;
+    for (int i = 0; i < JN_WIDTH; ++i) {
+        values[i] = (float)from[i];
+    }
+    return values;
+#endif
+}
+
 // The binary exponent, biased by 1023, of numbers that are not negative.
 static inline jnDoubleBits jnExponent(jnDoubles values)
 {
@@ -252,6 +271,11 @@ static inline jnDoubles jnNarrow(jnDoubles value, float* to)
 {
     *to = (float)value;
     return (double)*to;
+}
+
+static inline jnFloats jnFromShorts(const int16_t* from)
+{
+    return (float)*from;
 }
 
 static inline jnDoubleBits jnExponent(jnDoubles value)
