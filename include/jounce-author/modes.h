@@ -6,14 +6,15 @@
 // moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres.
 #pragma once
 
+#include "jounce-author/import.h"
 #include "jounce-author/volume.h"
-#include "jounce-author/workspace.h"
 
 /// Modes of a character's surface, by rising frequency. Arrays are owned.
 typedef struct jnaModes {
     int modeCount, vertexCount, jointCount;
     double* stiffness;  // [modeCount], omega^2, 1/s^2
     double* damping;    // [modeCount], 1/s
+    double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
     double* gain;       // [modeCount], 1 for what the physics says
     int32_t* joints;    // [modeCount], the joint that most of the mode lives at
     double* massShare;  // [modeCount], share of the flesh's mass that takes part, 0 to 1
@@ -56,6 +57,9 @@ jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, co
 jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);
 /// Reads them back, checked as any file is.
 jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
+
+/// The settings of a workspace's manifest.
+jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error);
 
 /// Finds the modes of a workspace's volume unless they are up to date, and records them as the stage "modes".
 /// made: whether they were found anew; may be NULL.

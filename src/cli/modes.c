@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "jounce-author/modes.h"
+#include "jounce-author/workspace.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -50,15 +51,27 @@ static int PrintJson(const char* workspace, const jnaModes* m, const jnaCharacte
     return JNC_DONE;
 }
 
-static int Run(const char* workspace, const jnaModesDef* def, const char* picture, bool force, bool json)
+// What the line says instead of the manifest.
+typedef struct Settings {
+    long count;
+    double cutoff, ratio;
+    bool countGiven, cutoffGiven, ratioGiven;
+} Settings;
+
+static int Run(const char* workspace, const Settings* settings, const char* picture, bool force, bool json)
 {
+    jnaModesDef def;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaModes modes = {0};
     jnaCharacter character = {0};
     bool made = false;
     int code = JNC_DONE;
-    jnResult result = jnaUpdateModes(workspace, def, force, &made, &notes, &error);
+    jnResult result = jnaReadModesDef(workspace, &def, &error);
+    def.count = settings->countGiven ? (int)settings->count : def.count;
+    def.cutoff = settings->cutoffGiven ? settings->cutoff : def.cutoff;
+    def.ratio = settings->ratioGiven ? settings->ratio : def.ratio;
+    result = result == jn_ok ? jnaUpdateModes(workspace, &def, force, &made, &notes, &error) : result;
     result = result == jn_ok ? jnaLoadModes(workspace, &modes, &error) : result;
     result = result == jn_ok ? jnaLoadCharacter(workspace, &character, &error) : result;
     if (result == jn_ok && picture != NULL) {
@@ -90,8 +103,7 @@ int jncModes(int argc, char** argv)
         "the mass that takes part, how many vertices are in it, and the joint that most of it lives at.\n",
         "  jounce modes hero --cutoff 15 --picture modes.png\n"};
     const char *workspace = NULL, *picture = NULL;
-    jnaModesDef def = jnaDefaultModesDef();
-    long count = def.count;
+    Settings settings = {0};
     bool json = false, force = false;
     const jncOption options[] = {{.name = "WORKSPACE",
                                      .kind = jnc_text,
@@ -100,21 +112,24 @@ int jncModes(int argc, char** argv)
                                      .required = true},
         {.name = "--count",
             .kind = jnc_integer,
-            .value = &count,
+            .value = &settings.count,
+            .given = &settings.countGiven,
             .argument = "N",
-            .help = "at most this many, the lowest (64)",
+            .help = "at most this many, the lowest (by the manifest: 64)",
             .range = {1, 1000}},
         {.name = "--cutoff",
             .kind = jnc_number,
-            .value = &def.cutoff,
+            .value = &settings.cutoff,
+            .given = &settings.cutoffGiven,
             .argument = "HZ",
-            .help = "none above this frequency (25)",
+            .help = "none above this frequency (by the manifest: 25)",
             .range = {0.1, 1000}},
         {.name = "--ratio",
             .kind = jnc_number,
-            .value = &def.ratio,
+            .value = &settings.ratio,
+            .given = &settings.ratioGiven,
             .argument = "R",
-            .help = "damping ratio of all (0.15)",
+            .help = "damping ratio of all (by the manifest: 0.15)",
             .range = {0, 10}},
         {.name = "--picture", .kind = jnc_text, .value = &picture, .argument = "PNG", .help = "draw the first 16"},
         {.name = "--force", .kind = jnc_flag, .value = &force, .help = "find them again, even if up to date"},
@@ -123,6 +138,5 @@ int jncModes(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    def.count = (int)count;
-    return Run(workspace, &def, picture, force, json);
+    return Run(workspace, &settings, picture, force, json);
 }

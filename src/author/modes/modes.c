@@ -36,6 +36,7 @@ void jnaDestroyModes(jnaModes* m)
 {
     free(m->stiffness);
     free(m->damping);
+    free(m->masses);
     free(m->gain);
     free(m->joints);
     free(m->massShare);
@@ -53,6 +54,7 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     *m = (jnaModes){.modeCount = modeCount, .vertexCount = vertexCount, .jointCount = jointCount};
     m->stiffness = calloc(n, sizeof(double));
     m->damping = calloc(n, sizeof(double));
+    m->masses = calloc(n, sizeof(double));
     m->gain = calloc(n, sizeof(double));
     m->joints = calloc(n, sizeof(int32_t));
     m->massShare = calloc(n, sizeof(double));
@@ -60,13 +62,13 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->shapes = calloc(numbers, sizeof(float));
     m->projections = calloc(numbers, sizeof(float));
     m->spins = calloc(3 * (size_t)jointCount * n * n, sizeof(float));
-    if (m->stiffness == NULL || m->damping == NULL || m->gain == NULL || m->joints == NULL || m->massShare == NULL ||
-        m->sizes == NULL || m->shapes == NULL || m->projections == NULL || m->spins == NULL) {
+    if (m->stiffness == NULL || m->damping == NULL || m->masses == NULL || m->gain == NULL || m->joints == NULL ||
+        m->massShare == NULL || m->sizes == NULL || m->shapes == NULL || m->projections == NULL || m->spins == NULL) {
         jnaDestroyModes(m);
         return jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d vertices", modeCount, vertexCount);
     }
     for (int k = 0; k < modeCount; ++k) {
-        m->gain[k] = 1;
+        m->gain[k] = m->masses[k] = 1;
     }
     return jn_ok;
 }
@@ -331,6 +333,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         scales[k] = FillShape(v, f, places, k, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
         m->damping[k] = 2 * def->ratio * sqrt(f->omega2[k]);
+        m->masses[k] = 1 / (scales[k] * scales[k]);
     }
     if (result == jn_ok && def->kind == jna_projectVolume) {
         result = ProjectVolume(v, f, places, scales, m, error);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,7 +23,7 @@ typedef struct Entry {
     void** data; // field of the modes
 } Entry;
 
-enum { ENTRY_COUNT = 9 };
+enum { ENTRY_COUNT = 10 };
 
 static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
 {
@@ -30,6 +31,7 @@ static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
     const Entry list[ENTRY_COUNT] = {
         {"stiffness.npy", jna_float64, 1, {n}, (void**)&m->stiffness},
         {"damping.npy", jna_float64, 1, {n}, (void**)&m->damping},
+        {"masses.npy", jna_float64, 1, {n}, (void**)&m->masses},
         {"gain.npy", jna_float64, 1, {n}, (void**)&m->gain},
         {"joints.npy", jna_int32, 1, {n}, (void**)&m->joints},
         {"mass_share.npy", jna_float64, 1, {n}, (void**)&m->massShare},
@@ -145,7 +147,7 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
         result = LoadOne(folder, &entries[i], error);
     }
     for (int k = 0; result == jn_ok && k < modes->modeCount; ++k) {
-        if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->joints[k] >= 0 &&
+        if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->masses[k] > 0 && modes->joints[k] >= 0 &&
                 modes->joints[k] < modes->jointCount)) {
             result = jnFail(error, jn_badData, "%s: mode %d has stiffness %g, damping %g, joint %d", folder, k,
                 modes->stiffness[k], modes->damping[k], modes->joints[k]);
@@ -153,6 +155,22 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
     }
     if (result != jn_ok) {
         jnaDestroyModes(modes);
+    }
+    return result;
+}
+
+jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaManifest manifest = {0};
+    *def = jnaDefaultModesDef();
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
+    if (result == jn_ok) {
+        def->count = (int)manifest.modes.count;
+        def->cutoff = manifest.modes.cutoff;
+        def->ratio = manifest.modes.dampingRatio;
+        jnaDestroyManifest(&manifest);
     }
     return result;
 }
@@ -165,8 +183,8 @@ jnResult jnaUpdateModes(
         "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy", "volume/materials.npy",
         "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
-        "modes/gain.npy", "modes/joints.npy", "modes/mass_share.npy", "modes/sizes.npy", "modes/shapes.npy",
-        "modes/projections.npy", "modes/spins.npy"};
+        "modes/masses.npy", "modes/gain.npy", "modes/joints.npy", "modes/mass_share.npy", "modes/sizes.npy",
+        "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
     char settings[256];
     snprintf(settings, sizeof(settings),
         "count %d\ncutoff %.17g\nratio %.17g\nthreshold %.17g\nmixing %.17g\nprojection %d\n", def->count, def->cutoff,

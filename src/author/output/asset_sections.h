@@ -36,5 +36,9 @@ static inline void jnaCopyName(char* to, const char* from)
 void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, rest positions, influences
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
 
+// asset_modes.c
+void jnaAddModes(
+    const jnaAssetDef* def, jnaSections* sections); // springs on modes, after the vertices have their order
+
 // asset_rings.c
 void jnaAddRings(const jnaCharacter* character, jnaSections* sections); // after groupOfFile

@@ -56,6 +56,10 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
                 error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
         }
     }
+    if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {
+        return jnFail(error, jn_badArgument, "the modes are of %d vertices and %d joints, the character of %d and %d",
+            def->modes->vertexCount, def->modes->jointCount, c->vertexCount, c->jointCount);
+    }
     for (int i = 0; i < def->clipCount; ++i) {
         if (def->clips[i].jointCount != c->jointCount) {
             return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d", def->clips[i].name,
@@ -65,17 +69,40 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
     return jn_ok;
 }
 
-// Soft springs first. place: the character's vertex to the asset's.
+// Whether a vertex stays on its target: its spring is rigid or rests, and no mode moves it.
+static bool IsRigid(const jnaAssetDef* def, int v)
+{
+    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
+    bool rigid =
+        (def->modes != NULL && def->restVertices) || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
+    for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
+        const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);
+        rigid = u[0] == 0.0f && u[1] == 0.0f && u[2] == 0.0f;
+    }
+    return rigid;
+}
+
+// Soft springs first; with modes, by the joint that moves a vertex most, so that a mode fills few blocks. place: the
+// character's vertex to the asset's.
 static void OrderVertices(const jnaAssetDef* def, jnaSections* s)
 {
     const jnaCharacter* c = def->character;
-    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
     int next = 0;
+    for (int v = 0; v < c->vertexCount; ++v) {
+        s->place[v] = IsRigid(def, v) ? 1 : 0;
+    }
+    int32_t* rigidity = malloc(sizeof(int32_t) * (size_t)c->vertexCount);
+    s->failed = s->failed || rigidity == NULL;
+    if (s->failed) {
+        return;
+    }
+    memcpy(rigidity, s->place, sizeof(int32_t) * (size_t)c->vertexCount);
     for (int rigid = 0; rigid < 2; ++rigid) {
-        for (int v = 0; v < c->vertexCount; ++v) {
-            bool isRigid = def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit;
-            if (isRigid == (rigid == 1)) {
-                s->place[v] = next++;
+        for (int joint = 0; joint < (def->modes != NULL ? c->jointCount : 1); ++joint) {
+            for (int v = 0; v < c->vertexCount; ++v) {
+                if (rigidity[v] == rigid && (def->modes == NULL || c->influences[v].joints[0] == joint)) {
+                    s->place[v] = next++;
+                }
             }
         }
         if (rigid == 0) {
@@ -83,6 +110,7 @@ static void OrderVertices(const jnaAssetDef* def, jnaSections* s)
             s->springCount = whole < c->vertexCount ? whole : c->vertexCount;
         }
     }
+    free(rigidity);
 }
 
 static void AddSprings(const jnaAssetDef* def, jnaSections* s)
@@ -214,6 +242,8 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     s.failed = s.failed || s.place == NULL;
     if (!s.failed) {
         OrderVertices(def, &s);
+    }
+    if (!s.failed) {
         jnaAddRig(def, &s);
         AddSprings(def, &s);
         jnaAddSurface(def, &s);
@@ -221,6 +251,7 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     if (!s.failed) {
         AddParts(def->character, &s);
         AddClips(def, &s);
+        jnaAddModes(def, &s);
     }
     result =
         s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name) : jn_ok;
