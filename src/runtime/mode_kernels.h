@@ -24,6 +24,7 @@ typedef struct jnModePass {
     // Show: the shapes times amplitudes, in space.
     const float* amplitudes; // [JN_MODE_FIELDS][stride]
     size_t stride;
+    const float* spins;  // [jointCount][3], rad/s in space: the second offsets gain spin x (first offset); NULL: none
     const uint8_t* mask; // [blocks], 0: the block rests; NULL: all move
     float* added;        // [blocks][JN_MODE_FIELDS][3][JN_LANES], written; NULL: positions are
     const float* base;   // vector field that the first amplitudes' offsets are added to; NULL: positions are added to

@@ -107,6 +107,28 @@ static inline void PutPositions(const jnModePass* pass, size_t b, const float* o
     }
 }
 
+// What the turning of its frame adds to the velocity of an offset in space.
+static inline void AddSpin(const jnModePass* pass, size_t b, const float* offset, float* velocity)
+{
+    const jnAsset* asset = pass->asset;
+    int count = (int)(asset->influenceStarts[b + 1] - asset->influenceStarts[b]);
+    for (int v = 0; v < JN_LANES; ++v) {
+        size_t at = (size_t)asset->influenceStarts[b] * JN_LANES + (size_t)(v * count);
+        float spin[3] = {0};
+        for (int k = 0; k < count; ++k) {
+            const float* joint = pass->spins + 3 * (size_t)asset->influenceJoints[at + (size_t)k];
+            float weight = asset->influenceWeights[at + (size_t)k];
+            for (int i = 0; i < 3; ++i) {
+                spin[i] += weight * joint[i];
+            }
+        }
+        float x = offset[v], y = offset[JN_LANES + v], z = offset[2 * JN_LANES + v];
+        velocity[v] += spin[1] * z - spin[2] * y;
+        velocity[JN_LANES + v] += spin[2] * x - spin[0] * z;
+        velocity[2 * JN_LANES + v] += spin[0] * y - spin[1] * x;
+    }
+}
+
 static void Show(const jnModePass* pass, int first, int end)
 {
     const jnAsset* asset = pass->asset;
@@ -126,6 +148,9 @@ static void Show(const jnModePass* pass, int first, int end)
                 float turned[JN_FIELD_SIZE];
                 jnTurnBlock(&frames, false, offsets + f * JN_FIELD_SIZE, turned);
                 memcpy(out + f * JN_FIELD_SIZE, turned, sizeof(turned));
+            }
+            if (pass->spins != NULL && fields == JN_MODE_FIELDS) {
+                AddSpin(pass, b, out, out + JN_FIELD_SIZE);
             }
         } else if (pass->added != NULL) {
             memset(out, 0, JN_MODE_FIELDS * JN_FIELD_SIZE * sizeof(float));

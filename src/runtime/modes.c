@@ -38,11 +38,11 @@ static size_t LayOut(jnModes* m, const jnAsset* asset)
     float* none;
     float** arrays[] = {m ? &m->stiffness : &none, m ? &m->damping : &none, m ? &m->gain : &none,
         m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none, m ? &m->middle : &none,
-        m ? &m->work : &none, m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none,
+        m ? &m->spins : &none, m ? &m->work : &none, m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none,
         m ? &m->forces : &none, m ? &m->pairs : &none, m ? &m->turns[0] : &none, m ? &m->turns[1] : &none,
         m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
     const size_t floats[] = {lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS, count * JN_MODE_FIELDS * JN_LANES,
-        count * lanes, 4 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes,
+        count * lanes, 4 * joints, 3 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes,
         (size_t)asset->modes->pairCount, 4 * joints, 4 * joints, 4 * joints, 4 * joints};
     size_t offset = jnAlignUp(sizeof(jnModes));
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -376,22 +376,53 @@ void jnModes_Settle(jnModes* m, const jnSprings* springs, double seconds)
     CleanState(m);
 }
 
+// Angular velocities of the joints over the last interval, in space, at rotations that lie in it.
+static void FindSpins(jnModes* m, const jnSprings* springs, const float* turns)
+{
+    const jnSpringsClock* clock = &springs->clock;
+    memset(m->spins, 0, 3 * (size_t)m->asset->jointCount * sizeof(float));
+    for (size_t j = 0; clock->advanced && j < (size_t)m->asset->jointCount; ++j) {
+        const jnInterval* interval = &clock->interval;
+        float angle[3];
+        FindAngle(
+            m->turns[clock->slots[interval->own]] + 4 * j, m->turns[clock->slots[interval->own + 1]] + 4 * j, angle);
+        const float* q = turns + 4 * j;
+        float t[3], rate = (float)(1.0 / interval->h);
+        for (int i = 0; i < 3; ++i) {
+            t[i] = 2.0f * (q[(i + 1) % 3] * angle[(i + 2) % 3] - q[(i + 2) % 3] * angle[(i + 1) % 3]);
+        }
+        for (int i = 0; i < 3; ++i) {
+            float turned = angle[i] + q[3] * t[i] + (q[(i + 1) % 3] * t[(i + 2) % 3] - q[(i + 2) % 3] * t[(i + 1) % 3]);
+            m->spins[3 * j + (size_t)i] = rate * turned;
+        }
+    }
+}
+
 void jnModes_At(jnModes* m, const jnSprings* springs, double fraction, float* state, float* turns)
 {
     const jnSpringsClock* clock = &springs->clock;
-    size_t bytes = 2 * (size_t)m->lanes * sizeof(float), rotations = 4 * (size_t)m->asset->jointCount * sizeof(float);
-    if (!clock->advanced || fraction >= 1.0) {
-        memcpy(state, m->now, bytes);
-        memcpy(turns, m->turns[clock->base], rotations);
-        return;
-    }
     const jnInterval* interval = &clock->interval;
-    memcpy(state, m->before, bytes);
-    MixTurns(
-        m, m->turns[clock->slots[interval->own]], m->turns[clock->slots[interval->own + 1]], (float)fraction, turns);
-    if (fraction > 0.0) {
-        StepThrough(m, fraction * interval->h, (float)fraction, state);
+    size_t lanes = (size_t)m->lanes, rotations = 4 * (size_t)m->asset->jointCount * sizeof(float);
+    if (!clock->advanced || fraction >= 1.0) {
+        memcpy(state, m->now, 2 * lanes * sizeof(float));
+        memcpy(turns, m->turns[clock->base], rotations);
+    } else {
+        memcpy(state, m->before, 2 * lanes * sizeof(float));
+        MixTurns(m, m->turns[clock->slots[interval->own]], m->turns[clock->slots[interval->own + 1]], (float)fraction,
+            turns);
+        if (fraction > 0.0) {
+            StepThrough(m, fraction * interval->h, (float)fraction, state);
+        }
     }
+    // From the velocity in space to the amplitudes' own: z' = p - S z.
+    const jnAssetModes* modes = m->asset->modes;
+    for (size_t i = 0; clock->advanced && i < (size_t)modes->pairCount; ++i) {
+        size_t k = modes->pairs[2 * i], l = modes->pairs[2 * i + 1];
+        float rate = (float)((double)m->pairs[i] / interval->h);
+        state[lanes + k] -= rate * state[l];
+        state[lanes + l] += rate * state[k];
+    }
+    FindSpins(m, springs, turns);
 }
 
 void jnModes_Fill(jnModes* m, const float* state, const float* turns, const uint8_t* mask)
@@ -399,6 +430,7 @@ void jnModes_Fill(jnModes* m, const float* state, const float* turns, const uint
     jnModePass pass = {.asset = m->asset,
         .turns = turns,
         .amplitudes = state,
+        .spins = m->spins,
         .stride = (size_t)m->lanes,
         .mask = mask,
         .added = m->added};

@@ -28,6 +28,7 @@ typedef struct jnModes {
     float* sums;    // [count][JN_MODE_FIELDS][JN_LANES]
     float* columns; // [count][lanes], the turn under way
     float* middle;  // [jointCount][4]
+    float* spins;   // [jointCount][3], by jnModes_At
     float* work;    // [8][lanes]
     float* added;   // [blockCount][2][3][JN_LANES], offsets and velocities, by jnModes_Fill
 
@@ -58,9 +59,10 @@ int jnModes_Advance(jnModes* modes, const jnSprings* springs);
 // The targets stop where they are for so long; before the springs are told.
 void jnModes_Settle(jnModes* modes, const jnSprings* springs, double seconds);
 
-// Amplitudes and velocities [2][lanes] at a fraction of the last interval, and the joints' rotations [jointCount][4].
+// Amplitudes and how fast they change, [2][lanes], at a fraction of the last interval, and the joints' rotations
+// [jointCount][4]; their angular velocities go to `spins`.
 void jnModes_At(jnModes* modes, const jnSprings* springs, double fraction, float* state, float* turns);
-// Offsets and velocities of a state into `added`.
+// Offsets and velocities of what jnModes_At found into `added`.
 void jnModes_Fill(jnModes* modes, const float* state, const float* turns, const uint8_t* mask);
 
 // A change of velocity at one vertex, in the springs' space, projected.

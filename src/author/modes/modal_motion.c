@@ -8,7 +8,7 @@
 // velocity in space, the springs obey
 //     z' = p - S z        p' = -S p - stiffness z - damping (p - S z) - force
 // An interval is split: both z and p turn by exp(-S h/2), the closed form steps in a frame that stands still, and both
-// turn again. A turn is Cayley's, (1 + S/2)^-1 (1 - S/2): it keeps the energy whatever the angle.
+// turn again. S is skew where modes have unit mass, so that a turn keeps the energy whatever the angle.
 #include "jounce-author/modal_motion.h"
 
 #include "jounce/spring_functions.h"
@@ -172,9 +172,10 @@ static void FindTurn(const jnaModes* m, const jnaModalSequence* s, int frame, do
     }
 }
 
-// x <- (1 + S/2)^-1 (1 - S/2) x, by iteration in as many parts as keep it contracting. work: [2 n].
+// x <- exp(-S) x by its series, in as many parts as keep it short. work: [2 n].
 static void TurnAmplitudes(const double* turn, size_t n, double* x, double* work)
 {
+    enum { TERMS = 16 };
     double norm = 0;
     for (size_t i = 0; i < n; ++i) {
         double sum = 0;
@@ -186,17 +187,17 @@ static void TurnAmplitudes(const double* turn, size_t n, double* x, double* work
     int parts = 1 + (int)fmin(norm, 100.0);
     for (int part = 0; part < parts && norm > 0; ++part) {
         memcpy(work, x, n * sizeof(double));
-        for (int iteration = 0; iteration < 40; ++iteration) {
+        for (int term = 1; term <= TERMS; ++term) {
             for (size_t i = 0; i < n; ++i) {
                 double sum = 0;
                 for (size_t k = 0; k < n; ++k) {
-                    sum += turn[i * n + k] * (x[k] + work[k]);
+                    sum += turn[i * n + k] * work[k];
                 }
-                work[n + i] = x[i] - sum / (2 * parts);
+                work[n + i] = -sum / (parts * term);
+                x[i] += work[n + i];
             }
             memcpy(work, work + n, n * sizeof(double));
         }
-        memcpy(x, work, n * sizeof(double));
     }
 }
 
