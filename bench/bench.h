@@ -4,6 +4,8 @@
 /// `seconds` is about how long a race may take.
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
+/// `asset`: a .jounce file with modes; NULL: the built-in figure, whose modes are found first.
+int jnbBenchModes(const char* asset, double seconds);
 
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);

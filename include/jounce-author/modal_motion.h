@@ -30,8 +30,9 @@ jnResult jnaModes_Force(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
 
 /// Amplitudes from rest, [frameCount][modeCount]: half of the interval's turn, the closed form, the other half.
+/// velocities: their velocities in space, as amplitudes; may be NULL.
 jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const double* starts,
-    const double* rates, double* amplitudes, jnError* error);
+    const double* rates, double* amplitudes, double* velocities, jnError* error);
 
 /// Amplitudes that come closest to the motion in the mass-weighted least squares of the surface,
 /// [frameCount][modeCount].

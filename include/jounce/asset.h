@@ -75,11 +75,11 @@ typedef struct jnAssetModes {
     int modeCount, entryCount, pairCount, spinCount;
     bool movesVertices;            // the springs of single vertices move as well
     const jnAssetMode* modes;      // [modeCount]
-    const uint32_t* starts;        // [blockCount + 1], entries of each block
-    const uint16_t* entryModes;    // [entryCount], rising within a block
+    const uint32_t* starts;        // [blockCount + 1], entries of each block; even
+    const uint16_t* entryModes;    // [entryCount], rising within a block but for a last one that fills it up
     const float* shapeScales;      // [entryCount], what a unit of `shapes` is
     const float* projectionScales; // [entryCount], what a unit of `projections` is
-    const int16_t* shapes;         // [entryCount][3][16]
+    const int16_t* shapes;         // [entryCount / 2][3][16][2], two entries interleaved
     const int16_t* projections;    // [entryCount][3][16]
     const uint16_t* pairs;         // [pairCount][2], modes of a pair, the larger first
     const uint32_t* spinStarts;    // [jointCount + 1]

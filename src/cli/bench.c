@@ -5,20 +5,20 @@
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs|character|fit] [options]",
+        .synopsis = "jounce bench [springs|character|modes|fit] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench character\n  jounce bench fit\n",
+        .example = "  jounce bench springs\n  jounce bench modes --asset hero/character.jounce\n",
     };
-    enum { SPRINGS, CHARACTER, FIT };
+    enum { SPRINGS, CHARACTER, MODES, FIT };
     int what = SPRINGS;
     double seconds = 2.0;
-    const char* keep = NULL;
+    const char *keep = NULL, *asset = NULL;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|fit",
+            .choices = "springs|character|modes|fit",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -26,6 +26,11 @@ int jncBench(int argc, char** argv)
             .argument = "S",
             .range = {0.01, 600},
             .help = "time for each race (default 2)"},
+        {.name = "--asset",
+            .kind = jnc_text,
+            .value = &asset,
+            .argument = "FILE",
+            .help = "modes: a character file (the built-in figure)"},
         {.name = "--keep",
             .kind = jnc_text,
             .value = &keep,
@@ -37,5 +42,14 @@ int jncBench(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    return what == FIT ? jnbBenchFit(keep) : what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
+    switch (what) {
+    case CHARACTER:
+        return jnbBenchCharacter(seconds);
+    case MODES:
+        return jnbBenchModes(asset, seconds);
+    case FIT:
+        return jnbBenchFit(keep);
+    default:
+        return jnbBenchSprings(seconds);
+    }
 }

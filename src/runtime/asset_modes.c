@@ -64,17 +64,29 @@ static bool StartsAreGood(const uint32_t* starts, int runs, int count)
     return good;
 }
 
+// Entries come in pairs, and a block has at most as many as there are modes.
+static bool RunsArePairs(const uint32_t* starts, int runs)
+{
+    bool good = true;
+    for (int i = 0; i < runs; ++i) {
+        good = good && starts[i] % 2 == 0 && starts[i + 1] - starts[i] <= JN_MAX_ASSET_MODES;
+    }
+    return good;
+}
+
 static jnResult CheckEntries(const jnAssetBlock* block, jnError* error)
 {
     const jnAssetModes* m = &block->modes;
     int blocks = block->view.blockCount, moving = jnBlockCount(block->view.springCount);
-    if (!StartsAreGood(m->starts, blocks, m->entryCount) || m->starts[moving] != (uint32_t)m->entryCount) {
+    if (!StartsAreGood(m->starts, blocks, m->entryCount) || m->starts[moving] != (uint32_t)m->entryCount ||
+        m->entryCount % 2 != 0 || !RunsArePairs(m->starts, blocks)) {
         return jnFail(
             error, jn_badData, "%s: section MODE: the entries of its blocks do not follow each other", block->source);
     }
     for (int b = 0; b < moving; ++b) {
         for (uint32_t e = m->starts[b]; e < m->starts[b + 1]; ++e) {
-            bool rising = e == m->starts[b] || m->entryModes[e] > m->entryModes[e - 1];
+            bool last = e + 1 == m->starts[b + 1] && m->shapeScales[e] == 0.0f && m->projectionScales[e] == 0.0f;
+            bool rising = e == m->starts[b] || m->entryModes[e] > m->entryModes[e - 1] || last;
             if (!rising || m->entryModes[e] >= m->modeCount || !InRange(m->shapeScales[e], 0, LARGEST) ||
                 !InRange(m->projectionScales[e], 0, LARGEST)) {
                 return jnFail(error, jn_badData, "%s: section MODE: entry %u is of mode %u, scales %g and %g",

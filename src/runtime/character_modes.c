@@ -65,12 +65,12 @@ void jnShowModes(jnCharacter* c, double fraction, const jnSpringsOutput* out)
         return;
     }
     jnModePass pass = {.asset = c->asset,
-        .turns = m->turns[clock->base],
         .amplitudes = m->now,
         .stride = (size_t)m->lanes,
         .mask = MaskOf(c),
         .base = jnVerticesRest(c) ? c->springs->samples[clock->base] : NULL,
         .positions = c->positions};
+    jnModes_Align(m, m->turns[clock->base], &pass);
     m->kernels->show(&pass, 0, m->blockCount);
 }
 

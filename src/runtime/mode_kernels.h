@@ -5,12 +5,16 @@
 #include "jounce/asset.h"
 #include "spring_kernels.h"
 
-enum { JN_MODE_FIELDS = 2 }; // vector fields that are projected, or amplitudes that are shown, in one pass
+enum {
+    JN_MODE_FIELDS = 2, // vector fields that are projected, or amplitudes that are shown, in one pass
+    JN_MODE_LANES = 8,  // sums of a projection that are kept apart
+};
 
 // One pass over blocks.
 typedef struct jnModePass {
     const jnAsset* asset;
     const float* turns; // [jointCount][4], rotations of the joints
+    bool aligned;       // of joints that move one vertex, no two quaternions have a negative product
 
     // Project: field f of a vertex is weights[f] . (line, e0, e1) of its target (see target_curve.h) minus force[f], in
     // the vertex' frame.
@@ -19,7 +23,7 @@ typedef struct jnModePass {
     float ratios[3];
     float weights[JN_MODE_FIELDS][3];
     float force[JN_MODE_FIELDS][3];
-    float* sums; // [modeCount][JN_MODE_FIELDS][JN_LANES], added to
+    float* sums; // [modeCount][JN_MODE_FIELDS][JN_MODE_LANES], added to
 
     // Show: the shapes times amplitudes, in space.
     const float* amplitudes; // [JN_MODE_FIELDS][stride]

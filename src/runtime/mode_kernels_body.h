@@ -1,14 +1,21 @@
 // The body of the kernels of modes; see mode_kernels.h.
 //
-// An entry is a mode's share of a block: 3 x 16 whole numbers of 16 bits and a scale. Sums over vertices are kept lane
-// by lane and added up at the end, so that their order does not depend on the width of a register.
+// An entry is a mode's share of a block: 3 x 16 whole numbers of 16 bits and a scale. Fields and amplitudes are rounded
+// to whole numbers as well, block by block, so that both products are sums of exact products of 16 bits, sixteen to an
+// instruction: a field to 14 bits of its largest number in the block, amplitudes to 16 bits of the sum of their sizes,
+// which no sum can then leave. Sums over blocks are floats, in an order that does not depend on the width of a
+// register.
 #include "lanes.h"
 #include "mode_kernels.h"
 #include "vertex_frames_body.h"
 
 #include <string.h>
 
-enum { ENTRY = 3 * JN_LANES };
+enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024 };
+// Three pairs of products with a number of 16 bits stay below 2^31.
+#define FIELD_STEPS 8191.0f
+#define FACTOR_SUM 65000.0f
+#define FACTOR_MOST 32767.0f
 
 // The two fields of a block, in its frames.
 static inline void FindFields(
@@ -33,6 +40,42 @@ static inline void FindFields(
     }
 }
 
+// The largest of JN_LANES numbers, none of them below 0.
+static inline float LargestOf(const float* lanes)
+{
+    float a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;
+    for (int i = 0; i < JN_LANES; i += 4) {
+        a = lanes[i] > a ? lanes[i] : a;
+        b = lanes[i + 1] > b ? lanes[i + 1] : b;
+        c = lanes[i + 2] > c ? lanes[i + 2] : c;
+        d = lanes[i + 3] > d ? lanes[i + 3] : d;
+    }
+    a = b > a ? b : a;
+    c = d > c ? d : c;
+    return c > a ? c : a;
+}
+
+// A field in whole numbers; returns the size of one.
+static inline float RoundField(const float* field, int16_t* out)
+{
+    float sizes[JN_LANES];
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats x = jnLoad(field + i), y = jnLoad(field + JN_LANES + i), z = jnLoad(field + 2 * JN_LANES + i);
+        x = jnSelectAtLeast(x, -x, x, -x);
+        y = jnSelectAtLeast(y, -y, y, -y);
+        z = jnSelectAtLeast(z, -z, z, -z);
+        x = jnSelectAtLeast(x, y, x, y);
+        jnStore(sizes + i, jnSelectAtLeast(x, z, x, z));
+    }
+    float most = LargestOf(sizes);
+    // What is not finite is not greater, either: it is then 0, as is a field so small that its steps are not.
+    float steps = most > 1e-30f && most < 1e30f ? FIELD_STEPS / most : 0.0f;
+    for (int i = 0; i < JN_FIELD_SIZE; ++i) {
+        out[i] = jnToShort(field[i] * steps);
+    }
+    return steps > 0.0f ? most / FIELD_STEPS : 0.0f;
+}
+
 static void Project(const jnModePass* pass, int first, int end)
 {
     const jnAsset* asset = pass->asset;
@@ -43,47 +86,59 @@ static void Project(const jnModePass* pass, int first, int end)
             continue;
         }
         jnBlockFrames frames;
-        float fields[JN_MODE_FIELDS][JN_FIELD_SIZE];
-        jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns, &frames);
+        float fields[JN_MODE_FIELDS][JN_FIELD_SIZE], steps[JN_MODE_FIELDS];
+        int16_t rounded[JN_MODE_FIELDS][JN_FIELD_SIZE];
+        jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
+            pass->aligned, &frames);
         FindFields(pass, b, &frames, fields);
-        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-            const jnFloats ax = jnLoad(fields[0] + i), ay = jnLoad(fields[0] + JN_LANES + i);
-            const jnFloats az = jnLoad(fields[0] + 2 * JN_LANES + i), bx = jnLoad(fields[1] + i);
-            const jnFloats by = jnLoad(fields[1] + JN_LANES + i), bz = jnLoad(fields[1] + 2 * JN_LANES + i);
-            for (size_t e = modes->starts[b]; e < modes->starts[b + 1]; ++e) {
-                const int16_t* p = modes->projections + e * ENTRY + i;
-                float* sum = pass->sums + (size_t)modes->entryModes[e] * JN_MODE_FIELDS * JN_LANES + i;
-                jnFloats x = jnFromShorts(p), y = jnFromShorts(p + JN_LANES), z = jnFromShorts(p + 2 * JN_LANES);
-                float scale = modes->projectionScales[e];
-                jnStore(sum, jnLoad(sum) + scale * (x * ax + y * ay + z * az));
-                jnStore(sum + JN_LANES, jnLoad(sum + JN_LANES) + scale * (x * bx + y * by + z * bz));
-            }
+        for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+            steps[f] = RoundField(fields[f], rounded[f]);
+        }
+        for (size_t e = modes->starts[b]; e < modes->starts[b + 1]; ++e) {
+            const int16_t* p = modes->projections + e * ENTRY;
+            float* sum = pass->sums + (size_t)modes->entryModes[e] * JN_MODE_FIELDS * JN_MODE_LANES;
+            float scale = modes->projectionScales[e];
+            jnAddDots(p, rounded[0], scale * steps[0], sum);
+            jnAddDots(p, rounded[1], scale * steps[1], sum + JN_MODE_LANES);
         }
     }
 }
 
-// Offsets of a block in its frames, one for each of the first `fields` amplitudes.
-static inline void SumShapes(const jnModePass* pass, size_t b, int fields, float* out)
+// Offsets of a block in its frames from one row of amplitudes.
+static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* amplitudes, float* out)
 {
-    const jnAssetModes* modes = pass->asset->modes;
-    for (int f = 0; f < fields; ++f) {
-        const float* amplitudes = pass->amplitudes + (size_t)f * pass->stride;
+    float weights[MOST_ENTRIES + JN_LANES], sizes[JN_LANES] = {0}, largest[JN_LANES] = {0}, sum = 0.0f;
+    int16_t factors[MOST_ENTRIES + JN_LANES];
+    int32_t sums[JN_FIELD_SIZE];
+    size_t first = modes->starts[b], count = modes->starts[b + 1] - first;
+    for (size_t e = 0; e < count; ++e) {
+        weights[e] = modes->shapeScales[first + e] * amplitudes[modes->entryModes[first + e]];
+    }
+    memset(weights + count, 0, JN_LANES * sizeof(float));
+    for (size_t e = 0; e < count; e += JN_LANES) {
         for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-            jnFloats x = jnLoad(out), y, z;
-            x = x - x; // out is 0 at the start: this is, too, in every lane
-            y = x;
-            z = x;
-            for (size_t e = modes->starts[b]; e < modes->starts[b + 1]; ++e) {
-                const int16_t* u = modes->shapes + e * ENTRY + i;
-                float amplitude = modes->shapeScales[e] * amplitudes[modes->entryModes[e]];
-                x += amplitude * jnFromShorts(u);
-                y += amplitude * jnFromShorts(u + JN_LANES);
-                z += amplitude * jnFromShorts(u + 2 * JN_LANES);
-            }
-            jnStore(out + f * JN_FIELD_SIZE + i, x);
-            jnStore(out + f * JN_FIELD_SIZE + JN_LANES + i, y);
-            jnStore(out + f * JN_FIELD_SIZE + 2 * JN_LANES + i, z);
+            jnFloats w = jnLoad(weights + e + i), old = jnLoad(largest + i);
+            w = jnSelectAtLeast(w, -w, w, -w);
+            jnStore(sizes + i, jnLoad(sizes + i) + w);
+            jnStore(largest + i, jnSelectAtLeast(old, w, old, w));
         }
+    }
+    for (int i = 0; i < JN_LANES / 4; ++i) {
+        sum += (sizes[4 * i] + sizes[4 * i + 1]) + (sizes[4 * i + 2] + sizes[4 * i + 3]);
+    }
+    float most = LargestOf(largest);
+    bool good = sum > 1e-30f && sum < 1e30f;
+    float steps = good ? FACTOR_SUM / sum : 0.0f, limit = good ? FACTOR_MOST / most : 0.0f;
+    steps = steps < limit ? steps : limit;
+    for (size_t e = 0; e < count; e += JN_LANES) {
+        for (size_t i = 0; i < JN_LANES; ++i) {
+            factors[e + i] = jnToShort(weights[e + i] * steps);
+        }
+    }
+    jnSumPairs(modes->shapes + first * ENTRY, factors, count / 2, sums);
+    float unit = good ? 1.0f / steps : 0.0f;
+    for (int i = 0; i < JN_FIELD_SIZE; ++i) {
+        out[i] = unit * (float)sums[i];
     }
 }
 
@@ -136,14 +191,16 @@ static void Show(const jnModePass* pass, int first, int end)
     int fields = pass->added != NULL ? JN_MODE_FIELDS : 1;
     for (int block = first; block < end; ++block) {
         size_t b = (size_t)block;
-        float offsets[JN_MODE_FIELDS * JN_FIELD_SIZE] = {0};
+        float offsets[JN_MODE_FIELDS * JN_FIELD_SIZE];
         float* out = pass->added != NULL ? pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE : offsets;
         bool moves = modes->starts[b] < modes->starts[b + 1] && (pass->mask == NULL || pass->mask[b] != 0);
         if (moves) {
             jnBlockFrames frames;
-            SumShapes(pass, b, fields, offsets);
-            jnMakeFrames(
-                asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns, &frames);
+            for (int f = 0; f < fields; ++f) {
+                SumShapes(modes, b, pass->amplitudes + (size_t)f * pass->stride, offsets + f * JN_FIELD_SIZE);
+            }
+            jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
+                pass->aligned, &frames);
             for (int f = 0; f < fields; ++f) {
                 float turned[JN_FIELD_SIZE];
                 jnTurnBlock(&frames, false, offsets + f * JN_FIELD_SIZE, turned);
@@ -152,7 +209,7 @@ static void Show(const jnModePass* pass, int first, int end)
             if (pass->spins != NULL && fields == JN_MODE_FIELDS) {
                 AddSpin(pass, b, out, out + JN_FIELD_SIZE);
             }
-        } else if (pass->added != NULL) {
+        } else {
             memset(out, 0, JN_MODE_FIELDS * JN_FIELD_SIZE * sizeof(float));
         }
         if (pass->added == NULL && (moves || pass->base != NULL)) {

@@ -38,22 +38,71 @@ static size_t LayOut(jnModes* m, const jnAsset* asset)
     float* none;
     float** arrays[] = {m ? &m->stiffness : &none, m ? &m->damping : &none, m ? &m->gain : &none,
         m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none, m ? &m->middle : &none,
-        m ? &m->spins : &none, m ? &m->work : &none, m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none,
-        m ? &m->forces : &none, m ? &m->pairs : &none, m ? &m->turns[0] : &none, m ? &m->turns[1] : &none,
-        m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
-    const size_t floats[] = {lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS, count * JN_MODE_FIELDS * JN_LANES,
-        count * lanes, 4 * joints, 3 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes,
-        (size_t)asset->modes->pairCount, 4 * joints, 4 * joints, 4 * joints, 4 * joints};
+        m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none, m ? &m->added : &none,
+        m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none, m ? &m->pairs : &none,
+        m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
+    const size_t floats[] = {lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS, count * JN_MODE_FIELDS * JN_MODE_LANES,
+        count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes,
+        2 * lanes, (size_t)asset->modes->pairCount, 4 * joints, 4 * joints, 4 * joints, 4 * joints};
     size_t offset = jnAlignUp(sizeof(jnModes));
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         *arrays[i] = m != NULL ? (float*)(void*)((char*)m + offset) : NULL;
         offset += jnAlignUp(floats[i] * sizeof(float));
     }
+    size_t words = (joints + 63) / 64;
     if (m != NULL) {
         m->moving = m->now;
         m->movingSize = offset - (size_t)((char*)m->now - (char*)m);
+        m->neighbours = (uint64_t*)(void*)((char*)m + offset);
+        m->neighbourWords = (int)words;
     }
-    return offset;
+    return offset + jnAlignUp(joints * words * sizeof(uint64_t));
+}
+
+// Which joints move a vertex together.
+static void FindNeighbours(jnModes* m)
+{
+    const jnAsset* a = m->asset;
+    size_t words = (size_t)m->neighbourWords;
+    for (int b = 0; b < m->blockCount; ++b) {
+        size_t count = a->influenceStarts[b + 1] - a->influenceStarts[b];
+        for (size_t v = 0; v < JN_LANES; ++v) {
+            size_t at = (size_t)a->influenceStarts[b] * JN_LANES + v * count;
+            for (size_t k = 1; k < count; ++k) {
+                size_t first = a->influenceJoints[at], other = a->influenceJoints[at + k];
+                if (first != other && a->influenceWeights[at + k] > 0.0f) {
+                    m->neighbours[first * words + other / 64] |= (uint64_t)1 << other % 64;
+                }
+            }
+        }
+    }
+}
+
+static float Product(const float* a, const float* b)
+{
+    return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]);
+}
+
+void jnModes_Align(jnModes* m, const float* turns, jnModePass* pass)
+{
+    const jnAsset* a = m->asset;
+    size_t words = (size_t)m->neighbourWords;
+    for (size_t j = 0; j < (size_t)a->jointCount; ++j) {
+        int parent = a->joints[j].parent;
+        bool turned = parent >= 0 && Product(turns + 4 * j, m->aligned + 4 * (size_t)parent) < 0.0f;
+        for (size_t i = 0; i < 4; ++i) {
+            m->aligned[4 * j + i] = turned ? -turns[4 * j + i] : turns[4 * j + i];
+        }
+    }
+    pass->turns = m->aligned;
+    pass->aligned = true;
+    for (size_t i = 0; pass->aligned && i < (size_t)a->jointCount * words; ++i) {
+        size_t first = i / words, other = i % words * 64;
+        for (uint64_t bits = m->neighbours[i]; bits != 0; bits >>= 1, ++other) {
+            bool near = (bits & 1) == 0 || Product(m->aligned + 4 * first, m->aligned + 4 * other) >= 0.0f;
+            pass->aligned = pass->aligned && near;
+        }
+    }
 }
 
 size_t jnModes_ByteCount(const jnAsset* asset)
@@ -72,6 +121,7 @@ jnModes* jnMakeModes(void* memory, const jnAsset* asset, jnKernel kernel)
     m->lanes = jnBlockCount(m->count) * JN_LANES;
     m->blockCount = jnBlockCount(asset->springCount);
     LayOut(m, asset);
+    FindNeighbours(m);
     jnModes_Tune(m, -1, 1.0f, 1.0f, 1.0f);
     for (int i = 0; i < JN_HISTORY; ++i) {
         for (int j = 0; j < asset->jointCount; ++j) {
@@ -219,8 +269,8 @@ static int MakeColumns(jnModes* m, float share)
 static void SetPass(jnModes* m, const jnSprings* springs, const float* turns, jnModePass* pass)
 {
     const jnSpringsClock* clock = &springs->clock;
-    *pass = (jnModePass){
-        .asset = m->asset, .turns = turns, .own = clock->advanced ? clock->interval.own : 2, .sums = m->sums};
+    *pass = (jnModePass){.asset = m->asset, .own = clock->advanced ? clock->interval.own : 2, .sums = m->sums};
+    jnModes_Align(m, turns, pass);
     for (int i = 0; i < 4; ++i) {
         pass->samples[i] = springs->samples[clock->advanced ? clock->slots[i] : clock->base];
     }
@@ -230,13 +280,13 @@ static void SetPass(jnModes* m, const jnSprings* springs, const float* turns, jn
 // Runs a projection. results: [2][lanes], times the gain.
 static void Project(jnModes* m, const jnModePass* pass, float* results)
 {
-    memset(m->sums, 0, (size_t)m->count * JN_MODE_FIELDS * JN_LANES * sizeof(float));
+    memset(m->sums, 0, (size_t)m->count * JN_MODE_FIELDS * JN_MODE_LANES * sizeof(float));
     m->kernels->project(pass, 0, m->blockCount);
     for (int k = 0; k < m->count; ++k) {
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            const float* lanes = m->sums + ((size_t)k * JN_MODE_FIELDS + (size_t)f) * JN_LANES;
+            const float* lanes = m->sums + ((size_t)k * JN_MODE_FIELDS + (size_t)f) * JN_MODE_LANES;
             float sum = 0.0f;
-            for (int i = 0; i < JN_LANES; ++i) {
+            for (int i = 0; i < JN_MODE_LANES; ++i) {
                 sum += lanes[i];
             }
             results[(size_t)f * (size_t)m->lanes + (size_t)k] = m->gain[k] * sum;
@@ -428,12 +478,12 @@ void jnModes_At(jnModes* m, const jnSprings* springs, double fraction, float* st
 void jnModes_Fill(jnModes* m, const float* state, const float* turns, const uint8_t* mask)
 {
     jnModePass pass = {.asset = m->asset,
-        .turns = turns,
         .amplitudes = state,
         .spins = m->spins,
         .stride = (size_t)m->lanes,
         .mask = mask,
         .added = m->added};
+    jnModes_Align(m, turns, &pass);
     m->kernels->show(&pass, 0, m->blockCount);
 }
 

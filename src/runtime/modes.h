@@ -25,12 +25,15 @@ typedef struct jnModes {
     double coefficientTime; // 0: none
 
     // Scratch.
-    float* sums;    // [count][JN_MODE_FIELDS][JN_LANES]
-    float* columns; // [count][lanes], the turn under way
-    float* middle;  // [jointCount][4]
-    float* spins;   // [jointCount][3], by jnModes_At
-    float* work;    // [8][lanes]
-    float* added;   // [blockCount][2][3][JN_LANES], offsets and velocities, by jnModes_Fill
+    float* sums;          // [count][JN_MODE_FIELDS][JN_MODE_LANES]
+    float* columns;       // [count][lanes], the turn under way
+    float* middle;        // [jointCount][4]
+    float* spins;         // [jointCount][3], by jnModes_At
+    float* aligned;       // [jointCount][4], by jnModes_Align
+    uint64_t* neighbours; // [jointCount][neighbourWords], bits: joints that move a vertex together
+    int neighbourWords;
+    float* work;  // [8][lanes]
+    float* added; // [blockCount][2][3][JN_LANES], offsets and velocities, by jnModes_Fill
 
     // What a step changes: one stretch of memory.
     float* moving;
@@ -44,6 +47,10 @@ typedef struct jnModes {
 size_t jnModes_ByteCount(const jnAsset* asset);
 // Makes modes at a multiple of 64 in zeroed memory.
 jnModes* jnMakeModes(void* memory, const jnAsset* asset, jnKernel kernel);
+
+// A copy of rotations with signs such that, where it can be, joints that move one vertex have a positive product; sets
+// the pass to it.
+void jnModes_Align(jnModes* modes, const float* turns, jnModePass* pass);
 
 // The modes that live at a joint (all with -1) as in the asset, frequency, damping ratio and gain scaled.
 int jnModes_Tune(jnModes* modes, int joint, float hertzScale, float ratioScale, float gainScale);

@@ -12,38 +12,74 @@ typedef struct jnBlockFrames {
     float m[9][JN_LANES];
 } jnBlockFrames;
 
-// Blended quaternions of a block, not yet of unit length. turns: [joints][4].
-static inline void jnBlendTurns(
-    const uint16_t* joints, const float* weights, int count, const float* turns, float sum[4][JN_LANES])
+// The sign with which a joint's rotation joins that of a vertex' first joint: both are the same rotation.
+static inline float jnTurnSign(const float* first, const float* other)
 {
-    for (int v = 0; v < JN_LANES; ++v) {
-        const uint16_t* j = joints + v * count;
-        const float* w = weights + v * count;
-        const float* first = turns + 4 * (size_t)j[0];
-        float x = w[0] * first[0], y = w[0] * first[1], z = w[0] * first[2], c = w[0] * first[3];
-        for (int k = 1; k < count; ++k) {
-            const float* q = turns + 4 * (size_t)j[k];
-            float cosine = (first[0] * q[0] + first[1] * q[1]) + (first[2] * q[2] + first[3] * q[3]);
-            float weight = cosine < 0.0f ? -w[k] : w[k];
-            x += weight * q[0];
-            y += weight * q[1];
-            z += weight * q[2];
-            c += weight * q[3];
-        }
-        sum[0][v] = x;
-        sum[1][v] = y;
-        sum[2][v] = z;
-        sum[3][v] = c;
-    }
+    float cosine = (first[0] * other[0] + first[1] * other[1]) + (first[2] * other[2] + first[3] * other[3]);
+    return cosine < 0.0f ? -1.0f : 1.0f;
 }
 
-// The frames of block b. starts, joints and weights are the asset's influences.
+// Blended quaternions of a block, not yet of unit length, of `count` influences a vertex, a constant wherever this is
+// called. turns: [joints][4]; aligned: no sign needs a look.
+static inline void jnBlendTurns(
+    const uint16_t* joints, const float* weights, int count, const float* turns, bool aligned, float sum[4][JN_LANES])
+{
+#ifdef JN_VECTORS
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour q[4];
+        for (int v = 0; v < 4; ++v) {
+            const uint16_t* j = joints + (quad + v) * count;
+            const float* w = weights + (quad + v) * count;
+            const float* first = turns + 4 * (size_t)j[0];
+            q[v] = w[0] * jnLoadFour(first);
+            for (int k = 1; k < count; ++k) {
+                const float* other = turns + 4 * (size_t)j[k];
+                q[v] += (aligned ? w[k] : w[k] * jnTurnSign(first, other)) * jnLoadFour(other);
+            }
+        }
+        jnFour low = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
+        jnFour lower = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5);
+        jnFour high = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
+        jnFour higher = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
+        jnStoreFour(sum[0] + quad, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+        jnStoreFour(sum[1] + quad, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
+        jnStoreFour(sum[2] + quad, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
+        jnStoreFour(sum[3] + quad, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+    }
+#else
+    for (int v = 0; v < JN_LANES; ++v) {
+        const float* first = turns + 4 * (size_t)joints[v * count];
+        for (int k = 0; k < count; ++k) {
+            const float* other = turns + 4 * (size_t)joints[v * count + k];
+            float sign = k == 0 || aligned ? 1.0f : jnTurnSign(first, other);
+            for (int i = 0; i < 4; ++i) {
+                float part = weights[v * count + k] * sign * other[i];
+                sum[i][v] = k == 0 ? part : sum[i][v] + part;
+            }
+        }
+    }
+#endif
+}
+
+// The frames of block b. starts, joints and weights are the asset's influences; aligned: no two joints of one vertex
+// have quaternions more than a quarter turn of the sphere apart.
 static inline void jnMakeFrames(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
-    const float* turns, jnBlockFrames* frames)
+    const float* turns, bool aligned, jnBlockFrames* frames)
 {
     float q[4][JN_LANES];
     size_t at = (size_t)starts[b] * JN_LANES;
-    jnBlendTurns(joints + at, weights + at, (int)(starts[b + 1] - starts[b]), turns, q);
+    int count = (int)(starts[b + 1] - starts[b]);
+    if (!aligned || count > 4) {
+        jnBlendTurns(joints + at, weights + at, count, turns, aligned, q);
+    } else if (count == 1) {
+        jnBlendTurns(joints + at, weights + at, 1, turns, true, q);
+    } else if (count == 2) {
+        jnBlendTurns(joints + at, weights + at, 2, turns, true, q);
+    } else if (count == 3) {
+        jnBlendTurns(joints + at, weights + at, 3, turns, true, q);
+    } else {
+        jnBlendTurns(joints + at, weights + at, 4, turns, true, q);
+    }
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats x = jnLoad(q[0] + i), y = jnLoad(q[1] + i), z = jnLoad(q[2] + i), w = jnLoad(q[3] + i);
         jnFloats s = 2.0f / ((x * x + y * y) + (z * z + w * w)); // the length need not be 1

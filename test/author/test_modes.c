@@ -10,7 +10,7 @@ static double CapturedBy(const jnaModes* modes, const jnaModalSequence* s)
     double* rates = malloc(numbers * sizeof(double));
     double* amplitudes = malloc(numbers * sizeof(double));
     assert_int_equal(jnaModes_Force(modes, s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(modes, s, starts, rates, amplitudes, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(modes, s, starts, rates, amplitudes, NULL, NULL), jn_ok);
     double captured = jnaModes_Captured(modes, s, amplitudes, 0, s->frameCount, NULL);
     free(starts);
     free(rates);
@@ -127,7 +127,7 @@ static void TestAllModesAreTheSimulation(void** state)
     float* shown = malloc(3 * vertices * sizeof(float));
     d.force = malloc(d.size * sizeof(double));
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
     double worst = 0, most = 0;
     for (int n = 0; n + 1 < FRAMES; ++n) {
         double bends[2][3], from[3], to[3];

@@ -202,7 +202,7 @@ static void TurnAmplitudes(const double* turn, size_t n, double* x, double* work
 }
 
 jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double* starts, const double* rates,
-    double* amplitudes, jnError* error)
+    double* amplitudes, double* velocities, jnError* error)
 {
     size_t n = (size_t)m->modeCount;
     double* turn = calloc(n * n + 5 * n + 1, sizeof(double));
@@ -218,6 +218,9 @@ jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double
     }
     for (int frame = 0; frame < s->frameCount; ++frame) {
         memcpy(amplitudes + (size_t)frame * n, z, n * sizeof(double));
+        if (velocities != NULL) {
+            memcpy(velocities + (size_t)frame * n, p, n * sizeof(double));
+        }
         if (frame == s->frameCount - 1) {
             break;
         }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST_SPIN 0.003
+#define SMALLEST_SPIN 0.01
 #define STEPS 32767.0f
 
 typedef struct Writer {
@@ -64,9 +64,11 @@ static void Count(Writer* w)
     const jnaModes* m = w->m;
     size_t n = (size_t)m->modeCount, joints = (size_t)m->jointCount;
     for (int b = 0; b < w->blockCount; ++b) {
+        int entries = 0;
         for (int k = 0; k < m->modeCount; ++k) {
-            w->header.entryCount += IsThere(w, k, b);
+            entries += IsThere(w, k, b);
         }
+        w->header.entryCount += entries + entries % 2;
     }
     for (size_t i = 0; i < n * n; ++i) {
         int spins = 0;
@@ -92,6 +94,7 @@ static void FillModes(const Writer* w)
     }
 }
 
+// Numbers of a mode in a block as whole numbers; returns what one of them is worth.
 static float Quantize(const Writer* w, const float* numbers, double unit, int mode, int block, int16_t* out)
 {
     float most = MostOf(w, numbers, mode, block);
@@ -121,9 +124,17 @@ static void FillEntries(const Writer* w)
                 continue;
             }
             double root = sqrt(m->masses[k]);
+            int16_t shape[3 * JN_LANES];
             entryModes[e] = (uint16_t)k;
-            shapeScales[e] = Quantize(w, m->shapes, 1 / root, k, b, shapes + (size_t)e * 3 * JN_LANES);
+            shapeScales[e] = Quantize(w, m->shapes, 1 / root, k, b, shape);
             projectionScales[e] = Quantize(w, m->projections, root, k, b, projections + (size_t)e * 3 * JN_LANES);
+            for (size_t i = 0; i < 3 * JN_LANES; ++i) { // two entries interleaved
+                shapes[(size_t)(e / 2) * 6 * JN_LANES + 2 * i + e % 2] = shape[i];
+            }
+            e++;
+        }
+        if (e % 2 != 0) { // fills the block up; its numbers are 0
+            entryModes[e] = entryModes[e - 1];
             e++;
         }
     }
