@@ -38,3 +38,20 @@ void jnaDestroyModalFit(jnaModalFit* fit);
 /// The motion without what the modes explain of it: motion - R U z, for springs of single vertices on what is left
 /// (jnaFitSprings with the same targets). rest: [frameCount][vertexCount][3].
 jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* sequence, float* rest, jnError* error);
+
+/// Modes from motion alone, where there is no volume: scans, imported caches. Start from jnaDefaultDataModesDef.
+typedef struct jnaDataModesDef {
+    const jnaCharacter* character;
+    const jnaModalSequence* sequences; // [sequenceCount], each with its motion
+    int sequenceCount;
+    int perRegion;    // modes of one joint's flesh at most; 6
+    double share;     // of a region's motion that its modes are to hold; 0.95
+    int count;        // in all, the strongest; 64
+    double threshold; // as in jnaModesDef; 0.02
+} jnaDataModesDef;
+jnaDataModesDef jnaDefaultDataModesDef(void);
+
+/// Principal components of the motion in the skinned frames, joint by joint: the flesh of a joint is what its skin
+/// weights say, so that parts which merely move together are not tied. Each gets the frequency, damping and gain of a
+/// coarse grid that explains its amplitudes best; jnaFitModes refines them.
+jnResult jnaFindDataModes(const jnaDataModesDef* def, jnaModes* modes, jnError* error);

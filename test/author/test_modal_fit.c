@@ -161,12 +161,58 @@ static void TestUnseenModesStayAsTheyWere(void** state)
     DestroyCore(&core);
 }
 
+// Where there is no volume: components of the motion itself. They explain it, and carry over less than vibration modes.
+static void TestModesOfMotion(void** state)
+{
+    (void)state;
+    Core core = MakeCore(6);
+    jnaCharacter* c = &core.block.character;
+    for (int v = 0; v < c->vertexCount; ++v) { // both joints turn alike; each has half of the flesh
+        int near = c->positions[3 * v] > 0.15f;
+        c->influences[v] = (jnaInfluences){.joints = {(uint16_t)near, (uint16_t)(1 - near)}, .weights = {0.8f, 0.2f}};
+    }
+    jnaModalSequence s = RunCore(&core, CORE_JUMPING, DAMPING, 6);
+    jnaDataModesDef def = jnaDefaultDataModesDef();
+    def.character = c;
+    def.sequences = &s;
+    def.sequenceCount = 1;
+    def.threshold = 0;
+    jnaModes modes;
+    jnError error = {0};
+    if (jnaFindDataModes(&def, &modes, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(modes.modeCount >= 2 && modes.modeCount <= 12);
+    jnaModalFitDef fitDef = jnaDefaultModalFitDef();
+    fitDef.modes = &modes;
+    fitDef.character = c;
+    fitDef.sequences = &s;
+    fitDef.sequenceCount = 1;
+    fitDef.prior = 1e-3;
+    jnaModalFit fit;
+    assert_int_equal(jnaFitModes(&fitDef, &fit, &error), jn_ok);
+    Adopt(&modes, &fit);
+    double seen = CapturedBy(&modes, &s);
+    s = RunCore(&core, CORE_BOXING, DAMPING, 6);
+    double unseen = CapturedBy(&modes, &s);
+    print_message("%d modes of motion: seen %.4f, unseen %.4f\n", modes.modeCount, seen, unseen);
+    assert_true(seen > 0.9);
+    jnaDestroyModalFit(&fit);
+    jnaDestroyModes(&modes);
+    // No motion, no modes.
+    memcpy(core.positions, core.targets, 3 * (size_t)s.frameCount * (size_t)s.vertexCount * sizeof(float));
+    assert_int_equal(jnaFindDataModes(&def, &modes, &error), jn_badData);
+    assert_non_null(strstr(error.message, "no modes"));
+    DestroyCore(&core);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestNumbersAreFoundAgain),
         cmocka_unit_test(TestWhatIsLearnedCarriesOver),
         cmocka_unit_test(TestUnseenModesStayAsTheyWere),
+        cmocka_unit_test(TestModesOfMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,10 @@
 
 enum { JNA_MAX_MODES = 1024 };
 
+/// A third of the area of its triangles for every vertex, into zeroed areas [vertexCount]; 1 where there is no
+/// triangle.
+void jnaFindVertexAreas(const jnaCharacter* character, double* areas);
+
 /// Projection by mass-weighted least squares on the surface, (U^T M U)^-1 U^T M with the area around a vertex as mass.
 jnResult jnaModes_ProjectSurface(jnaModes* modes, const jnaCharacter* character, jnError* error);
 

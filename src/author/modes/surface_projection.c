@@ -13,7 +13,7 @@
 #define RIDGE 1e-9
 
 // A third of each triangle's area to each of its corners.
-static void FindAreas(const jnaCharacter* c, double* areas)
+void jnaFindVertexAreas(const jnaCharacter* c, double* areas)
 {
     for (int t = 0; t < c->triangleCount; ++t) {
         int v[3];
@@ -79,7 +79,7 @@ jnResult jnaModes_ProjectSurface(jnaModes* m, const jnaCharacter* c, jnError* er
                           ? jnFail(error, jn_outOfMemory, "out of memory for the projection of %zu modes", n)
                           : jn_ok;
     if (result == jn_ok) {
-        FindAreas(c, areas);
+        jnaFindVertexAreas(c, areas);
         double most = 0;
         for (size_t i = 0; i < n; ++i) {
             for (size_t k = 0; k <= i; ++k) {

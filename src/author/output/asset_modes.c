@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALLEST_SPIN 0.01
+#define SMALLEST_SPIN 0.005
 #define STEPS 32767.0f
 
 typedef struct Writer {
