@@ -7,8 +7,14 @@ int jnbBenchCharacter(double seconds);
 /// `asset`: a .jounce file with modes; NULL: the built-in figure, whose modes are found first.
 int jnbBenchModes(const char* asset, double seconds);
 
+/// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
+int jnbBenchVolume(const char* file);
+
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
+
+/// `file`: a character; NULL for the figure. `keep`: a folder for pictures of the poses; NULL for none.
+int jnbBenchContact(const char* file, const char* keep, double seconds);
 
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);

@@ -22,6 +22,7 @@ typedef struct jnaAssetDef {
     const jnaModes* modes;  // springs on modes; NULL (default): none
     bool restVertices;      // with modes: the springs of single vertices do not move; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
+    double detailShare;     // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;       // degrees: normals of the file closer than this at one vertex are one normal; default 1
 } jnaAssetDef;
 

@@ -72,8 +72,9 @@ typedef struct jnaVolumeReport {
     int outsideCount;       // lattice: surface vertices outside all tetrahedra
     double greatestOutside; // metres
     struct {
-        double surface, crossings, mesh, improve;      // seconds
-        double weights, bones, materials, clips, save; // of the stage "inside"
+        double surface, crossings, seeds, mesh, improve; // seconds
+        double program;                                  // the tetgen program's share of mesh
+        double weights, bones, materials, clips, save;   // of the stage "inside"
     } time;
     bool meshMade, insideMade; // by jnaUpdateVolume: which stage ran
 } jnaVolumeReport;

@@ -1,31 +1,32 @@
-// jounce bench: speed, always beside a limit measured in the same run.
+// jounce bench: speed, beside the limits that it is compared with.
 #include "bench.h"
 #include "cli.h"
 
 int jncBench(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bench [springs|character|modes|fit] [options]",
+        .synopsis = "jounce bench [WHAT] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench modes --asset hero/character.jounce\n",
+        .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
+                   "  jounce bench modes --asset hero/character.jounce\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT };
     int what = SPRINGS;
     double seconds = 2.0;
-    const char *keep = NULL, *asset = NULL;
+    const char *keep = NULL, *from = NULL, *asset = NULL;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|modes|fit",
+            .choices = "springs|character|modes|fit|volume|contact",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
             .value = &seconds,
             .argument = "S",
-            .range = {0.01, 600},
-            .help = "time for each race (default 2)"},
+            .range = {0.1, 60.0},
+            .help = "springs, character, modes: time for each figure (default 2)"},
         {.name = "--asset",
             .kind = jnc_text,
             .value = &asset,
@@ -35,7 +36,12 @@ int jncBench(int argc, char** argv)
             .kind = jnc_text,
             .value = &keep,
             .argument = "DIR",
-            .help = "fit: leave the arrays for bench/peers"},
+            .help = "fit: leave the arrays for bench/peers; contact: pictures of the poses"},
+        {.name = "--from",
+            .kind = jnc_text,
+            .value = &from,
+            .argument = "FILE",
+            .help = "volume: a character besides the built-in figure; contact: instead of it"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
@@ -43,12 +49,16 @@ int jncBench(int argc, char** argv)
         return code;
     }
     switch (what) {
-    case CHARACTER:
-        return jnbBenchCharacter(seconds);
-    case MODES:
-        return jnbBenchModes(asset, seconds);
+    case CONTACT:
+        return jnbBenchContact(from, keep, seconds);
+    case VOLUME:
+        return jnbBenchVolume(from);
     case FIT:
         return jnbBenchFit(keep);
+    case MODES:
+        return jnbBenchModes(asset, seconds);
+    case CHARACTER:
+        return jnbBenchCharacter(seconds);
     default:
         return jnbBenchSprings(seconds);
     }

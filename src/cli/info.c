@@ -119,6 +119,10 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
         a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
         a->timing == jn_timingExact ? "exact" : "causal");
     PrintModes(a);
+    if (a->driverCount > 0) {
+        printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
+            a->springCount - a->driverCount);
+    }
     for (int i = 0; i < a->clipCount; ++i) {
         jnAssetClip clip = jnAsset_Clip(a, i);
         printf("  %-9s %s: %d frames at %g Hz, %.2f s%s, for %s\n", i == 0 ? "clips" : "", clip.name, clip.frameCount,
@@ -162,6 +166,7 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     for (int axis = 0; axis < 3; ++axis) {
         json_array_append_new(bounds, PackRange(facts->bounds[axis]));
     }
+    json_object_set_new(root, "drivers", json_integer(a->driverCount));
     json_object_set_new(root, "hertz", PackRange(facts->hertz));
     json_object_set_new(root, "ratio", PackRange(facts->ratio));
     json_object_set_new(root, "bounds", bounds);

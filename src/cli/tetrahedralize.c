@@ -130,8 +130,8 @@ static void PrintInside(const json_t* inside, const jnaVolume* v)
 static void PrintTimes(const jnaVolumeReport* r)
 {
     if (r->meshMade) {
-        printf("  time: surface %.2f s, crossings %.2f s, %s %.2f s, improvement %.2f s\n", r->time.surface,
-            r->time.crossings, MethodName(r->method), r->time.mesh, r->time.improve);
+        printf("  time: surface %.2f s, crossings %.2f s, seeds %.2f s, %s %.2f s, improvement %.2f s\n",
+            r->time.surface, r->time.crossings, r->time.seeds, MethodName(r->method), r->time.mesh, r->time.improve);
     }
     if (r->insideMade) {
         printf("  time: weights %.2f s, bones %.2f s, materials %.2f s, clips %.2f s, picture and files %.2f s\n",
@@ -160,9 +160,10 @@ static void PrintJson(
     json_object_set_new(root, "notes", lines);
     json_object_set(root, "inside", inside);
     json_object_set_new(root, "seconds",
-        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "surface", r->time.surface, "crossings",
-            r->time.crossings, "mesh", r->time.mesh, "improve", r->time.improve, "weights", r->time.weights, "bones",
-            r->time.bones, "materials", r->time.materials, "clips", r->time.clips, "save", r->time.save));
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "surface", r->time.surface, "crossings",
+            r->time.crossings, "seeds", r->time.seeds, "mesh", r->time.mesh, "improve", r->time.improve, "weights",
+            r->time.weights, "bones", r->time.bones, "materials", r->time.materials, "clips", r->time.clips, "save",
+            r->time.save));
     json_dumpf(root, stdout, JSON_INDENT(2));
     putchar('\n');
 }

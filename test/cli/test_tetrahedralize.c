@@ -153,18 +153,44 @@ static void WrongUsageAndNoWorkspaceAreOneLine(void** state)
     assert_non_null(strstr(outcome.out, "example:"));
 }
 
-static void TheFigureIsFilledByTetgen(void** state)
+static void NeedTetgen(void)
 {
-    (void)state;
     if (system("command -v tetgen > which.txt 2>&1") != 0) {
         print_message("skipped: no tetgen\n");
         skip();
     }
+}
+
+static void TheFigureIsFilledByTetgen(void** state)
+{
+    (void)state;
+    NeedTetgen();
     assert_int_equal(RunJounce("new figure --figure").code, 0);
     Outcome outcome = RunJounce("tetrahedralize figure");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.out, "method tetgen: closed and free of crossings"));
     assert_non_null(strstr(outcome.out, "0 tetrahedra below 5"));
+}
+
+// Every file of the volume, pictures included, from 1 thread and from 3.
+static void ThreadsChangeNoByte(void** state)
+{
+    (void)state;
+    static const char* const methods[] = {"lattice --nodes 2000", "tetgen"};
+    NeedTetgen();
+    for (int m = 0; m < 2; ++m) {
+        for (int run = 0; run < 2; ++run) {
+            char line[128];
+            snprintf(line, sizeof(line), "tetrahedralize ws --force --method %s", methods[m]);
+            setenv("OMP_NUM_THREADS", run == 0 ? "1" : "3", 1);
+            Outcome outcome = RunJounce(line);
+            unsetenv("OMP_NUM_THREADS");
+            if (outcome.code != 0) {
+                fail_msg("exit %d: %s", outcome.code, outcome.error);
+            }
+            assert_int_equal(system(run == 0 ? "rm -rf first && cp -r ws/volume first" : "diff -r ws/volume first"), 0);
+        }
+    }
 }
 
 int main(void)
@@ -176,6 +202,7 @@ int main(void)
         cmocka_unit_test(BonesAndMaterialsOfTheManifestDoNotMakeTheMeshAgain),
         cmocka_unit_test(WrongUsageAndNoWorkspaceAreOneLine),
         cmocka_unit_test(TheFigureIsFilledByTetgen),
+        cmocka_unit_test(ThreadsChangeNoByte),
     };
     return cmocka_run_group_tests(tests, MakeWorkspace, LeaveScratchFolder);
 }

@@ -19,6 +19,7 @@ typedef struct jnaSections {
     bool failed;    // out of memory
     int32_t* place; // [vertexCount], the character's vertex to the asset's
     int springCount;
+    int driverCount; // 0: no coarse detail
     int normalCount;
     int32_t* groupOfFile; // [fileVertexCount]
 } jnaSections;
@@ -39,6 +40,11 @@ void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, norm
 // asset_modes.c
 void jnaAddModes(
     const jnaAssetDef* def, jnaSections* sections); // springs on modes, after the vertices have their order
+// asset_detail.c
+/// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
+/// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.
+int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count);
+void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* sections);
 
 // asset_rings.c
 void jnaAddRings(const jnaCharacter* character, jnaSections* sections); // after groupOfFile

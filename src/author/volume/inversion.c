@@ -2,7 +2,6 @@
 #include "inside_internal.h"
 
 #include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
 
 #include "character/affine.h"
 #include "internal.h"
@@ -67,8 +66,15 @@ static int CountNegative(const jnaVolume* v, const double* positions)
 {
     int count = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        double gradients[4][3];
-        count += !(jnaHatGradients(positions, v->tetrahedra + 4 * (size_t)t, gradients) > 0);
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double edges[3][3], normal[3];
+        for (int k = 0; k < 3; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                edges[k][i] = positions[3 * (size_t)c[k + 1] + (size_t)i] - positions[3 * (size_t)c[0] + (size_t)i];
+            }
+        }
+        jnaCross(edges[1], edges[2], normal);
+        count += !(jnaDot(edges[0], normal) > 0);
     }
     return count;
 }

@@ -244,7 +244,6 @@ static json_t* DescribeMaterials(const jnaVolume* v)
 
 static jnResult SaveInside(Inside* inside, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
     json_t *notes = json_array(), *root = NULL;
     for (int i = 0; i < inside->notes.count; ++i) {
         json_array_append_new(notes, json_string(inside->notes.lines[i]));
@@ -256,15 +255,8 @@ static jnResult SaveInside(Inside* inside, jnError* error)
     root = json_pack("{s:i, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "held", held, "joints", DescribeJoints(inside),
         "bones", DescribeBones(inside), "materials", DescribeMaterials(&inside->volume), "clips", inside->clips,
         "notes", notes);
-    jnResult result = root != NULL ? jnaJoinPath(inside->workspace, "volume/inside.json", path, error)
+    jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
                                    : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
-    jnaFile file;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
     json_decref(root);
     return result;
 }

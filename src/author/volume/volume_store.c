@@ -126,14 +126,8 @@ static jnResult SaveDescription(
         "influences", influences, "joints", v->jointCount, "materials", v->materialCount, "mesh",
         mesh != NULL ? mesh : json_null());
     json_decref(old);
-    jnaFile file;
-    result =
-        root != NULL ? jnaCreateFile(path, &file, error) : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    result = root != NULL ? jnaSaveJson(folder, "volume.json", root, 17, error)
+                          : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     json_decref(root);
     return result;
 }
