@@ -41,7 +41,7 @@ typedef struct jnaContactDef {
     const jnaVolume* volume; // heldBy and materials may be NULL: nothing held, shear modulus 10 kPa
     double restDistance; // flesh closer than this at rest does not touch; 0, the default: 3 times the median edge of
                          // the boundary, at least 2 % of the largest side of its box
-    double reach;        // pairs are kept while the gap is below this; 0: half the median edge
+    double reach;        // pairs are kept while the gap is below this; 0: twice the median edge
     bool gaps; // flesh that is closer, but across a gap (fingers, thighs), does touch; true. Across a gap: not
                // connected within 1.5 times restDistance around the node
 } jnaContactDef;

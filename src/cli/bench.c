@@ -11,15 +11,16 @@ int jncBench(int argc, char** argv)
         .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
                    "  jounce bench modes --asset hero/character.jounce\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH };
     int what = SPRINGS;
     double seconds = 2.0;
+    long poses = 24;
     const char *keep = NULL, *from = NULL, *asset = NULL;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|modes|fit|volume|contact",
+            .choices = "springs|character|modes|fit|volume|contact|flesh",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -36,12 +37,18 @@ int jncBench(int argc, char** argv)
             .kind = jnc_text,
             .value = &keep,
             .argument = "DIR",
-            .help = "fit: leave the arrays for bench/peers; contact: pictures of the poses"},
+            .help = "fit: leave the arrays for bench/peers; contact, flesh: pictures of the poses"},
         {.name = "--from",
             .kind = jnc_text,
             .value = &from,
             .argument = "FILE",
-            .help = "volume: a character besides the built-in figure; contact: instead of it"},
+            .help = "volume: a character besides the built-in figure; contact, flesh: instead of it"},
+        {.name = "--poses",
+            .kind = jnc_integer,
+            .value = &poses,
+            .argument = "N",
+            .range = {1, 100000},
+            .help = "flesh: random poses to solve (24)"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
@@ -49,6 +56,8 @@ int jncBench(int argc, char** argv)
         return code;
     }
     switch (what) {
+    case FLESH:
+        return jnbBenchFlesh(from, keep, (int)poses, seconds);
     case CONTACT:
         return jnbBenchContact(from, keep, seconds);
     case VOLUME:

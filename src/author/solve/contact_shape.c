@@ -160,7 +160,7 @@ static bool Measure(jnaContactShape* s, const jnaContactDef* def)
     free(edges);
     s->size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
     s->restDistance = def->restDistance > 0 ? def->restDistance : fmax(3 * s->medianEdge, restShare * s->size);
-    s->reach = def->reach > 0 ? def->reach : 0.5 * s->medianEdge;
+    s->reach = def->reach > 0 ? def->reach : 2 * s->medianEdge;
     s->flatVolume = flatShare * s->medianEdge * s->medianEdge * s->medianEdge;
     s->tolerance = touchShare * s->size;
     return true;

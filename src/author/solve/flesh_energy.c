@@ -40,21 +40,21 @@ static double AddContacts(const jnaFleshProblem* problem, const double* x, doubl
     for (int p = 0; p < problem->contacts->count; ++p) {
         const jnaContactPair* pair = &problem->contacts->pairs[p];
         const double* node = x + 4 * (size_t)places[pair->node];
-        double gap = 0;
+        double gap = 0, away[3];
         for (int k = 0; k < 3; ++k) {
-            double away = node[k];
+            away[k] = node[k];
             for (int c = 0; c < 3; ++c) {
-                away -= pair->weights[c] * x[4 * (size_t)places[pair->corners[c]] + (size_t)k];
+                away[k] -= pair->weights[c] * x[4 * (size_t)places[pair->corners[c]] + (size_t)k];
             }
-            gap += pair->normal[k] * away;
+            gap += pair->normal[k] * away[k];
         }
-        if (!(gap < 0)) {
-            continue;
-        }
-        double force = problem->contactFactor * pair->stiffness * gap;
-        energy += 0.5 * force * gap;
+        double offset = problem->contactOffsets[pair->node];
+        gap -= offset;
+        double stiffness = problem->contactFactor * pair->stiffness;
+        double slide = pair->gap < offset ? problem->slide : 0, across = gap < 0 ? (1 - slide) * gap : 0;
         for (int k = 0; k < 3; ++k) {
-            double push = force * pair->normal[k];
+            double push = stiffness * (across * pair->normal[k] + slide * (away[k] - offset * pair->normal[k]));
+            energy += 0.5 * push * (away[k] - offset * pair->normal[k]);
             size_t at = 4 * (size_t)places[pair->node] + (size_t)k;
             gradient[at] += push;
             for (int c = 0; c < 3; ++c) {

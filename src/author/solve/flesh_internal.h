@@ -21,6 +21,7 @@ struct jnaFlesh {
     bool hasSprings;   // any of them
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double shearSum;   // sum of V mu, J: what the energy of the elements is rounded against
     double unitForce;  // norm of the forces of all elements under a strain of one, N
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
     jnaElements elements;
@@ -41,10 +42,19 @@ typedef struct jnaFleshProblem {
     bool gravity;
     const jnaContacts* contacts; // NULL: none
     double contactFactor;
+    const double* contactOffsets; // [nodeCount], by node, metres that its pairs aim beyond the face
+    double slide;                 // stiffness of a pair along its face, as a share of that across
     double tolerance;
     int leastIterations, mostIterations;
+    bool goesOn;              // with what the minimizer remembers of a problem that differs little
     struct jnaNewton* newton; // its directions instead of L-BFGS; NULL: none
 } jnaFleshProblem;
+
+// What L-BFGS remembers of its steps; the vectors themselves are in the solver.
+typedef struct jnaStepMemory {
+    int count, newest;
+    double bends[JNA_PAIRS]; // s . y
+} jnaStepMemory;
 
 typedef struct jnaFleshOutcome {
     bool converged;
@@ -56,16 +66,18 @@ typedef struct jnaFleshOutcome {
 struct jnaFleshSolver {
     const jnaFlesh* flesh;
     jnaContactFinder* finder;
-    jnaContacts contacts;
-    void* block;                                   // one block for all arrays below
-    double *x, *trial;                             // [nodeCount][4]
-    double *gradient, *trialGradient;              // [nodeCount][4]
-    double* absolute;                              // [nodeCount][4]
-    double* unpadded;                              // [nodeCount][3], by node
-    double *pulls, *pullTargets;                   // [freeCount], [freeCount][4]
-    double *old, *pace;                            // [nodeCount][4], x* and v* of a step
-    double* skinned[3];                            // [nodeCount][3], by node: before, at and after the start of a step
-    float* direction;                              // [freeCount + 1][4]
+    jnaContacts contacts, found;
+    void* block;                      // one block for all arrays below
+    double *x, *trial;                // [nodeCount][4]
+    double *gradient, *trialGradient; // [nodeCount][4]
+    double* absolute;                 // [nodeCount][4]
+    double* contactOffsets;           // [nodeCount], by node
+    double* unpadded;                 // [nodeCount][3], by node
+    double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
+    double *old, *pace;               // [nodeCount][4], x* and v* of a step
+    double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
+    float* direction;                 // [freeCount + 1][4]
+    jnaStepMemory memory;
     float* steps[JNA_PAIRS];                       // [freeCount + 1][4], s
     float* changes[JNA_PAIRS];                     // [freeCount + 1][4], y
     double *transforms, *oldTransforms, *relative; // [jointCount][12]
@@ -98,14 +110,19 @@ void jnaCarryNodes(jnaFleshSolver* solver);
 void jnaPoseOnPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
 // The pose between two frames, smooth in time.
 void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
+// Refuses a frame that holds a number that is not finite; and all frames that motion from one to the next reads.
+jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error);
+jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error);
 // The greatest angle of a joint from rest, roots left out, radians.
 double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
 // Where the bone of a node takes it in the pose at hand, and that for all held nodes of x.
 void jnaBoneTarget(const jnaFleshSolver* solver, int node, double* target);
 void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x);
-// flesh_pose.c: solves the problem with contact in rounds. tolerance: of the last; rounds: at most.
-jnResult jnaSolveWithContact(
-    jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, jnaFleshReport* report, jnError* error);
+// flesh_contact.c: solves the problem with contact: at most `rounds` in which the pairs settle, then, `toTheEnd`, until
+// they hold.
+jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, bool toTheEnd,
+    jnaFleshReport* report, jnError* error);
+void jnaForgetContacts(jnaFleshSolver* solver);
 // Springs of bones as pulls; returns false where there are none.
 bool jnaPullToBones(jnaFleshSolver* solver);
 // Place order to node order and back.

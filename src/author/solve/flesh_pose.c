@@ -3,7 +3,7 @@
 // Equilibria are not unique, so every pose is reached the same way: the joints turn from rest to the pose in a number
 // of equal steps that depends on the pose alone, the flesh is carried along by skinning and relaxed at each. Only the
 // last is solved to the end.
-#include "newton.h"
+#include "flesh_internal.h"
 
 #include "jounce-author/inside.h"
 
@@ -13,92 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PATH_TOLERANCE = 1e-2;  // of steps on the way
-static const double ROUND_TOLERANCE = 5e-3; // between two looks at the contact
-static const double ANGLE_PER_STEP = 0.6;   // radians that a joint may turn in one step
-static const double CONTACT_FACTOR = 20;    // times shear modulus times edge: stiff enough, not yet stuck
-static const double LEAST_DEPTH = 1e-3;     // metres: a penetration that is looked after again
-enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 10, NEWTON_ITERATIONS = 100 };
-
-static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
-{
-    report->converged = outcome->converged;
-    report->residual = outcome->residual;
-    report->iterations += outcome->iterations;
-    report->evaluations += outcome->evaluations;
-    report->invertedCount = outcome->invertedCount;
-    report->time.forces += outcome->forceSeconds;
-    report->time.solve += outcome->solveSeconds;
-}
-
-static jnResult FindContacts(
-    jnaFleshSolver* solver, jnaPenetration* penetration, jnaFleshReport* report, jnError* error)
-{
-    double started = jnaSeconds();
-    jnaUnpadNodes(solver->flesh, solver->x, solver->unpadded);
-    jnResult result = jnaContactFinder_Find(solver->finder, solver->unpadded, &solver->contacts, penetration, error);
-    report->time.contact += jnaSeconds() - started;
-    return result;
-}
-
-// What L-BFGS could not end, Newton does; or all of it where that is asked for.
-static jnResult Minimize(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
-{
-    jnaFleshOutcome outcome;
-    bool newton = solver->flesh->def.newton;
-    if (!newton) {
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
-        newton = !outcome.converged && problem->tolerance <= solver->flesh->def.poseTolerance;
-    }
-    if (newton) {
-        if (solver->newton == NULL) {
-            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
-            if (result != jn_ok) {
-                return result;
-            }
-        }
-        int most = problem->mostIterations;
-        problem->newton = solver->newton;
-        problem->mostIterations = NEWTON_ITERATIONS;
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
-        problem->newton = NULL;
-        problem->mostIterations = most;
-    }
-    return jn_ok;
-}
-
-jnResult jnaSolveWithContact(
-    jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, jnaFleshReport* report, jnError* error)
-{
-    double tolerance = problem->tolerance;
-    if (solver->finder == NULL) {
-        return Minimize(solver, problem, report, error);
-    }
-    problem->contacts = &solver->contacts;
-    problem->contactFactor = CONTACT_FACTOR;
-    jnResult result = FindContacts(solver, &report->solved, report, error);
-    for (int round = 0; result == jn_ok && round < rounds; ++round) {
-        // Early rounds need no more than to see where the pairs go.
-        bool last = solver->contacts.count == 0 || round + 1 == rounds || tolerance >= ROUND_TOLERANCE;
-        problem->tolerance = last ? tolerance : ROUND_TOLERANCE;
-        int before = solver->contacts.count;
-        result = Minimize(solver, problem, report, error);
-        if (result == jn_ok) {
-            result = FindContacts(solver, &report->solved, report, error);
-        }
-        if (result == jn_ok && report->solved.depth < LEAST_DEPTH && solver->contacts.count <= before) {
-            if (last) {
-                break;
-            }
-            rounds = round + 2; // the pairs have settled: one more, to the end
-        }
-    }
-    problem->tolerance = tolerance;
-    report->contactCount = solver->contacts.count;
-    return result;
-}
+static const double PATH_TOLERANCE = 1e-2; // of steps on the way
+static const double ANGLE_PER_STEP = 0.6;  // radians that a joint may turn in one step
+enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, PATH_ROUNDS = 2, LAST_ROUNDS = 8 };
 
 bool jnaPullToBones(jnaFleshSolver* solver)
 {
@@ -133,7 +50,7 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
         .mostIterations = last ? MOST_ITERATIONS : PATH_ITERATIONS,
     };
-    return jnaSolveWithContact(solver, &problem, last ? LAST_ROUNDS : PATH_ROUNDS, report, error);
+    return jnaSolveWithContact(solver, &problem, last ? LAST_ROUNDS : PATH_ROUNDS, last, report, error);
 }
 
 static jnResult FollowPath(
@@ -142,7 +59,7 @@ static jnResult FollowPath(
     const jnaFlesh* flesh = solver->flesh;
     jnaPadNodes(flesh, flesh->def.volume->nodes, solver->x);
     jnaPoseTransforms(flesh->def.character, NULL, 0, solver->transforms);
-    solver->contacts.count = 0;
+    jnaForgetContacts(solver);
     report->pathSteps = steps;
     jnResult result = jn_ok;
     for (int i = 1; result == jn_ok && i <= steps; ++i) {
@@ -165,27 +82,15 @@ static void Judge(jnaFleshReport* report)
     report->converged = report->reason[0] == 0;
 }
 
-static bool IsFinite(const jnaClip* clip, int frame)
-{
-    size_t first = (size_t)frame * (size_t)clip->jointCount, count = (size_t)clip->jointCount;
-    float sum = 0;
-    for (size_t i = 4 * first; i < 4 * (first + count); ++i) {
-        sum += 0 * clip->rotations[i];
-    }
-    for (size_t i = 3 * first; i < 3 * (first + count); ++i) {
-        sum += 0 * clip->translations[i] + (clip->scales != NULL ? 0 * clip->scales[i] : 0);
-    }
-    return sum == 0;
-}
-
 // What a pose begins with, whatever the path: checks, and the penetration of skinning.
 static jnResult BeginPose(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
-    if (!IsFinite(clip, frame)) {
-        return jnFail(error, jn_badData, "frame %d of clip %s holds a number that is not finite", frame, clip->name);
+    jnResult result = jnaCheckPose(clip, frame, error);
+    if (result != jn_ok) {
+        return result;
     }
     if (solver->finder == NULL) {
         return jn_ok;
