@@ -4,6 +4,8 @@
 /// `seconds` is about how long a race may take.
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
+/// `asset`: a .jounce file with modes; NULL: the built-in figure, whose modes are found first.
+int jnbBenchModes(const char* asset, double seconds);
 
 /// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
 int jnbBenchVolume(const char* file);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jounce-author/character.h"
+#include "jounce-author/modes.h"
 #include "jounce/asset.h"
 #include "jounce/springs.h"
 
@@ -18,6 +19,8 @@ typedef struct jnaAssetDef {
     jnTiming timing;        // default causal
     jnStart start;          // default moving
     double rate;            // frames a second; default 30
+    const jnaModes* modes;  // springs on modes; NULL (default): none
+    bool restVertices;      // with modes: the springs of single vertices do not move; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     double detailShare;     // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;       // degrees: normals of the file closer than this at one vertex are one normal; default 1

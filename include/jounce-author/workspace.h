@@ -41,6 +41,13 @@ typedef enum jnaSpringMode {
     jna_springsAttribute, // the same by an attribute of the character's file
 } jnaSpringMode;
 
+/// What moves: a spring per vertex, springs on vibration modes, or both.
+typedef enum jnaSpringLayer {
+    jna_layerVertex,
+    jna_layerModal,
+    jna_layerBoth,
+} jnaSpringLayer;
+
 typedef struct jnaManifestSpring {
     char* joint;
     double hertz;
@@ -107,14 +114,20 @@ typedef struct jnaManifest {
         jnaNetworkKind kind; // cnn
     } network;
     struct {
-        jnaSpringMode mode;  // uniform
-        double hertz;        // 3
-        double dampingRatio; // 0.2
+        jnaSpringLayer layer; // vertex
+        jnaSpringMode mode;   // uniform
+        double hertz;         // 3
+        double dampingRatio;  // 0.2
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
+    struct {
+        double count;        // at most, a whole number; 64
+        double cutoff;       // hertz; 25
+        double dampingRatio; // 0.15
+    } modes;
 } jnaManifest;
 
 /// How many poses a manifest asks for, by its number or by default.
@@ -138,6 +151,7 @@ typedef struct jnaWorkspaceDef {
     int clipCount;
     const char* const* clipNames;
     const char* const* clipFiles; // [clipCount], besides the clips inside the character's file
+    jnaSpringLayer layer;         // vertex
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]
@@ -179,14 +193,15 @@ jnaExportDef jnaDefaultExportDef(void);
 
 /// What went into the file.
 typedef struct jnaExported {
-    int vertexCount, jointCount, clipCount;
+    int vertexCount, jointCount, clipCount, modeCount;
 } jnaExported;
 
 /// Writes character, clips and the springs of the manifest as one file for the runtime.
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
 
-/// Runs what is stale, in order: import, export. One note per stage tells what happened.
+/// Runs what is stale, in order: import, volume and modes where the springs are on modes, export. One note per stage
+/// tells what happened.
 jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error);
 
 /// A step of the pipeline: what it reads and what it writes. Paths are relative to the workspace or absolute.

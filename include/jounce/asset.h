@@ -58,6 +58,41 @@ typedef struct jnAssetClip {
     const float* scales;       // [frameCount][jointCount][3], local; NULL: the rest pose's
 } jnAssetClip;
 
+/// One vibration mode, as it is in the file. Modes have unit modal mass: amplitudes are in metres times the root of a
+/// kilogram.
+typedef struct jnAssetMode {
+    float stiffness;     // 1/s^2
+    float damping;       // 1/s
+    float gain;          // of what drives it; 1 is what the physics says
+    float largest;       // how far the farthest vertex moves at unit amplitude
+    float massShare;     // of the flesh's mass, 0 to 1
+    int32_t joint;       // that most of it lives at
+    int32_t vertexCount; // that it moves
+    uint32_t reserved;   // 0
+} jnAssetMode;
+
+/// A joint's share in turning one mode into another, as it is in the file.
+typedef struct jnAssetSpin {
+    uint32_t pair;
+    float share[3]; // by axis of the joint's rest frame: of the axis crossed with the second mode, in the first
+} jnAssetSpin;
+
+/// Springs on vibration modes: sparse, a mode has entries in the blocks of 16 vertices that it moves.
+typedef struct jnAssetModes {
+    int modeCount, entryCount, pairCount, spinCount;
+    bool movesVertices;            // the springs of single vertices move as well
+    const jnAssetMode* modes;      // [modeCount]
+    const uint32_t* starts;        // [blockCount + 1], entries of each block; even
+    const uint16_t* entryModes;    // [entryCount], rising within a block but for a last one that fills it up
+    const float* shapeScales;      // [entryCount], what a unit of `shapes` is
+    const float* projectionScales; // [entryCount], what a unit of `projections` is
+    const int16_t* shapes;         // [entryCount / 2][3][16][2], two entries interleaved
+    const int16_t* projections;    // [entryCount][3][16]
+    const uint16_t* pairs;         // [pairCount][2], modes of a pair, the larger first
+    const uint32_t* spinStarts;    // [jointCount + 1]
+    const jnAssetSpin* spins;      // [spinCount]
+} jnAssetModes;
+
 /// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. "Vertices" are welded, one per point
 /// of the surface; "file vertices" are those of the source file, split at UV seams and hard edges.
 typedef struct jnAsset {
@@ -84,13 +119,14 @@ typedef struct jnAsset {
                            // follow each other are a triangle's; the vertex itself again where a walk ends
     int driverCount;       // vertices that are stepped at coarse detail come first; 0: the asset has no such detail
     const jnAssetFollower*
-        followers;            // of the vertices from driverCount to the end of the last block with springs; NULL: none
-    const float* uvs;         // [fileVertexCount][2]; NULL: none
-    const int32_t* order;     // [vertexCount], the vertex's number in the source; NULL: the same
-    const jnAssetPart* parts; // [partCount]
-    size_t byteCount;         // of the file
-    bool weldIsIdentity;      // file vertices are vertices
-    bool normalsAreIdentity;  // file vertices are normals
+        followers;             // of the vertices from driverCount to the end of the last block with springs; NULL: none
+    const float* uvs;          // [fileVertexCount][2]; NULL: none
+    const int32_t* order;      // [vertexCount], the vertex's number in the source; NULL: the same
+    const jnAssetPart* parts;  // [partCount]
+    const jnAssetModes* modes; // NULL: none; every vertex in a mode is below springCount, and there are no drivers
+    size_t byteCount;          // of the file
+    bool weldIsIdentity;       // file vertices are vertices
+    bool normalsAreIdentity;   // file vertices are normals
 } jnAsset;
 
 /// What to load.

@@ -106,6 +106,19 @@ JN_API jnResult jnCharacter_SolveLoop(
 /// asset has none. The root that inertia looks at is the asset's first joint.
 JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
 
+/// Adds to the velocity of one vertex, or of all within `radius` of `center` with a smooth fall-off, m/s: to the
+/// springs of those vertices, and to the modes by what their shapes hold of it. Felt by the next step.
+JN_API void jnCharacter_AddImpulse(jnCharacter* character, int vertex, const float velocity[3]);
+JN_API void jnCharacter_AddImpulseSphere(
+    jnCharacter* character, const float center[3], float radius, const float velocity[3]);
+
+/// Tunes the modes that live at a joint (-1: all) in an artist's units: frequency times hertzScale, damping ratio times
+/// ratioScale, how strongly they are driven times gainScale; all over what the asset says. Returns how many modes that
+/// were; 0 where a scale is negative or not finite. The springs' force, cap, strength, inertia and teleport threshold
+/// (jnCharacter_Springs) hold for modes as well.
+JN_API int jnCharacter_TuneModes(
+    jnCharacter* character, int joint, float hertzScale, float ratioScale, float gainScale);
+
 /// Level of detail: springs of a block of 16 vertices whose mask is 0 throughout rest on their targets and are not
 /// stepped; they take up their motion again, from rest, when the mask is set. NULL: all move. mask: [springCount].
 JN_API void jnCharacter_SetMask(jnCharacter* character, const uint8_t* mask);

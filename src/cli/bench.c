@@ -8,25 +8,31 @@ int jncBench(int argc, char** argv)
         .synopsis = "jounce bench [WHAT] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n",
+        .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
+                   "  jounce bench modes --asset hero/character.jounce\n",
     };
-    enum { SPRINGS, CHARACTER, FIT, VOLUME, CONTACT, FLESH };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
-    const char *keep = NULL, *from = NULL;
+    const char *keep = NULL, *from = NULL, *asset = NULL;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|fit|volume|contact|flesh",
+            .choices = "springs|character|modes|fit|volume|contact|flesh",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
             .value = &seconds,
             .argument = "S",
             .range = {0.1, 60.0},
-            .help = "springs, character: time for each figure (default 2)"},
+            .help = "springs, character, modes: time for each figure (default 2)"},
+        {.name = "--asset",
+            .kind = jnc_text,
+            .value = &asset,
+            .argument = "FILE",
+            .help = "modes: a character file (the built-in figure)"},
         {.name = "--keep",
             .kind = jnc_text,
             .value = &keep,
@@ -58,6 +64,8 @@ int jncBench(int argc, char** argv)
         return jnbBenchVolume(from);
     case FIT:
         return jnbBenchFit(keep);
+    case MODES:
+        return jnbBenchModes(asset, seconds);
     case CHARACTER:
         return jnbBenchCharacter(seconds);
     default:

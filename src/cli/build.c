@@ -7,8 +7,10 @@ int jncBuild(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce build WORKSPACE",
-        .about = "Runs the stages of a workspace that are out of date, in order: import, export. The outcome is\n"
-                 "WORKSPACE/character.jounce, the file that the runtime plays.\n",
+        .about =
+            "Runs the stages of a workspace that are out of date, in order: import, then volume and modes where the\n"
+            "manifest's springs are on modes, export. The outcome is WORKSPACE/character.jounce, the file that the\n"
+            "runtime plays.\n",
         .example = "  jounce new hero --from hero.glb && jounce build hero\n",
     };
     const char* workspace = NULL;

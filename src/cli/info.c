@@ -83,6 +83,30 @@ static const char* SkinningName(const jnAsset* a)
 
 static const char* const curves[] = {"step", "linear", "cubic"};
 
+// Frequencies of the modes, and the share of vertices that a mode has on average.
+static Range ModeHertz(const jnAssetModes* m, double* density, int vertexCount)
+{
+    Range hertz = {HUGE_VAL, -HUGE_VAL};
+    *density = 0;
+    for (int k = 0; k < m->modeCount; ++k) {
+        Widen(&hertz, (double)jnHertzFromStiffness(m->modes[k].stiffness));
+        *density += (double)m->modes[k].vertexCount / m->modeCount / vertexCount;
+    }
+    return hertz;
+}
+
+static void PrintModes(const jnAsset* a)
+{
+    double density;
+    if (a->modes == NULL) {
+        return;
+    }
+    Range hertz = ModeHertz(a->modes, &density, a->vertexCount);
+    printf("  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, %d turning pairs; springs of vertices %s\n",
+        a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->pairCount,
+        a->modes->movesVertices ? "move as well" : "rest");
+}
+
 static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
 {
     printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
@@ -94,6 +118,7 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n", a->springCount,
         a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
         a->timing == jn_timingExact ? "exact" : "causal");
+    PrintModes(a);
     if (a->driverCount > 0) {
         printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
             a->springCount - a->driverCount);
@@ -145,6 +170,17 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     json_object_set_new(root, "hertz", PackRange(facts->hertz));
     json_object_set_new(root, "ratio", PackRange(facts->ratio));
     json_object_set_new(root, "bounds", bounds);
+    if (a->modes != NULL) {
+        double density;
+        Range modeHertz = ModeHertz(a->modes, &density, a->vertexCount);
+        json_object_set_new(root, "modes",
+            json_pack("{s:i, s:o, s:f, s:i, s:b}", "count", a->modes->modeCount, "hertz", PackRange(modeHertz),
+                "density", density, "entries", a->modes->entryCount, "movesVertices", (int)a->modes->movesVertices));
+    }
+    json_object_set_new(root, "layer",
+        json_string(a->modes == NULL          ? "vertex"
+                    : a->modes->movesVertices ? "modal+vertex"
+                                              : "modal"));
     json_object_set_new(root, "clips", clips);
     json_object_set_new(root, "sections", sections);
     json_object_set_new(root, "instanceBytes", json_integer((json_int_t)facts->instanceBytes));

@@ -8,6 +8,7 @@ static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
     {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
+    {"modes", "find the vibration modes of a character's flesh", jncModes},
     {"simulate", "solve the flesh in poses and clips", jncSimulate},
     {"audit", "solve some poses in several ways and compare", jncAudit},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},

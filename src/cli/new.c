@@ -147,11 +147,13 @@ int jncNew(int argc, char** argv)
         ".npy, with the\n"
         "vertices in the file's order. The first clip is for training, the others for tests: edit "
         "manifest.yaml to change\n"
-        "that.\n",
-        "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"};
+        "that. --layer modal puts the springs on the flesh's vibration modes, found by jounce build.\n",
+        "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
+        "  jounce new hero --from hero.glb --layer modal && jounce build hero\n"};
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;
+    int layer = 0;
     bool json = false, scaled = false, figure = false;
     const jncOption options[] = {
         {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
@@ -169,6 +171,12 @@ int jncNew(int argc, char** argv)
             .argument = "CLIP=FILE",
             .help = "ground-truth motion of a clip",
             .arity = 1},
+        {.name = "--layer",
+            .kind = jnc_choice,
+            .value = &layer,
+            .argument = "LAYER",
+            .help = "what moves: vertex, modal or modal+vertex (vertex)",
+            .choices = "vertex|modal|modal+vertex"},
         {.name = "--rate", .kind = jnc_number, .value = &rate, .argument = "HZ", .help = "frames a second (30)"},
         {.name = "--scale",
             .kind = jnc_number,
@@ -198,6 +206,7 @@ int jncNew(int argc, char** argv)
         def.character = figure ? JNA_FIGURE_SOURCE : from;
         def.rate = rate;
         def.scale = scale;
+        def.layer = (jnaSpringLayer)layer;
         def.clipCount = clipPairs.count;
         def.clipNames = clipPairs.names;
         def.clipFiles = clipPairs.files;

@@ -71,6 +71,7 @@ static const Rule rules[] = {
     {JN_SECTION_FOLLOWERS, false, VIEW(followers)},
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
+    {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -307,6 +308,12 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         if (rules[i].id == JN_SECTION_FOLLOWERS) {
             block->view.driverCount =
                 jnBlockCount(block->view.springCount) * JN_LANES - (int)(entry->size / sizeof(jnAssetFollower));
+        }
+        if (rules[i].id == JN_SECTION_MODES) {
+            jnResult result = jnReadModes(block, entry->size, error);
+            if (result != jn_ok) {
+                return result;
+            }
         }
         if (rules[i].id == JN_SECTION_INFLUENCE_STARTS || rules[i].id == JN_SECTION_RING_STARTS) {
             jnResult result = jnCheckStarts(block, rules[i].id, error);

@@ -32,10 +32,10 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_PARTS JN_SECTION_ID('P', 'A', 'R', 'T')
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
+#define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 // Kept for what is to come.
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
-#define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
 
 typedef struct jnAssetHeader {
     char magic[8];
@@ -76,6 +76,23 @@ typedef struct jnAssetClipEntry {
     uint64_t reserved; // 0
 } jnAssetClipEntry;
 
+enum { JN_MAX_ASSET_MODES = 1024 };
+
+// The beginning of section MODE. The arrays of jnAssetModes follow in their order, each at a multiple of 64 bytes from
+// the section's start.
+typedef struct jnAssetModesHeader {
+    int32_t modeCount, entryCount, pairCount, spinCount;
+    uint32_t movesVertices; // 0 or 1
+    uint32_t reserved[11];  // 0
+} jnAssetModesHeader;
+
+enum { JN_MODE_ARRAYS = 10 };
+// Where the arrays of section MODE begin and, last, where it ends. Counts are known to be in range.
+void jnPlaceModes(
+    const jnAssetModesHeader* header, int blockCount, int jointCount, uint64_t places[JN_MODE_ARRAYS + 1]);
+
+_Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 32, "no padding in the file");
+_Static_assert(sizeof(jnAssetSpin) == 16, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
 _Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152 && sizeof(jnAssetFollower) == 32,
@@ -89,7 +106,9 @@ typedef struct jnAssetBlock {
     const jnAssetClipEntry* clips;
     const float* clipData;
     uint64_t clipDataCount; // floats
-    const char* source;     // while loading
+    const jnAssetModesHeader* modesHeader;
+    jnAssetModes modes; // what view.modes points at
+    const char* source; // while loading
     jnAllocator allocator;
 } jnAssetBlock;
 
@@ -98,5 +117,7 @@ uint64_t jnAssetChecksum(const void* bytes, size_t size);
 
 // asset_check.c: looks at every number of every section; the sizes are known to be right.
 jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
+// asset_modes.c: places and checks section MODE, `size` bytes at block->modesHeader.
+jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error);
 // The same for INFS or RNGS alone, before the size of another section is taken from it.
 jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error);

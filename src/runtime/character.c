@@ -5,10 +5,10 @@
 
 enum { SNAPSHOT_MAGIC = 0x31434e4a };
 
-// Precedes the bytes of a snapshot; those of the tail and of the springs follow.
+// Precedes the bytes of a snapshot; those of the tail, of the modes and of the springs follow.
 typedef struct SnapshotHead {
     uint32_t magic;
-    int32_t vertexCount;
+    int32_t vertexCount, modeCount;
     jnTailClock tail;
 } SnapshotHead;
 
@@ -45,7 +45,7 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def)
 {
     const jnAsset* asset = def->asset;
     size_t joints = (size_t)asset->jointCount, blocks = (size_t)asset->blockCount;
-    size_t dualJoints = asset->skinning == jn_skinDual ? joints : 0;
+    size_t dualJoints = asset->skinning == jn_skinDual || asset->modes != NULL ? joints : 0;
     size_t springBlocks = (size_t)jnBlockCount(SpringCount(def));
     size_t tailBlock = def->detail == jn_detailCoarse ? 0 : springBlocks, tail = (blocks - tailBlock) * JN_FIELD_SIZE;
     size_t normalBlocks = (size_t)jnBlockCount(asset->normalCount);
@@ -71,7 +71,14 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def)
         c->tailBlock = (int)tailBlock;
         c->coarse = def->detail == jn_detailCoarse;
     }
-    return offset + jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
+    offset += jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
+    if (asset->modes == NULL || asset->springCount == 0 || def->detail == jn_detailCoarse) {
+        return offset;
+    }
+    if (c != NULL) {
+        c->modes = (jnModes*)(void*)((char*)c + offset);
+    }
+    return offset + jnModes_ByteCount(asset);
 }
 
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
@@ -112,6 +119,9 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     c->ownsMemory = def->memory == NULL;
     c->lags = def->curve == jn_curveCubic && def->timing == jn_timingExact;
     LayOut(c, def);
+    if (c->modes != NULL) {
+        jnMakeModes(c->modes, c->asset, def->kernel);
+    }
     jnCharacter_Skin(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
     jnResult result = jn_ok;
     if (c->springCount > 0) {
@@ -120,6 +130,9 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
         springs.memorySize = size - springsAt;
         springs.allocator = def->allocator; // for loops
         result = jnCreateSprings(&springs, &c->springs, error);
+    }
+    if (c->springs != NULL) {
+        c->springs->resting = jnVerticesRest(c);
     }
     if (result != jn_ok) {
         jnDestroyCharacter(c);
@@ -163,7 +176,8 @@ void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 size_t jnCharacter_SnapshotSize(const jnCharacter* c)
 {
     size_t springs = c->springs != NULL ? jnSprings_SnapshotSize(c->springs) : 0;
-    return sizeof(SnapshotHead) + JN_TAIL_HISTORY * c->tailSize + springs;
+    size_t modes = c->modes != NULL ? c->modes->movingSize : 0;
+    return sizeof(SnapshotHead) + JN_TAIL_HISTORY * c->tailSize + modes + springs;
 }
 
 void jnCharacter_Save(const jnCharacter* c, void* snapshot)
@@ -172,12 +186,17 @@ void jnCharacter_Save(const jnCharacter* c, void* snapshot)
     memset(&head, 0, sizeof(head)); // padding too: equal states are equal bytes
     head.magic = SNAPSHOT_MAGIC;
     head.vertexCount = c->asset->vertexCount;
+    head.modeCount = c->modes != NULL ? c->modes->count : 0;
     memcpy(&head.tail, &c->tail, sizeof(head.tail));
     char* at = snapshot;
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {
         memcpy(at, c->tails[i], c->tailSize);
+    }
+    if (c->modes != NULL) {
+        memcpy(at, c->modes->moving, c->modes->movingSize);
+        at += c->modes->movingSize;
     }
     if (c->springs != NULL) {
         jnSprings_Save(c->springs, at);
@@ -192,11 +211,13 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
             jnCharacter_SnapshotSize(c), size);
     }
     memcpy(&head, snapshot, sizeof(head));
-    if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount) {
+    int modeCount = c->modes != NULL ? c->modes->count : 0;
+    if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount || head.modeCount != modeCount) {
         return jnFail(error, jn_badData, "the snapshot is of another character");
     }
     const char* at = (const char*)snapshot + sizeof(head);
-    const char* springs = at + JN_TAIL_HISTORY * c->tailSize;
+    const char* modes = at + JN_TAIL_HISTORY * c->tailSize;
+    const char* springs = modes + (c->modes != NULL ? c->modes->movingSize : 0);
     if (c->springs != NULL) {
         jnResult result =
             jnSprings_Restore(c->springs, springs, size - (size_t)(springs - (const char*)snapshot), error);
@@ -204,6 +225,9 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
             return result;
         }
         jnRestMaskedSprings(c);
+    }
+    if (c->modes != NULL) {
+        memcpy(c->modes->moving, modes, c->modes->movingSize);
     }
     c->tail = head.tail;
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lanes.h"
+#include "modes.h"
 #include "rig.h"
 #include "springs_internal.h"
 
@@ -19,6 +20,7 @@ typedef struct jnTailClock {
 struct jnCharacter {
     const jnAsset* asset;
     jnSprings* springs; // NULL: the asset has none
+    jnModes* modes;     // NULL: the asset has none
     const jnRigKernels* kernels;
     jnAllocator allocator;
     bool ownsMemory;
@@ -34,8 +36,8 @@ struct jnCharacter {
     // Scratch of a step.
     double* globals;       // [jointCount][12], joint to world, by TakePose
     float* palette;        // [jointCount][JN_PALETTE_SIZE], by TakePose
-    float* duals;          // [jointCount][JN_DUAL_SIZE], dual quaternions only
-    float* stretchPalette; // [jointCount][JN_PALETTE_SIZE], dual quaternions only
+    float* duals;          // [jointCount][JN_DUAL_SIZE], with dual quaternions or modes
+    float* stretchPalette; // [jointCount][JN_PALETTE_SIZE], as duals
     float* field;          // [blockCount][3][JN_LANES], skinned, where the springs' slot cannot take it
     float* positions;      // [blockCount * JN_LANES][3] and four floats more, by the step
     float* velocities;     // [blockCount * JN_LANES][3]
@@ -88,6 +90,22 @@ static inline void jnPackField(const float* field, int start, int first, int end
 
 // character_step.c
 void jnRestMaskedSprings(jnCharacter* character);
+
+// character_modes.c
+typedef void jnTakePose(jnCharacter* character, const jnPose* pose);
+// The springs of single vertices do not move: there are modes, and they are all there is.
+bool jnVerticesRest(const jnCharacter* character);
+// Whether the modes write this output themselves, after the springs did.
+bool jnModesShowDirectly(const jnCharacter* character, const jnSpringsOutput* output);
+// After the springs took a sample; advanced: over an interval.
+void jnStepModes(jnCharacter* character, bool advanced);
+// With exact timing, brings springs and modes to the newest sample.
+void jnFinishModes(jnCharacter* character);
+// Springs and modes at a fraction of the last interval.
+void jnShowModes(jnCharacter* character, double fraction, const jnSpringsOutput* output);
+// The part of a loop that is the modes', after the springs'.
+jnResult jnLoopModes(
+    jnCharacter* character, const jnCharacterLoop* loop, jnTakePose* take, int* unsolved, jnError* error);
 
 // character_tail.c
 // Takes the pose at hand as the next sample of the tail.

@@ -19,7 +19,7 @@ static void TakePose(jnCharacter* c, const jnPose* pose)
         return;
     }
     jnMakePalette(asset, c->globals, c->palette);
-    if (asset->skinning == jn_skinDual) {
+    if (asset->skinning == jn_skinDual || c->modes != NULL) {
         c->stretches = jnMakeDuals(asset, c->globals, c->duals, c->stretchPalette);
     }
 }
@@ -119,9 +119,13 @@ static void StepBlocks(jnCharacter* c, int first, int end)
     }
 }
 
-static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpringsOutput* out)
+static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpringsOutput* asked)
 {
     jnSprings* springs = c->springs;
+    // What the modes do not add to directly is shown once they have moved.
+    bool modal = c->modes != NULL, direct = !modal || (!jnVerticesRest(c) && jnModesShowDirectly(c, asked));
+    const jnSpringsOutput* out = direct ? asked : &(jnSpringsOutput){0};
+    uint32_t steps = springs->clock.steps;
     int blocks = c->springBlocks;
     jnTransform root = jnRigidPart(c->globals);
     // A root in a pause would make the springs follow it for good; without scaled inertia nothing needs it.
@@ -143,9 +147,16 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
         if (slot != NULL) {
             jnSkinBlocks(c, first, end, slot, 0);
         }
-        StepBlocks(c, first, end);
+        if (!jnVerticesRest(c) || !springs->pass.filled || springs->pass.inputFrame != NULL ||
+            springs->clock.dirty > 0) {
+            StepBlocks(c, first, end);
+        }
     }
     jnSprings_EndStep(springs);
+    if (modal) {
+        jnStepModes(c, springs->clock.steps != steps && !springs->restarted);
+        jnShowModes(c, 1.0, asked);
+    }
 }
 
 void jnCharacter_Step(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
@@ -178,7 +189,11 @@ void jnCharacter_Skin(jnCharacter* c, const jnPose* pose, const jnCharacterOutpu
 void jnCharacter_Finish(jnCharacter* c, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
-    if (c->springs != NULL) {
+    if (c->modes != NULL) {
+        jnFinishModes(c);
+        jnRestMaskedSprings(c);
+        jnShowModes(c, 1.0, &out);
+    } else if (c->springs != NULL) {
         jnSprings_Finish(c->springs, &out);
         jnRestMaskedSprings(c);
     }
@@ -192,7 +207,9 @@ void jnCharacter_Finish(jnCharacter* c, const jnCharacterOutput* output)
 void jnCharacter_Evaluate(jnCharacter* c, float fraction, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
-    if (c->springs != NULL) {
+    if (c->modes != NULL) {
+        jnShowModes(c, fmin(fmax((double)fraction, 0.0), 1.0), &out);
+    } else if (c->springs != NULL) {
         jnSprings_Evaluate(c->springs, fraction, &out);
     }
     jnShowTail(c, fmin(fmax((double)fraction, 0.0), 1.0), out.velocities != NULL);
@@ -202,7 +219,15 @@ void jnCharacter_Evaluate(jnCharacter* c, float fraction, const jnCharacterOutpu
 void jnCharacter_Settle(jnCharacter* c, double seconds, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
-    if (c->springs != NULL) {
+    if (c->modes != NULL) {
+        if (seconds > 0.0 && c->springs->clock.sampleCount > 0) {
+            jnFinishModes(c);
+            jnModes_Settle(c->modes, c->springs, seconds);
+        }
+        jnSprings_Settle(c->springs, seconds, NULL);
+        jnRestMaskedSprings(c);
+        jnShowModes(c, 1.0, &out);
+    } else if (c->springs != NULL) {
         jnSprings_Settle(c->springs, seconds, &out);
         jnRestMaskedSprings(c);
     }
@@ -236,6 +261,9 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
         }
         jnSpringsLoop targetsLoop = {.targets = targets, .frameCount = loop->frameCount, .h = loop->h};
         result = jnSprings_SolveLoop(c->springs, &targetsLoop, unsolved, error);
+        if (result == jn_ok && c->modes != NULL) {
+            result = jnLoopModes(c, loop, TakePose, unsolved, error);
+        }
         jnRestMaskedSprings(c);
         jnRelease(&c->allocator, targets);
     }

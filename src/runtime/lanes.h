@@ -337,3 +337,95 @@ static inline jnDoubles jnFromBits(jnDoubleBits bits)
     memcpy(&values, &bits, sizeof(values));
     return values;
 }
+
+// Products of whole numbers of 16 bits, exact in 32 bits: the same on every machine. What is summed must stay below
+// 2^31.
+enum { JN_DOT_LANES = 8 };
+
+// sums[i] += scale * (a . b over the elements 2i and 2i + 1 of each of the three rows). a, b: [3][16].
+static inline void jnAddDots(const int16_t* a, const int16_t* b, float scale, float* sums)
+{
+#if defined(__AVX2__) && !defined(JN_SCALAR)
+    const __m256i *x = (const __m256i*)(const void*)a, *y = (const __m256i*)(const void*)b;
+    __m256i dot = _mm256_madd_epi16(_mm256_loadu_si256(x), _mm256_loadu_si256(y));
+    dot = _mm256_add_epi32(dot, _mm256_madd_epi16(_mm256_loadu_si256(x + 1), _mm256_loadu_si256(y + 1)));
+    dot = _mm256_add_epi32(dot, _mm256_madd_epi16(_mm256_loadu_si256(x + 2), _mm256_loadu_si256(y + 2)));
+    __m256 product = _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_cvtepi32_ps(dot));
+    _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), product));
+#elif defined(__SSE2__) && !defined(JN_SCALAR)
+    for (int half = 0; half < 2; ++half) {
+        const __m128i *x = (const __m128i*)(const void*)a + half, *y = (const __m128i*)(const void*)b + half;
+        __m128i dot = _mm_madd_epi16(_mm_loadu_si128(x), _mm_loadu_si128(y));
+        dot = _mm_add_epi32(dot, _mm_madd_epi16(_mm_loadu_si128(x + 2), _mm_loadu_si128(y + 2)));
+        dot = _mm_add_epi32(dot, _mm_madd_epi16(_mm_loadu_si128(x + 4), _mm_loadu_si128(y + 4)));
+        __m128 product = _mm_mul_ps(_mm_set1_ps(scale), _mm_cvtepi32_ps(dot));
+        _mm_storeu_ps(sums + 4 * half, _mm_add_ps(_mm_loadu_ps(sums + 4 * half), product));
+    }
+#else
+    for (int i = 0; i < JN_DOT_LANES; ++i) {
+        int32_t dot = 0;
+        for (int k = 2 * i; k < 3 * JN_LANES; k += k % 2 == 0 ? 1 : JN_LANES - 1) {
+            dot += (int32_t)a[k] * (int32_t)b[k];
+        }
+        sums[i] += scale * (float)dot;
+    }
+#endif
+}
+
+// out[i] = sum over pairs p of numbers[p][i][0] * factors[2p] + numbers[p][i][1] * factors[2p + 1]. numbers:
+// [pairs][48][2]; out: [48].
+static inline void jnSumPairs(const int16_t* numbers, const int16_t* factors, size_t pairs, int32_t* out)
+{
+#if defined(__AVX2__) && !defined(JN_SCALAR)
+    __m256i sums[6];
+    for (int i = 0; i < 6; ++i) {
+        sums[i] = _mm256_setzero_si256();
+    }
+    for (size_t p = 0; p < pairs; ++p) {
+        int32_t both;
+        memcpy(&both, factors + 2 * p, sizeof(both));
+        __m256i factor = _mm256_set1_epi32(both);
+        const __m256i* at = (const __m256i*)(const void*)(numbers + 96 * p);
+        for (int i = 0; i < 6; ++i) {
+            sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(_mm256_loadu_si256(at + i), factor));
+        }
+    }
+    for (int i = 0; i < 6; ++i) {
+        _mm256_storeu_si256((__m256i*)(void*)out + i, sums[i]);
+    }
+#elif defined(__SSE2__) && !defined(JN_SCALAR)
+    __m128i sums[12];
+    for (int i = 0; i < 12; ++i) {
+        sums[i] = _mm_setzero_si128();
+    }
+    for (size_t p = 0; p < pairs; ++p) {
+        int32_t both;
+        memcpy(&both, factors + 2 * p, sizeof(both));
+        __m128i factor = _mm_set1_epi32(both);
+        const __m128i* at = (const __m128i*)(const void*)(numbers + 96 * p);
+        for (int i = 0; i < 12; ++i) {
+            sums[i] = _mm_add_epi32(sums[i], _mm_madd_epi16(_mm_loadu_si128(at + i), factor));
+        }
+    }
+    for (int i = 0; i < 12; ++i) {
+        _mm_storeu_si128((__m128i*)(void*)out + i, sums[i]);
+    }
+#else
+    memset(out, 0, 48 * sizeof(int32_t));
+    for (size_t p = 0; p < pairs; ++p) {
+        for (int i = 0; i < 48; ++i) {
+            const int16_t* at = numbers + 96 * p + 2 * (size_t)i;
+            out[i] += (int32_t)at[0] * (int32_t)factors[2 * p] + (int32_t)at[1] * (int32_t)factors[2 * p + 1];
+        }
+    }
+#endif
+}
+
+// Rounded to the nearest whole number, which must fit 16 bits: added to 1.5 * 2^23 it is the low half of the float.
+static inline int16_t jnToShort(float value)
+{
+    float shifted = value + 12582912.0f;
+    uint32_t bits;
+    memcpy(&bits, &shifted, sizeof(bits));
+    return (int16_t)(uint16_t)bits;
+}

@@ -75,6 +75,7 @@ typedef struct jnStepPass {
     float strength;
     const float* strengths; // [blocks * JN_LANES]
     float cap;              // 0: none
+    const float* added;     // [blocks][2][3][JN_LANES], further offsets and velocities to show; NULL: none
 
     uint8_t* resets; // [blocks], springs that were put back on their target
 } jnStepPass;
@@ -85,6 +86,9 @@ typedef struct jnSpringKernels {
         const float* stiffness, const float* damping, double h, float* coefficients, int first, int end);
     void (*runPass)(const jnStepPass* pass, int first, int end);
 } jnSpringKernels;
+
+// springs.c: the kernels of a choice that is available.
+const jnSpringKernels* jnFindSpringKernels(jnKernel kernel);
 
 extern const jnSpringKernels jnSpringKernelsBaseline;
 extern const jnSpringKernels jnSpringKernelsAvx2;

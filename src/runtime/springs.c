@@ -121,7 +121,7 @@ static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
     return result;
 }
 
-static const jnSpringKernels* FindKernels(jnKernel kernel)
+const jnSpringKernels* jnFindSpringKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
     if (kernel == jn_kernelAvx512) {
@@ -173,7 +173,7 @@ jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* erro
     springs->timing = def->timing;
     springs->start = def->start;
     springs->kernel = def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel;
-    springs->kernels = FindKernels(springs->kernel);
+    springs->kernels = jnFindSpringKernels(springs->kernel);
     springs->allocator = def->allocator;
     springs->ownsMemory = def->memory == NULL;
     springs->strength = 1.0f;

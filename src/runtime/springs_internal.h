@@ -72,6 +72,9 @@ struct jnSprings {
     bool makesCoefficients; // the step under way makes them anew, block by block
     bool stepping;          // between BeginStep and EndStep
     uint8_t* resets;        // [blocks], by the pass
+    const float* added;     // [blocks][2][3][JN_LANES], what whoever shows the set adds to it; NULL: nothing
+    bool resting;           // the springs do not move: only the targets and their history are kept
+    bool restarted;         // the last step began a new history with springs at rest
 
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
     float* moving;
@@ -101,6 +104,9 @@ typedef enum jnRootMotion {
 float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport);
 // jnSprings_BeginStep with the sample in the next slot; the input's targets are NULL.
 void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
+
+// Shows the state as it is, on the sample that it belongs to.
+void jnSprings_Show(jnSprings* springs, const jnSpringsOutput* output);
 
 // springs_frame.c
 // Takes the root that comes with a sample, or during a pause.

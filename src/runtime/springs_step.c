@@ -50,6 +50,7 @@ static jnStepPass ShowState(jnSprings* springs, const jnSpringsOutput* output)
         .strength = springs->strength,
         .strengths = springs->hasStrengths ? springs->strengths : NULL,
         .cap = springs->cap,
+        .added = springs->added,
         .stiffness = springs->stiffness,
         .damping = springs->damping,
         .coefficients = springs->coefficients,
@@ -276,7 +277,7 @@ static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output,
         jnSpringsClock* clock = &springs->clock;
         DriveState(springs, &pass);
         clock->current = 1 - clock->current;
-        pass.nextState = springs->states[clock->current];
+        pass.nextState = springs->resting ? NULL : springs->states[clock->current];
         pass.dust = ++clock->steps % STEPS_BETWEEN_DUSTING == 0 ? DUST : 0.0f;
     }
     return pass;
@@ -330,7 +331,8 @@ static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, c
     jnSpringsClock* clock = &springs->clock;
     double h = CleanTime(input->h);
     jnTeleport teleport = FindTeleport(springs, input);
-    if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
+    springs->restarted = clock->sampleCount == 0 || teleport == jn_teleportReset;
+    if (springs->restarted) {
         Restart(springs, input);
         return ShowState(springs, output);
     }
@@ -399,7 +401,7 @@ void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSp
     jnSprings_Step(springs, &first, output);
 }
 
-static void Show(jnSprings* springs, const jnSpringsOutput* output)
+void jnSprings_Show(jnSprings* springs, const jnSpringsOutput* output)
 {
     jnStepPass pass = ShowState(springs, output);
     SetFrames(springs, &pass);
@@ -410,7 +412,7 @@ void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
     if (!IsExact(springs) || clock->base == clock->newest) {
-        Show(springs, output);
+        jnSprings_Show(springs, output);
         return;
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
@@ -447,8 +449,10 @@ void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnS
         pass.placed = true;
         pass.base = springs->samples[clock->slots[interval->own]];
         pass.state = springs->states[1 - clock->current];
-        pass.responseTime = fmax(s * interval->h, 1e-30);
-        pass.keepState = true;
+        if (!springs->resting) {
+            pass.responseTime = fmax(s * interval->h, 1e-30);
+            pass.keepState = true;
+        }
     }
     springs->kernels->runPass(&pass, 0, springs->blockCount);
 }
@@ -466,8 +470,10 @@ static void RestFor(jnSprings* springs, double seconds)
     pass.responseTime = fmin(seconds, LONGEST_REST);
     clock->current = 1 - clock->current;
     pass.nextState = springs->states[clock->current];
-    springs->kernels->runPass(&pass, 0, springs->blockCount);
-    CountResets(springs);
+    if (!springs->resting) {
+        springs->kernels->runPass(&pass, 0, springs->blockCount);
+        CountResets(springs);
+    }
     // A new history begins here, with springs that have no velocity in space but their own.
     clock->sampleCount = 1;
     clock->advanced = false;
@@ -485,7 +491,7 @@ void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput*
         jnSprings_Finish(springs, NULL);
         RestFor(springs, seconds);
     }
-    Show(springs, output);
+    jnSprings_Show(springs, output);
 }
 
 // One period from the state as it is: brings every slot of the history in place first.

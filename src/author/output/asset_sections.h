@@ -37,6 +37,9 @@ static inline void jnaCopyName(char* to, const char* from)
 void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, rest positions, influences
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
 
+// asset_modes.c
+void jnaAddModes(
+    const jnaAssetDef* def, jnaSections* sections); // springs on modes, after the vertices have their order
 // asset_detail.c
 /// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
 /// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.

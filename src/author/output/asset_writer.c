@@ -56,6 +56,10 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
                 error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
         }
     }
+    if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {
+        return jnFail(error, jn_badArgument, "the modes are of %d vertices and %d joints, the character of %d and %d",
+            def->modes->vertexCount, def->modes->jointCount, c->vertexCount, c->jointCount);
+    }
     for (int i = 0; i < def->clipCount; ++i) {
         if (def->clips[i].jointCount != c->jointCount) {
             return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d", def->clips[i].name,
@@ -65,26 +69,43 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
     return jn_ok;
 }
 
+// Whether a vertex stays on its target: its spring is rigid or rests, and no mode moves it.
+static bool IsRigid(const jnaAssetDef* def, int v)
+{
+    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
+    bool rigid =
+        (def->modes != NULL && def->restVertices) || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
+    for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
+        const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);
+        rigid = u[0] == 0.0f && u[1] == 0.0f && u[2] == 0.0f;
+    }
+    return rigid;
+}
+
 // Whose springs are as good as rigid. Returns how many are not.
 static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
 {
-    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
     int soft = 0;
     for (int v = 0; v < def->character->vertexCount; ++v) {
-        rigid[v] = def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit;
+        rigid[v] = IsRigid(def, v);
         soft += !rigid[v];
     }
     return soft;
 }
 
 // Drivers of the coarse detail first, in their order, then the other springs, then what is rigid. drivers: NULL where
-// there are none.
+// there are none. With modes, by the joint that moves a vertex most, so that a mode fills few blocks.
 static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
 {
     int count = def->character->vertexCount, next = s->driverCount;
+    int joints = def->modes != NULL ? def->character->jointCount : 1;
     for (int kind = 0; kind < 2; ++kind) {
-        for (int v = 0; v < count; ++v) {
+        for (int i = 0; i < joints * count; ++i) {
+            int v = i % count, joint = i / count;
             bool drives = drivers != NULL && drivers[v] >= 0;
+            if (def->modes != NULL && def->character->influences[v].joints[0] != joint) {
+                continue;
+            }
             if (drives) {
                 s->place[v] = drivers[v];
             } else if (rigid[v] == kind) {
@@ -103,6 +124,9 @@ static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, j
 {
     if (def->detailShare == 0.0) {
         return jn_ok;
+    }
+    if (def->modes != NULL) {
+        return jnFail(error, jn_badArgument, "coarse detail is for springs of single vertices, not for modes");
     }
     int blocks = (int)(def->detailShare * soft / JN_LANES + 0.5);
     s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
@@ -267,6 +291,7 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     if (!s.failed) {
         AddParts(def->character, &s);
         AddClips(def, &s);
+        jnaAddModes(def, &s);
     }
     result =
         s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name) : jn_ok;

@@ -67,12 +67,17 @@ typedef struct RawNetwork {
 } RawNetwork;
 
 typedef struct RawSprings {
+    jnaSpringLayer layer;
     jnaSpringMode mode;
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
     unsigned jointCount;
     char *mask, *attribute;
 } RawSprings;
+
+typedef struct RawModes {
+    double *count, *cutoff, *dampingRatio;
+} RawModes;
 
 typedef struct RawManifest {
     unsigned version;
@@ -87,9 +92,12 @@ typedef struct RawManifest {
     RawPoses* poses;
     RawNetwork* network;
     RawSprings* springs;
+    RawModes* modes;
 } RawManifest;
 
 static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
+static const cyaml_strval_t layerNames[] = {
+    {"vertex", jna_layerVertex}, {"modal", jna_layerModal}, {"modal+vertex", jna_layerBoth}};
 static const cyaml_strval_t modeNames[] = {{"uniform", jna_springsUniform}, {"joints", jna_springsJoints},
     {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
@@ -169,13 +177,19 @@ static const cyaml_schema_value_t pairValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DE
 static const cyaml_schema_value_t springValue = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, jnaManifestSpring, springFields)};
 
-static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("mode", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
-                                                         RawSprings, mode, modeNames, CYAML_ARRAY_LEN(modeNames)),
+static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("layer", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                         RawSprings, layer, layerNames, CYAML_ARRAY_LEN(layerNames)),
+    CYAML_FIELD_ENUM(
+        "mode", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, RawSprings, mode, modeNames, CYAML_ARRAY_LEN(modeNames)),
     CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
     CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST),
     CYAML_FIELD_STRING_PTR("attribute", OPTIONAL, RawSprings, attribute, 1, JNA_NAME_LENGTH + 1), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t modesFields[] = {CYAML_FIELD_FLOAT_PTR("count", OPTIONAL, RawModes, count),
+    CYAML_FIELD_FLOAT_PTR("cutoff", OPTIONAL, RawModes, cutoff),
+    CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawModes, dampingRatio), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
@@ -187,7 +201,8 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_MAPPING_PTR("bones", OPTIONAL, RawManifest, bones, bonesFields),
     CYAML_FIELD_MAPPING_PTR("poses", OPTIONAL, RawManifest, poses, poseFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
-    CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields), CYAML_FIELD_END};
+    CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields),
+    CYAML_FIELD_MAPPING_PTR("modes", OPTIONAL, RawManifest, modes, modesFields), CYAML_FIELD_END};
 
 static const cyaml_schema_value_t manifestValue = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, RawManifest, manifestFields)};
@@ -206,6 +221,9 @@ jnaManifest jnaDefaultManifest(void)
     m.poses.seed = 1;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
+    m.modes.count = 64;
+    m.modes.cutoff = 25;
+    m.modes.dampingRatio = 0.15;
     return m;
 }
 
@@ -311,7 +329,8 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
     } numbers[] = {{"character.scale", 0, 1e6, &m->scale}, {"rate", 1, 1000, &m->rate},
         {"materials.density", 1, 1e5, &m->materials.density}, {"materials.young", 1, 1e12, &m->materials.young},
         {"materials.poisson", 0, 0.4999, &m->materials.poisson}, {"springs.hertz", 0, 1000, &m->springs.hertz},
-        {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio},
+        {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio}, {"modes.count", 1, 1000, &m->modes.count},
+        {"modes.cutoff", 0.1, 1000, &m->modes.cutoff}, {"modes.damping_ratio", 0, 10, &m->modes.dampingRatio},
         {"materials.fat.depth", 0, 100, &m->materials.fatDepth}, {"bones.stiffness", 1, 1e12, &m->bones.stiffness}};
     jnResult result = jn_ok;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {
@@ -487,6 +506,7 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
         m->network.kind = raw->network->kind;
     }
     if (raw->springs != NULL) {
+        m->springs.layer = raw->springs->layer;
         m->springs.mode = raw->springs->mode;
         m->springs.joints = raw->springs->joints;
         m->springs.jointCount = (int)raw->springs->jointCount;

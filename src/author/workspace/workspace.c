@@ -203,6 +203,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     }
     import->manifest = jnaDefaultManifest();
     import->manifest.rate = def->rate;
+    import->manifest.springs.layer = def->layer;
     import->manifest.scale = def->scale;
     import->manifest.character = strdup(path);
     if (import->manifest.character == NULL) {

@@ -4,6 +4,8 @@
 
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/hand_springs.h"
+#include "jounce-author/modes.h"
+#include "jounce-author/volume_mesh.h"
 
 #include "internal.h"
 
@@ -18,6 +20,7 @@ typedef struct Work {
     jnaClip* clips;                    // [manifest.clipCount]
     jnaRole* roles;                    // [manifest.clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
+    jnaModes modes;                    // where the springs are on modes
 } Work;
 
 static void DestroyWork(Work* work)
@@ -30,6 +33,7 @@ static void DestroyWork(Work* work)
     free(work->stiffness);
     free(work->damping);
     free(work->mask);
+    jnaDestroyModes(&work->modes);
     jnaDestroyCharacter(&work->character);
     jnaDestroyManifest(&work->manifest);
 }
@@ -182,8 +186,14 @@ jnResult jnaExportWorkspace(
     Work work = {0};
     jnResult result = LoadWork(workspace, &work, error);
     result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
+    jnaSpringLayer layer = work.manifest.springs.layer;
+    if (result == jn_ok && layer != jna_layerVertex) {
+        result = jnaLoadModes(workspace, &work.modes, error);
+    }
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
+        def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
+        def.restVertices = layer == jna_layerModal;
         def.character = &work.character;
         def.clips = work.clips;
         def.roles = work.roles;
@@ -196,7 +206,8 @@ jnResult jnaExportWorkspace(
         def.detailShare = settings->detailShare;
         def.rate = work.manifest.rate;
         result = jnaWriteAsset(path, &def, error);
-        *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount};
+        *exported = (jnaExported){
+            work.character.vertexCount, work.character.jointCount, work.manifest.clipCount, work.modes.modeCount};
     }
     DestroyWork(&work);
     return result;
@@ -207,9 +218,10 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     bool* stale, char* reason, jnError* error)
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
-    static const char* inputs[2];
-    size_t used = (size_t)snprintf(settings, size, "springs %d %.9g %.9g %s", (int)m->springs.mode, m->springs.hertz,
-        m->springs.dampingRatio, m->springs.attribute != NULL ? m->springs.attribute : "");
+    static const char* inputs[3];
+    size_t used =
+        (size_t)snprintf(settings, size, "springs %d %d %.9g %.9g %s", (int)m->springs.layer, (int)m->springs.mode,
+            m->springs.hertz, m->springs.dampingRatio, m->springs.attribute != NULL ? m->springs.attribute : "");
     for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
         const jnaManifestSpring* spring = &m->springs.joints[i];
         used += (size_t)snprintf(
@@ -218,16 +230,39 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     for (int i = 0; i < m->clipCount && used < size; ++i) {
         used += (size_t)snprintf(settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
     }
-    inputs[0] = "stages/import.json";
-    inputs[1] = m->springs.mask;
+    int count = 0;
+    inputs[count++] = "stages/import.json";
+    if (m->springs.layer != jna_layerVertex) {
+        inputs[count++] = "stages/modes.json";
+    }
+    inputs[count] = m->springs.mask;
     bool masked = m->springs.mode == jna_springsMask && m->springs.mask != NULL;
     *stage = (jnaStage){.name = "export",
-        .inputCount = masked ? 2 : 1,
+        .inputCount = masked ? count + 1 : count,
         .inputs = inputs,
         .settings = settings,
         .outputCount = 1,
         .outputs = outputs};
     return jnaStage_IsStale(workspace, stage, stale, reason, error);
+}
+
+// The flesh that springs on modes need.
+static jnResult BuildModes(const char* workspace, jnaNotes* notes, jnError* error)
+{
+    bool made = false;
+    jnaVolumeDef volume = jnaDefaultVolumeDef();
+    jnaModesDef modes;
+    jnResult result = jnaUpdateVolume(workspace, &volume, false, &made, NULL, notes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaNotes_Add(notes, "volume: %s", made ? "done" : "up to date");
+    result = jnaReadModesDef(workspace, &modes, error);
+    result = result == jn_ok ? jnaUpdateModes(workspace, &modes, false, &made, notes, error) : result;
+    if (result == jn_ok) {
+        jnaNotes_Add(notes, "modes: %s", made ? "done" : "up to date");
+    }
+    return result;
 }
 
 jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error)
@@ -247,6 +282,9 @@ jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* erro
                               : jnFail(error, jn_outOfMemory, "out of memory");
     result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, assetPath, error) : result;
     result = result == jn_ok ? jnaReadManifest(manifestPath, &manifest, error) : result;
+    if (result == jn_ok && manifest.springs.layer != jna_layerVertex) {
+        result = BuildModes(workspace, notes, error);
+    }
     result = result == jn_ok ? ExportIsStale(workspace, &manifest, &stage, settings, SETTINGS, &stale, reason, error)
                              : result;
     if (result == jn_ok && stale) {

@@ -1,0 +1,349 @@
+// Modes of motion: principal components per joint, by snapshots.
+//
+// With d = R^T (x - x^) the dynamics layer in the skinned frames and w_j a joint's weights, the fields w_j d add up to
+// d over all joints. Their Gram matrix over frames, each vertex weighed by the area around it, has the components as
+// eigenvectors: with F frames it is F x F, however many vertices there are.
+#include "jounce-author/modal_fit.h"
+
+#include "jounce/spring_functions.h"
+
+#include "character/affine.h"
+#include "internal.h"
+#include "modes/modes_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// LAPACK's symmetric eigenvalues, of OpenBLAS.
+void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
+    double* work, const int* workSize, int* info);
+void openblas_set_num_threads(int count);
+
+// The Gram matrix takes every so many frames, so that it stays below this.
+enum { MOST_FRAMES = 400, HERTZ_STEPS = 24, RATIO_STEPS = 5 };
+#define TWO_PI 6.283185307179586
+// A region whose vertices move less than this, metres rms, has no modes.
+#define LEAST_MOTION 1e-4
+
+jnaDataModesDef jnaDefaultDataModesDef(void)
+{
+    return (jnaDataModesDef){.perRegion = 6, .share = 0.95, .count = 64, .threshold = 0.02};
+}
+
+// One component in the making.
+typedef struct Component {
+    int joint;
+    double strength; // eigenvalue
+    float* shape;    // [vertexCount][3], owned
+} Component;
+
+typedef struct Work {
+    const jnaDataModesDef* def;
+    size_t frames, width; // snapshots, numbers of one
+    float* fields;        // [frames][vertexCount][3], the layer in its frames
+    double* areas;        // [vertexCount]
+    float* weights;       // [vertexCount], of the joint at hand
+    double *gram, *values, *lapack;
+    int lapackSize;
+    Component* components;
+    int count;
+} Work;
+
+static void Release(Work* w)
+{
+    for (int i = 0; i < w->count; ++i) {
+        free(w->components[i].shape);
+    }
+    free(w->components);
+    free(w->fields);
+    free(w->areas);
+    free(w->weights);
+    free(w->gram);
+    free(w->values);
+    free(w->lapack);
+}
+
+static void TakeFrame(const jnaModalSequence* s, int frame, float* out)
+{
+    for (size_t v = 0; v < (size_t)s->vertexCount; ++v) {
+        size_t at = (size_t)frame * (size_t)s->vertexCount + v;
+        double d[3], q[4] = {0, 0, 0, 1}, turned[3];
+        for (size_t a = 0; a < 3; ++a) {
+            d[a] = (double)s->motion[3 * at + a] - (double)s->targets[3 * at + a];
+            q[a] = s->rotations != NULL ? -(double)s->rotations[4 * at + a] : 0;
+        }
+        q[3] = s->rotations != NULL ? (double)s->rotations[4 * at + 3] : 1;
+        jnaQuat_Rotate(q, d, turned);
+        for (size_t a = 0; a < 3; ++a) {
+            out[3 * v + a] = (float)turned[a];
+        }
+    }
+}
+
+static jnResult Prepare(Work* w, jnError* error)
+{
+    const jnaDataModesDef* def = w->def;
+    int total = 0;
+    for (int s = 0; s < def->sequenceCount; ++s) {
+        const jnaModalSequence* q = &def->sequences[s];
+        if (q->motion == NULL || q->vertexCount != def->character->vertexCount || q->frameCount < 2) {
+            return jnFail(
+                error, jn_badArgument, "sequence %d has no motion of %d vertices", s + 1, def->character->vertexCount);
+        }
+        total += q->frameCount;
+    }
+    int every = (total + MOST_FRAMES - 1) / MOST_FRAMES;
+    size_t vertices = (size_t)def->character->vertexCount, most = (size_t)(total / every + def->sequenceCount);
+    w->width = 3 * vertices;
+    w->lapackSize = 34 * (int)most;
+    w->fields = malloc(most * w->width * sizeof(float));
+    w->areas = calloc(vertices, sizeof(double));
+    w->weights = malloc(vertices * sizeof(float));
+    w->gram = malloc(most * most * sizeof(double));
+    w->values = malloc(most * sizeof(double));
+    w->lapack = malloc((size_t)w->lapackSize * sizeof(double));
+    w->components = calloc((size_t)def->character->jointCount * (size_t)def->perRegion + 1, sizeof(*w->components));
+    if (w->fields == NULL || w->areas == NULL || w->weights == NULL || w->gram == NULL || w->values == NULL ||
+        w->lapack == NULL || w->components == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu frames of %zu vertices", most, vertices);
+    }
+    for (int s = 0; s < def->sequenceCount; ++s) {
+        for (int n = 0; n < def->sequences[s].frameCount; n += every) {
+            TakeFrame(&def->sequences[s], n, w->fields + w->frames++ * w->width);
+        }
+    }
+    jnaFindVertexAreas(def->character, w->areas);
+    return jn_ok;
+}
+
+// The joint's weights; returns the area that is its own.
+static double FindRegion(Work* w, int joint)
+{
+    const jnaCharacter* c = w->def->character;
+    double area = 0;
+    for (int v = 0; v < c->vertexCount; ++v) {
+        w->weights[v] = 0;
+        for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+            w->weights[v] += c->influences[v].joints[k] == joint ? c->influences[v].weights[k] : 0;
+        }
+        area += (double)w->weights[v] * w->areas[v];
+    }
+    return area;
+}
+
+static void FindGram(Work* w)
+{
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < w->frames; ++i) {
+        for (size_t k = 0; k <= i; ++k) {
+            const float *a = w->fields + i * w->width, *b = w->fields + k * w->width;
+            double sum = 0;
+            for (size_t v = 0; v < w->width / 3; ++v) {
+                if (w->weights[v] > 0) {
+                    double weight = (double)w->weights[v] * (double)w->weights[v] * w->areas[v];
+                    sum += weight *
+                           (double)(a[3 * v] * b[3 * v] + a[3 * v + 1] * b[3 * v + 1] + a[3 * v + 2] * b[3 * v + 2]);
+                }
+            }
+            w->gram[i * w->frames + k] = w->gram[k * w->frames + i] = sum;
+        }
+    }
+}
+
+// The component of an eigenvector: the frames' fields mixed by it.
+static jnResult AddComponent(Work* w, int joint, const double* vector, double value, jnError* error)
+{
+    float* shape = malloc(w->width * sizeof(float));
+    if (shape == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for a mode");
+    }
+    double most = 0;
+    for (size_t i = 0; i < w->width; ++i) {
+        double sum = 0;
+        for (size_t n = 0; w->weights[i / 3] > 0 && n < w->frames; ++n) {
+            sum += vector[n] * (double)w->fields[n * w->width + i];
+        }
+        shape[i] = (float)(sum * (double)w->weights[i / 3]);
+    }
+    for (size_t v = 0; v < w->width / 3; ++v) {
+        const float* u = shape + 3 * v;
+        most = fmax(most, sqrt((double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])));
+    }
+    for (size_t i = 0; most > 0 && i < w->width; ++i) {
+        shape[i] = (float)((double)shape[i] / most);
+    }
+    w->components[w->count++] = (Component){joint, value, shape};
+    return jn_ok;
+}
+
+static jnResult FindComponents(Work* w, int joint, jnError* error)
+{
+    double area = FindRegion(w, joint), total = 0, held = 0;
+    int size = (int)w->frames, info = 0;
+    if (!(area > 0)) {
+        return jn_ok;
+    }
+    FindGram(w);
+    for (size_t i = 0; i < w->frames; ++i) {
+        total += w->gram[i * w->frames + i];
+    }
+    if (!(total / (double)w->frames / area > LEAST_MOTION * LEAST_MOTION)) {
+        return jn_ok;
+    }
+    openblas_set_num_threads(1);
+    dsyev_("V", "L", &size, w->gram, &size, w->values, w->lapack, &w->lapackSize, &info);
+    if (info != 0) {
+        return jnFail(
+            error, jn_badData, "the motion of joint %d has no principal components: LAPACK says %d", joint, info);
+    }
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < w->def->perRegion && i < size && held < w->def->share * total; ++i) {
+        size_t at = (size_t)(size - 1 - i);
+        result = AddComponent(w, joint, w->gram + at * w->frames, w->values[at], error);
+        held += w->values[at];
+    }
+    return result;
+}
+
+static int CompareComponents(const void* a, const void* b)
+{
+    const Component *x = a, *y = b;
+    return x->strength > y->strength ? -1 : x->strength < y->strength ? 1 : x->joint - y->joint;
+}
+
+// Shares of turned modes in each other on the surface, by joint.
+static void FindSpins(const jnaCharacter* c, jnaModes* m)
+{
+    size_t n = (size_t)m->modeCount, width = 3 * (size_t)m->vertexCount;
+    for (size_t k = 0; k < n; ++k) {
+        for (size_t l = 0; l < n; ++l) {
+            for (size_t v = 0; v < width / 3; ++v) {
+                const float *p = m->projections + k * width + 3 * v, *u = m->shapes + l * width + 3 * v;
+                const float cross[3] = {
+                    u[1] * p[2] - u[2] * p[1], u[2] * p[0] - u[0] * p[2], u[0] * p[1] - u[1] * p[0]};
+                for (int i = 0; i < JNA_MAX_INFLUENCES && c->influences[v].weights[i] > 0; ++i) {
+                    float* spins = m->spins + 3 * (size_t)c->influences[v].joints[i] * n * n + k * n + l;
+                    for (size_t axis = 0; axis < 3; ++axis) {
+                        spins[axis * n * n] += c->influences[v].weights[i] * cross[axis];
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Squared residual of a mode's amplitudes for one frequency and ratio with the best gain.
+static double TryNumbers(
+    const Work* w, const jnaModes* m, double* const* arrays, size_t k, double hertz, double ratio, double* gain)
+{
+    double ks = TWO_PI * hertz * TWO_PI * hertz, kd = 2 * ratio * TWO_PI * hertz, zz = 0, zo = 0, oo = 0;
+    for (int s = 0; s < w->def->sequenceCount; ++s) {
+        const jnaModalSequence* q = &w->def->sequences[s];
+        size_t n = (size_t)m->modeCount, size = (size_t)q->frameCount * n;
+        const double *starts = arrays[s], *rates = starts + size, *observed = rates + size;
+        jnSpringResponse r = jnEvaluateSpring(ks, kd, q->dt);
+        double z = 0, v = 0;
+        for (size_t at = k; at < size; at += n) {
+            zz += z * z;
+            zo += z * observed[at];
+            oo += observed[at] * observed[at];
+            double next = r.position * z + r.impulse * v - r.step * starts[at] - r.ramp * rates[at];
+            v = -ks * r.impulse * z + r.velocity * v - r.impulse * starts[at] - r.step * rates[at];
+            z = next;
+        }
+    }
+    *gain = zz > 0 ? fmin(fmax(zo / zz, 0.05), 5) : 1;
+    return oo - 2 * *gain * zo + *gain * *gain * zz;
+}
+
+// The numbers of a grid that explain each mode best.
+static jnResult GuessNumbers(const Work* w, jnaModes* m, jnError* error)
+{
+    double** arrays = calloc((size_t)w->def->sequenceCount, sizeof(double*));
+    jnResult result = arrays != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for modes");
+    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
+        const jnaModalSequence* q = &w->def->sequences[s];
+        size_t size = (size_t)q->frameCount * (size_t)m->modeCount;
+        arrays[s] = calloc(3 * size + 1, sizeof(double));
+        result = arrays[s] != NULL ? jnaModes_Force(m, q, arrays[s], arrays[s] + size, error)
+                                   : jnFail(error, jn_outOfMemory, "out of memory for modes");
+        result = result == jn_ok ? jnaModes_Observe(m, w->def->character, q, arrays[s] + 2 * size, error) : result;
+    }
+    for (int k = 0; result == jn_ok && k < m->modeCount; ++k) {
+        double best = HUGE_VAL;
+        for (int i = 0; i < HERTZ_STEPS * RATIO_STEPS; ++i) {
+            double hertz = 1.0 * pow(20, (i / RATIO_STEPS) / (HERTZ_STEPS - 1.0)),
+                   ratio = 0.04 * pow(2, i % RATIO_STEPS);
+            double gain, loss = TryNumbers(w, m, arrays, (size_t)k, hertz, ratio, &gain);
+            if (loss < best) {
+                best = loss;
+                m->stiffness[k] = TWO_PI * hertz * TWO_PI * hertz;
+                m->damping[k] = 2 * ratio * TWO_PI * hertz;
+                m->gain[k] = gain;
+            }
+        }
+    }
+    for (int s = 0; arrays != NULL && s < w->def->sequenceCount; ++s) {
+        free(arrays[s]);
+    }
+    free(arrays);
+    return result;
+}
+
+static jnResult Gather(Work* w, jnaModes* m, jnError* error)
+{
+    const jnaCharacter* c = w->def->character;
+    qsort(w->components, (size_t)w->count, sizeof(*w->components), CompareComponents);
+    int count = w->count < w->def->count ? w->count : w->def->count;
+    if (count < 1) {
+        return jnFail(error, jn_badData, "the motion does not differ from the targets: there are no modes in it");
+    }
+    jnResult result = jnaModes_Allocate(m, count, c->vertexCount, c->jointCount, error);
+    double all = 0;
+    for (int v = 0; v < c->vertexCount; ++v) {
+        all += w->areas[v];
+    }
+    for (int k = 0; result == jn_ok && k < count; ++k) {
+        float* shape = m->shapes + (size_t)k * w->width;
+        double squares = 0, fourths = 0;
+        memcpy(shape, w->components[k].shape, w->width * sizeof(float));
+        for (size_t v = 0; v < w->width / 3; ++v) {
+            const float* u = shape + 3 * v;
+            double square = (double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+            squares += w->areas[v] * square;
+            fourths += w->areas[v] * square * square;
+        }
+        m->joints[k] = w->components[k].joint;
+        m->masses[k] = squares > 0 ? squares : 1;
+        m->massShare[k] = fourths > 0 && all > 0 ? squares * squares / fourths / all : 0;
+    }
+    result = result == jn_ok ? jnaModes_ProjectSurface(m, c, error) : result;
+    if (result == jn_ok) {
+        jnaModes_Sparsen(m, w->def->threshold);
+        FindSpins(c, m);
+        result = GuessNumbers(w, m, error);
+    }
+    return result;
+}
+
+jnResult jnaFindDataModes(const jnaDataModesDef* def, jnaModes* modes, jnError* error)
+{
+    *modes = (jnaModes){0};
+    if (def->sequenceCount < 1 || def->perRegion < 1 || def->perRegion > 64 || def->count < 1 ||
+        def->count > JNA_MAX_MODES || !(def->share > 0 && def->share <= 1)) {
+        return jnFail(
+            error, jn_badArgument, "modes of motion need a sequence, 1 to 64 a region, 1 to %d in all", JNA_MAX_MODES);
+    }
+    Work w = {.def = def};
+    jnResult result = Prepare(&w, error);
+    for (int j = 0; result == jn_ok && j < def->character->jointCount; ++j) {
+        result = FindComponents(&w, j, error);
+    }
+    result = result == jn_ok ? Gather(&w, modes, error) : result;
+    if (result != jn_ok) {
+        jnaDestroyModes(modes);
+    }
+    Release(&w);
+    return result;
+}

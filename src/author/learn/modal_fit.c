@@ -1,0 +1,463 @@
+// Gauss and Newton with Marquardt's damping, all modes side by side.
+//
+// Residuals are those of the whole model, in which turning frames couple the modes. The derivatives follow the motion
+// of the whole model but not how one mode's change moves another, by forward sensitivities through the closed form (as
+// in fit_kernel.h):
+//     z1 = P z + W v - g (G1 a + G2 j)    z1' = P z' + W v' + P' z + W' v - g (G1' a + G2' j)
+// A mode whose own loss does not fall takes its step back and damps more.
+#include "jounce-author/modal_fit.h"
+
+#include "jounce/spring_functions.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBERS = 3, ITERATIONS = 24, STRENGTHS = 6 };
+// How far the logarithms of stiffness, damping and gain plausibly are from the physics.
+static const double spreads[NUMBERS] = {0.4, 0.8, 0.4};
+static const double strengths[STRENGTHS] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+// Metres: motion below this has nothing to say against the prior.
+#define LEAST_AMPLITUDE 1e-4
+// No number goes farther than this factor from its start.
+#define FARTHEST 3.0
+
+typedef struct Data {
+    const jnaModalSequence* sequence;
+    double *starts, *rates; // [frames - 1][modes]
+    double* observed;       // [frames][modes]
+    double* weights;        // [frames][modes], 0 where left out
+    double* amplitudes;     // [frames][modes], of the last run
+    double* velocities;     // [frames][modes], the same
+} Data;
+
+typedef struct Work {
+    const jnaModalFitDef* def;
+    jnaModes modes; // a copy with numbers of its own
+    size_t count;
+    Data* data;
+    double* theta;   // [modes][NUMBERS], logarithms relative to the start
+    double* trial;   // [modes][NUMBERS]
+    double* damping; // [modes], Marquardt's
+    double* loss;    // [modes]
+    double* kept;    // [modes], loss of theta
+    double scale;    // mean square amplitude over modes, summed over frames
+    int iterations;
+} Work;
+
+jnaModalFitDef jnaDefaultModalFitDef(void)
+{
+    return (jnaModalFitDef){.drop = 0.1, .prior = -1, .heldOut = 0.25};
+}
+
+void jnaDestroyModalFit(jnaModalFit* fit)
+{
+    free(fit->stiffness);
+    free(fit->damping);
+    free(fit->gain);
+    *fit = (jnaModalFit){0};
+}
+
+static void ReleaseWork(Work* w)
+{
+    for (int s = 0; w->data != NULL && s < w->def->sequenceCount; ++s) {
+        free(w->data[s].starts);
+    }
+    free(w->data);
+    free(w->theta);
+    free(w->modes.stiffness);
+}
+
+static jnResult Prepare(Work* w, jnError* error)
+{
+    size_t n = w->count;
+    w->data = calloc((size_t)w->def->sequenceCount, sizeof(Data));
+    w->theta = calloc(n * (2 * NUMBERS + 3) + 1, sizeof(double));
+    double* numbers = malloc((3 * n + 1) * sizeof(double));
+    w->modes = *w->def->modes;
+    w->modes.stiffness = numbers;
+    if (w->data == NULL || w->theta == NULL || numbers == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", n);
+    }
+    w->modes.damping = numbers + n;
+    w->modes.gain = numbers + 2 * n;
+    w->trial = w->theta + NUMBERS * n;
+    w->damping = w->trial + NUMBERS * n;
+    w->loss = w->damping + n;
+    w->kept = w->loss + n;
+    jnResult result = jn_ok;
+    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
+        Data* d = &w->data[s];
+        d->sequence = &w->def->sequences[s];
+        size_t size = (size_t)d->sequence->frameCount * n;
+        d->starts = calloc(6 * size + 1, sizeof(double));
+        if (d->starts == NULL) {
+            return jnFail(error, jn_outOfMemory, "out of memory to fit %d frames", d->sequence->frameCount);
+        }
+        d->rates = d->starts + size;
+        d->observed = d->rates + size;
+        d->weights = d->observed + size;
+        d->amplitudes = d->weights + size;
+        d->velocities = d->amplitudes + size;
+        result = jnaModes_Force(w->def->modes, d->sequence, d->starts, d->rates, error);
+        result = result == jn_ok ? jnaModes_Observe(w->def->modes, w->def->character, d->sequence, d->observed, error)
+                                 : result;
+        w->scale += LEAST_AMPLITUDE * LEAST_AMPLITUDE * d->sequence->frameCount;
+        for (size_t i = 0; i < size; ++i) {
+            w->scale += d->observed[i] * d->observed[i] / (double)(n > 0 ? n : 1);
+        }
+    }
+    return result;
+}
+
+// The modes at theta: numbers are the start's times e^theta.
+static void SetModes(Work* w, const double* theta)
+{
+    for (size_t k = 0; k < w->count; ++k) {
+        w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(theta[NUMBERS * k]);
+        w->modes.damping[k] = w->def->modes->damping[k] * exp(theta[NUMBERS * k + 1]);
+        w->modes.gain[k] = w->def->modes->gain[k] * exp(theta[NUMBERS * k + 2]);
+    }
+}
+
+static double PriorOf(const Work* w, const double* theta, double strength)
+{
+    double sum = 0;
+    for (int i = 0; i < NUMBERS; ++i) {
+        sum += theta[i] * theta[i] / (spreads[i] * spreads[i]);
+    }
+    return strength * w->scale * sum;
+}
+
+// Runs the whole model at theta; losses of all modes.
+static jnResult Run(Work* w, const double* theta, double strength, double* loss, jnError* error)
+{
+    jnResult result = jn_ok;
+    SetModes(w, theta);
+    memset(loss, 0, w->count * sizeof(double));
+    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
+        Data* d = &w->data[s];
+        result = jnaModes_Run(&w->modes, d->sequence, d->starts, d->rates, d->amplitudes, d->velocities, error);
+        for (size_t i = 0; i < (size_t)d->sequence->frameCount * w->count; ++i) {
+            double residual = d->amplitudes[i] - d->observed[i];
+            loss[i % w->count] += d->weights[i] * residual * residual;
+        }
+    }
+    for (size_t k = 0; k < w->count; ++k) {
+        loss[k] += PriorOf(w, theta + NUMBERS * k, strength);
+    }
+    return result;
+}
+
+// Normal equations of one mode from the amplitudes of the last run.
+static void FindNormal(const Work* w, size_t k, double matrix[NUMBERS][NUMBERS], double gradient[NUMBERS])
+{
+    double ks = w->modes.stiffness[k], kd = w->modes.damping[k], g = w->modes.gain[k];
+    for (int s = 0; s < w->def->sequenceCount; ++s) {
+        const Data* d = &w->data[s];
+        jnSpringResponse by[2], r = jnDifferentiateSpring(ks, kd, d->sequence->dt, &by[0], &by[1]);
+        double dz[NUMBERS] = {0}, dv[NUMBERS] = {0};
+        for (int n = 0; n + 1 < d->sequence->frameCount; ++n) {
+            size_t at = (size_t)n * w->count + k;
+            double a = d->starts[at], j = d->rates[at], pushZ = r.step * a + r.ramp * j,
+                   pushV = r.impulse * a + r.step * j;
+            double z = d->amplitudes[at], v = d->velocities[at], nextZ[NUMBERS], nextV[NUMBERS];
+            for (int i = 0; i < NUMBERS; ++i) {
+                nextZ[i] = r.position * dz[i] + r.impulse * dv[i];
+                nextV[i] = -ks * r.impulse * dz[i] + r.velocity * dv[i];
+            }
+            for (int i = 0; i < 2; ++i) {
+                const jnSpringResponse* q = &by[i];
+                double stiff = ks * q->impulse + (i == 0 ? r.impulse : 0), scale = i == 0 ? ks : kd;
+                nextZ[i] += scale * (q->position * z + q->impulse * v - g * (q->step * a + q->ramp * j));
+                nextV[i] += scale * (-stiff * z + q->velocity * v - g * (q->impulse * a + q->step * j));
+            }
+            nextZ[2] -= g * pushZ;
+            nextV[2] -= g * pushV;
+            memcpy(dz, nextZ, sizeof(dz));
+            memcpy(dv, nextV, sizeof(dv));
+            size_t next = at + w->count;
+            double residual = d->weights[next] * (d->amplitudes[next] - d->observed[next]);
+            for (int i = 0; i < NUMBERS; ++i) {
+                gradient[i] += residual * dz[i];
+                for (int l = 0; l < NUMBERS; ++l) {
+                    matrix[i][l] += d->weights[next] * dz[i] * dz[l];
+                }
+            }
+        }
+    }
+}
+
+// x = -matrix^-1 gradient by Gauss; a matrix with a positive diagonal is meant.
+static void Solve(double matrix[NUMBERS][NUMBERS], const double gradient[NUMBERS], double x[NUMBERS])
+{
+    double m[NUMBERS][NUMBERS + 1];
+    for (int i = 0; i < NUMBERS; ++i) {
+        memcpy(m[i], matrix[i], sizeof(matrix[i]));
+        m[i][NUMBERS] = -gradient[i];
+    }
+    for (int i = 0; i < NUMBERS; ++i) {
+        for (int row = i + 1; row < NUMBERS; ++row) {
+            double factor = m[i][i] != 0 ? m[row][i] / m[i][i] : 0;
+            for (int l = i; l <= NUMBERS; ++l) {
+                m[row][l] -= factor * m[i][l];
+            }
+        }
+    }
+    for (int i = NUMBERS - 1; i >= 0; --i) {
+        x[i] = m[i][NUMBERS];
+        for (int l = i + 1; l < NUMBERS; ++l) {
+            x[i] -= m[i][l] * x[l];
+        }
+        x[i] = m[i][i] != 0 ? x[i] / m[i][i] : 0;
+    }
+}
+
+static void Propose(Work* w, size_t k, double strength)
+{
+    double matrix[NUMBERS][NUMBERS] = {{0}}, gradient[NUMBERS] = {0}, step[NUMBERS];
+    double *theta = w->theta + NUMBERS * k, *trial = w->trial + NUMBERS * k;
+    FindNormal(w, k, matrix, gradient);
+    for (int i = 0; i < NUMBERS; ++i) {
+        double prior = strength * w->scale / (spreads[i] * spreads[i]);
+        matrix[i][i] += prior;
+        gradient[i] += prior * theta[i];
+        matrix[i][i] += w->damping[k] * matrix[i][i] + 1e-30;
+    }
+    if (w->def->keepGain) {
+        matrix[2][2] = 1;
+        matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+    }
+    Solve(matrix, gradient, step);
+    for (int i = 0; i < NUMBERS; ++i) {
+        double limit = log(FARTHEST);
+        trial[i] = fmin(fmax(theta[i] + fmin(fmax(step[i], -0.5), 0.5), -limit), limit);
+    }
+}
+
+// From theta as it is.
+static jnResult Descend(Work* w, double strength, jnError* error)
+{
+    jnResult result = Run(w, w->theta, strength, w->kept, error);
+    for (size_t k = 0; k < w->count; ++k) {
+        w->damping[k] = 1e-3;
+    }
+    double before = HUGE_VAL;
+    for (int i = 0; result == jn_ok && i < ITERATIONS; ++i) {
+        double total = 0;
+        for (size_t k = 0; k < w->count; ++k) {
+            total += w->kept[k];
+            Propose(w, k, strength);
+        }
+        w->iterations++;
+        if (i > 2 && before - total < 1e-7 * total) {
+            break;
+        }
+        before = total;
+        result = Run(w, w->trial, strength, w->loss, error);
+        for (size_t k = 0; k < w->count; ++k) {
+            bool better = w->loss[k] < w->kept[k];
+            w->damping[k] = better ? fmax(w->damping[k] / 5, 1e-6) : fmin(w->damping[k] * 8, 1e6);
+            if (better) {
+                memcpy(w->theta + NUMBERS * k, w->trial + NUMBERS * k, NUMBERS * sizeof(double));
+            }
+        }
+        // Modes lean on each other where frames turn: what was kept is measured again, together.
+        result = result == jn_ok ? Run(w, w->theta, strength, w->kept, error) : result;
+    }
+    return result;
+}
+
+static int CompareDoubles(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+// Weights 1 for the first `share` of every sequence, 0 for the rest.
+static void UseFrames(Work* w, double share)
+{
+    for (int s = 0; s < w->def->sequenceCount; ++s) {
+        int frames = w->data[s].sequence->frameCount, end = (int)ceil(share * frames);
+        for (size_t i = 0; i < (size_t)frames * w->count; ++i) {
+            w->data[s].weights[i] = (int)(i / w->count) < end ? 1 : 0;
+        }
+    }
+}
+
+// Leaves out the worst frames of each mode, of those that count.
+static jnResult DropFrames(Work* w, jnError* error)
+{
+    size_t most = 0;
+    for (int s = 0; s < w->def->sequenceCount; ++s) {
+        most += (size_t)w->data[s].sequence->frameCount;
+    }
+    double* squares = malloc((most + 1) * sizeof(double));
+    if (squares == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to fit %zu frames", most);
+    }
+    for (size_t k = 0; k < w->count; ++k) {
+        double limit = HUGE_VAL; // by the first pass, for the second
+        for (int pass = 0; pass < 2; ++pass) {
+            size_t used = 0;
+            for (int s = 0; s < w->def->sequenceCount; ++s) {
+                Data* d = &w->data[s];
+                for (size_t at = k; at < (size_t)d->sequence->frameCount * w->count; at += w->count) {
+                    double residual = d->amplitudes[at] - d->observed[at];
+                    if (pass == 0 && d->weights[at] > 0) {
+                        squares[used++] = residual * residual;
+                    } else if (pass == 1 && residual * residual > limit) {
+                        d->weights[at] = 0;
+                    }
+                }
+            }
+            if (pass == 0 && used > 0) {
+                qsort(squares, used, sizeof(double), CompareDoubles);
+                limit = squares[(size_t)((1 - w->def->drop) * (double)(used - 1))];
+            }
+        }
+    }
+    free(squares);
+    return jn_ok;
+}
+
+// A fit of one strength on the frames in use, the robust one included.
+static jnResult Fit(Work* w, double strength, jnError* error)
+{
+    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    jnResult result = Descend(w, strength, error);
+    if (result == jn_ok && w->def->drop > 0) {
+        result = DropFrames(w, error);
+        result = result == jn_ok ? Descend(w, strength, error) : result;
+    }
+    return result;
+}
+
+// Share captured at theta over the frames from `share` of each sequence on.
+static jnResult Capture(Work* w, const double* theta, double share, double* captured, jnError* error)
+{
+    double kept = 0, frames = 0;
+    jnResult result = Run(w, theta, 0, w->loss, error);
+    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
+        const Data* d = &w->data[s];
+        int first = (int)ceil(share * d->sequence->frameCount), count = d->sequence->frameCount - first;
+        double part = jnaModes_Captured(&w->modes, d->sequence, d->amplitudes, first, d->sequence->frameCount, NULL);
+        if (isfinite(part)) {
+            kept += part * count;
+            frames += count;
+        }
+    }
+    *captured = frames > 0 ? kept / frames : (double)NAN;
+    return result;
+}
+
+static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
+{
+    double share = 1 - w->def->heldOut;
+    UseFrames(w, share);
+    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    jnResult result = Capture(w, w->theta, share, &fit->heldOutStart, error);
+    fit->heldOutCaptured = fit->heldOutStart;
+    fit->prior = HUGE_VAL;
+    for (int i = 0; result == jn_ok && i < STRENGTHS; ++i) {
+        double captured = 0;
+        UseFrames(w, share);
+        result = Fit(w, strengths[i], error);
+        result = result == jn_ok ? Capture(w, w->theta, share, &captured, error) : result;
+        if (result == jn_ok && captured > fit->heldOutCaptured) {
+            fit->heldOutCaptured = captured;
+            fit->prior = strengths[i];
+        }
+    }
+    return result;
+}
+
+static jnResult Check(const jnaModalFitDef* def, jnError* error)
+{
+    if (def->sequenceCount < 1 || !(def->drop >= 0 && def->drop <= 0.5) ||
+        !(def->heldOut >= 0.05 && def->heldOut <= 0.5)) {
+        return jnFail(error, jn_badArgument,
+            "a fit of modes needs a sequence, 0 to 0.5 of frames dropped, 0.05 to 0.5 held out; not %d, %g and %g",
+            def->sequenceCount, def->drop, def->heldOut);
+    }
+    for (int s = 0; s < def->sequenceCount; ++s) {
+        const jnaModalSequence* q = &def->sequences[s];
+        if (q->motion == NULL || q->targets == NULL || q->frameCount < 8 || q->vertexCount != def->modes->vertexCount ||
+            !(q->dt > 0 && isfinite(q->dt))) {
+            return jnFail(error, jn_badArgument,
+                "sequence %d: %d frames of %d vertices; a fit needs targets and motion, 8 frames or more of %d "
+                "vertices",
+                s + 1, q->frameCount, q->vertexCount, def->modes->vertexCount);
+        }
+        for (size_t i = 0; i < 3 * (size_t)q->frameCount * (size_t)q->vertexCount; ++i) {
+            if (!isfinite(q->motion[i]) || !isfinite(q->targets[i])) {
+                return jnFail(error, jn_badData, "sequence %d: vertex %zu of frame %zu is not finite", s + 1,
+                    i / 3 % (size_t)q->vertexCount, i / 3 / (size_t)q->vertexCount);
+            }
+        }
+    }
+    return jn_ok;
+}
+
+jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error)
+{
+    *fit = (jnaModalFit){.modeCount = def->modes->modeCount,
+        .prior = def->prior,
+        .heldOutStart = (double)NAN,
+        .heldOutCaptured = (double)NAN};
+    jnResult result = Check(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    Work w = {.def = def, .count = (size_t)def->modes->modeCount};
+    fit->stiffness = malloc((w.count + 1) * sizeof(double));
+    fit->damping = malloc((w.count + 1) * sizeof(double));
+    fit->gain = malloc((w.count + 1) * sizeof(double));
+    result = fit->stiffness != NULL && fit->damping != NULL && fit->gain != NULL
+                 ? Prepare(&w, error)
+                 : jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", w.count);
+    result = result == jn_ok ? Capture(&w, w.theta, 0, &fit->startCaptured, error) : result;
+    if (result == jn_ok && def->prior < 0) {
+        result = ChooseStrength(&w, fit, error);
+    }
+    if (result == jn_ok) {
+        UseFrames(&w, 1);
+        memset(w.theta, 0, NUMBERS * w.count * sizeof(double));
+        result = isfinite(fit->prior) ? Fit(&w, fit->prior, error) : jn_ok;
+    }
+    result = result == jn_ok ? Capture(&w, w.theta, 0, &fit->captured, error) : result;
+    if (result == jn_ok) {
+        memcpy(fit->stiffness, w.modes.stiffness, w.count * sizeof(double));
+        memcpy(fit->damping, w.modes.damping, w.count * sizeof(double));
+        memcpy(fit->gain, w.modes.gain, w.count * sizeof(double));
+        fit->iterations = w.iterations;
+    } else {
+        jnaDestroyModalFit(fit);
+    }
+    ReleaseWork(&w);
+    return result;
+}
+
+jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* s, float* rest, jnError* error)
+{
+    size_t size = (size_t)s->frameCount * (size_t)modes->modeCount, width = 3 * (size_t)s->vertexCount;
+    double* numbers = calloc(3 * size + 1, sizeof(double));
+    if (numbers == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", s->frameCount);
+    }
+    double *rates = numbers + size, *amplitudes = rates + size;
+    jnResult result = jnaModes_Force(modes, s, numbers, rates, error);
+    result = result == jn_ok ? jnaModes_Run(modes, s, numbers, rates, amplitudes, NULL, error) : result;
+    for (int n = 0; result == jn_ok && n < s->frameCount; ++n) {
+        float* out = rest + (size_t)n * width;
+        jnaModes_Show(modes, s, n, amplitudes, out);
+        for (size_t i = 0; i < width; ++i) { // motion - (shown - target)
+            size_t at = (size_t)n * width + i;
+            out[i] = (float)((double)s->motion[at] - ((double)out[i] - (double)s->targets[at]));
+        }
+    }
+    free(numbers);
+    return result;
+}

@@ -1,0 +1,325 @@
+// Stiffness and mass of linear tetrahedra, and their Cholesky factor.
+//
+//   K_ij = V (lambda g_i g_j^T + mu g_j g_i^T + mu (g_i . g_j) 1)      g_i gradient of hat function i, V the volume
+//   M_i  = sum over tetrahedra of density V / 4
+//
+// Linear tetrahedra are too stiff in bending and near incompressibility; the flesh simulator uses the same ones, so its
+// modes are these. The ordering is found on the graph of nodes and expanded to three rows a node. BLAS is kept to one
+// thread: no sum depends on how many there are.
+#include "jounce-author/elastic.h"
+
+#include "character/affine.h"
+#include "internal.h"
+#include "volume/node_pattern.h"
+
+#include "jounce-author/laplacian.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/cholmod.h>
+
+// OpenBLAS, declared here because its header is full of names of its own.
+void openblas_set_num_threads(int count);
+
+struct jnaElastic {
+    int nodeCount, freeCount;
+    int* freeNodes;   // [freeCount]
+    int* freeIndex;   // [nodeCount], or -1
+    double* masses;   // [nodeCount]
+    double totalMass; // kg
+    jnaNodePattern pattern;
+    double* entries; // [pattern][3][3], stiffness over all nodes
+    cholmod_common common;
+    bool started;
+    cholmod_sparse* matrix; // free system, lower triangle
+    cholmod_factor* factor;
+    cholmod_dense *right, *solution, *work[2]; // of jnaElastic_Solve
+};
+
+int jnaElastic_FreeCount(const jnaElastic* e)
+{
+    return e->freeCount;
+}
+
+const int* jnaElastic_FreeNodes(const jnaElastic* e)
+{
+    return e->freeNodes;
+}
+
+const double* jnaElastic_Masses(const jnaElastic* e)
+{
+    return e->masses;
+}
+
+double jnaElastic_TotalMass(const jnaElastic* e)
+{
+    return e->totalMass;
+}
+
+void jnaDestroyElastic(jnaElastic* e)
+{
+    if (e == NULL) {
+        return;
+    }
+    if (e->started) {
+        cholmod_free_sparse(&e->matrix, &e->common);
+        cholmod_free_factor(&e->factor, &e->common);
+        cholmod_free_dense(&e->right, &e->common);
+        cholmod_free_dense(&e->solution, &e->common);
+        cholmod_free_dense(&e->work[0], &e->common);
+        cholmod_free_dense(&e->work[1], &e->common);
+        cholmod_finish(&e->common);
+    }
+    jnaDestroyNodePattern(&e->pattern);
+    free(e->freeNodes);
+    free(e->freeIndex);
+    free(e->masses);
+    free(e->entries);
+    free(e);
+}
+
+static jnResult Check(const jnaVolume* v, jnError* error)
+{
+    if (v->nodeCount < 1 || v->tetrahedronCount < 1 || v->tetrahedronCount > INT32_MAX / 16 - v->nodeCount / 16) {
+        return jnFail(
+            error, jn_badArgument, "no flesh of %d nodes and %d tetrahedra", v->nodeCount, v->tetrahedronCount);
+    }
+    if (v->regions == NULL || v->materials == NULL || v->materialCount < 1) {
+        return jnFail(error, jn_badArgument, "the volume has no material");
+    }
+    for (int i = 0; i < v->materialCount; ++i) {
+        const jnaMaterial* m = &v->materials[i];
+        if (!(m->young > 0 && m->young < 1e15 && m->poisson > -1 && m->poisson < 0.5 && m->density > 0 &&
+                m->density < 1e9)) {
+            return jnFail(error, jn_badData, "material %d has Young's modulus %g Pa, Poisson's ratio %g, density %g", i,
+                m->young, m->poisson, m->density);
+        }
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        for (int i = 0; i < 4; ++i) {
+            int node = v->tetrahedra[4 * (size_t)t + (size_t)i];
+            if (node < 0 || node >= v->nodeCount) {
+                return jnFail(error, jn_badData, "tetrahedron %d has node %d; there are %d", t, node, v->nodeCount);
+            }
+        }
+        if (v->regions[t] >= v->materialCount) {
+            return jnFail(
+                error, jn_badData, "tetrahedron %d has material %d; there are %d", t, v->regions[t], v->materialCount);
+        }
+    }
+    return jn_ok;
+}
+
+static void AddElement(jnaElastic* e, const jnaVolume* v, int t)
+{
+    const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+    const jnaMaterial* m = &v->materials[v->regions[t]];
+    double g[4][3], volume = fabs(jnaHatGradients(v->nodes, corners, g));
+    double mu = m->young / (2 * (1 + m->poisson));
+    double lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+    for (int i = 0; i < 4; ++i) {
+        e->masses[corners[i]] += m->density * volume / 4;
+        for (int k = 0; k < 4; ++k) {
+            double* block = e->entries + 9 * jnaNodePattern_Find(&e->pattern, corners[i], corners[k]);
+            double dot = jnaDot(g[i], g[k]);
+            for (int a = 0; a < 3; ++a) {
+                for (int b = 0; b < 3; ++b) {
+                    block[3 * a + b] += volume * (lambda * g[i][a] * g[k][b] + mu * g[i][b] * g[k][a]);
+                }
+                block[4 * a] += volume * mu * dot;
+            }
+        }
+    }
+}
+
+// Element after element in order, then the springs of bones: sums are always the same.
+static void Assemble(jnaElastic* e, const jnaVolume* v)
+{
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        AddElement(e, v, t);
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        e->totalMass += e->masses[n];
+        int joint = v->heldBy != NULL ? v->heldBy[n] : -1;
+        double strength = joint >= 0 && v->holdStrength != NULL ? (double)v->holdStrength[joint] : 0;
+        double* block = e->entries + 9 * jnaNodePattern_Find(&e->pattern, n, n);
+        for (int a = 0; a < 3; ++a) {
+            block[4 * a] += e->masses[n] * strength;
+        }
+    }
+}
+
+// Nodes of no tetrahedron have no mass and stay out as well.
+static void FindFree(jnaElastic* e, const jnaVolume* v)
+{
+    for (int n = 0; n < v->nodeCount; ++n) {
+        int joint = v->heldBy != NULL ? v->heldBy[n] : -1;
+        bool held = joint >= 0 && (v->holdStrength == NULL || v->holdStrength[joint] == 0.0f);
+        e->freeIndex[n] = held || e->masses[n] == 0 ? -1 : e->freeCount;
+        if (e->freeIndex[n] >= 0) {
+            e->freeNodes[e->freeCount++] = n;
+        }
+    }
+}
+
+// stiffness K + mass M over the free nodes, the lower triangle by columns; symmetric, so a column is a row.
+static void FillMatrix(jnaElastic* e, double stiffness, double mass)
+{
+    int *starts = e->matrix->p, *rows = e->matrix->i, count = 0;
+    double* values = e->matrix->x;
+    for (int f = 0; f < e->freeCount; ++f) {
+        int n = e->freeNodes[f];
+        for (int a = 0; a < 3; ++a) {
+            starts[3 * f + a] = count;
+            for (int i = e->pattern.rowStarts[n]; i < e->pattern.rowStarts[n + 1]; ++i) {
+                int other = e->freeIndex[e->pattern.columns[i]];
+                if (other < f) {
+                    continue;
+                }
+                for (int b = other == f ? a : 0; b < 3; ++b) {
+                    rows[count] = 3 * other + b;
+                    values[count] = stiffness * e->entries[9 * (size_t)i + (size_t)(3 * a + b)];
+                    values[count++] += other == f && a == b ? mass * e->masses[n] : 0;
+                }
+            }
+        }
+    }
+    starts[3 * (size_t)e->freeCount] = count;
+}
+
+// A fill-reducing order of the nodes by nested dissection, expanded to three rows a node.
+static bool OrderNodes(jnaElastic* e, int* order)
+{
+    cholmod_common* common = &e->common;
+    size_t n = (size_t)e->freeCount, most = (size_t)e->pattern.rowStarts[e->nodeCount] + 1;
+    cholmod_sparse* graph = cholmod_allocate_sparse(n, n, most, 1, 1, -1, CHOLMOD_PATTERN, common);
+    int* nodes = malloc((n + 1) * sizeof(int));
+    bool good = graph != NULL && nodes != NULL;
+    if (good) {
+        int *starts = graph->p, *rows = graph->i, count = 0;
+        for (int f = 0; f < e->freeCount; ++f) {
+            starts[f] = count;
+            int node = e->freeNodes[f];
+            for (int i = e->pattern.rowStarts[node]; i < e->pattern.rowStarts[node + 1]; ++i) {
+                int other = e->freeIndex[e->pattern.columns[i]];
+                if (other >= f) {
+                    rows[count++] = other;
+                }
+            }
+        }
+        starts[n] = count;
+        good = cholmod_metis(graph, NULL, 0, 1, nodes, common) != 0;
+    }
+    for (int i = 0; good && i < 3 * e->freeCount; ++i) {
+        order[i] = 3 * nodes[i / 3] + i % 3;
+    }
+    cholmod_free_sparse(&graph, common);
+    free(nodes);
+    return good;
+}
+
+static bool Analyze(jnaElastic* e)
+{
+    cholmod_common* common = &e->common;
+    openblas_set_num_threads(1);
+    cholmod_start(common);
+    e->started = true;
+    common->print = 0;
+    common->supernodal = CHOLMOD_SUPERNODAL;
+    common->final_ll = 1;
+    common->nmethods = 1;
+    common->method[0].ordering = CHOLMOD_GIVEN;
+    size_t size = 3 * (size_t)e->freeCount;
+    int* order = malloc((size + 1) * sizeof(int));
+    e->matrix = cholmod_allocate_sparse(
+        size, size, 9 * (size_t)e->pattern.rowStarts[e->nodeCount] + 1, 1, 1, -1, CHOLMOD_REAL, common);
+    bool good = order != NULL && e->matrix != NULL && OrderNodes(e, order);
+    if (good) {
+        FillMatrix(e, 1, 0);
+        e->factor = cholmod_analyze_p(e->matrix, order, NULL, 0, common);
+        e->right = cholmod_allocate_dense(size, 1, size, CHOLMOD_REAL, common);
+    }
+    free(order);
+    return good && e->factor != NULL && e->right != NULL;
+}
+
+jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error)
+{
+    *elastic = NULL;
+    jnResult result = Check(volume, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t n = (size_t)volume->nodeCount;
+    jnaElastic* e = calloc(1, sizeof(*e));
+    bool good =
+        e != NULL && jnaFindNodePattern(volume->nodeCount, volume->tetrahedronCount, volume->tetrahedra, &e->pattern);
+    if (good) {
+        e->nodeCount = volume->nodeCount;
+        e->freeNodes = malloc(n * sizeof(int));
+        e->freeIndex = malloc(n * sizeof(int));
+        e->masses = calloc(n, sizeof(double));
+        e->entries = calloc(9 * (size_t)e->pattern.rowStarts[n], sizeof(double));
+        good = e->freeNodes != NULL && e->freeIndex != NULL && e->masses != NULL && e->entries != NULL;
+    }
+    if (good) {
+        Assemble(e, volume);
+        FindFree(e, volume);
+        if (e->freeCount == 0) {
+            jnaDestroyElastic(e);
+            return jnFail(error, jn_badData, "all %d nodes of the volume are held by bones: there is no flesh to move",
+                volume->nodeCount);
+        }
+        good = Analyze(e);
+    }
+    if (!good) {
+        jnaDestroyElastic(e);
+        return jnFail(error, jn_outOfMemory, "out of memory for the flesh of %zu nodes", n);
+    }
+    *elastic = e;
+    return jn_ok;
+}
+
+jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError* error)
+{
+    openblas_set_num_threads(1);
+    FillMatrix(e, stiffness, mass);
+    cholmod_factorize(e->matrix, e->factor, &e->common);
+    if (e->common.status == CHOLMOD_OUT_OF_MEMORY || e->common.status == CHOLMOD_TOO_LARGE) {
+        return jnFail(error, jn_outOfMemory, "out of memory to factor the flesh of %d nodes", e->freeCount);
+    }
+    if (e->common.status != CHOLMOD_OK || e->factor->minor < e->factor->n) {
+        return jnFail(error, jn_badData, "the stiffness of %d nodes is not positive definite", e->freeCount);
+    }
+    return jn_ok;
+}
+
+jnResult jnaElastic_Solve(jnaElastic* e, double* values, jnError* error)
+{
+    openblas_set_num_threads(1);
+    size_t size = 3 * (size_t)e->freeCount * sizeof(double);
+    memcpy(e->right->x, values, size);
+    int good =
+        cholmod_solve2(CHOLMOD_A, e->factor, e->right, NULL, &e->solution, NULL, &e->work[0], &e->work[1], &e->common);
+    if (!good) {
+        return jnFail(error, jn_outOfMemory, "out of memory to solve for the flesh of %d nodes", e->freeCount);
+    }
+    memcpy(values, e->solution->x, size);
+    return jn_ok;
+}
+
+void jnaElastic_Apply(const jnaElastic* e, const double* values, double* result)
+{
+    for (int f = 0; f < e->freeCount; ++f) {
+        int n = e->freeNodes[f];
+        double sum[3] = {0};
+        for (int i = e->pattern.rowStarts[n]; i < e->pattern.rowStarts[n + 1]; ++i) {
+            int other = e->freeIndex[e->pattern.columns[i]];
+            const double *block = e->entries + 9 * (size_t)i, *x = values + 3 * (size_t)(other > 0 ? other : 0);
+            for (int a = 0; other >= 0 && a < 3; ++a) {
+                sum[a] += block[3 * a] * x[0] + block[3 * a + 1] * x[1] + block[3 * a + 2] * x[2];
+            }
+        }
+        memcpy(result + 3 * (size_t)f, sum, sizeof(sum));
+    }
+}

@@ -1,0 +1,343 @@
+// Modal springs over a sequence, frame by frame in double precision.
+//
+// With E_n the second difference of a target over h^2 (0 at the ends of the sequence), the cubic over the interval from
+// n to n + 1 begins with the acceleration 2 E_n - E_{n+1} and ends with 2 E_{n+1} - E_n. Both are turned into the frame
+// of the interval's middle and projected.
+//
+// Frames turn. With S = sum over joints of (angular velocity in the joint's axes) . spins, and p = z' + S z the
+// velocity in space, the springs obey
+//     z' = p - S z        p' = -S p - stiffness z - damping (p - S z) - force
+// An interval is split: both z and p turn by exp(-S h/2), the closed form steps in a frame that stands still, and both
+// turn again. S is skew where modes have unit mass, so that a turn keeps the energy whatever the angle.
+#include "jounce-author/modal_motion.h"
+
+#include "jounce/spring_functions.h"
+
+#include "character/affine.h"
+#include "internal.h"
+#include "modes_internal.h"
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void jnaJointTurns(const jnaCharacter* c, const float* matrices, float* turns)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        jnaAffine global = jnaAffine_FromFloats(matrices + 12 * (size_t)j);
+        jnaAffine bind = jnaAffine_FromFloats(c->joints[j].inverseBind), m = jnaAffine_Multiply(&global, &bind);
+        memcpy(turns + 4 * (size_t)j, jnRigidPart(m.m).rotation, 4 * sizeof(float));
+    }
+}
+
+void jnaVertexRotations(const jnaCharacter* c, const float* turns, float* rotations)
+{
+    for (int v = 0; v < c->vertexCount; ++v) {
+        const jnaInfluences* in = &c->influences[v];
+        const float* first = turns + 4 * (size_t)in->joints[0];
+        double sum[4] = {0}, square = 0;
+        for (int k = 0; k < JNA_MAX_INFLUENCES && in->weights[k] > 0.0f; ++k) {
+            const float* q = turns + 4 * (size_t)in->joints[k];
+            float cosine = first[0] * q[0] + first[1] * q[1] + first[2] * q[2] + first[3] * q[3];
+            double weight = cosine < 0.0f ? -(double)in->weights[k] : (double)in->weights[k];
+            for (int i = 0; i < 4; ++i) {
+                sum[i] += weight * (double)q[i];
+            }
+        }
+        for (int i = 0; i < 4; ++i) {
+            square += sum[i] * sum[i];
+        }
+        for (int i = 0; i < 4; ++i) {
+            rotations[4 * (size_t)v + (size_t)i] = (float)(sum[i] / sqrt(square));
+        }
+    }
+}
+
+// Rotation of a vertex' frame halfway between two frames, which may be the same.
+static void FrameOf(const jnaModalSequence* s, int frame, int other, int vertex, double q[4])
+{
+    double sign = 1, dot = 0;
+    memcpy(q, (const double[4]){0, 0, 0, 1}, 4 * sizeof(double));
+    if (s->rotations == NULL) {
+        return;
+    }
+    const float* a = s->rotations + 4 * ((size_t)frame * (size_t)s->vertexCount + (size_t)vertex);
+    const float* b = s->rotations + 4 * ((size_t)other * (size_t)s->vertexCount + (size_t)vertex);
+    for (int i = 0; i < 4; ++i) {
+        dot += (double)a[i] * (double)b[i];
+    }
+    sign = dot < 0 ? -1 : 1;
+    for (int i = 0; i < 4; ++i) {
+        q[i] = (double)a[i] + sign * (double)b[i];
+    }
+    jnaQuat_Normalize(q);
+}
+
+// out = R^T v (back) or R v.
+static void Turn(
+    const jnaModalSequence* s, int frame, int other, int vertex, bool back, const double v[3], double out[3])
+{
+    double q[4];
+    FrameOf(s, frame, other, vertex, q);
+    for (int i = 0; i < 3; ++i) {
+        q[i] = back ? -q[i] : q[i];
+    }
+    jnaQuat_Rotate(q, v, out);
+}
+
+// E_n of a vertex' coordinates; 0 at the ends.
+static void Bend(const jnaModalSequence* s, int frame, int vertex, double bend[3])
+{
+    size_t width = 3 * (size_t)s->vertexCount, at = (size_t)frame * width + 3 * (size_t)vertex;
+    double scale = 1 / (s->dt * s->dt);
+    for (size_t a = 0; a < 3; ++a) {
+        bool inner = frame > 0 && frame < s->frameCount - 1;
+        bend[a] = inner ? scale * ((double)s->targets[at - width + a] - 2 * (double)s->targets[at + a] +
+                                      (double)s->targets[at + width + a])
+                        : 0;
+    }
+}
+
+// Projection of  2 E_frame - E_other  in the axes halfway. field: [vertexCount][3], scratch.
+static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int other, double* field, double* out)
+{
+    size_t width = 3 * (size_t)m->vertexCount;
+    for (int v = 0; v < m->vertexCount; ++v) {
+        double own[3], far[3];
+        Bend(s, frame, v, own);
+        Bend(s, other, v, far);
+        for (int a = 0; a < 3; ++a) {
+            own[a] = 2 * own[a] - far[a];
+        }
+        Turn(s, frame, other, v, true, own, field + 3 * (size_t)v);
+    }
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        const float* p = m->projections + k * width;
+        double sum = 0;
+        for (size_t i = 0; i < width; ++i) {
+            sum += (double)p[i] * field[i];
+        }
+        out[k] = sum;
+    }
+}
+
+jnResult jnaModes_Force(const jnaModes* m, const jnaModalSequence* s, double* starts, double* rates, jnError* error)
+{
+    JN_ASSERT(m->vertexCount == s->vertexCount && s->frameCount >= 1);
+    size_t modes = (size_t)m->modeCount;
+    int failures = 0;
+#pragma omp parallel reduction(+ : failures)
+    {
+        double* field = malloc((3 * (size_t)m->vertexCount + modes + 1) * sizeof(double));
+        failures += field == NULL;
+#pragma omp for schedule(dynamic, 4)
+        for (int n = 0; n < s->frameCount - 1; ++n) {
+            if (field == NULL) {
+                continue;
+            }
+            double* ends = field + 3 * (size_t)m->vertexCount;
+            Project(m, s, n, n + 1, field, starts + (size_t)n * modes);
+            Project(m, s, n + 1, n, field, ends);
+            for (size_t k = 0; k < modes; ++k) {
+                rates[(size_t)n * modes + k] = (ends[k] - starts[(size_t)n * modes + k]) / s->dt;
+            }
+        }
+        free(field);
+    }
+    return failures == 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to project %d frames", s->frameCount);
+}
+
+// Rotation vector of every joint over an interval, in its own axes, and from it the turn of amplitudes over half of it.
+static void FindTurn(const jnaModes* m, const jnaModalSequence* s, int frame, double* turn)
+{
+    size_t n = (size_t)m->modeCount, joints = (size_t)m->jointCount;
+    memset(turn, 0, n * n * sizeof(double));
+    for (size_t j = 0; s->turns != NULL && j < joints; ++j) {
+        double from[4], to[4], q[4];
+        for (size_t i = 0; i < 4; ++i) {
+            double value = (double)s->turns[((size_t)frame * joints + j) * 4 + i];
+            from[i] = i < 3 ? -value : value;
+            to[i] = (double)s->turns[((size_t)(frame + 1) * joints + j) * 4 + i];
+        }
+        jnaQuat_Multiply(from, to, q);
+        double sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]), sign = q[3] < 0 ? -1 : 1;
+        double scale = sign * (sine > 1e-12 ? 2 * atan2(sine, sign * q[3]) / sine : 2);
+        for (size_t axis = 0; axis < 3; ++axis) {
+            double angle = 0.5 * scale * q[axis];
+            const float* spins = m->spins + (3 * j + axis) * n * n;
+            for (size_t i = 0; i < n * n; ++i) {
+                turn[i] += angle * (double)spins[i];
+            }
+        }
+    }
+}
+
+// x <- exp(-S) x by its series, in as many parts as keep it short. work: [2 n].
+static void TurnAmplitudes(const double* turn, size_t n, double* x, double* work)
+{
+    enum { TERMS = 16 };
+    double norm = 0;
+    for (size_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (size_t k = 0; k < n; ++k) {
+            sum += fabs(turn[i * n + k]);
+        }
+        norm = fmax(norm, sum);
+    }
+    int parts = 1 + (int)fmin(norm, 100.0);
+    for (int part = 0; part < parts && norm > 0; ++part) {
+        memcpy(work, x, n * sizeof(double));
+        for (int term = 1; term <= TERMS; ++term) {
+            for (size_t i = 0; i < n; ++i) {
+                double sum = 0;
+                for (size_t k = 0; k < n; ++k) {
+                    sum += turn[i * n + k] * work[k];
+                }
+                work[n + i] = -sum / (parts * term);
+                x[i] += work[n + i];
+            }
+            memcpy(work, work + n, n * sizeof(double));
+        }
+    }
+}
+
+jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double* starts, const double* rates,
+    double* amplitudes, double* velocities, jnError* error)
+{
+    size_t n = (size_t)m->modeCount;
+    double* turn = calloc(n * n + 5 * n + 1, sizeof(double));
+    jnSpringResponse* responses = malloc((n + 1) * sizeof(*responses));
+    if (turn == NULL || responses == NULL) {
+        free(turn);
+        free(responses);
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu modes", n);
+    }
+    double *z = turn + n * n, *p = z + n, *drag = p + n, *work = drag + n;
+    for (size_t k = 0; k < n; ++k) {
+        responses[k] = jnEvaluateSpring(m->stiffness[k], m->damping[k], s->dt);
+    }
+    for (int frame = 0; frame < s->frameCount; ++frame) {
+        memcpy(amplitudes + (size_t)frame * n, z, n * sizeof(double));
+        if (velocities != NULL) {
+            memcpy(velocities + (size_t)frame * n, p, n * sizeof(double));
+        }
+        if (frame == s->frameCount - 1) {
+            break;
+        }
+        FindTurn(m, s, frame, turn);
+        TurnAmplitudes(turn, n, z, work);
+        TurnAmplitudes(turn, n, p, work);
+        for (size_t k = 0; k < n; ++k) {
+            double sum = 0;
+            for (size_t l = 0; l < n; ++l) {
+                sum += turn[k * n + l] * z[l];
+            }
+            drag[k] = m->damping[k] * sum * 2 / s->dt; // the damping does not act on the turning itself
+        }
+        for (size_t k = 0; k < n; ++k) {
+            const jnSpringResponse* r = &responses[k];
+            double a = m->gain[k] * starts[(size_t)frame * n + k] - drag[k];
+            double j = m->gain[k] * rates[(size_t)frame * n + k], old = z[k];
+            z[k] = r->position * old + r->impulse * p[k] - r->step * a - r->ramp * j;
+            p[k] = -m->stiffness[k] * r->impulse * old + r->velocity * p[k] - r->impulse * a - r->step * j;
+        }
+        TurnAmplitudes(turn, n, z, work);
+        TurnAmplitudes(turn, n, p, work);
+    }
+    free(turn);
+    free(responses);
+    return jn_ok;
+}
+
+jnResult jnaModes_Observe(
+    const jnaModes* m, const jnaCharacter* c, const jnaModalSequence* s, double* amplitudes, jnError* error)
+{
+    jnaModes fit = *m; // shapes are shared; the projection is one of its own
+    size_t width = 3 * (size_t)m->vertexCount, modes = (size_t)m->modeCount;
+    fit.projections = malloc((modes * width + 1) * sizeof(float));
+    jnResult result = fit.projections != NULL ? jnaModes_ProjectSurface(&fit, c, error)
+                                              : jnFail(error, jn_outOfMemory, "out of memory for %zu modes", modes);
+    int failures = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : failures)
+    for (int n = 0; n < s->frameCount; ++n) {
+        double* field = result == jn_ok ? malloc(width * sizeof(double)) : NULL;
+        failures += field == NULL;
+        for (int v = 0; field != NULL && v < m->vertexCount; ++v) {
+            size_t at = (size_t)n * width + 3 * (size_t)v;
+            double d[3];
+            for (size_t a = 0; a < 3; ++a) {
+                d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
+            }
+            Turn(s, n, n, v, true, d, field + 3 * (size_t)v);
+        }
+        for (size_t k = 0; field != NULL && k < modes; ++k) {
+            double sum = 0;
+            for (size_t i = 0; i < width; ++i) {
+                sum += (double)fit.projections[k * width + i] * field[i];
+            }
+            amplitudes[(size_t)n * modes + k] = sum;
+        }
+        free(field);
+    }
+    free(fit.projections);
+    if (result == jn_ok && failures > 0) {
+        result = jnFail(error, jn_outOfMemory, "out of memory to observe %d frames", s->frameCount);
+    }
+    return result;
+}
+
+static void OffsetOf(
+    const jnaModes* m, const jnaModalSequence* s, int frame, int vertex, const double* amplitudes, double offset[3])
+{
+    size_t width = 3 * (size_t)m->vertexCount;
+    double local[3] = {0};
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        const float* u = m->shapes + k * width + 3 * (size_t)vertex;
+        double z = amplitudes[(size_t)frame * (size_t)m->modeCount + k];
+        for (int a = 0; a < 3; ++a) {
+            local[a] += (double)u[a] * z;
+        }
+    }
+    Turn(s, frame, frame, vertex, false, local, offset);
+}
+
+void jnaModes_Show(const jnaModes* m, const jnaModalSequence* s, int frame, const double* amplitudes, float* positions)
+{
+    for (int v = 0; v < m->vertexCount; ++v) {
+        size_t at = 3 * ((size_t)frame * (size_t)m->vertexCount + (size_t)v);
+        double offset[3];
+        OffsetOf(m, s, frame, v, amplitudes, offset);
+        for (size_t a = 0; a < 3; ++a) {
+            positions[3 * (size_t)v + a] = (float)((double)s->targets[at + a] + offset[a]);
+        }
+    }
+}
+
+double jnaModes_Captured(
+    const jnaModes* m, const jnaModalSequence* s, const double* amplitudes, int first, int end, const float* weights)
+{
+    double* sums = calloc(2 * (size_t)(end - first) + 1, sizeof(double)); // a frame each: the same sum for any threads
+    if (sums == NULL) {
+        return (double)NAN;
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int n = first; n < end; ++n) {
+        for (int v = 0; v < m->vertexCount; ++v) {
+            size_t at = 3 * ((size_t)n * (size_t)m->vertexCount + (size_t)v);
+            double offset[3], weight = weights != NULL ? (double)weights[v] : 1;
+            OffsetOf(m, s, n, v, amplitudes, offset);
+            for (size_t a = 0; a < 3; ++a) {
+                double layer = (double)s->motion[at + a] - (double)s->targets[at + a];
+                sums[2 * (n - first)] += weight * (layer - offset[a]) * (layer - offset[a]);
+                sums[2 * (n - first) + 1] += weight * layer * layer;
+            }
+        }
+    }
+    double residual = 0, layer = 0;
+    for (int n = 0; n < end - first; ++n) {
+        residual += sums[2 * n];
+        layer += sums[2 * n + 1];
+    }
+    free(sums);
+    return layer > 0 ? 1 - residual / layer : (double)NAN;
+}

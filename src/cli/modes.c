@@ -1,0 +1,142 @@
+// jounce modes: the vibration modes of a workspace's flesh, as a table.
+#include "cli.h"
+
+#include "jounce-author/modes.h"
+#include "jounce-author/workspace.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static double Hertz(const jnaModes* m, int k)
+{
+    return sqrt(m->stiffness[k]) / 6.283185307179586;
+}
+
+static double Ratio(const jnaModes* m, int k)
+{
+    return m->stiffness[k] > 0 ? m->damping[k] / (2 * sqrt(m->stiffness[k])) : 0;
+}
+
+static void PrintTable(const char* workspace, const jnaModes* m, const jnaCharacter* c, bool made)
+{
+    double numbers = 0;
+    for (int k = 0; k < m->modeCount; ++k) {
+        numbers += m->sizes[k];
+    }
+    printf("%s: %d modes%s, %.1f %% of their entries stored\n", workspace, m->modeCount, made ? "" : " (up to date)",
+        m->modeCount > 0 ? 100 * numbers / m->modeCount / m->vertexCount : 0);
+    printf("  mode   hertz  ratio  gain   mass  vertices  region\n");
+    for (int k = 0; k < m->modeCount; ++k) {
+        printf("  %4d %7.2f %6.3f %5.2f %5.1f%% %9d  %s\n", k, Hertz(m, k), Ratio(m, k), m->gain[k],
+            100 * m->massShare[k], m->sizes[k], c->joints[m->joints[k]].name);
+    }
+}
+
+static int PrintJson(const char* workspace, const jnaModes* m, const jnaCharacter* c, bool made, const jnaNotes* notes)
+{
+    json_t *list = json_array(), *lines = json_array();
+    for (int k = 0; k < m->modeCount; ++k) {
+        json_array_append_new(list, json_pack("{s:f, s:f, s:f, s:f, s:i, s:s}", "hertz", Hertz(m, k), "damping_ratio",
+                                        Ratio(m, k), "gain", m->gain[k], "mass_share", m->massShare[k], "vertices",
+                                        (int)m->sizes[k], "region", c->joints[m->joints[k]].name));
+    }
+    for (int i = 0; i < notes->count; ++i) {
+        json_array_append_new(lines, json_string(notes->lines[i]));
+    }
+    json_t* root = json_pack("{s:s, s:b, s:i, s:o, s:o}", "workspace", workspace, "made", made, "vertices",
+        m->vertexCount, "modes", list, "notes", lines);
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(root);
+    return JNC_DONE;
+}
+
+// What the line says instead of the manifest.
+typedef struct Settings {
+    long count;
+    double cutoff, ratio;
+    bool countGiven, cutoffGiven, ratioGiven;
+} Settings;
+
+static int Run(const char* workspace, const Settings* settings, const char* picture, bool force, bool json)
+{
+    jnaModesDef def;
+    jnError error = {0};
+    jnaNotes notes = {0};
+    jnaModes modes = {0};
+    jnaCharacter character = {0};
+    bool made = false;
+    int code = JNC_DONE;
+    jnResult result = jnaReadModesDef(workspace, &def, &error);
+    def.count = settings->countGiven ? (int)settings->count : def.count;
+    def.cutoff = settings->cutoffGiven ? settings->cutoff : def.cutoff;
+    def.ratio = settings->ratioGiven ? settings->ratio : def.ratio;
+    result = result == jn_ok ? jnaUpdateModes(workspace, &def, force, &made, &notes, &error) : result;
+    result = result == jn_ok ? jnaLoadModes(workspace, &modes, &error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &character, &error) : result;
+    if (result == jn_ok && picture != NULL) {
+        int count = modes.modeCount < 16 ? modes.modeCount : 16;
+        result = jnaPictureModes(&modes, &character, 0, count, 0.05, picture, &error);
+    }
+    if (result != jn_ok) {
+        code = jncFail(&error);
+    } else if (json) {
+        code = PrintJson(workspace, &modes, &character, made, &notes);
+    } else {
+        PrintTable(workspace, &modes, &character, made);
+        for (int i = 0; i < notes.count; ++i) {
+            printf("  note: %s\n", notes.lines[i]);
+        }
+    }
+    jnaDestroyNotes(&notes);
+    jnaDestroyModes(&modes);
+    jnaDestroyCharacter(&character);
+    return code;
+}
+
+int jncModes(int argc, char** argv)
+{
+    static const jncUsage usage = {"jounce modes WORKSPACE [--count N] [--cutoff HZ] [--json]",
+        "Finds the vibration modes of the flesh inside a character, bones held: what springs on modes are made from.\n"
+        "Needs the volume of jounce tetrahedralize. The table gives each mode's frequency, damping ratio, the share "
+        "of\n"
+        "the mass that takes part, how many vertices are in it, and the joint that most of it lives at.\n",
+        "  jounce modes hero --cutoff 15 --picture modes.png\n"};
+    const char *workspace = NULL, *picture = NULL;
+    Settings settings = {0};
+    bool json = false, force = false;
+    const jncOption options[] = {{.name = "WORKSPACE",
+                                     .kind = jnc_text,
+                                     .value = &workspace,
+                                     .help = "folder of the character",
+                                     .required = true},
+        {.name = "--count",
+            .kind = jnc_integer,
+            .value = &settings.count,
+            .given = &settings.countGiven,
+            .argument = "N",
+            .help = "at most this many, the lowest (by the manifest: 64)",
+            .range = {1, 1000}},
+        {.name = "--cutoff",
+            .kind = jnc_number,
+            .value = &settings.cutoff,
+            .given = &settings.cutoffGiven,
+            .argument = "HZ",
+            .help = "none above this frequency (by the manifest: 25)",
+            .range = {0.1, 1000}},
+        {.name = "--ratio",
+            .kind = jnc_number,
+            .value = &settings.ratio,
+            .given = &settings.ratioGiven,
+            .argument = "R",
+            .help = "damping ratio of all (by the manifest: 0.15)",
+            .range = {0, 10}},
+        {.name = "--picture", .kind = jnc_text, .value = &picture, .argument = "PNG", .help = "draw the first 16"},
+        {.name = "--force", .kind = jnc_flag, .value = &force, .help = "find them again, even if up to date"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print the table as JSON"}, {0}};
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    return Run(workspace, &settings, picture, force, json);
+}
