@@ -32,8 +32,8 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_PARTS JN_SECTION_ID('P', 'A', 'R', 'T')
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
-// Kept for what is to come.
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
+// Kept for what is to come.
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
 
 typedef struct jnAssetHeader {
@@ -87,6 +87,8 @@ typedef struct jnAssetBlock {
     const jnAssetClipEntry* clips;
     const float* clipData;
     uint64_t clipDataCount; // floats
+    const void* network;    // section NETW; see network.h
+    uint64_t networkSize;   // bytes
     const char* source;     // while loading
     jnAllocator allocator;
 } jnAssetBlock;

@@ -1,6 +1,7 @@
 // Life of a character: one block of memory behind the struct, snapshots, the mask.
 #include "character_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SNAPSHOT_MAGIC = 0x31434e4a };
@@ -61,7 +62,18 @@ static size_t LayOut(jnCharacter* c, const jnAsset* asset)
         c->tailSize = tail * sizeof(float);
         c->springBlocks = (int)springBlocks;
     }
-    return offset + jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
+    offset += jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
+    const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
+    if (asset->network != jn_networkNone) {
+        jnNetwork network;
+        jnPlaceNetwork(block->network, block->network, asset->vertexCount, &network);
+        offset += jnNetworkState_Place(
+            c != NULL ? &c->networkState : NULL, &network, asset->jointCount, c != NULL ? (char*)c + offset : NULL);
+        if (c != NULL) {
+            c->network = network;
+        }
+    }
+    return offset;
 }
 
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
@@ -94,11 +106,13 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     memset(c, 0, springsAt);
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
+    c->networkKernels = jnFindNetworkKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
+    c->networkState.strength = 1.0f;
     c->allocator = def->allocator;
     c->ownsMemory = def->memory == NULL;
     c->lags = def->curve == jn_curveCubic && def->timing == jn_timingExact;
     LayOut(c, def->asset);
-    jnCharacter_Skin(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
+    jnCharacter_Target(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
     jnResult result = jn_ok;
     if (c->asset->springCount > 0) {
         jnSpringsDef springs = SpringsDef(def);
@@ -121,6 +135,11 @@ void jnDestroyCharacter(jnCharacter* c)
         jnAllocator allocator = c->allocator;
         jnRelease(&allocator, c);
     }
+}
+
+void jnCharacter_SetNetworkStrength(jnCharacter* c, float strength)
+{
+    c->networkState.strength = isfinite(strength) ? strength : 0.0f;
 }
 
 jnSprings* jnCharacter_Springs(jnCharacter* c)

@@ -36,7 +36,7 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
     bool restart = tail->sampleCount == 0 || teleport == jn_teleportReset;
     if (!restart && (h <= 0.0 || teleport == jn_teleportKeep)) {
         float* field = c->field + (size_t)c->springBlocks * JN_FIELD_SIZE;
-        jnSkinBlocks(c, c->springBlocks, blocks, field, c->springBlocks);
+        jnTargetBlocks(c, c->springBlocks, blocks, field, c->springBlocks);
         Carry(c, field, h > 0.0 ? h : 0.0);
         if (h <= 0.0) {
             return;
@@ -50,7 +50,7 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
         tail->durations[0] = tail->durations[1];
         tail->durations[1] = h;
     }
-    jnSkinBlocks(c, c->springBlocks, blocks, c->tails[tail->newest], c->springBlocks);
+    jnTargetBlocks(c, c->springBlocks, blocks, c->tails[tail->newest], c->springBlocks);
 }
 
 void jnStopTail(jnCharacter* c)

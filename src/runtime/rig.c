@@ -210,6 +210,19 @@ bool jnMakeDuals(const jnAsset* asset, const double* globals, float* duals, floa
     return farthest > RIGID_TOLERANCE;
 }
 
+void jnMakeTurns(const jnAsset* asset, const double* globals, float* turns)
+{
+    for (int j = 0; j < asset->jointCount; ++j) {
+        double m[12], r[9], q[4];
+        ToSurface(&asset->joints[j], globals + 12 * (size_t)j, m);
+        FindRotation(m, r);
+        ToQuaternion(r, q);
+        for (int i = 0; i < 4; ++i) {
+            turns[4 * j + i] = (float)q[i];
+        }
+    }
+}
+
 jnTransform jnRigidPart(const double* global)
 {
     double r[9], q[4];
