@@ -19,7 +19,9 @@ typedef struct jnaAssetDef {
     jnStart start;          // default moving
     double rate;            // frames a second; default 30
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
-    double hardAngle;       // degrees: normals of the file closer than this at one vertex are one normal; default 1
+    const struct jnaNetwork* network; // jounce-author/network.h, trained for the character's linear blend; NULL: none
+    double networkTolerance;          // metres; see jnaEncodeNetwork; default 5e-5
+    double hardAngle; // degrees: normals of the file closer than this at one vertex are one normal; default 1
 } jnaAssetDef;
 
 jnaAssetDef jnaDefaultAssetDef(void);
