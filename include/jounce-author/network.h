@@ -85,11 +85,13 @@ typedef struct jnaTrainDef {
     int epochs;          // 0: as many as the number of poses asks for
     int patience;        // epochs without a better validation before it stops; 0: a quarter of them
     int hidden;          // hidden units of each joint that moves, in each layer
+    int shared;      // hidden units that see all joints
     int layers;          // hidden layers
     int components;      // pca: at most
     double residual;     // pca: components are added until they leave out less than this share of the displacements
     int mapSize;         // cnn: 64, 128 or 256
     double learningRate; // the highest
+    double decay;        // share of a weight that a step at rate 1 takes off
     uint64_t seed;
     int threads;            // 0: all. The result does not depend on it
     const char* checkpoint; // file to write now and then and to resume from; NULL for none

@@ -81,6 +81,7 @@ void jncEndProgress(jncProgress* progress);
 int jncNew(int argc, char** argv);
 int jncBuild(int argc, char** argv);
 int jncTetrahedralize(int argc, char** argv);
+int jncTrain(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);

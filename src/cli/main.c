@@ -8,6 +8,7 @@ static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
     {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
+    {"train", "learn the network that turns skinning into flesh", jncTrain},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},

@@ -36,7 +36,9 @@ uint64_t jnPlaceNetwork(const jnNetworkHead* head, const void* base, int vertexC
     network->scales = Take(base, &at, inputs * sizeof(float));
     for (int i = 0; i < head->layerCount; ++i) {
         uint64_t outputs = jnPadLanes(head->sizes[i + 1]);
-        network->weights[i] = Take(base, &at, outputs * (uint64_t)head->sizes[i] * sizeof(float));
+        network->firsts[i] = Take(base, &at, outputs / JN_LANES * sizeof(int32_t));
+        network->rowStarts[i] = Take(base, &at, (outputs / JN_LANES + 1) * sizeof(uint32_t));
+        network->weights[i] = Take(base, &at, (uint64_t)head->rows[i] * JN_LANES * sizeof(float));
         network->biases[i] = Take(base, &at, outputs * sizeof(float));
     }
     if (head->kind == jn_networkPca) {
@@ -156,10 +158,11 @@ static const float* RunDense(const jnNetwork* network, const jnNetworkKernels* k
         bool last = i + 1 == head->layerCount;
         float* to = state->scratch + (size_t)(i % 2) * largest;
         jnActivation end = head->kind == jn_networkPca ? jn_activationNone : jn_activationLeaky;
-        kernels->dense(&(jnDensePass){.weights = network->weights[i],
+        kernels->dense(&(jnDensePass){.firsts = network->firsts[i],
+            .rowStarts = network->rowStarts[i],
+            .weights = network->weights[i],
             .biases = network->biases[i],
             .inputs = from,
-            .inputCount = head->sizes[i],
             .blockCount = jnBlockCount(head->sizes[i + 1]),
             .activation = last ? end : jn_activationSilu,
             .outputs = to});

@@ -43,22 +43,26 @@ typedef struct jnNetworkHead {
     uint32_t lookupCount;                // cnn
     float unit;                          // pca: metres of the finest plane's 1; cnn: metres of the map's 1
     float validation;                    // metres, root-mean-square error on the poses held out; for people
-    uint32_t reserved[9];                // 0
+    uint32_t rows[JN_MAX_DENSE];         // of 16 weights in each dense layer
+    uint32_t reserved[5];                // 0
 } jnNetworkHead;
 _Static_assert(sizeof(jnNetworkHead) == 128, "no padding in the file");
 
-// Where things are. Dense weights: [blocks of 16 outputs][inputs][16]. Kernels: [4 phases, y then x][blocks of 16
+// Where things are. Dense weights: for each block of 16 outputs, a run of inputs and 16 weights for each of them; those
+// of other inputs are 0. Kernels: [4 phases, y then x][blocks of 16
 // outputs][2 x 2 taps][inputs][16]. What fills up a block is 0.
 typedef struct jnNetwork {
     const jnNetworkHead* head;
-    const int32_t* inputs; // [inputCount], 6 * joint + number
-    const float* centres;  // [inputCount], middle of the range
-    const float* scales;   // [inputCount], 1 over half of the range
-    const float* weights[JN_MAX_DENSE];
-    const float* biases[JN_MAX_DENSE];
-    const uint32_t* planeStarts; // pca: [blockCount][planeCount] and one more, entries
-    const uint16_t* pairs;       // pca: [entryCount], components 2p and 2p + 1
-    const int8_t* values;        // pca: [entryCount][3][JN_LANES][2]
+    const int32_t* inputs;                   // [inputCount], 6 * joint + number
+    const float* centres;                    // [inputCount], middle of the range
+    const float* scales;                     // [inputCount], 1 over half of the range
+    const int32_t* firsts[JN_MAX_DENSE];     // [blocks], first input of the run
+    const uint32_t* rowStarts[JN_MAX_DENSE]; // [blocks + 1], rows of weights
+    const float* weights[JN_MAX_DENSE];      // [rows][JN_LANES]
+    const float* biases[JN_MAX_DENSE];       // [blocks][JN_LANES]
+    const uint32_t* planeStarts;             // pca: [blockCount][planeCount] and one more, entries
+    const uint16_t* pairs;                   // pca: [entryCount], components 2p and 2p + 1
+    const int8_t* values;                    // pca: [entryCount][3][JN_LANES][2]
     const float* kernels[JN_MAX_STAGES];
     const float* kernelBiases[JN_MAX_STAGES];
     const uint32_t* lookupStarts; // cnn: [vertexCount + 1]

@@ -82,13 +82,19 @@ static jnResult CheckHead(const jnAssetBlock* block, const jnNetworkHead* h, jnE
         !AreSane(h->sizes, h->layerCount + 1, JN_MAX_DENSE + 1, MOST_NUMBERS, &bad)) {
         return Damaged(block, "the size of a layer", bad, error);
     }
+    for (int i = 0; i < JN_MAX_DENSE; ++i) {
+        uint64_t most = i < h->layerCount ? (uint64_t)h->sizes[i] * (uint64_t)jnBlockCount(h->sizes[i + 1]) : 0;
+        if (h->rows[i] > most) {
+            return Damaged(block, "the number of weights", h->rows[i], error);
+        }
+    }
     if (h->inputCount != h->sizes[0] || h->inputCount > 6 * block->view.jointCount) {
         return Damaged(block, "the number of inputs", h->inputCount, error);
     }
     if (!(h->unit > 0.0f && h->unit <= 1e3f) || !(h->validation >= 0.0f && h->validation <= 1e9f)) {
         return Damaged(block, "the unit or the error", (double)h->unit, error);
     }
-    for (int i = 0; i < 9; ++i) {
+    for (int i = 0; i < 5; ++i) {
         if (h->reserved[i] != 0) {
             return Damaged(block, "a reserved field", h->reserved[i], error);
         }
@@ -122,13 +128,35 @@ static jnResult CheckInputs(const jnAssetBlock* block, const jnNetwork* n, jnErr
     return result == jn_ok ? CheckFloats(block, "a scale of a range", n->scales, count, LARGEST_WEIGHT, error) : result;
 }
 
+// Runs of inputs of a layer's blocks.
+static jnResult CheckRuns(const jnAssetBlock* block, const jnNetwork* n, int layer, jnError* error)
+{
+    const uint32_t* starts = n->rowStarts[layer];
+    uint32_t rows = n->head->rows[layer], inputs = (uint32_t)n->head->sizes[layer];
+    int blocks = jnBlockCount(n->head->sizes[layer + 1]);
+    if (starts[0] != 0 || starts[blocks] != rows) {
+        return Damaged(block, "the number of weights", starts[blocks], error);
+    }
+    for (int i = 0; i < blocks; ++i) {
+        int32_t first = n->firsts[layer][i];
+        if (starts[i + 1] < starts[i] || starts[i + 1] > rows || first < 0 || (uint32_t)first > inputs ||
+            starts[i + 1] - starts[i] > inputs - (uint32_t)first) {
+            return Damaged(block, "the run of a block's inputs", first, error);
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult CheckWeights(const jnAssetBlock* block, const jnNetwork* n, jnError* error)
 {
     const jnNetworkHead* h = n->head;
     jnResult result = jn_ok;
     for (int i = 0; result == jn_ok && i < h->layerCount; ++i) {
         size_t outputs = jnPadLanes(h->sizes[i + 1]);
-        result = CheckFloats(block, "a weight", n->weights[i], outputs * (size_t)h->sizes[i], LARGEST_WEIGHT, error);
+        result = CheckRuns(block, n, i, error);
+        size_t weights = (size_t)h->rows[i] * JN_LANES;
+        result =
+            result == jn_ok ? CheckFloats(block, "a weight", n->weights[i], weights, LARGEST_WEIGHT, error) : result;
         result = result == jn_ok ? CheckFloats(block, "a bias", n->biases[i], outputs, LARGEST_WEIGHT, error) : result;
     }
     for (int i = 0; result == jn_ok && i < h->stageCount; ++i) {

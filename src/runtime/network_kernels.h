@@ -12,10 +12,12 @@ typedef enum jnActivation {
 
 // One dense layer.
 typedef struct jnDensePass {
-    const float* weights; // [blocks][inputCount][JN_LANES]
-    const float* biases;  // [blocks][JN_LANES]
-    const float* inputs;  // [inputCount]
-    int inputCount, blockCount;
+    const int32_t* firsts;     // [blocks], a block's outputs take inputs from here on, as many as it has rows
+    const uint32_t* rowStarts; // [blocks + 1]
+    const float* weights;      // [rows][JN_LANES]
+    const float* biases;       // [blocks][JN_LANES]
+    const float* inputs;
+    int blockCount;
     jnActivation activation;
     float* outputs; // [blocks][JN_LANES], written
 } jnDensePass;

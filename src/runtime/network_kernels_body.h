@@ -40,23 +40,24 @@ static void Activate(float* values, int count, jnActivation activation)
     }
 }
 
-// `count` blocks of 16 outputs at once, a constant wherever this is called: enough sums that do not wait for each
-// other.
+// `count` blocks of 16 outputs at once that take the same inputs; the count is a constant wherever this is called:
+// enough sums that do not wait for each other.
 static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
 {
     jnFloats sums[LAYER_BLOCKS][VECTORS];
-    size_t step = (size_t)pass->inputCount * JN_LANES;
-    const float* weights = pass->weights + (size_t)block * step;
+    const uint32_t* starts = pass->rowStarts + block;
+    size_t rows = starts[1] - starts[0], step = rows * JN_LANES;
+    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES, *inputs = pass->inputs + pass->firsts[block];
     for (int b = 0; b < count; ++b) {
         for (int v = 0; v < VECTORS; ++v) {
             sums[b][v] = jnLoad(pass->biases + (block + b) * JN_LANES + v * JN_WIDTH);
         }
     }
-    for (int i = 0; i < pass->inputCount; ++i) {
-        float x = pass->inputs[i];
+    for (size_t i = 0; i < rows; ++i) {
+        float x = inputs[i];
         for (int b = 0; b < count; ++b) {
             for (int v = 0; v < VECTORS; ++v) {
-                sums[b][v] += x * jnLoad(weights + (size_t)b * step + (size_t)(i * JN_LANES + v * JN_WIDTH));
+                sums[b][v] += x * jnLoad(weights + (size_t)b * step + i * JN_LANES + (size_t)(v * JN_WIDTH));
             }
         }
     }
@@ -67,14 +68,26 @@ static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
     }
 }
 
+// Whether the next blocks, as many as can be done at once, take the same inputs.
+static inline bool AreAlike(const jnDensePass* pass, int block)
+{
+    const uint32_t* starts = pass->rowStarts + block;
+    bool alike = block + LAYER_BLOCKS <= pass->blockCount;
+    for (int b = 1; alike && b < LAYER_BLOCKS; ++b) {
+        alike = pass->firsts[block + b] == pass->firsts[block] && starts[b + 1] - starts[b] == starts[1] - starts[0];
+    }
+    return alike;
+}
+
 static void Dense(const jnDensePass* pass)
 {
-    int block = 0;
-    for (; block + LAYER_BLOCKS <= pass->blockCount; block += LAYER_BLOCKS) {
-        DenseBlocks(pass, block, LAYER_BLOCKS);
-    }
-    for (; block < pass->blockCount; ++block) {
-        DenseBlocks(pass, block, 1);
+    for (int block = 0; block < pass->blockCount;) {
+        if (AreAlike(pass, block)) {
+            DenseBlocks(pass, block, LAYER_BLOCKS);
+            block += LAYER_BLOCKS;
+        } else {
+            DenseBlocks(pass, block++, 1);
+        }
     }
     Activate(pass->outputs, pass->blockCount * JN_LANES, pass->activation);
 }

@@ -14,16 +14,48 @@
 
 enum { FIELD = 3 * JN_LANES };
 
-// Dense weights from [in][out] to [blocks][in][16].
-static void PackDense(const float* from, int in, int out, float* weights, float* biases)
+// The run of inputs that a block of outputs takes, from the first to the last weight that is not 0.
+static void FindRun(const float* from, int in, int out, int block, int* first, int* count)
 {
+    int low = in, high = -1;
     for (int i = 0; i < in; ++i) {
-        for (int o = 0; o < out; ++o) {
-            size_t at = ((size_t)(o / JN_LANES) * (size_t)in + (size_t)i) * JN_LANES + (size_t)(o % JN_LANES);
-            weights[at] = from[(size_t)i * (size_t)out + (size_t)o];
+        for (int o = block * JN_LANES; o < out && o < (block + 1) * JN_LANES; ++o) {
+            if (from[(size_t)i * (size_t)out + (size_t)o] != 0.0f) {
+                low = i < low ? i : low;
+                high = i;
+            }
         }
     }
-    memcpy(biases, from + (size_t)in * (size_t)out, sizeof(float) * (size_t)out);
+    *first = high >= 0 ? low : 0;
+    *count = high >= 0 ? high - low + 1 : 0;
+}
+
+static uint32_t CountRows(const float* from, int in, int out)
+{
+    uint32_t rows = 0;
+    for (int block = 0; block < jnBlockCount(out); ++block) {
+        int first, count;
+        FindRun(from, in, out, block, &first, &count);
+        rows += (uint32_t)count;
+    }
+    return rows;
+}
+
+// Dense weights from [in][out] to runs.
+static void PackDense(const float* from, int in, int out, int32_t* firsts, uint32_t* starts, float* weights)
+{
+    for (int block = 0; block < jnBlockCount(out); ++block) {
+        int first, count;
+        FindRun(from, in, out, block, &first, &count);
+        firsts[block] = first;
+        starts[block + 1] = starts[block] + (uint32_t)count;
+        for (int i = 0; i < count; ++i) {
+            float* row = weights + ((size_t)starts[block] + (size_t)i) * JN_LANES;
+            for (int o = block * JN_LANES; o < out && o < (block + 1) * JN_LANES; ++o) {
+                row[o % JN_LANES] = from[(size_t)(first + i) * (size_t)out + (size_t)o];
+            }
+        }
+    }
 }
 
 // Taps of an enlargement by phase: output 2 i + phase takes input i + phase - 1 + tap with this of the 4 weights.
@@ -167,8 +199,10 @@ static void WriteLayers(const jnaNetwork* n, const jnNetwork* view)
         WRITABLE(float, view->scales)[i] = 1.0f / n->halves[i];
     }
     for (int i = 0; i < n->layerCount; ++i) {
-        PackDense(
-            from, n->sizes[i], n->sizes[i + 1], WRITABLE(float, view->weights[i]), WRITABLE(float, view->biases[i]));
+        size_t out = (size_t)n->sizes[i + 1];
+        PackDense(from, n->sizes[i], n->sizes[i + 1], WRITABLE(int32_t, view->firsts[i]),
+            WRITABLE(uint32_t, view->rowStarts[i]), WRITABLE(float, view->weights[i]));
+        memcpy(WRITABLE(float, view->biases[i]), from + (size_t)n->sizes[i] * out, out * sizeof(float));
         from += (size_t)(n->sizes[i] + 1) * (size_t)n->sizes[i + 1];
     }
     for (int i = 0; i < n->stageCount; ++i) {
@@ -207,6 +241,11 @@ static jnNetworkHead MakeHead(const jnaNetwork* n)
         .validation = (float)n->validation};
     memcpy(head.sizes, n->sizes, sizeof(head.sizes));
     memcpy(head.channels, n->channels, sizeof(head.channels));
+    const float* from = n->parameters;
+    for (int i = 0; i < n->layerCount; ++i) {
+        head.rows[i] = CountRows(from, n->sizes[i], n->sizes[i + 1]);
+        from += (size_t)(n->sizes[i] + 1) * (size_t)n->sizes[i + 1];
+    }
     return head;
 }
 

@@ -310,11 +310,10 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
         }
     }
     size_t used = (size_t)snprintf(s->settings, sizeof(s->settings),
-        "kind %d\nepochs %d\npatience %d\nhidden %d\nlayers %d\ncomponents %d\nresidual %.17g\nmap %d\nrate "
-        "%.17g\nseed "
-        "%llu\n",
-        (int)def->kind, def->epochs, def->patience, def->hidden, def->layers, def->components, def->residual,
-        def->mapSize, def->learningRate, (unsigned long long)def->seed);
+        "kind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual %.17g\nmap %d\nrate "
+        "%.17g\ndecay %.17g\nseed %llu\n",
+        (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,
+        def->residual, def->mapSize, def->learningRate, def->decay, (unsigned long long)def->seed);
     for (int i = 0; i < m->clipCount; ++i) {
         used += (size_t)snprintf(
             s->settings + used, sizeof(s->settings) - used, "%s %d\n", m->clips[i].name, (int)m->clips[i].role);

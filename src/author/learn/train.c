@@ -61,6 +61,7 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
 {
     jnaTrainDef def = {.kind = kind,
         .hidden = 16,
+        .shared = 64,
         .layers = 2,
         .components = 127,
         .residual = 0.01,
@@ -132,6 +133,7 @@ static void Update(Descent* d, int chunks, int64_t step)
 {
     float rate = (float)(LearningRate(d, step) / (1.0 - pow(BETA1, (double)step + 1.0)));
     float second = (float)(1.0 / (1.0 - pow(BETA2, (double)step + 1.0)));
+    float decay = (float)(LearningRate(d, step) * d->def->decay);
 #pragma omp parallel for schedule(static) num_threads(d->threads)
     for (size_t i = 0; i < d->count; ++i) {
         float g = d->gradients[i];
@@ -141,7 +143,8 @@ static void Update(Descent* d, int chunks, int64_t step)
         g = d->problem->mask[i] != 0 ? g : 0.0f;
         d->first[i] = (float)BETA1 * d->first[i] + (float)(1.0 - BETA1) * g;
         d->second[i] = (float)BETA2 * d->second[i] + (float)(1.0 - BETA2) * g * g;
-        d->parameters[i] -= rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON);
+        d->parameters[i] -=
+            rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON) + decay * d->parameters[i];
     }
 }
 
@@ -195,7 +198,8 @@ static uint64_t FindKey(const Descent* d)
     const jnaProblem* p = d->problem;
     const jnaTrainDef* def = d->def;
     const double numbers[] = {def->kind, d->epochs, d->patience, def->hidden, def->layers, def->components,
-        def->residual, def->mapSize, def->learningRate, (double)def->seed, p->trainCount, p->heldCount};
+        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, (double)def->seed, p->trainCount,
+        p->heldCount};
     uint64_t key = jnaHash(numbers, sizeof(numbers), 0);
     key = jnaHash(&p->shape, sizeof(p->shape), key);
     key = jnaHash(p->inputs, sizeof(float) * (size_t)p->pairs->count * (size_t)p->inputCount, key);
@@ -350,7 +354,7 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
     jnaProblem problem;
     Descent d = {0};
     if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
-        def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->components < 1 ||
+        def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
         def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
         return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
     }

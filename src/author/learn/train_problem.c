@@ -22,7 +22,7 @@
 #define LEAST_RANGE 2e-3f
 #define LEAST_HALF 0.02f
 #define TEXEL_SHARE 0.1
-enum { GLOBAL_UNITS = 64, PCA_CHUNK = 16, PCA_BATCH = 64, CNN_CHUNK = 4, CNN_BATCH = 16, FIRST_SIZE = 8 };
+enum { PCA_CHUNK = 16, PCA_BATCH = 64, CNN_CHUNK = 4, CNN_BATCH = 16, FIRST_SIZE = 8 };
 
 static bool Split(const jnaPairs* pairs, jnaProblem* p)
 {
@@ -155,7 +155,7 @@ static int ListGroups(const jnaNetwork* n, int* joints)
 
 static int HiddenUnits(const jnaNetwork* n, const jnaTrainDef* def)
 {
-    return ListGroups(n, NULL) * def->hidden + GLOBAL_UNITS;
+    return ListGroups(n, NULL) * def->hidden + def->shared;
 }
 
 // Whether two joints' flesh is near: the same joint, or parent and child.
@@ -165,21 +165,24 @@ static bool AreNeighbours(const jnAsset* asset, int a, int b)
 }
 
 // Weights from `in` to `out`, groups of units: each sees itself, the last one all of them.
-static void MaskHidden(uint8_t* mask, int in, int out, int units)
+static void MaskHidden(uint8_t* mask, int in, int out, int units, int shared)
 {
     for (int i = 0; i < in; ++i) {
         for (int o = 0; o < out; ++o) {
-            bool global = o >= out - GLOBAL_UNITS;
-            mask[(size_t)i * (size_t)out + (size_t)o] = global || (i < in - GLOBAL_UNITS && i / units == o / units);
+            bool global = o >= out - shared;
+            mask[(size_t)i * (size_t)out + (size_t)o] = global || (i < in - shared && i / units == o / units);
         }
     }
 }
 
-static void MaskInputs(const jnaProblem* p, const jnaNetwork* n, const int* joints, int out, int units, uint8_t* mask)
+static void MaskInputs(
+    const jnaProblem* p, const jnaNetwork* n, const int* joints, const jnaTrainDef* def, uint8_t* mask)
 {
+    int out = n->sizes[1];
     for (int i = 0; i < n->inputCount; ++i) {
         for (int o = 0; o < out; ++o) {
-            bool near = o >= out - GLOBAL_UNITS || AreNeighbours(p->pairs->asset, n->inputs[i] / 6, joints[o / units]);
+            bool near =
+                o >= out - def->shared || AreNeighbours(p->pairs->asset, n->inputs[i] / 6, joints[o / def->hidden]);
             mask[(size_t)i * (size_t)out + (size_t)o] = near;
         }
     }
@@ -197,9 +200,9 @@ static bool MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def)
         for (int i = 0; i < hidden; ++i) {
             size_t weights, biases, at = jnaNetShape_Offset(&p->shape, i, &weights, &biases);
             if (i == 0) {
-                MaskInputs(p, n, joints, n->sizes[1], def->hidden, p->mask + at);
+                MaskInputs(p, n, joints, def, p->mask + at);
             } else {
-                MaskHidden(p->mask + at, n->sizes[i], n->sizes[i + 1], def->hidden);
+                MaskHidden(p->mask + at, n->sizes[i], n->sizes[i + 1], def->hidden, def->shared);
             }
         }
     }

@@ -4,12 +4,14 @@
 
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/hand_springs.h"
+#include "jounce-author/network.h"
 
 #include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // The character in the making.
 typedef struct Work {
@@ -18,6 +20,8 @@ typedef struct Work {
     jnaClip* clips;                    // [manifest.clipCount]
     jnaRole* roles;                    // [manifest.clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
+    jnaNetwork network;
+    bool hasNetwork;
 } Work;
 
 static void DestroyWork(Work* work)
@@ -30,6 +34,7 @@ static void DestroyWork(Work* work)
     free(work->stiffness);
     free(work->damping);
     free(work->mask);
+    jnaDestroyNetwork(&work->network);
     jnaDestroyCharacter(&work->character);
     jnaDestroyManifest(&work->manifest);
 }
@@ -114,12 +119,36 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
     return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
 }
 
+// A network goes into the file where one of the manifest's kind was trained.
+static bool HasNetwork(const char* workspace, const jnaManifest* m)
+{
+    char path[JNA_PATH_LENGTH];
+    return m->network.kind != jna_networkNone && jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok &&
+           access(path, F_OK) == 0;
+}
+
+static jnResult LoadNetwork(const char* workspace, Work* work, jnError* error)
+{
+    if (!HasNetwork(workspace, &work->manifest)) {
+        return jn_ok;
+    }
+    jnResult result = jnaLoadNetwork(workspace, &work->network, error);
+    if (result == jn_ok && (work->network.vertexCount != work->character.vertexCount ||
+                               work->network.jointCount != work->character.jointCount)) {
+        result = jnFail(
+            error, jn_badData, "%s/network: was trained for another character; run jounce train again", workspace);
+    }
+    work->hasNetwork = result == jn_ok && work->network.kind == work->manifest.network.kind;
+    return result;
+}
+
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
 {
     Work work = {0};
     jnResult result = LoadWork(workspace, &work, error);
     result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
+    result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
         def.character = &work.character;
@@ -132,6 +161,7 @@ jnResult jnaExportWorkspace(
         def.timing = settings->timing;
         def.rigidHertz = settings->rigidHertz;
         def.rate = work.manifest.rate;
+        def.network = work.hasNetwork ? &work.network : NULL;
         result = jnaWriteAsset(path, &def, error);
         *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount};
     }
@@ -144,9 +174,9 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     bool* stale, char* reason, jnError* error)
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
-    static const char* inputs[2];
-    size_t used = (size_t)snprintf(
-        settings, size, "springs %d %.9g %.9g", (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio);
+    static const char* inputs[3];
+    size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %.9g %.9g", (int)m->network.kind,
+        (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio);
     for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
         const jnaManifestSpring* spring = &m->springs.joints[i];
         used += (size_t)snprintf(
@@ -156,10 +186,15 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
         used += (size_t)snprintf(settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
     }
     inputs[0] = "stages/import.json";
-    inputs[1] = m->springs.mask;
-    bool masked = m->springs.mode == jna_springsMask && m->springs.mask != NULL;
+    int count = 1;
+    if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
+        inputs[count++] = m->springs.mask;
+    }
+    if (HasNetwork(workspace, m)) {
+        inputs[count++] = "network/parameters.npy";
+    }
     *stage = (jnaStage){.name = "export",
-        .inputCount = masked ? 2 : 1,
+        .inputCount = count,
         .inputs = inputs,
         .settings = settings,
         .outputCount = 1,
