@@ -19,6 +19,7 @@ typedef struct jnbShapes {
     float* rotations; // [count][jointCount][4]
     float* positions; // [count][vertexCount][3]
     int count;
+    double reach; // of a joint's bump, metres; 0: 0.12
 } jnbShapes;
 
 static inline uint64_t jnbNext(uint64_t* state)
@@ -100,9 +101,11 @@ static inline void jnbRandomPose(const jnaCharacter* c, uint64_t* state, double 
 }
 
 // Displacements in the vertices' frames. numbers: [jointCount][6]; out: [vertexCount][3]
-static inline void jnbTruth(const jnaPairs* pairs, const jnaCharacter* c, const float* numbers, float* out)
+static inline void jnbTruth(const jnbShapes* s, const float* numbers, float* out)
 {
-    const double reach = 0.12, size = 0.012;
+    const jnaPairs* pairs = &s->pairs;
+    const jnaCharacter* c = &s->character;
+    const double reach = s->reach > 0.0 ? s->reach : 0.12, size = 0.1 * reach;
     memset(out, 0, sizeof(float) * 3 * (size_t)c->vertexCount);
     for (int j = 0; j < c->jointCount; ++j) {
         if (pairs->moves[j] == 0) {
@@ -146,7 +149,7 @@ static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, fl
         jnMakePalette(a, globals, palette);
         jnMakeTurns(a, globals, turns);
         jnPoseNumbers(a, turns, numbers);
-        jnbTruth(&s->pairs, &s->character, numbers, truth);
+        jnbTruth(s, numbers, truth);
         for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
             size_t v = i / 3;
             given[v / JN_LANES * 3 * JN_LANES + i % 3 * JN_LANES + v % JN_LANES] = truth[i];

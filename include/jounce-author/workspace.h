@@ -63,8 +63,8 @@ typedef struct jnaManifestBone {
 } jnaManifestBone;
 
 typedef enum jnaNetworkKind {
-    jna_networkCnn,
     jna_networkPca,
+    jna_networkCnn,
     jna_networkNone,
 } jnaNetworkKind;
 
@@ -93,7 +93,7 @@ typedef struct jnaManifest {
         jnaManifestBone* joints;
     } bones;
     struct {
-        jnaNetworkKind kind; // cnn
+        jnaNetworkKind kind; // pca
     } network;
     struct {
         jnaSpringMode mode;  // uniform

@@ -119,7 +119,7 @@ int jncTrain(int argc, char** argv)
         {.name = "--network",
             .kind = jnc_choice,
             .value = &kind,
-            .choices = "cnn|pca",
+            .choices = "pca|cnn",
             .given = &kindGiven,
             .help = "pca or cnn (default: the manifest's)"},
         {.name = "--epochs",

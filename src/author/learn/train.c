@@ -61,7 +61,7 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
 {
     jnaTrainDef def = {.kind = kind,
         .hidden = 16,
-        .shared = 64,
+        .shared = 16,
         .layers = 2,
         .components = 127,
         .residual = 0.01,

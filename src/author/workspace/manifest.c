@@ -181,6 +181,7 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.poisson = 0.45;
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
     m.bones.stiffness = 1e5;
+    m.network.kind = jna_networkPca;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
     return m;

@@ -121,7 +121,7 @@ static void PutSprings(FILE* file, const jnaManifest* m)
 
 jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error)
 {
-    static const char* const kinds[] = {"cnn", "pca", "none"};
+    static const char* const kinds[] = {"pca", "cnn", "none"};
     jnaFile output;
     jnResult result = jnaCreateFile(path, &output, error);
     if (result != jn_ok) {
@@ -137,7 +137,7 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutPairs(file, m);
     PutMaterials(file, m);
     PutBones(file, m);
-    fprintf(file, "\nnetwork:\n  kind: %s # cnn, pca, none\n", kinds[m->network.kind]);
+    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);
 }
