@@ -344,6 +344,150 @@ void jnaDestroyPca(jnaPca* pca)
     *pca = (jnaPca){0};
 }
 
+// The rotation closest to a matrix G (n x n): (G G')^-1/2 G. work: 3 n^2
+static bool FindRotation(int n, const double* g, double* work, double* rotation)
+{
+    size_t count = (size_t)n;
+    double *square = work, *root = work + count * count, *values = work + 2 * count * count;
+    for (size_t a = 0; a < count; ++a) {
+        for (size_t b = 0; b <= a; ++b) {
+            double sum = 0.0;
+            for (size_t i = 0; i < count; ++i) {
+                sum += g[a * count + i] * g[b * count + i];
+            }
+            square[a * count + b] = square[b * count + a] = sum;
+        }
+    }
+    if (!FindEigenvectors(n, square, values) || !(values[count - 1] > 0.0)) {
+        return false;
+    }
+    for (size_t a = 0; a < count; ++a) {
+        for (size_t b = 0; b < count; ++b) {
+            double sum = 0.0;
+            for (size_t i = 0; i < count; ++i) {
+                sum += square[i * count + a] * square[i * count + b] / sqrt(values[i]);
+            }
+            root[a * count + b] = sum;
+        }
+    }
+    for (size_t a = 0; a < count; ++a) {
+        for (size_t b = 0; b < count; ++b) {
+            double sum = 0.0;
+            for (size_t i = 0; i < count; ++i) {
+                sum += root[a * count + i] * g[i * count + b];
+            }
+            rotation[a * count + b] = sum;
+        }
+    }
+    return true;
+}
+
+enum { VERTICES = 512, SWEEPS = 40 };
+
+// turned = rotation times the basis of some vertices; then each entry times its vertex's squared size in that field.
+static void TurnPiece(const jnaPca* pca, size_t size, size_t first, int width, const float* rotation, float* turned)
+{
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, pca->count, width, pca->count, 1.0f, rotation, pca->count,
+        pca->basis + first, (int)size, 0.0f, turned, width);
+    for (int i = 0; i < pca->count * width; i += 3) {
+        float* v = turned + i;
+        float square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+        v[0] *= square;
+        v[1] *= square;
+        v[2] *= square;
+    }
+}
+
+// The slope of the sum of fourth powers with respect to the rotation. groups: [GROUPS][count^2]
+static bool FindSlope(const jnaPca* pca, size_t size, const float* rotation, double* groups, double* slope)
+{
+    size_t squares = (size_t)pca->count * (size_t)pca->count, piece = 3 * VERTICES;
+    bool good = true;
+    memset(groups, 0, GROUPS * squares * sizeof(double));
+#pragma omp parallel for schedule(static, 1) reduction(&& : good)
+    for (int g = 0; g < GROUPS; ++g) {
+        float *turned = malloc((size_t)pca->count * piece * sizeof(float)), *sums = malloc(squares * sizeof(float));
+        good = good && turned != NULL && sums != NULL;
+        for (size_t first = (size_t)g * piece; good && first < size; first += GROUPS * piece) {
+            int width = (int)(size - first < piece ? size - first : piece);
+            TurnPiece(pca, size, first, width, rotation, turned);
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, pca->count, pca->count, width, 1.0f, turned, width,
+                pca->basis + first, (int)size, 0.0f, sums, pca->count);
+            for (size_t i = 0; i < squares; ++i) {
+                groups[(size_t)g * squares + i] += (double)sums[i];
+            }
+        }
+        free(turned);
+        free(sums);
+    }
+    for (size_t i = 0; i < squares; ++i) {
+        slope[i] = 0.0;
+        for (size_t g = 0; g < GROUPS; ++g) {
+            slope[i] += groups[g * squares + i];
+        }
+    }
+    return good;
+}
+
+static bool ApplyRotation(jnaPca* pca, size_t size, const double* rotation, const float* rounded)
+{
+    size_t count = (size_t)pca->count;
+    float* copy = malloc(count * size * sizeof(float));
+    double* spread = malloc(count * sizeof(double));
+    if (copy == NULL || spread == NULL) {
+        free(copy);
+        free(spread);
+        return false;
+    }
+    memcpy(copy, pca->basis, count * size * sizeof(float));
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, pca->count, (int)size, pca->count, 1.0f, rounded, pca->count,
+        copy, (int)size, 0.0f, pca->basis, (int)size);
+    // Coefficients of principal components do not go together, so their squares add up.
+    for (size_t a = 0; a < count; ++a) {
+        spread[a] = 0.0;
+        for (size_t b = 0; b < count; ++b) {
+            spread[a] += rotation[a * count + b] * rotation[a * count + b] * pca->spread[b];
+        }
+    }
+    memcpy(pca->spread, spread, count * sizeof(double));
+    free(copy);
+    free(spread);
+    return true;
+}
+
+bool jnaPca_Localise(jnaPca* pca, size_t size)
+{
+    size_t count = (size_t)pca->count, squares = count * count;
+    double* work = malloc((GROUPS + 5) * squares * sizeof(double));
+    float* rounded = malloc(squares * sizeof(float));
+    bool good = work != NULL && rounded != NULL && size % 3 == 0;
+    if (good) {
+        double *rotation = work, *slope = work + squares, *rest = work + 2 * squares;
+        int threads = openblas_get_num_threads();
+        openblas_set_num_threads(1);
+        memset(rotation, 0, squares * sizeof(double));
+        for (size_t i = 0; i < count; ++i) {
+            rotation[i * count + i] = 1.0;
+        }
+        // Without a slope of full rank the rotation found so far stays.
+        bool turns = true;
+        for (int sweep = 0; good && turns && sweep <= SWEEPS; ++sweep) {
+            for (size_t i = 0; i < squares; ++i) {
+                rounded[i] = (float)rotation[i];
+            }
+            if (sweep < SWEEPS) {
+                good = FindSlope(pca, size, rounded, rest, slope);
+                turns = good && FindRotation(pca->count, slope, rest, rotation);
+            }
+        }
+        good = good && ApplyRotation(pca, size, rotation, rounded);
+        openblas_set_num_threads(threads);
+    }
+    free(work);
+    free(rounded);
+    return good;
+}
+
 void jnaPca_Project(const jnaPca* pca, size_t size, const float* row, double* out)
 {
     for (int k = 0; k < pca->count; ++k) {

@@ -62,6 +62,7 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
     jnaTrainDef def = {.kind = kind,
         .hidden = 16,
         .shared = 16,
+        .decay = 0.01,
         .layers = 2,
         .components = 127,
         .residual = 0.01,

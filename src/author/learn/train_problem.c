@@ -244,6 +244,10 @@ static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* netwo
     if (result != jn_ok) {
         return result;
     }
+    if (!jnaPca_Localise(&pca, size)) {
+        jnaDestroyPca(&pca);
+        return jnFail(error, jn_outOfMemory, "out of memory for the components");
+    }
     size_t count = (size_t)pca.count;
     double* coefficients = malloc(pairs * count * sizeof(double));
     p->targets = malloc(pairs * count * sizeof(float));
