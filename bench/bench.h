@@ -5,6 +5,9 @@
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
 
+/// `poses`: the most that learning is measured with; 0: not at all. `keep`: as below.
+int jnbBenchNetwork(double seconds, int poses, const char* keep);
+
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
 

@@ -36,6 +36,29 @@ static inline double jnbUniform(uint64_t* state)
     return (double)(jnbNext(state) >> 11) * 0x1p-52 - 1.0;
 }
 
+// Up to four joints around a height, in units of a joint's length, the nearest with most weight.
+static inline void jnbInfluence(double at, int joints, jnaInfluences* influences)
+{
+    double sum = 0.0;
+    int used = joints < 4 ? joints : 4, first = (int)at - 2;
+    first = first < 0 ? 0 : first > joints - used ? joints - used : first;
+    *influences = (jnaInfluences){0};
+    for (int k = 0; k < used; ++k) {
+        double d = at - (first + k + 0.5), weight = 1.0 / (0.05 + d * d * d * d);
+        int place = k;
+        sum += weight;
+        for (; place > 0 && (double)influences->weights[place - 1] < weight; --place) {
+            influences->weights[place] = influences->weights[place - 1];
+            influences->joints[place] = influences->joints[place - 1];
+        }
+        influences->weights[place] = (float)weight;
+        influences->joints[place] = (uint16_t)(first + k);
+    }
+    for (int k = 0; k < used; ++k) {
+        influences->weights[k] = (float)((double)influences->weights[k] / sum);
+    }
+}
+
 // A tube along a chain of joints with UVs that are cut along one side: file vertices on the seam are there twice.
 static inline jnResult jnbCreateUvTube(int rings, int segments, int joints, jnaCharacter* c, jnError* error)
 {
@@ -67,10 +90,7 @@ static inline jnResult jnbCreateUvTube(int rings, int segments, int joints, jnaC
         c->weld[i] = v;
         c->fileUvs[2 * i] = (float)(0.05 + 0.9 * s / segments);
         c->fileUvs[2 * i + 1] = (float)(0.05 + 0.9 * r / (rings - 1));
-        double at = fmin(fmax(height / length - 0.5, 0.0), joints - 1.001), share = at - floor(at);
-        int first = share > 0.5 ? 1 : 0;
-        c->influences[v] = (jnaInfluences){.joints = {(uint16_t)(at + first), (uint16_t)(at + 1 - first)},
-            .weights = {(float)fmax(share, 1 - share), (float)fmin(share, 1 - share)}};
+        jnbInfluence(height / length, joints, &c->influences[v]);
         if (r + 1 < rings && s < segments) {
             const int32_t two[6] = {i, i + 1, i + segments + 2, i, i + segments + 2, i + segments + 1};
             memcpy(triangle, two, sizeof(two));

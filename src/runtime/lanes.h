@@ -160,6 +160,19 @@ static inline void jnStoreFour(float* to, jnFour values)
     memcpy(to, &values, sizeof(values));
 }
 
+// Rows of four fours, `step` floats apart.
+static inline void jnStoreTransposed(const jnFour v[4], float* row, int step)
+{
+    jnFour low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+           lower = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    jnFour high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+           higher = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    jnStoreFour(row, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+    jnStoreFour(row + step, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
+    jnStoreFour(row + 2 * step, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
+    jnStoreFour(row + 3 * step, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+}
+
 #if defined(__AVX__)
 typedef float jnEight __attribute__((vector_size(32)));
 

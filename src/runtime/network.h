@@ -9,8 +9,8 @@
 // Then dense layers. `pca`: their outputs are coefficients of displacement fields. `cnn`: they are a small picture of
 // many channels, which transposed convolutions (4 x 4, stride 2) enlarge to a map of displacements over the UV charts.
 //
-// The frame of a vertex: the unit quaternion blended from its joints' q_j with its skinning weights, the short way
-// round from its heaviest joint.
+// The frame of a vertex: the unit quaternion blended from its joints' q_j with its skinning weights, each q_j of the
+// sign that is nearer to its parent's.
 #pragma once
 
 #include "asset_format.h"

@@ -225,36 +225,29 @@ static inline void LookUp(const jnDisplacePass* pass, int block, float* out)
     }
 }
 
-// The sign with which a joint's quaternion joins that of a vertex's heaviest joint.
-static inline float SignFor(const float* first, const float* other)
-{
-    float cosine = (first[0] * other[0] + first[1] * other[1]) + (first[2] * other[2] + first[3] * other[3]);
-    return cosine < 0.0f ? -1.0f : 1.0f;
-}
-
-// Rows x, y, z, w of a block's blended quaternions, not yet of unit length.
+// Rows x, y, z, w of a block's blended quaternions, not yet of unit length. Their signs go along the skeleton, so that
+// those of neighbours agree.
 static inline void BlendTurns(
     const uint16_t* joints, const float* weights, int count, const float* turns, float sum[4][JN_LANES])
 {
 #ifdef JN_VECTORS
-    for (int v = 0; v < JN_LANES; ++v) {
-        const uint16_t* j = joints + v * count;
-        const float *w = weights + v * count, *first = turns + 4 * (size_t)j[0];
-        jnFour blend = w[0] * jnLoadFour(first);
-        for (int k = 1; k < count; ++k) {
-            const float* turn = turns + 4 * (size_t)j[k];
-            blend += (w[k] * SignFor(first, turn)) * jnLoadFour(turn);
-        }
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour blends[4];
         for (int i = 0; i < 4; ++i) {
-            sum[i][v] = blend[i];
+            const uint16_t* j = joints + (quad + i) * count;
+            const float* w = weights + (quad + i) * count;
+            blends[i] = w[0] * jnLoadFour(turns + 4 * (size_t)j[0]);
+            for (int k = 1; k < count; ++k) {
+                blends[i] += w[k] * jnLoadFour(turns + 4 * (size_t)j[k]);
+            }
         }
+        jnStoreTransposed(blends, sum[0] + quad, JN_LANES);
     }
 #else
     for (int v = 0; v < JN_LANES; ++v) {
-        const float* first = turns + 4 * (size_t)joints[v * count];
         for (int k = 0; k < count; ++k) {
             const float* turn = turns + 4 * (size_t)joints[v * count + k];
-            float weight = k == 0 ? weights[v * count] : weights[v * count + k] * SignFor(first, turn);
+            float weight = weights[v * count + k];
             for (int i = 0; i < 4; ++i) {
                 sum[i][v] = k == 0 ? weight * turn[i] : sum[i][v] + weight * turn[i];
             }
@@ -294,7 +287,9 @@ static inline void AddTurned(const jnDisplacePass* pass, float q[4][JN_LANES], c
     float side = pass->inverse ? -1.0f : 1.0f;
     for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
         jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
-        jnFloats length = 1.0f / jnSqrt(rx * rx + ry * ry + rz * rz + w * w), turned = length * side;
+        // Opposite rotations can cancel; then there is no frame, and the displacement stays as it is.
+        jnFloats square = rx * rx + ry * ry + rz * rz + w * w + 1e-12f;
+        jnFloats length = 1.0f / jnSqrt(square), turned = length * side;
         rx *= turned, ry *= turned, rz *= turned, w *= length;
         jnFloats x = pass->scale * jnLoad(d + v), y = pass->scale * jnLoad(d + JN_LANES + v);
         jnFloats z = pass->scale * jnLoad(d + 2 * JN_LANES + v);

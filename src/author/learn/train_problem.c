@@ -158,10 +158,10 @@ static int HiddenUnits(const jnaNetwork* n, const jnaTrainDef* def)
     return ListGroups(n, NULL) * def->hidden + def->shared;
 }
 
-// Whether two joints' flesh is near: the same joint, or parent and child.
-static bool AreNeighbours(const jnAsset* asset, int a, int b)
+// Whether the group of a joint sees another one: itself and its parent.
+static bool Sees(const jnAsset* asset, int joint, int other)
 {
-    return a == b || asset->joints[a].parent == b || asset->joints[b].parent == a;
+    return joint == other || asset->joints[joint].parent == other;
 }
 
 // Weights from `in` to `out`, groups of units: each sees itself, the last one all of them.
@@ -181,8 +181,7 @@ static void MaskInputs(
     int out = n->sizes[1];
     for (int i = 0; i < n->inputCount; ++i) {
         for (int o = 0; o < out; ++o) {
-            bool near =
-                o >= out - def->shared || AreNeighbours(p->pairs->asset, n->inputs[i] / 6, joints[o / def->hidden]);
+            bool near = o >= out - def->shared || Sees(p->pairs->asset, joints[o / def->hidden], n->inputs[i] / 6);
             mask[(size_t)i * (size_t)out + (size_t)o] = near;
         }
     }
