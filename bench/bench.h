@@ -5,11 +5,17 @@
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
 
+/// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
+int jnbBenchVolume(const char* file);
+
 /// `poses`: the most that learning is measured with; 0: not at all. `keep`: as below.
 int jnbBenchNetwork(double seconds, int poses, const char* keep);
 
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
+
+/// `file`: a character; NULL for the figure. `keep`: a folder for pictures of the poses; NULL for none.
+int jnbBenchContact(const char* file, const char* keep, double seconds);
 
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);

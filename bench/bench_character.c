@@ -10,6 +10,7 @@
 
 #include "character_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,17 @@ typedef struct Scene {
     jnbCopy copy;
     size_t skinBytes; // that skinning has to move: rest, influences, result
     int frame;
+    jnDetail detail;
+    bool uneven; // another h in every step, which makes the springs compute their coefficients anew
 } Scene;
+
+// How the figure is made.
+typedef struct FigureDef {
+    jnSkinning skinning;
+    bool halfRigid;     // the upper body, for the level of detail
+    bool firmLimbs;     // 12 Hz instead of 4, for the error of the coarse detail
+    double detailShare; // of the coarse detail
+} FigureDef;
 
 static void RunSkin(void* user)
 {
@@ -57,7 +68,8 @@ static void Step(Scene* s, bool normals)
 {
     s->frame++;
     jnbPoseTube(s->asset, s->frame, s->rotations);
-    jnCharacterInput input = {.h = 1.0f / 60.0f, .pose = {.rotations = s->rotations}};
+    float h = s->uneven ? 1.0f / (50.0f + (float)(s->frame % 20)) : 1.0f / 60.0f;
+    jnCharacterInput input = {.h = h, .pose = {.rotations = s->rotations}};
     jnCharacterOutput output = {.positions = s->positions, .normals = normals ? s->normals : NULL};
     jnCharacter_Step(s->character, &input, &output);
 }
@@ -101,6 +113,7 @@ static bool FillScene(Scene* s, jnKernel kernel)
     s->targets = malloc(12 * sizeof(float) * vertices);
     jnCharacterDef def = jnDefaultCharacterDef(a);
     def.kernel = kernel;
+    def.detail = s->detail;
     jnSpringsDef springs = jnDefaultSpringsDef();
     springs.count = a->vertexCount;
     springs.stiffness = a->stiffness;
@@ -119,8 +132,12 @@ static bool FillScene(Scene* s, jnKernel kernel)
     return made;
 }
 
-static jnResult LoadFigure(double rigidHertz, jnSkinning skinning, Scene* s, jnError* error)
+static jnResult LoadFigure(const FigureDef* wish, Scene* s, jnError* error)
 {
+    static const char* const limbs[] = {"Head", "LeftForeArm", "LeftHand", "LeftLeg", "LeftFoot", "LeftToeBase",
+        "RightForeArm", "RightHand", "RightLeg", "RightFoot", "RightToeBase"};
+    enum { LIMBS = sizeof(limbs) / sizeof(limbs[0]) };
+    jnaJointSpring joints[LIMBS];
     jnaCharacter figure;
     jnResult result = jnaCreateFigure(&figure, error);
     if (result != jn_ok) {
@@ -129,15 +146,21 @@ static jnResult LoadFigure(double rigidHertz, jnSkinning skinning, Scene* s, jnE
     size_t count = (size_t)figure.vertexCount, size = 0;
     float* springs = malloc(2 * count * sizeof(float));
     jnaHandSprings hand = jnaDefaultHandSprings();
+    for (int i = 0; i < LIMBS; ++i) {
+        joints[i] = (jnaJointSpring){limbs[i], 12.0f, hand.ratio};
+    }
+    hand.joints = joints;
+    hand.jointCount = wish->firmLimbs ? LIMBS : 0;
     jnaAssetDef def = jnaDefaultAssetDef();
     def.character = &figure;
     def.stiffness = springs;
     def.damping = springs != NULL ? springs + count : NULL;
-    def.rigidHertz = rigidHertz;
-    def.skinning = skinning;
+    def.rigidHertz = wish->halfRigid ? 50.0 : 0.0;
+    def.skinning = wish->skinning;
+    def.detailShare = wish->detailShare;
     result = springs != NULL ? jnaSetHandSprings(&figure, &hand, springs, springs + count, error) : jn_outOfMemory;
     // Half of the vertices rigid, for the level of detail.
-    for (size_t v = 0; result == jn_ok && rigidHertz > 0.0 && v < count; ++v) {
+    for (size_t v = 0; result == jn_ok && wish->halfRigid && v < count; ++v) {
         springs[v] = figure.positions[3 * v + 1] > 0.85f ? 1e6f : springs[v];
     }
     result = result == jn_ok ? jnaEncodeAsset(&def, &s->bytes, &size, error) : result;
@@ -183,34 +206,80 @@ static void Race(const char* title, Scene* s, double seconds)
     printf("\n");
 }
 
-// What level of detail saves: the upper half of the figure rigid in the asset, or masked at run time.
-static bool RaceDetail(double seconds)
+// How far the coarse detail is from the full one, and how far the springs carry the surface: root mean squares and the
+// largest, in metres.
+static void MeasureError(Scene* full, Scene* coarse, double* error, double* worst, double* carried)
 {
-    static Scene scenes[3];
-    static jnbContender race[3];
-    static const char* const names[3] = {
-        "step, all springs", "step, upper body rigid in the asset", "step, half of the blocks masked"};
-    bool made = true;
-    for (int i = 0; i < 3; ++i) {
-        made = made && LoadFigure(i == 1 ? 50.0 : 0.0, jn_skinLinear, &scenes[i], NULL) == jn_ok &&
-               FillScene(&scenes[i], jn_kernelAuto);
-        race[i] = (jnbContender){.name = names[i], .run = RunStep, .user = &scenes[i]};
-    }
-    uint8_t* mask = made ? calloc(1, (size_t)scenes[2].asset->springCount) : NULL;
-    made = made && mask != NULL;
-    if (made) {
-        memset(mask, 1, (size_t)scenes[2].asset->springCount / 2);
-        jnCharacter_SetMask(scenes[2].character, mask);
-        jnbRace(race, 3, seconds);
-        printf("level of detail on the figure, %d springs of %d vertices left where the upper body is rigid\n"
-               "                                            min us median us    ratio\n",
-            scenes[1].asset->springCount, scenes[1].asset->vertexCount);
-        for (int i = 0; i < 3; ++i) {
-            PrintRow(&race[i], &race[0], "all", "");
+    enum { FRAMES = 120 };
+    size_t count = 3 * (size_t)full->asset->fileVertexCount;
+    *error = *worst = *carried = 0.0;
+    for (int n = 0; n < FRAMES; ++n) {
+        jnbPoseTube(full->asset, n, full->rotations);
+        jnCharacterInput input = {.h = 1.0f / 60.0f, .pose = {.rotations = full->rotations}};
+        input.teleport = n == 0 ? jn_teleportReset : jn_teleportNone;
+        jnCharacter_Step(full->character, &input, &(jnCharacterOutput){.positions = full->positions});
+        jnCharacter_Step(coarse->character, &input, &(jnCharacterOutput){.positions = coarse->positions});
+        jnCharacter_Skin(coarse->character, &input.pose, &(jnCharacterOutput){.positions = coarse->normals});
+        for (size_t i = 0; i < count; ++i) {
+            double off = (double)(coarse->positions[i] - full->positions[i]);
+            double offset = (double)(full->positions[i] - coarse->normals[i]);
+            *error += 3.0 * off * off / (double)(count * FRAMES);
+            *carried += 3.0 * offset * offset / (double)(count * FRAMES);
+            *worst = off > *worst ? off : -off > *worst ? -off : *worst;
         }
     }
+    *error = sqrt(*error);
+    *carried = sqrt(*carried);
+}
+
+static size_t InstanceBytes(const Scene* s)
+{
+    jnCharacterDef def = jnDefaultCharacterDef(s->asset);
+    def.detail = s->detail;
+    return jnCharacter_ByteCount(&def);
+}
+
+// What level of detail saves: the upper half of the figure rigid in the asset, half of the blocks masked at run time,
+// an eighth of the springs stepped, which carry the others along; then all and those again with an h that changes.
+static bool RaceDetail(double seconds)
+{
+    enum { ALL, RIGID, MASKED, COARSE, UNEVEN, UNEVEN_COARSE, COUNT };
+    static Scene scenes[COUNT];
+    static jnbContender race[COUNT];
+    static const char* const names[COUNT] = {"step, all springs", "step, upper body rigid in the asset",
+        "step, half of the blocks masked", "step, coarse: an eighth of the springs", "changing h, all springs",
+        "changing h, coarse"};
+    bool made = true;
+    for (int i = 0; i < COUNT; ++i) {
+        scenes[i].detail = i == COARSE || i == UNEVEN_COARSE ? jn_detailCoarse : jn_detailFull;
+        scenes[i].uneven = i >= UNEVEN;
+        FigureDef wish = {.halfRigid = i == RIGID, .firmLimbs = true};
+        wish.detailShare = scenes[i].detail == jn_detailCoarse ? 0.125 : 0.0;
+        made = made && LoadFigure(&wish, &scenes[i], NULL) == jn_ok && FillScene(&scenes[i], jn_kernelAuto);
+        race[i] = (jnbContender){.name = names[i], .run = RunStep, .user = &scenes[i]};
+    }
+    uint8_t* mask = made ? calloc(1, (size_t)scenes[MASKED].asset->springCount) : NULL;
+    made = made && mask != NULL;
+    if (made) {
+        double error, worst, carried;
+        memset(mask, 1, (size_t)scenes[MASKED].asset->springCount / 2);
+        jnCharacter_SetMask(scenes[MASKED].character, mask);
+        jnbRace(race, COUNT, seconds);
+        printf("level of detail on the figure, %d springs of %d vertices left where the upper body is rigid, %d where "
+               "it is coarse\n"
+               "                                            min us median us    ratio\n",
+            scenes[RIGID].asset->springCount, scenes[RIGID].asset->vertexCount, scenes[COARSE].asset->driverCount);
+        for (int i = 0; i < COUNT; ++i) {
+            PrintRow(&race[i], &race[i >= UNEVEN ? UNEVEN : ALL], i >= UNEVEN ? "changing" : "all", "");
+        }
+        MeasureError(&scenes[ALL], &scenes[COARSE], &error, &worst, &carried);
+        printf(
+            "  coarse: %.2f mm rms from the full motion, %.2f mm at most, where the springs carry the surface %.2f mm "
+            "rms;\n          %zu bytes an instance instead of %zu\n",
+            1e3 * error, 1e3 * worst, 1e3 * carried, InstanceBytes(&scenes[COARSE]), InstanceBytes(&scenes[ALL]));
+    }
     free(mask);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < COUNT; ++i) {
         FreeScene(&scenes[i]);
     }
     return made;
@@ -233,7 +302,7 @@ int jnbBenchCharacter(double seconds)
     bool made = true;
     for (size_t i = 0; made && i < sizeof(scenes) / sizeof(scenes[0]); ++i) {
         Scene s = {0};
-        made = scenes[i].figure ? LoadFigure(0.0, scenes[i].skinning, &s, &error) == jn_ok
+        made = scenes[i].figure ? LoadFigure(&(FigureDef){.skinning = scenes[i].skinning}, &s, &error) == jn_ok
                                 : jnbCreateTube(223, 60, &s.bytes, &s.asset, &error) == jn_ok;
         made = made && FillScene(&s, scenes[i].kernel);
         if (made) {

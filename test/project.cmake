@@ -10,10 +10,11 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         "-DCMAKE_C_FLAGS_RELEASE=-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -DJN_SCALAR")
     add_test(NAME project/threads COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/threads.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads)
-    # The seed is a file that the asset's test leaves.
+    # The seeds are files that the asset's tests leave.
     add_test(NAME project/fuzz COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/fuzz.sh
-        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz ${PROJECT_BINARY_DIR}/seed.jounce)
-    set_tests_properties(author/asset PROPERTIES FIXTURES_SETUP seed)
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz 5
+        ${PROJECT_BINARY_DIR}/seed.jounce ${PROJECT_BINARY_DIR}/seed-coarse.jounce)
+    set_tests_properties(author/asset author/asset_detail PROPERTIES FIXTURES_SETUP seed)
     set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed)
     set_tests_properties(project/threads project/fuzz PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh

@@ -4,11 +4,11 @@
 #include "jounce/asset.h"
 
 /// How far the surface is taken.
-typedef enum jnaStage {
+typedef enum jnaBakeStage {
     jna_stageSkinned, // by the skeleton alone
     jna_stageTarget,  // what the springs are drawn to
     jna_stageDynamic, // with the springs
-} jnaStage;
+} jnaBakeStage;
 
 /// One frame, in the file's vertex order. Returning false ends the baking.
 typedef bool jnaBakeFrame(int frame, const float* positions, const float* normals, void* user);
@@ -17,10 +17,10 @@ typedef bool jnaBakeFrame(int frame, const float* positions, const float* normal
 typedef struct jnaBakeDef {
     const jnAsset* asset;
     int clip;
-    jnaStage stage;    // default dynamic
-    double rate;       // frames a second; 0 (default): the clip's
-    bool seamless;     // for a looping clip: the motion that repeats exactly, instead of one that starts on its target
-    bool wantsNormals; // else the callback gets NULL
+    jnaBakeStage stage; // default dynamic
+    double rate;        // frames a second; 0 (default): the clip's
+    bool seamless;      // for a looping clip: the motion that repeats exactly, instead of one that starts on its target
+    bool wantsNormals;  // else the callback gets NULL
     jnaBakeFrame* take;
     void* user;
 } jnaBakeDef;

@@ -33,6 +33,13 @@ typedef struct jnaPart {
     int triangleCount;
 } jnaPart;
 
+/// Numbers that the source gives each vertex: a colour, COLOR_0 and on, or an attribute of its own.
+typedef struct jnaAttribute {
+    char name[JNA_NAME_LENGTH];
+    int width;     // 1 to 4
+    float* values; // [vertexCount][width], finite; the mean of the file vertices that stand on the vertex
+} jnaAttribute;
+
 /// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams;
 /// "vertices" are welded, one per point of the surface, and are what is simulated.
 typedef struct jnaCharacter {
@@ -50,6 +57,8 @@ typedef struct jnaCharacter {
     int32_t* triangles; // [triangleCount][3], file vertices, counter-clockwise seen from outside
     int partCount;
     jnaPart* parts; // [partCount], cover all triangles in order
+    int attributeCount;
+    jnaAttribute* attributes; // [attributeCount]; NULL where there are none
 } jnaCharacter;
 
 /// What a clip is for.
@@ -73,6 +82,9 @@ typedef struct jnaClip {
 /// Allocates all arrays of a character for the counts already set in it (UVs if `withUvs`), zeroed.
 jnResult jnaCharacter_Allocate(jnaCharacter* character, bool withUvs, jnError* error);
 void jnaDestroyCharacter(jnaCharacter* character);
+
+/// Adds an attribute, zeroed, and returns its values; NULL when memory is short. The name is cut where it is too long.
+float* jnaCharacter_AddAttribute(jnaCharacter* character, const char* name, int width);
 
 /// Allocates a clip's arrays for the counts already set in it, zeroed (scales only if `withScales`).
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error);

@@ -64,6 +64,7 @@ void jnaPoseTransforms(const jnaCharacter* character, const jnaClip* clip, int f
 /// node by exactly that. positions: [nodeCount][3].
 void jnaVolume_Skin(const jnaVolume* volume, const double* transforms, double* positions);
 
-/// Tetrahedra that skinning alone turns inside out, per frame. counts: [frameCount] of the clip.
-jnResult jnaVolume_CountInversions(
-    const jnaVolume* volume, const jnaCharacter* character, const jnaClip* clip, int* counts, jnError* error);
+/// Tetrahedra that skinning alone turns inside out, in every `every`-th frame of a clip, the first included.
+/// counts: [(frameCount - 1) / every + 1].
+jnResult jnaVolume_CountInversions(const jnaVolume* volume, const jnaCharacter* character, const jnaClip* clip,
+    int every, int* counts, jnError* error);

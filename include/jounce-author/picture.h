@@ -6,6 +6,8 @@
 
 #include "jounce-author/character.h"
 
+enum { JNA_MOST_DIRECTIONS = 96 };
+
 /// One surface in a picture. A zeroed struct with positions and triangles set is a good start.
 typedef struct jnaPictureMesh {
     const float* positions; // [vertexCount][3]
@@ -38,6 +40,7 @@ typedef struct jnaPictureDef {
     int panelWidth, panelHeight; // pixels
     int columns, rows;           // of panels
     int samples;                 // per pixel and axis, 1 to 8; default 3
+    int directions;              // that light comes from, 8 to 96; default 96, fewer are faster and less smooth
     jnaCamera camera;
     bool ground;                 // draw the shadow on the plane y = groundHeight
     float groundHeight;          // metres
@@ -64,6 +67,10 @@ jnaPictureMesh jnaPictureCharacter(const jnaCharacter* character, const float* p
 
 /// 480 x 640 panels, one of them, a camera on a standing person, ground at y = 0.
 jnaPictureDef jnaDefaultPictureDef(void);
+
+/// Points the camera at the axis x = z = 0 and takes it to where every mesh just fills its panel, with room for a
+/// caption; the width of the panels follows. Pitch, field of view, ground and panel height are kept.
+void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount);
 
 /// Draws the meshes. The picture is created by this call; destroy it afterwards.
 jnResult jnaDrawPicture(

@@ -72,8 +72,11 @@ typedef struct jnaVolumeReport {
     int outsideCount;       // lattice: surface vertices outside all tetrahedra
     double greatestOutside; // metres
     struct {
-        double surface, crossings, mesh, improve; // seconds
+        double surface, crossings, seeds, mesh, improve; // seconds
+        double program;                                  // the tetgen program's share of mesh
+        double weights, bones, materials, clips, save;   // of the stage "inside"
     } time;
+    bool meshMade, insideMade; // by jnaUpdateVolume: which stage ran
 } jnaVolumeReport;
 
 /// Makes the tetrahedra inside a character and hangs its skin on them; weights, bones and material stay NULL.
@@ -92,7 +95,9 @@ jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jna
 /// Reads a volume back, checked as any file is.
 jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error);
 
-/// Makes the volume of a workspace's character unless it is up to date, and records it as the stage "volume".
-/// made: whether it was made anew, may be NULL; then `report` holds what was done, else only counts and quality.
+/// Makes the volume of a workspace's character, its weights, bones and materials, where they are not up to date, in two
+/// stages: "volume" (the mesh) and "inside" (the rest, volume/bones.png and volume/inside.json, which tells held nodes,
+/// materials and what skinning inverts over the clips). Bones and materials of the manifest make only the latter stale.
+/// made: whether either ran, may be NULL. report: may be NULL; where the mesh was up to date, only method and quality.
 jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error);

@@ -35,9 +35,10 @@ typedef struct jnaManifestPair {
 
 /// Springs set by hand, before any fit.
 typedef enum jnaSpringMode {
-    jna_springsUniform, // all vertices alike
-    jna_springsJoints,  // by the joint that moves a vertex most; others as uniform
-    jna_springsMask,    // uniform, times a weight per vertex from an array
+    jna_springsUniform,   // all vertices alike
+    jna_springsJoints,    // by the joint that moves a vertex most; others as uniform
+    jna_springsMask,      // uniform, under a weight per vertex from an array: 1 flesh to 0 rigid
+    jna_springsAttribute, // the same by an attribute of the character's file
 } jnaSpringMode;
 
 typedef struct jnaManifestSpring {
@@ -93,6 +94,16 @@ typedef struct jnaManifest {
         jnaManifestBone* joints;
     } bones;
     struct {
+        int count;          // 0, the default: 5000, or 300 of the built-in figure
+        double random;      // share drawn at random; 0.5
+        double fromClips;   // share of frames of the clips; 0.5
+        double heldOut;     // share of frames of test clips; 0.02
+        double widen;       // how far random poses go past the clips' limits, share of the range; 0.1
+        double seed;        // a whole number; 1
+        bool limitsOfTrain; // random poses are made from the clips to train on alone; false
+        char* file;         // .npy of poses by hand, (poses, joints, 4); NULL for none
+    } poses;
+    struct {
         jnaNetworkKind kind; // pca
     } network;
     struct {
@@ -101,9 +112,13 @@ typedef struct jnaManifest {
         double dampingRatio; // 0.2
         int jointCount;
         jnaManifestSpring* joints;
-        char* mask; // array of one weight per vertex; NULL for none
+        char* mask;      // array of one weight per vertex; NULL for none
+        char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
 } jnaManifest;
+
+/// How many poses a manifest asks for, by its number or by default.
+int jnaManifest_PoseCount(const jnaManifest* manifest);
 
 /// A manifest with the defaults and nothing else.
 jnaManifest jnaDefaultManifest(void);
@@ -158,6 +173,7 @@ typedef struct jnaExportDef {
     jnSkinning skinning; // default linear
     jnTiming timing;     // default causal
     double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
+    double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail
 } jnaExportDef;
 jnaExportDef jnaDefaultExportDef(void);
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_ASSET_VERSION = 1 };
+enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_MAX_DRIVERS = 4, JN_ASSET_VERSION = 1 };
 
 /// How the skeleton moves the surface.
 typedef enum jnSkinning {
@@ -45,6 +45,13 @@ typedef struct jnAssetPart {
     int32_t firstTriangle;
     int32_t triangleCount;
 } jnAssetPart;
+
+/// A vertex that is not stepped at coarse detail: its offset from the target is a weighted sum of those of a few that
+/// are.
+typedef struct jnAssetFollower {
+    int32_t drivers[JN_MAX_DRIVERS]; // 0 to driverCount - 1
+    float weights[JN_MAX_DRIVERS];   // 0 for an entry that is not used
+} jnAssetFollower;
 
 /// A clip of the asset.
 typedef struct jnAssetClip {
@@ -80,8 +87,11 @@ typedef struct jnAsset {
     const int32_t* fileNormals;      // [fileVertexCount], normal of a file vertex
     const int32_t* triangles;        // [triangleCount][3], file vertices, counter-clockwise from outside
     const uint32_t* ringStarts;      // [4 * blocks of 16 normals + 1], for every four normals
-    const uint32_t* rings;    // [entries][4], for each normal its vertex, then the vertices around it: every two that
-                              // follow each other are a triangle's; the vertex itself again where a walk ends
+    const uint32_t* rings; // [entries][4], for each normal its vertex, then the vertices around it: every two that
+                           // follow each other are a triangle's; the vertex itself again where a walk ends
+    int driverCount;       // vertices that are stepped at coarse detail come first; 0: the asset has no such detail
+    const jnAssetFollower*
+        followers;            // of the vertices from driverCount to the end of the last block with springs; NULL: none
     const float* uvs;         // [fileVertexCount][2]; NULL: none
     const int32_t* order;     // [vertexCount], the vertex's number in the source; NULL: the same
     const jnAssetPart* parts; // [partCount]

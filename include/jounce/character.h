@@ -29,12 +29,19 @@ typedef struct jnPose {
     const jnTransform* root; // character to world; NULL: they are the same
 } jnPose;
 
+/// How much of the surface has springs of its own.
+typedef enum jnDetail {
+    jn_detailFull,   // every vertex that the asset gives one
+    jn_detailCoarse, // the asset's drivers alone; the others are carried along by the drivers around them
+} jnDetail;
+
 /// What a character is made from. Start from jnDefaultCharacterDef.
 typedef struct jnCharacterDef {
     const jnAsset* asset;  // must live longer than the character
     jnCurve curve;         // default: the asset's
     jnTiming timing;       // default: the asset's
     jnStart start;         // default: the asset's
+    jnDetail detail;       // default full; coarse needs an asset with drivers (`jounce export --lod`)
     jnKernel kernel;       // default jn_kernelAuto
     jnAllocator allocator; // used once, for one block
     void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes
@@ -102,8 +109,8 @@ JN_API jnResult jnCharacter_SolveLoop(
     jnCharacter* character, const jnCharacterLoop* loop, int* unsolved, jnError* error);
 
 /// The springs, for their force, impulses, parameters, tuning, strength, cap, inertia and teleport threshold; spring i
-/// is vertex i. They are stepped by the character alone. NULL if the asset has none. The root that inertia looks at is
-/// the asset's first joint.
+/// is vertex i. At coarse detail there are driverCount of them. They are stepped by the character alone. NULL if the
+/// asset has none. The root that inertia looks at is the asset's first joint.
 JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
 
 /// Level of detail: springs of a block of 16 vertices whose mask is 0 throughout rest on their targets and are not

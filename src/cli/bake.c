@@ -94,7 +94,7 @@ int jncBake(int argc, char** argv)
     if (result == jn_ok) {
         jnaBakeDef def = jnaDefaultBakeDef(file.asset);
         def.clip = jnAsset_FindClip(file.asset, clip);
-        def.stage = (jnaStage)stage;
+        def.stage = (jnaBakeStage)stage;
         def.rate = rate;
         def.seamless = seamless;
         char names[256];

@@ -44,6 +44,7 @@ typedef struct jncOption {
     const char* choices; // "cubic|linear|step"
     int arity;           // words a use of a list takes, 1 or 2
     bool required;
+    bool optional;   // of an integer: the word may be left out; needs `given`
     bool* given;     // set when the option was on the line; may be NULL
     double range[2]; // numbers must lie in it where the second is above the first
 } jncOption;
@@ -72,15 +73,20 @@ typedef struct jncProgress {
     const char* what; // "fitting springs"
     double started;   // seconds, by jncBeginProgress
     double shown;     // when the line was last renewed
+    int width;        // of the line, where it is wider than usual
 } jncProgress;
 jncProgress jncBeginProgress(const char* what);
 /// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
 bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
+/// The same for jobs of many like things: how many are done, how fast, time left. solved: since the job began.
+bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more);
 
 int jncNew(int argc, char** argv);
 int jncBuild(int argc, char** argv);
 int jncTetrahedralize(int argc, char** argv);
+int jncSimulate(int argc, char** argv);
+int jncAudit(int argc, char** argv);
 int jncTrain(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);

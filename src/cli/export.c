@@ -16,7 +16,7 @@
 typedef struct Request {
     const char* workspace;
     bool figure;
-    double hertz, ratio, rate, rigid;
+    double hertz, ratio, rate, rigid, detail;
     jncList joints; // name and hertz
     const char *mask, *stiffness, *damping;
     int skinning, timing;
@@ -130,6 +130,7 @@ static jnResult Export(const Request* request, Work* work, jnError* error)
     def.timing = (jnTiming)request->timing;
     def.rate = request->rate;
     def.rigidHertz = request->rigid;
+    def.detailShare = request->detail;
     return jnaWriteAsset(request->output, &def, error);
 }
 
@@ -137,7 +138,7 @@ static int ExportWorkspace(const Request* request)
 {
     jnError error;
     jnaExported exported;
-    jnaExportDef def = {(jnSkinning)request->skinning, (jnTiming)request->timing, request->rigid};
+    jnaExportDef def = {(jnSkinning)request->skinning, (jnTiming)request->timing, request->rigid, request->detail};
     if (jnaExportWorkspace(request->workspace, request->output, &def, &exported, &error) != jn_ok) {
         return jncFail(&error);
     }
@@ -205,6 +206,12 @@ int jncExport(int argc, char** argv)
             .value = &request.rigid,
             .argument = "F",
             .help = "springs from this frequency on are not stepped (default: all are)"},
+        {.name = "--lod",
+            .kind = jnc_number,
+            .value = &request.detail,
+            .argument = "SHARE",
+            .range = {0.0, 0.5},
+            .help = "coarse detail: so much of the springs can be stepped alone, 0.12 say"},
         {.name = "--skinning",
             .kind = jnc_choice,
             .value = &request.skinning,

@@ -99,6 +99,10 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n", a->springCount,
         a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
         a->timing == jn_timingExact ? "exact" : "causal");
+    if (a->driverCount > 0) {
+        printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
+            a->springCount - a->driverCount);
+    }
     if (a->network != jn_networkNone) {
         printf("  network   %s, %zu bytes, off by %.3g mm rms on poses held out; %.0f us of a step here\n",
             networks[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
@@ -147,6 +151,7 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     for (int axis = 0; axis < 3; ++axis) {
         json_array_append_new(bounds, PackRange(facts->bounds[axis]));
     }
+    json_object_set_new(root, "drivers", json_integer(a->driverCount));
     if (a->network != jn_networkNone) {
         json_object_set_new(root, "network",
             json_pack("{s:s, s:I, s:f, s:f}", "kind", networks[a->network], "bytes", (json_int_t)a->networkByteCount,

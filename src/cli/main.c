@@ -8,13 +8,15 @@ static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
     {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
+    {"simulate", "solve the flesh in poses and clips", jncSimulate},
+    {"audit", "solve some poses in several ways and compare", jncAudit},
     {"train", "learn the network that turns skinning into flesh", jncTrain},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},
     {"info", "say what a character file holds and costs", jncInfo},
     {"bake", "write a clip's motion for other tools", jncBake},
-    {"picture", "draw the built-in figure, still or in motion", jncPicture},
+    {"picture", "draw a character, still or in motion", jncPicture},
     {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},
 };
@@ -27,7 +29,8 @@ static void PrintOverview(FILE* stream)
     for (int i = 0; i < VERB_COUNT; ++i) {
         fprintf(stream, "  %-14s %s\n", verbs[i].name, verbs[i].summary);
     }
-    fprintf(stream, "\njounce VERB --help explains a verb.\n");
+    fprintf(stream, "\njounce VERB --help explains a verb. Values follow their option after a space or an equals sign: "
+                    "--rate 24, --rate=24.\n");
 }
 
 // How many words of the line a verb's name takes up; 0 if it is another verb.

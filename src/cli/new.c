@@ -52,7 +52,7 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
     }
     snprintf(file, sizeof(file), "%s/manifest.yaml", path);
     jnResult result = jnaReadManifest(file, &manifest, error);
-    json_t *clips = json_array(), *lines = json_array();
+    json_t *clips = json_array(), *lines = json_array(), *attributes = json_object();
     for (int i = 0; result == jn_ok && i < manifest.clipCount; ++i) {
         jnaClip clip;
         result = jnaLoadClip(path, manifest.clips[i].name, &character, &clip, error);
@@ -67,10 +67,13 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
-    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "workspace", path, "name",
+    for (int i = 0; i < character.attributeCount; ++i) {
+        json_object_set_new(attributes, character.attributes[i].name, json_integer(character.attributes[i].width));
+    }
+    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "workspace", path, "name",
         character.name, "vertices", character.vertexCount, "file_vertices", character.fileVertexCount, "triangles",
         character.triangleCount, "joints", character.jointCount, "parts", character.partCount, "scale", manifest.scale,
-        "clips", clips, "notes", lines);
+        "clips", clips, "notes", lines, "attributes", attributes);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
     if (result != jn_ok) {
@@ -96,6 +99,12 @@ static void PrintSummary(const json_t* root)
             (long long)json_integer_value(json_object_get(value, "frames")),
             json_string_value(json_object_get(value, "role")),
             json_is_true(json_object_get(value, "motion")) ? ", with motion" : "");
+    }
+    const char* name;
+    json_t* width;
+    json_object_foreach(json_object_get(root, "attributes"), name, width)
+    {
+        printf("  vertex attribute %s, %lld wide\n", name, (long long)json_integer_value(width));
     }
     json_array_foreach(json_object_get(root, "notes"), index, value)
     {

@@ -33,7 +33,8 @@ static void PrintHelp(const jncUsage* usage, const jncOption* options)
     for (const jncOption* o = options; o->name != NULL; ++o) {
         char left[64];
         const char* argument = o->choices != NULL ? o->choices : o->argument;
-        snprintf(left, sizeof(left), "%s%s%s", o->name, argument != NULL ? " " : "", argument != NULL ? argument : "");
+        const char* form = argument == NULL ? "%s" : o->optional ? "%s [%s]" : "%s %s";
+        snprintf(left, sizeof(left), form, o->name, argument);
         printf("  %-32s %s\n", left, o->help);
     }
     printf("  %-32s %s\n", "--help", "show this");
@@ -122,17 +123,54 @@ static int Store(const jncOption* o, char** words)
     return -1;
 }
 
-// The option called `word`, or the next word without dashes that is still free.
-static const jncOption* FindOption(const jncOption* options, const char* word, const bool* seen)
+// The option called `word`, or the next word without dashes that is still free. A word "--name=value" names its option
+// up to the sign; *value is then what follows it, else NULL.
+static const jncOption* FindOption(const jncOption* options, char* word, const bool* seen, char** value)
 {
     bool dashed = word[0] == '-' && word[1] != '\0';
+    char* sign = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    size_t length = sign != NULL ? (size_t)(sign - word) : strlen(word);
+    *value = sign != NULL ? sign + 1 : NULL;
     for (const jncOption* o = options; o->name != NULL; ++o) {
         bool positional = o->name[0] != '-';
-        if (dashed ? strcmp(o->name, word) == 0 : positional && !seen[o - options]) {
+        bool named = strlen(o->name) == length && memcmp(o->name, word, length) == 0;
+        if (dashed ? named : positional && !seen[o - options]) {
             return o;
         }
     }
     return NULL;
+}
+
+// Words that an option takes after its name.
+static int CountWords(const jncOption* o)
+{
+    bool positional = o->name[0] != '-';
+    return positional || o->kind == jnc_flag ? 0 : o->kind == jnc_list ? o->arity : 1;
+}
+
+// Stores the words of the option at argv[0], or its value behind a '='; *used is how many words follow the first.
+// Returns -1, or the exit code of wrong usage.
+static int TakeWords(const jncOption* o, int argc, char** argv, char* value, int* used)
+{
+    int words = CountWords(o);
+    *used = value != NULL ? 0 : words;
+    if (value != NULL) {
+        return words == 1 ? Store(o, &value)
+                          : jncMisuse("%s %s", o->name, words == 0 ? "takes no value" : "needs words after it, no '='");
+    }
+    if (o->optional && (argc < 2 || strspn(argv[1], "0123456789") != strlen(argv[1]))) {
+        *used = 0;
+        *o->given = true;
+        return -1;
+    }
+    bool cut = false; // the words of a pair run into the next option
+    for (int k = 2; k <= words && k < argc; ++k) {
+        cut = cut || strncmp(argv[k], "--", 2) == 0;
+    }
+    if (words >= argc || cut) {
+        return jncMisuse("%s needs %s", o->name, o->choices != NULL ? o->choices : o->argument);
+    }
+    return Store(o, argv + (words > 0 ? 1 : 0));
 }
 
 int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* options)
@@ -144,29 +182,20 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
             return JNC_DONE;
         }
     }
-    for (int i = 0; i < argc; ++i) {
-        const jncOption* o = FindOption(options, argv[i], seen);
+    for (int i = 0, used; i < argc; i += 1 + used) {
+        char* value;
+        const jncOption* o = FindOption(options, argv[i], seen, &value);
         if (o == NULL) {
             return jncMisuse(argv[i][0] == '-' ? "unknown option %s" : "'%s' is one word too many", argv[i]);
         }
-        bool positional = o->name[0] != '-';
         if (seen[o - options] && o->kind != jnc_list) {
             return jncMisuse("%s is given twice", o->name);
         }
         seen[o - options] = true;
-        int words = positional || o->kind == jnc_flag ? 0 : o->kind == jnc_list ? o->arity : 1;
-        bool cut = false; // the words of a pair run into the next option
-        for (int k = 2; k <= words && i + k < argc; ++k) {
-            cut = cut || strncmp(argv[i + k], "--", 2) == 0;
-        }
-        if (i + words >= argc || cut) {
-            return jncMisuse("%s needs %s", o->name, o->choices != NULL ? o->choices : o->argument);
-        }
-        int code = Store(o, argv + i + (positional ? 0 : words > 0 ? 1 : 0));
+        int code = TakeWords(o, argc - i, argv + i, value, &used);
         if (code >= 0) {
             return code;
         }
-        i += words;
     }
     for (const jncOption* o = options; o->name != NULL; ++o) {
         if (o->required && !seen[o - options]) {

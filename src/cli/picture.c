@@ -1,22 +1,28 @@
-// jounce picture: a character as a PNG, at rest from four sides, at one frame of a clip, or as a sheet of
-// frames.
+// jounce picture: a character as a PNG, at rest from four sides, or frames of a clip side by side.
+#include "picture.h"
 #include "cli.h"
 
-#include "jounce-author/figure.h"
 #include "jounce-author/picture.h"
 
+#include "internal.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHEET_COLUMNS = 6, SHEET_ROWS = 2, VIEWS = 4, MAX_PANELS = SHEET_COLUMNS * SHEET_ROWS };
+enum { DEFAULT_FRAMES = 12, WIDEST_ROW = 6, VIEWS = 4 };
 
 typedef struct Options {
     bool figure;
+    const char* workspace;
     const char* clip;
-    long frame;
-    bool frameGiven;
+    jncList frames, times;
+    long spread;
     double rate;
+    int view; // of viewNames; VIEWS: none was asked for
     double turn;
+    int stage;
+    bool offset;
     double height; // pixels of a panel
     const char* weights;
     long threads;
@@ -25,226 +31,314 @@ typedef struct Options {
 
 // All that a picture needs while it is drawn.
 typedef struct Sheet {
-    jnaCharacter character;
-    jnaClip clip;
+    jncScene scene;
     float* triangleColors;
-    float* heat;
-    float* positions[MAX_PANELS];
-    char captions[MAX_PANELS][64];
-    const char* captionList[MAX_PANELS];
-    jnaPictureMesh meshes[MAX_PANELS];
+    float* heat;                       // of the joint's weights, the same in all panels
+    int frames[JNC_MAX_PANELS];        // of each panel
+    float* positions[JNC_MAX_PANELS];  // [vertexCount][3]
+    float* offsets[JNC_MAX_PANELS];    // [vertexCount]
+    char captions[JNC_MAX_PANELS][32]; // "front", "1.20 s"
+    const char* captionList[JNC_MAX_PANELS];
+    jnaPictureMesh meshes[JNC_MAX_PANELS];
     int count;
 } Sheet;
 
+static const char* const viewNames[VIEWS] = {"front", "three-quarter", "side", "back"};
+static const float viewTurns[VIEWS] = {0, -35, -90, 180};
+
 static const jncUsage usage = {
-    .synopsis = "jounce picture --figure [--clip NAME [--frame N]] -o OUT.png",
-    .about = "Draws the built-in figure: at rest from four sides, or one frame of a clip, or twelve frames "
-             "of it side\n"
-             "by side. The clips are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
-    .example = "  jounce picture --figure --clip shadow-boxing --frame 37 -o jab.png\n",
+    .synopsis = "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...]] -o OUT.png",
+    .about =
+        "Draws a workspace's character or the built-in figure: at rest from four sides, or frames of a clip side by\n"
+        "side. With --stage dynamic the springs of WORKSPACE/character.jounce move the surface; jounce build makes\n"
+        "it. The figure's clips are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
+    .example = "  jounce picture hero -o hero.png\n"
+               "  jounce picture hero --clip walk --time 0.4 --time 0.6 --stage dynamic --offset -o walk.png\n"
+               "  jounce picture --figure --clip shadow-boxing --frame 37 -o jab.png\n",
 };
 
 static void DestroySheet(Sheet* sheet)
 {
-    for (int i = 0; i < MAX_PANELS; ++i) {
+    for (int i = 0; i < JNC_MAX_PANELS; ++i) {
         free(sheet->positions[i]);
+        free(sheet->offsets[i]);
     }
     free(sheet->triangleColors);
     free(sheet->heat);
-    jnaDestroyClip(&sheet->clip);
-    jnaDestroyCharacter(&sheet->character);
+    jncScene_Destroy(&sheet->scene);
 }
 
-static jnResult OutOfMemory(jnError* error)
-{
-    snprintf(error->message, sizeof(error->message), "out of memory for a picture");
-    return error->code = jn_outOfMemory;
-}
-
-// The weights of one joint, as heat. An unknown name leaves the heat NULL.
+// The weights of one joint, as heat.
 static jnResult FillHeat(Sheet* sheet, const char* name, jnError* error)
 {
-    const jnaCharacter* character = &sheet->character;
+    const jnaCharacter* character = &sheet->scene.character;
     int joint = 0;
     while (joint < character->jointCount && strcmp(character->joints[joint].name, name) != 0) {
         ++joint;
     }
     if (joint == character->jointCount) {
-        snprintf(error->message, sizeof(error->message), "--weights: the figure has no joint '%s' (Hips, LeftArm, ...)",
-            name);
-        return error->code = jn_badArgument;
+        return jnFail(error, jn_badArgument, "--weights: there is no joint '%s' (but %s, for one)", name,
+            character->joints[0].name);
     }
     sheet->heat = calloc((size_t)character->vertexCount, sizeof(float));
-    if (sheet->heat == NULL) {
-        return OutOfMemory(error);
-    }
-    for (int v = 0; v < character->vertexCount; ++v) {
+    for (int v = 0; sheet->heat != NULL && v < character->vertexCount; ++v) {
+        const jnaInfluences* influences = &character->influences[v];
         for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
-            const jnaInfluences* influences = &character->influences[v];
             sheet->heat[v] += influences->joints[k] == joint ? influences->weights[k] : 0;
         }
     }
-    return jn_ok;
+    return sheet->heat != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
 }
 
-// Adds a panel: a frame of the clip, or the rest pose where there is none.
-static jnResult AddPanel(Sheet* sheet, int frame, float turn, const char* caption, jnError* error)
+// Notes the frame that a word on the command line names, in seconds or by number.
+static jnResult AddFrame(Sheet* sheet, const char* word, bool isTime, jnError* error)
 {
-    const jnaCharacter* character = &sheet->character;
-    const jnaClip* clip = sheet->clip.frameCount > 0 ? &sheet->clip : NULL;
-    float* matrices = malloc(sizeof(float) * 12 * (size_t)character->jointCount);
-    float* positions = malloc(sizeof(float) * 3 * (size_t)character->vertexCount);
-    int panel = sheet->count;
-    sheet->positions[panel] = positions;
-    if (matrices == NULL || positions == NULL) {
-        free(matrices);
-        return OutOfMemory(error);
+    const jnaClip* clip = &sheet->scene.motion;
+    char* end;
+    double value = strtod(word, &end), frame = isTime ? floor(value * clip->rate + 0.5) : value;
+    if (end == word || *end != '\0' || !(frame >= 0 && frame < clip->frameCount) || frame != floor(frame)) {
+        return jnFail(error, jn_badArgument, "%s %s: %s has frames 0 to %d at %g a second, %.2f s",
+            isTime ? "--time" : "--frame", word, sheet->scene.clip, clip->frameCount - 1, clip->rate,
+            (clip->frameCount - 1) / clip->rate);
     }
-    jnaPoseMatrices(character, clip, frame, matrices);
-    jnaSkin(character, matrices, positions);
-    free(matrices);
-    jnaPictureMesh* mesh = &sheet->meshes[panel];
-    *mesh = jnaPictureCharacter(character, positions, sheet->triangleColors);
-    mesh->heat = sheet->heat;
-    mesh->heatHigh = 1;
-    mesh->turn = turn;
-    mesh->panel = panel;
-    snprintf(sheet->captions[panel], sizeof(sheet->captions[panel]), "%s", caption);
-    sheet->captionList[panel] = sheet->captions[panel];
-    sheet->count++;
+    sheet->frames[sheet->count++] = (int)frame;
     return jn_ok;
 }
 
-static jnResult FillPanels(Sheet* sheet, const Options* options, jnError* error)
+// Which frame each panel shows.
+static jnResult ChooseFrames(Sheet* sheet, const Options* o, jnError* error)
 {
-    static const char* const names[VIEWS] = {"front", "three quarters", "side", "back"};
-    static const float turns[VIEWS] = {0, -35, -90, 180};
-    float turn = (float)options->turn;
     jnResult result = jn_ok;
-    if (options->clip == NULL) {
-        for (int i = 0; result == jn_ok && i < VIEWS; ++i) {
-            result = AddPanel(sheet, 0, turns[i] + turn, names[i], error);
-        }
+    for (int i = 0; result == jn_ok && i < o->frames.count; ++i) {
+        result = AddFrame(sheet, o->frames.words[i], false, error);
+    }
+    for (int i = 0; result == jn_ok && i < o->times.count; ++i) {
+        result = AddFrame(sheet, o->times.words[i], true, error);
+    }
+    if (result != jn_ok || sheet->count > 0) {
         return result;
     }
-    if (options->frameGiven) {
-        return AddPanel(sheet, (int)options->frame, turn - 30, "", error);
+    int last = sheet->scene.motion.frameCount - 1;
+    if (o->clip == NULL) {
+        sheet->count = o->view == VIEWS ? VIEWS : 1;
+    } else {
+        sheet->count = last + 1 < o->spread ? last + 1 : (int)o->spread;
     }
-    for (int i = 0; result == jn_ok && i < MAX_PANELS; ++i) {
-        int frame = (int)((long)i * (sheet->clip.frameCount - 1) / (MAX_PANELS - 1));
-        char caption[32];
-        snprintf(caption, sizeof(caption), "%.2f s", frame / sheet->clip.rate);
-        result = AddPanel(sheet, frame, turn - 30, caption, error);
+    for (int i = 0; o->clip != NULL && i < sheet->count; ++i) {
+        sheet->frames[i] = sheet->count > 1 ? (int)((long)i * last / (sheet->count - 1)) : 0;
+    }
+    return jn_ok;
+}
+
+// Puts the middle of a mesh, seen from above, over the origin.
+static void Center(jnaPictureMesh* mesh)
+{
+    float low[2] = {1e30f, 1e30f}, high[2] = {-1e30f, -1e30f};
+    float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
+    for (int v = 0; v < mesh->vertexCount; ++v) {
+        const float* p = mesh->positions + 3 * (size_t)v;
+        float seen[2] = {c * p[0] + s * p[2], -s * p[0] + c * p[2]};
+        for (int k = 0; k < 2; ++k) {
+            low[k] = seen[k] < low[k] ? seen[k] : low[k];
+            high[k] = seen[k] > high[k] ? seen[k] : high[k];
+        }
+    }
+    mesh->offset[0] = -0.5f * (low[0] + high[0]);
+    mesh->offset[2] = -0.5f * (low[1] + high[1]);
+}
+
+static void FillPanel(Sheet* sheet, const Options* o, int panel, float farthest)
+{
+    jnaPictureMesh* mesh = &sheet->meshes[panel];
+    bool manySides = o->clip == NULL && o->view == VIEWS;
+    int view = manySides ? panel : o->view == VIEWS ? 1 : o->view;
+    *mesh = jnaPictureCharacter(&sheet->scene.character, sheet->positions[panel], sheet->triangleColors);
+    mesh->heat = o->offset ? sheet->offsets[panel] : sheet->heat;
+    mesh->heatHigh = o->offset ? farthest : 1;
+    mesh->turn = viewTurns[view] + (float)o->turn;
+    mesh->panel = panel;
+    Center(mesh);
+    if (o->clip == NULL) {
+        snprintf(sheet->captions[panel], sizeof(sheet->captions[panel]), "%s", viewNames[view]);
+    } else {
+        snprintf(sheet->captions[panel], sizeof(sheet->captions[panel]), "%.2f s",
+            sheet->frames[panel] / sheet->scene.motion.rate);
+    }
+    sheet->captionList[panel] = sheet->captions[panel];
+}
+
+// Makes the panels' surfaces; returns in *farthest the largest offset of all.
+static jnResult FillPanels(Sheet* sheet, const Options* o, float* farthest, jnError* error)
+{
+    jnResult result = jncScene_Pose(
+        &sheet->scene, sheet->frames, sheet->count, sheet->positions, o->offset ? sheet->offsets : NULL, error);
+    *farthest = 1e-6f;
+    for (int i = 0; result == jn_ok && o->offset && i < sheet->count; ++i) {
+        for (int v = 0; v < sheet->scene.character.vertexCount; ++v) {
+            *farthest = fmaxf(*farthest, sheet->offsets[i][v]);
+        }
+    }
+    for (int i = 0; result == jn_ok && i < sheet->count; ++i) {
+        FillPanel(sheet, o, i, *farthest);
     }
     return result;
 }
 
-static jnResult Draw(const Sheet* sheet, const Options* options, jnError* error)
+// Lowest point of the rest pose: where the ground is.
+static float FindGround(const jnaCharacter* character)
+{
+    float low = character->positions[1];
+    for (int v = 1; v < character->vertexCount; ++v) {
+        low = fminf(low, character->positions[3 * (size_t)v + 1]);
+    }
+    return low;
+}
+
+static jnResult Draw(const Sheet* sheet, const Options* o, float farthest, jnError* error)
 {
     jnaPictureDef def = jnaDefaultPictureDef();
-    def.columns = sheet->count < SHEET_COLUMNS ? sheet->count : SHEET_COLUMNS;
-    def.rows = sheet->count / def.columns;
-    def.panelHeight = (int)options->height;
-    def.panelWidth = (int)(options->height * (options->clip == NULL ? 0.85 : options->frameGiven ? 1.0 : 0.75));
+    def.rows = (sheet->count + WIDEST_ROW - 1) / WIDEST_ROW;
+    def.columns = (sheet->count + def.rows - 1) / def.rows;
+    def.panelHeight = (int)o->height;
     def.captions = sheet->captionList;
-    def.threads = (int)options->threads;
-    // A jump needs room above the head.
-    def.camera.height = options->clip == NULL ? 2.02f : 2.45f;
-    def.camera.target[1] = options->clip == NULL ? 0.81f : 0.95f;
+    def.threads = (int)o->threads;
+    def.groundHeight = FindGround(&sheet->scene.character);
+    jnaPictureDef_Frame(&def, sheet->meshes, sheet->count);
     jnaPicture picture;
     jnResult result = jnaDrawPicture(&def, sheet->meshes, sheet->count, &picture, error);
-    if (result == jn_ok && sheet->heat != NULL) {
-        result = jnaPicture_ColorBar(&picture, 16, 16, 160, 12, "0", "1", error);
+    if (result == jn_ok && sheet->meshes[0].heat != NULL) {
+        char high[32];
+        snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
+        double size = 0.03 * o->height;
+        result = jnaPicture_ColorBar(&picture, size, size, 7 * size, size, "0", high, error);
     }
+    result = result == jn_ok ? jnaPicture_Write(&picture, o->output, error) : result;
     if (result == jn_ok) {
-        result = jnaPicture_Write(&picture, options->output, error);
+        printf("%d %s, %d x %d pixels, written to %s\n", sheet->count, sheet->count > 1 ? "panels" : "panel",
+            picture.width, picture.height, o->output);
     }
     jnaDestroyPicture(&picture);
     return result;
 }
 
-// Index of the clip, -1 for an unknown name.
-static int FindClip(const char* name)
+static jnResult Run(Sheet* sheet, const Options* o, jnError* error)
 {
-    for (int i = 0; i < jna_figureClipCount; ++i) {
-        if (strcmp(jnaFigureClipName(i), name) == 0) {
-            return i;
-        }
+    float farthest = 0;
+    sheet->scene = (jncScene){.workspace = o->workspace, .clip = o->clip, .rate = o->rate, .dynamic = o->stage == 1};
+    jnResult result = jncScene_Load(&sheet->scene, error);
+    result = result == jn_ok && o->weights != NULL ? FillHeat(sheet, o->weights, error) : result;
+    result = result == jn_ok ? ChooseFrames(sheet, o, error) : result;
+    if (result == jn_ok) {
+        sheet->triangleColors = malloc(sizeof(float) * 3 * (size_t)sheet->scene.character.triangleCount);
+        result = sheet->triangleColors != NULL ? FillPanels(sheet, o, &farthest, error)
+                                               : jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    }
+    return result == jn_ok ? Draw(sheet, o, farthest, error) : result;
+}
+
+// The exit code of wrong usage, or -1.
+static int CheckOptions(const Options* o)
+{
+    if (o->figure == (o->workspace != NULL)) {
+        return jncMisuse("what to draw: either WORKSPACE or --figure");
+    }
+    if (o->clip == NULL && (o->frames.count > 0 || o->times.count > 0 || o->stage == 1)) {
+        return jncMisuse("--frame, --time and --stage dynamic need --clip");
+    }
+    if (o->frames.count + o->times.count > JNC_MAX_PANELS) {
+        return jncMisuse("%d frames are more than %d", o->frames.count + o->times.count, JNC_MAX_PANELS);
+    }
+    if (o->stage == 1 && o->figure) {
+        return jncMisuse("--stage dynamic needs a WORKSPACE; jounce new W --figure makes one of the figure");
+    }
+    if (o->offset && o->stage != 1) {
+        return jncMisuse("--offset shows what the springs do: it needs --stage dynamic");
+    }
+    if (o->offset && o->weights != NULL) {
+        return jncMisuse("either --offset or --weights");
     }
     return -1;
 }
 
-static jnResult Run(Sheet* sheet, const Options* options, int clip, jnError* error)
-{
-    jnResult result = jnaCreateFigure(&sheet->character, error);
-    if (result == jn_ok && clip >= 0) {
-        result = jnaCreateFigureClip(&sheet->character, clip, options->rate, &sheet->clip, error);
-    }
-    if (result == jn_ok && options->frameGiven && options->frame >= sheet->clip.frameCount) {
-        snprintf(error->message, sizeof(error->message), "--frame %ld: %s has frames 0 to %d at %g a second",
-            options->frame, options->clip, sheet->clip.frameCount - 1, options->rate);
-        return error->code = jn_badArgument;
-    }
-    if (result == jn_ok && options->weights != NULL) {
-        result = FillHeat(sheet, options->weights, error);
-    }
-    if (result == jn_ok) {
-        sheet->triangleColors = malloc(sizeof(float) * 3 * (size_t)sheet->character.triangleCount);
-        result = sheet->triangleColors != NULL ? jn_ok : OutOfMemory(error);
-    }
-    result = result == jn_ok ? FillPanels(sheet, options, error) : result;
-    return result == jn_ok ? Draw(sheet, options, error) : result;
-}
-
 int jncPicture(int argc, char** argv)
 {
-    Options o = {.rate = 30, .height = 640};
+    Options o = {.rate = 30, .height = 640, .spread = DEFAULT_FRAMES, .view = VIEWS};
     const jncOption options[] = {
-        {.name = "--figure", .kind = jnc_flag, .value = &o.figure, .help = "draw the built-in figure"},
+        {.name = "WORKSPACE", .kind = jnc_text, .value = &o.workspace, .help = "folder made by jounce new"},
+        {.name = "--figure", .kind = jnc_flag, .value = &o.figure, .help = "draw the built-in figure instead"},
+        {.name = "-o",
+            .kind = jnc_text,
+            .value = &o.output,
+            .argument = "OUT.png",
+            .help = "where it goes",
+            .required = true},
         {.name = "--clip", .kind = jnc_text, .value = &o.clip, .argument = "NAME", .help = "pose it by this clip"},
         {.name = "--frame",
-            .kind = jnc_integer,
-            .value = &o.frame,
+            .kind = jnc_list,
+            .value = &o.frames,
+            .arity = 1,
             .argument = "N",
-            .help = "only this frame, from 0",
-            .given = &o.frameGiven},
-        {.name = "--rate", .kind = jnc_number, .value = &o.rate, .argument = "HZ", .help = "frames a second (30)"},
+            .help = "this frame, from 0; may be repeated"},
+        {.name = "--time",
+            .kind = jnc_list,
+            .value = &o.times,
+            .arity = 1,
+            .argument = "SECONDS",
+            .help = "the frame at this time; may be repeated"},
+        {.name = "--frames",
+            .kind = jnc_integer,
+            .value = &o.spread,
+            .argument = "N",
+            .range = {1, JNC_MAX_PANELS},
+            .help = "without those: so many, evenly over the clip (default 12)"},
+        {.name = "--view",
+            .kind = jnc_choice,
+            .value = &o.view,
+            .choices = "front|three-quarter|side|back",
+            .help = "from where (default: all four at rest, three-quarter in a clip)"},
         {.name = "--turn", .kind = jnc_number, .value = &o.turn, .argument = "DEGREES", .help = "turn it to the left"},
-        {.name = "--height", .kind = jnc_number, .value = &o.height, .argument = "PIXELS", .help = "of a panel (640)"},
+        {.name = "--stage",
+            .kind = jnc_choice,
+            .value = &o.stage,
+            .choices = "skinned|dynamic",
+            .help = "by the skeleton alone or with the springs (default skinned)"},
+        {.name = "--offset",
+            .kind = jnc_flag,
+            .value = &o.offset,
+            .help = "colour by the distance from the skinned surface"},
         {.name = "--weights",
             .kind = jnc_text,
             .value = &o.weights,
             .argument = "JOINT",
             .help = "colour by a joint's skinning weight"},
-        {.name = "--threads", .kind = jnc_integer, .value = &o.threads, .argument = "N", .help = "0: all"},
-        {.name = "-o",
-            .kind = jnc_text,
-            .value = &o.output,
-            .argument = "OUT.png",
-            .help = "where to",
-            .required = true},
+        {.name = "--rate",
+            .kind = jnc_number,
+            .value = &o.rate,
+            .argument = "HZ",
+            .range = {1, 1000},
+            .help = "frames a second of the figure's clips (default 30)"},
+        {.name = "--height",
+            .kind = jnc_number,
+            .value = &o.height,
+            .argument = "PIXELS",
+            .range = {16, 4096},
+            .help = "of a panel (default 640)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &o.threads,
+            .argument = "N",
+            .range = {0, 1024},
+            .help = "0: all"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
+    code = code < 0 ? CheckOptions(&o) : code;
     if (code >= 0) {
         return code;
     }
-    int clip = o.clip != NULL ? FindClip(o.clip) : -1;
-    if (!o.figure) {
-        return jncMisuse("what to draw is missing: --figure");
-    }
-    if (o.clip != NULL && clip < 0) {
-        return jncMisuse("--clip: there is no '%s'", o.clip);
-    }
-    if (o.frameGiven && (o.clip == NULL || o.frame < 0)) {
-        return jncMisuse("--frame needs --clip and a number from 0 on");
-    }
-    if (!(o.height >= 16 && o.height <= 4096) || o.threads < 0 || o.threads > 1024) {
-        return jncMisuse("--height is 16 to 4096 pixels, --threads 0 to 1024");
-    }
     Sheet sheet = {0};
     jnError error = {0};
-    jnResult result = Run(&sheet, &o, clip, &error);
+    jnResult result = Run(&sheet, &o, &error);
     DestroySheet(&sheet);
     return result == jn_ok ? JNC_DONE : jncFail(&error);
 }

@@ -47,10 +47,28 @@ bool jncShowProgress(double share, void* user)
     return interrupted == 0;
 }
 
+bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more)
+{
+    double now = Now(), rate = solved / (now - progress->started + 1e-9);
+    if (isatty(STDERR_FILENO) && now - progress->shown > 0.25) {
+        char left[32] = "";
+        if (solved > 0) {
+            int seconds = (int)((total - done) / rate);
+            snprintf(left, sizeof(left), ", %d:%02d:%02d left", seconds / 3600, seconds / 60 % 60, seconds % 60);
+        }
+        progress->width =
+            fprintf(stderr, "\r%s: %d of %d, %.0f an hour%s%s  ", progress->what, done, total, 3600 * rate, left, more);
+        fflush(stderr);
+        progress->shown = now;
+    }
+    return interrupted == 0;
+}
+
 void jncEndProgress(jncProgress* progress)
 {
     if (progress->shown > 0.0) {
-        fprintf(stderr, "\r%*s\r", (int)strlen(progress->what) + 24, "");
+        int width = (int)strlen(progress->what) + 24;
+        fprintf(stderr, "\r%*s\r", progress->width > width ? progress->width : width, "");
     }
 }
 

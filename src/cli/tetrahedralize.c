@@ -1,10 +1,11 @@
-// jounce tetrahedralize: the flesh inside a workspace's character, and how good its tetrahedra are.
+// jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
 #include "cli.h"
 
 #include "jounce-author/volume_mesh.h"
 #include "jounce-author/workspace.h"
 
 #include <jansson.h>
+#include <string.h>
 
 static const char* MethodName(jnaVolumeMethod method)
 {
@@ -44,13 +45,16 @@ static void PrintBad(const jnaVolumeReport* r)
     }
 }
 
-static void PrintReport(const char* workspace, const jnaVolume* v, const jnaVolumeReport* r, const jnaNotes* notes)
+static void PrintMesh(const char* workspace, const jnaVolume* v, const jnaVolumeReport* r)
 {
     const jnaMeshQuality* q = &r->after;
-    printf("%s: method %s: %s\n", workspace, MethodName(r->method), r->reason);
-    for (int i = 0; i < notes->count; ++i) {
-        printf("  note: %s\n", notes->lines[i]);
+    if (!r->meshMade) {
+        printf("%s: up to date: %d nodes, %d tetrahedra by %s; --force makes them again\n", workspace, v->nodeCount,
+            v->tetrahedronCount, MethodName(v->method));
+        PrintQuality("quality", q);
+        return;
     }
+    printf("%s: method %s: %s\n", workspace, MethodName(r->method), r->reason);
     printf("  %d nodes, %d tetrahedra, edge aimed at %.3g m\n", v->nodeCount, v->tetrahedronCount, r->edge);
     printf("  volume %.6g m3, that of the surface %.6g m3 (off by %.2g %%)\n", q->volume, r->surface.volume,
         100 * (q->volume - r->surface.volume) / r->surface.volume);
@@ -62,33 +66,143 @@ static void PrintReport(const char* workspace, const jnaVolume* v, const jnaVolu
             r->outsideCount, 1000 * r->greatestOutside);
     }
     PrintHistogram(q);
-    printf("  time: surface %.2f s, crossings %.2f s, %s %.2f s, improvement %.2f s\n", r->time.surface,
-        r->time.crossings, MethodName(r->method), r->time.mesh, r->time.improve);
 }
 
-// volume.json as it is, with the notes and times of this run beside it.
-static int PrintJson(const char* workspace, bool made, const jnaVolumeReport* r, const jnaNotes* notes)
+static int IntegerOf(const json_t* object, const char* key)
+{
+    return (int)json_integer_value(json_object_get(object, key));
+}
+
+static double NumberOf(const json_t* object, const char* key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const char* TextOf(const json_t* object, const char* key)
+{
+    const char* text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static void PrintHeld(const json_t* inside, const jnaVolume* v)
+{
+    enum { LINE = 110 };
+    const json_t *joints = json_object_get(inside, "joints"), *joint;
+    size_t i;
+    int width = 0;
+    printf("  %d of %d nodes are held, by joint:", IntegerOf(inside, "held"), v->nodeCount);
+    json_array_foreach(joints, i, joint)
+    {
+        char text[JNA_NAME_LENGTH + 32];
+        int length = snprintf(text, sizeof(text), "%s%s %d%s", width > 0 ? ", " : "", TextOf(joint, "name"),
+            IntegerOf(joint, "held"), strcmp(TextOf(joint, "hold"), "spring") == 0 ? " (springs)" : "");
+        if (i == 0 || width + length > LINE) {
+            printf("%s\n    ", i > 0 ? "," : "");
+            width = printf("%s", text + (i > 0 ? 2 : 0));
+        } else {
+            width += printf("%s", text);
+        }
+    }
+    putchar('\n');
+}
+
+// From inside.json, so that it can be told again without making it.
+static void PrintInside(const json_t* inside, const jnaVolume* v)
+{
+    size_t i;
+    const json_t* entry;
+    PrintHeld(inside, v);
+    json_array_foreach(json_object_get(inside, "materials"), i, entry)
+    {
+        printf("  material %zu: %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", i + 1,
+            NumberOf(entry, "young"), NumberOf(entry, "poisson"), NumberOf(entry, "density"),
+            IntegerOf(entry, "tetrahedra"), 1000 * NumberOf(entry, "volume"));
+    }
+    json_array_foreach(json_object_get(inside, "clips"), i, entry)
+    {
+        printf("  skinning over %-24s inverts %.3f %% of the tetrahedra, %.3f %% at worst, in frame %d (%d of %d "
+               "frames)\n",
+            TextOf(entry, "name"), 100 * NumberOf(entry, "mean_share"), 100 * NumberOf(entry, "worst_share"),
+            IntegerOf(entry, "worst_frame"), IntegerOf(entry, "sampled"), IntegerOf(entry, "frames"));
+    }
+}
+
+static void PrintTimes(const jnaVolumeReport* r)
+{
+    if (r->meshMade) {
+        printf("  time: surface %.2f s, crossings %.2f s, seeds %.2f s, %s %.2f s, improvement %.2f s\n",
+            r->time.surface, r->time.crossings, r->time.seeds, MethodName(r->method), r->time.mesh, r->time.improve);
+    }
+    if (r->insideMade) {
+        printf("  time: weights %.2f s, bones %.2f s, materials %.2f s, clips %.2f s, picture and files %.2f s\n",
+            r->time.weights, r->time.bones, r->time.materials, r->time.clips, r->time.save);
+    }
+}
+
+static json_t* LoadJson(const char* workspace, const char* name)
 {
     char path[4096];
-    snprintf(path, sizeof(path), "%s/volume/volume.json", workspace);
-    json_t *root = json_load_file(path, 0, NULL), *lines = json_array();
-    if (root == NULL) {
-        json_decref(lines);
-        return jncFail(&(jnError){jn_ioFailed, "volume.json cannot be read back"});
-    }
+    snprintf(path, sizeof(path), "%s/volume/%s", workspace, name);
+    return json_load_file(path, 0, NULL);
+}
+
+// volume.json as it is, with inside.json and the notes and times of this run beside it.
+static void PrintJson(
+    const char* workspace, json_t* root, json_t* inside, const jnaVolumeReport* r, const jnaNotes* notes)
+{
+    json_t* lines = json_array();
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
     json_object_set_new(root, "workspace", json_string(workspace));
-    json_object_set_new(root, "made", json_boolean(made));
+    json_object_set_new(root, "made", json_boolean(r->meshMade || r->insideMade));
+    json_object_set_new(root, "mesh_made", json_boolean(r->meshMade));
     json_object_set_new(root, "notes", lines);
+    json_object_set(root, "inside", inside);
     json_object_set_new(root, "seconds",
-        json_pack("{s:f, s:f, s:f, s:f}", "surface", r->time.surface, "crossings", r->time.crossings, "mesh",
-            r->time.mesh, "improve", r->time.improve));
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "surface", r->time.surface, "crossings",
+            r->time.crossings, "seeds", r->time.seeds, "mesh", r->time.mesh, "improve", r->time.improve, "weights",
+            r->time.weights, "bones", r->time.bones, "materials", r->time.materials, "clips", r->time.clips, "save",
+            r->time.save));
     json_dumpf(root, stdout, JSON_INDENT(2));
     putchar('\n');
+}
+
+// Notes of the mesh are of this run; those of the inside are kept, and told each time.
+static void PrintNotes(const jnaVolumeReport* r, const jnaNotes* notes, const json_t* inside)
+{
+    size_t i;
+    const json_t* note;
+    for (int n = 0; n < notes->count; ++n) {
+        printf("  note: %s\n", notes->lines[n]);
+    }
+    json_array_foreach(json_object_get(inside, "notes"), i, note)
+    {
+        if (!r->insideMade) {
+            printf("  note: %s\n", json_string_value(note));
+        }
+    }
+}
+
+static int Tell(
+    const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, const jnaNotes* notes, bool json)
+{
+    json_t *root = LoadJson(workspace, "volume.json"), *inside = LoadJson(workspace, "inside.json");
+    int code = JNC_DONE;
+    if (root == NULL || inside == NULL) {
+        code = jncFail(&(jnError){jn_ioFailed, "volume.json or inside.json cannot be read back"});
+    } else if (json) {
+        PrintJson(workspace, root, inside, report, notes);
+    } else {
+        PrintMesh(workspace, volume, report);
+        PrintInside(inside, volume);
+        PrintNotes(report, notes, inside);
+        PrintTimes(report);
+        printf("  %s/volume/bones.png shows the bones and the nodes that they hold\n", workspace);
+    }
     json_decref(root);
-    return JNC_DONE;
+    json_decref(inside);
+    return code;
 }
 
 static int Run(const char* workspace, const jnaVolumeDef* def, bool force, bool json)
@@ -97,21 +211,9 @@ static int Run(const char* workspace, const jnaVolumeDef* def, bool force, bool 
     jnaNotes notes = {0};
     jnaVolumeReport report;
     jnaVolume volume = {0};
-    bool made = false;
-    int code = JNC_DONE;
-    jnResult result = jnaUpdateVolume(workspace, def, force, &made, &report, &notes, &error);
+    jnResult result = jnaUpdateVolume(workspace, def, force, NULL, &report, &notes, &error);
     result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
-    if (result != jn_ok) {
-        code = jncFail(&error);
-    } else if (json) {
-        code = PrintJson(workspace, made, &report, &notes);
-    } else if (made) {
-        PrintReport(workspace, &volume, &report, &notes);
-    } else {
-        printf("%s: up to date: %d nodes, %d tetrahedra by %s; --force makes them again\n", workspace, volume.nodeCount,
-            volume.tetrahedronCount, MethodName(volume.method));
-        PrintQuality("quality", &report.after);
-    }
+    int code = result == jn_ok ? Tell(workspace, &volume, &report, &notes, json) : jncFail(&error);
     jnaDestroyNotes(&notes);
     jnaDestroyVolume(&volume);
     return code;
@@ -127,7 +229,10 @@ int jncTetrahedralize(int argc, char** argv)
         "skin on\n"
         "it. auto tries tetgen first and says why where it does not. Small closed parts inside others (eyeballs, "
         "teeth) are\n"
-        "left out and carried by skinning, unless --keep-inner is given.\n",
+        "left out and carried by skinning, unless --keep-inner is given.\n"
+        "Then it carries the skin's weights inside, places the bones and materials of the manifest, draws the bones "
+        "to\n"
+        "volume/bones.png, and counts the tetrahedra that skinning alone inverts over the clips.\n",
         "  jounce tetrahedralize hero --method lattice --edge 0.02\n"};
     const char* workspace = NULL;
     jnaVolumeDef def = jnaDefaultVolumeDef();

@@ -68,6 +68,7 @@ static const Rule rules[] = {
     {JN_SECTION_UVS, false, VIEW(uvs)},
     {JN_SECTION_ORDER, false, VIEW(order)},
     {JN_SECTION_PARTS, false, VIEW(parts)},
+    {JN_SECTION_FOLLOWERS, false, VIEW(followers)},
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
     {JN_SECTION_NETWORK, false, offsetof(jnAssetBlock, network)},
@@ -275,6 +276,10 @@ static uint64_t ExpectedSize(const jnAssetBlock* block, uint32_t id, uint64_t ac
         return (uint64_t)a->partCount * sizeof(jnAssetPart);
     case JN_SECTION_CLIPS:
         return (uint64_t)a->clipCount * sizeof(jnAssetClipEntry);
+    case JN_SECTION_FOLLOWERS: // those of the vertices with springs behind the drivers, which are counted by it
+        return actual < (uint64_t)jnBlockCount(a->springCount) * JN_LANES * sizeof(jnAssetFollower)
+                   ? actual / sizeof(jnAssetFollower) * sizeof(jnAssetFollower)
+                   : 0;
     default:
         return actual;
     }
@@ -302,6 +307,10 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         }
         if (rules[i].id == JN_SECTION_NETWORK) {
             block->networkSize = entry->size;
+        }
+        if (rules[i].id == JN_SECTION_FOLLOWERS) {
+            block->view.driverCount =
+                jnBlockCount(block->view.springCount) * JN_LANES - (int)(entry->size / sizeof(jnAssetFollower));
         }
         if (rules[i].id == JN_SECTION_INFLUENCE_STARTS || rules[i].id == JN_SECTION_RING_STARTS) {
             jnResult result = jnCheckStarts(block, rules[i].id, error);

@@ -9,6 +9,8 @@
 #define UNIT_TOLERANCE 1e-2f
 // Beyond this a coordinate is no metre any more, and squares of it would leave the floats.
 #define LARGEST 1e9f
+// A softer vertex may follow with more than its driver's offset, within reason.
+#define LARGEST_SHARE 16.0f
 // A ring has its vertex and at most three entries a triangle.
 enum { LONGEST_RING = 1 << 28 };
 
@@ -198,6 +200,29 @@ static jnResult CheckSurface(jnAssetBlock* block, jnError* error)
     return result;
 }
 
+static jnResult CheckFollowers(const jnAssetBlock* block, jnError* error)
+{
+    const jnAsset* a = &block->view;
+    if (a->followers == NULL) {
+        return jn_ok;
+    }
+    if (a->driverCount % JN_LANES != 0 || a->driverCount > a->springCount / 2) {
+        return jnFail(error, jn_badData, "%s: section FOLW: %d drivers of %d springs are no multiple of %d up to half",
+            block->source, a->driverCount, a->springCount, JN_LANES);
+    }
+    for (int i = 0; i < jnBlockCount(a->springCount) * JN_LANES - a->driverCount; ++i) {
+        for (int k = 0; k < JN_MAX_DRIVERS; ++k) {
+            int driver = a->followers[i].drivers[k];
+            float weight = a->followers[i].weights[k];
+            if (driver < 0 || driver >= a->driverCount || !(weight >= 0.0f && weight <= LARGEST_SHARE)) {
+                return jnFail(error, jn_badData, "%s: section FOLW: vertex %d hangs on driver %d with weight %g",
+                    block->source, a->driverCount + i, driver, (double)weight);
+            }
+        }
+    }
+    return jn_ok;
+}
+
 jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error)
 {
     const jnAsset* a = &block->view;
@@ -219,6 +244,7 @@ jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
     result = result == jn_ok ? CheckFloats(block, "DAMP", a->damping, vertices, 0.0f, error) : result;
     result = result == jn_ok ? CheckSurface(block, error) : result;
     result = result == jn_ok ? CheckParts(block, error) : result;
+    result = result == jn_ok ? CheckFollowers(block, error) : result;
     for (int i = 0; result == jn_ok && i < a->clipCount; ++i) {
         result = CheckClip(block, i, error);
     }

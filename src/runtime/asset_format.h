@@ -32,6 +32,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_PARTS JN_SECTION_ID('P', 'A', 'R', 'T')
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
+#define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 // Kept for what is to come.
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
@@ -77,7 +78,8 @@ typedef struct jnAssetClipEntry {
 
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
-_Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152, "no padding in the file");
+_Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152 && sizeof(jnAssetFollower) == 32,
+    "no padding in the file");
 
 // What jnLoadAsset allocates. `view` comes first.
 typedef struct jnAssetBlock {

@@ -23,10 +23,15 @@ jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset)
     };
 }
 
+static int SpringCount(const jnCharacterDef* def)
+{
+    return def->detail == jn_detailCoarse ? def->asset->driverCount : def->asset->springCount;
+}
+
 static jnSpringsDef SpringsDef(const jnCharacterDef* def)
 {
     jnSpringsDef springs = jnDefaultSpringsDef();
-    springs.count = def->asset->springCount;
+    springs.count = SpringCount(def);
     springs.stiffness = def->asset->stiffness;
     springs.damping = def->asset->damping;
     springs.curve = def->curve;
@@ -37,11 +42,13 @@ static jnSpringsDef SpringsDef(const jnCharacterDef* def)
 }
 
 // Lays the arrays out behind the struct; with c == NULL only counts. Returns where the springs begin.
-static size_t LayOut(jnCharacter* c, const jnAsset* asset)
+static size_t LayOut(jnCharacter* c, const jnCharacterDef* def)
 {
+    const jnAsset* asset = def->asset;
     size_t joints = (size_t)asset->jointCount, blocks = (size_t)asset->blockCount;
     size_t dualJoints = asset->skinning == jn_skinDual ? joints : 0;
-    size_t springBlocks = (size_t)jnBlockCount(asset->springCount), tail = (blocks - springBlocks) * JN_FIELD_SIZE;
+    size_t springBlocks = (size_t)jnBlockCount(SpringCount(def));
+    size_t tailBlock = def->detail == jn_detailCoarse ? 0 : springBlocks, tail = (blocks - tailBlock) * JN_FIELD_SIZE;
     size_t normalBlocks = (size_t)jnBlockCount(asset->normalCount);
     float* none;
     float** arrays[] = {c != NULL ? &c->palette : &none, c != NULL ? &c->duals : &none,
@@ -60,7 +67,10 @@ static size_t LayOut(jnCharacter* c, const jnAsset* asset)
         c->globals = (double*)(void*)((char*)c + offset);
         c->mask = (uint8_t*)c + offset + jnAlignUp(joints * 12 * sizeof(double));
         c->tailSize = tail * sizeof(float);
+        c->springCount = SpringCount(def);
         c->springBlocks = (int)springBlocks;
+        c->tailBlock = (int)tailBlock;
+        c->coarse = def->detail == jn_detailCoarse;
     }
     offset += jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
     const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
@@ -79,7 +89,7 @@ static size_t LayOut(jnCharacter* c, const jnAsset* asset)
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
 {
     jnSpringsDef springs = SpringsDef(def);
-    return LayOut(NULL, def->asset) + jnSprings_ByteCount(&springs);
+    return LayOut(NULL, def) + jnSprings_ByteCount(&springs);
 }
 
 jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError* error)
@@ -92,6 +102,10 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (!jnKernelAvailable(def->kernel)) {
         return jnFail(error, jn_badArgument, "this machine or build has no %s kernel", jnKernelName(def->kernel));
     }
+    if (def->detail == jn_detailCoarse && def->asset->driverCount == 0) {
+        return jnFail(error, jn_badArgument, "the asset '%s' has no coarse detail; jounce export --lod adds it",
+            def->asset->name);
+    }
     size_t size = jnCharacter_ByteCount(def);
     jnCharacter* c = def->memory;
     if (c != NULL && (def->memorySize < size || (uintptr_t)c % JN_ALIGNMENT != 0)) {
@@ -102,7 +116,7 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (c == NULL) {
         return jnFail(error, jn_outOfMemory, "no memory for the character '%s' (%zu bytes)", def->asset->name, size);
     }
-    size_t springsAt = LayOut(NULL, def->asset);
+    size_t springsAt = LayOut(NULL, def);
     memset(c, 0, springsAt);
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
@@ -111,10 +125,10 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     c->allocator = def->allocator;
     c->ownsMemory = def->memory == NULL;
     c->lags = def->curve == jn_curveCubic && def->timing == jn_timingExact;
-    LayOut(c, def->asset);
+    LayOut(c, def);
     jnCharacter_Target(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
     jnResult result = jn_ok;
-    if (c->asset->springCount > 0) {
+    if (c->springCount > 0) {
         jnSpringsDef springs = SpringsDef(def);
         springs.memory = (char*)c + springsAt;
         springs.memorySize = size - springsAt;
@@ -151,7 +165,7 @@ void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 {
     c->masked = false;
     for (int block = 0; block < c->springBlocks; ++block) {
-        int end = (block + 1) * JN_LANES < c->asset->springCount ? (block + 1) * JN_LANES : c->asset->springCount;
+        int end = (block + 1) * JN_LANES < c->springCount ? (block + 1) * JN_LANES : c->springCount;
         bool moves = mask == NULL;
         for (int v = block * JN_LANES; mask != NULL && v < end; ++v) {
             moves = moves || mask[v] != 0;

@@ -27,7 +27,10 @@ struct jnCharacter {
     bool stretches; // the pose at hand has joints that are not rigid
     bool masked;
     uint64_t badPoseCount;
+    int springCount;  // that of the asset, or its drivers at coarse detail
     int springBlocks; // blocks from here on have no springs
+    int tailBlock;    // the tail begins here: behind the springs, or at 0 where drivers carry others along
+    bool coarse;
 
     // Scratch of a step.
     double* globals;       // [jointCount][12], joint to world, by TakePose
@@ -47,7 +50,7 @@ struct jnCharacter {
 
     // What a step changes besides the springs.
     jnTailClock tail;
-    float* tails[JN_TAIL_HISTORY]; // [tail blocks][3][JN_LANES]
+    float* tails[JN_TAIL_HISTORY]; // [tail blocks][3][JN_LANES], targets
     size_t tailSize;               // bytes of one
 };
 

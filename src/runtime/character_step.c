@@ -232,7 +232,7 @@ void jnCharacter_Settle(jnCharacter* c, double seconds, const jnCharacterOutput*
 
 jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int* unsolved, jnError* error)
 {
-    size_t springs = (size_t)c->asset->springCount, frames = (size_t)(loop->frameCount > 0 ? loop->frameCount : 0);
+    size_t springs = (size_t)c->springCount, frames = (size_t)(loop->frameCount > 0 ? loop->frameCount : 0);
     if (unsolved != NULL) {
         *unsolved = 0;
     }

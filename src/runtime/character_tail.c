@@ -1,4 +1,9 @@
-// Vertices whose springs are practically rigid: skinned, shown, and never advanced.
+// Vertices without springs of their own: skinned, shown, and never advanced. Those whose springs would be practically
+// rigid stay on their targets. At coarse detail the others are carried along by the drivers around them,
+//
+//     x = target + sum_k weight_k (x_k - target_k)        over the vertex's drivers k, velocities alike,
+//
+// and the tail begins at the first vertex: it knows the targets of the drivers too.
 #include "character_internal.h"
 
 #include <math.h>
@@ -35,8 +40,8 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
     }
     bool restart = tail->sampleCount == 0 || teleport == jn_teleportReset;
     if (!restart && (h <= 0.0 || teleport == jn_teleportKeep)) {
-        float* field = c->field + (size_t)c->springBlocks * JN_FIELD_SIZE;
-        jnTargetBlocks(c, c->springBlocks, blocks, field, c->springBlocks);
+        float* field = c->field + (size_t)c->tailBlock * JN_FIELD_SIZE;
+        jnTargetBlocks(c, c->tailBlock, blocks, field, c->tailBlock);
         Carry(c, field, h > 0.0 ? h : 0.0);
         if (h <= 0.0) {
             return;
@@ -50,7 +55,7 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
         tail->durations[0] = tail->durations[1];
         tail->durations[1] = h;
     }
-    jnTargetBlocks(c, c->springBlocks, blocks, c->tails[tail->newest], c->springBlocks);
+    jnTargetBlocks(c, c->tailBlock, blocks, c->tails[tail->newest], c->tailBlock);
 }
 
 void jnStopTail(jnCharacter* c)
@@ -58,34 +63,86 @@ void jnStopTail(jnCharacter* c)
     c->tail.sampleCount = c->tail.sampleCount > 0 ? 1 : 0;
 }
 
-void jnShowTail(jnCharacter* c, double fraction, bool wantsVelocities)
+// What of the history is shown: targets from `begin` to `end`, their velocity rate * (to - from).
+typedef struct Shown {
+    const float *begin, *end, *from, *to; // [tail blocks][3][JN_LANES]
+    float share, rate;
+} Shown;
+
+static Shown FindShown(const jnCharacter* c, double fraction)
 {
     const jnTailClock* tail = &c->tail;
-    size_t count = c->tailSize / sizeof(float);
-    if (count == 0 || tail->sampleCount == 0) {
-        return;
-    }
     int lag = c->lags && tail->sampleCount > 1 ? 1 : 0;
     int start = tail->sampleCount > lag + 1 ? lag + 1 : lag; // the sample at the interval's start
-    const float* end = c->tails[Older(tail->newest, lag)];
-    const float* begin = c->tails[Older(tail->newest, start)];
-    // Velocity at the end of the interval: over the samples around it, or up to it where it is the newest.
-    const float* from = c->tails[Older(tail->newest, tail->sampleCount > 1 ? (lag == 1 ? start : 1) : 0)];
-    const float* to = c->tails[tail->newest];
     double time = tail->durations[1] + (lag == 1 && start == 2 ? tail->durations[0] : 0.0);
-    float rate = tail->sampleCount > 1 && time > 0.0 ? (float)(1.0 / time) : 0.0f, share = (float)fraction;
-    size_t vertices = (size_t)c->asset->vertexCount;
-    if (share == 1.0f && !wantsVelocities) {
-        jnPackField(end, c->springBlocks, c->springBlocks * JN_LANES, c->asset->vertexCount, c->positions);
+    return (Shown){
+        .end = c->tails[Older(tail->newest, lag)],
+        .begin = c->tails[Older(tail->newest, start)],
+        // Velocity at the end of the interval: over the samples around it, or up to it where it is the newest.
+        .from = c->tails[Older(tail->newest, tail->sampleCount > 1 ? (lag == 1 ? start : 1) : 0)],
+        .to = c->tails[tail->newest],
+        .rate = tail->sampleCount > 1 && time > 0.0 ? (float)(1.0 / time) : 0.0f,
+        .share = (float)fraction,
+    };
+}
+
+// Targets of a block, or their velocities.
+static inline void ShowBlock(const Shown* s, size_t block, bool velocities, float out[JN_FIELD_SIZE])
+{
+    size_t at = block * JN_FIELD_SIZE;
+    for (size_t i = 0; velocities && i < JN_FIELD_SIZE; ++i) {
+        out[i] = s->rate * (s->to[at + i] - s->from[at + i]);
+    }
+    if (!velocities && s->share == 1.0f) {
+        memcpy(out, s->end + at, JN_FIELD_SIZE * sizeof(float));
+    }
+    for (size_t i = 0; !velocities && s->share != 1.0f && i < JN_FIELD_SIZE; ++i) {
+        out[i] = s->begin[at + i] + s->share * (s->end[at + i] - s->begin[at + i]);
+    }
+}
+
+// What the drivers' values, x, y, z one after another, differ from their targets: [springCount][4], x, y, z, 0.
+static void FindOffsets(const jnCharacter* c, const Shown* shown, bool velocities, const float* values, float* offsets)
+{
+    for (size_t block = 0; block < (size_t)c->springBlocks; ++block) {
+        float target[JN_FIELD_SIZE];
+        ShowBlock(shown, block, velocities, target);
+        for (size_t i = 0; i < JN_LANES; ++i) {
+            size_t d = block * JN_LANES + i;
+            for (size_t axis = 0; axis < 3; ++axis) {
+                offsets[4 * d + axis] = values[3 * d + axis] - target[axis * JN_LANES + i];
+            }
+            offsets[4 * d + 3] = 0.0f;
+        }
+    }
+}
+
+static void ShowVertices(jnCharacter* c, const Shown* shown, bool velocities)
+{
+    const jnAsset* asset = c->asset;
+    float *values = velocities ? c->velocities : c->positions, out[JN_FIELD_SIZE];
+    float* offsets = c->field; // large enough: drivers are at most half of the vertices
+    if (c->coarse) {
+        FindOffsets(c, shown, velocities, values, offsets);
+    }
+    for (int block = c->springBlocks; block < asset->blockCount; ++block) {
+        int first = block * JN_LANES, end = first + JN_LANES;
+        ShowBlock(shown, (size_t)(block - c->tailBlock), velocities, out);
+        if (c->coarse && first < asset->springCount) {
+            c->kernels->carry(asset->followers + (first - c->springCount), offsets, out);
+        }
+        jnPackField(out, block, first, end < asset->vertexCount ? end : asset->vertexCount, values);
+    }
+}
+
+void jnShowTail(jnCharacter* c, double fraction, bool wantsVelocities)
+{
+    if (c->tailSize == 0 || c->tail.sampleCount == 0) {
         return;
     }
-    for (size_t v = (size_t)c->springBlocks * JN_LANES; v < vertices; ++v) {
-        size_t at = (v / JN_LANES - (size_t)c->springBlocks) * JN_FIELD_SIZE + v % JN_LANES;
-        for (size_t axis = 0; axis < 3; ++axis, at += JN_LANES) {
-            c->positions[3 * v + axis] = share == 1.0f ? end[at] : begin[at] + share * (end[at] - begin[at]);
-            if (wantsVelocities) {
-                c->velocities[3 * v + axis] = rate * (to[at] - from[at]);
-            }
-        }
+    Shown shown = FindShown(c, fraction);
+    ShowVertices(c, &shown, false);
+    if (wantsVelocities) {
+        ShowVertices(c, &shown, true);
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "internal.h"
+#include "jounce/asset.h"
 
 enum {
     JN_PALETTE_SIZE = 16, // floats of a joint: 3 rows of 4, then 4 that are not looked at
@@ -36,6 +37,8 @@ typedef struct jnNormalsPass {
 typedef struct jnRigKernels {
     void (*skin)(const jnSkinPass* pass, int first, int end);           // blocks
     void (*makeNormals)(const jnNormalsPass* pass, int first, int end); // blocks of normals
+    // Adds to the vertices of one block, out: [3][JN_LANES], what their drivers' offsets, [drivers][4], give.
+    void (*carry)(const jnAssetFollower* followers, const float* offsets, float* out);
 } jnRigKernels;
 
 extern const jnRigKernels jnRigKernelsBaseline;

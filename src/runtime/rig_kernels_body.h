@@ -255,6 +255,53 @@ static void Skin(const jnSkinPass* pass, int first, int end)
     }
 }
 
+#ifdef JN_VECTORS
+
+static inline jnFour SumDrivers(const jnAssetFollower* follower, const float* offsets)
+{
+    jnFour sum = follower->weights[0] * jnLoadFour(offsets + 4 * (size_t)follower->drivers[0]);
+    for (int k = 1; k < JN_MAX_DRIVERS; ++k) {
+        sum += follower->weights[k] * jnLoadFour(offsets + 4 * (size_t)follower->drivers[k]);
+    }
+    return sum;
+}
+
+// Adds what the drivers give to the vertices of a block. Four at a time and transposed in registers: memory written in
+// pieces and read as a whole would stall.
+static void Carry(const jnAssetFollower* followers, const float* offsets, float out[FIELD])
+{
+    for (int i = 0; i < JN_LANES; i += 4) {
+        jnFour a = SumDrivers(followers + i, offsets), b = SumDrivers(followers + i + 1, offsets);
+        jnFour c = SumDrivers(followers + i + 2, offsets), d = SumDrivers(followers + i + 3, offsets);
+        jnFour ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+        jnFour abz = __builtin_shufflevector(a, b, 2, 6, 3, 7), cdz = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        float* rows = out + i;
+        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+        rows += JN_LANES;
+        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+        rows += JN_LANES;
+        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(abz, cdz, 0, 1, 4, 5));
+    }
+}
+
+#else
+
+static void Carry(const jnAssetFollower* followers, const float* offsets, float out[FIELD])
+{
+    for (int i = 0; i < JN_LANES; ++i) {
+        for (size_t axis = 0; axis < 3; ++axis) {
+            const jnAssetFollower* f = &followers[i];
+            float sum = f->weights[0] * offsets[4 * (size_t)f->drivers[0] + axis];
+            for (int k = 1; k < JN_MAX_DRIVERS; ++k) {
+                sum += f->weights[k] * offsets[4 * (size_t)f->drivers[k] + axis];
+            }
+            out[axis * JN_LANES + (size_t)i] += sum;
+        }
+    }
+}
+
+#endif
+
 #include "normals_body.h"
 
-const jnRigKernels JN_KERNELS = {Skin, MakeNormals};
+const jnRigKernels JN_KERNELS = {Skin, MakeNormals, Carry};

@@ -25,6 +25,7 @@ typedef struct TubeDef {
     const char* required; // an extension the file needs, NULL for none
     bool integers;        // weights as bytes, keys as shorts, both normalised
     bool twice;           // two joints, each listed twice with shares of its weight
+    bool painted;         // COLOR_0, _JIGGLE and _BROKEN, see AddPaint
     bool hat;             // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
@@ -142,6 +143,25 @@ static inline int AddShares(GltfWriter* w, const TubeDef* def, float (*weights)[
     return AddArray(w, bytes, sizeof(bytes), -5121, "VEC4", TUBE_FILE_VERTICES);
 }
 
+// COLOR_0 as bytes: red rises with the rings, green falls. _JIGGLE rises too, 0.1 lower and higher on the two sides of
+// the seam. _BROKEN has a number that is none.
+static inline int AddPaint(GltfWriter* w, char* json)
+{
+    uint8_t colors[TUBE_FILE_VERTICES][4];
+    float jiggle[TUBE_FILE_VERTICES], broken[TUBE_FILE_VERTICES] = {0};
+    for (int v = 0; v < TUBE_FILE_VERTICES; ++v) {
+        int ring = v / COLUMNS, column = v % COLUMNS;
+        const uint8_t color[4] = {(uint8_t)(51 * ring), (uint8_t)(255 - 51 * ring), 0, 255};
+        memcpy(colors[v], color, sizeof(color));
+        jiggle[v] = 0.25F * (float)ring + (column == 0 ? -0.1F : column == COLUMNS - 1 ? 0.1F : 0);
+    }
+    broken[3] = NAN;
+    int color = AddArray(w, colors, sizeof(colors), -5121, "VEC4", TUBE_FILE_VERTICES);
+    int own = AddArray(w, jiggle, sizeof(jiggle), 5126, "SCALAR", TUBE_FILE_VERTICES);
+    int bad = AddArray(w, broken, sizeof(broken), 5126, "SCALAR", TUBE_FILE_VERTICES);
+    return sprintf(json, ",\"COLOR_0\":%d,\"_JIGGLE\":%d,\"_BROKEN\":%d", color, own, bad);
+}
+
 static inline void AddMesh(GltfWriter* w, const TubeDef* def)
 {
     float positions[TUBE_FILE_VERTICES][3], uvs[TUBE_FILE_VERTICES][2], weights[TUBE_FILE_VERTICES][4];
@@ -180,6 +200,7 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
             at, ",\"JOINTS_%d\":%d", set, AddArray(w, joints, sizeof(joints), 5121, "VEC4", TUBE_FILE_VERTICES));
         at += sprintf(at, ",\"WEIGHTS_%d\":%d", set, AddShares(w, def, weights));
     }
+    at += def->painted ? AddPaint(w, at) : 0;
     sprintf(at, "},\"indices\":%d}]}%s],", AddTriangles(w), def->extraMeshes != NULL ? def->extraMeshes : "");
 }
 

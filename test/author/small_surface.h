@@ -91,6 +91,27 @@ static inline void AddBox(jnaCharacter* c, const double low[3], const double hig
     }
 }
 
+// One joint at the middle of the vertices that moves them all.
+static inline void AddJoint(jnaCharacter* c)
+{
+    c->jointCount = 1;
+    c->joints = calloc(1, sizeof(*c->joints));
+    c->joints[0] = (jnaJoint){.name = "root", .parent = -1, .rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
+    for (int i = 0; i < 3; ++i) {
+        double sum = 0;
+        for (int v = 0; v < c->vertexCount; ++v) {
+            sum += (double)c->positions[3 * v + i];
+        }
+        c->joints[0].translation[i] = (float)(sum / c->vertexCount);
+        c->joints[0].inverseBind[5 * i] = 1;
+        c->joints[0].inverseBind[4 * i + 3] = -c->joints[0].translation[i];
+    }
+    c->influences = calloc((size_t)c->vertexCount, sizeof(*c->influences));
+    for (int v = 0; v < c->vertexCount; ++v) {
+        c->influences[v].weights[0] = 1;
+    }
+}
+
 // Volume that the character's own triangles enclose.
 static inline double EnclosedVolume(const jnaCharacter* c)
 {

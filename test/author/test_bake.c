@@ -54,7 +54,7 @@ static bool Keep(int frame, const float* positions, const float* normals, void* 
     return true;
 }
 
-static Played* Play(const jnAsset* asset, jnaStage stage, double rate, bool seamless)
+static Played* Play(const jnAsset* asset, jnaBakeStage stage, double rate, bool seamless)
 {
     static Played played;
     played.count = 0;

@@ -1,40 +1,11 @@
 // The built-in figure: a surface that can be filled with tetrahedra, weights and charts that can be trusted.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "the_figure.h"
 
-#include <cmocka.h>
-
-#include "jounce-author/figure.h"
-
-#include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // FNV-1a of every array of the figure. It changes only when the figure is meant to change.
 static const uint64_t FIGURE_HASH = 0x8d7ab5168059378full;
-
-static jnaCharacter figure;
-
-static int CreateFigure(void** state)
-{
-    (void)state;
-    jnError error = {0};
-    if (jnaCreateFigure(&figure, &error) != jn_ok) {
-        print_error("%s\n", error.message);
-        return -1;
-    }
-    return 0;
-}
-
-static int DestroyFigure(void** state)
-{
-    (void)state;
-    jnaDestroyCharacter(&figure);
-    return 0;
-}
 
 static int VertexOf(int corner)
 {
@@ -63,15 +34,6 @@ static void Cross(const double a[3], const double b[3], double out[3])
     out[0] = a[1] * b[2] - a[2] * b[1];
     out[1] = a[2] * b[0] - a[0] * b[2];
     out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static uint64_t Hash(uint64_t hash, const void* data, size_t size)
-{
-    const uint8_t* bytes = data;
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-    }
-    return hash;
 }
 
 static uint64_t HashFigure(const jnaCharacter* c)

@@ -1,47 +1,8 @@
 // The built-in figure's clips: smooth, on the ground, with limbs that stay out of each other.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "jounce-author/figure.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "the_figure.h"
 
 // FNV-1a of all clips at 30 Hz. It changes only when they are meant to change.
 static const uint64_t CLIPS_HASH = 0xf4434a02f69a3194ull;
-
-static jnaCharacter figure;
-
-static int CreateFigure(void** state)
-{
-    (void)state;
-    jnError error = {0};
-    if (jnaCreateFigure(&figure, &error) != jn_ok) {
-        print_error("%s\n", error.message);
-        return -1;
-    }
-    return 0;
-}
-
-static int DestroyFigure(void** state)
-{
-    (void)state;
-    jnaDestroyCharacter(&figure);
-    return 0;
-}
-
-static uint64_t Hash(uint64_t hash, const void* data, size_t size)
-{
-    const uint8_t* bytes = data;
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-    }
-    return hash;
-}
 
 static jnaClip CreateClip(int which, double rate)
 {

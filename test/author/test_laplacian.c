@@ -226,11 +226,7 @@ static void ThreadsChangeNoByte(void** state)
 static void TheBodyIsFactoredAndSolved(void** state)
 {
     (void)state;
-    if (access(BODY_DATA "body.glb", R_OK) != 0 || !HaveTetgen()) {
-        print_message("skipped: no shared data or no tetgen\n");
-        skip();
-    }
-    TestVolume test = MakeBodyVolume("-pYq1.4a1e-5", NULL);
+    TestVolume test = MakeBodyVolume(NULL);
     const jnaVolume* v = &test.volume;
     size_t n = (size_t)v->nodeCount;
     // As the flesh solver has it: a few nodes held, all others free.

@@ -333,9 +333,48 @@ static void APngAppearsWholeOrNotAtAll(void** state)
     jnaDestroyPicture(&picture);
 }
 
+// Whatever its size and place above the ground, a mesh fills its panel without touching the edge.
+static void AFramedMeshFillsItsPanel(void** state)
+{
+    (void)state;
+    static const float sizes[3] = {0.01f, 1.7f, 300.0f};
+    for (int i = 0; i < 3; ++i) {
+        float positions[9];
+        FillTriangle(0.1f, positions);
+        for (int k = 0; k < 9; ++k) {
+            positions[k] = (positions[k] + (k % 3 == 1 ? 0.9f : 0.0f)) * sizes[i];
+        }
+        jnaPictureMesh mesh = MakeMesh(positions, 0.8f, 0.02f, 0.02f);
+        jnaPictureDef def = MakeDef();
+        def.camera = jnaDefaultPictureDef().camera;
+        jnaPictureDef_Frame(&def, &mesh, 1);
+        assert_true(def.panelWidth > 80 && def.panelWidth < 160);
+        jnaPicture picture = Draw(&def, &mesh, 1);
+        int top = picture.height, bottom = 0, left = picture.width, right = 0;
+        for (int y = 0; y < picture.height; ++y) {
+            for (int x = 0; x < picture.width; ++x) {
+                if (IsRed(PixelAt(&picture, x, y))) {
+                    top = y < top ? y : top;
+                    bottom = y > bottom ? y : bottom;
+                    left = x < left ? x : left;
+                    right = x > right ? x : right;
+                }
+            }
+        }
+        assert_in_range(top, 3, 7);
+        assert_in_range(bottom, 88, 92);
+        assert_true(left >= 3 && right < picture.width - 3 && right - left > picture.width * 3 / 4);
+        jnaDestroyPicture(&picture);
+    }
+    jnaPictureDef def = MakeDef();
+    jnaPictureDef_Frame(&def, NULL, 0); // nothing to look at: the camera stays
+    assert_true(def.camera.height == 2.0f && def.panelWidth == 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(AFramedMeshFillsItsPanel),
         cmocka_unit_test(ATriangleCoversThePixelsItShould),
         cmocka_unit_test(TheNearerSurfaceWinsInEitherOrder),
         cmocka_unit_test(PerspectiveMakesTheNearerLarger),

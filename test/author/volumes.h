@@ -1,12 +1,12 @@
-// Volumes for tests: a block of tetrahedra made by code, with joints along it, and the tetrahedra that the `tetgen`
-// program finds inside a closed surface.
+// Volumes for tests: a block of tetrahedra made by code, with joints along it, and those of whole characters.
 #pragma once
 
 #include "support.h"
 
 #include "jounce-author/figure.h"
 #include "jounce-author/import.h"
-#include "jounce-author/volume.h"
+#include "jounce-author/inside.h"
+#include "jounce-author/volume_mesh.h"
 
 #include <unistd.h>
 
@@ -152,133 +152,74 @@ static inline TestVolume MakeBlock(int nx, int ny, int nz, const double size[3],
     return test;
 }
 
-static inline bool HaveTetgen(void)
+// One more tetrahedron, at x, that touches neither the block nor any vertex.
+static inline void AddLoosePiece(jnaVolume* v, double x)
 {
-    return access("/usr/bin/tetgen", X_OK) == 0;
-}
-
-// Reads the numbers of a .node or .ele file of tetgen: `columns` after each index.
-static inline void ReadTetgen(const char* path, int columns, int* count, double** numbers)
-{
-    FILE* file = fopen(path, "r");
-    assert_non_null(file);
-    char line[256];
-    assert_non_null(fgets(line, sizeof(line), file));
-    *count = atoi(line);
-    *numbers = malloc((size_t)*count * (size_t)columns * sizeof(double));
-    for (int i = 0; i < *count; ++i) {
-        double index;
-        assert_int_equal(fscanf(file, "%lf", &index), 1);
-        for (int k = 0; k < columns; ++k) {
-            assert_int_equal(fscanf(file, "%lf", *numbers + i * columns + k), 1);
-        }
+    v->nodes = realloc(v->nodes, (size_t)(v->nodeCount + 4) * 3 * sizeof(double));
+    v->tetrahedra = realloc(v->tetrahedra, (size_t)(v->tetrahedronCount + 1) * 4 * sizeof(int32_t));
+    for (int i = 0; i < 4; ++i) {
+        double* p = v->nodes + 3 * (v->nodeCount + i);
+        p[0] = x + 0.1 * (i == 1);
+        p[1] = 0.1 * (i == 2);
+        p[2] = 0.1 * (i == 3);
+        v->tetrahedra[4 * v->tetrahedronCount + i] = v->nodeCount + i;
     }
-    fclose(file);
-}
-
-// The inside of a character's closed, welded surface. positions: [vertexCount][3], those of the surface to fill.
-static inline void FillByTetgen(const jnaCharacter* c, const double* positions, const char* switches, jnaVolume* v)
-{
-    char base[400], path[512], command[1024];
-    snprintf(base, sizeof(base), "%s/tetgen_%ld", JN_BINARY_DIR, (long)getpid());
-    snprintf(path, sizeof(path), "%s.smesh", base);
-    FILE* file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "%d 3 0 0\n", c->vertexCount);
-    for (int i = 0; i < c->vertexCount; ++i) {
-        fprintf(file, "%d %.17g %.17g %.17g\n", i, positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]);
-    }
-    fprintf(file, "%d 0\n", c->triangleCount);
-    for (int t = 0; t < c->triangleCount; ++t) {
-        const int32_t* corner = c->triangles + 3 * t;
-        fprintf(file, "3 %d %d %d\n", c->weld[corner[0]], c->weld[corner[1]], c->weld[corner[2]]);
-    }
-    fprintf(file, "0\n0\n");
-    fclose(file);
-    snprintf(command, sizeof(command), "tetgen %s '%s' > /dev/null", switches, path);
-    assert_int_equal(system(command), 0);
-    unlink(path);
-    double* elements;
-    snprintf(path, sizeof(path), "%s.1.node", base);
-    ReadTetgen(path, 3, &v->nodeCount, &v->nodes);
-    snprintf(path, sizeof(path), "%s.1.ele", base);
-    ReadTetgen(path, 4, &v->tetrahedronCount, &elements);
-    v->tetrahedra = malloc((size_t)v->tetrahedronCount * 4 * sizeof(int32_t));
-    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
-        v->tetrahedra[i] = (int32_t)elements[i];
-    }
-    free(elements);
-    static const char* const leftovers[] = {"node", "ele", "face", "edge", "smesh"};
-    for (size_t i = 0; i < sizeof(leftovers) / sizeof(leftovers[0]); ++i) {
-        snprintf(path, sizeof(path), "%s.1.%s", base, leftovers[i]);
-        unlink(path);
-    }
-    v->method = jna_volumeTetgen;
-    OrientTetrahedra(v);
-    EmbedIdentity(v, c->vertexCount);
-}
-
-static inline TestVolume MakeFigureVolume(const char* switches)
-{
-    TestVolume test = {0};
-    jnError error;
-    assert_int_equal(jnaCreateFigure(&test.character, &error), jn_ok);
-    double* positions = malloc((size_t)test.character.vertexCount * 3 * sizeof(double));
-    for (int i = 0; i < 3 * test.character.vertexCount; ++i) {
-        positions[i] = (double)test.character.positions[i];
-    }
-    FillByTetgen(&test.character, positions, switches, &test.volume);
-    free(positions);
-    return test;
+    v->nodeCount += 4;
+    v->tetrahedronCount++;
 }
 
 #define BODY_DATA JN_SOURCE_DIR "/../shared/data/"
 
-// The body with the surface of body_closed.obj, whose vertices lie within 0.1 mm of the character's.
-// clips may be NULL.
-static inline TestVolume MakeBodyVolume(const char* switches, jnaClipList* clips)
+// Skips a test where the mesher, or a file of the data beside the project, is not there. file: NULL for none.
+static inline void NeedTetgen(const char* file)
+{
+    if (access("/usr/bin/tetgen", X_OK) != 0 || (file != NULL && access(file, R_OK) != 0)) {
+        print_message("skipped: no tetgen or no shared data\n");
+        skip();
+    }
+}
+
+static inline void MeshTestVolume(TestVolume* test)
+{
+    jnError error = {0};
+    jnaVolumeDef def = jnaDefaultVolumeDef();
+    def.method = jna_volumeTetgen;
+    if (jnaCreateVolume(&test->character, &def, &test->volume, NULL, NULL, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
+}
+
+// The built-in figure, meshed as a user's would be.
+static inline TestVolume MakeFigureVolume(void)
 {
     TestVolume test = {0};
-    jnaCharacter* c = &test.character;
-    jnError error;
-    jnaClipList own;
-    jnaImportDef def = jnaDefaultImportDef();
-    assert_int_equal(
-        jnaImportCharacter(BODY_DATA "body.glb", &def, c, clips != NULL ? clips : &own, NULL, NULL, &error), jn_ok);
-    if (clips == NULL) {
-        jnaDestroyClipList(&own);
-    }
-    double* closed = malloc((size_t)c->vertexCount * 3 * sizeof(double));
-    FILE* file = fopen(BODY_DATA "body_closed.obj", "r");
-    assert_non_null(file);
-    char line[256];
-    int count = 0;
-    while (fgets(line, sizeof(line), file) != NULL) {
-        double* p = closed + 3 * count;
-        if (count < c->vertexCount && sscanf(line, "v %lf %lf %lf", p, p + 1, p + 2) == 3) {
-            ++count;
-        }
-    }
-    fclose(file);
-    assert_int_equal(count, c->vertexCount);
-    double* positions = malloc((size_t)c->vertexCount * 3 * sizeof(double));
-    int best = 0;
-    for (int v = 0; v < c->vertexCount; ++v) {
-        // Vertices were moved by at most 0.1 mm and lie 0.3 mm apart at least: the first that near is the one.
-        double d = 1;
-        for (int k = 0; k < count && d > 1.1e-8; ++k) {
-            best = (best + 1) % count;
-            d = 0;
-            for (int i = 0; i < 3; ++i) {
-                double e = closed[3 * best + i] - (double)c->positions[3 * v + i];
-                d += e * e;
-            }
-        }
-        ASSERT_AT_MOST(d, 1.1e-8);
-        memcpy(positions + 3 * v, closed + 3 * best, 3 * sizeof(double));
-    }
-    FillByTetgen(c, positions, switches, &test.volume);
-    free(closed);
-    free(positions);
+    NeedTetgen(NULL);
+    assert_int_equal(jnaCreateFigure(&test.character, NULL), jn_ok);
+    MeshTestVolume(&test);
     return test;
+}
+
+// The body, which has small crossings. clips may be NULL.
+static inline TestVolume MakeBodyVolume(jnaClipList* clips)
+{
+    TestVolume test = {0};
+    jnaClipList own = {0};
+    jnaImportDef def = jnaDefaultImportDef();
+    NeedTetgen(BODY_DATA "body.glb");
+    assert_int_equal(
+        jnaImportCharacter(BODY_DATA "body.glb", &def, &test.character, clips != NULL ? clips : &own, NULL, NULL, NULL),
+        jn_ok);
+    jnaDestroyClipList(&own);
+    MeshTestVolume(&test);
+    return test;
+}
+
+// The same with the weights carried inside.
+static inline void CarryTestWeights(TestVolume* test)
+{
+    jnError error = {0};
+    jnaWeightsDef def = jnaDefaultWeightsDef();
+    if (jnaVolume_CarryWeights(&test->volume, &test->character, &def, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
 }

@@ -6,7 +6,7 @@
 static void FromNothingToAPlayingFile(void** state)
 {
     (void)state;
-    Outcome outcome = RunJounce("export --figure --hertz 3 --ratio 0.2 --joint Head 40 --rigid 30 -o f.jounce");
+    Outcome outcome = RunJounce("export --figure --hertz 3 --ratio 0.2 --joint Head 40 --rigid 30 --lod 0.1 -o f.jounce");
     assert_int_equal(outcome.code, 0);
     outcome = RunJounce("info f.jounce --json");
     assert_int_equal(outcome.code, 0);
@@ -15,6 +15,8 @@ static void FromNothingToAPlayingFile(void** state)
     json_int_t vertices = json_integer_value(json_object_get(info, "vertices"));
     json_int_t springs = json_integer_value(json_object_get(info, "springs"));
     assert_true(vertices >= 6000 && springs > vertices / 2 && springs < vertices); // the head is rigid
+    json_int_t drivers = json_integer_value(json_object_get(info, "drivers"));
+    assert_true(llabs(10 * drivers - springs) < 200); // whole blocks of 16
     assert_int_equal(json_array_size(json_object_get(info, "clips")), 5);
     ASSERT_NEAR(json_real_value(json_array_get(json_object_get(info, "hertz"), 0)), 3, 1e-4);
     assert_true(json_integer_value(json_object_get(json_object_get(info, "sections"), "POSN")) > 0);
@@ -53,6 +55,7 @@ static void WrongUsageEndsWithTwo(void** state)
     ExpectFailure("export -o a.jounce", 2, "--figure", "needed");
     ExpectFailure("export --figure", 2, "-o", "missing");
     ExpectFailure("export --figure --hertz 0 -o t.jounce", 2, "--hertz", "above 0");
+    ExpectFailure("export --figure --lod 0.7 -o t.jounce", 2, "--lod", "0.5");
     ExpectFailure("bake f.jounce --clip run -o x.abc", 2, "x.abc", ".glb");
     ExpectFailure("bake f.jounce -o x.pc2", 2, "--clip", "missing");
     ExpectFailure("info", 2, "FILE", "missing");

@@ -4,6 +4,7 @@
 #include "author/small_gltf.h"
 
 #include <jansson.h>
+#include <unistd.h>
 
 static int MakeWorkspace(void** state)
 {
@@ -51,6 +52,92 @@ static void JsonHoldsTheQuality(void** state)
     json_decref(root);
 }
 
+static void Rewrite(const char* file, const char* from, const char* to)
+{
+    char text[16384] = "";
+    FILE* stream = fopen(file, "r");
+    assert_non_null(stream);
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    char* place = strstr(text, from);
+    assert_non_null(place);
+    stream = fopen(file, "w");
+    assert_non_null(stream);
+    fprintf(stream, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
+    fclose(stream);
+}
+
+// What --json says, to be released by the caller.
+static json_t* Told(const char* line)
+{
+    Outcome outcome = RunJounce(line);
+    if (outcome.code != 0) {
+        fail_msg("exit %d: %s", outcome.code, outcome.error);
+    }
+    json_t* root = json_loads(outcome.out, 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static void WhatIsInsideIsMadeToldAndKept(void** state)
+{
+    (void)state;
+    Outcome outcome = RunJounce("tetrahedralize ws --method lattice --nodes 2000 --force");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.out, "nodes are held, by joint"));
+    assert_non_null(strstr(outcome.out, "material 1: 3e+04 Pa"));
+    static const char* const files[] = {"row_starts.npy", "joints.npy", "weights.npy", "held_by.npy",
+        "hold_strength.npy", "regions.npy", "materials.npy", "inside.json", "bones.png"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+        char path[64];
+        snprintf(path, sizeof(path), "ws/volume/%s", files[i]);
+        assert_true(FileExists(path));
+    }
+    json_t* root = Told("tetrahedralize ws --method lattice --nodes 2000 --json");
+    assert_true(json_is_false(json_object_get(root, "made")));
+    const json_t *inside = json_object_get(root, "inside"), *joint, *joints = json_object_get(inside, "joints");
+    size_t i;
+    json_int_t sum = 0;
+    json_array_foreach(joints, i, joint)
+    {
+        sum += json_integer_value(json_object_get(joint, "held"));
+    }
+    assert_int_equal(i, 2);
+    assert_true(sum > 0);
+    assert_int_equal(sum, json_integer_value(json_object_get(inside, "held")));
+    json_decref(root);
+}
+
+static void BonesAndMaterialsOfTheManifestDoNotMakeTheMeshAgain(void** state)
+{
+    (void)state;
+    json_decref(Told("tetrahedralize ws --method lattice --nodes 2000 --json"));
+    static const char* const changes[][2] = {
+        {"young: 30000", "young: 12345"}, {"\n  hold: dirichlet", "\n  hold: spring"}};
+    for (int i = 0; i < 2; ++i) {
+        Rewrite("ws/manifest.yaml", changes[i][0], changes[i][1]);
+        json_t* root = Told("tetrahedralize ws --method lattice --nodes 2000 --json");
+        assert_true(json_is_true(json_object_get(root, "made")));
+        assert_true(json_is_false(json_object_get(root, "mesh_made")));
+        const json_t* inside = json_object_get(root, "inside");
+        const json_t* material = json_array_get(json_object_get(inside, "materials"), 0);
+        assert_true(json_number_value(json_object_get(material, "young")) == 12345);
+        const json_t* joint = json_array_get(json_object_get(inside, "joints"), 0);
+        assert_string_equal(json_string_value(json_object_get(joint, "hold")), i == 0 ? "dirichlet" : "spring");
+        json_decref(root);
+    }
+    // What lives inside goes with the mesh: no old weights beside new nodes.
+    json_t* root = Told("tetrahedralize ws --method lattice --nodes 3000 --json");
+    assert_true(json_is_true(json_object_get(root, "mesh_made")));
+    json_decref(root);
+    assert_int_equal(unlink("ws/volume/held_by.npy"), 0);
+    root = Told("tetrahedralize ws --method lattice --nodes 3000 --json");
+    assert_true(json_is_true(json_object_get(root, "made")));
+    assert_true(json_is_false(json_object_get(root, "mesh_made")));
+    assert_true(FileExists("ws/volume/held_by.npy"));
+    json_decref(root);
+}
+
 static void WrongUsageAndNoWorkspaceAreOneLine(void** state)
 {
     (void)state;
@@ -66,13 +153,18 @@ static void WrongUsageAndNoWorkspaceAreOneLine(void** state)
     assert_non_null(strstr(outcome.out, "example:"));
 }
 
-static void TheFigureIsFilledByTetgen(void** state)
+static void NeedTetgen(void)
 {
-    (void)state;
     if (system("command -v tetgen > which.txt 2>&1") != 0) {
         print_message("skipped: no tetgen\n");
         skip();
     }
+}
+
+static void TheFigureIsFilledByTetgen(void** state)
+{
+    (void)state;
+    NeedTetgen();
     assert_int_equal(RunJounce("new figure --figure").code, 0);
     Outcome outcome = RunJounce("tetrahedralize figure");
     assert_int_equal(outcome.code, 0);
@@ -80,13 +172,37 @@ static void TheFigureIsFilledByTetgen(void** state)
     assert_non_null(strstr(outcome.out, "0 tetrahedra below 5"));
 }
 
+// Every file of the volume, pictures included, from 1 thread and from 3.
+static void ThreadsChangeNoByte(void** state)
+{
+    (void)state;
+    static const char* const methods[] = {"lattice --nodes 2000", "tetgen"};
+    NeedTetgen();
+    for (int m = 0; m < 2; ++m) {
+        for (int run = 0; run < 2; ++run) {
+            char line[128];
+            snprintf(line, sizeof(line), "tetrahedralize ws --force --method %s", methods[m]);
+            setenv("OMP_NUM_THREADS", run == 0 ? "1" : "3", 1);
+            Outcome outcome = RunJounce(line);
+            unsetenv("OMP_NUM_THREADS");
+            if (outcome.code != 0) {
+                fail_msg("exit %d: %s", outcome.code, outcome.error);
+            }
+            assert_int_equal(system(run == 0 ? "rm -rf first && cp -r ws/volume first" : "diff -r ws/volume first"), 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ALatticeIsMadeToldAndKept),
         cmocka_unit_test(JsonHoldsTheQuality),
+        cmocka_unit_test(WhatIsInsideIsMadeToldAndKept),
+        cmocka_unit_test(BonesAndMaterialsOfTheManifestDoNotMakeTheMeshAgain),
         cmocka_unit_test(WrongUsageAndNoWorkspaceAreOneLine),
         cmocka_unit_test(TheFigureIsFilledByTetgen),
+        cmocka_unit_test(ThreadsChangeNoByte),
     };
     return cmocka_run_group_tests(tests, MakeWorkspace, LeaveScratchFolder);
 }

@@ -1,9 +1,9 @@
 // libFuzzer target: whatever the bytes of an asset, loading ends in an asset that can be stepped or in an error.
 //
 // The checksum and the length are set right first, or nothing would get past them. test/project/fuzz.sh builds it with
-// clang and runs it, a few seconds in the tests; ten minutes by hand, from any character file:
+// clang and runs it, a few seconds in the tests; ten minutes by hand, from any character files:
 //
-//     test/project/fuzz.sh . build/fuzz character.jounce 600
+//     test/project/fuzz.sh . build/fuzz 600 build/release/seed*.jounce
 #include "asset_format.h"
 
 #include "jounce/character.h"
@@ -16,9 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 // Characters of hostile counts may be large; those are not worth a fuzzer's time.
 enum { LARGEST_CHARACTER = 1 << 24 };
 
-static void Play(const jnAsset* asset)
+static void Play(const jnAsset* asset, jnDetail detail)
 {
     jnCharacterDef def = jnDefaultCharacterDef(asset);
+    def.detail = detail;
     jnCharacter* character;
     if (jnCharacter_ByteCount(&def) > LARGEST_CHARACTER || jnCreateCharacter(&def, &character, NULL) != jn_ok) {
         return;
@@ -56,7 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     jnAsset* asset;
     jnError error;
     if (jnLoadAsset(&(jnAssetDef){.bytes = copy, .size = size}, &asset, &error) == jn_ok) {
-        Play(asset);
+        Play(asset, jn_detailFull);
+        if (asset->driverCount > 0) {
+            Play(asset, jn_detailCoarse);
+        }
         jnDestroyAsset(asset);
     }
     free(copy);

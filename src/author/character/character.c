@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,26 @@ void jnaDestroyCharacter(jnaCharacter* c)
     free(c->fileUvs);
     free(c->triangles);
     free(c->parts);
+    for (int i = 0; i < c->attributeCount; ++i) {
+        free(c->attributes[i].values);
+    }
+    free(c->attributes);
     *c = (jnaCharacter){0};
+}
+
+float* jnaCharacter_AddAttribute(jnaCharacter* c, const char* name, int width)
+{
+    jnaAttribute* attributes = realloc(c->attributes, ((size_t)c->attributeCount + 1) * sizeof(*attributes));
+    if (attributes == NULL) {
+        return NULL;
+    }
+    c->attributes = attributes;
+    jnaAttribute* attribute = &attributes[c->attributeCount];
+    *attribute = (jnaAttribute){.width = width};
+    snprintf(attribute->name, sizeof(attribute->name), "%s", name);
+    attribute->values = calloc((size_t)c->vertexCount * (size_t)width + 1, sizeof(float));
+    c->attributeCount += attribute->values != NULL;
+    return attribute->values;
 }
 
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error)

@@ -36,6 +36,12 @@ jnResult jnaGltf_FindElements(const jnaGltf* g, size_t index, jnaGltfElements* e
 /// jnaGltfBytes of one component (5120 to 5126); 0 for what is none.
 size_t jnaGltf_ComponentSize(int64_t component);
 
+/// One component as a float.
+float jnaGltf_LoadComponent(const unsigned char* at, int component, bool normalized);
+
+/// Adds to the order the attributes of one primitive whose names begin with an underscore.
+jnResult jnaGltf_ListAttributes(const jnaGltf* g, const json_t* attributes, int primitive, jnaGltfOrder* order);
+
 /// Rewrites what Assimp would read wrongly: weights, positions and keys stored as integers become floats, a
 /// skin without bind matrices gets unit ones. *text: the whole document with its buffers inside, owned; NULL
 /// where nothing was to do.

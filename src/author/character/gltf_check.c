@@ -373,6 +373,10 @@ static jnResult ListPrimitives(const jnaGltf* g, jnaGltfOrder* order)
             if (jnaGltf_FindElements(g, (size_t)GetInteger(attributes, "POSITION", -1), &e) == jn_ok) {
                 order->vertexCounts[order->count] = (int)e.count;
             }
+            jnResult result = jnaGltf_ListAttributes(g, attributes, order->count, order);
+            if (result != jn_ok) {
+                return result;
+            }
         }
     }
     return jn_ok;

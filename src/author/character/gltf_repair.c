@@ -16,8 +16,13 @@ typedef struct Addition {
     bool changed;
 } Addition;
 
-static float LoadComponent(const unsigned char* at, int component, bool normalized)
+float jnaGltf_LoadComponent(const unsigned char* at, int component, bool normalized)
 {
+    if (component == FLOAT_COMPONENT) {
+        float value;
+        memcpy(&value, at, sizeof(value));
+        return value;
+    }
     int16_t s16 = (int16_t)(at[0] | (component >= 5122 ? at[1] << 8 : 0));
     uint16_t u16 = (uint16_t)s16;
     switch (component) {
@@ -88,7 +93,8 @@ static jnResult MakeFloat(jnaGltf* g, const json_t* index, Addition* addition)
         return jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path);
     }
     for (size_t i = 0; i < e.count * e.width; ++i) {
-        floats[i] = LoadComponent(e.data + i / e.width * e.stride + i % e.width * step, e.component, normalized);
+        floats[i] =
+            jnaGltf_LoadComponent(e.data + i / e.width * e.stride + i % e.width * step, e.component, normalized);
     }
     json_object_set_new(accessor, "bufferView", json_integer(AddView(g, offset, e.count * e.width * sizeof(float))));
     json_object_set_new(accessor, "componentType", json_integer(FLOAT_COMPONENT));

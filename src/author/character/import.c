@@ -147,6 +147,7 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
         character->jointCount = rig->jointCount;
         result = jnaBuildSurface(path, &placement, *scale, character, notes, error);
     }
+    result = result == jn_ok ? jnaBuildAttributes(&placement, character, notes, error) : result;
     if (result == jn_ok) {
         const char* slash = strrchr(path, '/');
         jnaCleanName(slash != NULL ? slash + 1 : path, character->name);

@@ -62,6 +62,9 @@ void jnaDestroyPlacement(jnaPlacement* placement);
 jnResult jnaBuildSurface(const char* path, const jnaPlacement* placement, double scale, jnaCharacter* character,
     jnaNotes* notes, jnError* error);
 
+/// Fills the attributes of a character that has its surface.
+jnResult jnaBuildAttributes(const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);
+
 /// Welds file vertices with the same position and influences. weld: [count], out. Returns the number of
 /// vertices, or -1 when memory is short. Vertices are numbered as they first appear.
 int jnaWeld(int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld);

@@ -29,6 +29,14 @@ typedef struct jnaSceneBone {
     const float* weights;     // [weightCount], finite, not negative
 } jnaSceneBone;
 
+/// Numbers that the file gives each vertex: colours (COLOR_0 and on, four wide), and what glTF files call by a name
+/// that begins with an underscore.
+typedef struct jnaSceneAttribute {
+    const char* name;
+    int width;           // 1 to 4
+    const float* values; // [vertexCount][width]; may hold anything
+} jnaSceneAttribute;
+
 typedef struct jnaSceneMesh {
     const char* name;
     const char* material;
@@ -37,6 +45,8 @@ typedef struct jnaSceneMesh {
     const float* positions; // [vertexCount][3], finite
     const float* normals;   // [vertexCount][3] or NULL; may hold anything
     const float* uvs;       // [vertexCount][2] or NULL; may hold anything
+    int attributeCount;
+    jnaSceneAttribute* attributes; // [attributeCount]
     int triangleCount;
     const uint32_t* triangles; // [triangleCount][3], below vertexCount
     int boneCount;
@@ -92,19 +102,29 @@ jnResult jnaParseScene(const char* path, void* stream, size_t size, jnaScene* sc
 /// Child side: reads the file and writes the stream, a scene or a sentence that says why there is none.
 void jnaWriteScene(const char* path, FILE* stream);
 
+/// An attribute that Assimp does not know, of one primitive of a glTF file.
+typedef struct jnaGltfAttribute {
+    int primitive;
+    char name[64];
+    int width;     // 1 to 4
+    float* values; // [vertexCount][width], owned
+} jnaGltfAttribute;
+
 /// The primitives of a glTF file in its own order, as Assimp would name them, and the document to read in its
 /// stead.
 typedef struct jnaGltfOrder {
     int count;
     char (*names)[128];
     int* vertexCounts;
+    int attributeCount;
+    jnaGltfAttribute* attributes;
     char* repaired; // JSON with everything inside; NULL where Assimp can read the file itself
 } jnaGltfOrder;
 
 /// Looks for what Assimp reads past in glTF: cut files, a hierarchy that is no tree, joints and accessors out
-/// of range. order: what Assimp forgets, it sorts meshes by first use; the caller frees both arrays, also on
-/// failure.
+/// of range. order: what Assimp forgets, it sorts meshes by first use; the caller destroys it, also on failure.
 jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error);
+void jnaDestroyGltfOrder(jnaGltfOrder* order);
 
 /// True if the name ends so, whatever the case: jnaHasEnding("a.GLB", ".glb").
 bool jnaHasEnding(const char* path, const char* ending);

@@ -159,6 +159,17 @@ static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
     mesh->positions = Take(r, (size_t)mesh->vertexCount, 3 * sizeof(float));
     mesh->normals = hasNormals ? Take(r, (size_t)mesh->vertexCount, 3 * sizeof(float)) : NULL;
     mesh->uvs = hasUvs ? Take(r, (size_t)mesh->vertexCount, 2 * sizeof(float)) : NULL;
+    mesh->attributeCount = TakeCount(r, 16);
+    mesh->attributes = Allocate(r, mesh->attributeCount, sizeof(*mesh->attributes));
+    if (mesh->attributes == NULL) {
+        return jn_outOfMemory;
+    }
+    for (int i = 0; i < mesh->attributeCount; ++i) {
+        jnaSceneAttribute* attribute = &mesh->attributes[i];
+        attribute->name = TakeText(r);
+        attribute->width = (int)TakeInteger(r, 1, 4);
+        attribute->values = Take(r, (size_t)mesh->vertexCount, (size_t)attribute->width * sizeof(float));
+    }
     mesh->triangleCount = TakeCount(r, 12);
     mesh->triangles = Take(r, (size_t)mesh->triangleCount, 3 * sizeof(uint32_t));
     if (r->broken) {
@@ -306,6 +317,7 @@ jnResult jnaParseScene(const char* path, void* stream, size_t size, jnaScene* sc
 void jnaDestroyScene(jnaScene* scene)
 {
     for (int m = 0; scene->meshes != NULL && m < scene->meshCount; ++m) {
+        free(scene->meshes[m].attributes);
         free(scene->meshes[m].bones);
     }
     for (int a = 0; scene->animations != NULL && a < scene->animationCount; ++a) {

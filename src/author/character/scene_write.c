@@ -193,7 +193,38 @@ static void PutPlaces(FILE* stream, unsigned mesh, const NodeList* list)
     free(places);
 }
 
-static void PutMesh(FILE* stream, const struct aiScene* scene, unsigned index, const NodeList* list)
+// Colours as Assimp has them, other attributes as the file has them. primitive: of the order; -1: none.
+static void PutAttributes(FILE* stream, const struct aiMesh* mesh, const jnaGltfOrder* order, int primitive)
+{
+    int64_t count = 0;
+    for (int i = 0; i < AI_MAX_NUMBER_OF_COLOR_SETS; ++i) {
+        count += mesh->mColors[i] != NULL;
+    }
+    for (int i = 0; i < order->attributeCount; ++i) {
+        count += order->attributes[i].primitive == primitive;
+    }
+    PutInteger(stream, count);
+    for (int i = 0; i < AI_MAX_NUMBER_OF_COLOR_SETS; ++i) {
+        if (mesh->mColors[i] != NULL) {
+            char name[32];
+            snprintf(name, sizeof(name), "COLOR_%d", i);
+            PutText(stream, name);
+            PutInteger(stream, 4);
+            PutBytes(stream, mesh->mColors[i], mesh->mNumVertices * sizeof(*mesh->mColors[i]));
+        }
+    }
+    for (int i = 0; i < order->attributeCount; ++i) {
+        const jnaGltfAttribute* attribute = &order->attributes[i];
+        if (attribute->primitive == primitive) {
+            PutText(stream, attribute->name);
+            PutInteger(stream, attribute->width);
+            PutBytes(stream, attribute->values, mesh->mNumVertices * (size_t)attribute->width * sizeof(float));
+        }
+    }
+}
+
+static void PutMesh(FILE* stream, const struct aiScene* scene, unsigned index, const NodeList* list,
+    const jnaGltfOrder* order, int primitive)
 {
     const struct aiMesh* mesh = scene->mMeshes[index];
     const struct aiVector3D* uvs = mesh->mTextureCoords[0];
@@ -210,6 +241,7 @@ static void PutMesh(FILE* stream, const struct aiScene* scene, unsigned index, c
         const float uv[2] = {uvs[v].x, uvs[v].y};
         PutBytes(stream, uv, sizeof(uv));
     }
+    PutAttributes(stream, mesh, order, primitive);
     PutTriangles(stream, mesh);
     PutBones(stream, mesh, list);
     PutPlaces(stream, index, list);
@@ -304,8 +336,9 @@ static double FindColladaUnit(const char* path)
 }
 
 // Assimp lists glTF meshes as it meets them in the hierarchy; users count vertices in the order of the file.
-// Returns the meshes in that order, those it cannot find last.
-static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* order)
+// Returns the meshes in that order, those it cannot find last. primitives: [meshes], the number of each in the order,
+// -1 for one that is not in it.
+static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* order, int* primitives)
 {
     unsigned* sorted = malloc((scene->mNumMeshes + 1) * sizeof(*sorted));
     bool* used = calloc(scene->mNumMeshes + 1, sizeof(*used));
@@ -318,6 +351,7 @@ static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* or
             if (!used[m] && scene->mMeshes[m]->mNumVertices == (unsigned)order->vertexCounts[i] &&
                 strncmp(scene->mMeshes[m]->mName.data, order->names[i], sizeof(*order->names) - 1) == 0) {
                 used[m] = true;
+                primitives[count] = i;
                 sorted[count++] = m;
                 break;
             }
@@ -325,6 +359,7 @@ static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* or
     }
     for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
         if (!used[m]) {
+            primitives[count] = -1;
             sorted[count++] = m;
         }
     }
@@ -349,10 +384,15 @@ static void PutScene(
     PutInteger(stream, up == 0 || up == 2 ? (int64_t)up : 1);
     PutNodes(stream, list, jnaHasEnding(path, ".dae") ? metres : 0);
     PutInteger(stream, scene->mNumMeshes);
-    unsigned* sorted = OrderMeshes(scene, order);
-    for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-        PutMesh(stream, scene, sorted[m], list);
+    int* primitives = malloc((scene->mNumMeshes + 1) * sizeof(*primitives));
+    if (primitives == NULL) {
+        abort();
     }
+    unsigned* sorted = OrderMeshes(scene, order, primitives);
+    for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
+        PutMesh(stream, scene, sorted[m], list, order, primitives[m]);
+    }
+    free(primitives);
     free(sorted);
     PutInteger(stream, scene->mNumAnimations);
     for (unsigned a = 0; a < scene->mNumAnimations; ++a) {
@@ -412,7 +452,5 @@ done:
     }
     free(list.nodes);
     free(list.parents);
-    free(order.names);
-    free(order.vertexCounts);
-    free(order.repaired);
+    jnaDestroyGltfOrder(&order);
 }

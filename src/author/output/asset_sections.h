@@ -19,6 +19,7 @@ typedef struct jnaSections {
     bool failed;    // out of memory
     int32_t* place; // [vertexCount], the character's vertex to the asset's
     int springCount;
+    int driverCount; // 0: no coarse detail
     int normalCount;
     int32_t* groupOfFile; // [fileVertexCount]
 } jnaSections;
@@ -35,6 +36,12 @@ static inline void jnaCopyName(char* to, const char* from)
 // asset_surface.c
 void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, rest positions, influences
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
+
+// asset_detail.c
+/// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
+/// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.
+int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count);
+void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* sections);
 
 // asset_rings.c
 void jnaAddRings(const jnaCharacter* character, jnaSections* sections); // after groupOfFile

@@ -71,24 +71,54 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
     return jn_ok;
 }
 
-// Soft springs first. place: the character's vertex to the asset's.
-static void OrderVertices(const jnaAssetDef* def, jnaSections* s)
+// Whose springs are as good as rigid. Returns how many are not.
+static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
 {
-    const jnaCharacter* c = def->character;
     double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
-    int next = 0;
-    for (int rigid = 0; rigid < 2; ++rigid) {
-        for (int v = 0; v < c->vertexCount; ++v) {
-            bool isRigid = def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit;
-            if (isRigid == (rigid == 1)) {
+    int soft = 0;
+    for (int v = 0; v < def->character->vertexCount; ++v) {
+        rigid[v] = def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit;
+        soft += !rigid[v];
+    }
+    return soft;
+}
+
+// Drivers of the coarse detail first, in their order, then the other springs, then what is rigid. drivers: NULL where
+// there are none.
+static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
+{
+    int count = def->character->vertexCount, next = s->driverCount;
+    for (int kind = 0; kind < 2; ++kind) {
+        for (int v = 0; v < count; ++v) {
+            bool drives = drivers != NULL && drivers[v] >= 0;
+            if (drives) {
+                s->place[v] = drivers[v];
+            } else if (rigid[v] == kind) {
                 s->place[v] = next++;
             }
         }
-        if (rigid == 0) {
+        if (kind == 0) {
             int whole = jnBlockCount(next) * JN_LANES;
-            s->springCount = whole < c->vertexCount ? whole : c->vertexCount;
+            s->springCount = whole < count ? whole : count;
         }
     }
+}
+
+// Number of drivers: whole blocks, near the share that was asked for.
+static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, jnError* error)
+{
+    if (def->detailShare == 0.0) {
+        return jn_ok;
+    }
+    int blocks = (int)(def->detailShare * soft / JN_LANES + 0.5);
+    s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
+    if (!(def->detailShare > 0.0 && def->detailShare <= 0.5) || s->driverCount > soft / 2) {
+        return jnFail(error, jn_badArgument,
+            "coarse detail with a share of %g of %d springs: it must be above 0 and at most 0.5, and %d springs are "
+            "the fewest",
+            def->detailShare, soft, 2 * JN_LANES);
+    }
+    return jn_ok;
 }
 
 static void AddSprings(const jnaAssetDef* def, jnaSections* s)
@@ -241,12 +271,28 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     }
     jnaSections s = {.place = malloc(sizeof(int32_t) * (size_t)def->character->vertexCount)};
     jnAssetInfo* info = jnaAddSection(&s, JN_SECTION_INFO, true, sizeof(*info));
-    s.failed = s.failed || s.place == NULL;
-    if (!s.failed) {
-        OrderVertices(def, &s);
+    uint8_t* rigid = malloc((size_t)def->character->vertexCount);
+    int32_t* drivers = NULL;
+    s.failed = s.failed || s.place == NULL || rigid == NULL;
+    result = s.failed ? jn_ok : CountDrivers(def, FindRigid(def, rigid), &s, error);
+    if (!s.failed && result == jn_ok && s.driverCount > 0) {
+        drivers = jnaChooseDrivers(def, rigid, s.driverCount);
+        s.failed = drivers == NULL;
+    }
+    if (!s.failed && result == jn_ok) {
+        OrderVertices(def, rigid, drivers, &s);
         jnaAddRig(def, &s);
         AddSprings(def, &s);
         jnaAddSurface(def, &s);
+    }
+    if (!s.failed && drivers != NULL) {
+        jnaAddFollowers(def, rigid, drivers, &s);
+    }
+    free(rigid);
+    free(drivers);
+    if (result != jn_ok) {
+        FreeSections(&s);
+        return result;
     }
     if (!s.failed) {
         AddParts(def->character, &s);

@@ -41,6 +41,7 @@ jnaPictureDef jnaDefaultPictureDef(void)
         .columns = 1,
         .rows = 1,
         .samples = 3,
+        .directions = JNA_MOST_DIRECTIONS,
         .camera = {.target = {0, 0.80f, 0}, .pitch = 6, .height = 2.08f, .fieldOfView = 24},
         .ground = true,
     };
@@ -257,15 +258,20 @@ static void ShadeSample(
 }
 
 // One row of pixels of a panel: `samples` rows of samples. out: the row's first pixel.
-static void DrawRow(const Scene* scene, const View* view, const float* projected, Band* band, int samples,
-    const float keyDirection[3], uint8_t* out)
+// spans: [triangleCount][2], the rows of samples that a triangle may touch.
+static void DrawRow(const Scene* scene, const View* view, const float* projected, const float* spans, Band* band,
+    int samples, const float keyDirection[3], uint8_t* out)
 {
+    float first = (float)band->firstRow, last = (float)(band->firstRow + band->rows - 1);
     size_t count = (size_t)band->rows * (size_t)view->width;
     for (size_t s = 0; s < count; ++s) {
         band->depth[s] = -1e30f;
         band->triangle[s] = -1;
     }
     for (int t = 0; t < scene->triangleCount; ++t) {
+        if (spans[2 * t] > last || spans[2 * t + 1] < first) {
+            continue;
+        }
         const int32_t* c = scene->triangles + 3 * t;
         DrawTriangle(band, view, projected + 3 * c[0], projected + 3 * c[1], projected + 3 * c[2], t);
     }
@@ -328,16 +334,21 @@ static void PickColor(const jnaPictureMesh* mesh, int v, float rgb[3])
     memcpy(rgb, mesh->colors != NULL ? mesh->colors + 3 * v : plain ? CLAY : mesh->color, 3 * sizeof(float));
 }
 
+// A vertex of a mesh, turned and moved to where it stands; c and s are the cosine and sine of the turn.
+static void PlaceVertex(const jnaPictureMesh* mesh, float c, float s, int v, float out[3])
+{
+    const float* p = mesh->positions + 3 * v;
+    out[0] = c * p[0] + s * p[2] + mesh->offset[0];
+    out[1] = p[1] + mesh->offset[1];
+    out[2] = -s * p[0] + c * p[2] + mesh->offset[2];
+}
+
 static void AddMesh(Scene* scene, const jnaPictureMesh* mesh)
 {
     int firstVertex = scene->vertexCount, firstTriangle = scene->triangleCount;
     float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
     for (int v = 0; v < mesh->vertexCount; ++v) {
-        const float* p = mesh->positions + 3 * v;
-        float* out = scene->positions + 3 * (firstVertex + v);
-        out[0] = c * p[0] + s * p[2] + mesh->offset[0];
-        out[1] = p[1] + mesh->offset[1];
-        out[2] = -s * p[0] + c * p[2] + mesh->offset[2];
+        PlaceVertex(mesh, c, s, v, scene->positions + 3 * (firstVertex + v));
         PickColor(mesh, v, scene->colors + 3 * (firstVertex + v));
         if (mesh->normals != NULL) {
             const float* n = mesh->normals + 3 * v;
@@ -422,14 +433,22 @@ static jnResult DrawPanel(
     jnaKeyDirection(def->camera.yaw, key);
     size_t count = (size_t)view.width * (size_t)def->samples;
     float* projected = malloc(((size_t)scene->vertexCount + 1) * 3 * sizeof(float));
+    float* spans = malloc(((size_t)scene->triangleCount + 1) * 2 * sizeof(float));
     float* memory = malloc((size_t)threads * count * 4 * sizeof(float));
-    if (projected == NULL || memory == NULL) {
+    if (projected == NULL || spans == NULL || memory == NULL) {
         free(projected);
+        free(spans);
         free(memory);
         return jnFail(error, jn_outOfMemory, "out of memory for a panel of %d x %d", view.width, view.height);
     }
     for (int v = 0; v < scene->vertexCount; ++v) {
         Project(&view, scene->positions + 3 * v, projected + 3 * v);
+    }
+    for (int t = 0; t < scene->triangleCount; ++t) {
+        const int32_t* c = scene->triangles + 3 * t;
+        float a = projected[3 * c[0] + 1], b = projected[3 * c[1] + 1], d = projected[3 * c[2] + 1];
+        spans[2 * t] = Min(a, Min(b, d)) - 0.5f;
+        spans[2 * t + 1] = Max(a, Max(b, d)) + 0.5f;
     }
     int left = panel % def->columns * def->panelWidth, top = panel / def->columns * def->panelHeight;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
@@ -437,9 +456,10 @@ static jnResult DrawPanel(
         float* mine = memory + (size_t)omp_get_thread_num() * count * 4;
         Band band = {y * def->samples, def->samples, mine, (int32_t*)(void*)(mine + count), mine + 2 * count};
         uint8_t* out = picture->pixels + 4 * ((size_t)(top + y) * (size_t)picture->width + (size_t)left);
-        DrawRow(scene, &view, projected, &band, def->samples, key, out);
+        DrawRow(scene, &view, projected, spans, &band, def->samples, key, out);
     }
     free(projected);
+    free(spans);
     free(memory);
     return jn_ok;
 }
@@ -453,6 +473,10 @@ static jnResult CheckDef(const jnaPictureDef* def, jnError* error)
     if (!good) {
         return jnFail(error, jn_badArgument, "a picture of %d x %d panels of %d x %d pixels: at most %d pixels a side",
             def->columns, def->rows, def->panelWidth, def->panelHeight, MAX_SIDE);
+    }
+    if (def->directions < 8 || def->directions > JNA_MOST_DIRECTIONS) {
+        return jnFail(error, jn_badArgument, "light from %d directions: 8 to %d will do", def->directions,
+            (int)JNA_MOST_DIRECTIONS);
     }
     if (def->samples < 1 || def->samples > MAX_SAMPLES) {
         return jnFail(error, jn_badArgument, "%d samples per pixel side: 1 to %d will do", def->samples, MAX_SAMPLES);
@@ -484,7 +508,7 @@ jnResult jnaDrawPicture(
         if (result != jn_ok) {
             break;
         }
-        result = jnaLightScene(&scene, def->camera.yaw, threads, error);
+        result = jnaLightScene(&scene, def->camera.yaw, def->directions, threads, error);
         result = result == jn_ok ? DrawPanel(def, &scene, panel, threads, picture, error) : result;
         DestroyScene(&scene);
         const char* caption = def->captions != NULL ? def->captions[panel] : NULL;
@@ -498,4 +522,55 @@ jnResult jnaDrawPicture(
         jnaDestroyPicture(picture);
     }
     return result;
+}
+
+// What the camera sees of the meshes, in halves of a panel's height from its middle: [0] right, [1] up.
+static void MeasureView(
+    const jnaCamera* camera, const jnaPictureMesh* meshes, int meshCount, float low[2], float high[2])
+{
+    View view = MakeView(camera, 0, 2);
+    low[0] = low[1] = 1e30f;
+    high[0] = high[1] = -1e30f;
+    for (int i = 0; i < meshCount; ++i) {
+        float c = cosf(meshes[i].turn * 0.01745329f), s = sinf(meshes[i].turn * 0.01745329f);
+        for (int v = 0; v < meshes[i].vertexCount; ++v) {
+            float p[3], at[3];
+            PlaceVertex(&meshes[i], c, s, v, p);
+            Project(&view, p, at);
+            for (int k = 0; k < 2; ++k) {
+                float seen = k == 0 ? at[0] : 1 - at[1];
+                low[k] = Min(low[k], seen);
+                high[k] = Max(high[k], seen);
+            }
+        }
+    }
+}
+
+void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount)
+{
+    // Room for the caption below, a little air above and beside; a panel is never thinner or wider than this.
+    const float bottom = -0.82f, top = 0.90f, side = 0.12f, thinnest = 0.4f, widest = 2.5f;
+    float low[2], high[2], tallest = 0, wide = 0;
+    for (int i = 0; i < meshCount; ++i) {
+        for (int v = 0; v < 3 * meshes[i].vertexCount; ++v) {
+            tallest = Max(tallest, fabsf(meshes[i].positions[v] + meshes[i].offset[v % 3]));
+        }
+    }
+    if (!(tallest > 0 && tallest < 1e9f)) {
+        return;
+    }
+    // From too far away closer and closer: perspective makes the size seen depend a little on the distance.
+    def->camera.height = 4 * tallest;
+    def->camera.target[0] = def->camera.target[2] = 0;
+    def->camera.target[1] = def->groundHeight;
+    for (int round = 0; round < 8; ++round) {
+        MeasureView(&def->camera, meshes, meshCount, low, high);
+        wide = Max(fabsf(low[0]), fabsf(high[0])) + side;
+        float factor = Max((high[1] - low[1]) / (top - bottom), wide / widest);
+        float middle = 0.5f * (low[1] + high[1]) - 0.5f * (top + bottom) * factor;
+        def->camera.target[1] += 0.5f * middle * def->camera.height / cosf(def->camera.pitch * 0.01745329f);
+        def->camera.height *= factor;
+        wide /= factor;
+    }
+    def->panelWidth = (int)((float)def->panelHeight * Max(thinnest, Min(wide, widest)) + 0.5f);
 }

@@ -30,7 +30,7 @@ enum { GROUND_CELLS = 160 };
 void jnaKeyDirection(float yaw, float direction[3]);
 
 // Light and shadow of a scene, by depth maps from many directions.
-jnResult jnaLightScene(Scene* scene, float yaw, int threads, jnError* error);
+jnResult jnaLightScene(Scene* scene, float yaw, int directions, int threads, jnError* error);
 
 // Shade of the ground at (x, z): 1 in the open.
 float jnaGroundShade(const Scene* scene, float x, float z);

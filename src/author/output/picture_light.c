@@ -2,7 +2,8 @@
 //
 // A vertex (or a point of the ground grid) sees a direction if nothing in that direction's depth map lies in
 // front of it. Visibilities are stored one byte per direction and point and summed in a fixed order, so that
-// the picture does not depend on the number of threads. Cost: DIRECTIONS depth maps of the whole scene.
+// the picture does not depend on the number of threads. Cost: a depth map of the whole scene for each
+// direction.
 // Detail finer than a vertex or a map texel (about 1/200 of the scene) is lost, which is what makes the
 // shadows soft.
 #include "picture_internal.h"
@@ -14,7 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SKY_DIRECTIONS = 72, KEY_DIRECTIONS = 24, DIRECTIONS = SKY_DIRECTIONS + KEY_DIRECTIONS, MAP_SIZE = 320 };
+enum { MAP_SIZE = 320 };
+
+/// Where light comes from: the sky first, then the key lamp.
+typedef struct Lights {
+    int sky, key, all;
+    float directions[JNA_MOST_DIRECTIONS][3];
+} Lights;
 enum { GROUND_POINTS = (GROUND_CELLS + 1) * (GROUND_CELLS + 1), GROUND_SOFTENING = 3 };
 
 // How far the test point is lifted off the surface, in map texels: below one texel a surface would shade
@@ -70,10 +77,12 @@ void jnaKeyDirection(float yaw, float direction[3])
 }
 
 // The sky first: points spread evenly over the upper hemisphere, then a disc of directions around the key.
-static void MakeDirections(float yaw, float (*directions)[3])
+static void MakeDirections(float yaw, int count, Lights* lights)
 {
-    for (int i = 0; i < SKY_DIRECTIONS; ++i) {
-        float y = 0.04f + 0.96f * ((float)i + 0.5f) / SKY_DIRECTIONS;
+    float(*directions)[3] = lights->directions;
+    *lights = (Lights){.sky = count - count / 4, .key = count / 4, .all = count};
+    for (int i = 0; i < lights->sky; ++i) {
+        float y = 0.04f + 0.96f * ((float)i + 0.5f) / (float)lights->sky;
         float r = sqrtf(1 - y * y);
         float angle = GOLDEN_ANGLE * (float)i;
         directions[i][0] = r * cosf(angle);
@@ -83,10 +92,10 @@ static void MakeDirections(float yaw, float (*directions)[3])
     float key[3];
     jnaKeyDirection(yaw, key);
     Frame frame = MakeFrame(key);
-    for (int i = 0; i < KEY_DIRECTIONS; ++i) {
-        float r = KEY_SPREAD * sqrtf(((float)i + 0.5f) / KEY_DIRECTIONS);
+    for (int i = 0; i < lights->key; ++i) {
+        float r = KEY_SPREAD * sqrtf(((float)i + 0.5f) / (float)lights->key);
         float a = r * cosf(GOLDEN_ANGLE * (float)i), b = r * sinf(GOLDEN_ANGLE * (float)i);
-        float* d = directions[SKY_DIRECTIONS + i];
+        float* d = directions[lights->sky + i];
         for (int k = 0; k < 3; ++k) {
             d[k] = key[k] + a * frame.right[k] + b * frame.up[k];
         }
@@ -178,21 +187,21 @@ static void TestDirection(const Scene* scene, const float direction[3], float* m
 }
 
 // Sums a vertex's light; the sky is a little bluer above, the floor sends warm light back from below.
-static void GatherVertex(Scene* scene, float (*directions)[3], const uint8_t* seen, size_t stride, int v)
+static void GatherVertex(Scene* scene, const Lights* lights, const uint8_t* seen, size_t stride, int v)
 {
     const float* n = scene->normals + 3 * v;
     float sky[3] = {0, 0, 0}, key = 0, open = 0;
-    for (int d = 0; d < SKY_DIRECTIONS; ++d) {
+    for (int d = 0; d < lights->sky; ++d) {
         float visible = seen[(size_t)d * stride + (size_t)v];
-        float light = visible * Max(0, Dot(n, directions[d])) * 2 / SKY_DIRECTIONS;
-        float high = directions[d][1];
+        float light = visible * Max(0, Dot(n, lights->directions[d])) * 2 / (float)lights->sky;
+        float high = lights->directions[d][1];
         sky[0] += light * (0.92f + 0.02f * high);
         sky[1] += light * (0.94f + 0.06f * high);
         sky[2] += light * (0.97f + 0.15f * high);
-        open += visible * 2 / SKY_DIRECTIONS;
+        open += visible * 2 / (float)lights->sky;
     }
-    for (int d = SKY_DIRECTIONS; d < DIRECTIONS; ++d) {
-        key += (float)seen[(size_t)d * stride + (size_t)v] / KEY_DIRECTIONS;
+    for (int d = lights->sky; d < lights->all; ++d) {
+        key += (float)seen[(size_t)d * stride + (size_t)v] / (float)lights->key;
     }
     float bounce = (0.5f - 0.5f * n[1]) * 0.30f * Min(1, 0.35f + open);
     scene->sky[3 * v] = sky[0] + 1.06f * bounce;
@@ -201,15 +210,15 @@ static void GatherVertex(Scene* scene, float (*directions)[3], const uint8_t* se
     scene->key[v] = key;
 }
 
-static void GatherGround(Scene* scene, float (*directions)[3], const uint8_t* seen, size_t stride, int i)
+static void GatherGround(Scene* scene, const Lights* lights, const uint8_t* seen, size_t stride, int i)
 {
     float sky = 0, all = 0, key = 0;
-    for (int d = 0; d < SKY_DIRECTIONS; ++d) {
-        sky += directions[d][1] * (float)seen[(size_t)d * stride + (size_t)(scene->vertexCount + i)];
-        all += directions[d][1];
+    for (int d = 0; d < lights->sky; ++d) {
+        sky += lights->directions[d][1] * (float)seen[(size_t)d * stride + (size_t)(scene->vertexCount + i)];
+        all += lights->directions[d][1];
     }
-    for (int d = SKY_DIRECTIONS; d < DIRECTIONS; ++d) {
-        key += (float)seen[(size_t)d * stride + (size_t)(scene->vertexCount + i)] / KEY_DIRECTIONS;
+    for (int d = lights->sky; d < lights->all; ++d) {
+        key += (float)seen[(size_t)d * stride + (size_t)(scene->vertexCount + i)] / (float)lights->key;
     }
     scene->groundShade[i] = 1 - 0.50f * (1 - sky / all) - 0.26f * (1 - key);
 }
@@ -231,13 +240,13 @@ static void SoftenGround(Scene* scene, float* scratch)
     }
 }
 
-jnResult jnaLightScene(Scene* scene, float yaw, int threads, jnError* error)
+jnResult jnaLightScene(Scene* scene, float yaw, int directions, int threads, jnError* error)
 {
-    float directions[DIRECTIONS][3];
-    MakeDirections(yaw, directions);
+    Lights lights;
+    MakeDirections(yaw, directions, &lights);
     size_t stride = (size_t)scene->vertexCount + GROUND_POINTS;
     size_t scratch = (size_t)MAP_SIZE * MAP_SIZE + 3 * (size_t)scene->vertexCount;
-    uint8_t* seen = malloc(stride * DIRECTIONS);
+    uint8_t* seen = malloc(stride * (size_t)lights.all);
     float* memory = malloc(scratch * (size_t)threads * sizeof(float));
     if (seen == NULL || memory == NULL) {
         free(seen);
@@ -245,16 +254,16 @@ jnResult jnaLightScene(Scene* scene, float yaw, int threads, jnError* error)
         return jnFail(error, jn_outOfMemory, "out of memory for the light of %d vertices", scene->vertexCount);
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int d = 0; d < DIRECTIONS; ++d) {
+    for (int d = 0; d < lights.all; ++d) {
         float* map = memory + scratch * (size_t)omp_get_thread_num();
-        TestDirection(scene, directions[d], map, map + MAP_SIZE * MAP_SIZE, seen + (size_t)d * stride);
+        TestDirection(scene, lights.directions[d], map, map + MAP_SIZE * MAP_SIZE, seen + (size_t)d * stride);
     }
 #pragma omp parallel for num_threads(threads)
     for (int v = 0; v < scene->vertexCount; ++v) {
-        GatherVertex(scene, directions, seen, stride, v);
+        GatherVertex(scene, &lights, seen, stride, v);
     }
     for (int i = 0; scene->ground && i < GROUND_POINTS; ++i) {
-        GatherGround(scene, directions, seen, stride, i);
+        GatherGround(scene, &lights, seen, stride, i);
     }
     SoftenGround(scene, memory);
     free(seen);

@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A joint holds a node if it has at least this part of the node's largest weight.
-static const double SAY = 0.5;
+// A joint holds a node if it has at least this part of the node's largest weight. Little, for the joints of a spine and
+// a neck share their flesh among four; but some, for limbs may touch at rest.
+static const double SAY = 0.1;
 // Fewest nodes that hold a bone in place and keep it from turning.
 enum { FEWEST = 6 };
 // A thin bone reaches for nodes out to this part of the flesh's thickness.
@@ -29,7 +30,7 @@ static const double ALL_RIGID = 0.95, WORTH_A_WORD = 0.001;
 typedef struct Hold {
     jnaVolume* volume;
     const jnaCharacter* character;
-    const jnaFlesh* flesh;
+    const jnaJointFlesh* flesh;
     const double* shares;
     const jnaBoneList* bones;
     double* depths; // [nodeCount], of the held nodes in their bone
@@ -298,8 +299,8 @@ static jnResult Tell(const Hold* h, jnaNotes* notes, jnError* error)
     return jn_ok;
 }
 
-jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, const double* shares,
-    const jnaBoneList* bones, jnaNotes* notes, jnError* error)
+jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
+    const double* shares, const jnaBoneList* bones, jnaNotes* notes, jnError* error)
 {
     Hold h = {.volume = volume, .character = character, .flesh = flesh, .shares = shares, .bones = bones};
     h.depths = malloc((size_t)volume->nodeCount * sizeof(double));

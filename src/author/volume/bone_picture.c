@@ -108,20 +108,22 @@ static void AddBone(Mesh* mesh, const jnaBone* bone)
     }
 }
 
-// A held node: a small octahedron.
+// A held node: a small tetrahedron, for there are thousands of them.
 static void AddNode(Mesh* mesh, const double* p, int joint, double size)
 {
-    static const int sides[8][3] = {
-        {0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+    static const int corners[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+    static const int sides[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
     float color[3];
     ColorOf(joint, color);
     int first = mesh->vertexCount;
-    for (int k = 0; k < 6; ++k) {
-        double corner[3] = {p[0], p[1], p[2]};
-        corner[k / 2] += k % 2 == 0 ? size : -size;
+    for (int k = 0; k < 4; ++k) {
+        double corner[3];
+        for (int i = 0; i < 3; ++i) {
+            corner[i] = p[i] + 0.7 * size * corners[k][i];
+        }
         AddVertex(mesh, corner, color);
     }
-    for (int s = 0; s < 8; ++s) {
+    for (int s = 0; s < 4; ++s) {
         AddTriangle(mesh, first + sides[s][0], first + sides[s][1], first + sides[s][2]);
     }
 }
@@ -144,7 +146,7 @@ static bool BuildNodes(const jnaVolume* v, double size, Mesh* mesh)
     for (int n = 0; n < v->nodeCount; ++n) {
         count += v->heldBy[n] >= 0;
     }
-    if (!AllocateMesh(mesh, 6 * count, 8 * count)) {
+    if (!AllocateMesh(mesh, 4 * count, 4 * count)) {
         return false;
     }
     for (int n = 0; n < v->nodeCount; ++n) {
@@ -204,6 +206,7 @@ static jnaPictureDef Frame(const jnaCharacter* c)
     def.camera.height = fmaxf(def.camera.height, 1.05f * width * PANEL_HEIGHT / (float)def.panelWidth);
     def.ground = false;
     def.samples = 2;
+    def.directions = 32;
     return def;
 }
 

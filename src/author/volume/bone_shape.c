@@ -239,7 +239,7 @@ static bool ShapeBone(jnaSlicer* slicer, Segment* segment, jnaBone* bone)
 }
 
 // The segment of a joint at the end of a limb: through the middle of its flesh to where that ends. Returns its length.
-static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, int joint,
+static double LeafSegment(const jnaSlicer* slicer, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
     double share, Segment* segment)
 {
     const double *position = flesh->positions[joint], *center = flesh->centers[joint];
@@ -249,7 +249,7 @@ static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character
     }
     double offset = jnaNormalize(along);
     *segment = (Segment){.joint = joint, .share = share, .freeStart = 1 - share, .freeEnd = 1 - share};
-    ahead = jnaFlesh_Reach(volume, flesh, joint, position, along);
+    ahead = jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, position, along);
     bool middle = offset < CENTRED * ahead || ahead <= 0;
     if (middle) {
         // The joint sits in the middle of its flesh: the bone goes through it along the longest of the three axes.
@@ -257,7 +257,7 @@ static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character
         ahead = 0;
         for (int k = 0; k < 3; ++k) {
             double axis[3] = {k == 0, k == 1, k == 2};
-            double length = jnaFlesh_Reach(volume, flesh, joint, center, axis);
+            double length = jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, center, axis);
             if (length > ahead) {
                 ahead = length;
                 memcpy(along, axis, sizeof(axis));
@@ -268,7 +268,7 @@ static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character
         back[i] = -along[i];
     }
     // A head has flesh below its joint too, but there is the neck's bone: half of it.
-    behind = (middle ? 1 : 0.5) * jnaFlesh_Reach(volume, flesh, joint, position, back);
+    behind = (middle ? 1 : 0.5) * jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, position, back);
     if (!middle && share < NEARLY_RIGID) {
         behind = 0;
         segment->freeStart = character->joints[joint].parent >= 0 ? SHORT_OF_JOINT : 0;
@@ -281,14 +281,14 @@ static double LeafSegment(const jnaVolume* volume, const jnaCharacter* character
 }
 
 // All segments of a joint. segments: room for one per joint. Returns their number.
-static int FindSegments(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, int joint,
+static int FindSegments(const jnaSlicer* slicer, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
     double share, Segment* segments)
 {
     if (!(share > 0) || flesh->volumes[joint] < LEAST_FLESH * flesh->total) {
         return 0;
     }
     Segment leaf;
-    double reach = LeafSegment(volume, character, flesh, joint, share, &leaf);
+    double reach = LeafSegment(slicer, character, flesh, joint, share, &leaf);
     int count = 0;
     for (int c = joint + 1; c < character->jointCount; ++c) {
         double length = Distance(flesh->positions[joint], flesh->positions[c]);
@@ -333,11 +333,12 @@ static void PullBack(jnaBone* bone, const jnaBone* other, double factor)
 
 static double Thickness(const jnaBone* bone)
 {
-    return fmin(fmin(bone->radii[0][0], bone->radii[0][1]), fmin(bone->radii[1][0], bone->radii[1][1]));
+    // At its thicker end: the thin tip of a thumb says little about the room that it needs.
+    return fmax(fmin(bone->radii[0][0], bone->radii[0][1]), fmin(bone->radii[1][0], bone->radii[1][1]));
 }
 
 // Bones of different joints that are too near shrink, a little each round, the one with less flesh more.
-static void KeepApart(const jnaFlesh* flesh, jnaBoneList* bones)
+static void KeepApart(const jnaJointFlesh* flesh, jnaBoneList* bones)
 {
     bool changed = true;
     for (int round = 0; changed && round < SHRINK_ROUNDS; ++round) {
@@ -357,7 +358,7 @@ static void KeepApart(const jnaFlesh* flesh, jnaBoneList* bones)
     }
 }
 
-jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, jnaSlicer* slicer,
+jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
     const double* shares, jnaBoneList* bones, jnError* error)
 {
     // A segment per child, or one for a joint without: at most two per joint.
@@ -371,7 +372,7 @@ jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, c
         return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d joints", character->jointCount);
     }
     for (int j = 0; j < character->jointCount; ++j) {
-        int count = FindSegments(volume, character, flesh, j, shares[j], segments);
+        int count = FindSegments(slicer, character, flesh, j, shares[j], segments);
         for (int s = 0; s < count; ++s) {
             bones->count += ShapeBone(slicer, &segments[s], &bones->bones[bones->count]);
         }

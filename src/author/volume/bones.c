@@ -15,9 +15,6 @@
 static const double HEAD_SHARE = 0.75, HAND_SHARE = 0.6, FOOT_SHARE = 0.6, NECK_SHARE = 0.3, LIMB_SHARE = 0.3,
                     SOFT_SHARE = 0.25, END_SHARE = 0.5;
 
-// The part of a joint's flesh that its reach leaves out: single vertices far off say nothing.
-static const double BEYOND_REACH = 0.03;
-
 void jnaDestroyBoneList(jnaBoneList* bones)
 {
     free(bones->bones);
@@ -88,103 +85,6 @@ void jnaDefaultBoneShares(const jnaCharacter* character, double* shares)
     Spread(character, h.head, HEAD_SHARE, shares);
 }
 
-static jnResult AllocateFlesh(const jnaVolume* v, int joints, jnaFlesh* flesh, jnError* error)
-{
-    size_t count = (size_t)joints + 1, nodes = (size_t)v->nodeCount;
-    *flesh = (jnaFlesh){.jointCount = joints};
-    flesh->positions = calloc(count, sizeof(*flesh->positions));
-    flesh->volumes = calloc(count, sizeof(*flesh->volumes));
-    flesh->centers = calloc(count, sizeof(*flesh->centers));
-    flesh->owners = malloc(nodes * sizeof(*flesh->owners));
-    flesh->nodeVolumes = malloc(nodes * sizeof(*flesh->nodeVolumes));
-    flesh->boundary = calloc(nodes, 1);
-    if (flesh->positions == NULL || flesh->volumes == NULL || flesh->centers == NULL || flesh->owners == NULL ||
-        flesh->nodeVolumes == NULL || flesh->boundary == NULL) {
-        jnaDestroyFlesh(flesh);
-        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
-    }
-    return jn_ok;
-}
-
-void jnaDestroyFlesh(jnaFlesh* flesh)
-{
-    free(flesh->positions);
-    free(flesh->volumes);
-    free(flesh->centers);
-    free(flesh->owners);
-    free(flesh->nodeVolumes);
-    free(flesh->boundary);
-    *flesh = (jnaFlesh){0};
-}
-
-jnResult jnaCreateFlesh(
-    const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error)
-{
-    jnResult result = AllocateFlesh(v, character->jointCount, flesh, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    for (int j = 0; j < character->jointCount; ++j) {
-        jnaAffine bind = jnaAffine_FromFloats(character->joints[j].inverseBind), joint;
-        if (!jnaAffine_Invert(&bind, &joint)) {
-            jnaDestroyFlesh(flesh);
-            return jnFail(
-                error, jn_badData, "joint '%s' has a bind matrix that cannot be inverted", character->joints[j].name);
-        }
-        for (int i = 0; i < 3; ++i) {
-            flesh->positions[j][i] = joint.m[4 * i + 3];
-        }
-    }
-    jnaNodeVolumes(v, flesh->nodeVolumes);
-    for (int n = 0; n < v->nodeCount; ++n) {
-        int owner = jnaDominantJoint(v, n);
-        flesh->owners[n] = owner;
-        flesh->volumes[owner] += flesh->nodeVolumes[n];
-        flesh->total += flesh->nodeVolumes[n];
-        for (int i = 0; i < 3; ++i) {
-            flesh->centers[owner][i] += flesh->nodeVolumes[n] * v->nodes[3 * (size_t)n + (size_t)i];
-        }
-    }
-    for (int i = 0; i < 3 * character->jointCount; ++i) {
-        flesh->centers[i / 3][i % 3] /= flesh->volumes[i / 3] > 0 ? flesh->volumes[i / 3] : 1;
-    }
-    for (size_t i = 0; i < 3 * (size_t)slicer->triangleCount; ++i) {
-        flesh->boundary[slicer->triangles[i]] = 1;
-    }
-    return jn_ok;
-}
-
-double jnaFlesh_Reach(const jnaVolume* v, const jnaFlesh* flesh, int joint, const double* from, const double* along)
-{
-    // A histogram instead of a sort: a hundredth of the reach is exact enough, and needs no memory.
-    enum { BINS = 200 };
-    double volumes[BINS] = {0}, most = 0;
-    for (int pass = 0; pass < 2; ++pass) {
-        for (int n = 0; n < v->nodeCount; ++n) {
-            if (flesh->owners[n] != joint) {
-                continue;
-            }
-            const double* p = v->nodes + 3 * (size_t)n;
-            double x = (p[0] - from[0]) * along[0] + (p[1] - from[1]) * along[1] + (p[2] - from[2]) * along[2];
-            if (pass == 0) {
-                most = fmax(most, x);
-            } else {
-                int bin = (int)(x / most * BINS);
-                volumes[bin < 0 ? 0 : bin < BINS ? bin : BINS - 1] += flesh->nodeVolumes[n];
-            }
-        }
-        if (!(most > 0)) {
-            return 0;
-        }
-    }
-    int bin = BINS;
-    double above = 0;
-    while (bin > 0 && above + volumes[bin - 1] <= BEYOND_REACH * flesh->volumes[joint]) {
-        above += volumes[--bin];
-    }
-    return most * bin / BINS;
-}
-
 // What the manifest says about joints, over the defaults.
 static jnResult ApplyManifest(
     const jnaCharacter* character, const jnaManifest* m, double* shares, float* holdStrength, jnError* error)
@@ -210,7 +110,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
     JN_ASSERT(v->rowStarts != NULL);
     jnaBoneList bones = {0};
     jnaSlicer slicer = {0};
-    jnaFlesh flesh = {0};
+    jnaJointFlesh flesh = {0};
     size_t joints = (size_t)character->jointCount + 1;
     double* shares = malloc(joints * sizeof(double));
     free(v->heldBy);
@@ -229,8 +129,8 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
         result = ApplyManifest(character, manifest, shares, v->holdStrength, error);
     }
     result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
-    result = result == jn_ok ? jnaCreateFlesh(v, character, &slicer, &flesh, error) : result;
-    result = result == jn_ok ? jnaShapeBones(v, character, &flesh, &slicer, shares, &bones, error) : result;
+    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
+    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, shares, &bones, error) : result;
     result = result == jn_ok ? jnaHoldNodes(v, character, &flesh, shares, &bones, notes, error) : result;
 done:
     if (result == jn_ok && placed != NULL) {
@@ -240,7 +140,7 @@ done:
         *placed = (jnaBoneList){0};
     }
     jnaDestroyBoneList(&bones);
-    jnaDestroyFlesh(&flesh);
+    jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     free(shares);
     return result;

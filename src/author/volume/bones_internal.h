@@ -6,7 +6,7 @@
 #include "section.h"
 
 /// What each joint's flesh is, before any bone: nodes belong to the joint with their largest weight.
-typedef struct jnaFlesh {
+typedef struct jnaJointFlesh {
     int jointCount;
     double (*positions)[3]; // [jointCount], of the joints in the rest surface
     double* volumes;        // [jointCount], m3 of its nodes
@@ -15,23 +15,29 @@ typedef struct jnaFlesh {
     double* nodeVolumes;    // [nodeCount], m3
     uint8_t* boundary;      // [nodeCount], 1 on the skin
     double total;           // m3
-} jnaFlesh;
+} jnaJointFlesh;
 
-jnResult jnaCreateFlesh(
-    const jnaVolume* volume, const jnaCharacter* character, const jnaSlicer* slicer, jnaFlesh* flesh, jnError* error);
-void jnaDestroyFlesh(jnaFlesh* flesh);
+jnResult jnaCreateJointFlesh(const jnaVolume* volume, const jnaCharacter* character, const jnaSlicer* slicer,
+    jnaJointFlesh* flesh, jnError* error);
+void jnaDestroyJointFlesh(jnaJointFlesh* flesh);
+
+/// The same before there are tetrahedra: the nodes are the vertices of the surface that the slicer cuts. nodeOf:
+/// [vertexCount] of the character, the surface's vertex or -1.
+jnResult jnaCreateSurfaceFlesh(const jnaCharacter* character, const jnaSlicer* slicer, const int32_t* nodeOf,
+    jnaJointFlesh* flesh, jnError* error);
 
 /// How far a joint's flesh reaches from a point along a unit direction: 97 % of its volume lie below. 0 without any.
-double jnaFlesh_Reach(
-    const jnaVolume* volume, const jnaFlesh* flesh, int joint, const double* from, const double* along);
+double jnaJointFlesh_Reach(
+    const jnaJointFlesh* flesh, int nodeCount, const double* nodes, int joint, const double* from, const double* along);
 
-/// Bones of all joints whose share is above 0, apart from each other. shares: [jointCount].
-jnResult jnaShapeBones(const jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, jnaSlicer* slicer,
+/// Bones of all joints whose share is above 0, apart from each other. flesh: of the slicer's nodes. shares:
+/// [jointCount].
+jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
     const double* shares, jnaBoneList* bones, jnError* error);
 
 /// Smallest gap between two bones, negative where they overlap, metres.
 double jnaBone_Gap(const jnaBone* a, const jnaBone* b);
 
 /// Holds the nodes in the bones; fills heldBy, which must be allocated.
-jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaFlesh* flesh, const double* shares,
-    const jnaBoneList* bones, jnaNotes* notes, jnError* error);
+jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
+    const double* shares, const jnaBoneList* bones, jnaNotes* notes, jnError* error);

@@ -19,6 +19,7 @@ typedef struct Cells {
     int size[3];
     int32_t* starts; // [cells + 1]
     int32_t* entries;
+    double (*boxes)[2][3]; // [tetrahedronCount], low and high
 } Cells;
 
 static int CellOf(const Cells* cells, int axis, double x)
@@ -27,18 +28,22 @@ static int CellOf(const Cells* cells, int axis, double x)
     return at < 0 ? 0 : at >= cells->size[axis] ? cells->size[axis] - 1 : (int)at;
 }
 
-static void CellRange(const Cells* cells, const jnaVolume* v, int t, int low[3], int high[3])
+static bool FindBoxes(const jnaVolume* v, Cells* cells)
 {
-    for (int i = 0; i < 3; ++i) {
-        double least = HUGE_VAL, most = -HUGE_VAL;
-        for (int k = 0; k < 4; ++k) {
-            double x = v->nodes[3 * v->tetrahedra[4 * t + k] + i];
-            least = fmin(least, x);
-            most = fmax(most, x);
+    cells->boxes = jnaAllocate(v->tetrahedronCount, sizeof(*cells->boxes));
+    for (int t = 0; cells->boxes != NULL && t < v->tetrahedronCount; ++t) {
+        for (int i = 0; i < 3; ++i) {
+            double low = HUGE_VAL, high = -HUGE_VAL;
+            for (int k = 0; k < 4; ++k) {
+                double x = v->nodes[3 * v->tetrahedra[4 * t + k] + i];
+                low = x < low ? x : low;
+                high = x > high ? x : high;
+            }
+            cells->boxes[t][0][i] = low;
+            cells->boxes[t][1][i] = high;
         }
-        low[i] = CellOf(cells, i, least);
-        high[i] = CellOf(cells, i, most);
     }
+    return cells->boxes != NULL;
 }
 
 // Calls for each cell that a tetrahedron's box meets: counts, or enters where entries are there.
@@ -46,7 +51,10 @@ static void EnterCells(Cells* cells, const jnaVolume* v, int32_t* fill)
 {
     for (int t = 0; t < v->tetrahedronCount; ++t) {
         int low[3], high[3];
-        CellRange(cells, v, t, low, high);
+        for (int i = 0; i < 3; ++i) {
+            low[i] = CellOf(cells, i, cells->boxes[t][0][i]);
+            high[i] = CellOf(cells, i, cells->boxes[t][1][i]);
+        }
         for (int z = low[2]; z <= high[2]; ++z) {
             for (int y = low[1]; y <= high[1]; ++y) {
                 for (int x = low[0]; x <= high[0]; ++x) {
@@ -75,6 +83,7 @@ static void DestroyCells(Cells* cells)
 {
     free(cells->starts);
     free(cells->entries);
+    free(cells->boxes);
 }
 
 static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
@@ -92,7 +101,8 @@ static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
         count *= cells->size[i];
     }
     cells->starts = jnaAllocate((int64_t)count + 1, sizeof(int32_t));
-    if (cells->starts == NULL) {
+    if (cells->starts == NULL || !FindBoxes(v, cells)) {
+        DestroyCells(cells);
         return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
     }
     EnterCells(cells, v, cells->starts + 1);
@@ -124,8 +134,8 @@ static void Weights(const jnaVolume* v, int t, const double* p, double w[4])
     w[3] = 1 - w[0] - w[1] - w[2];
 }
 
-// Closest point of a triangle, as weights of its corners (Ericson's regions).
-static void ClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
+// Ericson's regions.
+void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3])
 {
     double ab[3], ac[3], ap[3], bp[3], cp[3];
     jnaSubtract(b, a, ab);
@@ -171,7 +181,7 @@ static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
     double nearest = HUGE_VAL;
     for (int f = 0; f < 4; ++f) {
         double x[3], part[3];
-        ClosestOnTriangle(
+        jnaClosestOnTriangle(
             p, v->nodes + 3 * c[faces[f][0]], v->nodes + 3 * c[faces[f][1]], v->nodes + 3 * c[faces[f][2]], part);
         for (int i = 0; i < 3; ++i) {
             x[i] = part[0] * v->nodes[3 * c[faces[f][0]] + i] + part[1] * v->nodes[3 * c[faces[f][1]] + i] +
@@ -205,25 +215,23 @@ typedef struct Query {
     Found best;
 } Query;
 
-// No point of the tetrahedron is nearer than its box.
-static double BoxDistance(const jnaVolume* v, const int32_t* c, const double* p)
+// No point of the tetrahedron is nearer than its box. Squared.
+static double BoxDistance2(double (*box)[3], const double* p)
 {
     double sum = 0;
     for (int i = 0; i < 3; ++i) {
-        double a = v->nodes[3 * c[0] + i], b = v->nodes[3 * c[1] + i], d = v->nodes[3 * c[2] + i],
-               e = v->nodes[3 * c[3] + i];
-        double low = fmin(fmin(a, b), fmin(d, e)), high = fmax(fmax(a, b), fmax(d, e));
-        double away = fmax(0, fmax(low - p[i], p[i] - high));
-        sum += away * away;
+        double below = box[0][i] - p[i], above = p[i] - box[1][i], away = below > above ? below : above;
+        sum += away > 0 ? away * away : 0;
     }
-    return sqrt(sum);
+    return sum;
 }
 
-static void Consider(Query* q, int32_t t)
+static void Consider(Query* q, const Cells* cells, int32_t t)
 {
     const jnaVolume* v = q->volume;
     const int32_t* c = v->tetrahedra + 4 * t;
-    if (BoxDistance(v, c, q->point) > q->best.score) {
+    // A large one is met in several cells.
+    if (t == q->best.tetrahedron || BoxDistance2(cells->boxes[t], q->point) > q->best.score * q->best.score) {
         return;
     }
     double w[4], middle[3], distance = Closest(v, t, q->point, w), score = distance;
@@ -252,7 +260,8 @@ static Found Search(const Cells* cells, Query* q)
         at[i] = CellOf(cells, i, q->point[i]);
         most = cells->size[i] > most ? cells->size[i] : most;
     }
-    for (int ring = 0; ring <= most && q->best.score > (ring - 2) * cells->side; ++ring) {
+    // What lies beyond the cells of the rings before is that many sides away.
+    for (int ring = 0; ring <= most && q->best.score > (ring - 1) * cells->side; ++ring) {
         for (int z = at[2] - ring; z <= at[2] + ring; ++z) {
             for (int y = at[1] - ring; y <= at[1] + ring; ++y) {
                 bool shell = abs(z - at[2]) == ring || abs(y - at[1]) == ring;
@@ -262,7 +271,7 @@ static Found Search(const Cells* cells, Query* q)
                     }
                     int cell = x + cells->size[0] * (y + cells->size[1] * z);
                     for (int32_t e = cells->starts[cell]; e < cells->starts[cell + 1]; ++e) {
-                        Consider(q, cells->entries[e]);
+                        Consider(q, cells, cells->entries[e]);
                     }
                 }
             }

@@ -2,7 +2,6 @@
 #include "inside_internal.h"
 
 #include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
 
 #include "character/affine.h"
 #include "internal.h"
@@ -67,15 +66,23 @@ static int CountNegative(const jnaVolume* v, const double* positions)
 {
     int count = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        double gradients[4][3];
-        count += !(jnaHatGradients(positions, v->tetrahedra + 4 * (size_t)t, gradients) > 0);
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double edges[3][3], normal[3];
+        for (int k = 0; k < 3; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                edges[k][i] = positions[3 * (size_t)c[k + 1] + (size_t)i] - positions[3 * (size_t)c[0] + (size_t)i];
+            }
+        }
+        jnaCross(edges[1], edges[2], normal);
+        count += !(jnaDot(edges[0], normal) > 0);
     }
     return count;
 }
 
 jnResult jnaVolume_CountInversions(
-    const jnaVolume* v, const jnaCharacter* character, const jnaClip* clip, int* counts, jnError* error)
+    const jnaVolume* v, const jnaCharacter* character, const jnaClip* clip, int every, int* counts, jnError* error)
 {
+    JN_ASSERT(every > 0);
     if (clip->jointCount != character->jointCount || v->rowStarts == NULL) {
         return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d; or the volume has no weights",
             clip->name, clip->jointCount, character->jointCount);
@@ -88,9 +95,9 @@ jnResult jnaVolume_CountInversions(
         bool good = transforms != NULL && positions != NULL;
         failures += !good;
 #pragma omp for schedule(dynamic, 1)
-        for (int f = 0; f < clip->frameCount; ++f) {
+        for (int f = 0; f < (clip->frameCount + every - 1) / every; ++f) {
             if (good) {
-                jnaPoseTransforms(character, clip, f, transforms);
+                jnaPoseTransforms(character, clip, every * f, transforms);
                 jnaVolume_Skin(v, transforms, positions);
                 counts[f] = CountNegative(v, positions);
             }

@@ -6,7 +6,7 @@
 // f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
 // seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
 // it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
-#include "jounce-author/laplacian.h"
+#include "laplacian_internal.h"
 
 #include "character/affine.h"
 #include "internal.h"
@@ -14,7 +14,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 // OpenBLAS, declared here because its header is full of names of its own.
 void openblas_set_num_threads(int count);
@@ -30,6 +29,7 @@ struct jnaLaplacian {
     int* rowStarts;  // [nodeCount + 1], all nodes, rows of the full symmetric matrix
     int* columns;    // [rowStarts[nodeCount]], rising within a row
     double* entries; // the same
+    int* places;     // [tetrahedronCount][4][4], where an element's entries go
     cholmod_common common;
     cholmod_sparse* matrix; // free system, lower triangle
     cholmod_factor* factor;
@@ -69,51 +69,74 @@ static void SortRising(int* list, int count)
     }
 }
 
-// The rows' columns: every node with those it shares a tetrahedron with, itself included.
+// The tetrahedra around each node, rising. starts: [nodeCount + 1]; around: corners, 4 * tetrahedron + corner.
+static void ListAround(const jnaLaplacianDef* def, int* starts, int* around)
+{
+    size_t corners = 4 * (size_t)def->tetrahedronCount;
+    memset(starts, 0, ((size_t)def->nodeCount + 1) * sizeof(int));
+    for (size_t i = 0; i < corners; ++i) {
+        starts[def->tetrahedra[i]]++;
+    }
+    for (int n = 0; n < def->nodeCount; ++n) {
+        starts[n + 1] += starts[n];
+    }
+    for (size_t i = corners; i-- > 0;) {
+        around[--starts[def->tetrahedra[i]]] = (int)i;
+    }
+}
+
+// One row: its columns, every node with those it shares a tetrahedron with, itself included; and where the entries of
+// the elements around go in it. place: [nodeCount] scratch, below `first` for nodes that are not in this row.
+static int FillRow(
+    const jnaLaplacianDef* def, jnaLaplacian* l, int node, const int* around, int aroundCount, int* place)
+{
+    int first = l->rowStarts[node], count = first;
+    place[node] = first;
+    l->columns[count++] = node;
+    for (int i = 0; i < aroundCount; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            int other = def->tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k];
+            if (place[other] < first) {
+                place[other] = first;
+                l->columns[count++] = other;
+            }
+        }
+    }
+    SortRising(l->columns + first, count - first);
+    for (int i = first; i < count; ++i) {
+        place[l->columns[i]] = i;
+    }
+    for (int i = 0; i < aroundCount; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            l->places[4 * (size_t)around[i] + (size_t)k] =
+                place[def->tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k]];
+        }
+    }
+    return count;
+}
+
 static bool FindPattern(const jnaLaplacianDef* def, jnaLaplacian* l)
 {
     size_t n = (size_t)def->nodeCount, corners = 4 * (size_t)def->tetrahedronCount;
-    int* starts = calloc(n + 1, sizeof(int));
-    int* around = malloc((corners + 1) * sizeof(int)); // tetrahedra around each node
-    int* mark = malloc((n + 1) * sizeof(int));
-    int* columns = malloc((n + 3 * corners + 1) * sizeof(int)); // at most three others per corner
+    int* starts = malloc((n + 1) * sizeof(int));
+    int* around = malloc((corners + 1) * sizeof(int));
+    int* place = malloc((n + 1) * sizeof(int));
+    l->columns = malloc((n + 3 * corners + 1) * sizeof(int)); // at most three others per corner
+    l->places = malloc((4 * corners + 1) * sizeof(int));
     l->rowStarts = calloc(n + 1, sizeof(int));
-    bool good = starts != NULL && around != NULL && mark != NULL && columns != NULL && l->rowStarts != NULL;
-    for (size_t i = 0; good && i < corners; ++i) {
-        starts[def->tetrahedra[i] + 1]++;
+    bool good = starts != NULL && around != NULL && place != NULL && l->columns != NULL && l->places != NULL &&
+                l->rowStarts != NULL;
+    if (good) {
+        ListAround(def, starts, around);
+        memset(place, 0xff, (n + 1) * sizeof(int));
     }
-    for (size_t i = 0; good && i < n; ++i) {
-        starts[i + 1] += starts[i];
-        mark[i] = starts[i];
-    }
-    for (size_t i = 0; good && i < corners; ++i) {
-        around[mark[def->tetrahedra[i]]++] = (int)(i / 4);
-    }
-    for (size_t i = 0; good && i < n; ++i) {
-        mark[i] = -1;
-    }
-    int count = 0;
     for (int node = 0; good && node < def->nodeCount; ++node) {
-        int first = count;
-        columns[count++] = node;
-        mark[node] = node;
-        for (int i = starts[node]; i < starts[node + 1]; ++i) {
-            for (int k = 0; k < 4; ++k) {
-                int other = def->tetrahedra[4 * (size_t)around[i] + (size_t)k];
-                if (mark[other] != node) {
-                    mark[other] = node;
-                    columns[count++] = other;
-                }
-            }
-        }
-        SortRising(columns + first, count - first);
-        l->rowStarts[node + 1] = count;
+        l->rowStarts[node + 1] = FillRow(def, l, node, around + starts[node], starts[node + 1] - starts[node], place);
     }
     free(starts);
     free(around);
-    free(mark);
-    l->columns = columns;
-    l->entries = good ? malloc((size_t)(count + 1) * sizeof(double)) : NULL;
+    free(place);
+    l->entries = good ? malloc(((size_t)l->rowStarts[n] + 1) * sizeof(double)) : NULL;
     return l->entries != NULL;
 }
 
@@ -132,12 +155,11 @@ static size_t Find(const jnaLaplacian* l, int row, int column)
     return (size_t)low;
 }
 
-static void AddElement(jnaLaplacian* l, const int32_t* corners, double local[4][4])
+static void AddElement(jnaLaplacian* l, int tetrahedron, double local[4][4])
 {
-    for (int i = 0; i < 4; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            l->entries[Find(l, corners[i], corners[k])] += local[i][k];
-        }
+    const int* places = l->places + 16 * (size_t)tetrahedron;
+    for (int i = 0; i < 16; ++i) {
+        l->entries[places[i]] += local[i / 4][i % 4];
     }
 }
 
@@ -155,7 +177,7 @@ static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
                 local[i][k] = scale * jnaDot(gradients[i], gradients[k]);
             }
         }
-        AddElement(l, corners, local);
+        AddElement(l, t, local);
     }
     for (int p = 0; p < def->ties.count; ++p) {
         if (def->ties.tetrahedra[p] < 0) {
@@ -168,7 +190,7 @@ static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
                 local[i][k] = def->ties.penalty * w[i] * w[k];
             }
         }
-        AddElement(l, def->tetrahedra + 4 * (size_t)def->ties.tetrahedra[p], local);
+        AddElement(l, def->ties.tetrahedra[p], local);
     }
     for (int n = 0; def->diagonal != NULL && n < l->nodeCount; ++n) {
         l->entries[Find(l, n, n)] += def->diagonal[n];
@@ -311,6 +333,7 @@ void jnaDestroyLaplacian(jnaLaplacian* l)
     free(l->rowStarts);
     free(l->columns);
     free(l->entries);
+    free(l->places);
     free(l);
 }
 
@@ -390,6 +413,20 @@ void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* res
             sum += l->entries[i] * values[l->columns[i]];
         }
         result[n] = sum;
+    }
+}
+
+const cholmod_factor* jnaLaplacian_Cholesky(const jnaLaplacian* l)
+{
+    return l->factor;
+}
+
+void jnaLaplacian_FreeNodes(const jnaLaplacian* l, int32_t* nodes)
+{
+    for (int n = 0; n < l->nodeCount; ++n) {
+        if (l->freeIndex[n] >= 0) {
+            nodes[l->freeIndex[n]] = n;
+        }
     }
 }
 

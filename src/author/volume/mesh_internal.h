@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define JNA_DEGREES (180.0 / 3.14159265358979323846)
 
@@ -101,15 +102,19 @@ void jnaDestroyMesh(jnaMesh* mesh);
 bool jnaMesh_AddNode(jnaMesh* mesh, const double position[3]);
 bool jnaMesh_AddTetrahedron(jnaMesh* mesh, int32_t a, int32_t b, int32_t c, int32_t d);
 
-/// Meshes a closed surface by the tetgen program. The first nodes are the surface's vertices. greatestVolume: of a
-/// tetrahedron, m3. A surface that it refuses is jn_badData with its reason in our words.
-jnResult jnaRunTetgen(
-    const jnaSurface* surface, const jnaVolumeDef* def, double greatestVolume, jnaMesh* mesh, jnError* error);
+/// Points inside that a mesh should have as nodes, for bones to hold.
+typedef struct jnaSeeds {
+    int count, capacity;
+    double* points; // [count][3]
+} jnaSeeds;
+jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, jnaSeeds* seeds, jnError* error);
+void jnaDestroySeeds(jnaSeeds* seeds);
 
-/// Runs a program in a folder with limits on time and memory. output: what it printed, [outputSize], its end where it
-/// was longer, always terminated. *status is as waitpid gives it; a time limit that was hit ends in jn_ioFailed.
-jnResult jnaRunChild(const char* folder, char* const arguments[], double timeLimit, size_t memoryLimit, char* output,
-    size_t outputSize, int* status, jnError* error);
+/// Meshes a closed surface by the tetgen program. The first nodes are the surface's vertices, then come the seeds;
+/// seeds may be NULL. greatestVolume: of a tetrahedron, m3. A surface that it refuses is jn_badData with its reason in
+/// our words. seconds: of the program alone.
+jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
+    jnaMesh* mesh, double* seconds, jnError* error);
 
 /// Meshes the inside by a body-centred cubic lattice of the given spacing.
 jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);
@@ -120,6 +125,9 @@ jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, j
 /// Hangs the character's vertices on a mesh that does not hold them as nodes.
 jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
     int* outsideCount, double* greatestOutside, jnError* error);
+
+/// Closest point of a triangle, as weights of its corners: exactly 0 where it is on an edge or a corner.
+void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3]);
 
 /// Improves tetrahedra inside: nodes below fixedCount and all on the boundary stay where they are, and the boundary's
 /// faces stay. No node index below fixedCount changes.
@@ -194,6 +202,14 @@ static inline void jnaAreaVector(const double* a, const double* b, const double*
     jnaSubtract(b, a, u);
     jnaSubtract(c, a, v);
     jnaCross(u, v, out);
+}
+
+/// Seconds, for differences.
+static inline double jnaNow(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /// Zeroed memory for `count` things; NULL also where the size does not fit. Never of size 0.

@@ -5,6 +5,7 @@
 // repeated with -d, which only looks for crossings, to learn why. TetGen is AGPL and stays a program beside ours.
 #include "mesh_internal.h"
 
+#include "child.h"
 #include "internal.h"
 
 #include <ctype.h>
@@ -14,7 +15,63 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_SIZE = 32768 };
+// Of what it says the last is what counts.
+enum { OUTPUT_SIZE = 65536 };
+
+// Exit code of the child when it could not become the program; shells use the same.
+enum { EXIT_NOT_FOUND = 127 };
+
+/// One run of the program.
+typedef struct Run {
+    const char* folder;
+    const char* program;
+    const char* flags;
+} Run;
+
+// In the child: only calls that are safe after a fork.
+static int BecomeTetgen(int output, void* user)
+{
+    const Run* run = user;
+    if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0 || chdir(run->folder) != 0) {
+        return EXIT_NOT_FOUND;
+    }
+    execlp(run->program, run->program, run->flags, "surface.poly", (char*)NULL);
+    return EXIT_NOT_FOUND;
+}
+
+// Runs the program on surface.poly. child: what it said and how it ended, to be freed where the result is jn_ok.
+static jnResult RunProgram(
+    const char* folder, const jnaVolumeDef* def, const char* flags, jnaChildOutcome* child, jnError* error)
+{
+    Run run = {folder, def->program, flags};
+    const jnaChildDef limits = {.run = BecomeTetgen,
+        .user = &run,
+        .seconds = def->timeLimit,
+        .memory = def->memoryLimit,
+        .terminal = true,
+        .mostOutput = OUTPUT_SIZE,
+        .keepsOnlyEnd = true};
+    jnError reason = {0};
+    jnResult result = jnaRunChild(&limits, child, &reason);
+    if (result != jn_ok) {
+        return jnFail(error, result, "%s: %s", def->program, reason.message);
+    }
+    if (child->ending == jna_childTooLong) {
+        result = jnFail(error, jn_ioFailed, "%s did not finish within %g s", def->program, def->timeLimit);
+    } else if (child->ending == jna_childNoMemory) {
+        result = jnFail(error, jn_outOfMemory, "out of memory to hear %s", def->program);
+    } else if (child->ending != jna_childEnded) {
+        result = jnFail(error, jn_ioFailed, "%s cannot be heard", def->program);
+    } else if (WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_NOT_FOUND) {
+        result = jnFail(error, jn_ioFailed,
+            "the program '%s' is not installed; on Debian: apt install tetgen, or use --method lattice", def->program);
+    }
+    if (result != jn_ok) {
+        free(child->output);
+        *child = (jnaChildOutcome){0};
+    }
+    return result;
+}
 
 static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
 {
@@ -35,17 +92,19 @@ static jnResult MakeTemporary(char* folder, size_t size, jnError* error)
 }
 
 // surface.poly: nodes, facets, holes; 17 digits bring every double back.
-static jnResult WritePoly(const char* folder, const jnaSurface* surface, jnError* error)
+static jnResult WritePoly(const char* folder, const jnaSurface* surface, const jnaSeeds* seeds, jnError* error)
 {
+    const int seedCount = seeds != NULL ? seeds->count : 0;
     char path[512];
     snprintf(path, sizeof(path), "%s/surface.poly", folder);
     FILE* file = fopen(path, "w");
     if (file == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
     }
-    fprintf(file, "%d 3 0 0\n", surface->vertexCount);
-    for (int v = 0; v < surface->vertexCount; ++v) {
-        const double* p = surface->positions + 3 * v;
+    fprintf(file, "%d 3 0 0\n", surface->vertexCount + seedCount);
+    for (int v = 0; v < surface->vertexCount + seedCount; ++v) {
+        const double* p = v < surface->vertexCount ? surface->positions + 3 * (size_t)v
+                                                   : seeds->points + 3 * (size_t)(v - surface->vertexCount);
         fprintf(file, "%d %.17g %.17g %.17g\n", v, p[0], p[1], p[2]);
     }
     fprintf(file, "%d 0\n", surface->triangleCount);
@@ -63,24 +122,25 @@ static jnResult WritePoly(const char* folder, const jnaSurface* surface, jnError
     return failed ? jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno)) : jn_ok;
 }
 
-// A whole text file with a zero at its end; NULL where it cannot be read.
-static char* ReadText(const char* path)
+// A whole text file with a zero at its end, owned by the caller.
+static jnResult ReadText(const char* path, char** text)
 {
     FILE* file = fopen(path, "rb");
     struct stat status;
-    char* text = NULL;
+    jnResult result = jn_badData;
+    *text = NULL;
     if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
         size_t size = (size_t)status.st_size;
-        text = malloc(size + 1);
-        size_t length = text != NULL ? fread(text, 1, size, file) : 0;
-        if (text != NULL) {
-            text[length] = '\0';
+        *text = malloc(size + 1);
+        if (*text != NULL) {
+            (*text)[fread(*text, 1, size, file)] = '\0';
         }
+        result = *text != NULL ? jn_ok : jn_outOfMemory;
     }
     if (file != NULL) {
         fclose(file);
     }
-    return text;
+    return result;
 }
 
 // Asked before strtol and strtod rather than comparing pointers after: GCC 12 takes those for equal at -O3.
@@ -122,34 +182,37 @@ static bool NextInteger(char** at, int64_t low, int64_t high, int32_t* value)
     return number >= low && number < high;
 }
 
-static bool ParseNodes(char* text, const jnaSurface* surface, jnaMesh* mesh)
+static jnResult ParseNodes(char* text, const jnaSurface* surface, jnaMesh* mesh)
 {
     int32_t count, dimensions, attributes, markers, index;
     if (!NextInteger(&text, surface->vertexCount, INT32_MAX / 64, &count) || !NextInteger(&text, 3, 4, &dimensions) ||
         !NextInteger(&text, 0, 1, &attributes) || !NextInteger(&text, 0, 1, &markers)) {
-        return false;
+        return jn_badData;
     }
     for (int n = 0; n < count; ++n) {
         double p[3];
         if (!NextInteger(&text, n, (int64_t)n + 1, &index) || !NextNumber(&text, &p[0]) || !NextNumber(&text, &p[1]) ||
-            !NextNumber(&text, &p[2]) || !jnaMesh_AddNode(mesh, p)) {
-            return false;
+            !NextNumber(&text, &p[2])) {
+            return jn_badData;
+        }
+        if (!jnaMesh_AddNode(mesh, p)) {
+            return jn_outOfMemory;
         }
         // The surface comes first and where it was, or the skin could not hang on it.
         if (n < surface->vertexCount && memcmp(p, surface->positions + 3 * n, sizeof(p)) != 0 &&
             jnaDistance(p, surface->positions + 3 * n) > 0) {
-            return false;
+            return jn_badData;
         }
     }
-    return true;
+    return jn_ok;
 }
 
-static bool ParseTetrahedra(char* text, jnaMesh* mesh)
+static jnResult ParseTetrahedra(char* text, jnaMesh* mesh)
 {
     int32_t count, corners, attributes, index, c[4];
     if (!NextInteger(&text, 1, INT32_MAX / 64, &count) || !NextInteger(&text, 4, 5, &corners) ||
         !NextInteger(&text, 0, 2, &attributes)) {
-        return false;
+        return jn_badData;
     }
     for (int t = 0; t < count; ++t) {
         bool good = NextInteger(&text, t, (int64_t)t + 1, &index);
@@ -159,24 +222,24 @@ static bool ParseTetrahedra(char* text, jnaMesh* mesh)
         double skipped;
         good = good && (attributes == 0 || NextNumber(&text, &skipped));
         if (!good) {
-            return false;
+            return jn_badData;
         }
         // TetGen counts the other way round.
         bool turn = jnaVolume6(mesh->nodes + 3 * c[0], mesh->nodes + 3 * c[1], mesh->nodes + 3 * c[2],
                         mesh->nodes + 3 * c[3]) < 0;
         if (!jnaMesh_AddTetrahedron(mesh, c[0], c[turn ? 2 : 1], c[turn ? 1 : 2], c[3])) {
-            return false;
+            return jn_outOfMemory;
         }
     }
-    return true;
+    return jn_ok;
 }
 
 // Drops nodes behind the surface's that no tetrahedron uses.
-static bool DropOrphans(jnaMesh* mesh, int surfaceCount)
+static jnResult DropOrphans(jnaMesh* mesh, int surfaceCount)
 {
     int32_t* number = jnaAllocate(mesh->nodeCount, sizeof(*number));
     if (number == NULL) {
-        return false;
+        return jn_outOfMemory;
     }
     for (int i = 0; i < 4 * mesh->tetrahedronCount; ++i) {
         number[mesh->tetrahedra[i]] = 1;
@@ -193,21 +256,24 @@ static bool DropOrphans(jnaMesh* mesh, int surfaceCount)
         mesh->tetrahedra[i] = number[mesh->tetrahedra[i]];
     }
     free(number);
-    return true;
+    return jn_ok;
 }
 
 static jnResult ReadMesh(const char* folder, const jnaSurface* surface, jnaMesh* mesh, jnError* error)
 {
-    char path[512];
+    char path[512], *nodes = NULL, *tetrahedra = NULL;
     snprintf(path, sizeof(path), "%s/surface.1.node", folder);
-    char* nodes = ReadText(path);
+    jnResult result = ReadText(path, &nodes);
     snprintf(path, sizeof(path), "%s/surface.1.ele", folder);
-    char* tetrahedra = ReadText(path);
-    bool good = nodes != NULL && tetrahedra != NULL && ParseNodes(nodes, surface, mesh) &&
-                ParseTetrahedra(tetrahedra, mesh) && DropOrphans(mesh, surface->vertexCount);
+    result = result == jn_ok ? ReadText(path, &tetrahedra) : result;
+    result = result == jn_ok ? ParseNodes(nodes, surface, mesh) : result;
+    result = result == jn_ok ? ParseTetrahedra(tetrahedra, mesh) : result;
+    result = result == jn_ok ? DropOrphans(mesh, surface->vertexCount) : result;
     free(nodes);
     free(tetrahedra);
-    return good ? jn_ok : jnFail(error, jn_badData, "tetgen wrote a mesh that cannot be read");
+    return result == jn_ok            ? jn_ok
+           : result == jn_outOfMemory ? jnFail(error, result, "out of memory to read the mesh of tetgen")
+                                      : jnFail(error, result, "tetgen wrote a mesh that cannot be read");
 }
 
 static int CountWord(const char* text, const char* word)
@@ -219,55 +285,60 @@ static int CountWord(const char* text, const char* word)
     return count;
 }
 
-// What TetGen said, as a person would say it. The text is its own, so only what is known is passed on.
-static jnResult Translate(const char* folder, const jnaVolumeDef* def, const char* output, int status, jnError* error)
+// Pairs of faces that cross, by a run that only looks for them; 0 where it does not say.
+static int CountCrossings(const char* folder, const jnaVolumeDef* def)
 {
-    char checked[OUTPUT_SIZE];
-    char program[256], input[] = "surface.poly", flags[] = "-d";
-    snprintf(program, sizeof(program), "%s", def->program);
-    if (strstr(output, "out of memory") != NULL || strstr(output, "bad_alloc") != NULL) {
-        return jnFail(
-            error, jn_outOfMemory, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
+    jnaChildOutcome child;
+    if (RunProgram(folder, def, "-d", &child, NULL) != jn_ok) {
+        return 0;
     }
-    if (strstr(output, "too small") != NULL || strstr(output, "smaller than") != NULL) {
+    int pairs = child.output != NULL ? CountWord(child.output, "intersects") : 0;
+    free(child.output);
+    return pairs;
+}
+
+// What TetGen said, as a person would say it. The text is its own, so only what is known is passed on.
+static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jnaChildOutcome* child, jnError* error)
+{
+    const char* said = child->output != NULL ? child->output : "";
+    if (strstr(said, "out of memory") != NULL || strstr(said, "bad_alloc") != NULL) {
+        return jnFail(
+            error, jn_ioFailed, "tetgen needs more than its limit of %.3g GB", (double)def->memoryLimit / 1e9);
+    }
+    if (strstr(said, "too small") != NULL || strstr(said, "smaller than") != NULL) {
         return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");
     }
-    int again = 0;
-    char* const arguments[] = {program, flags, input, NULL};
-    jnResult result =
-        jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, checked, sizeof(checked), &again, NULL);
-    int pairs = result == jn_ok ? CountWord(checked, "intersects") : 0;
+    int pairs = CountCrossings(folder, def);
     if (pairs > 0) {
         return jnFail(error, jn_badData, "tetgen finds %d pairs of faces that cross", pairs);
     }
-    if (WIFSIGNALED(status)) {
-        return jnFail(error, jn_badData, "tetgen gave up on this surface (%s)", strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(child->status)) {
+        return jnFail(error, jn_badData, "tetgen gave up on this surface (%s)", strsignal(WTERMSIG(child->status)));
     }
-    return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(status));
+    return jnFail(error, jn_badData, "tetgen could not fill this surface (exit code %d)", WEXITSTATUS(child->status));
 }
 
-jnResult jnaRunTetgen(
-    const jnaSurface* surface, const jnaVolumeDef* def, double greatestVolume, jnaMesh* mesh, jnError* error)
+jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jnaVolumeDef* def, double greatestVolume,
+    jnaMesh* mesh, double* seconds, jnError* error)
 {
-    char folder[256], flags[64], program[256], input[] = "surface.poly", output[OUTPUT_SIZE];
+    char folder[256], flags[64];
     *mesh = (jnaMesh){0};
-    int status = 0;
+    *seconds = 0;
+    jnaChildOutcome child = {0};
     jnResult result = MakeTemporary(folder, sizeof(folder), error);
     if (result != jn_ok) {
         return result;
     }
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
-    snprintf(program, sizeof(program), "%s", def->program);
-    char* const arguments[] = {program, flags, input, NULL};
-    result = WritePoly(folder, surface, error);
-    if (result == jn_ok) {
-        result =
-            jnaRunChild(folder, arguments, def->timeLimit, def->memoryLimit, output, sizeof(output), &status, error);
+    result = WritePoly(folder, surface, seeds, error);
+    double start = jnaNow();
+    result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
+    *seconds = jnaNow() - start;
+    if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
+        result = Translate(folder, def, &child, error);
     }
-    if (result == jn_ok && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
-        result = Translate(folder, def, output, status, error);
-    }
+    free(child.output);
     result = result == jn_ok ? ReadMesh(folder, surface, mesh, error) : result;
     if (result != jn_ok) {
         jnaDestroyMesh(mesh);

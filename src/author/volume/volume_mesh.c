@@ -4,13 +4,12 @@
 
 #include "internal.h"
 
-#include <time.h>
-
 // Longest side of the surface over the edge aimed at inside, where nobody says: a person of 1.7 m gets 4 cm.
 static const double defaultEdges = 40;
 
-// Nodes aimed at by a lattice, where nobody says.
-enum { DEFAULT_LATTICE_NODES = 20000 };
+// Nodes that a lattice aims at where nobody says, and that a conforming mesh keeps to inside: a bulky shape would have
+// far more at the edge above.
+enum { DEFAULT_NODES = 20000 };
 
 jnaVolumeDef jnaDefaultVolumeDef(void)
 {
@@ -43,13 +42,6 @@ bool jnaMesh_AddTetrahedron(jnaMesh* mesh, int32_t a, int32_t b, int32_t c, int3
     return true;
 }
 
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static double LongestSide(const jnaSurface* surface)
 {
     double side = 0;
@@ -78,7 +70,7 @@ static double ConformingEdge(const jnaSurface* surface, const jnaVolumeDef* def)
     if (def->nodes > surface->vertexCount) {
         return EdgeOfNodes(surface->report.volume, def->nodes - surface->vertexCount);
     }
-    return LongestSide(surface) / defaultEdges;
+    return fmax(LongestSide(surface) / defaultEdges, EdgeOfNodes(surface->report.volume, DEFAULT_NODES));
 }
 
 // Why a conforming mesh is out of the question, or NULL.
@@ -97,16 +89,16 @@ static const char* Obstacle(const jnaSurface* surface, char* text, size_t size)
     return text;
 }
 
-static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report,
-    char* obstacle, size_t size, jnaNotes* notes, jnError* error)
+static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
+    jnaVolumeReport* report, char* obstacle, size_t size, jnaNotes* notes, jnError* error)
 {
     if (Obstacle(surface, obstacle, size) != NULL) {
         return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
-    double start = Now();
+    double start = jnaNow();
     bool repaired;
     jnResult result = jnaRepairCrossings(surface, &repaired, error);
-    report->time.crossings = Now() - start;
+    report->time.crossings = jnaNow() - start;
     if (result != jn_ok) {
         return result;
     }
@@ -121,12 +113,22 @@ static jnResult TryTetgen(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh*
             r->crossingCount, r->movedCount, 1000 * r->greatestMove);
     }
     report->edge = ConformingEdge(surface, def);
-    start = Now();
-    jnError reason = {0};
-    result = jnaRunTetgen(surface, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &reason);
-    report->time.mesh = Now() - start;
+    start = jnaNow();
+    jnaSeeds seeds;
+    result = jnaFindSeeds(character, surface, &seeds, error);
+    report->time.seeds = jnaNow() - start;
     if (result != jn_ok) {
-        snprintf(obstacle, size, "%.300s", reason.message);
+        return result;
+    }
+    start = jnaNow();
+    jnError reason = {0};
+    result = jnaRunTetgen(
+        surface, &seeds, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &report->time.program, &reason);
+    jnaDestroySeeds(&seeds);
+    report->time.mesh = jnaNow() - start;
+    if (result != jn_ok) {
+        // A lattice would need as much memory.
+        snprintf(obstacle, size, "%.300s", result != jn_outOfMemory ? reason.message : "");
         return jnFail(error, result, "%s", reason.message);
     }
     snprintf(report->reason, sizeof(report->reason),
@@ -177,9 +179,9 @@ static jnResult RunLattice(
     const jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report, jnError* error)
 {
     // Two nodes a cube; edges are the cube's side and 0.87 of it.
-    int nodes = def->nodes > 0 ? def->nodes : DEFAULT_LATTICE_NODES;
+    int nodes = def->nodes > 0 ? def->nodes : DEFAULT_NODES;
     double spacing = def->edge > 0 ? def->edge : cbrt(2 * fabs(surface->report.volume) / nodes);
-    double start = Now();
+    double start = jnaNow();
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
@@ -187,7 +189,7 @@ static jnResult RunLattice(
         jnaDestroyTree(&tree);
     }
     report->edge = spacing;
-    report->time.mesh = Now() - start;
+    report->time.mesh = jnaNow() - start;
     return result;
 }
 
@@ -197,10 +199,10 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
-        double start = Now();
+        double start = jnaNow();
         result =
             jnaEmbedSkin(character, surface, &tree, volume, &report->outsideCount, &report->greatestOutside, error);
-        report->time.mesh += Now() - start;
+        report->time.mesh += jnaNow() - start;
         jnaDestroyTree(&tree);
     }
     return result;
@@ -219,21 +221,24 @@ static jnResult CheckMesh(const jnaVolumeReport* report, jnError* error)
 static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, jnaVolumeReport* report, jnError* error)
 {
     report->before = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    double start = Now();
+    double start = jnaNow();
     jnResult result = def->improve ? jnaImproveMesh(mesh, fixedCount, error) : jn_ok;
-    report->time.improve = Now() - start;
+    report->time.improve = jnaNow() - start;
+    if (result != jn_ok) {
+        return result; // with gaps between its tetrahedra
+    }
     report->after = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    result = result == jn_ok ? CheckMesh(report, error) : result;
+    result = CheckMesh(report, error);
     return result == jn_ok ? jnaExplainSlivers(mesh, report, error) : result;
 }
 
-static jnResult MakeMesh(jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh, jnaVolumeReport* report,
-    jnaNotes* notes, jnError* error)
+static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
     char obstacle[JNA_NOTE_LENGTH - 64] = "";
     if (def->method != jna_volumeLattice) {
         report->method = jna_volumeTetgen;
-        jnResult result = TryTetgen(surface, def, mesh, report, obstacle, sizeof(obstacle), notes, error);
+        jnResult result = TryTetgen(character, surface, def, mesh, report, obstacle, sizeof(obstacle), notes, error);
         if (result == jn_ok || def->method == jna_volumeTetgen || obstacle[0] == '\0') {
             if (def->method == jna_volumeTetgen) {
                 snprintf(report->reason, sizeof(report->reason), "as asked for");
@@ -255,10 +260,10 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
     jnaMesh mesh = {0};
-    double start = Now();
+    double start = jnaNow();
     jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
-    report->time.surface = Now() - start;
-    result = result == jn_ok ? MakeMesh(&surface, def, &mesh, report, notes, error) : result;
+    report->time.surface = jnaNow() - start;
+    result = result == jn_ok ? MakeMesh(character, &surface, def, &mesh, report, notes, error) : result;
     bool conforming = report->method == jna_volumeTetgen;
     result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
     result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;

@@ -1,4 +1,4 @@
-// A volume in its workspace: volume/*.npy and volume.json, the stage "volume".
+// A volume in its workspace: volume/*.npy and volume.json.
 //
 // volume.json is written last and names the counts, so that arrays of another run beside it are noticed by their shape.
 // Read back with the same mistrust as any file.
@@ -126,14 +126,8 @@ static jnResult SaveDescription(
         "influences", influences, "joints", v->jointCount, "materials", v->materialCount, "mesh",
         mesh != NULL ? mesh : json_null());
     json_decref(old);
-    jnaFile file;
-    result =
-        root != NULL ? jnaCreateFile(path, &file, error) : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    result = root != NULL ? jnaSaveJson(folder, "volume.json", root, 17, error)
+                          : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     json_decref(root);
     return result;
 }
@@ -297,49 +291,5 @@ jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
     if (result != jn_ok) {
         jnaDestroyVolume(volume);
     }
-    return result;
-}
-
-static void DescribeSettings(const jnaVolumeDef* def, char* text, size_t size)
-{
-    snprintf(text, size, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method, def->edge,
-        def->nodes, def->keepInner, def->improve);
-}
-
-jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
-    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
-{
-    static const char* const inputs[] = {
-        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
-    static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
-    char settings[256];
-    DescribeSettings(def, settings, sizeof(settings));
-    jnaStage stage = {"volume", 4, inputs, settings, 6, outputs};
-    bool stale = true;
-    jnaCharacter character;
-    jnaVolume volume = {0};
-    jnResult result = jnaLoadCharacter(workspace, &character, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = jnaStage_IsStale(workspace, &stage, &stale, NULL, error);
-    stale = stale || force;
-    if (made != NULL) {
-        *made = stale;
-    }
-    if (result == jn_ok && stale) {
-        result = jnaCreateVolume(&character, def, &volume, report, notes, error);
-        result = result == jn_ok ? jnaSaveVolume(workspace, &volume, report, error) : result;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
-    } else if (result == jn_ok) {
-        result = jnaLoadVolume(workspace, &volume, error);
-        if (result == jn_ok && report != NULL) {
-            *report = (jnaVolumeReport){.method = volume.method};
-            report->after = jnaMeasureMesh(volume.nodeCount, volume.nodes, volume.tetrahedronCount, volume.tetrahedra);
-        }
-    }
-    jnaDestroyVolume(&volume);
-    jnaDestroyCharacter(&character);
     return result;
 }

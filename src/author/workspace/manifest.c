@@ -56,6 +56,12 @@ typedef struct RawBones {
     unsigned jointCount;
 } RawBones;
 
+typedef struct RawPoses {
+    bool limitsOfTrain;
+    double *count, *random, *clips, *heldOut, *widen, *seed;
+    char* file;
+} RawPoses;
+
 typedef struct RawNetwork {
     jnaNetworkKind kind;
 } RawNetwork;
@@ -65,7 +71,7 @@ typedef struct RawSprings {
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
     unsigned jointCount;
-    char* mask;
+    char *mask, *attribute;
 } RawSprings;
 
 typedef struct RawManifest {
@@ -78,13 +84,14 @@ typedef struct RawManifest {
     unsigned pairCount;
     RawMaterials* materials;
     RawBones* bones;
+    RawPoses* poses;
     RawNetwork* network;
     RawSprings* springs;
 } RawManifest;
 
 static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
-static const cyaml_strval_t modeNames[] = {
-    {"uniform", jna_springsUniform}, {"joints", jna_springsJoints}, {"mask", jna_springsMask}};
+static const cyaml_strval_t modeNames[] = {{"uniform", jna_springsUniform}, {"joints", jna_springsJoints},
+    {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
 
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
@@ -138,6 +145,16 @@ static const cyaml_schema_field_t bonesFields[] = {CYAML_FIELD_ENUM("hold", CYAM
     CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBones, stiffness),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawBones, joints, jointCount, &boneValue, 0, 4096), CYAML_FIELD_END};
 
+static const cyaml_strval_t limitNames[] = {{"all", false}, {"train", true}};
+static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_ENUM("limits", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                      RawPoses, limitsOfTrain, limitNames, CYAML_ARRAY_LEN(limitNames)),
+    CYAML_FIELD_FLOAT_PTR("count", OPTIONAL, RawPoses, count),
+    CYAML_FIELD_FLOAT_PTR("random", OPTIONAL, RawPoses, random),
+    CYAML_FIELD_FLOAT_PTR("clips", OPTIONAL, RawPoses, clips),
+    CYAML_FIELD_FLOAT_PTR("held_out", OPTIONAL, RawPoses, heldOut),
+    CYAML_FIELD_FLOAT_PTR("widen", OPTIONAL, RawPoses, widen), CYAML_FIELD_FLOAT_PTR("seed", OPTIONAL, RawPoses, seed),
+    CYAML_FIELD_STRING_PTR("file", OPTIONAL, RawPoses, file, 1, LONGEST), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t networkFields[] = {CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                          RawNetwork, kind, kindNames, CYAML_ARRAY_LEN(kindNames)),
     CYAML_FIELD_END};
@@ -157,7 +174,8 @@ static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("mode", CY
     CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
-    CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST), CYAML_FIELD_END};
+    CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST),
+    CYAML_FIELD_STRING_PTR("attribute", OPTIONAL, RawSprings, attribute, 1, JNA_NAME_LENGTH + 1), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
@@ -167,6 +185,7 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("retarget", OPTIONAL, RawManifest, pairs, pairCount, &pairValue, 0, 4096),
     CYAML_FIELD_MAPPING_PTR("materials", OPTIONAL, RawManifest, materials, materialFields),
     CYAML_FIELD_MAPPING_PTR("bones", OPTIONAL, RawManifest, bones, bonesFields),
+    CYAML_FIELD_MAPPING_PTR("poses", OPTIONAL, RawManifest, poses, poseFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
     CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields), CYAML_FIELD_END};
 
@@ -182,9 +201,18 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
     m.bones.stiffness = 1e5;
     m.network.kind = jna_networkPca;
+    m.poses.random = m.poses.fromClips = 0.5;
+    m.poses.heldOut = 0.02;
+    m.poses.widen = 0.1;
+    m.poses.seed = 1;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
     return m;
+}
+
+int jnaManifest_PoseCount(const jnaManifest* manifest)
+{
+    return manifest->poses.count > 0 ? manifest->poses.count : jnaIsFigure(manifest->character) ? 300 : 5000;
 }
 
 // What libcyaml had to say: its first sentence and the innermost line of its backtrace.
@@ -300,6 +328,30 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
     return result;
 }
 
+// A whole number.
+static jnResult CheckCount(const Checker* c, const char* path, double least, double most, double* value)
+{
+    jnResult result = CheckNumber(c, path, least, most, value);
+    return result == jn_ok && *value != floor(*value) ? FailAt(c, path, "%s is %g; it must be whole", path, *value)
+                                                      : result;
+}
+
+static jnResult CheckPoses(const Checker* c, jnaManifest* m)
+{
+    double count = m->poses.count;
+    jnResult result = CheckCount(c, "poses.count", 1, 1e7, &count);
+    m->poses.count = (int)count;
+    result = result == jn_ok ? CheckCount(c, "poses.seed", 0, 0x1p53, &m->poses.seed) : result;
+    result = result == jn_ok ? CheckNumber(c, "poses.random", 0, 1, &m->poses.random) : result;
+    result = result == jn_ok ? CheckNumber(c, "poses.clips", 0, 1, &m->poses.fromClips) : result;
+    result = result == jn_ok ? CheckNumber(c, "poses.held_out", 0, 0.9, &m->poses.heldOut) : result;
+    result = result == jn_ok ? CheckNumber(c, "poses.widen", 0, 1, &m->poses.widen) : result;
+    if (result == jn_ok && !(m->poses.random + m->poses.fromClips > 0)) {
+        result = FailAt(c, "poses.random", "poses.random and poses.clips are both 0; one must not be");
+    }
+    return result;
+}
+
 // One number of a list's entry: path "list.key".
 static jnResult CheckEntry(
     const Checker* c, const char* list, const char* key, double least, double most, double* value)
@@ -372,6 +424,9 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
     if (m->springs.mode == jna_springsMask && m->springs.mask == NULL) {
         return FailAt(c, "springs.mode", "springs by mask need springs.mask, an array of one weight per vertex");
     }
+    if (m->springs.mode == jna_springsAttribute && m->springs.attribute == NULL) {
+        return FailAt(c, "springs.mode", "springs by attribute need springs.attribute, COLOR_0.r for instance");
+    }
     return jn_ok;
 }
 
@@ -424,6 +479,11 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     m->pairCount = (int)raw->pairCount;
     raw->pairs = NULL;
     raw->pairCount = 0;
+    if (raw->poses != NULL) {
+        m->poses.file = raw->poses->file;
+        m->poses.limitsOfTrain = raw->poses->limitsOfTrain;
+        raw->poses->file = NULL;
+    }
     if (raw->network != NULL) {
         m->network.kind = raw->network->kind;
     }
@@ -435,6 +495,8 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
         raw->springs->joints = NULL;
         raw->springs->jointCount = 0;
         raw->springs->mask = NULL;
+        m->springs.attribute = raw->springs->attribute;
+        raw->springs->attribute = NULL;
     }
 }
 
@@ -465,6 +527,7 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         bool adopted = AdoptParts(raw, manifest) && manifest->clips != NULL;
         result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
         result = result == jn_ok ? CheckParts(&checker, manifest) : result;
+        result = result == jn_ok ? CheckPoses(&checker, manifest) : result;
         result = result == jn_ok ? CheckClips(&checker, manifest) : result;
     }
     cyaml_free(&config, &manifestValue, raw, 0);
@@ -503,6 +566,7 @@ jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error
 void jnaDestroyManifest(jnaManifest* m)
 {
     free(m->character);
+    free(m->poses.file);
     for (int i = 0; m->clips != NULL && i < m->clipCount; ++i) {
         free(m->clips[i].name);
         free(m->clips[i].source);
@@ -528,5 +592,6 @@ void jnaDestroyManifest(jnaManifest* m)
     free(m->pairs);
     free(m->springs.joints);
     free(m->springs.mask);
+    free(m->springs.attribute);
     *m = (jnaManifest){0};
 }

@@ -100,11 +100,31 @@ static void PutBones(FILE* file, const jnaManifest* m)
     }
 }
 
+static void PutPoses(FILE* file, const jnaManifest* m)
+{
+    fputs(
+        "\n# Poses that the flesh is solved in, for the network to learn from. random: drawn limb by limb within the\n"
+        "# limits of all clips, or of those to train on (limits: train), widened by a share of the range; clips: "
+        "whole\n"
+        "# frames of clips to train on, spread out;\n"
+        "# held_out: share of frames of test clips, only measured on. file: poses by hand, .npy (poses, joints, 4),\n"
+        "# local quaternions x, y, z, w.\n",
+        file);
+    fprintf(file, "poses:\n  count: %d\n  random: %.10g\n  clips: %.10g\n  held_out: %.10g\n  widen: %.10g\n",
+        jnaManifest_PoseCount(m), m->poses.random, m->poses.fromClips, m->poses.heldOut, m->poses.widen);
+    fprintf(file, "  limits: %s\n  seed: %.17g\n", m->poses.limitsOfTrain ? "train" : "all", m->poses.seed);
+    if (m->poses.file != NULL) {
+        PutField(file, "  file: ", m->poses.file);
+    }
+}
+
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
-    static const char* const modes[] = {"uniform", "joints", "mask"};
+    static const char* const modes[] = {"uniform", "joints", "mask", "attribute"};
     fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
-          "mask\n",
+          "mask\n"
+          "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
+          "_JIGGLE)\n",
         file);
     fprintf(file, "springs:\n  mode: %s\n", modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
@@ -116,6 +136,9 @@ static void PutSprings(FILE* file, const jnaManifest* m)
     }
     if (m->springs.mask != NULL) {
         PutField(file, "  mask: ", m->springs.mask);
+    }
+    if (m->springs.attribute != NULL) {
+        PutField(file, "  attribute: ", m->springs.attribute);
     }
 }
 
@@ -137,6 +160,7 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutPairs(file, m);
     PutMaterials(file, m);
     PutBones(file, m);
+    PutPoses(file, m);
     fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);

@@ -29,7 +29,10 @@ static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar
     return result == jn_ok ? jnaWriteArray(path, scalar, dimensions, shape, data, error) : result;
 }
 
-static jnResult SaveJson(const char* folder, const char* name, const json_t* root, jnError* error)
+// They bring every float back.
+enum { FLOAT_DIGITS = 9 };
+
+jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnaFile file;
@@ -38,8 +41,7 @@ static jnResult SaveJson(const char* folder, const char* name, const json_t* roo
     if (result != jn_ok) {
         return result;
     }
-    // Nine digits bring every float back.
-    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0;
+    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
     fputc('\n', file.stream);
     if (!good) {
         jnaFile_Abandon(&file);
@@ -74,7 +76,11 @@ static json_t* SafeText(const char* text)
 
 static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
 {
-    json_t *joints = json_array(), *parts = json_array();
+    json_t *joints = json_array(), *parts = json_array(), *attributes = json_array();
+    for (int i = 0; i < c->attributeCount; ++i) {
+        json_array_append_new(attributes,
+            json_pack("{s:o, s:i}", "name", SafeText(c->attributes[i].name), "width", c->attributes[i].width));
+    }
     for (int j = 0; j < c->jointCount; ++j) {
         const jnaJoint* joint = &c->joints[j];
         json_array_append_new(
@@ -88,9 +94,15 @@ static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
                                          SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle",
                                          part->firstTriangle, "triangle_count", part->triangleCount));
     }
-    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o}", "format", 1, "name", SafeText(c->name), "scale",
-        scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles", c->triangleCount, "uvs",
-        c->fileUvs != NULL, "parts", parts, "joints", joints);
+    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "format", 1, "name", SafeText(c->name),
+        "scale", scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles", c->triangleCount,
+        "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints, "attributes", attributes);
+}
+
+// Names of attributes may hold what names of files may not.
+static void AttributeFile(int index, char name[JNA_NAME_LENGTH])
+{
+    snprintf(name, JNA_NAME_LENGTH, "attribute_%d.npy", index);
 }
 
 static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnError* error)
@@ -137,10 +149,16 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
                 arrays[i].data, error);
         }
     }
+    for (int i = 0; i < c->attributeCount && result == jn_ok; ++i) {
+        char name[JNA_NAME_LENGTH];
+        AttributeFile(i, name);
+        result = SaveArray(path, name, jna_float32, (size_t)c->vertexCount, (size_t)c->attributes[i].width, 0,
+            c->attributes[i].values, error);
+    }
     result = result == jn_ok ? SaveInfluences(path, c, error) : result;
     json_t* root = result == jn_ok ? DescribeCharacter(c, scale) : NULL;
     if (result == jn_ok) {
-        result = root != NULL ? SaveJson(path, "character.json", root, error)
+        result = root != NULL ? jnaSaveJson(path, "character.json", root, FLOAT_DIGITS, error)
                               : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     json_decref(root);
@@ -329,6 +347,25 @@ static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
     return result == jn_ok ? LoadInfluences(folder, c, error) : result;
 }
 
+static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharacter* c, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < (int)json_array_size(list); ++i) {
+        const json_t* value = json_array_get(list, (size_t)i);
+        char name[JNA_NAME_LENGTH], file[JNA_NAME_LENGTH];
+        int width = 0;
+        if (!LoadName(value, "name", name) || !LoadCount(value, "width", &width) || width < 1 || width > 4) {
+            return jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
+        }
+        float* values = jnaCharacter_AddAttribute(c, name, width);
+        AttributeFile(i, file);
+        result = values != NULL
+                     ? LoadArray(folder, file, jna_float32, (size_t)c->vertexCount, (size_t)width, 0, values, error)
+                     : jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    return result;
+}
+
 jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error)
 {
     *c = (jnaCharacter){0};
@@ -351,8 +388,9 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     if (result != jn_outOfMemory && !good) {
         result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }
-    json_decref(root);
     result = result == jn_ok ? LoadSurface(folder, c, error) : result;
+    result = result == jn_ok ? LoadAttributes(folder, json_object_get(root, "attributes"), c, error) : result;
+    json_decref(root);
     if (result != jn_ok) {
         jnaDestroyCharacter(c);
     }
@@ -396,7 +434,7 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
         clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
         clip->scales != NULL, "motion", motion != NULL);
-    result = root != NULL ? SaveJson(folder, "clip.json", root, error)
+    result = root != NULL ? jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error)
                           : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
     json_decref(root);
     return result;

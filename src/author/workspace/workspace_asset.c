@@ -95,6 +95,64 @@ static jnResult ReadMask(const char* workspace, Work* work, jnError* error)
     return result;
 }
 
+// "COLOR_0.r": an attribute and one of its channels; the only one needs no name. Returns the attribute, NULL: none.
+static const jnaAttribute* FindAttribute(const jnaCharacter* c, const char* wanted, int* channel)
+{
+    static const char letters[2][5] = {"rgba", "xyzw"};
+    size_t length = strlen(wanted);
+    for (int i = 0; i < c->attributeCount; ++i) {
+        const jnaAttribute* attribute = &c->attributes[i];
+        size_t name = strlen(attribute->name);
+        if (strncmp(wanted, attribute->name, name) != 0) {
+            continue;
+        }
+        for (*channel = 0; *channel < attribute->width; ++*channel) {
+            bool named = length == name + 2 && wanted[name] == '.' &&
+                         (wanted[name + 1] == letters[0][*channel] || wanted[name + 1] == letters[1][*channel]);
+            if (named || (length == name && attribute->width == 1)) {
+                return attribute;
+            }
+        }
+    }
+    return NULL;
+}
+
+// What can be asked for: "COLOR_0.r to .a, _JIGGLE".
+static void ListAttributes(const jnaCharacter* c, char* text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, c->attributeCount == 0 ? "none" : "");
+    for (int i = 0; i < c->attributeCount && used < size; ++i) {
+        const jnaAttribute* a = &c->attributes[i];
+        const char last[2] = {"rgba"[a->width - 1], '\0'};
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? ", " : "", a->name,
+            a->width > 1 ? ".r to ." : "", a->width > 1 ? last : "");
+    }
+}
+
+// One channel of an attribute as the mask.
+static jnResult ReadAttribute(Work* work, jnError* error)
+{
+    const jnaCharacter* c = &work->character;
+    const char* wanted = work->manifest.springs.attribute;
+    int channel = 0;
+    const jnaAttribute* attribute = FindAttribute(c, wanted, &channel);
+    if (attribute == NULL) {
+        char names[200];
+        ListAttributes(c, names, sizeof(names));
+        return jnFail(error, jn_badData, "springs.attribute: the character has no '%s'; it has: %s", wanted, names);
+    }
+    for (int v = 0; v < c->vertexCount; ++v) {
+        float value = attribute->values[v * attribute->width + channel];
+        // Means of several file vertices may be off by their rounding.
+        if (!(value >= -1e-5f && value <= 1.0f + 1e-5f)) {
+            return jnFail(error, jn_badData, "springs.attribute: '%s' of vertex %d is %g; it goes from 0, rigid, to 1",
+                wanted, v, (double)value);
+        }
+        work->mask[v] = fminf(fmaxf(value, 0.0f), 1.0f);
+    }
+    return jn_ok;
+}
+
 // Springs as the manifest sets them by hand.
 static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
 {
@@ -114,6 +172,10 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
     jnResult result = jn_ok;
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         result = ReadMask(workspace, work, error);
+        hand.mask = work->mask;
+    }
+    if (m->springs.mode == jna_springsAttribute) {
+        result = ReadAttribute(work, error);
         hand.mask = work->mask;
     }
     return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
@@ -160,6 +222,7 @@ jnResult jnaExportWorkspace(
         def.skinning = settings->skinning;
         def.timing = settings->timing;
         def.rigidHertz = settings->rigidHertz;
+        def.detailShare = settings->detailShare;
         def.rate = work.manifest.rate;
         def.network = work.hasNetwork ? &work.network : NULL;
         result = jnaWriteAsset(path, &def, error);
@@ -175,8 +238,9 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
     static const char* inputs[3];
-    size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %.9g %.9g", (int)m->network.kind,
-        (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio);
+    size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %.9g %.9g %s", (int)m->network.kind,
+        (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
+        m->springs.attribute != NULL ? m->springs.attribute : "");
     for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
         const jnaManifestSpring* spring = &m->springs.joints[i];
         used += (size_t)snprintf(

@@ -3,10 +3,15 @@
 
 #include "jounce-author/workspace.h"
 
+#include <jansson.h>
+
 enum { JNA_PATH_LENGTH = 4096 };
 
 /// "folder/name", or name where it is absolute; an error where it does not fit. path: [JNA_PATH_LENGTH].
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error);
+
+/// Writes a JSON file, whole or not at all. digits: of real numbers, 17 bring every double back.
+jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error);
 
 /// Where things stand in a YAML text: one entry per key and per item of a list.
 typedef struct jnaYamlEntry {

@@ -1,0 +1,126 @@
+// What the files of the flesh share. Padded vectors have four numbers a node, x, y, z, 0; free nodes come first, in the
+// order of the factor, and held nodes after them: a node's number there is its place.
+#pragma once
+
+#include "jounce-author/flesh.h"
+
+#include "elements.h"
+#include "preconditioner.h"
+
+#include <time.h>
+
+enum { JNA_PAIRS = 8 }; // pairs that the minimizer remembers
+
+struct jnaFlesh {
+    jnaFleshDef def;
+    int nodeCount, freeCount;
+    int32_t* places;   // [nodeCount], place of a node
+    int32_t* order;    // [nodeCount], node at a place
+    double* mass;      // [nodeCount], by place, kg
+    double* springs;   // [nodeCount], by place, N/m to the bone; 0: none
+    bool hasSprings;   // any of them
+    bool hasGravity;   //
+    double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double unitForce;  // norm of the forces of all elements under a strain of one, N
+    uint8_t* held;     // [nodeCount], by node: follows its bone exactly
+    jnaElements elements;
+    jnaPreconditioner still;       // of the stiffness alone
+    jnaContactShape* contactShape; // NULL: no contact
+    const jnaElementKernels* kernels;
+};
+
+// The function to minimise: elements, a pull of every node to a target (inertia, drag and springs in one), gravity, and
+// contact with frozen pairs.
+typedef struct jnaFleshProblem {
+    const jnaFlesh* flesh;
+    const jnaPreconditioner* preconditioner;
+    const double* pulls;             // [freeCount], N/m; NULL: none
+    const double* pullTargets;       // [freeCount][4]
+    const jnaElementStrain* strains; // NULL: no damping
+    double damping;
+    bool gravity;
+    const jnaContacts* contacts; // NULL: none
+    double contactFactor;
+    const double* contactOffsets; // [nodeCount], by node, metres that its pairs aim beyond the face
+    double slide;                 // stiffness of a pair along its face, as a share of that across
+    double tolerance;
+    int leastIterations, mostIterations;
+    bool goesOn;              // with what the minimizer remembers of a problem that differs little
+    struct jnaNewton* newton; // its directions instead of L-BFGS; NULL: none
+} jnaFleshProblem;
+
+// What L-BFGS remembers of its steps; the vectors themselves are in the solver.
+typedef struct jnaStepMemory {
+    int count, newest;
+    double bends[JNA_PAIRS]; // s . y
+} jnaStepMemory;
+
+typedef struct jnaFleshOutcome {
+    bool converged;
+    double residual, energy;
+    int iterations, evaluations, invertedCount;
+    double forceSeconds, solveSeconds;
+} jnaFleshOutcome;
+
+struct jnaFleshSolver {
+    const jnaFlesh* flesh;
+    jnaContactFinder* finder;
+    jnaContacts contacts, found;
+    void* block;                      // one block for all arrays below
+    double *x, *trial;                // [nodeCount][4]
+    double *gradient, *trialGradient; // [nodeCount][4]
+    double* absolute;                 // [nodeCount][4]
+    double* contactOffsets;           // [nodeCount], by node
+    double* unpadded;                 // [nodeCount][3], by node
+    double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
+    double *old, *pace;               // [nodeCount][4], x* and v* of a step
+    double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
+    float* direction;                 // [freeCount + 1][4]
+    jnaStepMemory memory;
+    float* steps[JNA_PAIRS];                       // [freeCount + 1][4], s
+    float* changes[JNA_PAIRS];                     // [freeCount + 1][4], y
+    double *transforms, *oldTransforms, *relative; // [jointCount][12]
+    jnaElementStrain *strains, *strainsBefore;     // [blockCount]
+    jnaClip pose;                                  // one frame: the interpolated pose
+    struct jnaNewton* newton;                      // made when first needed
+    jnaPreconditioner moving;                      // for steps of stepSeconds
+    double stepSeconds;
+    double frameRate;
+};
+
+static inline double jnaSeconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// flesh_energy.c: energy and gradient at x; clears what it adds to. absolute: may be NULL.
+double jnaFlesh_Evaluate(
+    const jnaFleshProblem* problem, const double* x, double* gradient, double* absolute, int* invertedCount);
+
+// minimize.c: from solver->x to a minimum, in place; held nodes stay where they are.
+void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome);
+
+// flesh_path.c: moves all nodes of solver->x by the skinning that leads from oldTransforms to transforms, bones
+// exactly.
+void jnaCarryNodes(jnaFleshSolver* solver);
+// The pose a share of the way from rest to a frame, into solver->pose and solver->transforms.
+void jnaPoseOnPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
+// The pose between two frames, smooth in time.
+void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
+// The greatest angle of a joint from rest, roots left out, radians.
+double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
+// Where the bone of a node takes it in the pose at hand, and that for all held nodes of x.
+void jnaBoneTarget(const jnaFleshSolver* solver, int node, double* target);
+void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x);
+// flesh_contact.c: solves the problem with contact: at most `rounds` in which the pairs settle, then, `toTheEnd`, until
+// they hold.
+jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, bool toTheEnd,
+    jnaFleshReport* report, jnError* error);
+void jnaForgetContacts(jnaFleshSolver* solver);
+// Springs of bones as pulls; returns false where there are none.
+bool jnaPullToBones(jnaFleshSolver* solver);
+// Place order to node order and back.
+void jnaPadNodes(const jnaFlesh* flesh, const double* nodes, double* padded);
+void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes);

@@ -1,0 +1,227 @@
+// A workspace opened for simulation: what is loaded, and what the outcome depends on.
+#include "simulation.h"
+
+#include "jounce-author/inside.h"
+#include "jounce-author/volume_mesh.h"
+#include "workspace/workspace_internal.h"
+
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t HashCharacter(const jnaCharacter* c, uint64_t hash)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        const jnaJoint* joint = &c->joints[j];
+        hash = jnaHash(&joint->parent, sizeof(joint->parent), hash);
+        hash = jnaHash(joint->translation, sizeof(joint->translation), hash);
+        hash = jnaHash(joint->rotation, sizeof(joint->rotation), hash);
+        hash = jnaHash(joint->scale, sizeof(joint->scale), hash);
+        hash = jnaHash(joint->inverseBind, sizeof(joint->inverseBind), hash);
+    }
+    hash = jnaHash(c->positions, (size_t)c->vertexCount * 3 * sizeof(float), hash);
+    return jnaHash(c->influences, (size_t)c->vertexCount * sizeof(*c->influences), hash);
+}
+
+static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
+{
+    size_t nodes = (size_t)v->nodeCount, elements = (size_t)v->tetrahedronCount, skin = (size_t)v->vertexCount;
+    size_t influences = (size_t)v->rowStarts[nodes];
+    hash = jnaHash(v->nodes, nodes * 3 * sizeof(double), hash);
+    hash = jnaHash(v->tetrahedra, elements * 4 * sizeof(int32_t), hash);
+    hash = jnaHash(v->skinTetrahedra, skin * sizeof(int32_t), hash);
+    hash = jnaHash(v->skinWeights, skin * 4 * sizeof(double), hash);
+    hash = jnaHash(v->skinOffsets, skin * 3 * sizeof(double), hash);
+    hash = jnaHash(v->rowStarts, (nodes + 1) * sizeof(int32_t), hash);
+    hash = jnaHash(v->joints, influences * sizeof(uint16_t), hash);
+    hash = jnaHash(v->weights, influences * sizeof(float), hash);
+    hash = jnaHash(v->heldBy, nodes * sizeof(int32_t), hash);
+    hash = jnaHash(v->holdStrength, (size_t)v->jointCount * sizeof(float), hash);
+    hash = jnaHash(v->regions, elements, hash);
+    return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
+}
+
+static uint64_t HashSettings(const jnaFleshDef* def, uint64_t hash)
+{
+    const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
+        def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
+    hash = jnaHash(numbers, sizeof(numbers), hash);
+    return jnaHash(jnVersion(), strlen(jnVersion()), hash);
+}
+
+// Bones and materials are made by another verb: those of a manifest that was edited since would be silently old.
+static jnResult CheckInside(const jnaSimulation* s, jnError* error)
+{
+    const jnaVolume* v = &s->volume;
+    if (v->rowStarts == NULL || v->joints == NULL || v->weights == NULL || v->heldBy == NULL ||
+        v->holdStrength == NULL || v->regions == NULL || v->materials == NULL) {
+        return jnFail(error, jn_badData, "%s: its flesh has no bones or materials; run jounce tetrahedralize first",
+            s->workspace);
+    }
+    if (v->vertexCount != s->character.vertexCount || v->jointCount != s->character.jointCount) {
+        return jnFail(error, jn_badData, "%s: its flesh is that of another character; run jounce tetrahedralize again",
+            s->workspace);
+    }
+    jnaVolume fresh = *v;
+    fresh.heldBy = NULL;
+    fresh.holdStrength = NULL;
+    fresh.regions = NULL;
+    fresh.materials = NULL;
+    jnResult result = jnaVolume_PlaceBones(&fresh, &s->character, &s->manifest, NULL, NULL, error);
+    result = result == jn_ok ? jnaVolume_FillMaterials(&fresh, &s->character, &s->manifest, error) : result;
+    if (result == jn_ok &&
+        (fresh.materialCount != v->materialCount ||
+            memcmp(fresh.heldBy, v->heldBy, (size_t)v->nodeCount * sizeof(int32_t)) != 0 ||
+            memcmp(fresh.holdStrength, v->holdStrength, (size_t)v->jointCount * sizeof(float)) != 0 ||
+            memcmp(fresh.regions, v->regions, (size_t)v->tetrahedronCount) != 0 ||
+            memcmp(fresh.materials, v->materials, (size_t)v->materialCount * sizeof(*v->materials)) != 0)) {
+        result = jnFail(error, jn_badData,
+            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", s->workspace);
+    }
+    free(fresh.heldBy);
+    free(fresh.holdStrength);
+    free(fresh.regions);
+    free(fresh.materials);
+    return result;
+}
+
+static jnResult LoadClips(jnaSimulation* s, jnError* error)
+{
+    size_t count = (size_t)s->manifest.clipCount;
+    s->clips = calloc(count + 1, sizeof(*s->clips));
+    s->roles = calloc(count + 1, sizeof(*s->roles));
+    jnResult result =
+        s->clips != NULL && s->roles != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", s->workspace);
+    for (size_t i = 0; result == jn_ok && i < count; ++i) {
+        s->roles[i] = s->manifest.clips[i].role;
+        result = jnaLoadClip(s->workspace, s->manifest.clips[i].name, &s->character, &s->clips[i], error);
+    }
+    return result;
+}
+
+jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    *simulation = NULL;
+    jnaSimulation* s = calloc(1, sizeof(*s));
+    if (s == NULL || (s->workspace = strdup(workspace)) == NULL) {
+        free(s);
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    }
+    pthread_mutex_init(&s->mutex, NULL);
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &s->manifest, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &s->character, error) : result;
+    result = result == jn_ok ? LoadClips(s, error) : result;
+    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    result = result == jn_ok ? CheckInside(s, error) : result;
+    if (result != jn_ok) {
+        jnaCloseSimulation(s);
+        return result;
+    }
+    s->fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
+    s->hash = HashSettings(&s->fleshDef, HashVolume(&s->volume, HashCharacter(&s->character, 0)));
+    s->solve = jnaFleshSolve(s);
+    *simulation = s;
+    return jn_ok;
+}
+
+void jnaCloseSimulation(jnaSimulation* s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (int i = 0; s->clips != NULL && i < s->manifest.clipCount; ++i) {
+        jnaDestroyClip(&s->clips[i]);
+    }
+    free(s->clips);
+    free(s->roles);
+    jnaDestroyFlesh(s->flesh);
+    jnaDestroyManifest(&s->manifest);
+    jnaDestroyCharacter(&s->character);
+    jnaDestroyVolume(&s->volume);
+    pthread_mutex_destroy(&s->mutex);
+    free(s->workspace);
+    free(s);
+}
+
+int jnaSimulation_FindClip(const jnaSimulation* s, const char* name)
+{
+    for (int i = 0; i < s->manifest.clipCount; ++i) {
+        if (strcmp(s->manifest.clips[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int jnaSimulation_ClipCount(const jnaSimulation* s)
+{
+    return s->manifest.clipCount;
+}
+
+const jnaClip* jnaSimulation_Clip(const jnaSimulation* s, int index)
+{
+    return &s->clips[index];
+}
+
+// Poses by hand, from the file that the manifest names.
+static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray array;
+    *count = 0;
+    *rotations = NULL;
+    if (s->manifest.poses.file == NULL) {
+        return jn_ok;
+    }
+    jnResult result = jnaJoinPath(s->workspace, s->manifest.poses.file, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    bool fits = (array.scalar == jna_float32 || array.scalar == jna_float64) && array.dimensions == 3 &&
+                array.shape[1] == (size_t)s->character.jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
+    *rotations = fits ? malloc(array.count * sizeof(float) + 1) : NULL;
+    if (!fits) {
+        char text[96];
+        jnaArray_Describe(&array, text, sizeof(text));
+        result = jnFail(
+            error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text, s->character.jointCount);
+    } else if (*rotations == NULL) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    } else {
+        *count = (int)array.shape[0];
+        for (size_t i = 0; i < array.count; ++i) {
+            (*rotations)[i] = (float)jnaArray_Get(&array, i);
+        }
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+jnResult jnaSimulation_SamplePoses(
+    const jnaSimulation* s, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
+{
+    jnaPoseDef def = jnaDefaultPoseDef(&s->character);
+    float* hand;
+    jnResult result = ReadHand(s, &def.handCount, &hand, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    def.clipCount = s->manifest.clipCount;
+    def.clips = s->clips;
+    def.roles = s->roles;
+    def.hand = hand;
+    def.count = count > 0 ? count : jnaManifest_PoseCount(&s->manifest);
+    def.random = s->manifest.poses.random;
+    def.fromClips = s->manifest.poses.fromClips;
+    def.heldOut = s->manifest.poses.heldOut;
+    def.limitsOfAll = !s->manifest.poses.limitsOfTrain;
+    def.widen = s->manifest.poses.widen;
+    def.seed = (uint64_t)s->manifest.poses.seed;
+    result = jnaCreatePoses(&def, poses, notes, error);
+    free(hand);
+    return result;
+}

@@ -1,0 +1,377 @@
+// The volume of a workspace as two stages: "volume" makes the tetrahedra, "inside" what lives in them: weights, bones,
+// materials, a picture of the bones, and how many tetrahedra skinning alone turns inside out over the clips.
+//
+// They are apart because the mesher is slow and bones and materials are what a person tries out. Saving a new mesh
+// removes what was inside the old one, so that a run that ends between the two is taken up where it ended.
+#include "mesh_internal.h"
+
+#include "jounce-author/inside.h"
+
+#include "workspace/workspace_internal.h"
+
+#include "internal.h"
+
+#include <jansson.h>
+#include <unistd.h>
+
+// Frames of a clip that are skinned for the count; they are spread evenly.
+enum { SAMPLED_FRAMES = 32 };
+
+/// All that the stage "inside" reads and makes.
+typedef struct Inside {
+    const char* workspace;
+    const jnaCharacter* character;
+    jnaManifest manifest;
+    jnaVolume volume;
+    jnaBoneList bones;
+    jnaNotes notes; // of this stage alone: kept in inside.json
+    json_t* clips;  // what skinning inverts
+    char* settings; // text of the manifest's sections
+    char** inputs;  // [inputCount], owned
+    int inputCount;
+} Inside;
+
+static void DescribeMeshSettings(const jnaVolumeDef* def, char* text, size_t size)
+{
+    snprintf(text, size, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method, def->edge,
+        def->nodes, def->keepInner, def->improve);
+}
+
+// The manifest's sections "bones" and "materials", every value of them.
+static char* DescribeInsideSettings(const jnaManifest* m)
+{
+    char* text = NULL;
+    size_t size = 0;
+    FILE* stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    fprintf(stream, "material %.17g %.17g %.17g\n", m->materials.young, m->materials.poisson, m->materials.density);
+    fprintf(stream, "fat %.17g %.17g %.17g %.17g\n", m->materials.fatDepth, m->materials.fat.youngFactor,
+        m->materials.fat.densityFactor, m->materials.fat.poisson);
+    for (int i = 0; i < m->materials.jointCount; ++i) {
+        const jnaManifestFlesh* f = &m->materials.joints[i];
+        fprintf(stream, "flesh %s\n%.17g %.17g %.17g\n", f->joint, f->youngFactor, f->densityFactor, f->poisson);
+    }
+    fprintf(stream, "bones %d %.17g\n", (int)m->bones.hold, m->bones.stiffness);
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        const jnaManifestBone* b = &m->bones.joints[i];
+        fprintf(stream, "bone %s\n%.17g %d %.17g\n", b->joint, b->share, (int)b->hold, b->stiffness);
+    }
+    bool failed = ferror(stream) != 0;
+    if (fclose(stream) != 0 || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void DestroyInside(Inside* inside)
+{
+    for (int i = 0; i < inside->inputCount && inside->inputs != NULL; ++i) {
+        free(inside->inputs[i]);
+    }
+    free(inside->inputs);
+    free(inside->settings);
+    json_decref(inside->clips);
+    jnaDestroyNotes(&inside->notes);
+    jnaDestroyBoneList(&inside->bones);
+    jnaDestroyVolume(&inside->volume);
+    jnaDestroyManifest(&inside->manifest);
+}
+
+static bool FileIsThere(const char* workspace, const char* file)
+{
+    char path[JNA_PATH_LENGTH];
+    return jnaJoinPath(workspace, file, path, NULL) == jn_ok && access(path, R_OK) == 0;
+}
+
+// Clips that the manifest names but nobody imported yet are no input; they become one once they are there.
+static bool ListInputs(Inside* inside)
+{
+    static const char* const fixed[] = {"character/positions.npy", "character/weld.npy", "character/joints.npy",
+        "character/weights.npy", "character/character.json", "volume/nodes.npy", "volume/tetrahedra.npy",
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
+    static const char* const clipFiles[] = {"clip.json", "rotations.npy", "translations.npy", "scales.npy"};
+    enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), PER_CLIP = sizeof(clipFiles) / sizeof(clipFiles[0]) };
+    inside->inputs = calloc(FIXED + PER_CLIP * (size_t)inside->manifest.clipCount, sizeof(char*));
+    if (inside->inputs == NULL) {
+        return false;
+    }
+    for (int i = 0; i < FIXED; ++i) {
+        inside->inputs[inside->inputCount] = strdup(fixed[i]);
+        if (inside->inputs[inside->inputCount++] == NULL) {
+            return false;
+        }
+    }
+    for (int i = 0; i < PER_CLIP * inside->manifest.clipCount; ++i) {
+        char file[JNA_NAME_LENGTH + 64];
+        snprintf(file, sizeof(file), "clips/%s/%s", inside->manifest.clips[i / PER_CLIP].name, clipFiles[i % PER_CLIP]);
+        if (FileIsThere(inside->workspace, file)) {
+            inside->inputs[inside->inputCount] = strdup(file);
+            if (inside->inputs[inside->inputCount++] == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static jnResult OpenInside(const char* workspace, const jnaCharacter* character, Inside* inside, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    *inside = (Inside){.workspace = workspace, .character = character};
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &inside->manifest, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    inside->settings = DescribeInsideSettings(&inside->manifest);
+    inside->clips = json_array();
+    return inside->settings != NULL && inside->clips != NULL && ListInputs(inside)
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+}
+
+static jnResult CountOneClip(Inside* inside, const char* name, jnError* error)
+{
+    jnaClip clip;
+    jnResult result = jnaLoadClip(inside->workspace, name, inside->character, &clip, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    int every = 1 + (clip.frameCount - 1) / SAMPLED_FRAMES, sampled = 1 + (clip.frameCount - 1) / every;
+    int* counts = jnaAllocate(sampled, sizeof(*counts));
+    result = counts != NULL ? jnaVolume_CountInversions(&inside->volume, inside->character, &clip, every, counts, error)
+                            : jnFail(error, jn_outOfMemory, "out of memory for %d frames", sampled);
+    if (result == jn_ok) {
+        int worst = 0;
+        double sum = 0;
+        for (int i = 0; i < sampled; ++i) {
+            worst = counts[i] > counts[worst] ? i : worst;
+            sum += counts[i];
+        }
+        double all = inside->volume.tetrahedronCount > 0 ? inside->volume.tetrahedronCount : 1;
+        json_array_append_new(inside->clips,
+            json_pack("{s:s, s:i, s:i, s:f, s:f, s:i}", "name", name, "frames", clip.frameCount, "sampled", sampled,
+                "mean_share", sum / sampled / all, "worst_share", counts[worst] / all, "worst_frame", every * worst));
+    }
+    free(counts);
+    jnaDestroyClip(&clip);
+    return result;
+}
+
+static jnResult CountClips(Inside* inside, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; i < inside->manifest.clipCount && result == jn_ok; ++i) {
+        const char* name = inside->manifest.clips[i].name;
+        char file[JNA_NAME_LENGTH + 64];
+        snprintf(file, sizeof(file), "clips/%s/clip.json", name);
+        if (FileIsThere(inside->workspace, file)) {
+            result = CountOneClip(inside, name, error);
+        } else {
+            jnaNotes_Add(&inside->notes, "clip '%s' is not imported yet; jounce build does that", name);
+        }
+    }
+    return result;
+}
+
+static json_t* DescribeJoints(const Inside* inside)
+{
+    const jnaVolume* v = &inside->volume;
+    int* held = jnaAllocate(inside->character->jointCount + 1, sizeof(*held));
+    if (held == NULL) {
+        return NULL;
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        held[v->heldBy[n] + 1]++;
+    }
+    json_t* joints = json_array();
+    for (int j = 0; j < inside->character->jointCount; ++j) {
+        json_array_append_new(joints,
+            json_pack("{s:s, s:i, s:s, s:f}", "name", inside->character->joints[j].name, "held", held[j + 1], "hold",
+                v->holdStrength[j] > 0 ? "spring" : "dirichlet", "stiffness", (double)v->holdStrength[j]));
+    }
+    free(held);
+    return joints;
+}
+
+static json_t* DescribeVector(const double* values, int count)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < count; ++i) {
+        json_array_append_new(list, json_real(values[i]));
+    }
+    return list;
+}
+
+static json_t* DescribeBones(const Inside* inside)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < inside->bones.count; ++i) {
+        const jnaBone* b = &inside->bones.bones[i];
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "joint",
+                                        inside->character->joints[b->joint].name, "from", DescribeVector(b->ends[0], 3),
+                                        "to", DescribeVector(b->ends[1], 3), "across", DescribeVector(b->axes[0], 6),
+                                        "radii", DescribeVector(b->radii[0], 4), "caps", DescribeVector(b->caps, 2)));
+    }
+    return list;
+}
+
+static json_t* DescribeMaterials(const jnaVolume* v)
+{
+    json_t* list = json_array();
+    for (int m = 0; m < v->materialCount; ++m) {
+        int count = 0;
+        double volume = 0;
+        for (int t = 0; t < v->tetrahedronCount; ++t) {
+            if (v->regions[t] == m) {
+                count++;
+                const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+                volume += jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
+                              v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
+                          6;
+            }
+        }
+        const jnaMaterial* material = &v->materials[m];
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:f, s:i, s:f}", "young", material->young, "poisson", material->poisson,
+                      "density", material->density, "tetrahedra", count, "volume", volume));
+    }
+    return list;
+}
+
+static jnResult SaveInside(Inside* inside, jnError* error)
+{
+    json_t *notes = json_array(), *root = NULL;
+    for (int i = 0; i < inside->notes.count; ++i) {
+        json_array_append_new(notes, json_string(inside->notes.lines[i]));
+    }
+    int held = 0;
+    for (int n = 0; n < inside->volume.nodeCount; ++n) {
+        held += inside->volume.heldBy[n] >= 0;
+    }
+    root = json_pack("{s:i, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "held", held, "joints", DescribeJoints(inside),
+        "bones", DescribeBones(inside), "materials", DescribeMaterials(&inside->volume), "clips", inside->clips,
+        "notes", notes);
+    jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
+                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
+    json_decref(root);
+    return result;
+}
+
+// Seconds since the last call.
+static double Lap(double* start)
+{
+    double now = jnaNow(), lap = now - *start;
+    *start = now;
+    return lap;
+}
+
+static jnResult SaveAll(Inside* inside, jnError* error)
+{
+    char picture[JNA_PATH_LENGTH];
+    jnResult result = jnaSaveVolume(inside->workspace, &inside->volume, NULL, error);
+    result = result == jn_ok ? jnaJoinPath(inside->workspace, "volume/bones.png", picture, error) : result;
+    if (result == jn_ok) {
+        result = jnaPictureBones(&inside->volume, inside->character, &inside->bones, picture, error);
+    }
+    return result == jn_ok ? SaveInside(inside, error) : result;
+}
+
+static jnResult MakeInside(Inside* inside, jnaVolumeReport* report, jnError* error)
+{
+    jnaVolume* v = &inside->volume;
+    const jnaCharacter* c = inside->character;
+    const jnaWeightsDef def = jnaDefaultWeightsDef();
+    double start = jnaNow();
+    jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
+    report->time.weights = Lap(&start);
+    if (result == jn_ok) {
+        result = jnaVolume_PlaceBones(v, c, &inside->manifest, &inside->bones, &inside->notes, error);
+    }
+    report->time.bones = Lap(&start);
+    result = result == jn_ok ? jnaVolume_FillMaterials(v, c, &inside->manifest, error) : result;
+    report->time.materials = Lap(&start);
+    result = result == jn_ok ? CountClips(inside, error) : result;
+    report->time.clips = Lap(&start);
+    result = result == jn_ok ? SaveAll(inside, error) : result;
+    report->time.save = Lap(&start);
+    return result;
+}
+
+static jnResult UpdateInside(const char* workspace, const jnaCharacter* character, bool force, jnaVolumeReport* report,
+    jnaNotes* notes, jnError* error)
+{
+    static const char* const outputs[] = {"volume/inside.json", "volume/bones.png", "volume/row_starts.npy",
+        "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
+        "volume/regions.npy", "volume/materials.npy"};
+    Inside inside;
+    bool stale = true;
+    jnResult result = OpenInside(workspace, character, &inside, error);
+    const jnaStage stage = {"inside", inside.inputCount, (const char* const*)inside.inputs, inside.settings,
+        sizeof(outputs) / sizeof(outputs[0]), outputs};
+    result = result == jn_ok ? jnaStage_IsStale(workspace, &stage, &stale, NULL, error) : result;
+    report->insideMade = stale || force;
+    if (result == jn_ok && report->insideMade) {
+        result = jnaLoadVolume(workspace, &inside.volume, error);
+        result = result == jn_ok ? MakeInside(&inside, report, error) : result;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
+    }
+    for (int i = 0; i < inside.notes.count; ++i) {
+        jnaNotes_Add(notes, "%s", inside.notes.lines[i]);
+    }
+    DestroyInside(&inside);
+    return result;
+}
+
+static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character, const jnaVolumeDef* def, bool force,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+{
+    static const char* const inputs[] = {
+        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
+    static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
+    char settings[256];
+    DescribeMeshSettings(def, settings, sizeof(settings));
+    const jnaStage stage = {"volume", 4, inputs, settings, 6, outputs};
+    jnaVolume volume = {0};
+    bool stale = true;
+    jnResult result = jnaStage_IsStale(workspace, &stage, &stale, NULL, error);
+    stale = stale || force;
+    if (result == jn_ok && stale) {
+        result = jnaCreateVolume(character, def, &volume, report, notes, error);
+        result = result == jn_ok ? jnaSaveVolume(workspace, &volume, report, error) : result;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
+    } else if (result == jn_ok) {
+        result = jnaLoadVolume(workspace, &volume, error);
+        *report = (jnaVolumeReport){.method = volume.method};
+        if (result == jn_ok) {
+            report->after = jnaMeasureMesh(volume.nodeCount, volume.nodes, volume.tetrahedronCount, volume.tetrahedra);
+        }
+    }
+    report->meshMade = stale;
+    jnaDestroyVolume(&volume);
+    return result;
+}
+
+jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+{
+    jnaVolumeReport local;
+    report = report != NULL ? report : &local;
+    *report = (jnaVolumeReport){0};
+    jnaCharacter character;
+    jnResult result = jnaLoadCharacter(workspace, &character, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = UpdateMesh(workspace, &character, def, force, report, notes, error);
+    result = result == jn_ok ? UpdateInside(workspace, &character, force, report, notes, error) : result;
+    if (made != NULL) {
+        *made = report->meshMade || report->insideMade;
+    }
+    jnaDestroyCharacter(&character);
+    return result;
+}

@@ -1,0 +1,142 @@
+// jounce audit: are the solved shapes a function of the pose alone?
+#include "cli.h"
+
+#include "jounce-author/simulate.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+// Surfaces closer than this are the same solution, metres: the solver's tolerance leaves 0.1 to 0.2 mm.
+static const double SAME = 1e-3;
+
+static bool Watch(const jnaJobProgress* p, void* user)
+{
+    return jncShowCount(user, p->done, p->total, p->solved, "");
+}
+
+static int Compare(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+typedef struct Spread {
+    double median, most;
+    int different; // poses
+} Spread;
+
+// Of the poses whose both ways converged. scratch: [count].
+static Spread Measure(const jnaAuditPose* poses, int count, int way, double* scratch)
+{
+    int used = 0;
+    Spread spread = {0};
+    for (int i = 0; i < count; ++i) {
+        if (poses[i].converged[0] && poses[i].converged[way]) {
+            scratch[used] = way == 1 ? poses[i].finer : poses[i].direct;
+            spread.different += scratch[used++] > SAME;
+        }
+    }
+    qsort(scratch, (size_t)used, sizeof(double), Compare);
+    if (used > 0) {
+        spread.median = scratch[used / 2];
+        spread.most = scratch[used - 1];
+    }
+    return spread;
+}
+
+static void PrintTable(const jnaAuditPose* poses, int count, const Spread spreads[2])
+{
+    static const char* const ways[] = {"twice the steps", "directly from skinning"};
+    int failed[3] = {0};
+    for (int i = 0; i < count; ++i) {
+        for (int way = 0; way < 3; ++way) {
+            failed[way] += !poses[i].converged[way];
+        }
+    }
+    printf("%d poses; the standard path failed on %d\n", count, failed[0]);
+    for (int way = 0; way < 2; ++way) {
+        printf("  %-22s differs by %.3f mm in the median, %.3f mm at most; %d poses by more than %.0f mm; %d failed\n",
+            ways[way], 1e3 * spreads[way].median, 1e3 * spreads[way].most, spreads[way].different, 1e3 * SAME,
+            failed[way + 1]);
+    }
+    for (int i = 0; i < count; ++i) {
+        const jnaAuditPose* p = &poses[i];
+        if (p->finer > SAME || p->direct > SAME) {
+            printf("    pose %d: %.1f mm with %d steps instead of %d, %.1f mm from skinning\n", p->pose, 1e3 * p->finer,
+                p->pathSteps[1], p->pathSteps[0], 1e3 * p->direct);
+        }
+    }
+}
+
+static void PrintJson(const jnaAuditPose* poses, int count, const Spread spreads[2])
+{
+    json_t* list = json_array();
+    for (int i = 0; i < count; ++i) {
+        const jnaAuditPose* p = &poses[i];
+        json_array_append_new(
+            list, json_pack("{s:i, s:i, s:i, s:f, s:f, s:[bbb], s:[iii]}", "pose", p->pose, "clip", p->clip, "frame",
+                      p->frame, "finer", p->finer, "direct", p->direct, "converged", p->converged[0], p->converged[1],
+                      p->converged[2], "path_steps", p->pathSteps[0], p->pathSteps[1], p->pathSteps[2]));
+    }
+    json_t* root = json_pack("{s:{s:f, s:f, s:i}, s:{s:f, s:f, s:i}, s:o}", "finer", "median", spreads[0].median,
+        "most", spreads[0].most, "different", spreads[0].different, "direct", "median", spreads[1].median, "most",
+        spreads[1].most, "different", spreads[1].different, "poses", list);
+    json_dumpf(root, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(root);
+}
+
+int jncAudit(int argc, char** argv)
+{
+    static const jncUsage usage = {"jounce audit WORKSPACE [--poses N]",
+        "Solves some training poses along the standard path, along one of twice the steps and directly from skinning, "
+        "and\n"
+        "tells how far the surfaces lie apart. Equilibria are not unique: what differs shows how much the labels owe "
+        "to the\n"
+        "path that all of them share. Nothing is written.\n",
+        "  jounce audit hero --poses 40\n"};
+    const char* workspace = NULL;
+    long count = 20, threads = 0;
+    bool json = false;
+    const jncOption options[] = {{.name = "WORKSPACE",
+                                     .kind = jnc_text,
+                                     .value = &workspace,
+                                     .help = "folder of the character",
+                                     .required = true},
+        {.name = "--poses",
+            .kind = jnc_integer,
+            .value = &count,
+            .argument = "N",
+            .help = "how many, from the beginning of the training poses (20)",
+            .range = {1, 1e6}},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .help = "poses at the same time (all cores)",
+            .range = {1, 1024}},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print every pose as JSON"}, {0}};
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    jnError error = {jn_outOfMemory, "out of memory"};
+    jnaSimulation* simulation = NULL;
+    jnaAuditPose* poses = calloc((size_t)count, sizeof(*poses));
+    double* scratch = calloc((size_t)count, sizeof(*scratch));
+    jnResult result =
+        poses != NULL && scratch != NULL ? jnaOpenSimulation(workspace, &simulation, &error) : jn_outOfMemory;
+    if (result == jn_ok) {
+        jncProgress progress = jncBeginProgress("audit");
+        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, Watch, &progress, &error);
+        jncEndProgress(&progress);
+    }
+    if (result == jn_ok) {
+        const Spread spreads[2] = {Measure(poses, (int)count, 1, scratch), Measure(poses, (int)count, 2, scratch)};
+        (json ? PrintJson : PrintTable)(poses, (int)count, spreads);
+    }
+    free(poses);
+    free(scratch);
+    jnaCloseSimulation(simulation);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

@@ -1,0 +1,25 @@
+// What jounce picture draws from: a character, a clip, and the surface at the frames that are wanted.
+#pragma once
+
+#include "jounce-author/character.h"
+
+enum { JNC_MAX_PANELS = 24 };
+
+/// Where the surface comes from and how far it is taken.
+typedef struct jncScene {
+    const char* workspace; // NULL: the built-in figure
+    const char* clip;      // NULL: the rest pose
+    double rate;           // of the figure's clips
+    bool dynamic;          // with the springs of the workspace's character file
+    jnaCharacter character;
+    jnaClip motion; // frameCount 0 in the rest pose
+} jncScene;
+
+/// Loads character and clip; the fields above them are set by the caller. Destroy it whatever comes back.
+jnResult jncScene_Load(jncScene* scene, jnError* error);
+void jncScene_Destroy(jncScene* scene);
+
+/// The surface at some frames: positions[i], [vertexCount][3], allocated by this call, is that of frames[i].
+/// offsets[i], [vertexCount], is how far each vertex is from its skinned place, in metres; NULL: not wanted.
+jnResult jncScene_Pose(
+    const jncScene* scene, const int* frames, int count, float** positions, float** offsets, jnError* error);

@@ -1,0 +1,431 @@
+// jounce simulate: the flesh in training poses and in clips, by threads, runs and machines.
+#include "cli.h"
+
+#include "ranks.h"
+
+#include "jounce-author/simulate.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+// More failed poses than this share are told loudly.
+static const double MOST_FAILED = 0.01;
+
+/// What was asked for on the line.
+typedef struct Request {
+    const char* workspace;
+    bool poses, dynamic, allClips, merge, force, json;
+    long poseCount, first, frames, threads;
+    jncList clips;
+    int part, parts;
+} Request;
+
+/// One job of it, and what became of it.
+typedef struct Done {
+    char what[JNA_NAME_LENGTH + 32];
+    char path[JNA_NAME_LENGTH + 64]; // inside the workspace
+    const char* unit;
+    int count;
+    jnaJobReport report;
+} Done;
+
+typedef struct Run {
+    const Request* request;
+    jnaSimulation* simulation;
+    jncRanks ranks;
+    jncProgress progress;
+    jnaNotes notes;
+    int doneCount;
+    Done done[JNC_MAX_REPEATS + 1];
+} Run;
+
+static bool Watch(const jnaJobProgress* p, void* user)
+{
+    Run* run = user;
+    const char* more = p->waiting ? ", waiting for another run" : "";
+    if (run->ranks.size > 1) {
+        // Rank 0 knows what all have been given.
+        int given = 16 * jncRanks_HandedOut(&run->ranks), there = p->done - p->solved;
+        given = given < p->total ? given : p->total;
+        return run->ranks.rank > 0 ||
+               jncShowCount(&run->progress, given, p->total, given > there ? given - there : 0, more);
+    }
+    return jncShowCount(&run->progress, p->done, p->total, p->solved, more);
+}
+
+static jnaSimulateDef DefOf(Run* run)
+{
+    const Request* r = run->request;
+    jnaSimulateDef def = jnaDefaultSimulateDef();
+    def.threads = (int)r->threads;
+    def.part = r->part;
+    def.parts = r->parts;
+    def.force = r->force;
+    def.watch = Watch;
+    def.watchUser = run;
+    if (r->merge) {
+        // A part that has no shard.
+        def.parts = INT_MAX;
+        def.part = INT_MAX - 1;
+    }
+    if (run->ranks.size > 1) {
+        def.threads = r->threads > 0 ? (int)r->threads : 1;
+        def.workOnly = true;
+        def.next = run->ranks.queued ? jncRanks_Next : NULL;
+        def.nextUser = &run->ranks;
+        def.part = run->ranks.queued ? 0 : run->ranks.rank;
+        def.parts = run->ranks.queued ? 1 : run->ranks.size;
+    }
+    return def;
+}
+
+// Which job: poses, or one clip frame by frame.
+typedef struct Piece {
+    const jnaClipRange* range; // NULL: poses
+    jnaJobReport* report;
+} Piece;
+
+static jnResult RunPiece(Run* run, const Piece* piece, const jnaSimulateDef* def, jnError* error)
+{
+    return piece->range != NULL ? jnaSimulateClip(run->simulation, piece->range, def, piece->report, error)
+                                : jnaSimulatePoses(run->simulation, (int)run->request->poseCount, def, piece->report,
+                                      run->notes.count == 0 ? &run->notes : NULL, error);
+}
+
+// All ranks work on the shards; then rank 0 alone looks after what is left, and merges.
+static jnResult Share(Run* run, const Piece* piece, jnError* error)
+{
+    jnaSimulateDef def = DefOf(run);
+    jncRanks_Open(&run->ranks);
+    jnResult result = RunPiece(run, piece, &def, error);
+    jncRanks_Close(&run->ranks);
+    if (run->ranks.size == 1) {
+        return result;
+    }
+    bool all = jncRanks_All(&run->ranks, result == jn_ok);
+    int solved = piece->report->solved;
+    if (all && run->ranks.rank == 0) {
+        def.next = NULL;
+        def.part = 0;
+        def.parts = 1;
+        def.workOnly = false;
+        result = RunPiece(run, piece, &def, error);
+        piece->report->solved += solved;
+    } else if (!all && result == jn_ok) {
+        *error = (jnError){jn_ioFailed, "another rank failed; what is done stays, the same command goes on from there"};
+        result = jn_ioFailed;
+    }
+    return result;
+}
+
+static Done* AddDone(Run* run, const char* unit)
+{
+    Done* done = &run->done[run->doneCount++];
+    *done = (Done){.unit = unit};
+    return done;
+}
+
+static jnResult RunPoses(Run* run, jnError* error)
+{
+    Done* done = AddDone(run, "poses");
+    snprintf(done->what, sizeof(done->what), "poses");
+    snprintf(done->path, sizeof(done->path), "poses/poses.json");
+    run->progress = jncBeginProgress("poses");
+    jnResult result = Share(run, &(Piece){NULL, &done->report}, error);
+    jncEndProgress(&run->progress);
+    return result;
+}
+
+static jnResult RunClips(Run* run, int count, const jnaClipRange* ranges, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < count; ++i) {
+        const char* name = jnaSimulation_Clip(run->simulation, ranges[i].clip)->name;
+        Done* done = AddDone(run, "frames");
+        snprintf(done->what, sizeof(done->what), "%s, quasistatic", name);
+        snprintf(done->path, sizeof(done->path), "motion/%s/quasistatic.json", name);
+        run->progress = jncBeginProgress(name);
+        result = Share(run, &(Piece){&ranges[i], &done->report}, error);
+        jncEndProgress(&run->progress);
+    }
+    return result;
+}
+
+static jnResult RunMotions(Run* run, int count, const jnaClipRange* ranges, jnError* error)
+{
+    jnaJobReport reports[JNC_MAX_REPEATS];
+    jnaSimulateDef def = DefOf(run);
+    run->progress = jncBeginProgress("frames");
+    jncRanks_Open(&run->ranks);
+    jnResult result = jnaSimulateMotions(run->simulation, count, ranges, &def, reports, error);
+    jncRanks_Close(&run->ranks);
+    jncEndProgress(&run->progress);
+    bool all = jncRanks_All(&run->ranks, result == jn_ok);
+    if (!all && result == jn_ok) {
+        *error = (jnError){jn_ioFailed, "another rank failed; what is done stays, the same command goes on from there"};
+        result = jn_ioFailed;
+    }
+    for (int i = 0; i < count; ++i) {
+        const char* name = jnaSimulation_Clip(run->simulation, ranges[i].clip)->name;
+        Done* done = AddDone(run, "frames");
+        snprintf(done->what, sizeof(done->what), "%s, dynamic", name);
+        snprintf(done->path, sizeof(done->path), "motion/%s/dynamic.json", name);
+        done->report = reports[i];
+    }
+    return result;
+}
+
+// The clips that were asked for, each once. Returns their number or -1 with an error.
+static int ListClips(const Run* run, jnaClipRange* ranges, jnError* error)
+{
+    const Request* r = run->request;
+    int count = 0, known = jnaSimulation_ClipCount(run->simulation);
+    for (int i = 0; r->allClips && i < known && count < JNC_MAX_REPEATS; ++i) {
+        ranges[count++] = (jnaClipRange){i, (int)r->first, 0};
+    }
+    for (int i = 0; i < r->clips.count; ++i) {
+        int clip = jnaSimulation_FindClip(run->simulation, r->clips.words[i]);
+        bool twice = r->allClips;
+        for (int k = 0; k < count; ++k) {
+            twice = twice || ranges[k].clip == clip;
+        }
+        if (clip < 0) {
+            error->code = jn_badArgument;
+            snprintf(
+                error->message, sizeof(error->message), "%.200s: has no clip '%.64s'", r->workspace, r->clips.words[i]);
+            return -1;
+        }
+        if (!twice) {
+            ranges[count++] = (jnaClipRange){clip, (int)r->first, 0};
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        int left = jnaSimulation_Clip(run->simulation, ranges[i].clip)->frameCount - (int)r->first;
+        ranges[i].count = r->frames > 0 && r->frames < left ? (int)r->frames : 0;
+    }
+    return count;
+}
+
+// The number of poses or frames and of failures, from the file that was written.
+static int CountOf(const Run* run, const Done* done)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s", run->request->workspace, done->path);
+    json_t* root = json_load_file(path, 0, NULL);
+    int count = (int)json_integer_value(json_object_get(root, "count"));
+    json_decref(root);
+    return count;
+}
+
+static bool TooManyFailed(const Done* done)
+{
+    return done->report.merged && done->report.failedCount > MOST_FAILED * done->count;
+}
+
+static void PrintDone(const Run* run, const Done* done)
+{
+    const jnaJobReport* r = &done->report;
+    printf("%s: %s: ", run->request->workspace, done->what);
+    if (r->upToDate) {
+        printf("up to date: %d %s, %d failed; --force makes them again\n", done->count, done->unit, r->failedCount);
+        return;
+    }
+    if (r->merged) {
+        printf("%d %s, %d failed", done->count, done->unit, r->failedCount);
+    } else if (r->shardCount > 0) {
+        printf("not whole yet: %d of %d shards are missing; the last run merges them", r->missingCount, r->shardCount);
+    } else {
+        printf("left to another part");
+    }
+    if (r->solved > 0 && r->seconds > 0) {
+        printf("; %d solved in %.1f s, %.0f an hour", r->solved, r->seconds, 3600 * r->solved / r->seconds);
+    }
+    putchar('\n');
+    if (r->merged && r->failedCount > 0) {
+        printf("  %s/%s lists what failed and why\n", run->request->workspace, done->path);
+    }
+}
+
+static void PrintJson(const Run* run)
+{
+    json_t *jobs = json_array(), *notes = json_array();
+    for (int i = 0; i < run->doneCount; ++i) {
+        const Done* done = &run->done[i];
+        const jnaJobReport* r = &done->report;
+        json_array_append_new(
+            jobs, json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:b, s:i, s:i, s:i, s:f}", "what", done->what, "json",
+                      done->path, "merged", r->merged, "up_to_date", r->upToDate, "count", done->count, "failed",
+                      r->failedCount, "too_many_failed", TooManyFailed(done), "solved", r->solved, "shards",
+                      r->shardCount, "missing_shards", r->missingCount, "seconds", r->seconds));
+    }
+    for (int i = 0; i < run->notes.count; ++i) {
+        json_array_append_new(notes, json_string(run->notes.lines[i]));
+    }
+    json_t* root = json_pack("{s:s, s:o, s:o}", "workspace", run->request->workspace, "jobs", jobs, "notes", notes);
+    json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+}
+
+static void Tell(Run* run)
+{
+    for (int i = 0; i < run->doneCount; ++i) {
+        Done* done = &run->done[i];
+        done->count = done->report.merged ? CountOf(run, done) : 0;
+        if (!run->request->json) {
+            PrintDone(run, done);
+        }
+        if (TooManyFailed(done)) {
+            fprintf(stderr, "jounce: warning: %s: %d of %d %s failed, more than 1 %%; look at %s/%s\n", done->what,
+                done->report.failedCount, done->count, done->unit, run->request->workspace, done->path);
+        }
+    }
+    if (run->request->json) {
+        PrintJson(run);
+    }
+    for (int i = 0; !run->request->json && i < run->notes.count; ++i) {
+        printf("  note: %s\n", run->notes.lines[i]);
+    }
+}
+
+static int Simulate(const Request* request)
+{
+    static Run run;
+    run = (Run){.request = request};
+    jncBeginRanks(&run.ranks);
+    jnError error = {0};
+    jnaClipRange ranges[JNC_MAX_REPEATS];
+    int clips = 0;
+    jnResult result = jnaOpenSimulation(request->workspace, &run.simulation, &error);
+    if (result == jn_ok) {
+        clips = ListClips(&run, ranges, &error);
+        result = clips < 0 ? jn_badArgument : jn_ok;
+    }
+    // A rank that cannot even begin must not leave the others waiting.
+    bool begun = jncRanks_All(&run.ranks, result == jn_ok);
+    if (begun && request->poses) {
+        result = RunPoses(&run, &error);
+    }
+    if (begun && result == jn_ok && clips > 0) {
+        result = request->dynamic ? RunMotions(&run, clips, ranges, &error) : RunClips(&run, clips, ranges, &error);
+    }
+    int code = JNC_DONE;
+    if (result != jn_ok) {
+        code = jncFail(&error);
+    } else if (run.ranks.rank == 0 && begun) {
+        Tell(&run);
+    }
+    code = begun ? code : JNC_FAILED;
+    jnaDestroyNotes(&run.notes);
+    jnaCloseSimulation(run.simulation);
+    jncEndRanks(&run.ranks);
+    return code;
+}
+
+// "2/5": the second of five.
+static bool ParseShard(const char* text, Request* request)
+{
+    char* end;
+    long part = strtol(text, &end, 10), parts = *end == '/' ? strtol(end + 1, &end, 10) : 0;
+    if (*end != '\0' || part < 1 || parts < part || parts > 100000) {
+        return false;
+    }
+    request->part = (int)part - 1;
+    request->parts = (int)parts;
+    return true;
+}
+
+static int CheckRequest(Request* r, const char* shard)
+{
+    if (r->dynamic && !r->allClips && r->clips.count == 0) {
+        return jncMisuse("--dynamic needs --clip NAME or --clips");
+    }
+    if (!r->poses && !r->allClips && r->clips.count == 0) {
+        return jncMisuse("say what to simulate: --poses, --clip NAME or --clips");
+    }
+    if (shard != NULL && !ParseShard(shard, r)) {
+        return jncMisuse("--shard: '%s' is not of the form 2/5, the second of five", shard);
+    }
+    if (r->merge && (shard != NULL || r->force)) {
+        return jncMisuse("--merge solves nothing; it goes without --shard and --force");
+    }
+    if (r->force && shard != NULL) {
+        return jncMisuse("--force would undo what other shards did; remove the folder by hand instead");
+    }
+    return -1;
+}
+
+int jncSimulate(int argc, char** argv)
+{
+    static const jncUsage usage = {"jounce simulate WORKSPACE --poses [N] | --clip NAME ... | --clips [--dynamic]",
+        "Solves the flesh of jounce tetrahedralize: in the training poses of the manifest (--poses), in every frame of "
+        "a clip\n"
+        "for itself (--clip), or in motion through a clip (--clip --dynamic). Surfaces go to WORKSPACE/poses and\n"
+        "WORKSPACE/motion/NAME as .npy, with a JSON of residuals, contact and what failed.\n"
+        "The work is kept in shards: a run that was stopped goes on where it was, runs at the same time share it, "
+        "other\n"
+        "machines take a part with --shard on a shared folder, and mpirun hands out shards to its processes (one "
+        "thread\n"
+        "each unless --threads says more). The arrays are the same bytes however it was done.\n",
+        "  jounce simulate hero --poses 5000\n"
+        "  jounce simulate hero --clip walk --clip jump --dynamic --frames 450\n"
+        "  jounce simulate hero --poses --shard 2/4        # the second of four machines\n"
+        "  mpirun -n 8 jounce simulate hero --poses\n"};
+    Request r = {.parts = 1};
+    const char* shard = NULL;
+    const jncOption options[] = {{.name = "WORKSPACE",
+                                     .kind = jnc_text,
+                                     .value = &r.workspace,
+                                     .help = "folder of the character",
+                                     .required = true},
+        {.name = "--poses",
+            .kind = jnc_integer,
+            .value = &r.poseCount,
+            .argument = "N",
+            .help = "training poses; N: how many (manifest: poses.count)",
+            .optional = true,
+            .given = &r.poses,
+            .range = {1, 1e7}},
+        {.name = "--clip",
+            .kind = jnc_list,
+            .value = &r.clips,
+            .argument = "NAME",
+            .help = "a clip; may be repeated",
+            .arity = 1},
+        {.name = "--clips", .kind = jnc_flag, .value = &r.allClips, .help = "all clips"},
+        {.name = "--dynamic", .kind = jnc_flag, .value = &r.dynamic, .help = "clips in motion, by backward Euler"},
+        {.name = "--first",
+            .kind = jnc_integer,
+            .value = &r.first,
+            .argument = "FRAME",
+            .help = "frame of the clips to begin at (0)",
+            .range = {0, 1e9}},
+        {.name = "--frames",
+            .kind = jnc_integer,
+            .value = &r.frames,
+            .argument = "N",
+            .help = "frames of each clip at most (all)",
+            .range = {1, 1e9}},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &r.threads,
+            .argument = "N",
+            .help = "poses, or clips in motion, at the same time (all cores)",
+            .range = {1, 1024}},
+        {.name = "--shard",
+            .kind = jnc_text,
+            .value = &shard,
+            .argument = "I/N",
+            .help = "only part I of N; the last part merges"},
+        {.name = "--merge",
+            .kind = jnc_flag,
+            .value = &r.merge,
+            .help = "solve nothing, merge the shards that are there"},
+        {.name = "--force", .kind = jnc_flag, .value = &r.force, .help = "start again, even if up to date"},
+        {.name = "--json", .kind = jnc_flag, .value = &r.json, .help = "print what was done as JSON"}, {0}};
+    int code = jncParse(argc, argv, &usage, options);
+    code = code >= 0 ? code : CheckRequest(&r, shard);
+    return code >= 0 ? code : Simulate(&r);
+}
