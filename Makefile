@@ -38,7 +38,7 @@ test: build build/sanitize/build.ninja
 	@echo "== testing sanitize"
 	@ctest --preset sanitize -j $(JOBS)
 
-# Peers are run where they are installed: python3-torch for the fit.
+# Peers are run where they are installed: python3-torch for the fit and the network.
 bench: build
 	@$(JOUNCE) bench springs
 	@echo
@@ -51,6 +51,11 @@ bench: build
 	@$(JOUNCE) bench fit --keep build/bench
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \
+	else echo "peer: skipped, python3-torch is not installed"; fi
+	@echo
+	@$(JOUNCE) bench network --keep build/bench
+	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
+		/usr/bin/python3 bench/peers/network_train_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi
 
 clean:

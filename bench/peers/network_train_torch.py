@@ -62,7 +62,7 @@ class Network(torch.nn.Module):
         for i in range(len(data.sizes) - 1):
             layer = torch.nn.Linear(int(data.sizes[i]), int(data.sizes[i + 1]))
             count = int(data.sizes[i] * data.sizes[i + 1])
-            mask = torch.from_numpy(data.mask[at:at + count].reshape(data.sizes[i], data.sizes[i + 1]).T.astype(np.float32))
+            mask = torch.from_numpy(data.mask[at:at + count].reshape(data.sizes[i], data.sizes[i + 1]).T.astype(bool).astype(np.float32))
             at += count + int(data.sizes[i + 1])
             with torch.no_grad():
                 seen = mask.sum(1, keepdim=True).clamp(min=1)

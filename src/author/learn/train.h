@@ -5,6 +5,8 @@
 #include "learn/net.h"
 #include "learn/uv_map.h"
 
+enum { JNA_SHARED_WEIGHT = 2 };
+
 /// Data, network and loss.
 typedef struct jnaProblem {
     const jnaPairs* pairs;
@@ -16,7 +18,8 @@ typedef struct jnaProblem {
     int trainCount, heldCount;
     int *train, *held; // [trainCount], [heldCount], pairs
     double scale;      // 1 over the mean square displacement: the loss is in shares of that
-    uint8_t* mask;  // [parameters], 0 for a weight that is not there
+    // [parameters], 0 for a weight that is not there, JNA_SHARED_WEIGHT into a unit that sees all joints
+    uint8_t* mask;
     float* targets;    // pca: [pairs][outputs]
     double* squares;   // pca: [outputs], mean square metres of an output off by 1
     double* residuals; // pca: [pairs], mean square metres that the components leave out

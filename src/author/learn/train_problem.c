@@ -170,7 +170,8 @@ static void MaskHidden(uint8_t* mask, int in, int out, int units, int shared)
     for (int i = 0; i < in; ++i) {
         for (int o = 0; o < out; ++o) {
             bool global = o >= out - shared;
-            mask[(size_t)i * (size_t)out + (size_t)o] = global || (i < in - shared && i / units == o / units);
+            mask[(size_t)i * (size_t)out + (size_t)o] =
+                global ? JNA_SHARED_WEIGHT : i < in - shared && i / units == o / units;
         }
     }
 }
@@ -181,8 +182,9 @@ static void MaskInputs(
     int out = n->sizes[1];
     for (int i = 0; i < n->inputCount; ++i) {
         for (int o = 0; o < out; ++o) {
-            bool near = o >= out - def->shared || Sees(p->pairs->asset, joints[o / def->hidden], n->inputs[i] / 6);
-            mask[(size_t)i * (size_t)out + (size_t)o] = near;
+            mask[(size_t)i * (size_t)out + (size_t)o] =
+                o >= out - def->shared ? JNA_SHARED_WEIGHT
+                                       : Sees(p->pairs->asset, joints[o / def->hidden], n->inputs[i] / 6);
         }
     }
 }
@@ -219,7 +221,7 @@ void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters
         for (size_t o = 0; o < biases; ++o) {
             int seen = 0;
             for (size_t i = 0; i < in; ++i) {
-                seen += p->mask[at + i * biases + o];
+                seen += p->mask[at + i * biases + o] != 0;
             }
             float scale = seen > 0 ? sqrtf((float)in / (float)seen) : 0.0f;
             for (size_t i = 0; i < in; ++i) {
