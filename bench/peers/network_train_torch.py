@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The same networks trained by PyTorch on the same data, with the same masks, loss, batches, Adam and learning rates.
 
-    jounce bench network --poses 0 --keep DIR && python3 bench/peers/network_train_torch.py DIR
+    jounce bench network --poses 0 --keep DIR && python3 bench/peers/network_train_torch.py DIR [pca] [cnn]
 
 Each is trained until its validation error is within two percent of what `jounce` reached, or for as many epochs.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-WARM_UP, LAST_RATE, TEXEL_SHARE, GOAL = 0.02, 0.005, 0.1, 1.02
+WARM_UP, LAST_RATE, TEXEL_SHARE, SHARED_DECAY, GOAL = 0.02, 0.005, 0.1, 50.0, 1.02
 BATCH = {"pca": 64, "cnn": 16}
 
 
@@ -58,15 +58,18 @@ class Data:
 class Network(torch.nn.Module):
     def __init__(self, data):
         super().__init__()
-        self.dense, self.masks, at = torch.nn.ModuleList(), [], 0
+        self.dense, self.masks, self.shared, at = torch.nn.ModuleList(), [], [], 0
         for i in range(len(data.sizes) - 1):
             layer = torch.nn.Linear(int(data.sizes[i]), int(data.sizes[i + 1]))
             count = int(data.sizes[i] * data.sizes[i + 1])
-            mask = torch.from_numpy(data.mask[at:at + count].reshape(data.sizes[i], data.sizes[i + 1]).T.astype(bool).astype(np.float32))
+            marks = data.mask[at:at + count].reshape(data.sizes[i], data.sizes[i + 1]).T
+            mask = torch.from_numpy((marks != 0).astype(np.float32))
+            self.shared.append(torch.from_numpy((marks == 2).astype(np.float32)))
             at += count + int(data.sizes[i + 1])
             with torch.no_grad():
                 seen = mask.sum(1, keepdim=True).clamp(min=1)
-                bound = torch.sqrt(6.0 / seen)
+                last = data.kind == "pca" and i + 2 == len(data.sizes)
+                bound = torch.sqrt((1.0 if last else 6.0) / seen)
                 layer.weight.copy_((torch.rand_like(layer.weight) * 2 - 1) * bound * mask)
                 layer.bias.zero_()
             self.dense.append(layer)
@@ -80,6 +83,11 @@ class Network(torch.nn.Module):
     def mask_gradients(self):
         for layer, mask in zip(self.dense, self.masks):
             layer.weight.grad *= mask
+
+    def decay_shared(self, share):
+        with torch.no_grad():
+            for layer, shared in zip(self.dense, self.shared):
+                layer.weight.mul_(1 - share * shared)
 
     def forward(self, x):
         for i, layer in enumerate(self.dense):
@@ -129,6 +137,7 @@ def train(data):
             (data.scale * (main.mean() + extra)).backward()
             network.mask_gradients()
             adam.step()
+            network.decay_shared(rate * data.decay * (SHARED_DECAY - 1))
             step += 1
         with torch.no_grad():
             best = min(best, math.sqrt(float(losses(data, network(data.inputs[data.held]), data.held, False)[0].mean())))
@@ -145,7 +154,7 @@ def train(data):
 def main():
     torch.set_num_threads(2)
     np.random.seed(1)
-    for kind in ("pca", "cnn"):
+    for kind in sys.argv[2:] or ("pca", "cnn"):
         train(Data(sys.argv[1], kind))
 
 
