@@ -48,6 +48,9 @@ bench: build
 	@echo
 	@$(JOUNCE) bench contact $(if $(wildcard ../shared/data/body.glb),--from ../shared/data/body.glb)
 	@echo
+	@$(JOUNCE) bench flesh
+	@$(if $(wildcard ../shared/data/body.glb),$(JOUNCE) bench flesh --from ../shared/data/body.glb)
+	@echo
 	@$(JOUNCE) bench fit --keep build/bench
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \

@@ -17,6 +17,9 @@ int jnbBenchFit(const char* keep);
 /// `file`: a character; NULL for the figure. `keep`: a folder for pictures of the poses; NULL for none.
 int jnbBenchContact(const char* file, const char* keep, double seconds);
 
+/// `poses`: how many random ones are solved. The others as above.
+int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds);
+
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);
 double jnbPeakProductsAvx2(void);

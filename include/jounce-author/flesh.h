@@ -80,7 +80,9 @@ size_t jnaFlesh_StateCount(const jnaFlesh* flesh);
 jnResult jnaFleshSolver_Start(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);
 
-/// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly. Nothing is remembered but
-/// the state, so that a motion can go on from a saved one.
+/// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly; a looping clip goes on from
+/// its last frame to its first, any other holds its last. Nothing is remembered but the state, so that a motion can go
+/// on from a saved one. report: residual is that of the worst substep. Fails as jnaFleshSolver_Pose does, and then
+/// leaves the state as it was.
 jnResult jnaFleshSolver_Advance(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);

@@ -24,6 +24,8 @@ typedef struct jnaSolve {
     /// One pose. effort: 0 the standard path, then finer ones. positions: [vertexCount][3].
     jnResult (*pose)(void* worker, const jnaClip* clip, int frame, int effort, float* positions, jnaFleshReport* report,
         jnError* error);
+    /// Whether a pose that failed is worth a finer path; NULL: always.
+    bool (*again)(void* worker, const jnaFleshReport* report);
     /// The first frame of a motion, then from `frame` to the next one. positions: of the frame that was reached.
     jnResult (*start)(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
         jnaFleshReport* report, jnError* error);

@@ -8,18 +8,20 @@ int jncBench(int argc, char** argv)
         .synopsis = "jounce bench [WHAT] [options]",
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
-        .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n  jounce bench network --poses 500\n",
+        .example =
+            "  jounce bench springs\n  jounce bench volume --from body.glb\n  jounce bench network --poses 500\n",
     };
-    enum { SPRINGS, CHARACTER, FIT, VOLUME, CONTACT, NETWORK };
+    enum { SPRINGS, CHARACTER, FIT, VOLUME, CONTACT, FLESH, NETWORK };
     int what = SPRINGS;
     double seconds = 2.0;
+    long poses = 24;
     const char *keep = NULL, *from = NULL;
-    long poses = 2000;
+    bool posesGiven = false;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|fit|volume|contact|network",
+            .choices = "springs|character|fit|volume|contact|flesh|network",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -27,31 +29,36 @@ int jncBench(int argc, char** argv)
             .argument = "S",
             .range = {0.1, 60.0},
             .help = "springs, character, network: time for each figure (default 2)"},
-        {.name = "--poses",
-            .kind = jnc_integer,
-            .value = &poses,
-            .argument = "N",
-            .help = "network: the most it learns from, 0 for none (default 2000)"},
         {.name = "--keep",
             .kind = jnc_text,
             .value = &keep,
             .argument = "DIR",
-            .help = "fit, network: leave the arrays for bench/peers; contact: pictures of the poses"},
+            .help = "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses"},
         {.name = "--from",
             .kind = jnc_text,
             .value = &from,
             .argument = "FILE",
-            .help = "volume: a character besides the built-in figure; contact: instead of it"},
+            .help = "volume: a character besides the built-in figure; contact, flesh: instead of it"},
+        {.name = "--poses",
+            .kind = jnc_integer,
+            .value = &poses,
+            .argument = "N",
+            .given = &posesGiven,
+            .range = {0, 100000},
+            .help = "flesh: random poses to solve (24); network: the most it learns from, 0 for none (2000)"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
-    if (poses < 0 || poses > 20000 || (poses > 0 && poses < 160)) {
-        return jncMisuse("--poses: %ld is neither 0 nor between 160 and 20000", poses);
+    poses = what == NETWORK && !posesGiven ? 2000 : poses;
+    if (what == NETWORK ? poses > 20000 || (poses > 0 && poses < 160) : poses < 1) {
+        return jncMisuse("--poses: %ld is too few or too many", poses);
     }
     switch (what) {
+    case FLESH:
+        return jnbBenchFlesh(from, keep, (int)poses, seconds);
     case NETWORK:
         return jnbBenchNetwork(seconds, (int)poses, keep);
     case CONTACT:

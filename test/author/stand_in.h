@@ -122,8 +122,14 @@ static inline jnResult StandIn_Advance(void* worker, const jnaClip* clip, int fr
 static inline void InitStandIn(StandIn* s)
 {
     *s = (StandIn){.stopAt = -1, .hard = -1, .hopeless = -1, .notFinite = -1};
-    s->solve = (jnaSolve){STAND_IN_VERTICES, 6 * STAND_IN_NODES, s, StandIn_Open, StandIn_Close, StandIn_Pose,
-        StandIn_Start, StandIn_Advance};
+    s->solve = (jnaSolve){.vertexCount = STAND_IN_VERTICES,
+        .stateCount = 6 * STAND_IN_NODES,
+        .user = s,
+        .open = StandIn_Open,
+        .close = StandIn_Close,
+        .pose = StandIn_Pose,
+        .start = StandIn_Start,
+        .advance = StandIn_Advance};
     s->clip =
         (jnaClip){.name = "standing-in", .rate = 30, .frameCount = STAND_IN_FRAMES, .jointCount = STAND_IN_JOINTS};
     jnError error;

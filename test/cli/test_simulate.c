@@ -188,7 +188,7 @@ static double Now(void)
 static int KillSome(const char* arguments, double seconds)
 {
     Random random = {3};
-    for (int kills = 0; kills < 10; ++kills) {
+    for (int kills = 0; kills < 5; ++kills) {
         pid_t child = Start(arguments);
         usleep((useconds_t)(1e6 * Uniform(&random, 0.05, 0.9) * seconds));
         kill(child, SIGKILL);
@@ -198,7 +198,7 @@ static int KillSome(const char* arguments, double seconds)
         }
         assert_int_equal(code, 128 + SIGKILL);
     }
-    return 10;
+    return 5;
 }
 
 static void AKilledRunGoesOn(void** state)
@@ -357,11 +357,11 @@ static void PosesByHandComeFromTheManifest(void** state)
 static void TheAuditComparesThreeWays(void** state)
 {
     (void)state;
-    Outcome outcome = Expect("audit ws --poses 6 --json");
+    Outcome outcome = Expect("audit ws --poses 3 --json");
     json_t* root = json_loads(outcome.out, 0, NULL);
     const json_t* poses = json_object_get(root, "poses");
-    assert_int_equal(json_array_size(poses), 6);
-    for (size_t i = 0; i < 6; ++i) {
+    assert_int_equal(json_array_size(poses), 3);
+    for (size_t i = 0; i < 3; ++i) {
         const json_t* steps = json_object_get(json_array_get(poses, i), "path_steps");
         assert_int_equal(
             json_integer_value(json_array_get(steps, 1)), 2 * json_integer_value(json_array_get(steps, 0)));
@@ -370,8 +370,8 @@ static void TheAuditComparesThreeWays(void** state)
         assert_true(finer > 0 && finer < 0.002);
     }
     json_decref(root);
-    outcome = Expect("audit ws --poses 6 --threads 2");
-    assert_non_null(strstr(outcome.out, "6 poses; the standard path failed on 0"));
+    outcome = Expect("audit ws --poses 3 --threads 2");
+    assert_non_null(strstr(outcome.out, "3 poses; the standard path failed on 0"));
 }
 
 static void WrongUsageIsOneLine(void** state)

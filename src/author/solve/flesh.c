@@ -24,6 +24,44 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
     };
 }
 
+static jnResult CheckMatter(const jnaVolume* v, jnError* error)
+{
+    for (int i = 0; i < v->materialCount; ++i) {
+        const jnaMaterial* m = &v->materials[i];
+        if (!(m->young > 0 && m->young < HUGE_VAL && m->poisson >= 0 && m->poisson < 0.5 && m->density > 0 &&
+                m->density < HUGE_VAL)) {
+            return jnFail(error, jn_badData,
+                "material %d: Young's modulus %g and density %g must be above 0, Poisson's ratio %g in [0, 0.5)", i,
+                m->young, m->density, m->poisson);
+        }
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3];
+        for (int c = 0; c < 4; ++c) {
+            if (corners[c] < 0 || corners[c] >= v->nodeCount) {
+                return jnFail(
+                    error, jn_badData, "tetrahedron %d has node %d; there are %d", t, (int)corners[c], v->nodeCount);
+            }
+        }
+        double volume = jnaHatGradients(v->nodes, corners, gradients);
+        if (!(volume > 0 && volume < HUGE_VAL)) {
+            return jnFail(error, jn_badData, "tetrahedron %d has the volume %g m3; it must be above 0", t, volume);
+        }
+        if (v->regions[t] >= v->materialCount) {
+            return jnFail(error, jn_badData, "tetrahedron %d is of material %d; there are %d", t, v->regions[t],
+                v->materialCount);
+        }
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        if (v->heldBy[n] < -1 || v->heldBy[n] >= v->jointCount) {
+            return jnFail(
+                error, jn_badData, "node %d is held by joint %d; there are %d", n, (int)v->heldBy[n], v->jointCount);
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult Check(const jnaFleshDef* def, jnError* error)
 {
     const jnaVolume* v = def->volume;
@@ -35,11 +73,15 @@ static jnResult Check(const jnaFleshDef* def, jnError* error)
             "the volume is of another character: %d joints and %d vertices, not %d and %d", v->jointCount,
             v->vertexCount, def->character->jointCount, def->character->vertexCount);
     }
-    if (!(def->damping >= 0 && def->drag >= 0 && def->poseTolerance > 0 && def->stepTolerance > 0) ||
+    if (!(def->damping >= 0 && def->damping < HUGE_VAL && def->drag >= 0 && def->drag < HUGE_VAL &&
+            def->poseTolerance > 0 && def->stepTolerance > 0) ||
         def->substeps < 0 || def->pathSteps < 1) {
         return jnFail(error, jn_badArgument, "damping, drag, tolerances and steps of the flesh must not be negative");
     }
-    return jn_ok;
+    if (!isfinite(def->gravity[0] + def->gravity[1] + def->gravity[2])) {
+        return jnFail(error, jn_badArgument, "gravity must be three finite numbers");
+    }
+    return CheckMatter(v, error);
 }
 
 static double* Doubles(size_t count)
@@ -124,6 +166,10 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
     for (int p = 0; p < f->nodeCount; ++p) {
         f->mass[p] = mass[f->order[p]];
         f->springs[p] = springs[f->order[p]];
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        double gradients[4][3];
+        f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
     }
     jnaElementsDef elements = {v->nodes, v->tetrahedronCount, v->tetrahedra, f->places, shear, bulk};
     return jnaCreateElements(&elements, &f->elements, error);

@@ -21,6 +21,7 @@ struct jnaFlesh {
     bool hasSprings;   // any of them
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double shearSum;   // sum of V mu, J: what the energy of the elements is rounded against
     double unitForce;  // norm of the forces of all elements under a strain of one, N
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
     jnaElements elements;
@@ -109,6 +110,9 @@ void jnaCarryNodes(jnaFleshSolver* solver);
 void jnaPoseOnPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
 // The pose between two frames, smooth in time.
 void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share);
+// Refuses a frame that holds a number that is not finite; and all frames that motion from one to the next reads.
+jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error);
+jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error);
 // The greatest angle of a joint from rest, roots left out, radians.
 double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
 // Where the bone of a node takes it in the pose at hand, and that for all held nodes of x.

@@ -17,6 +17,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,37 @@ static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, 
     jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
 }
 
+// All steps of one frame.
+static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
+    jnaFleshReport* report, jnError* error)
+{
+    double worst = 0;
+    int failed = 0;
+    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
+    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
+    jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
+    for (int i = 1; i <= substeps; ++i) {
+        PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
+        jnResult result = Step(solver, solver->stepSeconds, state, report, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        double* oldest = solver->skinned[0];
+        solver->skinned[0] = solver->skinned[1];
+        solver->skinned[1] = solver->skinned[2];
+        solver->skinned[2] = oldest;
+        failed += !report->converged;
+        worst = report->residual <= worst ? worst : report->residual; // NaN is worse
+    }
+    // One bad step spoils the frame, wherever it was.
+    report->converged = failed == 0;
+    report->residual = worst;
+    if (failed > 0) {
+        snprintf(report->reason, sizeof(report->reason), "residual %.1e in %d of %d steps", worst, failed, substeps);
+    }
+    return jn_ok;
+}
+
 jnResult jnaFleshSolver_Advance(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
 {
@@ -207,18 +239,23 @@ jnResult jnaFleshSolver_Advance(
     double started = jnaSeconds();
     int substeps = flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
     double h = (flesh->def.integrator == jna_bdf2 ? 2.0 / 3.0 : 1) / (clip->rate * substeps);
-    jnResult result = PrepareSteps(solver, h, error);
-    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
-    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
-    jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
-    for (int i = 1; result == jn_ok && i <= substeps; ++i) {
-        PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
-        result = Step(solver, h, state, report, error);
-        double* oldest = solver->skinned[0];
-        solver->skinned[0] = solver->skinned[1];
-        solver->skinned[1] = solver->skinned[2];
-        solver->skinned[2] = oldest;
+    jnResult result = jnaCheckPosesAround(clip, frame, error);
+    result = result == jn_ok ? PrepareSteps(solver, h, error) : result;
+    if (result != jn_ok) {
+        return result;
     }
+    // A failure leaves the state as it was.
+    size_t bytes = jnaFlesh_StateCount(flesh) * sizeof(double);
+    double* next = malloc(bytes);
+    if (next == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount);
+    }
+    memcpy(next, state, bytes);
+    result = StepFrame(solver, clip, frame, substeps, next, report, error);
+    if (result == jn_ok) {
+        memcpy(state, next, bytes);
+    }
+    free(next);
     report->seconds = jnaSeconds() - started;
     report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;
     return result;

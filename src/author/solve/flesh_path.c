@@ -103,6 +103,31 @@ static int Neighbour(const jnaClip* clip, int frame)
     return frame < 0 ? 0 : frame < clip->frameCount ? frame : clip->frameCount - 1;
 }
 
+jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error)
+{
+    size_t first = (size_t)frame * (size_t)clip->jointCount, count = (size_t)clip->jointCount;
+    float sum = 0;
+    for (size_t i = 4 * first; i < 4 * (first + count); ++i) {
+        sum += 0 * clip->rotations[i];
+    }
+    for (size_t i = 3 * first; i < 3 * (first + count); ++i) {
+        sum += 0 * clip->translations[i] + (clip->scales != NULL ? 0 * clip->scales[i] : 0);
+    }
+    if (sum != 0) { // 0 times infinity or NaN
+        return jnFail(error, jn_badData, "frame %d of clip %s holds a number that is not finite", frame, clip->name);
+    }
+    return jn_ok;
+}
+
+jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = -2; result == jn_ok && i < 3; ++i) { // the substep before the frame is read as well
+        result = jnaCheckPose(clip, Neighbour(clip, frame + i), error);
+    }
+    return result;
+}
+
 // Weights of a Catmull-Rom spline on four samples.
 static void CubicWeights(double t, double w[4])
 {

@@ -82,27 +82,15 @@ static void Judge(jnaFleshReport* report)
     report->converged = report->reason[0] == 0;
 }
 
-static bool IsFinite(const jnaClip* clip, int frame)
-{
-    size_t first = (size_t)frame * (size_t)clip->jointCount, count = (size_t)clip->jointCount;
-    float sum = 0;
-    for (size_t i = 4 * first; i < 4 * (first + count); ++i) {
-        sum += 0 * clip->rotations[i];
-    }
-    for (size_t i = 3 * first; i < 3 * (first + count); ++i) {
-        sum += 0 * clip->translations[i] + (clip->scales != NULL ? 0 * clip->scales[i] : 0);
-    }
-    return sum == 0;
-}
-
 // What a pose begins with, whatever the path: checks, and the penetration of skinning.
 static jnResult BeginPose(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
-    if (!IsFinite(clip, frame)) {
-        return jnFail(error, jn_badData, "frame %d of clip %s holds a number that is not finite", frame, clip->name);
+    jnResult result = jnaCheckPose(clip, frame, error);
+    if (result != jn_ok) {
+        return result;
     }
     if (solver->finder == NULL) {
         return jn_ok;

@@ -153,7 +153,8 @@ static jnResult Solve(Runner* r, void* worker, Flight* flight, int pose, jnError
         jnaJob_Carry(job, index, positions);
         jnaRecord* record = &flight->shard.records[pose];
         jnaFillRecord(&report, effort + 1, job->solve->vertexCount, positions, record);
-        if (record->reason[0] == '\0') {
+        bool again = job->solve->again == NULL || job->solve->again(worker, &report);
+        if (record->reason[0] == '\0' || !again) {
             break;
         }
     }

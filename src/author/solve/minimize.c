@@ -6,7 +6,11 @@
 //
 // With Newton's directions the same search serves.
 //
-// The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit.
+// Where a step changes the energy by less than its rounding, which near rest is that of the sum of V mu and not of the
+// small energy, the slope at its end decides instead: for a parabola the two tests are the same.
+//
+// The residual is |g| / |sum of |f_e||: how well the forces of the elements around a node cancel, of no unit. At rest
+// both are rounding; the sum is not taken below the forces of LEAST_STRAIN, nor below what rounding lets inertia be.
 #include "newton.h"
 
 #include <float.h>
@@ -16,9 +20,13 @@
 typedef float Float4 __attribute__((vector_size(16)));
 
 enum { RUN = 32, MOST_SHORTER = 25 };
-static const double ENOUGH = 1e-4;      // Armijo: share of the fall that the slope promises
-static const double SLACK = 1e-13;      // of the energy: its rounding
-static const double LEAST_BEND = 1e-10; // of |s||y|: a pair that bends less tells nothing
+static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
+static const double SLACK = 1e-13;       // of the energy: its rounding
+static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
+static const double LEAST_STRAIN = 1e-7; // forces are judged against those of at least this; places are rounded to
+                                         // about 1e-13 of an edge
+static const double LEAST_PLACE = 1e-9;  // of a node's place: a pull by less has no digits to spare for a residual
+static const double LEAST_BEND = 1e-10;  // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
 static double Sum(Float4 v)
@@ -92,11 +100,11 @@ static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem
     }
 }
 
-static double Slope(const jnaFleshSolver* solver)
+static double Slope(const jnaFleshSolver* solver, const double* gradient)
 {
     double sum = 0;
     for (size_t i = 0; i < 4 * (size_t)solver->flesh->freeCount; ++i) {
-        sum -= solver->gradient[i] * (double)solver->direction[i];
+        sum -= gradient[i] * (double)solver->direction[i];
     }
     return sum;
 }
@@ -135,6 +143,17 @@ static double Norm(const double* v, int count)
     return sqrt(sum);
 }
 
+// What the sum of absolute forces is not taken below.
+static double LeastForce(const jnaFleshProblem* problem, const double* x)
+{
+    double sum = 0;
+    for (int p = 0; problem->pulls != NULL && p < problem->flesh->freeCount; ++p) {
+        const double* at = x + 4 * (size_t)p;
+        sum += problem->pulls[p] * problem->pulls[p] * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+    }
+    return fmax(fmax(LEAST_STRAIN * problem->flesh->unitForce, LEAST_PLACE * sqrt(sum)), DBL_MIN);
+}
+
 static void Swap(double** a, double** b)
 {
     double* c = *a;
@@ -146,15 +165,18 @@ static void Swap(double** a, double** b)
 static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, double slope, jnaFleshOutcome* outcome,
     double* energy, double* absolute)
 {
-    double length = 1;
+    double length = 1, rounding = ROUNDING * solver->flesh->shearSum;
     for (int i = 0; i < MOST_SHORTER; ++i) {
+        int inverted;
         Move(solver, length);
         double started = jnaSeconds();
-        *energy = jnaFlesh_Evaluate(problem, solver->trial, solver->trialGradient, absolute, &outcome->invertedCount);
+        *energy = jnaFlesh_Evaluate(problem, solver->trial, solver->trialGradient, absolute, &inverted);
         outcome->forceSeconds += jnaSeconds() - started;
         outcome->evaluations++;
         double allowed = outcome->energy + ENOUGH * length * slope + SLACK * fabs(outcome->energy);
-        if (*energy <= allowed) {
+        if (*energy <= allowed || (*energy <= outcome->energy + rounding &&
+                                      Slope(solver, solver->trialGradient) <= -(1 - 2 * ENOUGH) * slope)) {
+            outcome->invertedCount = inverted;
             return length;
         }
         // The minimum of the parabola through both energies and the slope, within reason.
@@ -164,9 +186,6 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
     }
     return 0;
 }
-
-// Forces are judged against those of at least this strain. Positions are rounded to about 1e-13 of an edge.
-static const double LEAST_STRAIN = 1e-7;
 
 void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
 {
@@ -185,11 +204,9 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         jnaFlesh_Evaluate(problem, solver->x, solver->gradient, solver->absolute, &outcome->invertedCount);
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
-    // At rest all forces are rounding.
-    const double least = LEAST_STRAIN * flesh->unitForce;
-    double scale = Norm(solver->absolute, count);
+    double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
     for (;;) {
-        outcome->residual = Norm(solver->gradient, count) / fmax(fmax(scale, least), DBL_MIN);
+        outcome->residual = Norm(solver->gradient, count) / scale;
         if (outcome->iterations >= problem->leastIterations && outcome->residual <= problem->tolerance) {
             outcome->converged = true;
             return;
@@ -203,7 +220,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
             return;
         }
-        double slope = Slope(solver);
+        double slope = Slope(solver, solver->gradient);
         outcome->solveSeconds += jnaSeconds() - started;
         double energy = 0, length = 0;
         // The sums of absolute forces change slowly; they are taken anew when the end is near, and now and then.
@@ -213,7 +230,9 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         }
         if (!(length > 0)) {
             if (memory->count == 0) {
-                return; // not even straight down: rounding is all that is left
+                // Not even straight down: rounding is all that is left, or nothing is free.
+                outcome->converged = outcome->residual <= problem->tolerance;
+                return;
             }
             memory->count = 0;
             continue;
@@ -224,7 +243,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         Swap(&solver->x, &solver->trial);
         Swap(&solver->gradient, &solver->trialGradient);
         if (near) {
-            scale = Norm(solver->absolute, count);
+            scale = fmax(Norm(solver->absolute, count), least);
         }
         outcome->energy = energy;
         outcome->iterations++;

@@ -23,8 +23,9 @@ struct jnaSimulation {
 /// A thread's solver, and what it needs around it.
 typedef struct jnaFleshWorker {
     jnaFleshSolver* solver;
-    double* nodes; // [nodeCount][3]
-    int lastSteps; // of the path of the pose that was solved last
+    double* nodes;    // [nodeCount][3]
+    int lastSteps;    // of the path of the pose that was solved last
+    double tolerance; // residual of a pose
 } jnaFleshWorker;
 
 /// The functions that solve with the flesh of a simulation.

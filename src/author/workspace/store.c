@@ -41,7 +41,7 @@ jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, i
     if (result != jn_ok) {
         return result;
     }
-    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(digits)) == 0;
+    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION((size_t)digits)) == 0;
     fputc('\n', file.stream);
     if (!good) {
         jnaFile_Abandon(&file);
