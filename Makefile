@@ -40,7 +40,7 @@ test: build build/sanitize/build.ninja
 	@echo "== testing sanitize"
 	@ctest --preset sanitize -j $(JOBS)
 
-# Peers are run where they are installed: python3-torch for the fit.
+# Peers are run where they are installed: python3-torch for the fit and the network.
 bench: build
 	@$(JOUNCE) bench springs
 	@echo
@@ -60,6 +60,10 @@ bench: build
 	@echo
 	@if [ -f build/release/web/stamp ]; then JOUNCE=$(JOUNCE_PATH) node build/release/web/bench/step.mjs; \
 	else echo "web: skipped, the web part was not built"; fi
+	@$(JOUNCE) bench network --keep build/bench
+	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
+		/usr/bin/python3 bench/peers/network_train_torch.py build/bench; \
+	else echo "peer: skipped, python3-torch is not installed"; fi
 
 clean:
 	rm -rf build

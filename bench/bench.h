@@ -10,6 +10,9 @@ int jnbBenchModes(const char* asset, double seconds);
 /// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
 int jnbBenchVolume(const char* file);
 
+/// `poses`: the most that learning is measured with; 0: not at all. `keep`: as below.
+int jnbBenchNetwork(double seconds, int poses, const char* keep);
+
 /// `keep`: a folder that the motion and the losses are left in for a peer; NULL for none.
 int jnbBenchFit(const char* keep);
 

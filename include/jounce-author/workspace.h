@@ -71,8 +71,8 @@ typedef struct jnaManifestBone {
 } jnaManifestBone;
 
 typedef enum jnaNetworkKind {
-    jna_networkCnn,
     jna_networkPca,
+    jna_networkCnn,
     jna_networkNone,
 } jnaNetworkKind;
 
@@ -111,7 +111,7 @@ typedef struct jnaManifest {
         char* file;         // .npy of poses by hand, (poses, joints, 4); NULL for none
     } poses;
     struct {
-        jnaNetworkKind kind; // cnn
+        jnaNetworkKind kind; // pca
     } network;
     struct {
         jnaSpringLayer layer; // vertex

@@ -19,6 +19,13 @@ typedef enum jnSkinning {
     jn_skinDual,   // dual quaternions: no collapse at twisted joints
 } jnSkinning;
 
+/// What the quasistatic network of an asset is.
+typedef enum jnNetworkKind {
+    jn_networkNone,
+    jn_networkPca, // coefficients of displacement fields
+    jn_networkCnn, // a map of displacements over the UV charts
+} jnNetworkKind;
+
 /// One joint, as it is in the file. Parents come before their children.
 typedef struct jnAssetJoint {
     char name[JN_NAME_LENGTH];
@@ -124,6 +131,9 @@ typedef struct jnAsset {
     const int32_t* order;      // [vertexCount], the vertex's number in the source; NULL: the same
     const jnAssetPart* parts;  // [partCount]
     const jnAssetModes* modes; // NULL: none; every vertex in a mode is below springCount, and there are no drivers
+    jnNetworkKind network;     // what adds to the skinned surface
+    size_t networkByteCount;   // of its section; 0 without one
+    float networkError;        // metres, root-mean-square on poses held out of its training
     size_t byteCount;          // of the file
     bool weldIsIdentity;       // file vertices are vertices
     bool normalsAreIdentity;   // file vertices are normals

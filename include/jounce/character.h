@@ -84,6 +84,13 @@ JN_API void jnCharacter_Reset(jnCharacter* character, const jnCharacterInput* in
 /// The surface that the skeleton alone gives; velocities are left untouched. Changes nothing of the motion.
 JN_API void jnCharacter_Skin(jnCharacter* character, const jnPose* pose, const jnCharacterOutput* output);
 
+/// The surface that the pose alone gives, skeleton and network: what the springs are drawn to. Otherwise as Skin.
+JN_API void jnCharacter_Target(jnCharacter* character, const jnPose* pose, const jnCharacterOutput* output);
+
+/// How much of the network's displacement is added to the skinned surface: 1 all, the default; 0 nothing, and then it
+/// costs nothing. Takes effect with the next pose. Without a network nothing happens.
+JN_API void jnCharacter_SetNetworkStrength(jnCharacter* character, float strength);
+
 /// As the functions of the same name of jnSprings.
 JN_API void jnCharacter_Finish(jnCharacter* character, const jnCharacterOutput* output);
 JN_API void jnCharacter_Evaluate(jnCharacter* character, float fraction, const jnCharacterOutput* output);

@@ -9,25 +9,26 @@ int jncBench(int argc, char** argv)
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
         .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
-                   "  jounce bench modes --asset hero/character.jounce\n",
+                   "  jounce bench modes --asset hero/character.jounce\n  jounce bench network --poses 500\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
     const char *keep = NULL, *from = NULL, *asset = NULL;
+    bool posesGiven = false;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|modes|fit|volume|contact|flesh",
+            .choices = "springs|character|modes|fit|volume|contact|flesh|network",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
             .value = &seconds,
             .argument = "S",
             .range = {0.1, 60.0},
-            .help = "springs, character, modes: time for each figure (default 2)"},
+            .help = "springs, character, modes, network: time for each figure (default 2)"},
         {.name = "--asset",
             .kind = jnc_text,
             .value = &asset,
@@ -37,7 +38,7 @@ int jncBench(int argc, char** argv)
             .kind = jnc_text,
             .value = &keep,
             .argument = "DIR",
-            .help = "fit: leave the arrays for bench/peers; contact, flesh: pictures of the poses"},
+            .help = "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses"},
         {.name = "--from",
             .kind = jnc_text,
             .value = &from,
@@ -47,17 +48,24 @@ int jncBench(int argc, char** argv)
             .kind = jnc_integer,
             .value = &poses,
             .argument = "N",
-            .range = {1, 100000},
-            .help = "flesh: random poses to solve (24)"},
+            .given = &posesGiven,
+            .range = {0, 100000},
+            .help = "flesh: random poses to solve (24); network: the most it learns from, 0 for none (2000)"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
+    poses = what == NETWORK && !posesGiven ? 2000 : poses;
+    if (what == NETWORK ? poses > 20000 || (poses > 0 && poses < 160) : poses < 1) {
+        return jncMisuse("--poses: %ld is too few or too many", poses);
+    }
     switch (what) {
     case FLESH:
         return jnbBenchFlesh(from, keep, (int)poses, seconds);
+    case NETWORK:
+        return jnbBenchNetwork(seconds, (int)poses, keep);
     case CONTACT:
         return jnbBenchContact(from, keep, seconds);
     case VOLUME:

@@ -88,6 +88,7 @@ int jncTetrahedralize(int argc, char** argv);
 int jncModes(int argc, char** argv);
 int jncSimulate(int argc, char** argv);
 int jncAudit(int argc, char** argv);
+int jncTrain(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncBench(int argc, char** argv);

@@ -22,7 +22,8 @@ typedef struct Facts {
     Range hertz, ratio, bounds[3];
     double influences; // a vertex, on average
     size_t instanceBytes;
-    double stepSeconds; // the fastest step with normals
+    double stepSeconds;  // the fastest step with normals
+    double plainSeconds; // the same without the network
 } Facts;
 
 static void Widen(Range* range, double value)
@@ -40,16 +41,19 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
     float* pose = malloc(10 * joints * sizeof(float));
     jnResult result = out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
                                                   : jnFail(error, jn_outOfMemory, "out of memory");
-    facts->stepSeconds = HUGE_VAL;
-    for (int n = 0; result == jn_ok && n < TIMED_STEPS; ++n) {
+    facts->stepSeconds = facts->plainSeconds = HUGE_VAL;
+    int rounds = a->network != jn_networkNone ? 2 * TIMED_STEPS : TIMED_STEPS;
+    for (int n = 0; result == jn_ok && n < rounds; ++n) {
         jnCharacterInput input = {.h = 1.0f / a->rate};
         if (a->clipCount > 0) {
             jnAsset_SampleClip(a, 0, n / (double)a->rate, pose, pose + 4 * joints, pose + 7 * joints);
             input.pose = (jnPose){.rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints};
         }
+        jnCharacter_SetNetworkStrength(character, n < TIMED_STEPS ? 1.0f : 0.0f);
+        double* fastest = n < TIMED_STEPS ? &facts->stepSeconds : &facts->plainSeconds;
         double start = jnbNow();
         jnCharacter_Step(character, &input, &(jnCharacterOutput){.positions = out, .normals = out + 3 * files});
-        facts->stepSeconds = fmin(facts->stepSeconds, jnbNow() - start);
+        *fastest = fmin(*fastest, jnbNow() - start);
     }
     if (result == jn_ok) {
         jnDestroyCharacter(character);
@@ -82,6 +86,7 @@ static const char* SkinningName(const jnAsset* a)
 }
 
 static const char* const curves[] = {"step", "linear", "cubic"};
+static const char* const networks[] = {"none", "pca", "cnn"};
 
 // Frequencies of the modes, and the share of vertices that a mode has on average.
 static Range ModeHertz(const jnAssetModes* m, double* density, int vertexCount)
@@ -122,6 +127,11 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     if (a->driverCount > 0) {
         printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
             a->springCount - a->driverCount);
+    }
+    if (a->network != jn_networkNone) {
+        printf("  network   %s, %zu bytes, off by %.3g mm rms on poses held out; %.0f us of a step here\n",
+            networks[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
+            (facts->stepSeconds - facts->plainSeconds) * 1e6);
     }
     for (int i = 0; i < a->clipCount; ++i) {
         jnAssetClip clip = jnAsset_Clip(a, i);
@@ -167,6 +177,11 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
         json_array_append_new(bounds, PackRange(facts->bounds[axis]));
     }
     json_object_set_new(root, "drivers", json_integer(a->driverCount));
+    if (a->network != jn_networkNone) {
+        json_object_set_new(root, "network",
+            json_pack("{s:s, s:I, s:f, s:f}", "kind", networks[a->network], "bytes", (json_int_t)a->networkByteCount,
+                "error", (double)a->networkError, "microseconds", (facts->stepSeconds - facts->plainSeconds) * 1e6));
+    }
     json_object_set_new(root, "hertz", PackRange(facts->hertz));
     json_object_set_new(root, "ratio", PackRange(facts->ratio));
     json_object_set_new(root, "bounds", bounds);

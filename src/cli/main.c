@@ -11,6 +11,7 @@ static const jncVerb verbs[] = {
     {"modes", "find the vibration modes of a character's flesh", jncModes},
     {"simulate", "solve the flesh in poses and clips", jncSimulate},
     {"audit", "solve some poses in several ways and compare", jncAudit},
+    {"train", "learn the network that turns skinning into flesh", jncTrain},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},

@@ -72,6 +72,7 @@ static const Rule rules[] = {
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
     {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
+    {JN_SECTION_NETWORK, false, offsetof(jnAssetBlock, network)},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -304,6 +305,9 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         memcpy((char*)block + rules[i].field, &at, sizeof(at));
         if (rules[i].id == JN_SECTION_CLIP_DATA) {
             block->clipDataCount = entry->size / sizeof(float);
+        }
+        if (rules[i].id == JN_SECTION_NETWORK) {
+            block->networkSize = entry->size;
         }
         if (rules[i].id == JN_SECTION_FOLLOWERS) {
             block->view.driverCount =

@@ -1,6 +1,6 @@
 // Every number of an asset, looked at once while it is loaded: afterwards no index leaves its array and no float is
 // not finite. See asset.c for what comes before.
-#include "asset_format.h"
+#include "network.h"
 
 #include <math.h>
 #include <string.h>
@@ -247,6 +247,13 @@ jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
     result = result == jn_ok ? CheckFollowers(block, error) : result;
     for (int i = 0; result == jn_ok && i < a->clipCount; ++i) {
         result = CheckClip(block, i, error);
+    }
+    if (result == jn_ok && block->network != NULL) {
+        jnNetwork network;
+        result = jnCheckNetwork(block, block->network, block->networkSize, &network, error);
+        block->view.network = result == jn_ok ? (jnNetworkKind)network.head->kind : jn_networkNone;
+        block->view.networkByteCount = (size_t)block->networkSize;
+        block->view.networkError = result == jn_ok ? network.head->validation : 0.0f;
     }
     return result;
 }

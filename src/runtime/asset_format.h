@@ -34,7 +34,6 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
-// Kept for what is to come.
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 
 typedef struct jnAssetHeader {
@@ -107,8 +106,10 @@ typedef struct jnAssetBlock {
     const float* clipData;
     uint64_t clipDataCount; // floats
     const jnAssetModesHeader* modesHeader;
-    jnAssetModes modes; // what view.modes points at
-    const char* source; // while loading
+    jnAssetModes modes;   // what view.modes points at
+    const void* network;  // section NETW; see network.h
+    uint64_t networkSize; // bytes
+    const char* source;   // while loading
     jnAllocator allocator;
 } jnAssetBlock;
 

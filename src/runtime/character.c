@@ -1,6 +1,7 @@
 // Life of a character: one block of memory behind the struct, snapshots, the mask.
 #include "character_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SNAPSHOT_MAGIC = 0x31434e4a };
@@ -72,6 +73,16 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def)
         c->coarse = def->detail == jn_detailCoarse;
     }
     offset += jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
+    const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
+    if (asset->network != jn_networkNone) {
+        jnNetwork network;
+        jnPlaceNetwork(block->network, block->network, asset->vertexCount, &network);
+        offset += jnNetworkState_Place(
+            c != NULL ? &c->networkState : NULL, &network, asset->jointCount, c != NULL ? (char*)c + offset : NULL);
+        if (c != NULL) {
+            c->network = network;
+        }
+    }
     if (asset->modes == NULL || asset->springCount == 0 || def->detail == jn_detailCoarse) {
         return offset;
     }
@@ -115,6 +126,8 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     memset(c, 0, springsAt);
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
+    c->networkKernels = jnFindNetworkKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
+    c->networkState.strength = 1.0f;
     c->allocator = def->allocator;
     c->ownsMemory = def->memory == NULL;
     c->lags = def->curve == jn_curveCubic && def->timing == jn_timingExact;
@@ -122,7 +135,7 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (c->modes != NULL) {
         jnMakeModes(c->modes, c->asset, def->kernel);
     }
-    jnCharacter_Skin(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
+    jnCharacter_Target(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
     jnResult result = jn_ok;
     if (c->springCount > 0) {
         jnSpringsDef springs = SpringsDef(def);
@@ -148,6 +161,11 @@ void jnDestroyCharacter(jnCharacter* c)
         jnAllocator allocator = c->allocator;
         jnRelease(&allocator, c);
     }
+}
+
+void jnCharacter_SetNetworkStrength(jnCharacter* c, float strength)
+{
+    c->networkState.strength = isfinite(strength) ? strength : 0.0f;
 }
 
 jnSprings* jnCharacter_Springs(jnCharacter* c)

@@ -4,6 +4,7 @@
 
 #include "lanes.h"
 #include "modes.h"
+#include "network.h"
 #include "rig.h"
 #include "springs_internal.h"
 
@@ -44,6 +45,11 @@ struct jnCharacter {
     float* normals;        // [normal blocks * JN_LANES][3]
     uint8_t* mask;         // [springBlocks], by SetMask: the block moves
 
+    // The network; network.head is NULL if the asset has none. The state is of the pose at hand, by TakeTargetPose.
+    jnNetwork network;
+    const jnNetworkKernels* networkKernels;
+    jnNetworkState networkState;
+
     // What a step changes besides the springs.
     jnTailClock tail;
     float* tails[JN_TAIL_HISTORY]; // [tail blocks][3][JN_LANES], targets
@@ -67,6 +73,18 @@ static inline void jnSkinBlocks(const jnCharacter* c, int first, int end, float*
         .fieldStart = start,
     };
     c->kernels->skin(&pass, first, end);
+}
+
+// The same with what the network adds: the springs' targets. The pose at hand was taken by TakeTargetPose.
+static inline void jnTargetBlocks(const jnCharacter* c, int first, int end, float* field, int start)
+{
+    jnSkinBlocks(c, first, end, field, start);
+    if (c->network.head != NULL && c->networkState.strength != 0.0f) {
+        jnDisplacePass pass = jnNetwork_Pass(&c->network, c->asset, &c->networkState);
+        pass.field = field;
+        pass.fieldStart = start;
+        c->networkKernels->displace(&pass, first, end);
+    }
 }
 
 // x, y, z one after another from a vector field whose first block is `start`, vertices [first, end); first is that of

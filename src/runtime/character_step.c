@@ -24,6 +24,17 @@ static void TakePose(jnCharacter* c, const jnPose* pose)
     }
 }
 
+// The same for targets: what the network makes of the pose too.
+static void TakeTargetPose(jnCharacter* c, const jnPose* pose)
+{
+    uint64_t bad = c->badPoseCount;
+    TakePose(c, pose);
+    if (c->badPoseCount == bad && c->network.head != NULL && c->networkState.strength != 0.0f) {
+        jnMakeTurns(c->asset, c->globals, c->networkState.turns);
+        jnNetwork_Evaluate(&c->network, c->asset, c->networkKernels, &c->networkState);
+    }
+}
+
 // Copies vectors to the caller: number map[i] to place i, or number i where there is no map.
 static void Deliver(const float* from, const int32_t* map, int count, float* to, size_t stride)
 {
@@ -133,7 +144,7 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
     jnSpringsInput input = {.h = in->h, .teleport = in->teleport, .root = in->h > 0.0f || felt ? &root : NULL};
     float* slot = jnSprings_NextSlot(springs, in->h, in->teleport);
     if (slot == NULL) {
-        jnSkinBlocks(c, 0, blocks, c->field, 0);
+        jnTargetBlocks(c, 0, blocks, c->field, 0);
         jnPackField(c->field, 0, 0, springs->count, c->positions);
         input.targets = c->positions;
     }
@@ -145,7 +156,7 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
     for (int first = 0; first < blocks; first += CHUNK) {
         int end = first + CHUNK < blocks ? first + CHUNK : blocks;
         if (slot != NULL) {
-            jnSkinBlocks(c, first, end, slot, 0);
+            jnTargetBlocks(c, first, end, slot, 0);
         }
         if (!jnVerticesRest(c) || !springs->pass.filled || springs->pass.inputFrame != NULL ||
             springs->clock.dirty > 0) {
@@ -162,7 +173,7 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
 void jnCharacter_Step(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
-    TakePose(c, &input->pose);
+    TakeTargetPose(c, &input->pose);
     if (c->springs != NULL) {
         StepSprings(c, input, &out);
     }
@@ -182,6 +193,14 @@ void jnCharacter_Skin(jnCharacter* c, const jnPose* pose, const jnCharacterOutpu
 {
     TakePose(c, pose);
     jnSkinBlocks(c, 0, c->asset->blockCount, c->field, 0);
+    jnPackField(c->field, 0, 0, c->asset->vertexCount, c->positions);
+    DeliverAll(c, output, false);
+}
+
+void jnCharacter_Target(jnCharacter* c, const jnPose* pose, const jnCharacterOutput* output)
+{
+    TakeTargetPose(c, pose);
+    jnTargetBlocks(c, 0, c->asset->blockCount, c->field, 0);
     jnPackField(c->field, 0, 0, c->asset->vertexCount, c->positions);
     DeliverAll(c, output, false);
 }
@@ -255,8 +274,8 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
     jnResult result = jn_ok;
     if (springs > 0) {
         for (size_t n = 0; n < frames; ++n) {
-            TakePose(c, &loop->poses[n]);
-            jnSkinBlocks(c, 0, c->springBlocks, c->field, 0);
+            TakeTargetPose(c, &loop->poses[n]);
+            jnTargetBlocks(c, 0, c->springBlocks, c->field, 0);
             jnPackField(c->field, 0, 0, (int)springs, targets + n * springs * 3);
         }
         jnSpringsLoop targetsLoop = {.targets = targets, .frameCount = loop->frameCount, .h = loop->h};
@@ -270,7 +289,7 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
     // With exact timing the springs have already taken pose 1, and stand at pose 0.
     c->tail.sampleCount = 0;
     for (int n = -2; result == jn_ok && n <= (c->lags ? 1 : 0); ++n) {
-        TakePose(c, &loop->poses[((size_t)(n + 2) + frames - 2) % frames]);
+        TakeTargetPose(c, &loop->poses[((size_t)(n + 2) + frames - 2) % frames]);
         jnStepTail(c, (double)loop->h, jn_teleportNone);
     }
     return result;

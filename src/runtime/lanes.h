@@ -164,6 +164,19 @@ static inline void jnStoreFour(float* to, jnFour values)
     memcpy(to, &values, sizeof(values));
 }
 
+// Rows of four fours, `step` floats apart.
+static inline void jnStoreTransposed(const jnFour v[4], float* row, int step)
+{
+    jnFour low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
+           lower = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    jnFour high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
+           higher = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    jnStoreFour(row, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+    jnStoreFour(row + step, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
+    jnStoreFour(row + 2 * step, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
+    jnStoreFour(row + 3 * step, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+}
+
 #if defined(__AVX__)
 typedef float jnEight __attribute__((vector_size(32)));
 
@@ -240,6 +253,41 @@ static inline void jnPack(const float* x, const float* y, const float* z, float*
     jnStoreGroups(to + 8, JN_SHUFFLE(zx, yz, 1, 3, 5, 7)); // z2 x3 y3 z3
 }
 
+// JN_WIDTH whole numbers, as floats, and one number in every lane.
+typedef jnFloatBits jnInts;
+
+static inline jnFloats jnFromInts(jnInts values)
+{
+    return __builtin_convertvector(values, jnFloats);
+}
+
+static inline jnInts jnRepeatInt(int32_t value)
+{
+    return value - (jnInts){0};
+}
+
+// Lane i: values[2 i] times the low half of the coefficients' lane plus values[2 i + 1] times its high half.
+static inline jnInts jnMultiplyPairs(const int8_t* values, jnInts coefficients)
+{
+#if defined(__AVX512BW__)
+    __m512i wide = _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)(const void*)values));
+    return (jnInts)_mm512_madd_epi16(wide, (__m512i)coefficients);
+#elif defined(__AVX2__)
+    __m256i wide = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i*)(const void*)values));
+    return (jnInts)_mm256_madd_epi16(wide, (__m256i)coefficients);
+#elif defined(__SSE2__) && !defined(__AVX__)
+    __m128i bytes = _mm_loadl_epi64((const __m128i*)(const void*)values);
+    __m128i wide = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
+    return (jnInts)_mm_madd_epi16(wide, (__m128i)coefficients);
+#else
+    jnInts sums;
+    for (int i = 0; i < JN_WIDTH; ++i) {
+        sums[i] = values[2 * i] * (int16_t)(coefficients[i] & 0xffff) + values[2 * i + 1] * (coefficients[i] >> 16);
+    }
+    return sums;
+#endif
+}
+
 #else
 
 enum { JN_WIDTH = 1, JN_DOUBLE_WIDTH = 1 };
@@ -300,6 +348,23 @@ static inline jnFloats jnSqrt(jnFloats value)
 static inline jnFloats jnSelectAtLeast(jnFloats a, jnFloats b, jnFloats yes, jnFloats no)
 {
     return a >= b ? yes : no;
+}
+
+typedef int32_t jnInts;
+
+static inline jnFloats jnFromInts(jnInts value)
+{
+    return (float)value;
+}
+
+static inline jnInts jnRepeatInt(int32_t value)
+{
+    return value;
+}
+
+static inline jnInts jnMultiplyPairs(const int8_t* values, jnInts coefficients)
+{
+    return values[0] * (int16_t)(coefficients & 0xffff) + values[1] * (coefficients >> 16);
 }
 
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)

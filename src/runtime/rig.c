@@ -210,6 +210,26 @@ bool jnMakeDuals(const jnAsset* asset, const double* globals, float* duals, floa
     return farthest > RIGID_TOLERANCE;
 }
 
+void jnMakeTurns(const jnAsset* asset, const double* globals, float* turns)
+{
+    for (int j = 0; j < asset->jointCount; ++j) {
+        double m[12], r[9], q[4];
+        ToSurface(&asset->joints[j], globals + 12 * (size_t)j, m);
+        FindRotation(m, r);
+        ToQuaternion(r, q);
+        // Both halves of the double cover are the same rotation; each joint takes the one near its parent.
+        int parent = asset->joints[j].parent;
+        double cosine = 0.0;
+        for (int i = 0; parent >= 0 && i < 4; ++i) {
+            cosine += q[i] * (double)turns[4 * parent + i];
+        }
+        double sign = cosine < 0.0 ? -1.0 : 1.0;
+        for (int i = 0; i < 4; ++i) {
+            turns[4 * j + i] = (float)(sign * q[i]);
+        }
+    }
+}
+
 jnTransform jnRigidPart(const double* global)
 {
     double r[9], q[4];

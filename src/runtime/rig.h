@@ -15,5 +15,9 @@ void jnMakePalette(const jnAsset* asset, const double* globals, float* palette);
 // to apply.
 bool jnMakeDuals(const jnAsset* asset, const double* globals, float* duals, float* stretches);
 
+// Rotations alone, rest surface to world, [jointCount][4], unit quaternions x, y, z, w, each of the two signs that is
+// nearer to its parent's.
+void jnMakeTurns(const jnAsset* asset, const double* globals, float* turns);
+
 // Place and rotation of a joint, without its scale.
 jnTransform jnRigidPart(const double* global);

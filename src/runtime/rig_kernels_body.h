@@ -130,19 +130,6 @@ static inline float SignFor(const float* first, const float* other)
 
 #ifdef JN_VECTORS
 
-// Rows of four vertices' fours.
-static inline void StoreTransposed(const jnFour v[4], float* row)
-{
-    jnFour low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5),
-           lower = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
-    jnFour high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7),
-           higher = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
-    jnStoreFour(row, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
-    jnStoreFour(row + JN_LANES, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
-    jnStoreFour(row + 2 * JN_LANES, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
-    jnStoreFour(row + 3 * JN_LANES, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
-}
-
 // Rows x, y, z and 1 of a block of rest positions.
 static inline void TransposePoints(const float* rest, float* rows)
 {
@@ -151,7 +138,7 @@ static inline void TransposePoints(const float* rest, float* rows)
         for (int i = 0; i < 4; ++i) {
             points[i] = jnLoadFour(rest + 4 * (quad + i));
         }
-        StoreTransposed(points, rows + quad);
+        jnStoreTransposed(points, rows + quad, JN_LANES);
     }
 }
 
@@ -173,8 +160,8 @@ static inline void BlendBlockDuals(
                 moves[i] += weight * jnLoadFour(dual + 4);
             }
         }
-        StoreTransposed(rotations, sum[0] + quad);
-        StoreTransposed(moves, sum[4] + quad);
+        jnStoreTransposed(rotations, sum[0] + quad, JN_LANES);
+        jnStoreTransposed(moves, sum[4] + quad, JN_LANES);
     }
 }
 

@@ -2,18 +2,77 @@
 #include "box.h"
 
 #include "asset_format.h"
+#include "network.h"
 
 #include "jounce-author/figure.h"
 #include "jounce-author/hand_springs.h"
+#include "jounce-author/network.h"
 #include "jounce/character.h"
 
 static void* bytes;
 static size_t size;
 
+// A network small enough to be cut at every length: three inputs, four hidden units, two components or a small map.
+static jnaNetwork* MakeBoxNetwork(jnaNetworkKind kind)
+{
+    static int32_t inputs[3] = {7, 9, 11}, starts[9];
+    static float centres[3], halves[3] = {0.5f, 0.5f, 0.5f}, parameters[64 * 1024], basis[3 * 24], lookups[16];
+    static jnaNetwork n;
+    n = (jnaNetwork){.kind = kind,
+        .jointCount = 2,
+        .vertexCount = 8,
+        .inputCount = 3,
+        .inputs = inputs,
+        .centres = centres,
+        .halves = halves,
+        .layerCount = 2,
+        .sizes = {3, 4, 2},
+        .parameters = parameters,
+        .componentCount = 2,
+        .basis = basis,
+        .energy = 2.0,
+        .unit = 0.01f,
+        .validation = 0.001};
+    for (int i = 0; i < 64 * 1024; ++i) {
+        parameters[i] = 0.1f * (float)(i % 17 - 8);
+    }
+    for (int i = 0; i < 3 * 24; ++i) {
+        basis[i] = 0.002f * (float)(i % 11 - 5);
+    }
+    if (kind == jna_networkCnn) {
+        n.componentCount = 0;
+        n.basis = NULL;
+        n.stageCount = 1;
+        n.firstSize = 4;
+        n.channels[0] = 1;
+        n.channels[1] = 3;
+        n.sizes[2] = 16;
+        n.lookupCount = 8;
+        n.lookupStarts = starts;
+        n.lookups = lookups;
+        for (int v = 0; v < 8; ++v) {
+            starts[v + 1] = v + 1;
+            lookups[2 * v] = lookups[2 * v + 1] = 0.8f * (float)v;
+        }
+    }
+    return &n;
+}
+
+// user: which network the file has; both are put through everything.
+static int MakeFileWith(jnaNetworkKind kind)
+{
+    Box* box = MakeBox();
+    box->def.network = MakeBoxNetwork(kind);
+    jnResult result = jnaEncodeAsset(&box->def, &bytes, &size, NULL);
+    DestroyBox(box);
+    return result == jn_ok ? 0 : -1;
+}
+
 static int MakeFile(void** state)
 {
     (void)state;
     Box* box = MakeBox();
+    box->def.network = MakeBoxNetwork(jna_networkPca);
     jnResult result = jnaEncodeAsset(&box->def, &bytes, &size, NULL);
     if (result == jn_ok) {
         result = jnaWriteAsset(JN_BINARY_DIR "/seed.jounce", &box->def, NULL); // for the fuzzer
@@ -271,6 +330,92 @@ static void EveryKindOfDamageIsNamed(void** state)
     ExpectRefusal(copy, "nod", "frame 1, joint 0");
 }
 
+static jnNetworkHead* NetworkOf(char* copy)
+{
+    return SectionOf(copy, JN_SECTION_NETWORK);
+}
+
+// The arrays of a copy's network, to be damaged.
+static jnNetwork ViewOf(char* copy)
+{
+    jnNetwork view;
+    jnPlaceNetwork(NetworkOf(copy), NetworkOf(copy), 8, &view);
+    return view;
+}
+#define SET(type, pointer, value) (*(type*)(uintptr_t)(pointer) = (value))
+
+static void DamageOfANetworkIsNamed(void** state)
+{
+    (void)state;
+    char* copy = CopyFile();
+    NetworkOf(copy)->kind = 3;
+    ExpectRefusal(copy, "NETW", "kind is 3");
+    copy = CopyFile();
+    NetworkOf(copy)->sizes[1] = 0;
+    ExpectRefusal(copy, "NETW", "size of a layer");
+    copy = CopyFile();
+    NetworkOf(copy)->sizes[1] = 200;
+    ExpectRefusal(copy, "NETW", "counts ask for");
+    copy = CopyFile();
+    NetworkOf(copy)->componentCount = 514;
+    ExpectRefusal(copy, "NETW", "components is 514");
+    copy = CopyFile();
+    NetworkOf(copy)->planeCount = 4;
+    ExpectRefusal(copy, "NETW", "planes is 4");
+    copy = CopyFile();
+    NetworkOf(copy)->unit = NAN;
+    ExpectRefusal(copy, "NETW", "unit");
+    copy = CopyFile();
+    NetworkOf(copy)->reserved[4] = 1;
+    ExpectRefusal(copy, "NETW", "reserved");
+    copy = CopyFile();
+    SET(int32_t, ViewOf(copy).inputs, 3); // of the root, which has no parent
+    ExpectRefusal(copy, "NETW", "an input is 3");
+    copy = CopyFile();
+    SET(float, ViewOf(copy).weights[0], HUGE_VALF);
+    ExpectRefusal(copy, "NETW", "a weight is inf");
+    copy = CopyFile();
+    SET(float, ViewOf(copy).biases[1], NAN);
+    ExpectRefusal(copy, "NETW", "a bias");
+    copy = CopyFile();
+    SET(int32_t, ViewOf(copy).firsts[1], 2);
+    ExpectRefusal(copy, "NETW", "run of a block's inputs is 2");
+    copy = CopyFile();
+    SET(uint16_t, ViewOf(copy).pairs, 2);
+    ExpectRefusal(copy, "NETW", "pair of components is 2");
+    copy = CopyFile();
+    SET(uint32_t, ViewOf(copy).planeStarts, 1);
+    ExpectRefusal(copy, "NETW", "entries");
+}
+
+// The file of this group has a pca; here is one with a map.
+static void AMapIsCheckedAsWell(void** state)
+{
+    void* before = bytes;
+    size_t sizeBefore = size;
+    assert_int_equal(MakeFileWith(jna_networkCnn), 0);
+    AFileCutAnywhereIsRefused(state);
+    ADamagedFileWithTheRightChecksumDoesNoHarm(state);
+    char* copy = CopyFile();
+    NetworkOf(copy)->channels[1] = 4;
+    ExpectRefusal(copy, "NETW", "map's channels is 4");
+    copy = CopyFile();
+    NetworkOf(copy)->firstSize = 1 << 30;
+    ExpectRefusal(copy, "NETW", "size of the map");
+    copy = CopyFile();
+    SET(float, ViewOf(copy).lookups, 7.0f);
+    ExpectRefusal(copy, "NETW", "place on the map is 7");
+    copy = CopyFile();
+    SET(float, ViewOf(copy).kernels[0], NAN);
+    ExpectRefusal(copy, "NETW", "a weight");
+    copy = CopyFile();
+    SET(uint32_t, ViewOf(copy).lookupStarts + 1, 4000000000u);
+    ExpectRefusal(copy, "NETW", "start of a run");
+    free(bytes);
+    bytes = before;
+    size = sizeBefore;
+}
+
 static void AnUnknownSectionThatIsOptionalIsSkipped(void** state)
 {
     (void)state;
@@ -394,6 +539,8 @@ int main(void)
         cmocka_unit_test(AnyByteFlippedIsRefused),
         cmocka_unit_test(ADamagedFileWithTheRightChecksumDoesNoHarm),
         cmocka_unit_test(EveryKindOfDamageIsNamed),
+        cmocka_unit_test(DamageOfANetworkIsNamed),
+        cmocka_unit_test(AMapIsCheckedAsWell),
         cmocka_unit_test(AnUnknownSectionThatIsOptionalIsSkipped),
         cmocka_unit_test(WithoutMemoryLoadingFailsCleanly),
         cmocka_unit_test(RigidVerticesGoLastAndTheFileStaysAsItIs),

@@ -4,6 +4,8 @@
 // step them. Within each half the order stays, so that neighbours stay neighbours in memory.
 #include "jounce-author/asset_writer.h"
 
+#include "jounce-author/network.h"
+
 #include "asset_format.h"
 #include "asset_sections.h"
 
@@ -12,7 +14,11 @@
 
 jnaAssetDef jnaDefaultAssetDef(void)
 {
-    return (jnaAssetDef){.curve = jn_curveCubic, .timing = jn_timingCausal, .rate = 30.0, .hardAngle = 1.0};
+    return (jnaAssetDef){.curve = jn_curveCubic,
+        .timing = jn_timingCausal,
+        .rate = 30.0,
+        .hardAngle = 1.0,
+        .networkTolerance = JNA_NETWORK_TOLERANCE};
 }
 
 void* jnaAddSection(jnaSections* s, uint32_t id, bool required, size_t size)
@@ -201,6 +207,30 @@ static void AddClips(const jnaAssetDef* def, jnaSections* s)
     }
 }
 
+// The section as jnaEncodeNetwork makes it.
+static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* error)
+{
+    void* bytes;
+    size_t size;
+    if (def->network == NULL) {
+        return jn_ok;
+    }
+    if (def->skinning != jn_skinLinear || def->network->vertexCount != def->character->vertexCount) {
+        return jnFail(error, jn_badArgument,
+            "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
+            def->character->name, def->network->vertexCount);
+    }
+    jnResult result = jnaEncodeNetwork(def->network, s->place, def->networkTolerance, &bytes, &size, error);
+    if (result == jn_ok) {
+        void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
+        if (section != NULL) {
+            memcpy(section, bytes, size);
+        }
+        free(bytes);
+    }
+    return result;
+}
+
 static void FillInfo(const jnaAssetDef* def, const jnaSections* s, jnAssetInfo* info)
 {
     const jnaCharacter* c = def->character;
@@ -292,9 +322,11 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
         AddParts(def->character, &s);
         AddClips(def, &s);
         jnaAddModes(def, &s);
+        result = AddNetwork(def, &s, error);
     }
-    result =
-        s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name) : jn_ok;
+    result = result != jn_ok ? result
+             : s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name)
+                        : jn_ok;
     if (result == jn_ok) {
         FillInfo(def, &s, info);
         result = Join(&s, bytes, size, error);

@@ -100,7 +100,11 @@ static jnResult BakeStill(Baking* b, jnError* error)
     jnCharacterOutput output = Output(b);
     for (int n = 0; result == jn_ok && n < b->frameCount; ++n) {
         jnPose pose = SamplePose(b, n, 0);
-        jnCharacter_Skin(b->character, &pose, &output);
+        if (b->def->stage == jna_stageTarget) {
+            jnCharacter_Target(b->character, &pose, &output);
+        } else {
+            jnCharacter_Skin(b->character, &pose, &output);
+        }
         result = Give(b, n, error);
     }
     return result;

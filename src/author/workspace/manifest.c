@@ -215,6 +215,7 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.poisson = 0.45;
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
     m.bones.stiffness = 1e5;
+    m.network.kind = jna_networkPca;
     m.poses.random = m.poses.fromClips = 0.5;
     m.poses.heldOut = 0.02;
     m.poses.widen = 0.1;

@@ -152,7 +152,7 @@ static void PutSprings(FILE* file, const jnaManifest* m)
 
 jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error)
 {
-    static const char* const kinds[] = {"cnn", "pca", "none"};
+    static const char* const kinds[] = {"pca", "cnn", "none"};
     jnaFile output;
     jnResult result = jnaCreateFile(path, &output, error);
     if (result != jn_ok) {
@@ -169,7 +169,7 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutMaterials(file, m);
     PutBones(file, m);
     PutPoses(file, m);
-    fprintf(file, "\nnetwork:\n  kind: %s # cnn, pca, none\n", kinds[m->network.kind]);
+    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);
 }

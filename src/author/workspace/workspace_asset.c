@@ -5,6 +5,7 @@
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/hand_springs.h"
 #include "jounce-author/modes.h"
+#include "jounce-author/network.h"
 #include "jounce-author/volume_mesh.h"
 
 #include "internal.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // The character in the making.
 typedef struct Work {
@@ -21,6 +23,8 @@ typedef struct Work {
     jnaRole* roles;                    // [manifest.clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
     jnaModes modes;                    // where the springs are on modes
+    jnaNetwork network;
+    bool hasNetwork;
 } Work;
 
 static void DestroyWork(Work* work)
@@ -34,6 +38,7 @@ static void DestroyWork(Work* work)
     free(work->damping);
     free(work->mask);
     jnaDestroyModes(&work->modes);
+    jnaDestroyNetwork(&work->network);
     jnaDestroyCharacter(&work->character);
     jnaDestroyManifest(&work->manifest);
 }
@@ -180,6 +185,29 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
     return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
 }
 
+// A network goes into the file where one of the manifest's kind was trained.
+static bool HasNetwork(const char* workspace, const jnaManifest* m)
+{
+    char path[JNA_PATH_LENGTH];
+    return m->network.kind != jna_networkNone && jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok &&
+           access(path, F_OK) == 0;
+}
+
+static jnResult LoadNetwork(const char* workspace, Work* work, jnError* error)
+{
+    if (!HasNetwork(workspace, &work->manifest)) {
+        return jn_ok;
+    }
+    jnResult result = jnaLoadNetwork(workspace, &work->network, error);
+    if (result == jn_ok && (work->network.vertexCount != work->character.vertexCount ||
+                               work->network.jointCount != work->character.jointCount)) {
+        result = jnFail(
+            error, jn_badData, "%s/network: was trained for another character; run jounce train again", workspace);
+    }
+    work->hasNetwork = result == jn_ok && work->network.kind == work->manifest.network.kind;
+    return result;
+}
+
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
 {
@@ -190,6 +218,7 @@ jnResult jnaExportWorkspace(
     if (result == jn_ok && layer != jna_layerVertex) {
         result = jnaLoadModes(workspace, &work.modes, error);
     }
+    result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
         def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
@@ -205,6 +234,7 @@ jnResult jnaExportWorkspace(
         def.rigidHertz = settings->rigidHertz;
         def.detailShare = settings->detailShare;
         def.rate = work.manifest.rate;
+        def.network = work.hasNetwork ? &work.network : NULL;
         result = jnaWriteAsset(path, &def, error);
         *exported = (jnaExported){
             work.character.vertexCount, work.character.jointCount, work.manifest.clipCount, work.modes.modeCount};
@@ -218,10 +248,10 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     bool* stale, char* reason, jnError* error)
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
-    static const char* inputs[3];
-    size_t used =
-        (size_t)snprintf(settings, size, "springs %d %d %.9g %.9g %s", (int)m->springs.layer, (int)m->springs.mode,
-            m->springs.hertz, m->springs.dampingRatio, m->springs.attribute != NULL ? m->springs.attribute : "");
+    static const char* inputs[4];
+    size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
+        (int)m->springs.layer, (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
+        m->springs.attribute != NULL ? m->springs.attribute : "");
     for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
         const jnaManifestSpring* spring = &m->springs.joints[i];
         used += (size_t)snprintf(
@@ -235,10 +265,14 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     if (m->springs.layer != jna_layerVertex) {
         inputs[count++] = "stages/modes.json";
     }
-    inputs[count] = m->springs.mask;
-    bool masked = m->springs.mode == jna_springsMask && m->springs.mask != NULL;
+    if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
+        inputs[count++] = m->springs.mask;
+    }
+    if (HasNetwork(workspace, m)) {
+        inputs[count++] = "network/parameters.npy";
+    }
     *stage = (jnaStage){.name = "export",
-        .inputCount = masked ? count + 1 : count,
+        .inputCount = count,
         .inputs = inputs,
         .settings = settings,
         .outputCount = 1,

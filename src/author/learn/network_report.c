@@ -1,0 +1,131 @@
+// What a trained network gives, through oneDNN, and how far off it is on poses that it has not seen.
+#include "learn/train.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 4 };
+
+jnResult jnaNetwork_Predict(
+    const jnaNetwork* network, const jnaPairs* pairs, const int* which, int count, float* out, jnError* error)
+{
+    jnaNetShape shape = jnaNetwork_Shape(network);
+    size_t inputs = (size_t)network->inputCount, outputs = (size_t)jnaNetShape_OutputCount(&shape);
+    size_t size = 3 * (size_t)network->vertexCount;
+    jnaWorker* worker;
+    jnResult result = jnaCreateWorker(&shape, CHUNK, &worker, error);
+    for (int i = 0; result == jn_ok && i < count; i += CHUNK) {
+        int samples = count - i < CHUNK ? count - i : CHUNK;
+        for (int k = 0; k < samples; ++k) {
+            jnaNetwork_Inputs(network, pairs, which[i + k], jnaWorker_Inputs(worker) + (size_t)k * inputs);
+        }
+        if (!jnaWorker_Forward(worker, network->parameters)) {
+            result = jnFail(error, jn_badData, "oneDNN refused a layer of the network");
+        }
+        for (int k = 0; result == jn_ok && k < samples; ++k) {
+            const float* from = jnaWorker_Outputs(worker) + (size_t)k * outputs;
+            jnaNetwork_Displace(network, from, out + (size_t)(i + k) * size);
+        }
+    }
+    jnaDestroyWorker(worker);
+    return result;
+}
+
+// Distances of many vertices, for percentiles: counted in bins of a hundredth of their size.
+enum { BINS = 4096 };
+#define FINEST 1e-8
+
+typedef struct Tally {
+    int poses;
+    double squares, largest, count;
+    int64_t bins[BINS];
+} Tally;
+
+static void Count(Tally* t, const float* wanted, const float* given, int vertices)
+{
+    for (int v = 0; v < vertices; ++v) {
+        double square = 0.0;
+        for (int axis = 0; axis < 3; ++axis) {
+            double d = (double)wanted[3 * v + axis] - (given != NULL ? (double)given[3 * v + axis] : 0.0);
+            square += d * d;
+        }
+        double distance = sqrt(square), place = log(fmax(distance, FINEST) / FINEST) * 100.0;
+        t->squares += square;
+        t->largest = fmax(t->largest, distance);
+        t->bins[place < BINS - 1 ? (int)place : BINS - 1]++;
+    }
+    t->count += vertices;
+    t->poses++;
+}
+
+static double Percentile(const Tally* t, double share)
+{
+    double wanted = share * t->count, seen = 0.0;
+    for (int i = 0; i < BINS; ++i) {
+        seen += (double)t->bins[i];
+        if (seen >= wanted) {
+            return FINEST * exp((i + 0.5) / 100.0);
+        }
+    }
+    return t->largest;
+}
+
+static jnaSurfaceError Summarise(const Tally* t)
+{
+    if (t->poses == 0) {
+        return (jnaSurfaceError){0};
+    }
+    return (jnaSurfaceError){.count = t->poses,
+        .rms = sqrt(t->squares / t->count),
+        .median = Percentile(t, 0.5),
+        .percentile95 = Percentile(t, 0.95),
+        .largest = t->largest};
+}
+
+enum { RANDOM, CLIP, TEST, KINDS };
+
+static void CountPair(const jnaPairs* pairs, int pair, const float* given, Tally* tallies)
+{
+    const float* wanted = pairs->displacements + (size_t)pair * 3 * (size_t)pairs->vertexCount;
+    int kind = pairs->kinds[pair] == jna_shapeClip ? CLIP : RANDOM;
+    Count(&tallies[kind], wanted, NULL, pairs->vertexCount);
+    Count(&tallies[KINDS + kind], wanted, given, pairs->vertexCount);
+    if (pairs->uses[pair] == jna_pairTest) {
+        Count(&tallies[TEST], wanted, NULL, pairs->vertexCount);
+        Count(&tallies[KINDS + TEST], wanted, given, pairs->vertexCount);
+    }
+}
+
+jnResult jnaEvaluateNetwork(const jnaNetwork* network, const jnaPairs* pairs, jnaNetworkReport* report, jnError* error)
+{
+    enum { GROUP = 64 };
+    size_t size = 3 * (size_t)pairs->vertexCount;
+    float* given = malloc(GROUP * size * sizeof(float));
+    Tally* tallies = calloc(2 * KINDS, sizeof(Tally)); // skinned, then network
+    jnResult result =
+        given != NULL && tallies != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
+    for (int next = 0; result == jn_ok && next < pairs->count;) {
+        int which[GROUP], count = 0;
+        for (; next < pairs->count && count < GROUP; ++next) {
+            if (pairs->uses[next] != jna_pairTrain) {
+                which[count++] = next;
+            }
+        }
+        result = jnaNetwork_Predict(network, pairs, which, count, given, error);
+        for (int i = 0; result == jn_ok && i < count; ++i) {
+            CountPair(pairs, which[i], given + (size_t)i * size, tallies);
+        }
+    }
+    if (result == jn_ok) {
+        *report = (jnaNetworkReport){Summarise(&tallies[RANDOM]), Summarise(&tallies[KINDS + RANDOM]),
+            Summarise(&tallies[CLIP]), Summarise(&tallies[KINDS + CLIP]), Summarise(&tallies[TEST]),
+            Summarise(&tallies[KINDS + TEST])};
+    }
+    free(given);
+    free(tallies);
+    return result;
+}

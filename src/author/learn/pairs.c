@@ -1,0 +1,302 @@
+// Pairs of pose and surface as the network sees them: what each joint does against its parent, and what is left
+// between skinning and the surface, in the frame of each vertex. Both come from the runtime's own functions, so that
+// what is learned is what is played.
+#include "jounce-author/network.h"
+
+#include "jounce-author/asset_writer.h"
+
+#include "internal.h"
+#include "network.h"
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELD = 3 * JN_LANES };
+
+// What one thread needs.
+typedef struct Scratch {
+    double* globals;
+    float *palette, *turns, *skinned, *offsets, *turned;
+} Scratch;
+
+static bool MakeScratch(const jnAsset* a, Scratch* s)
+{
+    size_t joints = (size_t)a->jointCount, field = (size_t)a->blockCount * FIELD;
+    s->globals = malloc(joints * 12 * sizeof(double));
+    s->palette = aligned_alloc(JN_ALIGNMENT, jnAlignUp(joints * JN_PALETTE_SIZE * sizeof(float)));
+    s->turns = malloc(joints * 4 * sizeof(float));
+    s->skinned = malloc(field * sizeof(float));
+    s->offsets = malloc(field * sizeof(float));
+    s->turned = malloc(field * sizeof(float));
+    return s->globals != NULL && s->palette != NULL && s->turns != NULL && s->skinned != NULL && s->offsets != NULL &&
+           s->turned != NULL;
+}
+
+static void FreeScratch(Scratch* s)
+{
+    free(s->globals);
+    free(s->palette);
+    free(s->turns);
+    free(s->skinned);
+    free(s->offsets);
+    free(s->turned);
+}
+
+static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+{
+    jnKernel best = jnBestKernel();
+    jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
+    if (!jnMakeGlobals(a, &pose, s->globals)) {
+        return false;
+    }
+    jnMakePalette(a, s->globals, s->palette);
+    jnMakeTurns(a, s->globals, s->turns);
+    jnPoseNumbers(a, s->turns, numbers);
+    jnSkinPass skin = {.rest = a->rest,
+        .starts = a->influenceStarts,
+        .joints = a->influenceJoints,
+        .weights = a->influenceWeights,
+        .palette = s->palette,
+        .field = s->skinned};
+    jnFindRigKernels(best)->skin(&skin, 0, a->blockCount);
+    size_t field = (size_t)a->blockCount * FIELD;
+    memset(s->offsets, 0, field * sizeof(float));
+    memset(s->turned, 0, field * sizeof(float));
+    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+        size_t v = i / 3, at = v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES;
+        s->offsets[at] = pair->positions[i] - s->skinned[at];
+    }
+    jnDisplacePass turn = {.starts = a->influenceStarts,
+        .joints = a->influenceJoints,
+        .weights = a->influenceWeights,
+        .turns = s->turns,
+        .given = s->offsets,
+        .scale = 1.0f,
+        .inverse = true,
+        .field = s->turned};
+    jnFindNetworkKernels(best)->displace(&turn, 0, a->blockCount);
+    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+        size_t v = i / 3;
+        displacements[i] = s->turned[v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES];
+    }
+    return true;
+}
+
+jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error)
+{
+    JN_ASSERT(count >= 0 && count <= pairs->capacity - pairs->count);
+    int bad = -1;
+    bool short_ = false;
+#pragma omp parallel
+    {
+        Scratch scratch = {0};
+        bool made = MakeScratch(pairs->asset, &scratch);
+        if (!made) {
+#pragma omp atomic write
+            short_ = true;
+        }
+#pragma omp for schedule(static)
+        for (int i = 0; i < count; ++i) {
+            size_t at = (size_t)(pairs->count + i);
+            float* numbers = pairs->numbers + at * 6 * (size_t)pairs->jointCount;
+            float* displacements = pairs->displacements + at * 3 * (size_t)pairs->vertexCount;
+            pairs->kinds[at] = (uint8_t)added[i].kind;
+            pairs->uses[at] = (uint8_t)added[i].use;
+            if (made && !ComputePair(pairs->asset, &added[i], &scratch, numbers, displacements)) {
+#pragma omp atomic write
+                bad = i;
+            }
+        }
+        FreeScratch(&scratch);
+    }
+    if (short_) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the poses of '%s'", pairs->asset->name);
+    }
+    if (bad >= 0) {
+        return jnFail(error, jn_badData, "pose %d of '%s' is not finite", pairs->count + bad, pairs->asset->name);
+    }
+    pairs->count += count;
+    return jn_ok;
+}
+
+static bool IsWithin(const jnaCharacter* c, int joint, int root)
+{
+    while (joint > root) {
+        joint = c->joints[joint].parent;
+    }
+    return joint == root;
+}
+
+// A joint above all of the surface turns the whole of it, one above none of it turns nothing.
+static void FindMovers(const jnaCharacter* c, uint8_t* moves, uint8_t* weighted)
+{
+    memset(weighted, 0, (size_t)c->jointCount);
+    for (int v = 0; v < c->vertexCount; ++v) {
+        for (int k = 0; k < JNA_MAX_INFLUENCES && c->influences[v].weights[k] > 0.0f; ++k) {
+            weighted[c->influences[v].joints[k]] = 1;
+        }
+    }
+    for (int j = 0; j < c->jointCount; ++j) {
+        bool within = false, outside = false;
+        for (int k = 0; k < c->jointCount; ++k) {
+            bool below = IsWithin(c, k, j);
+            within = within || (weighted[k] != 0 && below);
+            outside = outside || (weighted[k] != 0 && !below);
+        }
+        moves[j] = c->joints[j].parent >= 0 && within && outside;
+    }
+}
+
+jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jnError* error)
+{
+    *pairs = (jnaPairs){.capacity = capacity, .jointCount = c->jointCount, .vertexCount = c->vertexCount};
+    size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount, size = 0;
+    pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
+    pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
+    pairs->kinds = calloc(count + 1, 1);
+    pairs->uses = calloc(count + 1, 1);
+    pairs->moves = calloc(2 * joints, 1);
+    float* springs = calloc(vertices, sizeof(float));
+    jnResult result = jn_ok;
+    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->kinds == NULL || pairs->uses == NULL ||
+        pairs->moves == NULL || springs == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name);
+    }
+    jnaAssetDef def = jnaDefaultAssetDef();
+    def.character = c;
+    def.stiffness = def.damping = springs;
+    result = result == jn_ok ? jnaEncodeAsset(&def, &pairs->bytes, &size, error) : result;
+    if (result == jn_ok) {
+        jnAssetDef load = {.bytes = pairs->bytes, .size = size, .source = c->name};
+        result = jnLoadAsset(&load, &pairs->asset, error);
+    }
+    if (result == jn_ok) {
+        FindMovers(c, pairs->moves, pairs->moves + joints);
+    } else {
+        jnaDestroyPairs(pairs);
+    }
+    free(springs);
+    return result;
+}
+
+void jnaDestroyPairs(jnaPairs* pairs)
+{
+    jnDestroyAsset(pairs->asset);
+    free(pairs->bytes);
+    free(pairs->numbers);
+    free(pairs->displacements);
+    free(pairs->kinds);
+    free(pairs->uses);
+    free(pairs->moves);
+    *pairs = (jnaPairs){0};
+}
+
+enum { HELD_ONE_IN = 10, RUN_LENGTH = 16 };
+
+static jnaPairUse UseOf(int group, int index, bool isTest)
+{
+    const int32_t key[2] = {group, index};
+    return isTest                                                    ? jna_pairTest
+           : (jnaHash(key, sizeof(key), 0) >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation
+                                                                     : jna_pairTrain;
+}
+
+static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)s->jointCount, vertices = (size_t)s->vertexCount;
+    jnaPair* list = calloc((size_t)s->count + 1, sizeof(*list));
+    int count = 0;
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d poses", s->count);
+    }
+    for (int i = 0; i < s->count; ++i) {
+        if (s->valid != NULL && s->valid[i] == 0) {
+            continue;
+        }
+        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
+        bool isTest = clip >= 0 && m->clips[clip].role == jna_test;
+        jnaShapeKind kind = clip >= 0 ? jna_shapeClip : s->kinds != NULL ? (jnaShapeKind)s->kinds[i] : jna_shapeRandom;
+        list[count++] = (jnaPair){.rotations = s->rotations + (size_t)i * joints * 4,
+            .positions = s->positions + (size_t)i * vertices * 3,
+            .kind = kind,
+            .use = UseOf(clip, kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+static jnResult AddMotion(
+    const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)clip->jointCount, vertices = (size_t)pairs->vertexCount;
+    const float* positions = motion->data;
+    int count = clip->frameCount < (int)motion->shape[0] ? clip->frameCount : (int)motion->shape[0];
+    jnaPair* list = calloc((size_t)count + 1, sizeof(*list));
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
+    }
+    for (int i = 0; i < count; ++i) {
+        size_t at = (size_t)i * joints;
+        list[i] = (jnaPair){.rotations = clip->rotations + 4 * at,
+            .translations = clip->translations + 3 * at,
+            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL,
+            .positions = positions + (size_t)i * vertices * 3,
+            .kind = jna_shapeClip,
+            .use = UseOf(index, i / RUN_LENGTH, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+// Clips with motion: counted with pairs NULL, added otherwise.
+static jnResult TakeMotions(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, int* count, jnaPairs* pairs, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+        jnaClip clip = {0};
+        jnaArray motion = {0};
+        bool present = false;
+        result = jnaLoadClip(workspace, m->clips[i].name, c, &clip, error);
+        result = result == jn_ok ? jnaOpenClipMotion(workspace, &clip, c, &present, &motion, error) : result;
+        if (result == jn_ok && present) {
+            if (pairs != NULL) {
+                result = AddMotion(&clip, &motion, i, m->clips[i].role == jna_test, pairs, error);
+            }
+            *count += clip.frameCount;
+            jnaCloseArray(&motion);
+        }
+        jnaDestroyClip(&clip);
+    }
+    return result;
+}
+
+jnResult jnaGatherPairs(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    jnaShapes shapes;
+    bool present;
+    int frames = 0, ignored = 0;
+    *pairs = (jnaPairs){0};
+    jnResult result = jnaOpenShapes(workspace, c, &present, &shapes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = TakeMotions(workspace, c, m, &frames, NULL, error);
+    if (result == jn_ok && shapes.count + frames == 0) {
+        result = jnFail(error, jn_badData,
+            "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
+            workspace);
+    }
+    result = result == jn_ok ? jnaCreatePairs(c, shapes.count + frames, pairs, error) : result;
+    result = result == jn_ok && present ? AddShapes(&shapes, m, pairs, error) : result;
+    result = result == jn_ok ? TakeMotions(workspace, c, m, &ignored, pairs, error) : result;
+    jnaCloseShapes(&shapes);
+    if (result != jn_ok) {
+        jnaDestroyPairs(pairs);
+    }
+    return result;
+}

@@ -1,0 +1,392 @@
+// Training: Adam on mini-batches, a learning rate that rises shortly and falls along a cosine, validation after every
+// epoch, the best parameters kept.
+//
+// A batch is cut into chunks of a fixed number of samples; each is computed on one thread, and the gradients of the
+// chunks are added in their order. So neither the number of threads nor a resumed checkpoint changes a byte: the order
+// of the poses follows from seed and epoch alone.
+#include "learn/train.h"
+
+#include "jounce-author/file.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BETA1 0.9
+#define BETA2 0.999
+#define EPSILON 1e-8
+#define WARM_UP 0.02 // share of the steps
+#define LAST_RATE 0.005
+// Units that see all joints could learn each training pose by heart; they only keep what pays for itself.
+#define SHARED_DECAY 50.0f
+
+// The state that a checkpoint holds. [parameters] each.
+typedef struct Descent {
+    const jnaProblem* problem;
+    const jnaTrainDef* def;
+    int threads, chunks; // chunks of a full batch
+    int epochs, patience, stepsPerEpoch;
+    size_t count;
+    float *parameters, *first, *second, *best;
+    float* gradients; // [chunks][parameters]
+    double* losses;   // [max(trainCount, heldCount)], one for each sample
+    int* order;       // [trainCount]
+    jnaWorker** workers;
+    int epoch; // done
+    int bestEpoch;
+    double bestLoss, trainLoss, heldLoss; // mean square metres
+    uint64_t key;
+    bool failed; // oneDNN refused
+} Descent;
+
+typedef struct CheckpointHead {
+    char magic[8];
+    uint64_t key, count;
+    int32_t epoch, bestEpoch;
+    double bestLoss;
+} CheckpointHead;
+#define MAGIC "JNTRAIN1"
+
+static double Now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
+{
+    jnaTrainDef def = {.kind = kind,
+        .hidden = 16,
+        .shared = 16,
+        .decay = 0.01,
+        .layers = 2,
+        .components = 127,
+        .residual = 0.01,
+        .mapSize = 128,
+        .learningRate = kind == jna_networkCnn ? 2e-3 : 1e-2,
+        .seed = 1,
+        .checkpointSeconds = 20};
+    return def;
+}
+
+static uint64_t Mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void Shuffle(const Descent* d)
+{
+    uint64_t state = Mix(d->def->seed + 0x9e3779b97f4a7c15u * (uint64_t)(d->epoch + 1));
+    memcpy(d->order, d->problem->train, sizeof(int) * (size_t)d->problem->trainCount);
+    for (int i = d->problem->trainCount - 1; i > 0; --i) {
+        state += 0x9e3779b97f4a7c15u;
+        int k = (int)(Mix(state) % (uint64_t)(i + 1)), pair = d->order[i];
+        d->order[i] = d->order[k];
+        d->order[k] = pair;
+    }
+}
+
+// Forward, and backward into `gradient` where it is given, of up to a chunk of samples. Fills losses.
+static bool RunChunk(
+    const Descent* d, jnaWorker* worker, const int* samples, int count, double weight, float* gradient, double* losses)
+{
+    const jnaProblem* p = d->problem;
+    size_t inputs = (size_t)p->inputCount, outputs = (size_t)jnaNetShape_OutputCount(&p->shape);
+    omp_set_num_threads(1); // of this thread's own oneDNN calls
+    for (int i = 0; i < p->chunk; ++i) {
+        float* to = jnaWorker_Inputs(worker) + (size_t)i * inputs;
+        if (i < count) {
+            memcpy(to, p->inputs + (size_t)samples[i] * inputs, inputs * sizeof(float));
+        } else {
+            memset(to, 0, inputs * sizeof(float));
+        }
+    }
+    if (!jnaWorker_Forward(worker, d->parameters)) {
+        return false;
+    }
+    for (int i = 0; i < p->chunk; ++i) {
+        float* slope = jnaWorker_Gradient(worker) + (size_t)i * outputs;
+        if (i < count) {
+            losses[i] = jnaProblem_Loss(p, samples[i], jnaWorker_Outputs(worker) + (size_t)i * outputs, weight,
+                gradient != NULL ? slope : NULL);
+        } else if (gradient != NULL) {
+            memset(slope, 0, outputs * sizeof(float));
+        }
+    }
+    return gradient == NULL || jnaWorker_Backward(worker, d->parameters, gradient, NULL);
+}
+
+static double LearningRate(const Descent* d, int64_t step)
+{
+    double total = (double)d->epochs * d->stepsPerEpoch, warm = fmax(WARM_UP * total, 1.0), at = (double)step;
+    double cosine = 0.5 * (1.0 + cos(3.141592653589793 * fmin(at / total, 1.0)));
+    return d->def->learningRate * fmin((at + 1.0) / warm, 1.0) * (LAST_RATE + (1.0 - LAST_RATE) * cosine);
+}
+
+// Adam over the sum of the chunks' gradients.
+static void Update(Descent* d, int chunks, int64_t step)
+{
+    float rate = (float)(LearningRate(d, step) / (1.0 - pow(BETA1, (double)step + 1.0)));
+    float second = (float)(1.0 / (1.0 - pow(BETA2, (double)step + 1.0)));
+    float decay = (float)(LearningRate(d, step) * d->def->decay);
+#pragma omp parallel for schedule(static) num_threads(d->threads)
+    for (size_t i = 0; i < d->count; ++i) {
+        float g = d->gradients[i];
+        for (int k = 1; k < chunks; ++k) {
+            g += d->gradients[(size_t)k * d->count + i];
+        }
+        g = d->problem->mask[i] != 0 ? g : 0.0f;
+        d->first[i] = (float)BETA1 * d->first[i] + (float)(1.0 - BETA1) * g;
+        d->second[i] = (float)BETA2 * d->second[i] + (float)(1.0 - BETA2) * g * g;
+        d->parameters[i] -= rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON) +
+                            (d->problem->mask[i] == JNA_SHARED_WEIGHT ? SHARED_DECAY : 1.0f) * decay * d->parameters[i];
+    }
+}
+
+static void TrainEpoch(Descent* d)
+{
+    const jnaProblem* p = d->problem;
+    Shuffle(d);
+    for (int step = 0; step < d->stepsPerEpoch && !d->failed; ++step) {
+        int first = step * p->batch, count = p->trainCount - first < p->batch ? p->trainCount - first : p->batch;
+        int chunks = (count + p->chunk - 1) / p->chunk;
+#pragma omp parallel for schedule(static) num_threads(d->threads)
+        for (int k = 0; k < chunks; ++k) {
+            int at = first + k * p->chunk, samples = count - k * p->chunk < p->chunk ? count - k * p->chunk : p->chunk;
+            if (!RunChunk(d, d->workers[omp_get_thread_num()], d->order + at, samples, 1.0 / count,
+                    d->gradients + (size_t)k * d->count, d->losses + at)) {
+#pragma omp atomic write
+                d->failed = true;
+            }
+        }
+        Update(d, chunks, (int64_t)d->epoch * d->stepsPerEpoch + step);
+    }
+    double sum = 0.0;
+    for (int i = 0; i < p->trainCount; ++i) {
+        sum += d->losses[i];
+    }
+    d->trainLoss = sum / p->trainCount;
+}
+
+static void Validate(Descent* d)
+{
+    const jnaProblem* p = d->problem;
+    int chunks = (p->heldCount + p->chunk - 1) / p->chunk;
+#pragma omp parallel for schedule(static) num_threads(d->threads)
+    for (int k = 0; k < chunks; ++k) {
+        int at = k * p->chunk, samples = p->heldCount - at < p->chunk ? p->heldCount - at : p->chunk;
+        if (!RunChunk(d, d->workers[omp_get_thread_num()], p->held + at, samples, 0.0, NULL, d->losses + at)) {
+#pragma omp atomic write
+            d->failed = true;
+        }
+    }
+    double sum = 0.0;
+    for (int i = 0; i < p->heldCount; ++i) {
+        sum += d->losses[i];
+    }
+    d->heldLoss = sum / p->heldCount;
+}
+
+// What a checkpoint must agree with: the settings that shape the result, and the data.
+static uint64_t FindKey(const Descent* d)
+{
+    const jnaProblem* p = d->problem;
+    const jnaTrainDef* def = d->def;
+    const double numbers[] = {def->kind, d->epochs, d->patience, def->hidden, def->layers, def->components,
+        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, (double)def->seed, p->trainCount,
+        p->heldCount};
+    uint64_t key = jnaHash(numbers, sizeof(numbers), 0);
+    key = jnaHash(&p->shape, sizeof(p->shape), key);
+    key = jnaHash(p->inputs, sizeof(float) * (size_t)p->pairs->count * (size_t)p->inputCount, key);
+    size_t floats = 3 * (size_t)p->pairs->vertexCount * (size_t)p->pairs->count;
+    return jnaHash(p->pairs->displacements, floats * sizeof(float), key);
+}
+
+static jnResult SaveCheckpoint(const Descent* d, jnError* error)
+{
+    jnaFile file;
+    jnResult result = jnaCreateFile(d->def->checkpoint, &file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    CheckpointHead head = {.key = d->key, .count = d->count, .epoch = d->epoch, .bestEpoch = d->bestEpoch};
+    head.bestLoss = d->bestLoss;
+    memcpy(head.magic, MAGIC, sizeof(head.magic));
+    const float* arrays[4] = {d->parameters, d->first, d->second, d->best};
+    fwrite(&head, sizeof(head), 1, file.stream);
+    for (int i = 0; i < 4; ++i) {
+        fwrite(arrays[i], sizeof(float), d->count, file.stream);
+    }
+    return jnaFile_Commit(&file, error);
+}
+
+// A checkpoint that does not fit is as good as none.
+static void LoadCheckpoint(Descent* d)
+{
+    FILE* file = d->def->checkpoint != NULL ? fopen(d->def->checkpoint, "rb") : NULL;
+    CheckpointHead head = {0};
+    if (file == NULL) {
+        return;
+    }
+    bool fits = fread(&head, sizeof(head), 1, file) == 1 && memcmp(head.magic, MAGIC, sizeof(head.magic)) == 0 &&
+                head.key == d->key && head.count == d->count && head.epoch >= 0 && head.epoch <= d->epochs;
+    float* all = fits ? malloc(4 * d->count * sizeof(float)) : NULL;
+    if (all != NULL && fread(all, sizeof(float), 4 * d->count, file) == 4 * d->count) {
+        float* arrays[4] = {d->parameters, d->first, d->second, d->best};
+        for (size_t i = 0; i < 4; ++i) {
+            memcpy(arrays[i], all + i * d->count, d->count * sizeof(float));
+        }
+        d->epoch = head.epoch;
+        d->bestEpoch = head.bestEpoch;
+        d->bestLoss = head.bestLoss;
+    }
+    free(all);
+    fclose(file);
+}
+
+// Enough steps to learn from few poses, not more passes than needed over many.
+static int AutoEpochs(jnaNetworkKind kind, int steps)
+{
+    int wanted = (kind == jna_networkCnn ? 6000 : 12000) / steps, least = kind == jna_networkCnn ? 30 : 100;
+    int most = kind == jna_networkCnn ? 600 : 1500;
+    return wanted < least ? least : wanted > most ? most : wanted;
+}
+
+static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent* d, jnError* error)
+{
+    *d = (Descent){.problem = p, .def = def, .bestLoss = HUGE_VAL};
+    d->chunks = p->batch / p->chunk;
+    d->threads = def->threads > 0 ? def->threads : omp_get_max_threads();
+    d->threads = d->threads < d->chunks ? d->threads : d->chunks;
+    d->stepsPerEpoch = (p->trainCount + p->batch - 1) / p->batch;
+    d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, d->stepsPerEpoch);
+    d->patience = def->patience > 0 ? def->patience : d->epochs / 4 + 1;
+    d->count = jnaNetShape_ParameterCount(&p->shape);
+    d->parameters = calloc(d->count, sizeof(float));
+    d->first = calloc(d->count, sizeof(float));
+    d->second = calloc(d->count, sizeof(float));
+    d->best = calloc(d->count, sizeof(float));
+    d->gradients = calloc(d->count * (size_t)d->chunks, sizeof(float));
+    d->losses = calloc((size_t)(p->trainCount + p->heldCount), sizeof(double));
+    d->order = calloc((size_t)p->trainCount, sizeof(int));
+    d->workers = calloc((size_t)d->threads, sizeof(jnaWorker*));
+    bool good = d->parameters != NULL && d->first != NULL && d->second != NULL && d->best != NULL &&
+                d->gradients != NULL && d->losses != NULL && d->order != NULL && d->workers != NULL;
+    jnResult result = good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu parameters", d->count);
+    for (int i = 0; result == jn_ok && i < d->threads; ++i) {
+        result = jnaCreateWorker(&p->shape, p->chunk, &d->workers[i], error);
+    }
+    if (result == jn_ok) {
+        jnaProblem_Initialise(p, def->seed, d->parameters);
+        d->key = FindKey(d);
+        LoadCheckpoint(d);
+    }
+    return result;
+}
+
+static void FreeDescent(Descent* d)
+{
+    for (int i = 0; d->workers != NULL && i < d->threads; ++i) {
+        jnaDestroyWorker(d->workers[i]);
+    }
+    free(d->workers);
+    free(d->parameters);
+    free(d->first);
+    free(d->second);
+    free(d->best);
+    free(d->gradients);
+    free(d->losses);
+    free(d->order);
+}
+
+static bool Tell(const Descent* d, double started, int firstEpoch)
+{
+    double seconds = Now() - started, each = seconds / (d->epoch - firstEpoch);
+    jnaTrainProgress progress = {.epoch = d->epoch,
+        .epochs = d->epochs,
+        .loss = sqrt(d->trainLoss),
+        .validation = sqrt(d->heldLoss),
+        .best = sqrt(d->bestLoss),
+        .seconds = seconds,
+        .secondsLeft = each * (d->epochs - d->epoch)};
+    return d->def->progress == NULL || d->def->progress(&progress, d->def->user);
+}
+
+static jnResult Descend(Descent* d, jnError* error)
+{
+    jnResult result = jn_ok;
+    double started = Now(), saved = started;
+    int firstEpoch = d->epoch;
+    while (result == jn_ok && d->epoch < d->epochs && d->epoch - d->bestEpoch < d->patience) {
+        TrainEpoch(d);
+        d->epoch++;
+        Validate(d);
+        if (d->failed || !isfinite(d->heldLoss)) {
+            return jnFail(error, jn_badData, "training went wrong in epoch %d%s", d->epoch,
+                d->failed ? ": oneDNN refused a layer" : ": the loss is not a number; try a lower learning rate");
+        }
+        if (d->heldLoss < d->bestLoss) {
+            d->bestLoss = d->heldLoss;
+            d->bestEpoch = d->epoch;
+            memcpy(d->best, d->parameters, d->count * sizeof(float));
+        }
+        bool goesOn = Tell(d, started, firstEpoch);
+        if (d->def->checkpoint != NULL && (!goesOn || Now() - saved >= d->def->checkpointSeconds)) {
+            result = SaveCheckpoint(d, error);
+            saved = Now();
+        }
+        if (result == jn_ok && !goesOn) {
+            result = jnFail(error, jn_cancelled, "training was ended after epoch %d of %d%s", d->epoch, d->epochs,
+                d->def->checkpoint != NULL ? "; the same command goes on from there" : "");
+        }
+    }
+    return result;
+}
+
+jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, const jnaTrainDef* def,
+    jnaNetwork* network, jnaNotes* notes, jnError* error)
+{
+    jnaProblem problem;
+    Descent d = {0};
+    if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
+        def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
+        def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
+        return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
+    }
+    jnResult result = jnaCreateProblem(character, pairs, def, &problem, network, notes, error);
+    result = result == jn_ok ? MakeDescent(&problem, def, &d, error) : result;
+    result = result == jn_ok ? Descend(&d, error) : result;
+    if (result == jn_ok) {
+        network->parameterCount = d.count;
+        network->parameters = d.best;
+        d.best = NULL;
+        network->validation = sqrt(d.bestLoss);
+        network->epochs = d.epoch;
+        network->bestEpoch = d.bestEpoch;
+    } else {
+        jnaDestroyNetwork(network);
+    }
+    FreeDescent(&d);
+    jnaDestroyProblem(&problem);
+    return result;
+}
+
+void jnaDestroyNetwork(jnaNetwork* network)
+{
+    free(network->inputs);
+    free(network->centres);
+    free(network->halves);
+    free(network->parameters);
+    free(network->basis);
+    free(network->lookupStarts);
+    free(network->lookups);
+    *network = (jnaNetwork){0};
+}

@@ -1,0 +1,500 @@
+// What is trained: the inputs chosen from the poses, the targets, the loss in square metres.
+//
+// pca: outputs are coefficients over their greatest size in training. The basis is orthonormal, so that an output off
+// by e moves the surface by a mean square of (size e)^2 / vertices: the loss is the surface's own. cnn: the map is
+// looked up at every vertex, and that is compared; texels between vertices, which no vertex sees, are held to the
+// rasterised map by a small share of the loss.
+//
+// Flesh at a joint minds that joint and its neighbours, so most hidden units see only those: one group of units for
+// each joint that moves, connected to the joint, its parent and its children, and within itself; one group sees
+// everything. Their sum is what few poses can teach: a full layer needs many times as many to find out the same.
+#include "learn/train.h"
+
+#include "internal.h"
+#include "learn/pca.h"
+#include "network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A number of the pose that varies by less does not count as moving; a half range is not taken smaller.
+#define LEAST_RANGE 2e-3f
+#define LEAST_HALF 0.02f
+#define TEXEL_SHARE 0.1
+enum { PCA_CHUNK = 16, PCA_BATCH = 64, CNN_CHUNK = 4, CNN_BATCH = 16, FIRST_SIZE = 8 };
+
+static bool Split(const jnaPairs* pairs, jnaProblem* p)
+{
+    p->train = malloc(sizeof(int) * ((size_t)pairs->count + 1));
+    p->held = malloc(sizeof(int) * ((size_t)pairs->count + 1));
+    for (int i = 0; p->train != NULL && p->held != NULL && i < pairs->count; ++i) {
+        if (pairs->uses[i] == jna_pairTrain) {
+            p->train[p->trainCount++] = i;
+        } else if (pairs->uses[i] == jna_pairValidation) {
+            p->held[p->heldCount++] = i;
+        }
+    }
+    return p->train != NULL && p->held != NULL;
+}
+
+// Inputs are the numbers of joints that move in training, with their ranges there.
+static bool ChooseInputs(const jnaPairs* pairs, const jnaProblem* p, jnaNetwork* network)
+{
+    int numbers = 6 * pairs->jointCount;
+    network->inputs = malloc(sizeof(int32_t) * (size_t)numbers);
+    network->centres = malloc(sizeof(float) * (size_t)numbers);
+    network->halves = malloc(sizeof(float) * (size_t)numbers);
+    if (network->inputs == NULL || network->centres == NULL || network->halves == NULL) {
+        return false;
+    }
+    for (int k = 0; k < numbers; ++k) {
+        float low = HUGE_VALF, high = -HUGE_VALF;
+        for (int i = 0; i < p->trainCount; ++i) {
+            float x = pairs->numbers[(size_t)p->train[i] * (size_t)numbers + (size_t)k];
+            low = fminf(low, x);
+            high = fmaxf(high, x);
+        }
+        if (pairs->moves[k / 6] != 0 && high - low > LEAST_RANGE) {
+            int at = network->inputCount++;
+            network->inputs[at] = k;
+            network->centres[at] = 0.5f * (low + high);
+            network->halves[at] = fmaxf(0.5f * (high - low), LEAST_HALF);
+        }
+    }
+    return true;
+}
+
+void jnaNetwork_Inputs(const jnaNetwork* network, const jnaPairs* pairs, int pair, float* out)
+{
+    const float* numbers = pairs->numbers + (size_t)pair * 6 * (size_t)pairs->jointCount;
+    for (int i = 0; i < network->inputCount; ++i) {
+        float scale = 1.0f / network->halves[i];
+        out[i] = jnSoftLimit((numbers[network->inputs[i]] - network->centres[i]) * scale);
+    }
+}
+
+static double MeanSquare(const jnaPairs* pairs, const jnaProblem* p)
+{
+    size_t size = 3 * (size_t)pairs->vertexCount;
+    double total = 0.0;
+    for (int i = 0; i < p->trainCount; ++i) {
+        const float* row = pairs->displacements + (size_t)p->train[i] * size;
+        double sum = 0.0;
+        for (size_t k = 0; k < size; ++k) {
+            sum += (double)row[k] * (double)row[k];
+        }
+        total += sum;
+    }
+    return total / p->trainCount / pairs->vertexCount;
+}
+
+// Coefficients of every pair, and what they leave out. [pairs][count], [pairs]
+static void ProjectAll(const jnaPairs* pairs, const jnaPca* pca, double* coefficients, double* residuals)
+{
+    size_t size = 3 * (size_t)pairs->vertexCount, count = (size_t)pca->count;
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < pairs->count; ++i) {
+        const float* row = pairs->displacements + (size_t)i * size;
+        double* c = coefficients + (size_t)i * count;
+        double left = 0.0;
+        jnaPca_Project(pca, size, row, c);
+        for (size_t k = 0; k < size; ++k) {
+            double d = (double)(row[k] - pca->mean[k]);
+            left += d * d;
+        }
+        for (size_t k = 0; k < count; ++k) {
+            left -= c[k] * c[k];
+        }
+        residuals[i] = fmax(left, 0.0) / pairs->vertexCount;
+    }
+}
+
+static void ScaleTargets(jnaProblem* p, const jnaPca* pca, const double* coefficients, jnaNetwork* network)
+{
+    size_t size = 3 * (size_t)p->pairs->vertexCount, count = (size_t)pca->count;
+    memcpy(network->basis, pca->mean, size * sizeof(float));
+    for (size_t k = 0; k < count; ++k) {
+        double limit = 1e-12;
+        for (int i = 0; i < p->trainCount; ++i) {
+            limit = fmax(limit, fabs(coefficients[(size_t)p->train[i] * count + k]));
+        }
+        p->squares[k] = limit * limit / p->pairs->vertexCount;
+        for (int i = 0; i < p->pairs->count; ++i) {
+            p->targets[(size_t)i * count + k] = (float)(coefficients[(size_t)i * count + k] / limit);
+        }
+        float* to = network->basis + (k + 1) * size;
+        for (size_t i = 0; i < size; ++i) {
+            to[i] = (float)(limit * (double)pca->basis[k * size + i]);
+        }
+    }
+    for (int i = 0; i < p->trainCount; ++i) {
+        double square = 1.0;
+        for (size_t k = 0; k < count; ++k) {
+            double y = (double)p->targets[(size_t)p->train[i] * count + k];
+            square += y * y;
+        }
+        network->energy = fmax(network->energy, sqrt(square));
+    }
+}
+
+// Joints that have inputs, in order; how many. joints: [jointCount] or NULL
+static int ListGroups(const jnaNetwork* n, int* joints)
+{
+    int count = 0;
+    for (int i = 0; i < n->inputCount; ++i) {
+        if (i == 0 || n->inputs[i] / 6 != n->inputs[i - 1] / 6) {
+            if (joints != NULL) {
+                joints[count] = n->inputs[i] / 6;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static int HiddenUnits(const jnaNetwork* n, const jnaTrainDef* def)
+{
+    return ListGroups(n, NULL) * def->hidden + def->shared;
+}
+
+// Whether the group of a joint sees another one: itself and its parent.
+static bool Sees(const jnAsset* asset, int joint, int other)
+{
+    return joint == other || asset->joints[joint].parent == other;
+}
+
+// Weights from `in` to `out`, groups of units: each sees itself, the last one all of them.
+static void MaskHidden(uint8_t* mask, int in, int out, int units, int shared)
+{
+    for (int i = 0; i < in; ++i) {
+        for (int o = 0; o < out; ++o) {
+            bool global = o >= out - shared;
+            mask[(size_t)i * (size_t)out + (size_t)o] =
+                global ? JNA_SHARED_WEIGHT : i < in - shared && i / units == o / units;
+        }
+    }
+}
+
+static void MaskInputs(
+    const jnaProblem* p, const jnaNetwork* n, const int* joints, const jnaTrainDef* def, uint8_t* mask)
+{
+    int out = n->sizes[1];
+    for (int i = 0; i < n->inputCount; ++i) {
+        for (int o = 0; o < out; ++o) {
+            mask[(size_t)i * (size_t)out + (size_t)o] =
+                o >= out - def->shared ? JNA_SHARED_WEIGHT
+                                       : Sees(p->pairs->asset, joints[o / def->hidden], n->inputs[i] / 6);
+        }
+    }
+}
+
+static bool MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def)
+{
+    size_t count = jnaNetShape_ParameterCount(&p->shape);
+    int* joints = malloc(sizeof(int) * (size_t)(n->jointCount + 1));
+    p->mask = malloc(count);
+    if (joints != NULL && p->mask != NULL) {
+        memset(p->mask, 1, count);
+        ListGroups(n, joints);
+        int hidden = n->kind == jna_networkPca ? def->layers : 1;
+        for (int i = 0; i < hidden; ++i) {
+            size_t weights, biases, at = jnaNetShape_Offset(&p->shape, i, &weights, &biases);
+            if (i == 0) {
+                MaskInputs(p, n, joints, def, p->mask + at);
+            } else {
+                MaskHidden(p->mask + at, n->sizes[i], n->sizes[i + 1], def->hidden, def->shared);
+            }
+        }
+    }
+    free(joints);
+    return joints != NULL && p->mask != NULL;
+}
+
+void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters)
+{
+    jnaNetShape_Initialise(&p->shape, seed, parameters);
+    for (int layer = 0; layer < p->shape.layerCount; ++layer) {
+        size_t weights, biases, at = jnaNetShape_Offset(&p->shape, layer, &weights, &biases);
+        size_t in = weights / biases;
+        // Units with fewer inputs get larger weights.
+        for (size_t o = 0; o < biases; ++o) {
+            int seen = 0;
+            for (size_t i = 0; i < in; ++i) {
+                seen += p->mask[at + i * biases + o] != 0;
+            }
+            float scale = seen > 0 ? sqrtf((float)in / (float)seen) : 0.0f;
+            for (size_t i = 0; i < in; ++i) {
+                parameters[at + i * biases + o] *= p->mask[at + i * biases + o] != 0 ? scale : 0.0f;
+            }
+        }
+    }
+}
+
+static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnaNotes* notes, jnError* error)
+{
+    size_t size = 3 * (size_t)p->pairs->vertexCount, pairs = (size_t)p->pairs->count;
+    jnaPcaDef components = {.rows = p->pairs->displacements,
+        .which = p->train,
+        .count = p->trainCount,
+        .size = size,
+        .most = def->components,
+        .residual = def->residual};
+    jnaPca pca;
+    jnResult result = jnaFindComponents(&components, &pca, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    if (!jnaPca_Localise(&pca, size)) {
+        jnaDestroyPca(&pca);
+        return jnFail(error, jn_outOfMemory, "out of memory for the components");
+    }
+    size_t count = (size_t)pca.count;
+    double* coefficients = malloc(pairs * count * sizeof(double));
+    p->targets = malloc(pairs * count * sizeof(float));
+    p->squares = malloc(count * sizeof(double));
+    p->residuals = malloc(pairs * sizeof(double));
+    network->componentCount = pca.count;
+    network->basis = malloc((count + 1) * size * sizeof(float));
+    if (coefficients == NULL || p->targets == NULL || p->squares == NULL || p->residuals == NULL ||
+        network->basis == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for %zu components", count);
+    } else {
+        ProjectAll(p->pairs, &pca, coefficients, p->residuals);
+        ScaleTargets(p, &pca, coefficients, network);
+        double left = pca.total;
+        for (size_t k = 0; k < count; ++k) {
+            left -= pca.spread[k];
+        }
+        jnaNotes_Add(notes, "%zu components leave out %.3f mm of the training poses", count,
+            1000 * sqrt(fmax(left, 0.0) / p->trainCount / p->pairs->vertexCount));
+    }
+    free(coefficients);
+    jnaDestroyPca(&pca);
+    network->layerCount = def->layers + 1;
+    for (int i = 0; i < def->layers; ++i) {
+        network->sizes[i + 1] = HiddenUnits(network, def);
+    }
+    network->sizes[def->layers + 1] = network->componentCount;
+    p->chunk = PCA_CHUNK;
+    p->batch = PCA_BATCH;
+    return result;
+}
+
+static jnResult MakeCnn(
+    const jnaCharacter* character, jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnError* error)
+{
+    jnResult result = jnaCreateUvMap(character, def->mapSize, &p->map, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t starts = ((size_t)character->vertexCount + 1) * sizeof(int32_t);
+    size_t lookups = 2 * (size_t)p->map.lookupCount * sizeof(float);
+    network->lookupCount = p->map.lookupCount;
+    network->lookupStarts = malloc(starts);
+    network->lookups = malloc(lookups + 1);
+    if (network->lookupStarts == NULL || network->lookups == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the map");
+    }
+    memcpy(network->lookupStarts, p->map.lookupStarts, starts);
+    memcpy(network->lookups, p->map.lookups, lookups);
+    p->unit = network->unit = (float)sqrt(1.0 / p->scale);
+    network->firstSize = FIRST_SIZE;
+    static const int channels[] = {32, 64, 32, 16, 16, 16};
+    while (FIRST_SIZE << network->stageCount < def->mapSize) {
+        network->channels[network->stageCount] = channels[network->stageCount];
+        network->stageCount++;
+    }
+    network->channels[network->stageCount] = 3;
+    network->layerCount = 2;
+    network->sizes[1] = HiddenUnits(network, def);
+    network->sizes[2] = FIRST_SIZE * FIRST_SIZE * network->channels[0];
+    p->chunk = CNN_CHUNK;
+    p->batch = CNN_BATCH;
+    return jn_ok;
+}
+
+jnaNetShape jnaNetwork_Shape(const jnaNetwork* n)
+{
+    jnaNetShape shape = {.layerCount = n->layerCount, .stageCount = n->stageCount, .firstSize = n->firstSize};
+    memcpy(shape.sizes, n->sizes, sizeof(shape.sizes));
+    memcpy(shape.channels, n->channels, sizeof(shape.channels));
+    return shape;
+}
+
+static jnResult CheckCounts(const jnaPairs* pairs, const jnaProblem* p, jnError* error)
+{
+    if (p->trainCount < 2 || p->heldCount < 1) {
+        return jnFail(error, jn_badData,
+            "%d poses to learn from and %d to validate on are too few; make more poses (some hundreds at least)",
+            p->trainCount, p->heldCount);
+    }
+    for (int i = 0; i < pairs->count; ++i) {
+        const float* row = pairs->displacements + (size_t)i * 3 * (size_t)pairs->vertexCount;
+        for (int k = 0; k < 3 * pairs->vertexCount; ++k) {
+            if (!isfinite(row[k])) {
+                return jnFail(error, jn_badData, "pose %d has a displacement that is not finite", i);
+            }
+        }
+    }
+    return jn_ok;
+}
+
+jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, const jnaTrainDef* def, jnaProblem* p,
+    jnaNetwork* network, jnaNotes* notes, jnError* error)
+{
+    *p = (jnaProblem){.pairs = pairs};
+    *network =
+        (jnaNetwork){.kind = def->kind, .jointCount = pairs->jointCount, .vertexCount = pairs->vertexCount, .unit = 1};
+    jnResult result = Split(pairs, p) ? CheckCounts(pairs, p, error) : jnFail(error, jn_outOfMemory, "out of memory");
+    if (result == jn_ok && !ChooseInputs(pairs, p, network)) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for the inputs");
+    }
+    if (result == jn_ok && network->inputCount == 0) {
+        result = jnFail(error, jn_badData, "no joint moves in the poses, so there is nothing to learn from");
+    }
+    double square = result == jn_ok ? MeanSquare(pairs, p) : 0.0;
+    p->scale = 1.0 / fmax(square, 1e-16);
+    p->inputCount = network->sizes[0] = network->inputCount;
+    if (result == jn_ok) {
+        result = def->kind == jna_networkPca ? MakePca(p, def, network, notes, error)
+                                             : MakeCnn(character, p, def, network, error);
+    }
+    p->shape = jnaNetwork_Shape(network);
+    if (result == jn_ok && !MakeMask(p, network, def)) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for the network's weights");
+    }
+    p->inputs = malloc(sizeof(float) * (size_t)pairs->count * (size_t)(p->inputCount + 1));
+    if (result == jn_ok && p->inputs == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for the inputs");
+    }
+    for (int i = 0; result == jn_ok && i < pairs->count; ++i) {
+        jnaNetwork_Inputs(network, pairs, i, p->inputs + (size_t)i * (size_t)p->inputCount);
+    }
+    return result;
+}
+
+void jnaDestroyProblem(jnaProblem* p)
+{
+    free(p->inputs);
+    free(p->train);
+    free(p->held);
+    free(p->mask);
+    free(p->targets);
+    free(p->squares);
+    free(p->residuals);
+    jnaDestroyUvMap(&p->map);
+    *p = (jnaProblem){0};
+}
+
+static double PcaLoss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
+{
+    int count = p->shape.sizes[p->shape.layerCount];
+    const float* targets = p->targets + (size_t)pair * (size_t)count;
+    double sum = 0.0;
+    for (int k = 0; k < count; ++k) {
+        double off = (double)outputs[k] - (double)targets[k];
+        sum += p->squares[k] * off * off;
+        if (gradient != NULL) {
+            gradient[k] = (float)(weight * p->scale * 2.0 * p->squares[k] * off);
+        }
+    }
+    return sum + p->residuals[pair];
+}
+
+// The four texels around a place and their shares.
+static void Corners(const float* place, int size, size_t at[4], float share[4])
+{
+    int column = (int)place[0], row = (int)place[1];
+    float fx = place[0] - (float)column, fy = place[1] - (float)row;
+    size_t first = (size_t)row * (size_t)size + (size_t)column;
+    at[0] = first, at[1] = first + 1, at[2] = first + (size_t)size, at[3] = first + (size_t)size + 1;
+    share[0] = (1 - fx) * (1 - fy), share[1] = fx * (1 - fy), share[2] = (1 - fx) * fy, share[3] = fx * fy;
+}
+
+static void LookUp(
+    const float* outputs, const int32_t* starts, const float* lookups, int size, int vertex, float out[3])
+{
+    float count = (float)(starts[vertex + 1] - starts[vertex]);
+    out[0] = out[1] = out[2] = 0.0f;
+    for (int l = starts[vertex]; l < starts[vertex + 1]; ++l) {
+        size_t at[4];
+        float share[4];
+        Corners(lookups + 2 * (size_t)l, size, at, share);
+        for (int i = 0; i < 4; ++i) {
+            for (size_t axis = 0; axis < 3; ++axis) {
+                out[axis] += share[i] / count * outputs[3 * at[i] + axis];
+            }
+        }
+    }
+}
+
+static double CnnLoss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
+{
+    const jnaUvMap* map = &p->map;
+    int vertices = p->pairs->vertexCount, texels = map->size * map->size;
+    const float* wanted = p->pairs->displacements + (size_t)pair * 3 * (size_t)vertices;
+    double sum = 0.0, unit = (double)p->unit, factor = weight * p->scale * 2.0 * unit;
+    if (gradient != NULL) {
+        memset(gradient, 0, sizeof(float) * 3 * (size_t)texels);
+    }
+    for (int v = 0; v < vertices; ++v) {
+        float found[3], push[3];
+        LookUp(outputs, map->lookupStarts, map->lookups, map->size, v, found);
+        for (int axis = 0; axis < 3; ++axis) {
+            double off = unit * (double)found[axis] - (double)wanted[3 * v + axis];
+            sum += off * off;
+            push[axis] = (float)(factor * off / vertices);
+        }
+        float count = (float)(map->lookupStarts[v + 1] - map->lookupStarts[v]);
+        for (int l = map->lookupStarts[v]; gradient != NULL && l < map->lookupStarts[v + 1]; ++l) {
+            size_t at[4];
+            float share[4];
+            Corners(map->lookups + 2 * (size_t)l, map->size, at, share);
+            for (int i = 0; i < 12; ++i) {
+                gradient[3 * at[i / 3] + (size_t)(i % 3)] += share[i / 3] / count * push[i % 3];
+            }
+        }
+    }
+    for (size_t t = 0; gradient != NULL && t < (size_t)texels; ++t) {
+        const int32_t* corners = map->vertices + 3 * t;
+        for (size_t axis = 0; corners[0] >= 0 && axis < 3; ++axis) {
+            float shown = 0.0f;
+            for (size_t i = 0; i < 3; ++i) {
+                shown += map->shares[3 * t + i] * wanted[3 * (size_t)corners[i] + axis];
+            }
+            double off = unit * (double)outputs[3 * t + axis] - (double)shown;
+            gradient[3 * t + axis] += (float)(TEXEL_SHARE * factor * off / texels);
+        }
+    }
+    return sum / vertices;
+}
+
+double jnaProblem_Loss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
+{
+    return p->shape.stageCount > 0 ? CnnLoss(p, pair, outputs, weight, gradient)
+                                   : PcaLoss(p, pair, outputs, weight, gradient);
+}
+
+void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float* out)
+{
+    size_t size = 3 * (size_t)network->vertexCount;
+    if (network->kind == jna_networkPca) {
+        memcpy(out, network->basis, size * sizeof(float));
+        for (int k = 0; k < network->componentCount; ++k) {
+            const float* basis = network->basis + (size_t)(k + 1) * size;
+            float y = jnSoftLimit(outputs[k]);
+            for (size_t i = 0; i < size; ++i) {
+                out[i] += y * basis[i];
+            }
+        }
+        return;
+    }
+    int side = network->firstSize << network->stageCount;
+    for (int v = 0; v < network->vertexCount; ++v) {
+        LookUp(outputs, network->lookupStarts, network->lookups, side, v, out + 3 * (size_t)v);
+        for (size_t axis = 0; axis < 3; ++axis) {
+            out[3 * (size_t)v + axis] *= network->unit;
+        }
+    }
+}

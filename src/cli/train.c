@@ -1,0 +1,177 @@
+// jounce train: the quasistatic network of a workspace.
+#include "cli.h"
+
+#include "jounce-author/network.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <unistd.h>
+
+// Ctrl-C is noticed by the general progress; the line is our own, since it says more.
+typedef struct Teller {
+    jncProgress progress;
+    bool shown;
+} Teller;
+
+static bool Tell(const jnaTrainProgress* p, void* user)
+{
+    Teller* teller = user;
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\repoch %d of %d, loss %.3f mm, validation %.3f mm (best %.3f), %d:%02d left   ", p->epoch,
+            p->epochs, 1000 * p->loss, 1000 * p->validation, 1000 * p->best, (int)p->secondsLeft / 60,
+            (int)p->secondsLeft % 60);
+        fflush(stderr);
+        teller->shown = true;
+    }
+    teller->progress.shown = HUGE_VAL; // keeps the general line away
+    return jncShowProgress(0.0, &teller->progress);
+}
+
+static void PrintRow(const char* name, const jnaSurfaceError* skinned, const jnaSurfaceError* network)
+{
+    if (skinned->count == 0) {
+        return;
+    }
+    printf(
+        "  %-20s %5d poses  skinned: rms %7.3f median %7.3f 95%% %7.3f mm   network: rms %7.3f median %7.3f 95%% %7.3f "
+        "mm   removed %.1f %%\n",
+        name, skinned->count, 1000 * skinned->rms, 1000 * skinned->median, 1000 * skinned->percentile95,
+        1000 * network->rms, 1000 * network->median, 1000 * network->percentile95,
+        skinned->rms > 0.0 ? 100 * (1 - network->rms / skinned->rms) : 0.0);
+}
+
+// network.json as it is, with the notes of this run beside it.
+static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/network/network.json", workspace);
+    json_t *root = json_load_file(path, 0, NULL), *lines = json_array();
+    if (root == NULL) {
+        json_decref(lines);
+        return jncFail(&(jnError){jn_ioFailed, "network.json cannot be read back"});
+    }
+    for (int i = 0; i < notes->count; ++i) {
+        json_array_append_new(lines, json_string(notes->lines[i]));
+    }
+    json_object_set_new(root, "workspace", json_string(workspace));
+    json_object_set_new(root, "made", json_boolean(made));
+    json_object_set_new(root, "notes", lines);
+    json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+    return JNC_DONE;
+}
+
+static int Run(const char* workspace, jnaTrainDef* def, bool force, bool json)
+{
+    jnError error = {0};
+    jnaNotes notes = {0};
+    jnaNetworkReport r;
+    Teller teller = {.progress = jncBeginProgress("training")};
+    bool made = false;
+    def->progress = Tell;
+    def->user = &teller;
+    jnResult result = jnaTrainWorkspace(workspace, def, force, &made, &r, &notes, &error);
+    if (teller.shown) {
+        fputc('\n', stderr);
+    }
+    int code = JNC_DONE;
+    if (result != jn_ok) {
+        code = jncFail(&error);
+    } else if (json) {
+        code = PrintJson(workspace, made, &notes);
+    } else if (!made) {
+        printf("%s: the network is up to date; --force trains it again\n", workspace);
+    } else {
+        for (int i = 0; i < notes.count; ++i) {
+            printf("%s%s\n", i == 0 ? "" : "  ", notes.lines[i]);
+        }
+        PrintRow("held out, random", &r.skinnedRandom, &r.networkRandom);
+        PrintRow("held out, of clips", &r.skinnedClip, &r.networkClip);
+        PrintRow("of those, test clips", &r.skinnedTest, &r.networkTest);
+    }
+    jnaDestroyNotes(&notes);
+    return code;
+}
+
+int jncTrain(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
+        .about =
+            "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
+            "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on.\n"
+            "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
+        .example =
+            "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip walk "
+            "--stage target -o walk.npy\n",
+    };
+    const char* workspace = NULL;
+    int kind = 0;
+    long epochs = 0, threads = 0, seed = 1, map = 128;
+    bool json = false, force = false, kindGiven = false;
+    const jncOption options[] = {
+        {.name = "WORKSPACE",
+            .kind = jnc_text,
+            .value = &workspace,
+            .required = true,
+            .help = "folder of the character"},
+        {.name = "--network",
+            .kind = jnc_choice,
+            .value = &kind,
+            .choices = "pca|cnn",
+            .given = &kindGiven,
+            .help = "pca or cnn (default: the manifest's)"},
+        {.name = "--epochs",
+            .kind = jnc_integer,
+            .value = &epochs,
+            .argument = "N",
+            .help = "passes over the poses (default: by their number)"},
+        {.name = "--map",
+            .kind = jnc_integer,
+            .value = &map,
+            .argument = "N",
+            .help = "cnn: texels a side of the map, 64, 128 or 256 (default 128)"},
+        {.name = "--seed",
+            .kind = jnc_integer,
+            .value = &seed,
+            .argument = "N",
+            .help = "of all randomness (default 1)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .help = "default: all; four are made use of; the result is the same"},
+        {.name = "--force", .kind = jnc_flag, .value = &force, .help = "train again, even if up to date"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    if (epochs < 0 || epochs > 1000000 || threads < 0 || threads > 1024) {
+        return jncMisuse("--epochs and --threads must not be negative or beyond reason");
+    }
+    if (map != 64 && map != 128 && map != 256) {
+        return jncMisuse("--map: %ld is not 64, 128 or 256", map);
+    }
+    jnError error = {0};
+    char path[4096];
+    jnaManifest manifest = {0};
+    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
+    if (jnaReadManifest(path, &manifest, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    jnaNetworkKind wanted = kindGiven ? (jnaNetworkKind)kind : manifest.network.kind;
+    jnaDestroyManifest(&manifest);
+    if (wanted == jna_networkNone) {
+        return jncMisuse("the manifest says network none; give --network pca or cnn, or change it");
+    }
+    jnaTrainDef def = jnaDefaultTrainDef(wanted);
+    def.epochs = (int)epochs;
+    def.threads = (int)threads;
+    def.seed = (uint64_t)seed;
+    def.mapSize = (int)map;
+    return Run(workspace, &def, force, json);
+}

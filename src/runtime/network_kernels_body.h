@@ -1,0 +1,321 @@
+// The body of the network's kernels; see network_kernels.h.
+//
+// Sums run over the inputs one after another, lane by lane, in the same order at every width; those of the components
+// are whole numbers. So all widths give the same bytes.
+#include "lanes.h"
+#include "network_kernels.h"
+
+#include <string.h>
+
+enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES, FIELD_VECTORS = FIELD / JN_WIDTH };
+enum { LAYER_BLOCKS = 4, PIXELS = 4 };
+
+// exp(x) to 2 ulp for |x| up to 80: 2^n times a polynomial on [-1/2, 1/2] in ln 2. Not libm's, which differs from
+// machine to machine.
+static inline float Exp(float x)
+{
+    x = x < -80.0f ? -80.0f : x > 80.0f ? 80.0f : x;
+    float t = x * 1.44269504f, whole = (t + 12582912.0f) - 12582912.0f;
+    float f = (x - whole * 0.693359375f) + whole * 2.12194440e-4f; // ln 2 in two parts
+    float p =
+        1.0f +
+        f * (1.0f + f * (0.5f + f * (0.166666657f + f * (0.0416666507f + f * (8.33345205e-3f + f * 1.38888866e-3f)))));
+    int32_t bits = ((int32_t)whole + 127) * (1 << 23);
+    float power;
+    memcpy(&power, &bits, sizeof(power));
+    return p * power;
+}
+
+static void Activate(float* values, int count, jnActivation activation)
+{
+    if (activation == jn_activationSilu) {
+        for (int i = 0; i < count; ++i) {
+            values[i] = values[i] / (1.0f + Exp(-values[i]));
+        }
+    } else if (activation == jn_activationLeaky) {
+        for (int i = 0; i < count; ++i) {
+            float small = 0.1f * values[i];
+            values[i] = values[i] > small ? values[i] : small;
+        }
+    }
+}
+
+// `count` blocks of 16 outputs at once that take the same inputs; the count is a constant wherever this is called:
+// enough sums that do not wait for each other.
+static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
+{
+    jnFloats sums[LAYER_BLOCKS][VECTORS];
+    const uint32_t* starts = pass->rowStarts + block;
+    size_t rows = starts[1] - starts[0], step = rows * JN_LANES;
+    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES, *inputs = pass->inputs + pass->firsts[block];
+    for (int b = 0; b < count; ++b) {
+        for (int v = 0; v < VECTORS; ++v) {
+            sums[b][v] = jnLoad(pass->biases + (block + b) * JN_LANES + v * JN_WIDTH);
+        }
+    }
+    for (size_t i = 0; i < rows; ++i) {
+        float x = inputs[i];
+        for (int b = 0; b < count; ++b) {
+            for (int v = 0; v < VECTORS; ++v) {
+                sums[b][v] += x * jnLoad(weights + (size_t)b * step + i * JN_LANES + (size_t)(v * JN_WIDTH));
+            }
+        }
+    }
+    for (int b = 0; b < count; ++b) {
+        for (int v = 0; v < VECTORS; ++v) {
+            jnStore(pass->outputs + (block + b) * JN_LANES + v * JN_WIDTH, sums[b][v]);
+        }
+    }
+}
+
+// Whether the next blocks, as many as can be done at once, take the same inputs.
+static inline bool AreAlike(const jnDensePass* pass, int block)
+{
+    const uint32_t* starts = pass->rowStarts + block;
+    bool alike = block + LAYER_BLOCKS <= pass->blockCount;
+    for (int b = 1; alike && b < LAYER_BLOCKS; ++b) {
+        alike = pass->firsts[block + b] == pass->firsts[block] && starts[b + 1] - starts[b] == starts[1] - starts[0];
+    }
+    return alike;
+}
+
+static void Dense(const jnDensePass* pass)
+{
+    for (int block = 0; block < pass->blockCount;) {
+        if (AreAlike(pass, block)) {
+            DenseBlocks(pass, block, LAYER_BLOCKS);
+            block += LAYER_BLOCKS;
+        } else {
+            DenseBlocks(pass, block++, 1);
+        }
+    }
+    Activate(pass->outputs, pass->blockCount * JN_LANES, pass->activation);
+}
+
+// Four neighbouring texels of one phase and 16 channels of them. taps: the four input texels of the first, with a
+// border; weights: [4][inChannels][JN_LANES].
+static inline void EnlargePixels(
+    const float* const taps[4], int inChannels, const float* weights, const float* biases, float* out)
+{
+    jnFloats sums[PIXELS][VECTORS];
+    for (int p = 0; p < PIXELS; ++p) {
+        for (int v = 0; v < VECTORS; ++v) {
+            sums[p][v] = jnLoad(biases + v * JN_WIDTH);
+        }
+    }
+    for (int t = 0; t < 4; ++t) {
+        const float *from = taps[t], *w = weights + (size_t)(t * inChannels) * JN_LANES;
+        for (int c = 0; c < inChannels; ++c, w += JN_LANES) {
+            for (int v = 0; v < VECTORS; ++v) {
+                jnFloats weight = jnLoad(w + v * JN_WIDTH);
+                for (int p = 0; p < PIXELS; ++p) {
+                    sums[p][v] += from[p * inChannels + c] * weight;
+                }
+            }
+        }
+    }
+    for (int p = 0; p < PIXELS; ++p) {
+        for (int v = 0; v < VECTORS; ++v) {
+            jnStore(out + p * JN_LANES + v * JN_WIDTH, sums[p][v]);
+        }
+    }
+}
+
+// Output 2 i + py takes input i with tap 1 and input i - 1 with tap 3 if py is 0, input i + 1 with tap 0 and input i
+// with tap 2 if it is 1: always two inputs side by side, i + py - 1 and i + py.
+static void EnlargeRow(const jnEnlargePass* pass, int row, int phase, int block)
+{
+    int py = phase / 2, px = phase % 2, wide = pass->size + 2, channels = pass->inChannels;
+    int outChannels = pass->outBlocks * JN_LANES, outWide = 2 * pass->size + 2;
+    const float* weights = pass->kernels + (size_t)(phase * pass->outBlocks + block) * 4 * (size_t)channels * JN_LANES;
+    float texels[PIXELS * JN_LANES];
+    for (int x = 0; x < pass->size; x += PIXELS) {
+        const float* corner = pass->inputs + ((size_t)(row + py) * (size_t)wide + (size_t)(x + px)) * (size_t)channels;
+        const float* below = corner + (size_t)wide * (size_t)channels;
+        const float* taps[4] = {corner, corner + channels, below, below + channels};
+        EnlargePixels(taps, channels, weights, pass->biases + block * JN_LANES, texels);
+        Activate(texels, PIXELS * JN_LANES, pass->activation);
+        for (int p = 0; p < PIXELS; ++p) {
+            size_t y = (size_t)(2 * row + py), column = (size_t)(2 * (x + p) + px);
+            if (pass->compact) {
+                float* to = pass->outputs + (y * (size_t)(2 * pass->size) + column) * 4;
+                memcpy(to, texels + p * JN_LANES, 4 * sizeof(float));
+            } else {
+                float* to = pass->outputs + ((y + 1) * (size_t)outWide + column + 1) * (size_t)outChannels;
+                memcpy(to + block * JN_LANES, texels + p * JN_LANES, JN_LANES * sizeof(float));
+            }
+        }
+    }
+}
+
+static void Enlarge(const jnEnlargePass* pass)
+{
+    for (int phase = 0; phase < 4; ++phase) {
+        for (int block = 0; block < pass->outBlocks; ++block) {
+            for (int row = 0; row < pass->size; ++row) {
+                EnlargeRow(pass, row, phase, block);
+            }
+        }
+    }
+}
+
+// Sum of the products of one plane of a block: pairs of components with their coefficients side by side.
+static inline void SumPlane(const jnDisplacePass* pass, uint32_t entry, uint32_t end, jnInts sums[FIELD_VECTORS])
+{
+    const int8_t* values = pass->values + (size_t)entry * 2 * FIELD;
+    for (int i = 0; i < FIELD_VECTORS; ++i) {
+        sums[i] = jnRepeatInt(0);
+    }
+    for (; entry < end; ++entry, values += 2 * FIELD) {
+        int32_t two;
+        memcpy(&two, pass->coefficients + 2 * pass->pairs[entry], sizeof(two));
+        jnInts coefficients = jnRepeatInt(two);
+        for (int i = 0; i < FIELD_VECTORS; ++i) {
+            sums[i] += jnMultiplyPairs(values + 2 * i * JN_WIDTH, coefficients);
+        }
+    }
+}
+
+static inline void SumComponents(const jnDisplacePass* pass, int block, float* out)
+{
+    const uint32_t* starts = pass->planeStarts + (size_t)block * (size_t)pass->planeCount;
+    jnInts sums[FIELD_VECTORS];
+    memset(out, 0, FIELD * sizeof(float));
+    for (int plane = 0; plane < pass->planeCount; ++plane) {
+        if (starts[plane + 1] > starts[plane]) {
+            SumPlane(pass, starts[plane], starts[plane + 1], sums);
+            for (int i = 0; i < FIELD_VECTORS; ++i) {
+                jnFloats part = jnFromInts(sums[i]) * pass->units[plane];
+                jnStore(out + i * JN_WIDTH, jnLoad(out + i * JN_WIDTH) + part);
+            }
+        }
+    }
+}
+
+// Bilinear, the mean where a vertex lies in several charts.
+static inline void LookUpVertex(const jnDisplacePass* pass, int vertex, float value[3])
+{
+    uint32_t from = pass->lookupStarts[vertex], end = pass->lookupStarts[vertex + 1];
+    float sum[3] = {0, 0, 0}, share = end > from ? pass->units[0] / (float)(end - from) : 0.0f;
+    for (uint32_t i = from; i < end; ++i) {
+        float x = pass->lookups[2 * i], y = pass->lookups[2 * i + 1];
+        int column = (int)x, row = (int)y;
+        float fx = x - (float)column, fy = y - (float)row;
+        const float* a = pass->map + ((size_t)row * (size_t)pass->mapSize + (size_t)column) * 4;
+        const float* b = a + (size_t)pass->mapSize * 4;
+        for (int axis = 0; axis < 3; ++axis) {
+            float top = a[axis] + fx * (a[4 + axis] - a[axis]), low = b[axis] + fx * (b[4 + axis] - b[axis]);
+            sum[axis] += top + fy * (low - top);
+        }
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        value[axis] = sum[axis] * share;
+    }
+}
+
+static inline void LookUp(const jnDisplacePass* pass, int block, float* out)
+{
+    memset(out, 0, FIELD * sizeof(float));
+    for (int i = 0; i < JN_LANES && block * JN_LANES + i < pass->vertexCount; ++i) {
+        float value[3];
+        LookUpVertex(pass, block * JN_LANES + i, value);
+        for (int axis = 0; axis < 3; ++axis) {
+            out[axis * JN_LANES + i] = value[axis];
+        }
+    }
+}
+
+// Rows x, y, z, w of a block's blended quaternions, not yet of unit length. Their signs go along the skeleton, so that
+// those of neighbours agree.
+static inline void BlendTurns(
+    const uint16_t* joints, const float* weights, int count, const float* turns, float sum[4][JN_LANES])
+{
+#ifdef JN_VECTORS
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour blends[4];
+        for (int i = 0; i < 4; ++i) {
+            const uint16_t* j = joints + (quad + i) * count;
+            const float* w = weights + (quad + i) * count;
+            blends[i] = w[0] * jnLoadFour(turns + 4 * (size_t)j[0]);
+            for (int k = 1; k < count; ++k) {
+                blends[i] += w[k] * jnLoadFour(turns + 4 * (size_t)j[k]);
+            }
+        }
+        jnStoreTransposed(blends, sum[0] + quad, JN_LANES);
+    }
+#else
+    for (int v = 0; v < JN_LANES; ++v) {
+        for (int k = 0; k < count; ++k) {
+            const float* turn = turns + 4 * (size_t)joints[v * count + k];
+            float weight = weights[v * count + k];
+            for (int i = 0; i < 4; ++i) {
+                sum[i][v] = k == 0 ? weight * turn[i] : sum[i][v] + weight * turn[i];
+            }
+        }
+    }
+#endif
+}
+
+static inline void BlendBlockTurns(const jnDisplacePass* pass, int block, float sum[4][JN_LANES])
+{
+    size_t b = (size_t)block;
+    const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
+    const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
+    int count = (int)(pass->starts[b + 1] - pass->starts[b]);
+    switch (count) {
+    case 1:
+        BlendTurns(joints, weights, 1, pass->turns, sum);
+        break;
+    case 2:
+        BlendTurns(joints, weights, 2, pass->turns, sum);
+        break;
+    case 3:
+        BlendTurns(joints, weights, 3, pass->turns, sum);
+        break;
+    case 4:
+        BlendTurns(joints, weights, 4, pass->turns, sum);
+        break;
+    default:
+        BlendTurns(joints, weights, count, pass->turns, sum);
+        break;
+    }
+}
+
+// field += scale (d + 2 r x (r x d + w d)), quaternion (r, w) divided by its length.
+static inline void AddTurned(const jnDisplacePass* pass, float q[4][JN_LANES], const float* d, float* field)
+{
+    float side = pass->inverse ? -1.0f : 1.0f;
+    for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
+        jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
+        // Opposite rotations can cancel; then there is no frame, and the displacement stays as it is.
+        jnFloats square = rx * rx + ry * ry + rz * rz + w * w + 1e-12f;
+        jnFloats length = 1.0f / jnSqrt(square), turned = length * side;
+        rx *= turned, ry *= turned, rz *= turned, w *= length;
+        jnFloats x = pass->scale * jnLoad(d + v), y = pass->scale * jnLoad(d + JN_LANES + v);
+        jnFloats z = pass->scale * jnLoad(d + 2 * JN_LANES + v);
+        jnFloats cx = ry * z - rz * y + w * x, cy = rz * x - rx * z + w * y, cz = rx * y - ry * x + w * z;
+        jnStore(field + v, jnLoad(field + v) + (x + 2.0f * (ry * cz - rz * cy)));
+        jnStore(field + JN_LANES + v, jnLoad(field + JN_LANES + v) + (y + 2.0f * (rz * cx - rx * cz)));
+        jnStore(field + 2 * JN_LANES + v, jnLoad(field + 2 * JN_LANES + v) + (z + 2.0f * (rx * cy - ry * cx)));
+    }
+}
+
+static void Displace(const jnDisplacePass* pass, int first, int end)
+{
+    for (int block = first; block < end; ++block) {
+        size_t at = (size_t)(block - pass->fieldStart) * FIELD;
+        float q[4][JN_LANES], own[FIELD];
+        const float* displacements = own;
+        if (pass->given != NULL) {
+            displacements = pass->given + at;
+        } else if (pass->map != NULL) {
+            LookUp(pass, block, own);
+        } else {
+            SumComponents(pass, block, own);
+        }
+        BlendBlockTurns(pass, block, q);
+        AddTurned(pass, q, displacements, pass->field + at);
+    }
+}
+
+const jnNetworkKernels JN_KERNELS = {Dense, Enlarge, Displace};
