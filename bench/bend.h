@@ -13,6 +13,7 @@ typedef struct jnbTurn {
     const char* joint;
     double towards[3];
     double degrees;
+    bool flex; // so many degrees from straight on after the parent's bone, instead of from rest
 } jnbTurn;
 
 enum { JNB_MAX_TURNS = 4 };
@@ -23,12 +24,12 @@ typedef struct jnbBend {
 } jnbBend;
 
 static const jnbBend jnbBends[] = {
-    {"elbow 140", {{"LeftForeArm", {0, 0, 1}, 140}}},
-    {"knee 140", {{"LeftLeg", {0, 0, -1}, 140}}},
-    {"arm to trunk", {{"LeftArm", {-1, -0.5, 0}, 60}}},
-    {"thighs crossed", {{"LeftUpLeg", {-1, 0, 0.3}, 25}, {"RightUpLeg", {1, 0, -0.3}, 10}}},
-    {"all four", {{"LeftForeArm", {0, 0, 1}, 140}, {"LeftLeg", {0, 0, -1}, 140}, {"RightArm", {1, -0.5, 0}, 60},
-                     {"RightUpLeg", {1, 0, -0.3}, 30}}},
+    {"elbow 140", {{"LeftForeArm", {0, 0, 1}, 140, true}}},
+    {"knee 140", {{"LeftLeg", {0, 0, -1}, 140, true}}},
+    {"arm to trunk", {{"LeftArm", {-1, -0.5, 0}, 60, false}}},
+    {"thighs crossed", {{"LeftUpLeg", {-1, 0, 0.3}, 25, false}, {"RightUpLeg", {1, 0, -0.3}, 10, false}}},
+    {"all four", {{"LeftForeArm", {0, 0, 1}, 140, true}, {"LeftLeg", {0, 0, -1}, 140, true},
+                     {"RightArm", {1, -0.5, 0}, 60, false}, {"RightUpLeg", {1, 0, -0.3}, 30, false}}},
 };
 enum { JNB_BENDS = sizeof(jnbBends) / sizeof(jnbBends[0]) };
 
@@ -78,7 +79,20 @@ static inline bool jnbApplyTurn(const jnaCharacter* c, const jnbTurn* turn, doub
     }
     jnbCross(bone, turn->towards, axis);
     double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    double half = turn->degrees * share * 3.14159265358979323846 / 360;
+    double degrees = turn->degrees;
+    int above = c->joints[joint].parent;
+    if (turn->flex && above >= 0) {
+        // What the rest pose is bent by already.
+        double upper[3], dot = 0, squares[2] = {0};
+        for (int i = 0; i < 3; ++i) {
+            upper[i] = (double)matrices[12 * joint + 4 * i + 3] - (double)matrices[12 * above + 4 * i + 3];
+            dot += upper[i] * bone[i];
+            squares[0] += upper[i] * upper[i];
+            squares[1] += bone[i] * bone[i];
+        }
+        degrees -= acos(dot / sqrt(squares[0] * squares[1])) * 180 / 3.14159265358979323846;
+    }
+    double half = degrees * share * 3.14159265358979323846 / 360;
     int parent = c->joints[joint].parent;
     for (int i = 0; i < 3; ++i) {
         // The axis in the parent's frame: its matrix transposed.
