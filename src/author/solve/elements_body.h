@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-// Vectors wider than the machine's go through memory when a function returns them; all of these are inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 typedef double Lanes __attribute__((vector_size(8 * JNA_ELEMENT_LANES)));
 typedef int64_t LaneMask __attribute__((vector_size(8 * JNA_ELEMENT_LANES)));
 

@@ -322,6 +322,7 @@ void EXPORT(jnwReadState)(jnwCharacter* c)
 int EXPORT(jnwSetTuning)(jnwCharacter* c, float hertzScale, float ratioScale)
 {
     jnSprings* springs = jnCharacter_Springs(c->character);
+    jnCharacter_TuneModes(c->character, -1, hertzScale, ratioScale, 1.0f);
     return springs != NULL ? (int)jnSprings_SetTuning(springs, hertzScale, ratioScale, NULL, NULL, &lastError) : 0;
 }
 
@@ -359,10 +360,7 @@ void EXPORT(jnwSetCap)(jnwCharacter* c, float distance)
 
 void EXPORT(jnwAddImpulse)(jnwCharacter* c, float x, float y, float z, float radius, float vx, float vy, float vz)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        jnSprings_AddImpulseSphere(springs, (float[3]){x, y, z}, radius, (float[3]){vx, vy, vz});
-    }
+    jnCharacter_AddImpulseSphere(c->character, (float[3]){x, y, z}, radius, (float[3]){vx, vy, vz});
 }
 
 double EXPORT(jnwResetCount)(jnwCharacter* c)
