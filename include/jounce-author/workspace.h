@@ -39,6 +39,7 @@ typedef enum jnaSpringMode {
     jna_springsJoints,    // by the joint that moves a vertex most; others as uniform
     jna_springsMask,      // uniform, under a weight per vertex from an array: 1 flesh to 0 rigid
     jna_springsAttribute, // the same by an attribute of the character's file
+    jna_springsFitted,    // what `jounce fit` learned
 } jnaSpringMode;
 
 /// What moves: a spring per vertex, springs on vibration modes, or both.

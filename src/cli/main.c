@@ -12,6 +12,7 @@ static const jncVerb verbs[] = {
     {"simulate", "solve the flesh in poses and clips", jncSimulate},
     {"audit", "solve some poses in several ways and compare", jncAudit},
     {"train", "learn the network that turns skinning into flesh", jncTrain},
+    {"fit", "learn the springs from simulated or imported motion", jncFit},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},

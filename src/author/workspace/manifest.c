@@ -99,7 +99,7 @@ static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_te
 static const cyaml_strval_t layerNames[] = {
     {"vertex", jna_layerVertex}, {"modal", jna_layerModal}, {"modal+vertex", jna_layerBoth}};
 static const cyaml_strval_t modeNames[] = {{"uniform", jna_springsUniform}, {"joints", jna_springsJoints},
-    {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}};
+    {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}, {"fitted", jna_springsFitted}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
 
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};

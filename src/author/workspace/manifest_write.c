@@ -120,7 +120,7 @@ static void PutPoses(FILE* file, const jnaManifest* m)
 
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
-    static const char* const modes[] = {"uniform", "joints", "mask", "attribute"};
+    static const char* const modes[] = {"uniform", "joints", "mask", "attribute", "fitted"};
     static const char* const layers[] = {"vertex", "modal", "modal+vertex"};
     fputs("\n# What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which "
           "need\n"
@@ -132,7 +132,8 @@ static void PutSprings(FILE* file, const jnaManifest* m)
     fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
           "mask\n"
           "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
-          "_JIGGLE)\n",
+          "_JIGGLE),\n"
+          "# fitted (what `jounce fit` learned)\n",
         file);
     fprintf(file, "springs:\n  layer: %s\n  mode: %s\n", layers[m->springs.layer], modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);

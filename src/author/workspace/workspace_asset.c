@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FITTED_STIFFNESS "springs/stiffness.npy"
+#define FITTED_DAMPING "springs/damping.npy"
+
 // The character in the making.
 typedef struct Work {
     jnaManifest manifest;
@@ -157,6 +160,26 @@ static jnResult ReadAttribute(Work* work, jnError* error)
     return jn_ok;
 }
 
+// What `jounce fit` left: one number per vertex.
+static jnResult ReadFitted(const char* workspace, const char* name, Work* work, float* numbers, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray array;
+    jnResult result = jnaJoinPath(workspace, name, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    if (array.scalar > jna_float64 || array.dimensions != 1 || array.count != (size_t)work->character.vertexCount) {
+        result = jnFail(error, jn_badData, "%s: is of another character; `jounce fit` makes it", path);
+    }
+    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+        numbers[i] = (float)jnaArray_Get(&array, i);
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
 // Springs as the manifest sets them by hand.
 static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
 {
@@ -174,6 +197,10 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
         }
     }
     jnResult result = jn_ok;
+    if (m->springs.mode == jna_springsFitted) {
+        result = ReadFitted(workspace, FITTED_STIFFNESS, work, work->stiffness, error);
+        return result == jn_ok ? ReadFitted(workspace, FITTED_DAMPING, work, work->damping, error) : result;
+    }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         result = ReadMask(workspace, work, error);
         hand.mask = work->mask;
@@ -248,7 +275,7 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     bool* stale, char* reason, jnError* error)
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
-    static const char* inputs[4];
+    static const char* inputs[5];
     size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
         (int)m->springs.layer, (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
         m->springs.attribute != NULL ? m->springs.attribute : "");
@@ -267,6 +294,10 @@ static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaSt
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         inputs[count++] = m->springs.mask;
+    }
+    if (m->springs.mode == jna_springsFitted) {
+        inputs[count++] = FITTED_STIFFNESS;
+        inputs[count++] = FITTED_DAMPING;
     }
     if (HasNetwork(workspace, m)) {
         inputs[count++] = "network/parameters.npy";

@@ -1,0 +1,110 @@
+// jounce fit: learns the springs of a workspace and tells how far they carry.
+#include "cli.h"
+
+#include "jounce-author/workspace_fit.h"
+
+#include <jansson.h>
+
+static int PrintJson(const jnaWorkspaceFit* fit)
+{
+    json_t* clips = json_array();
+    for (int i = 0; i < fit->clipCount; ++i) {
+        const jnaClipFit* c = &fit->clips[i];
+        json_array_append_new(clips, json_pack("{s:s, s:b, s:i, s:f, s:f, s:f, s:f}", "clip", c->name, "trained",
+                                         c->trained, "frames", c->frameCount, "layer", c->layer, "error", c->error,
+                                         "captured", c->captured, "captured_soft", c->capturedSoft));
+    }
+    json_t* root = json_pack("{s:i, s:i, s:i, s:o}", "vertices", fit->vertexCount, "at_bound", fit->atBound, "weak",
+        fit->weak, "clips", clips);
+    int code = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 ? JNC_DONE : JNC_FAILED;
+    printf("\n");
+    json_decref(root);
+    return code;
+}
+
+static void PrintTable(const jnaWorkspaceFit* fit)
+{
+    printf("%d springs, %d at a bound, %d that the motion hardly says anything about\n", fit->vertexCount, fit->atBound,
+        fit->weak);
+    printf("  clip                             frames   layer mm   left mm   captured   soft vertices\n");
+    for (int i = 0; i < fit->clipCount; ++i) {
+        const jnaClipFit* c = &fit->clips[i];
+        printf("  %-24s %-7s %6d %10.2f %9.2f %10.3f %15.3f\n", c->name, c->trained ? "seen" : "unseen", c->frameCount,
+            1e3 * c->layer, 1e3 * c->error, c->captured, c->capturedSoft);
+    }
+}
+
+int jncFit(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce fit WORKSPACE [--targets quasistatic|skinned] [options]",
+        .about = "Learns stiffness and damping of every spring from the clips marked `train` that have motion, "
+                 "simulated by\n"
+                 "`jounce simulate` or imported, into WORKSPACE/springs/. Then plays all clips that have motion with "
+                 "them and\n"
+                 "tells the share of the dynamics layer that they capture, seen and unseen.\n",
+        .example = "  jounce simulate hero --clips && jounce simulate hero --clips --dynamic && jounce fit hero\n",
+    };
+    const char* workspace = NULL;
+    int targets = jna_targetsQuasistatic;
+    long threads = 0;
+    bool json = false;
+    jnaWorkspaceFitDef def = jnaDefaultWorkspaceFitDef();
+    const jncOption options[] = {
+        {.name = "WORKSPACE",
+            .kind = jnc_text,
+            .value = &workspace,
+            .required = true,
+            .help = "folder of the character"},
+        {.name = "--targets",
+            .kind = jnc_choice,
+            .value = &targets,
+            .choices = "quasistatic|skinned",
+            .help = "what the springs hang on (quasistatic)"},
+        {.name = "--drop",
+            .kind = jnc_number,
+            .value = &def.drop,
+            .argument = "SHARE",
+            .range = {0, 0.5},
+            .help = "worst frames left out of a second fit (0.1)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .range = {0, 1024},
+            .help = "default: all; the result is the same"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    jnError error;
+    jnaNotes notes = {0};
+    jnaWorkspaceFit fit;
+    jncProgress progress = jncBeginProgress("fitting springs");
+    def.targets = (jnaFitTargets)targets;
+    def.threads = (int)threads;
+    def.progress = jncShowProgress;
+    def.user = &progress;
+    jnResult result = jnaFitWorkspace(workspace, &def, &fit, &notes, &error);
+    jncEndProgress(&progress);
+    if (result != jn_ok) {
+        jnaDestroyNotes(&notes);
+        return jncFail(&error);
+    }
+    if (json) {
+        code = PrintJson(&fit);
+    } else {
+        code = JNC_DONE;
+        PrintTable(&fit);
+        for (int i = 0; i < notes.count; ++i) {
+            printf("  note: %s\n", notes.lines[i]);
+        }
+        printf("%s/springs\n", workspace);
+    }
+    jnaDestroyNotes(&notes);
+    jnaDestroyWorkspaceFit(&fit);
+    return code;
+}
