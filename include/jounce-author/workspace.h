@@ -125,6 +125,12 @@ typedef struct jnaManifest {
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
     struct {
+        double gravity;  // m/s2 down, along -Y; 0
+        double damping;  // Rayleigh: share of the stiffness, seconds; 0.006
+        double drag;     // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+        double substeps; // steps in time per frame, a whole number; 0, the default: 240 a second
+    } flesh;
+    struct {
         double count;        // at most, a whole number; 64
         double cutoff;       // hertz; 25
         double dampingRatio; // 0.15

@@ -247,6 +247,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "    - {joint: head, share: 0.8, hold: dirichlet}\n"
                     "    - {joint: belly, stiffness: 3e4}\n"
                     "    - {joint: tail, share: 0}\n"
+                    "flesh: {gravity: 9.81, drag: 2, substeps: 4}\n"
                     "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
                     "limits: train}\n"
                     "network: {kind: pca}\n"
@@ -284,6 +285,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(bones[0].share == 0.8 && bones[0].hold == jna_boneDirichlet && bones[0].stiffness == 2e5);
         assert_true(bones[1].share < 0 && bones[1].hold == jna_boneSpring && bones[1].stiffness == 3e4);
         assert_true(bones[2].share == 0 && bones[2].hold == jna_boneSpring && bones[2].stiffness == 2e5);
+        assert_true(m.flesh.gravity == 9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
         assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && m.poses.limitsOfTrain);
@@ -327,6 +329,7 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"bones:\n  joints:\n  - share: 0.2\n", ":6: "}, {"bones:\n  stiffness: soft\n", ":5: "},
         {"bones:\n  stiffness: 0\n", ":5: bones.stiffness is 0"},
         {"materials:\n  joints:\n  - {joint: a, young_factor: 0}\n", ":6: materials.joints[0].young_factor is 0"},
+        {"flesh:\n  gravity: -1\n", ":5: flesh.gravity is -1"}, {"flesh:\n  mass: 1\n", ":5: unknown key 'mass'"},
         {"poses:\n  count: 0\n", ":5: poses.count is 0"}, {"poses:\n  count: 3.5\n", ":5: poses.count is 3.5"},
         {"poses:\n  widen: 2\n", ":5: poses.widen is 2"}, {"poses:\n  random: 0\n  clips: 0\n", ":5: poses.random and"},
         {"poses:\n  kind: odd\n", ":5: unknown key 'kind'"},

@@ -121,6 +121,10 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
         return result;
     }
     s->fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
+    s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
+    s->fleshDef.damping = s->manifest.flesh.damping;
+    s->fleshDef.drag = s->manifest.flesh.drag;
+    s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
     s->hash = HashSettings(&s->fleshDef, HashVolume(&s->volume, HashCharacter(&s->character, 0)));
     s->solve = jnaFleshSolve(s);
     *simulation = s;

@@ -79,6 +79,10 @@ typedef struct RawModes {
     double *count, *cutoff, *dampingRatio;
 } RawModes;
 
+typedef struct RawMotion {
+    double *gravity, *damping, *drag, *substeps;
+} RawMotion;
+
 typedef struct RawManifest {
     unsigned version;
     RawCharacter character;
@@ -93,6 +97,7 @@ typedef struct RawManifest {
     RawNetwork* network;
     RawSprings* springs;
     RawModes* modes;
+    RawMotion* flesh;
 } RawManifest;
 
 static const cyaml_strval_t roleNames[] = {{"train", jna_train}, {"test", jna_test}};
@@ -191,6 +196,11 @@ static const cyaml_schema_field_t modesFields[] = {CYAML_FIELD_FLOAT_PTR("count"
     CYAML_FIELD_FLOAT_PTR("cutoff", OPTIONAL, RawModes, cutoff),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawModes, dampingRatio), CYAML_FIELD_END};
 
+static const cyaml_schema_field_t motionFields[] = {CYAML_FIELD_FLOAT_PTR("gravity", OPTIONAL, RawMotion, gravity),
+    CYAML_FIELD_FLOAT_PTR("damping", OPTIONAL, RawMotion, damping),
+    CYAML_FIELD_FLOAT_PTR("drag", OPTIONAL, RawMotion, drag),
+    CYAML_FIELD_FLOAT_PTR("substeps", OPTIONAL, RawMotion, substeps), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
     CYAML_FIELD_MAPPING("character", CYAML_FLAG_DEFAULT, RawManifest, character, characterFields),
@@ -202,7 +212,8 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_MAPPING_PTR("poses", OPTIONAL, RawManifest, poses, poseFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
     CYAML_FIELD_MAPPING_PTR("springs", OPTIONAL, RawManifest, springs, springsFields),
-    CYAML_FIELD_MAPPING_PTR("modes", OPTIONAL, RawManifest, modes, modesFields), CYAML_FIELD_END};
+    CYAML_FIELD_MAPPING_PTR("modes", OPTIONAL, RawManifest, modes, modesFields),
+    CYAML_FIELD_MAPPING_PTR("flesh", OPTIONAL, RawManifest, flesh, motionFields), CYAML_FIELD_END};
 
 static const cyaml_schema_value_t manifestValue = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, RawManifest, manifestFields)};
@@ -222,6 +233,8 @@ jnaManifest jnaDefaultManifest(void)
     m.poses.seed = 1;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
+    m.flesh.damping = 0.006;
+    m.flesh.drag = 0.5;
     m.modes.count = 64;
     m.modes.cutoff = 25;
     m.modes.dampingRatio = 0.15;
@@ -332,6 +345,8 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
         {"materials.poisson", 0, 0.4999, &m->materials.poisson}, {"springs.hertz", 0, 1000, &m->springs.hertz},
         {"springs.damping_ratio", 0, 100, &m->springs.dampingRatio}, {"modes.count", 1, 1000, &m->modes.count},
         {"modes.cutoff", 0.1, 1000, &m->modes.cutoff}, {"modes.damping_ratio", 0, 10, &m->modes.dampingRatio},
+        {"flesh.gravity", 0, 1000, &m->flesh.gravity}, {"flesh.damping", 0, 10, &m->flesh.damping},
+        {"flesh.drag", 0, 1000, &m->flesh.drag}, {"flesh.substeps", 0, 1000, &m->flesh.substeps},
         {"materials.fat.depth", 0, 100, &m->materials.fatDepth}, {"bones.stiffness", 1, 1e12, &m->bones.stiffness}};
     jnResult result = jn_ok;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {

@@ -118,6 +118,17 @@ static void PutPoses(FILE* file, const jnaManifest* m)
     }
 }
 
+static void PutMotion(FILE* file, const jnaManifest* m)
+{
+    fputs(
+        "\n# The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\n"
+        "# damping: seconds, share of the stiffness; drag: 1/s, share of the mass; substeps: steps per frame, 0: 240 a "
+        "second.\n",
+        file);
+    fprintf(file, "flesh:\n  gravity: %.10g\n  damping: %.10g\n  drag: %.10g\n  substeps: %.10g\n", m->flesh.gravity,
+        m->flesh.damping, m->flesh.drag, m->flesh.substeps);
+}
+
 static void PutSprings(FILE* file, const jnaManifest* m)
 {
     static const char* const modes[] = {"uniform", "joints", "mask", "attribute", "fitted"};
@@ -169,6 +180,7 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutPairs(file, m);
     PutMaterials(file, m);
     PutBones(file, m);
+    PutMotion(file, m);
     PutPoses(file, m);
     fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
     PutSprings(file, m);
