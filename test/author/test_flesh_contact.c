@@ -1,0 +1,88 @@
+// Two blocks of flesh pressed together: forces that balance, and flesh that ends beside itself.
+#include "fleshes.h"
+
+#include "solve/flesh_internal.h"
+
+static const double SIZE[3] = {1, 0.5, 0.5};
+static const double LEFT = 0.375, RIGHT = 0.625; // where the blocks end
+
+// The outer faces follow their joints; nodes of the gap, which are of no tetrahedron any more, need a hold as well.
+static int HoldEnds(const jnaVolume* v, int node)
+{
+    double x = v->nodes[3 * node];
+    return x <= 0 ? 0 : x >= 1 ? 1 : x > LEFT + 1e-9 && x < RIGHT - 1e-9 ? 0 : -1;
+}
+
+// A bar whose middle is cut out.
+static void MakeBlocks(TestFlesh* flesh)
+{
+    *flesh = (TestFlesh){.test = MakeBlock(8, 4, 4, SIZE, 0, 2)};
+    jnaVolume* v = &flesh->test.volume;
+    int kept = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        double middle = 0;
+        for (int c = 0; c < 4; ++c) {
+            middle += 0.25 * v->nodes[3 * v->tetrahedra[4 * t + c]];
+        }
+        if (middle < LEFT || middle > RIGHT) {
+            memmove(v->tetrahedra + 4 * kept++, v->tetrahedra + 4 * t, 4 * sizeof(int32_t));
+        }
+    }
+    v->tetrahedronCount = kept;
+    EmbedIdentity(v, v->vertexCount);
+    FillInside(&flesh->test, (jnaMaterial){.young = 3e4, .poisson = 0.3, .density = 1000}, HoldEnds);
+    for (int n = 0; n < v->nodeCount; ++n) { // each block goes with one joint
+        v->rowStarts[n + 1] = n + 1;
+        v->joints[n] = v->nodes[3 * n] > 0.5;
+        v->weights[n] = 1;
+    }
+    flesh->def = jnaDefaultFleshDef(v, &flesh->test.character);
+    CreateTestFlesh(flesh);
+}
+
+// The second joint moved until the blocks would overlap by so much.
+static jnaClip PressBy(const jnaCharacter* character, double overlap)
+{
+    jnaClip clip = RestClip(character, 1, 30);
+    clip.translations[3] -= (float)(RIGHT - LEFT + overlap);
+    return clip;
+}
+
+// Forces of the bones on each block along x.
+static void Reactions(const TestFlesh* flesh, double sums[2])
+{
+    const jnaFlesh* f = flesh->flesh;
+    sums[0] = sums[1] = 0;
+    for (int p = f->freeCount; p < f->nodeCount; ++p) {
+        sums[flesh->test.volume.nodes[3 * f->order[p]] > 0.5] += flesh->solver->gradient[4 * p];
+    }
+}
+
+static void BlocksPressedTogetherEndBesideEachOther(void** state)
+{
+    (void)state;
+    TestFlesh flesh;
+    MakeBlocks(&flesh);
+    jnaClip clip = PressBy(&flesh.test.character, 0.06);
+    SolvePose(&flesh, &clip, 0);
+    const jnaFleshReport* r = &flesh.report;
+    print_message("pressed by 60 mm: %.1f mm, %.0f cm3 skinned, %.2f mm, %.2f cm3 solved\n", 1e3 * r->skinned.depth,
+        1e6 * r->skinned.volume, 1e3 * r->solved.depth, 1e6 * r->solved.volume);
+    assert_true(r->converged && r->contactCount > 20);
+    assert_true(r->skinned.depth > 0.05 && r->solved.depth < 1e-3);
+    double sums[2];
+    Reactions(&flesh, sums);
+    print_message("the bones push with %.3f N and %.3f N\n", sums[0], sums[1]);
+    assert_true(fabs(sums[0]) > 10 && sums[0] * sums[1] < 0);
+    assert_true(fabs(sums[0] + sums[1]) < 1e-3 * fabs(sums[0]));
+    jnaDestroyClip(&clip);
+    DestroyTestFlesh(&flesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(BlocksPressedTogetherEndBesideEachOther),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
