@@ -29,6 +29,9 @@ static void MakeBlocks(TestFlesh* flesh)
         }
     }
     v->tetrahedronCount = kept;
+    free(v->skinTetrahedra);
+    free(v->skinWeights);
+    free(v->skinOffsets);
     EmbedIdentity(v, v->vertexCount);
     FillInside(&flesh->test, (jnaMaterial){.young = 3e4, .poisson = 0.3, .density = 1000}, HoldEnds);
     for (int n = 0; n < v->nodeCount; ++n) { // each block goes with one joint
