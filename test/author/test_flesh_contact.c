@@ -1,4 +1,5 @@
-// Two blocks of flesh pressed together: forces that balance, and flesh that ends beside itself.
+// Two blocks of flesh pressed together: forces that balance, a depth of one over the stiffness, and flesh that ends
+// beside itself.
 #include "fleshes.h"
 
 #include "solve/flesh_internal.h"
@@ -82,10 +83,69 @@ static void BlocksPressedTogetherEndBesideEachOther(void** state)
     DestroyTestFlesh(&flesh);
 }
 
+// Force of the bones and mean depth along x, by stiffness, with a penalty alone.
+static void PressWith(TestFlesh* flesh, double factor, double* force, double* depth)
+{
+    jnaFleshSolver* solver = flesh->solver;
+    double* none = calloc((size_t)flesh->flesh->nodeCount, sizeof(double));
+    jnaFleshProblem problem = {
+        .flesh = flesh->flesh,
+        .preconditioner = &flesh->flesh->still,
+        .contacts = &solver->contacts,
+        .contactFactor = factor,
+        .contactOffsets = none,
+        .tolerance = 1e-6,
+        .mostIterations = 5000,
+    };
+    jnaFleshOutcome outcome;
+    jnaMinimize(solver, &problem, &outcome);
+    assert_true(outcome.converged);
+    double sums[2];
+    Reactions(flesh, sums);
+    *force = fabs(sums[0]);
+    double sum = 0, weight = 0;
+    for (int p = 0; p < solver->contacts.count; ++p) {
+        const jnaContactPair* pair = &solver->contacts.pairs[p];
+        double gap = 0;
+        for (int k = 0; k < 3; ++k) {
+            double away = solver->x[4 * flesh->flesh->places[pair->node] + k];
+            for (int c = 0; c < 3; ++c) {
+                away -= pair->weights[c] * solver->x[4 * flesh->flesh->places[pair->corners[c]] + k];
+            }
+            gap += pair->normal[k] * away;
+        }
+        if (fabs(pair->normal[0]) > 0.9) { // nodes of the rim also press on the sides of the other block
+            sum -= gap < 0 ? gap * pair->stiffness : 0;
+            weight += pair->stiffness;
+        }
+    }
+    *depth = sum / weight;
+    free(none);
+}
+
+static void APenaltyLeavesADepthOfOneOverItsStiffness(void** state)
+{
+    (void)state;
+    TestFlesh flesh;
+    MakeBlocks(&flesh);
+    jnaClip clip = PressBy(&flesh.test.character, 0.03);
+    SolvePose(&flesh, &clip, 0);
+    double depth[3], force[3];
+    for (int i = 0; i < 3; ++i) {
+        PressWith(&flesh, 50 * pow(4, i), &force[i], &depth[i]);
+        print_message("%4.0f times the unit: %.2f N, %.4f mm\n", 50 * pow(4, i), force[i], 1e3 * depth[i]);
+        assert_true(fabs(force[i] / force[0] - 1) < 0.01);
+        assert_true(i == 0 || fabs(depth[i - 1] / depth[i] - 4) < 0.15);
+    }
+    jnaDestroyClip(&clip);
+    DestroyTestFlesh(&flesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(BlocksPressedTogetherEndBesideEachOther),
+        cmocka_unit_test(APenaltyLeavesADepthOfOneOverItsStiffness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
