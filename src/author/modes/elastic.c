@@ -120,7 +120,7 @@ static void AddElement(jnaElastic* e, const jnaVolume* v, int t)
     for (int i = 0; i < 4; ++i) {
         e->masses[corners[i]] += m->density * volume / 4;
         for (int k = 0; k < 4; ++k) {
-            double* block = e->entries + 9 * jnaNodePattern_Find(&e->pattern, corners[i], corners[k]);
+            double* block = e->entries + 9 * (size_t)e->pattern.places[16 * (size_t)t + (size_t)(4 * i + k)];
             double dot = jnaDot(g[i], g[k]);
             for (int a = 0; a < 3; ++a) {
                 for (int b = 0; b < 3; ++b) {

@@ -10,6 +10,7 @@
 
 #include "character/affine.h"
 #include "internal.h"
+#include "node_pattern.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -25,11 +26,9 @@ struct jnaLaplacian {
     int nodeCount;
     int freeCount;
     int threads;
-    int* freeIndex;  // [nodeCount], place in the free system, or -1
-    int* rowStarts;  // [nodeCount + 1], all nodes, rows of the full symmetric matrix
-    int* columns;    // [rowStarts[nodeCount]], rising within a row
-    double* entries; // the same
-    int* places;     // [tetrahedronCount][4][4], where an element's entries go
+    int* freeIndex;         // [nodeCount], place in the free system, or -1
+    jnaNodePattern pattern; // all nodes, the full symmetric matrix
+    double* entries;        // [rowStarts[nodeCount]] of the pattern
     cholmod_common common;
     cholmod_sparse* matrix; // free system, lower triangle
     cholmod_factor* factor;
@@ -58,106 +57,9 @@ double jnaHatGradients(const double* nodes, const int32_t* corners, double gradi
     return determinant / 6;
 }
 
-static void SortRising(int* list, int count)
-{
-    for (int i = 1; i < count; ++i) {
-        int value = list[i], k = i;
-        for (; k > 0 && list[k - 1] > value; --k) {
-            list[k] = list[k - 1];
-        }
-        list[k] = value;
-    }
-}
-
-// The tetrahedra around each node, rising. starts: [nodeCount + 1]; around: corners, 4 * tetrahedron + corner.
-static void ListAround(const jnaLaplacianDef* def, int* starts, int* around)
-{
-    size_t corners = 4 * (size_t)def->tetrahedronCount;
-    memset(starts, 0, ((size_t)def->nodeCount + 1) * sizeof(int));
-    for (size_t i = 0; i < corners; ++i) {
-        starts[def->tetrahedra[i]]++;
-    }
-    for (int n = 0; n < def->nodeCount; ++n) {
-        starts[n + 1] += starts[n];
-    }
-    for (size_t i = corners; i-- > 0;) {
-        around[--starts[def->tetrahedra[i]]] = (int)i;
-    }
-}
-
-// One row: its columns, every node with those it shares a tetrahedron with, itself included; and where the entries of
-// the elements around go in it. place: [nodeCount] scratch, below `first` for nodes that are not in this row.
-static int FillRow(
-    const jnaLaplacianDef* def, jnaLaplacian* l, int node, const int* around, int aroundCount, int* place)
-{
-    int first = l->rowStarts[node], count = first;
-    place[node] = first;
-    l->columns[count++] = node;
-    for (int i = 0; i < aroundCount; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            int other = def->tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k];
-            if (place[other] < first) {
-                place[other] = first;
-                l->columns[count++] = other;
-            }
-        }
-    }
-    SortRising(l->columns + first, count - first);
-    for (int i = first; i < count; ++i) {
-        place[l->columns[i]] = i;
-    }
-    for (int i = 0; i < aroundCount; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            l->places[4 * (size_t)around[i] + (size_t)k] =
-                place[def->tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k]];
-        }
-    }
-    return count;
-}
-
-static bool FindPattern(const jnaLaplacianDef* def, jnaLaplacian* l)
-{
-    size_t n = (size_t)def->nodeCount, corners = 4 * (size_t)def->tetrahedronCount;
-    int* starts = malloc((n + 1) * sizeof(int));
-    int* around = malloc((corners + 1) * sizeof(int));
-    int* place = malloc((n + 1) * sizeof(int));
-    l->columns = malloc((n + 3 * corners + 1) * sizeof(int)); // at most three others per corner
-    l->places = malloc((4 * corners + 1) * sizeof(int));
-    l->rowStarts = calloc(n + 1, sizeof(int));
-    bool good = starts != NULL && around != NULL && place != NULL && l->columns != NULL && l->places != NULL &&
-                l->rowStarts != NULL;
-    if (good) {
-        ListAround(def, starts, around);
-        memset(place, 0xff, (n + 1) * sizeof(int));
-    }
-    for (int node = 0; good && node < def->nodeCount; ++node) {
-        l->rowStarts[node + 1] = FillRow(def, l, node, around + starts[node], starts[node + 1] - starts[node], place);
-    }
-    free(starts);
-    free(around);
-    free(place);
-    l->entries = good ? malloc(((size_t)l->rowStarts[n] + 1) * sizeof(double)) : NULL;
-    return l->entries != NULL;
-}
-
-// Place of an entry that is in the pattern.
-static size_t Find(const jnaLaplacian* l, int row, int column)
-{
-    int low = l->rowStarts[row], high = l->rowStarts[row + 1] - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (l->columns[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return (size_t)low;
-}
-
 static void AddElement(jnaLaplacian* l, int tetrahedron, double local[4][4])
 {
-    const int* places = l->places + 16 * (size_t)tetrahedron;
+    const int* places = l->pattern.places + 16 * (size_t)tetrahedron;
     for (int i = 0; i < 16; ++i) {
         l->entries[places[i]] += local[i / 4][i % 4];
     }
@@ -166,7 +68,7 @@ static void AddElement(jnaLaplacian* l, int tetrahedron, double local[4][4])
 // The values of the full matrix, element after element in order, so that sums are always the same.
 static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
 {
-    memset(l->entries, 0, (size_t)l->rowStarts[l->nodeCount] * sizeof(double));
+    memset(l->entries, 0, (size_t)l->pattern.rowStarts[l->nodeCount] * sizeof(double));
     for (int t = 0; t < def->tetrahedronCount; ++t) {
         const int32_t* corners = def->tetrahedra + 4 * (size_t)t;
         double gradients[4][3], local[4][4];
@@ -193,7 +95,7 @@ static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
         AddElement(l, def->ties.tetrahedra[p], local);
     }
     for (int n = 0; def->diagonal != NULL && n < l->nodeCount; ++n) {
-        l->entries[Find(l, n, n)] += def->diagonal[n];
+        l->entries[jnaNodePattern_Find(&l->pattern, n, n)] += def->diagonal[n];
     }
 }
 
@@ -209,9 +111,9 @@ static void FillFreeMatrix(jnaLaplacian* l)
             continue;
         }
         starts[column++] = count;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            if (l->columns[i] >= n && l->freeIndex[l->columns[i]] >= 0) {
-                rows[count] = l->freeIndex[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            if (l->pattern.columns[i] >= n && l->freeIndex[l->pattern.columns[i]] >= 0) {
+                rows[count] = l->freeIndex[l->pattern.columns[i]];
                 values[count++] = l->entries[i];
             }
         }
@@ -289,7 +191,10 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     l->nodeCount = def->nodeCount;
     l->threads = def->threads;
     l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
-    if (l->freeIndex == NULL || !FindPattern(def, l)) {
+    bool found =
+        l->freeIndex != NULL && jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, def->tetrahedra, &l->pattern);
+    l->entries = found ? malloc(((size_t)l->pattern.rowStarts[def->nodeCount] + 1) * sizeof(double)) : NULL;
+    if (l->entries == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for a Laplacian of %d nodes", def->nodeCount);
         goto failed;
     }
@@ -297,7 +202,8 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
         l->freeIndex[n] = def->held != NULL && def->held[n] != 0 ? -1 : l->freeCount++;
     }
     Assemble(l, def);
-    size_t size = (size_t)l->freeCount, half = ((size_t)l->rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
+    size_t size = (size_t)l->freeCount,
+           half = ((size_t)l->pattern.rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
     l->matrix = cholmod_allocate_sparse(size, size, half + 1, 1, 1, -1, CHOLMOD_REAL, &l->common);
     if (l->matrix != NULL) {
         FillFreeMatrix(l);
@@ -330,10 +236,8 @@ void jnaDestroyLaplacian(jnaLaplacian* l)
     cholmod_free_factor(&l->factor, &l->common);
     cholmod_finish(&l->common);
     free(l->freeIndex);
-    free(l->rowStarts);
-    free(l->columns);
+    jnaDestroyNodePattern(&l->pattern);
     free(l->entries);
-    free(l->places);
     free(l);
 }
 
@@ -345,9 +249,9 @@ static void FillLoad(const jnaLaplacian* l, const double* loads, const double* v
             continue;
         }
         double sum = loads != NULL ? loads[n] : 0;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            if (l->freeIndex[l->columns[i]] < 0) {
-                sum -= l->entries[i] * values[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            if (l->freeIndex[l->pattern.columns[i]] < 0) {
+                sum -= l->entries[i] * values[l->pattern.columns[i]];
             }
         }
         out[l->freeIndex[n]] = sum;
@@ -409,8 +313,8 @@ void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* res
 {
     for (int n = 0; n < l->nodeCount; ++n) {
         double sum = 0;
-        for (int i = l->rowStarts[n]; i < l->rowStarts[n + 1]; ++i) {
-            sum += l->entries[i] * values[l->columns[i]];
+        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
+            sum += l->entries[i] * values[l->pattern.columns[i]];
         }
         result[n] = sum;
     }

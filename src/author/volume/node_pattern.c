@@ -1,7 +1,9 @@
-// The pattern is found node by node: its tetrahedra's corners, each once, then sorted.
+// The pattern is found node by node: its tetrahedra's corners, each once, then sorted; and with it where the elements'
+// entries go, so that nothing has to be searched for when a matrix is filled.
 #include "node_pattern.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void SortRising(int* list, int count)
 {
@@ -14,49 +16,73 @@ static void SortRising(int* list, int count)
     }
 }
 
+// The tetrahedra around each node, rising. starts: [nodeCount + 1]; around: corners, 4 * tetrahedron + corner.
+static void ListAround(int nodeCount, size_t corners, const int32_t* tetrahedra, int* starts, int* around)
+{
+    memset(starts, 0, ((size_t)nodeCount + 1) * sizeof(int));
+    for (size_t i = 0; i < corners; ++i) {
+        starts[tetrahedra[i]]++;
+    }
+    for (int n = 0; n < nodeCount; ++n) {
+        starts[n + 1] += starts[n];
+    }
+    for (size_t i = corners; i-- > 0;) {
+        around[--starts[tetrahedra[i]]] = (int)i;
+    }
+}
+
+// One row: its columns, and where the entries of the elements around go in it. place: [nodeCount] scratch, below the
+// row's first entry for nodes that are not in it. Returns the row's end.
+static int FillRow(
+    jnaNodePattern* p, const int32_t* tetrahedra, int node, const int* around, int aroundCount, int* place)
+{
+    int first = p->rowStarts[node], count = first;
+    place[node] = first;
+    p->columns[count++] = node;
+    for (int i = 0; i < aroundCount; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            int other = tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k];
+            if (place[other] < first) {
+                place[other] = first;
+                p->columns[count++] = other;
+            }
+        }
+    }
+    SortRising(p->columns + first, count - first);
+    for (int i = first; i < count; ++i) {
+        place[p->columns[i]] = i;
+    }
+    for (int i = 0; i < aroundCount; ++i) {
+        for (int k = 0; k < 4; ++k) {
+            p->places[4 * (size_t)around[i] + (size_t)k] = place[tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k]];
+        }
+    }
+    return count;
+}
+
 bool jnaFindNodePattern(int nodeCount, int tetrahedronCount, const int32_t* tetrahedra, jnaNodePattern* p)
 {
     size_t n = (size_t)nodeCount, corners = 4 * (size_t)tetrahedronCount;
-    int* starts = calloc(n + 1, sizeof(int));
-    int* around = malloc((corners + 1) * sizeof(int)); // tetrahedra around each node
-    int* mark = malloc((n + 1) * sizeof(int));
+    int* starts = malloc((n + 1) * sizeof(int));
+    int* around = malloc((corners + 1) * sizeof(int));
+    int* place = malloc((n + 1) * sizeof(int));
     *p = (jnaNodePattern){.nodeCount = nodeCount,
         .rowStarts = calloc(n + 1, sizeof(int)),
-        .columns = malloc((n + 3 * corners + 1) * sizeof(int))}; // at most three others per corner
-    bool good = starts != NULL && around != NULL && mark != NULL && p->columns != NULL && p->rowStarts != NULL;
-    for (size_t i = 0; good && i < corners; ++i) {
-        starts[tetrahedra[i] + 1]++;
+        .columns = malloc((n + 3 * corners + 1) * sizeof(int)), // at most three others per corner
+        .places = malloc((4 * corners + 1) * sizeof(int))};
+    bool good = starts != NULL && around != NULL && place != NULL && p->columns != NULL && p->places != NULL &&
+                p->rowStarts != NULL;
+    if (good) {
+        ListAround(nodeCount, corners, tetrahedra, starts, around);
+        memset(place, 0xff, (n + 1) * sizeof(int));
     }
-    for (size_t i = 0; good && i < n; ++i) {
-        starts[i + 1] += starts[i];
-        mark[i] = starts[i];
-    }
-    for (size_t i = 0; good && i < corners; ++i) {
-        around[mark[tetrahedra[i]]++] = (int)(i / 4);
-    }
-    for (size_t i = 0; good && i < n; ++i) {
-        mark[i] = -1;
-    }
-    int count = 0;
     for (int node = 0; good && node < nodeCount; ++node) {
-        int first = count;
-        p->columns[count++] = node;
-        mark[node] = node;
-        for (int i = starts[node]; i < starts[node + 1]; ++i) {
-            for (int k = 0; k < 4; ++k) {
-                int other = tetrahedra[4 * (size_t)around[i] + (size_t)k];
-                if (mark[other] != node) {
-                    mark[other] = node;
-                    p->columns[count++] = other;
-                }
-            }
-        }
-        SortRising(p->columns + first, count - first);
-        p->rowStarts[node + 1] = count;
+        p->rowStarts[node + 1] =
+            FillRow(p, tetrahedra, node, around + starts[node], starts[node + 1] - starts[node], place);
     }
     free(starts);
     free(around);
-    free(mark);
+    free(place);
     return good;
 }
 
@@ -64,5 +90,6 @@ void jnaDestroyNodePattern(jnaNodePattern* p)
 {
     free(p->rowStarts);
     free(p->columns);
+    free(p->places);
     *p = (jnaNodePattern){0};
 }

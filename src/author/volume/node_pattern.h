@@ -1,4 +1,5 @@
-// Which nodes of a tetrahedral mesh share a tetrahedron: the pattern of every matrix on it.
+// Which nodes of a tetrahedral mesh share a tetrahedron, the pattern of every matrix on it, and where elements go in
+// it.
 #pragma once
 
 #include "jounce/base.h"
@@ -7,6 +8,7 @@ typedef struct jnaNodePattern {
     int nodeCount;
     int* rowStarts; // [nodeCount + 1]
     int* columns;   // [rowStarts[nodeCount]], rising within a row, the node itself included
+    int* places;    // [tetrahedronCount][4][4], entry of each pair of corners, row then column
 } jnaNodePattern;
 
 /// Every node with those it shares a tetrahedron with. False: out of memory; destroy it in any case.
