@@ -133,6 +133,17 @@ void jnaClosestOnTriangle(const double* p, const double* a, const double* b, con
 /// faces stay. No node index below fixedCount changes.
 jnResult jnaImproveMesh(jnaMesh* mesh, int fixedCount, jnError* error);
 
+/// A face of a tetrahedron.
+typedef struct jnaFacet {
+    int32_t corners[3]; // ascending
+    int32_t tetrahedron;
+    int32_t opposite; // corner of the tetrahedron that the face lacks
+} jnaFacet;
+
+/// All faces of all tetrahedra, [4 * tetrahedronCount], those on the same nodes side by side; owned by the caller. NULL
+/// when out of memory.
+jnaFacet* jnaListFacets(const jnaMesh* mesh);
+
 /// Faces of one tetrahedron only, turned outward: [*count][3], owned by the caller. NULL when out of memory.
 int32_t* jnaListBoundary(const jnaMesh* mesh, int* count);
 

@@ -6,22 +6,6 @@
 
 #include "internal.h"
 
-typedef struct Facet {
-    int32_t corners[3]; // ascending
-    int32_t tetrahedron;
-} Facet;
-
-static int CompareFacets(const void* left, const void* right)
-{
-    const Facet *a = left, *b = right;
-    for (int k = 0; k < 3; ++k) {
-        if (a->corners[k] != b->corners[k]) {
-            return a->corners[k] < b->corners[k] ? -1 : 1;
-        }
-    }
-    return a->tetrahedron < b->tetrahedron ? -1 : a->tetrahedron > b->tetrahedron;
-}
-
 static int32_t FindRoot(int32_t* parents, int32_t at)
 {
     while (parents[at] != at) {
@@ -38,33 +22,6 @@ static void Join(int32_t* parents, int32_t a, int32_t b)
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
-static Facet* ListFacets(const jnaMesh* mesh)
-{
-    Facet* list = jnaAllocate(4 * (int64_t)mesh->tetrahedronCount, sizeof(*list));
-    for (int f = 0; list != NULL && f < 4 * mesh->tetrahedronCount; ++f) {
-        int32_t* c = list[f].corners;
-        list[f].tetrahedron = f / 4;
-        for (int k = 0, found = 0; k < 4; ++k) {
-            if (k != f % 4) {
-                c[found++] = mesh->tetrahedra[4 * (f / 4) + k];
-            }
-        }
-        for (int pass = 0; pass < 2; ++pass) {
-            for (int k = 0; k < 2; ++k) {
-                if (c[k] > c[k + 1]) {
-                    int32_t other = c[k];
-                    c[k] = c[k + 1];
-                    c[k + 1] = other;
-                }
-            }
-        }
-    }
-    if (list != NULL) {
-        qsort(list, 4 * (size_t)mesh->tetrahedronCount, sizeof(*list), CompareFacets);
-    }
-    return list;
-}
-
 // Whether a face between two tetrahedra holds them together.
 static bool Holds(const jnaMesh* mesh, const jnaTree* tree, const uint8_t* onBoundary, const int32_t c[3])
 {
@@ -79,11 +36,11 @@ static bool Holds(const jnaMesh* mesh, const jnaTree* tree, const uint8_t* onBou
 }
 
 // corners: union-find over corners of tetrahedra, those of one node that hold together; pieces: over tetrahedra.
-static void JoinAcross(const jnaMesh* mesh, const jnaTree* tree, const Facet* facets, const uint8_t* onBoundary,
+static void JoinAcross(const jnaMesh* mesh, const jnaTree* tree, const jnaFacet* facets, const uint8_t* onBoundary,
     int32_t* corners, int32_t* pieces)
 {
     for (int f = 0; f + 1 < 4 * mesh->tetrahedronCount; ++f) {
-        const Facet *a = &facets[f], *b = &facets[f + 1];
+        const jnaFacet *a = &facets[f], *b = &facets[f + 1];
         if (memcmp(a->corners, b->corners, sizeof(a->corners)) != 0 || !Holds(mesh, tree, onBoundary, a->corners)) {
             continue;
         }
@@ -152,7 +109,7 @@ jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, j
     bool good = true;
     for (int round = 0; round < 2 && good; ++round) {
         int count = mesh->tetrahedronCount, faceCount = 0;
-        Facet* facets = ListFacets(mesh);
+        jnaFacet* facets = jnaListFacets(mesh);
         int32_t *corners = jnaAllocate(4 * (int64_t)count, sizeof(*corners)),
                 *pieces = jnaAllocate(count, sizeof(*pieces));
         double* volumes = jnaAllocate(count, sizeof(*volumes));

@@ -70,16 +70,9 @@ jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedro
     return q;
 }
 
-/// A face of a tetrahedron.
-typedef struct Facet {
-    int32_t corners[3]; // ascending
-    int32_t tetrahedron;
-    int8_t opposite; // corner of the tetrahedron that the face lacks
-} Facet;
-
 static int CompareFacets(const void* left, const void* right)
 {
-    const Facet *a = left, *b = right;
+    const jnaFacet *a = left, *b = right;
     for (int k = 0; k < 3; ++k) {
         if (a->corners[k] != b->corners[k]) {
             return a->corners[k] < b->corners[k] ? -1 : 1;
@@ -101,11 +94,31 @@ static void Sort3(int32_t c[3])
     }
 }
 
+// Corners of the face opposite each corner, counter-clockwise from outside.
+static const uint8_t FACES[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+
+jnaFacet* jnaListFacets(const jnaMesh* mesh)
+{
+    int count = 4 * mesh->tetrahedronCount;
+    jnaFacet* list = jnaAllocate(count, sizeof(*list));
+    for (int f = 0; list != NULL && f < count; ++f) {
+        list[f].tetrahedron = f / 4;
+        list[f].opposite = f % 4;
+        for (int k = 0; k < 3; ++k) {
+            list[f].corners[k] = mesh->tetrahedra[4 * (f / 4) + FACES[f % 4][k]];
+        }
+        Sort3(list[f].corners);
+    }
+    if (list != NULL) {
+        qsort(list, (size_t)count, sizeof(*list), CompareFacets);
+    }
+    return list;
+}
+
 int32_t* jnaListBoundary(const jnaMesh* mesh, int* count)
 {
-    static const uint8_t faces[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
     int facets = 4 * mesh->tetrahedronCount;
-    Facet* list = jnaAllocate(facets, sizeof(*list));
+    jnaFacet* list = jnaListFacets(mesh);
     int32_t* boundary = jnaAllocate(facets, 3 * sizeof(*boundary));
     *count = 0;
     if (list == NULL || boundary == NULL) {
@@ -113,21 +126,12 @@ int32_t* jnaListBoundary(const jnaMesh* mesh, int* count)
         free(boundary);
         return NULL;
     }
-    for (int f = 0; f < facets; ++f) {
-        list[f].tetrahedron = f / 4;
-        list[f].opposite = (int8_t)(f % 4);
-        for (int k = 0; k < 3; ++k) {
-            list[f].corners[k] = mesh->tetrahedra[4 * (f / 4) + faces[f % 4][k]];
-        }
-        Sort3(list[f].corners);
-    }
-    qsort(list, (size_t)facets, sizeof(*list), CompareFacets);
     for (int f = 0, end; f < facets; f = end) {
         for (end = f + 1; end < facets && memcmp(list[f].corners, list[end].corners, sizeof(list[f].corners)) == 0;) {
             ++end;
         }
         for (int k = 0; k < 3 && end == f + 1; ++k) {
-            boundary[3 * *count + k] = mesh->tetrahedra[4 * list[f].tetrahedron + faces[(int)list[f].opposite][k]];
+            boundary[3 * *count + k] = mesh->tetrahedra[4 * list[f].tetrahedron + FACES[list[f].opposite][k]];
         }
         *count += end == f + 1;
     }
