@@ -43,7 +43,7 @@ typedef struct jnaClipRange {
 jnResult jnaSimulateClip(jnaSimulation* simulation, const jnaClipRange* range, const jnaSimulateDef* def,
     jnaJobReport* report, jnError* error);
 
-/// Moves the flesh through clips by backward Euler, clips at the same time on threads. A part (def->part) is whole
+/// Moves the flesh through clips step by step, clips at the same time on threads. A part (def->part) is whole
 /// clips. reports: [count]. The first error is told after all have ended.
 jnResult jnaSimulateMotions(jnaSimulation* simulation, int count, const jnaClipRange* ranges, const jnaSimulateDef* def,
     jnaJobReport* reports, jnError* error);

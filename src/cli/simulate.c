@@ -395,7 +395,7 @@ int jncSimulate(int argc, char** argv)
             .help = "a clip; may be repeated",
             .arity = 1},
         {.name = "--clips", .kind = jnc_flag, .value = &r.allClips, .help = "all clips"},
-        {.name = "--dynamic", .kind = jnc_flag, .value = &r.dynamic, .help = "clips in motion, by backward Euler"},
+        {.name = "--dynamic", .kind = jnc_flag, .value = &r.dynamic, .help = "clips in motion, step by step in time"},
         {.name = "--first",
             .kind = jnc_integer,
             .value = &r.first,
