@@ -4,6 +4,7 @@
 // are whole numbers. So all widths give the same bytes.
 #include "lanes.h"
 #include "network_kernels.h"
+#include "vertex_frames_body.h"
 
 #include <string.h>
 
@@ -225,62 +226,6 @@ static inline void LookUp(const jnDisplacePass* pass, int block, float* out)
     }
 }
 
-// Rows x, y, z, w of a block's blended quaternions, not yet of unit length. Their signs go along the skeleton, so that
-// those of neighbours agree.
-static inline void BlendTurns(
-    const uint16_t* joints, const float* weights, int count, const float* turns, float sum[4][JN_LANES])
-{
-#ifdef JN_VECTORS
-    for (int quad = 0; quad < JN_LANES; quad += 4) {
-        jnFour blends[4];
-        for (int i = 0; i < 4; ++i) {
-            const uint16_t* j = joints + (quad + i) * count;
-            const float* w = weights + (quad + i) * count;
-            blends[i] = w[0] * jnLoadFour(turns + 4 * (size_t)j[0]);
-            for (int k = 1; k < count; ++k) {
-                blends[i] += w[k] * jnLoadFour(turns + 4 * (size_t)j[k]);
-            }
-        }
-        jnStoreTransposed(blends, sum[0] + quad, JN_LANES);
-    }
-#else
-    for (int v = 0; v < JN_LANES; ++v) {
-        for (int k = 0; k < count; ++k) {
-            const float* turn = turns + 4 * (size_t)joints[v * count + k];
-            float weight = weights[v * count + k];
-            for (int i = 0; i < 4; ++i) {
-                sum[i][v] = k == 0 ? weight * turn[i] : sum[i][v] + weight * turn[i];
-            }
-        }
-    }
-#endif
-}
-
-static inline void BlendBlockTurns(const jnDisplacePass* pass, int block, float sum[4][JN_LANES])
-{
-    size_t b = (size_t)block;
-    const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
-    const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
-    int count = (int)(pass->starts[b + 1] - pass->starts[b]);
-    switch (count) {
-    case 1:
-        BlendTurns(joints, weights, 1, pass->turns, sum);
-        break;
-    case 2:
-        BlendTurns(joints, weights, 2, pass->turns, sum);
-        break;
-    case 3:
-        BlendTurns(joints, weights, 3, pass->turns, sum);
-        break;
-    case 4:
-        BlendTurns(joints, weights, 4, pass->turns, sum);
-        break;
-    default:
-        BlendTurns(joints, weights, count, pass->turns, sum);
-        break;
-    }
-}
-
 // field += scale (d + 2 r x (r x d + w d)), quaternion (r, w) divided by its length.
 static inline void AddTurned(const jnDisplacePass* pass, float q[4][JN_LANES], const float* d, float* field)
 {
@@ -313,7 +258,8 @@ static void Displace(const jnDisplacePass* pass, int first, int end)
         } else {
             SumComponents(pass, block, own);
         }
-        BlendBlockTurns(pass, block, q);
+        // The signs of the turns go along the skeleton, so that those of neighbours agree.
+        jnBlendBlockTurns(pass->starts, pass->joints, pass->weights, (size_t)block, pass->turns, true, q);
         AddTurned(pass, q, displacements, pass->field + at);
     }
 }

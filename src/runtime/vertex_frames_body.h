@@ -37,14 +37,7 @@ static inline void jnBlendTurns(
                 q[v] += (aligned ? w[k] : w[k] * jnTurnSign(first, other)) * jnLoadFour(other);
             }
         }
-        jnFour low = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
-        jnFour lower = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5);
-        jnFour high = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
-        jnFour higher = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
-        jnStoreFour(sum[0] + quad, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
-        jnStoreFour(sum[1] + quad, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
-        jnStoreFour(sum[2] + quad, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
-        jnStoreFour(sum[3] + quad, __builtin_shufflevector(high, higher, 2, 3, 6, 7));
+        jnStoreTransposed(q, sum[0] + quad, JN_LANES);
     }
 #else
     for (int v = 0; v < JN_LANES; ++v) {
@@ -61,12 +54,11 @@ static inline void jnBlendTurns(
 #endif
 }
 
-// The frames of block b. starts, joints and weights are the asset's influences; aligned: no two joints of one vertex
+// The same for block b. starts, joints and weights are the asset's influences; aligned: no two joints of one vertex
 // have quaternions more than a quarter turn of the sphere apart.
-static inline void jnMakeFrames(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
-    const float* turns, bool aligned, jnBlockFrames* frames)
+static inline void jnBlendBlockTurns(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
+    const float* turns, bool aligned, float q[4][JN_LANES])
 {
-    float q[4][JN_LANES];
     size_t at = (size_t)starts[b] * JN_LANES;
     int count = (int)(starts[b + 1] - starts[b]);
     if (!aligned || count > 4) {
@@ -80,6 +72,14 @@ static inline void jnMakeFrames(const uint32_t* starts, const uint16_t* joints, 
     } else {
         jnBlendTurns(joints + at, weights + at, 4, turns, true, q);
     }
+}
+
+// The frames of block b.
+static inline void jnMakeFrames(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
+    const float* turns, bool aligned, jnBlockFrames* frames)
+{
+    float q[4][JN_LANES];
+    jnBlendBlockTurns(starts, joints, weights, b, turns, aligned, q);
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats x = jnLoad(q[0] + i), y = jnLoad(q[1] + i), z = jnLoad(q[2] + i), w = jnLoad(q[3] + i);
         jnFloats s = 2.0f / ((x * x + y * y) + (z * z + w * w)); // the length need not be 1
