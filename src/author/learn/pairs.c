@@ -43,44 +43,101 @@ static void FreeScratch(Scratch* s)
     free(s->turned);
 }
 
-static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+// Where a coordinate of a vertex is in a field of blocks.
+static size_t PlaceOf(size_t coordinate)
 {
-    jnKernel best = jnBestKernel();
-    jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
-    if (!jnMakeGlobals(a, &pose, s->globals)) {
+    size_t v = coordinate / 3;
+    return v / JN_LANES * FIELD + coordinate % 3 * JN_LANES + v % JN_LANES;
+}
+
+// The skinned surface of a pose and the turns of its joints.
+static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
+{
+    if (!jnMakeGlobals(a, pose, s->globals)) {
         return false;
     }
     jnMakePalette(a, s->globals, s->palette);
     jnMakeTurns(a, s->globals, s->turns);
-    jnPoseNumbers(a, s->turns, numbers);
     jnSkinPass skin = {.rest = a->rest,
         .starts = a->influenceStarts,
         .joints = a->influenceJoints,
         .weights = a->influenceWeights,
         .palette = s->palette,
         .field = s->skinned};
-    jnFindRigKernels(best)->skin(&skin, 0, a->blockCount);
-    size_t field = (size_t)a->blockCount * FIELD;
-    memset(s->offsets, 0, field * sizeof(float));
-    memset(s->turned, 0, field * sizeof(float));
-    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        size_t v = i / 3, at = v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES;
-        s->offsets[at] = pair->positions[i] - s->skinned[at];
-    }
+    jnFindRigKernels(jnBestKernel())->skin(&skin, 0, a->blockCount);
+    return true;
+}
+
+// `turned` gets `offsets` turned from the vertices' frames into the world, or back; what was in it is added to.
+static void TurnOffsets(const jnAsset* a, bool inverse, Scratch* s, float* turned)
+{
     jnDisplacePass turn = {.starts = a->influenceStarts,
         .joints = a->influenceJoints,
         .weights = a->influenceWeights,
         .turns = s->turns,
         .given = s->offsets,
         .scale = 1.0f,
-        .inverse = true,
-        .field = s->turned};
-    jnFindNetworkKernels(best)->displace(&turn, 0, a->blockCount);
+        .inverse = inverse,
+        .field = turned};
+    jnFindNetworkKernels(jnBestKernel())->displace(&turn, 0, a->blockCount);
+}
+
+static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+{
+    jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
+    if (!SkinPose(a, &pose, s)) {
+        return false;
+    }
+    jnPoseNumbers(a, s->turns, numbers);
+    size_t field = (size_t)a->blockCount * FIELD;
+    memset(s->offsets, 0, field * sizeof(float));
+    memset(s->turned, 0, field * sizeof(float));
     for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        size_t v = i / 3;
-        displacements[i] = s->turned[v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES];
+        s->offsets[PlaceOf(i)] = pair->positions[i] - s->skinned[PlaceOf(i)];
+    }
+    TurnOffsets(a, true, s, s->turned);
+    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+        displacements[i] = s->turned[PlaceOf(i)];
     }
     return true;
+}
+
+// The pose as it is kept: rotations, translations, scales of all joints.
+static void KeepPose(const jnAsset* a, const jnaPair* pair, float* kept)
+{
+    size_t joints = (size_t)a->jointCount;
+    for (size_t j = 0; j < joints; ++j) {
+        const jnAssetJoint* rest = &a->joints[j];
+        memcpy(kept + 4 * j, pair->rotations + 4 * j, 4 * sizeof(float));
+        memcpy(kept + 4 * joints + 3 * j, pair->translations != NULL ? pair->translations + 3 * j : rest->translation,
+            3 * sizeof(float));
+        memcpy(kept + 7 * joints + 3 * j, pair->scales != NULL ? pair->scales + 3 * j : rest->scale, 3 * sizeof(float));
+    }
+}
+
+jnResult jnaPairs_Surface(const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error)
+{
+    const jnAsset* a = pairs->asset;
+    size_t joints = (size_t)pairs->jointCount;
+    const float* kept = pairs->poses + (size_t)pair * 10 * joints;
+    jnPose pose = {.rotations = kept, .translations = kept + 4 * joints, .scales = kept + 7 * joints};
+    Scratch scratch = {0};
+    jnResult result = MakeScratch(a, &scratch) ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a pose");
+    if (result == jn_ok && !SkinPose(a, &pose, &scratch)) {
+        result = jnFail(error, jn_badData, "pose %d of '%s' is not finite", pair, a->name);
+    }
+    if (result == jn_ok && displacements != NULL) {
+        memset(scratch.offsets, 0, (size_t)a->blockCount * FIELD * sizeof(float));
+        for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+            scratch.offsets[PlaceOf(i)] = displacements[i];
+        }
+        TurnOffsets(a, false, &scratch, scratch.skinned);
+    }
+    for (size_t i = 0; result == jn_ok && i < 3 * (size_t)a->vertexCount; ++i) {
+        positions[i] = scratch.skinned[PlaceOf(i)];
+    }
+    FreeScratch(&scratch);
+    return result;
 }
 
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error)
@@ -103,6 +160,7 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
             float* displacements = pairs->displacements + at * 3 * (size_t)pairs->vertexCount;
             pairs->kinds[at] = (uint8_t)added[i].kind;
             pairs->uses[at] = (uint8_t)added[i].use;
+            KeepPose(pairs->asset, &added[i], pairs->poses + at * 10 * (size_t)pairs->jointCount);
             if (made && !ComputePair(pairs->asset, &added[i], &scratch, numbers, displacements)) {
 #pragma omp atomic write
                 bad = i;
@@ -154,13 +212,14 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jn
     size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount, size = 0;
     pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
     pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
+    pairs->poses = calloc(count * joints * 10 + 1, sizeof(float));
     pairs->kinds = calloc(count + 1, 1);
     pairs->uses = calloc(count + 1, 1);
     pairs->moves = calloc(2 * joints, 1);
     float* springs = calloc(vertices, sizeof(float));
     jnResult result = jn_ok;
-    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->kinds == NULL || pairs->uses == NULL ||
-        pairs->moves == NULL || springs == NULL) {
+    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->poses == NULL || pairs->kinds == NULL ||
+        pairs->uses == NULL || pairs->moves == NULL || springs == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name);
     }
     jnaAssetDef def = jnaDefaultAssetDef();
@@ -186,6 +245,7 @@ void jnaDestroyPairs(jnaPairs* pairs)
     free(pairs->bytes);
     free(pairs->numbers);
     free(pairs->displacements);
+    free(pairs->poses);
     free(pairs->kinds);
     free(pairs->uses);
     free(pairs->moves);

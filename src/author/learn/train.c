@@ -65,6 +65,8 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
         .hidden = 16,
         .shared = 16,
         .decay = 0.01,
+        .locality = 0.25,
+        .mirror = true,
         .layers = 2,
         .components = 127,
         .residual = 0.01,
@@ -146,7 +148,8 @@ static void Update(Descent* d, int chunks, int64_t step)
         g = d->problem->mask[i] != 0 ? g : 0.0f;
         d->first[i] = (float)BETA1 * d->first[i] + (float)(1.0 - BETA1) * g;
         d->second[i] = (float)BETA2 * d->second[i] + (float)(1.0 - BETA2) * g * g;
-        d->parameters[i] -= rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON) +
+        float move = rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON);
+        d->parameters[i] -= d->problem->reach[i] * move +
                             (d->problem->mask[i] == JNA_SHARED_WEIGHT ? SHARED_DECAY : 1.0f) * decay * d->parameters[i];
     }
 }
@@ -201,8 +204,8 @@ static uint64_t FindKey(const Descent* d)
     const jnaProblem* p = d->problem;
     const jnaTrainDef* def = d->def;
     const double numbers[] = {def->kind, d->epochs, d->patience, def->hidden, def->layers, def->components,
-        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, (double)def->seed, p->trainCount,
-        p->heldCount};
+        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, def->locality, (double)def->seed,
+        p->trainCount, p->heldCount};
     uint64_t key = jnaHash(numbers, sizeof(numbers), 0);
     key = jnaHash(&p->shape, sizeof(p->shape), key);
     key = jnaHash(p->inputs, sizeof(float) * (size_t)p->pairs->count * (size_t)p->inputCount, key);
@@ -358,7 +361,8 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
     Descent d = {0};
     if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
         def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
-        def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
+        !(def->locality > 0.0 && def->locality <= 1.0) || def->components >= JNA_MOST_COMPONENTS ||
+        (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
         return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
     }
     jnResult result = jnaCreateProblem(character, pairs, def, &problem, network, notes, error);
