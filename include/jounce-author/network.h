@@ -59,6 +59,10 @@ jnResult jnaGatherPairs(
 jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* character, const jnaManifest* manifest, int most,
     jnaPairs* frames, jnError* error);
 
+/// One frame of a clip that was solved, as the only pair. pair is created by this call.
+jnResult jnaLoadFrame(
+    const char* workspace, const jnaCharacter* character, const char* clip, int frame, jnaPairs* pair, jnError* error);
+
 /// A trained network. Parameters: for each dense layer weights [in][out] and biases [out]; for each enlarging stage
 /// weights [out][in][4][4] and biases [out].
 typedef struct jnaNetwork {

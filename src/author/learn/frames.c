@@ -125,3 +125,37 @@ jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* c, const jna
     }
     return result;
 }
+
+jnResult jnaLoadFrame(
+    const char* workspace, const jnaCharacter* c, const char* clip, int frame, jnaPairs* pair, jnError* error)
+{
+    Motion motion = {0};
+    bool present = false;
+    *pair = (jnaPairs){0};
+    jnResult result = OpenMotion(workspace, clip, c, &present, &motion, error);
+    if (result == jn_ok && !present) {
+        result = jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
+            workspace, clip);
+    }
+    int index = frame - motion.first;
+    if (result == jn_ok && (index < 0 || (size_t)index >= motion.positions.shape[0])) {
+        result = jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
+            motion.first, motion.first + (int)motion.positions.shape[0] - 1);
+    }
+    result = result == jn_ok ? jnaCreatePairs(c, 1, pair, error) : result;
+    if (result == jn_ok) {
+        size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
+        const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
+            .translations = motion.clip.translations + 3 * at,
+            .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
+            .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
+            .kind = jna_shapeClip,
+            .use = jna_pairTest};
+        result = jnaPairs_Add(pair, 1, &one, error);
+    }
+    CloseMotion(&motion);
+    if (result != jn_ok) {
+        jnaDestroyPairs(pair);
+    }
+    return result;
+}
