@@ -342,12 +342,19 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
 // Past so many poses the mirrored ones tell little that is new.
 enum { MIRRORED_UP_TO = 2000 };
 
-// Poses in the mirror, where flesh and bones are the same on both sides as far as the manifest says.
-static jnResult AddMirrored(
-    const jnaManifest* m, const jnaCharacter* character, jnaPairs* pairs, jnaNotes* notes, jnError* error)
+// Poses in the mirror, where all shapes are simulated (a scan has a left and a right of its own) and flesh and bones
+// are the same on both sides as far as the manifest says.
+static jnResult AddMirrored(const char* workspace, const jnaManifest* m, const jnaCharacter* character, jnaPairs* pairs,
+    jnaNotes* notes, jnError* error)
 {
     int added = 0;
-    if (m->materials.jointCount > 0 || m->bones.jointCount > 0 || pairs->count > MIRRORED_UP_TO) {
+    bool scanned = !Exists(workspace, "poses/poses.json");
+    for (int i = 0; i < m->clipCount; ++i) {
+        char name[JNA_NAME_LENGTH + 24];
+        snprintf(name, sizeof(name), "clips/%s/motion.npy", m->clips[i].name);
+        scanned = scanned || Exists(workspace, name);
+    }
+    if (scanned || m->materials.jointCount > 0 || m->bones.jointCount > 0 || pairs->count > MIRRORED_UP_TO) {
         return jn_ok;
     }
     jnResult result = jnaPairs_Mirror(pairs, character, &added, error);
@@ -393,7 +400,7 @@ static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrai
         return result;
     }
     result = jnaGatherPairs(workspace, &character, m, &pairs, error);
-    result = result == jn_ok && def->mirror ? AddMirrored(m, &character, &pairs, notes, error) : result;
+    result = result == jn_ok && def->mirror ? AddMirrored(workspace, m, &character, &pairs, notes, error) : result;
     result = result == jn_ok ? MakeFolder(workspace, error) : result;
     result = result == jn_ok ? jnaJoinPath(workspace, "network/checkpoint", checkpoint, error) : result;
     own.checkpoint = checkpoint;
