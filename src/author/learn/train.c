@@ -255,11 +255,15 @@ static void LoadCheckpoint(Descent* d)
     fclose(file);
 }
 
-// Enough steps to learn from few poses, not more passes than needed over many.
-static int AutoEpochs(jnaNetworkKind kind, int steps)
+// Enough steps to learn from few poses, which are soon known by heart, not more passes than needed over many.
+static int AutoEpochs(jnaNetworkKind kind, int poses, int steps)
 {
-    int wanted = (kind == jna_networkCnn ? 6000 : 12000) / steps, least = kind == jna_networkCnn ? 30 : 100;
+    int total = kind == jna_networkCnn ? 6000 : 8 * poses, least = kind == jna_networkCnn ? 30 : 100;
     int most = kind == jna_networkCnn ? 600 : 1500;
+    if (kind == jna_networkPca) {
+        total = total < 2000 ? 2000 : total > 12000 ? 12000 : total;
+    }
+    int wanted = total / steps;
     return wanted < least ? least : wanted > most ? most : wanted;
 }
 
@@ -270,7 +274,7 @@ static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent
     d->threads = def->threads > 0 ? def->threads : omp_get_max_threads();
     d->threads = d->threads < d->chunks ? d->threads : d->chunks;
     d->stepsPerEpoch = (p->trainCount + p->batch - 1) / p->batch;
-    d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, d->stepsPerEpoch);
+    d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, p->trainCount, d->stepsPerEpoch);
     d->patience = def->patience > 0 ? def->patience : d->epochs / 4 + 1;
     d->count = jnaNetShape_ParameterCount(&p->shape);
     d->parameters = calloc(d->count, sizeof(float));
