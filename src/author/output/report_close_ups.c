@@ -1,8 +1,8 @@
 // The paper's figure of the network: armpit and back of the knee, where skinning collapses or goes through itself.
 //
-// Shown are the frames in which the network corrects most around a shoulder and around a knee: of clips that were never
-// learned from where their equilibria were solved, else of the training poses. The camera goes to where most of what is
-// corrected can be seen.
+// Shown are the frames in which skinning is farthest from the flesh around a shoulder and around a knee: of clips that
+// were never learned from where their equilibria were solved, else of the training poses. The camera goes to where most
+// of what has to be corrected can be seen.
 #include "report_internal.h"
 
 #include "character/humanoid.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPOTS = 2, SPOT_JOINTS = 2, CLOSE_PANELS = 3, MOST_TRIED = 800 };
+enum { SPOTS = 2, SPOT_JOINTS = 2, CLOSE_PANELS = 3, MOST_TRIED = 800, LEAST_AROUND = 12 };
 #define RADIANS 0.017453292519943295
 
 // One place of the body: joints to look around, and the pose that shows it.
 typedef struct Spot {
     const char *id, *title;
     int joints[SPOT_JOINTS]; // -1: none
-    double most;             // m2, the largest mean square of the correction so far
+    double most;             // m2, the largest mean square of what skinning misses so far
     int pose, joint;         // where that is
 } Spot;
 
@@ -106,6 +106,32 @@ static void ListSpots(Search* s)
     }
 }
 
+// How near a vertex is to a joint at rest: 1 at the joint, 0 from the radius on.
+static double Near(const Search* s, int joint, size_t vertex)
+{
+    const float *m = s->rest + 12 * (size_t)joint, *p = s->report->character.positions + 3 * vertex;
+    float x = p[0] - m[3], y = p[1] - m[7], z = p[2] - m[11];
+    float share = (x * x + y * y + z * z) / (s->radius * s->radius);
+    return share < 1 ? 1 - (double)share : 0;
+}
+
+// Grows the radius until some surface is around every joint.
+static void FitRadius(Search* s)
+{
+    size_t vertices = (size_t)s->report->character.vertexCount;
+    for (int i = 0; i < SPOTS * SPOT_JOINTS; ++i) {
+        int joint = s->spots[i / SPOT_JOINTS].joints[i % SPOT_JOINTS];
+        size_t inside = 0;
+        for (int round = 0; joint >= 0 && round < 12 && inside < vertices / 2 && inside < LEAST_AROUND; ++round) {
+            inside = 0;
+            for (size_t v = 0; v < vertices; ++v) {
+                inside += Near(s, joint, v) > 0;
+            }
+            s->radius *= inside < vertices / 2 && inside < LEAST_AROUND ? 1.5f : 1;
+        }
+    }
+}
+
 static jnResult BeginSearch(Search* s, jnError* error)
 {
     const Report* r = s->report;
@@ -128,6 +154,7 @@ static jnResult BeginSearch(Search* s, jnError* error)
     }
     s->radius = 0.075f * (high - low);
     ListSpots(s);
+    FitRadius(s);
     jnResult result = ListPoses(s, error);
     return result == jn_ok ? jnaReport_CreatePoser(r, &s->poser, error) : result;
 }
@@ -146,15 +173,6 @@ static const float* TakePose(Search* s, const Pose* pose)
     jnaReport_Pose(s->poser, clip.rotations + 4 * at, clip.translations + 3 * at,
         clip.scales != NULL ? clip.scales + 3 * at : NULL, s->skinned, s->target);
     return jnaReport_Row(&pose->clip->quasistatic, pose->frame, s->scratch);
-}
-
-// How near a vertex is to a joint at rest: 1 at the joint, 0 from the radius on.
-static double Near(const Search* s, int joint, size_t vertex)
-{
-    const float *m = s->rest + 12 * (size_t)joint, *p = s->report->character.positions + 3 * vertex;
-    float x = p[0] - m[3], y = p[1] - m[7], z = p[2] - m[11];
-    float share = (x * x + y * y + z * z) / (s->radius * s->radius);
-    return share < 1 ? 1 - (double)share : 0;
 }
 
 static double Square(const float* a, const float* b)
@@ -184,8 +202,8 @@ static void FindPoses(Search* s)
         for (int k = 0; k < SPOTS; ++k) {
             Spot* spot = &s->spots[k];
             for (int j = 0; j < SPOT_JOINTS; ++j) {
-                double square = spot->joints[j] >= 0 ? MeanSquare(s, spot->joints[j], s->skinned, s->target) : 0;
-                if (square > spot->most && isfinite(simulated[0])) {
+                double square = spot->joints[j] >= 0 ? MeanSquare(s, spot->joints[j], s->skinned, simulated) : 0;
+                if (square > spot->most) { // never so where a frame failed and holds no numbers
                     spot->most = square;
                     spot->pose = i;
                     spot->joint = spot->joints[j];
@@ -218,11 +236,11 @@ static void FillNormals(const jnaCharacter* c, const float* positions, float* no
     }
 }
 
-// The camera that sees most of what the network changed around the joint.
+// The camera that sees most of what skinning misses around the joint.
 static jnaCamera Aim(const Search* s, int joint, const float* simulated)
 {
     static const float pitches[3] = {-20, 5, 30};
-    jnaCamera camera = {.height = 5.5f * s->radius, .fieldOfView = 20};
+    jnaCamera camera = {.height = 4.6f * s->radius, .fieldOfView = 20};
     double best = -1, weights = 0, middle[3] = {0};
     FillNormals(&s->report->character, simulated, s->normals);
     size_t count = (size_t)s->report->character.vertexCount;
@@ -244,7 +262,7 @@ static jnaCamera Aim(const Search* s, int joint, const float* simulated)
             double near = Near(s, joint, v);
             const float* n = s->normals + 3 * v;
             double facing = near > 0 ? (double)n[0] * d[0] + (double)n[1] * d[1] + (double)n[2] * d[2] : 0;
-            seen += facing > 0 ? near * facing * sqrt(Square(s->skinned + 3 * v, s->target + 3 * v)) : 0;
+            seen += facing > 0 ? near * facing * sqrt(Square(s->skinned + 3 * v, simulated + 3 * v)) : 0;
         }
         if (seen > best) {
             best = seen;
@@ -331,7 +349,8 @@ static void WriteErrors(Report* r)
     jnaReport_Text(r->out, kind != NULL ? kind : "?");
     fprintf(r->out,
         "</code>, has %lld parameters and knows the pose alone. Against the flesh at rest, on poses that training "
-        "did not learn from:</p>\n",
+        "did not learn from, then the frames in which skinning is farthest off around a shoulder and around a "
+        "knee:</p>\n",
         (long long)json_integer_value(json_object_get(r->network, "parameters")));
     fputs("<div class=\"wide\"><table id=\"network-errors\"><tr><th></th><th>poses</th><th>skinned<br>rms "
           "mm</th><th>network"

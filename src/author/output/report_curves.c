@@ -111,13 +111,19 @@ static void WriteLegend(Report* r)
 {
     fputs("<p>How far the simulated flesh is from what the pose alone explains, and what the springs make of that, as "
           "lengths: "
-          "the average over all vertices, and the one vertex that moves most against its target (",
+          "the average over all vertices, and one vertex, which moves most against its target in the part of the body "
+          "that moves most (",
         r->out);
     fprintf(r->out, "number %d, at ", r->softVertex);
     jnaReport_Text(r->out, RegionOf(r, r->softVertex));
-    fputs("). From left to right the scale is magnified. Springs are played by the runtime, as they ship.</p>\n<p "
-          "class=\"keys\">",
-        r->out);
+    fputs(
+        "). From left to right the scale is magnified. Springs are played by the runtime, as they ship.</p>\n", r->out);
+    if (r->asset.asset->network == jn_networkNone) {
+        fputs("<p>The file has no network: its springs hang on the skinned surface, which is meant by <i>network</i> "
+              "here.</p>\n",
+            r->out);
+    }
+    fputs("<p class=\"keys\">", r->out);
     for (int k = 0; k < curve_count; ++k) {
         jnaReport_Key(r->out, CURVES[k].color, CURVES[k].dashed, CURVES[k].label);
     }
@@ -162,7 +168,7 @@ typedef struct Robust {
     int sequenceCount;
     jnaSequence* sequences; // of one vertex
     float* numbers;         // what they point into
-    double stiffness[2], damping[2], loss[2];
+    double stiffness[2], damping[2];
     uint8_t* dropped; // [frames of all sequences]
 } Robust;
 
@@ -192,14 +198,16 @@ static jnResult ChooseCandidate(
     const Report* r, const jnaSequence* sequences, int count, double drop, int* chosen, jnError* error)
 {
     jnaFit before = {0}, after = {0};
-    double most = -1;
+    double most = -HUGE_VAL;
     jnResult result = Fit(r, sequences, count, 0, &before, error);
     result = result == jn_ok ? Fit(r, sequences, count, drop, &after, error) : result;
     *chosen = -1;
     for (int i = 0; result == jn_ok && i < r->candidateCount; ++i) {
         double change = fabs(log((double)after.stiffness[i] / (double)before.stiffness[i])) +
                         fabs(log((double)after.damping[i] / (double)before.damping[i]));
-        if ((before.state[i] | after.state[i]) == 0 && isfinite(change) && change > most) {
+        // Springs that the data do not settle come after all others.
+        change -= (before.state[i] | after.state[i]) != 0 ? 1e6 : 0;
+        if (isfinite(change) && change > most) {
             most = change;
             *chosen = i;
         }
@@ -271,7 +279,6 @@ static jnResult FitChosen(const Report* r, Robust* b, const jnaSequence* all, in
         if (result == jn_ok) {
             b->stiffness[row] = (double)fit.stiffness[0];
             b->damping[row] = (double)fit.damping[0];
-            b->loss[row] = fit.loss[0];
             for (size_t n = 0; row == 1 && n < frames; ++n) {
                 b->dropped[n] = fit.dropped[n] > 0;
             }
@@ -324,6 +331,19 @@ static void FillRow(const jnaSequence* s, const float* out, double rate, Row* ro
         }
         row->error[n] = sqrt(square);
     }
+}
+
+// Root mean square of the error over the frames that are dropped, or over the others, mm.
+static double RowError(const Row* row, const uint8_t* dropped, size_t frames, bool ofDropped)
+{
+    double sum = 0, count = 0;
+    for (size_t n = 0; n < frames; ++n) {
+        if ((dropped[n] != 0) == ofDropped && isfinite(row->error[n])) {
+            sum += row->error[n] * row->error[n];
+            count += 1;
+        }
+    }
+    return count > 0 ? sqrt(sum / count) : 0;
 }
 
 static void DrawRow(Report* r, const Row* row, int frames, int index, const uint8_t* dropped)
@@ -384,21 +404,26 @@ static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* err
     jnaReport_Key(r->out, 0x8b949c, false, "distance between them");
     fputs("</p>\n<div class=\"row\" style=\"--least:250px\">\n", r->out);
     jnResult result = jn_ok;
+    double kept[2] = {0}, dropped[2] = {0};
     for (int k = 0; k < 2 && result == jn_ok; ++k) {
         result = RunSpring(r, s, b->stiffness[k], b->damping[k], out, error);
         if (result == jn_ok) {
             FillRow(s, out, r->manifest.rate, &row);
             DrawRow(r, &row, (int)frames, k, b->dropped + first);
+            kept[k] = RowError(&row, b->dropped + first, frames, false);
+            dropped[k] = RowError(&row, b->dropped + first, frames, true);
         }
     }
     fprintf(r->out,
-        "</div>\n<figcaption>Loss over the frames that count %.3g m², then %.3g m²; stiffness %.0f, then %.0f 1/s²; "
-        "damping "
-        "%.1f, then %.1f 1/s. Shaded: the %.0f %% of its frames that the second fit leaves out. Of %d soft vertices, "
-        "the one "
-        "whose spring changes most by it.</figcaption></figure>\n",
-        b->loss[0], b->loss[1], b->stiffness[0], b->stiffness[1], b->damping[0], b->damping[1], 100 * drop,
-        r->candidateCount);
+        "</div>\n<figcaption>Root of the mean loss: %.2f, then %.2f mm over the frames that are kept; %.1f, then %.1f "
+        "mm over those "
+        "that are dropped. Stiffness %.0f, then %.0f 1/s²; damping %.1f, then %.1f 1/s. Shaded: the %.0f %% of its "
+        "frames that "
+        "the second fit leaves out. Of %d vertices of the softest part, the one whose spring changes most by "
+        "it.</figcaption>"
+        "</figure>\n",
+        kept[0], kept[1], dropped[0], dropped[1], b->stiffness[0], b->stiffness[1], b->damping[0], b->damping[1],
+        100 * drop, r->candidateCount);
     free(numbers);
     free(out);
     return result;

@@ -250,7 +250,7 @@ static void WriteFacts(Report* r, const json_t* unseen)
     }
     if (unseen != NULL && isfinite(NumberOf(unseen, "captured_soft"))) {
         snprintf(value, sizeof(value), "%.2f", NumberOf(unseen, "captured_soft"));
-        Fact(out, value, "of the dynamics of soft vertices captured, motion never seen");
+        Fact(out, value, "captured of soft vertices, unseen");
     }
     fputs("</div>\n", out);
 }

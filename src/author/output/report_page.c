@@ -54,6 +54,8 @@ static const char STYLE[] =
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     ".scale div{position:relative;height:1.4em;font-size:.82rem;color:var(--soft)}"
     ".scale div span{position:absolute;transform:translateX(-50%);white-space:nowrap}"
+    ".scale div .b{transform:none}.scale div .e{transform:translateX(-100%)}"
+    "@media(max-width:640px){td:first-child{white-space:normal;min-width:8.5rem}th,td{padding:.25rem .45rem}}"
     "@media print{nav{display:none}section,figure{break-inside:avoid-page}body{max-width:none;font-size:12px}"
     "pre{max-height:none;white-space:pre-wrap}}";
 

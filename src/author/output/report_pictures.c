@@ -116,7 +116,12 @@ void jnaReport_HeatBar(FILE* out, int count, const double* shares, const char (*
     }
     fputs(")\"></i><div>", out);
     for (int i = 0; i < count; ++i) {
-        fprintf(out, "<span style=\"left:%.1f%%\">%s%s</span>", 100 * shares[i], labels[i], i == count - 1 ? unit : "");
+        bool atEnd = shares[i] > 0.9, atStart = shares[i] < 0.1; // there the text stays inside
+        fprintf(out, "<span%s style=\"left:%.1f%%\">%s%s</span>",
+            atEnd     ? " class=\"e\""
+            : atStart ? " class=\"b\""
+                      : "",
+            100 * shares[i], labels[i], i == count - 1 ? unit : "");
     }
     fputs("</div></div>\n", out);
 }
@@ -343,8 +348,8 @@ static void WriteDivergingBar(FILE* out, float most)
         if (sign == 0) {
             fputs("<span style=\"left:50%\">0</span>", out);
         } else {
-            fprintf(out, "<span style=\"left:%.1f%%\">%s10<sup>%d</sup>%s</span>", 100 * share, sign < 0 ? "−" : "",
-                decade, sign > 0 ? " 1/s²" : "");
+            fprintf(out, "<span class=\"%s\" style=\"left:%.1f%%\">%s10<sup>%d</sup>%s</span>", sign > 0 ? "e" : "b",
+                100 * share, sign < 0 ? "−" : "", decade, sign > 0 ? " 1/s²" : "");
         }
     }
     fputs("</div></div>\n", out);
@@ -397,7 +402,8 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    fprintf(r->out, "<figure id=\"%s\"><h3>%s</h3>\n<div class=\"row\">\n", map->id, map->title);
+    fprintf(
+        r->out, "<figure id=\"%s\"><h3>%s</h3>\n<div class=\"row\" style=\"--least:120px\">\n", map->id, map->title);
     result = WritePanels(r, &picture, MAP_PANELS, labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);

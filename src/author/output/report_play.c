@@ -278,12 +278,31 @@ static int MoreFirst(const void* a, const void* b)
     return x->value != y->value ? (x->value < y->value ? 1 : -1) : x->vertex - y->vertex;
 }
 
-// The vertices whose way from their target changes most, whatever its mean: a target that is off stays off.
+// The part of the body with most of the dynamics, by the joint that moves it: a thumb's tip may swing farther, but the
+// belly is what a reader looks for.
+static int FindRegion(const Report* r, const Ranked* ranks, double* energies)
+{
+    const jnaCharacter* c = &r->character;
+    int best = 0;
+    for (int v = 0; v < c->vertexCount; ++v) {
+        energies[c->influences[ranks[v].vertex].joints[0]] += ranks[v].value;
+    }
+    for (int j = 1; j < c->jointCount; ++j) {
+        best = energies[j] > energies[best] ? j : best;
+    }
+    return best;
+}
+
+// The vertices of that part, those first whose way from their target changes most, whatever its mean: a target that is
+// off stays off.
 static jnResult RankVertices(Report* r, const double* sums, const double* frames, jnError* error)
 {
     int count = r->character.vertexCount;
     Ranked* ranks = calloc((size_t)count + 1, sizeof(*ranks));
-    if (ranks == NULL) {
+    double* energies = calloc((size_t)r->character.jointCount + 1, sizeof(double));
+    if (ranks == NULL || energies == NULL) {
+        free(ranks);
+        free(energies);
         return OutOfMemory(error);
     }
     for (int v = 0; v < count; ++v) {
@@ -291,15 +310,22 @@ static jnResult RankVertices(Report* r, const double* sums, const double* frames
         double n = fmax(frames[v], 1);
         ranks[v] = (Ranked){s[3] / n - (s[0] * s[0] + s[1] * s[1] + s[2] * s[2]) / (n * n), v};
     }
-    qsort(ranks, (size_t)count, sizeof(*ranks), MoreFirst);
+    int region = FindRegion(r, ranks, energies), inside = 0;
+    for (int v = 0; v < count; ++v) {
+        if (r->character.influences[v].joints[0] == region) {
+            ranks[inside++] = ranks[v];
+        }
+    }
+    qsort(ranks, (size_t)inside, sizeof(*ranks), MoreFirst);
     r->softVertex = ranks[0].vertex;
-    // Evenly from the softest tenth.
-    int soft = (count + 9) / 10;
+    // Evenly from the softer half.
+    int soft = (inside + 1) / 2;
     r->candidateCount = soft < ROBUST_CANDIDATES ? soft : ROBUST_CANDIDATES;
     for (int i = 0; i < r->candidateCount; ++i) {
         r->candidates[i] = ranks[(long)i * soft / r->candidateCount].vertex;
     }
     free(ranks);
+    free(energies);
     return jn_ok;
 }
 

@@ -99,7 +99,10 @@ void jnaReport_Sizes(Report* r)
         "besides, in one block. %d of %d vertices have springs of their own.</p>\n",
         1e-6 * (double)r->asset.size, 1e-6 * (double)jnCharacter_ByteCount(&def), asset->springCount,
         asset->vertexCount);
-    fputs("<div class=\"wide\"><table><tr><th>section</th><th>bytes</th><th>share</th></tr>\n", out);
+    fputs(
+        "<details><summary>Sections of the file</summary><div class=\"wide\"><table><tr><th>section</th><th>bytes</th>"
+        "<th>share</th></tr>\n",
+        out);
     for (int i = 0; i < jnAsset_SectionCount(asset); ++i) {
         jnAssetSection section = jnAsset_Section(asset, i);
         fputs("<tr><td>", out);
@@ -107,7 +110,7 @@ void jnaReport_Sizes(Report* r)
         fprintf(out, "</td><td>%zu</td><td>%.1f %%</td></tr>\n", section.size,
             100 * (double)section.size / (double)r->asset.size);
     }
-    fputs("</table></div>\n", out);
+    fputs("</table></div></details>\n", out);
     jnaReport_EndSection(r);
 }
 
