@@ -35,6 +35,11 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
+        # On the page that the report's test leaves.
+        add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
+            ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> report ${PROJECT_BINARY_DIR}/report.html)
+        set_tests_properties(cli/report PROPERTIES FIXTURES_SETUP report)
+        set_tests_properties(project/web_report PROPERTIES FIXTURES_REQUIRED report SKIP_RETURN_CODE 77)
     endif()
     find_program(JOUNCE_CLANG clang)
     if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")

@@ -248,6 +248,8 @@ static void EveryFigureIsThere(void** state)
     assert_null(strstr(html, "nan"));
     assert_null(strstr(html, "src=\"http"));
     free(html);
+    // For the test that opens it in a browser.
+    assert_int_equal(system("cp w/report.html '" JN_BINARY_DIR "/report.html'"), 0);
 }
 
 static void TheSameWorkspaceGivesTheSameBytes(void** state)
