@@ -63,9 +63,13 @@ static jnResult ListPoses(Search* s, jnError* error)
         total += !c->trained && c->assetClip >= 0 && c->quasistatic.count > 0 ? (size_t)c->frameCount : 0;
     }
     if (total == 0) {
-        jnError ignored;
-        if (jnaOpenShapes(r->workspace, &r->character, &present, &s->shapes, &ignored) != jn_ok) {
+        jnError why = {0};
+        if (jnaOpenShapes(r->workspace, &r->character, &present, &s->shapes, &why) != jn_ok) {
             s->shapes = (jnaShapes){0};
+            if (why.code == jn_outOfMemory) {
+                return jnFail(error, why.code, "%s", why.message);
+            }
+            jnaNotes_Add(r->notes, "%s; left out of the report", why.message);
         }
         total = (size_t)s->shapes.count;
     }

@@ -87,12 +87,13 @@ static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error
     double captured = clip->layerSquares > 0 ? 1 - clip->leftSquares / clip->layerSquares : (double)NAN;
     fprintf(r->out, ", %s", clip->trained ? "seen" : "unseen");
     if (isfinite(captured)) {
-        fprintf(r->out, ": captured %.2f over all vertices", captured);
+        fprintf(r->out, ": captured %.2f over all vertices", fabs(captured) < 0.005 ? 0 : captured);
     }
     fputs("</h3>\n<div class=\"row\" style=\"--least:290px\">\n", r->out);
     for (int level = 0; level < LEVELS; ++level) {
         DrawScale(r->out, level, "average", clip->means, seconds, clip->frameCount);
     }
+    fputs("</div>\n<div class=\"row\" style=\"--least:290px\">\n", r->out);
     for (int level = 0; level < LEVELS; ++level) {
         DrawScale(r->out, level, "one vertex", clip->single, seconds, clip->frameCount);
     }
@@ -350,6 +351,7 @@ static void DrawRow(Report* r, const Row* row, int frames, int index, const uint
 {
     static const char* const names[2][4] = {{"x, all frames", "y, all frames", "z, all frames", "error, all frames"},
         {"x, worst left out", "y, worst left out", "z, worst left out", "error, worst left out"}};
+    fputs("<div class=\"row\" style=\"--least:225px\">\n", r->out);
     for (int k = 0; k < 4; ++k) {
         jnaSeries series[2] = {{.x = row->seconds,
                                    .y = k < 3 ? row->simulated[k] : row->error,
@@ -368,6 +370,7 @@ static void DrawRow(Report* r, const Row* row, int frames, int index, const uint
         jnaReport_Chart(r->out, &chart, index == 1 ? dropped : NULL, CHART_WIDTH, CHART_HEIGHT);
         fputs("</div>\n", r->out);
     }
+    fputs("</div>\n", r->out);
 }
 
 static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* error)
@@ -402,7 +405,7 @@ static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* err
     jnaReport_Key(r->out, 0x2f83d0, false, "simulated");
     jnaReport_Key(r->out, 0xf08c1e, false, "fitted spring");
     jnaReport_Key(r->out, 0x8b949c, false, "distance between them");
-    fputs("</p>\n<div class=\"row\" style=\"--least:250px\">\n", r->out);
+    fputs("</p>\n", r->out);
     jnResult result = jn_ok;
     double kept[2] = {0}, dropped[2] = {0};
     for (int k = 0; k < 2 && result == jn_ok; ++k) {
@@ -415,7 +418,7 @@ static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* err
         }
     }
     fprintf(r->out,
-        "</div>\n<figcaption>Root of the mean loss: %.2f, then %.2f mm over the frames that are kept; %.1f, then %.1f "
+        "<figcaption>Root of the mean loss: %.2f, then %.2f mm over the frames that are kept; %.1f, then %.1f "
         "mm over those "
         "that are dropped. Stiffness %.0f, then %.0f 1/s²; damping %.1f, then %.1f 1/s. Shaded: the %.0f %% of its "
         "frames that "
@@ -435,8 +438,7 @@ static void WriteFit(Report* r)
     const char* key;
     json_t* value;
     if (!json_is_object(r->fit)) {
-        jnaReport_Missing(r, "springs were not fitted yet: jounce fit %s", r->workspace);
-        return;
+        return; // the next section says whether there are fitted springs
     }
     fputs("<details><summary>The whole fit, springs/fit.json</summary><div class=\"wide\"><table>\n", r->out);
     json_object_foreach(r->fit, key, value)

@@ -13,10 +13,72 @@
 
 enum { MOST_TEXT = 1 << 22 }; // bytes of a manifest
 
-static json_t* LoadJson(const char* workspace, const char* name)
+// Reads a JSON file where there is one; what cannot be read is noted and taken as missing.
+static jnResult LoadJson(const Report* r, const char* name, json_t** root, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    return jnaJoinPath(workspace, name, path, NULL) == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    json_error_t why;
+    *root = NULL;
+    jnResult result = jnaJoinPath(r->workspace, name, path, error);
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result;
+    }
+    *root = json_load_file(path, 0, &why);
+    if (*root == NULL && json_error_code(&why) == json_error_out_of_memory) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    if (*root == NULL) {
+        jnaNotes_Add(r->notes, "%s:%d: %s; left out of the report", path, why.line, why.text);
+    }
+    return jn_ok;
+}
+
+// Opens an array where there is one; what cannot be read is noted and taken as missing, count 0.
+static jnResult OpenArray(const Report* r, const char* name, jnaArray* array, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnError why = {0};
+    *array = (jnaArray){0};
+    jnResult result = jnaJoinPath(r->workspace, name, path, error);
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result;
+    }
+    if (jnaOpenArray(path, array, &why) != jn_ok) {
+        *array = (jnaArray){0};
+        if (why.code == jn_outOfMemory) {
+            return jnFail(error, jn_outOfMemory, "%s", why.message);
+        }
+        jnaNotes_Add(r->notes, "%s; left out of the report", why.message);
+    }
+    return jn_ok;
+}
+
+static void RefuseArray(const Report* r, const char* name, jnaArray* array)
+{
+    jnaNotes_Add(r->notes, "%s/%s: does not fit this character, left out of the report", r->workspace, name);
+    jnaCloseArray(array);
+    *array = (jnaArray){0};
+}
+
+jnResult jnaReport_ReadNumbers(const Report* r, const char* name, int count, float** numbers, jnError* error)
+{
+    jnaArray array;
+    *numbers = NULL;
+    jnResult result = OpenArray(r, name, &array, error);
+    if (result != jn_ok || array.count == 0) {
+        return result;
+    }
+    if (array.scalar > jna_float64 || array.count != (size_t)count) {
+        RefuseArray(r, name, &array);
+        return jn_ok;
+    }
+    *numbers = malloc((size_t)count * sizeof(float));
+    for (size_t i = 0; *numbers != NULL && i < array.count; ++i) {
+        double value = jnaArray_Get(&array, i);
+        (*numbers)[i] = isfinite(value) ? (float)value : 0.0f;
+    }
+    jnaCloseArray(&array);
+    return *numbers != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a report");
 }
 
 static jnResult ReadText(const char* path, char** text, jnError* error)
@@ -36,53 +98,47 @@ static jnResult ReadText(const char* path, char** text, jnError* error)
     return failed ? jnFail(error, jn_ioFailed, "%s: cannot read", path) : jn_ok;
 }
 
-// Opens motion/NAME/FILE where it is there and has the character's shape. What has not is taken as missing: the stage
-// that made it will say more about it.
-static void OpenMotion(const Report* r, const ReportClip* clip, const char* file, jnaArray* array)
-{
-    char name[JNA_NAME_LENGTH + 64], path[JNA_PATH_LENGTH];
-    snprintf(name, sizeof(name), "motion/%.64s/%.32s", clip->name, file);
-    *array = (jnaArray){0};
-    if (jnaJoinPath(r->workspace, name, path, NULL) != jn_ok || access(path, R_OK) != 0 ||
-        jnaOpenArray(path, array, NULL) != jn_ok) {
-        *array = (jnaArray){0};
-        return;
-    }
-    if (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] < 1 ||
-        array->shape[0] > 1u << 24 || array->shape[1] != (size_t)r->character.vertexCount) {
-        jnaNotes_Add(r->notes, "%s: does not fit this character, left out of the report", path);
-        jnaCloseArray(array);
-        *array = (jnaArray){0};
-    }
-}
-
-static int FirstFrame(const Report* r, const ReportClip* clip)
+// Opens motion/NAME/FILE where it is there and has the character's shape.
+static jnResult OpenMotion(const Report* r, const ReportClip* clip, const char* file, jnaArray* array, jnError* error)
 {
     char name[JNA_NAME_LENGTH + 64];
+    snprintf(name, sizeof(name), "motion/%.64s/%.32s", clip->name, file);
+    jnResult result = OpenArray(r, name, array, error);
+    if (result == jn_ok && array->count > 0 &&
+        (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] > 1u << 24 ||
+            array->shape[1] != (size_t)r->character.vertexCount)) {
+        RefuseArray(r, name, array);
+    }
+    return result;
+}
+
+// The frame of the clip that its simulated motion begins with; -1 where that is nonsense.
+static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error)
+{
+    char name[JNA_NAME_LENGTH + 64];
+    json_t* root;
     snprintf(name, sizeof(name), "motion/%.64s/dynamic.json", clip->name);
-    json_t* root = LoadJson(r->workspace, name);
+    jnResult result = LoadJson(r, name, &root, error);
     json_int_t first = json_integer_value(json_object_get(root, "first"));
     json_decref(root);
-    return first >= 0 && first < 1 << 24 ? (int)first : -1;
+    clip->first = first >= 0 && first < 1 << 24 ? (int)first : -1;
+    return result;
 }
 
 // The clip's motion, simulated or imported, where its frames are those of the clip.
 static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
 {
     jnResult result = jnaLoadClip(r->workspace, clip->name, &r->character, &clip->clip, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    OpenMotion(r, clip, "dynamic.npy", &clip->simulated);
-    OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic);
-    if (clip->simulated.count > 0) {
-        clip->first = FirstFrame(r, clip);
-    } else {
+    result = result == jn_ok ? OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error) : result;
+    result = result == jn_ok ? OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error) : result;
+    if (result == jn_ok && clip->simulated.count > 0) {
+        result = ReadFirstFrame(r, clip, error);
+    } else if (result == jn_ok) {
         bool present = false;
         result = jnaOpenClipMotion(r->workspace, &clip->clip, &r->character, &present, &clip->simulated, error);
-        if (result != jn_ok) {
-            return result;
-        }
+    }
+    if (result != jn_ok) {
+        return result;
     }
     size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
     if (clip->first < 0 || frames > (size_t)clip->clip.frameCount ||
@@ -108,9 +164,9 @@ static jnResult OpenAsset(Report* r, jnError* error)
         return result;
     }
     if (jnaOpenAsset(path, &r->asset, &why) != jn_ok) {
-        jnaNotes_Add(r->notes, "%s", why.message);
         r->asset = (jnaAssetFile){0};
-        return jn_ok;
+        jnaNotes_Add(r->notes, "%s", why.message);
+        return why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
     }
     const jnAsset* asset = r->asset.asset;
     if (asset->vertexCount != r->character.vertexCount || asset->jointCount != r->character.jointCount) {
@@ -176,10 +232,10 @@ jnResult jnaReport_Load(Report* r, jnError* error)
         result = OpenClip(r, clip, error);
     }
     result = result == jn_ok ? OpenAsset(r, error) : result;
-    r->evaluation = LoadJson(r->workspace, "evaluation/evaluation.json");
-    r->fit = LoadJson(r->workspace, "springs/fit.json");
-    r->poses = LoadJson(r->workspace, "poses/poses.json");
-    r->network = LoadJson(r->workspace, "network/network.json");
+    result = result == jn_ok ? LoadJson(r, "evaluation/evaluation.json", &r->evaluation, error) : result;
+    result = result == jn_ok ? LoadJson(r, "springs/fit.json", &r->fit, error) : result;
+    result = result == jn_ok ? LoadJson(r, "poses/poses.json", &r->poses, error) : result;
+    result = result == jn_ok ? LoadJson(r, "network/network.json", &r->network, error) : result;
     r->pelvis = FindPelvis(&r->character);
     return result;
 }

@@ -106,8 +106,8 @@ static void WriteShare(FILE* out, double value)
         fputs("<td>–</td>", out);
         return;
     }
-    fprintf(out, "<td>%.2f<span class=\"bar\"><b style=\"width:%.0f%%\"></b></span></td>", value,
-        100 * fmin(fmax(value, 0), 1));
+    fprintf(out, "<td>%.2f<span class=\"bar\"><b style=\"width:%.0f%%\"></b></span></td>",
+        fabs(value) < 0.005 ? 0 : value, 100 * fmin(fmax(value, 0), 1));
 }
 
 // timing: of the rows with springs that are shown; NULL: all.

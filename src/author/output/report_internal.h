@@ -74,6 +74,9 @@ typedef void ReportTake(const ReportFrame* frame, void* user);
 // report_data.c: what the workspace has.
 jnResult jnaReport_Load(Report* report, jnError* error);
 void jnaReport_Destroy(Report* report);
+/// An array of so many numbers, as floats, 0 where one is not finite; *numbers is NULL where there is none. The caller
+/// frees it.
+jnResult jnaReport_ReadNumbers(const Report* report, const char* name, int count, float** numbers, jnError* error);
 /// One row of a motion as floats: in the file where it has floats, else in `scratch`.
 const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch);
 

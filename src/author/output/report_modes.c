@@ -12,30 +12,12 @@
 enum { MOST_PICTURES = 12, MOST_ROWS = 64, FEW_ROWS = 12 };
 #define TURN 6.283185307179586
 
-// What `jounce fit` made of the modes; NULL where it did not. The caller frees it.
-static double* ReadFitted(const Report* r, const char* name, int count)
-{
-    char path[JNA_PATH_LENGTH];
-    jnaArray array;
-    if (jnaJoinPath(r->workspace, name, path, NULL) != jn_ok || access(path, R_OK) != 0 ||
-        jnaOpenArray(path, &array, NULL) != jn_ok) {
-        return NULL;
-    }
-    double* numbers =
-        array.scalar <= jna_float64 && array.count == (size_t)count ? malloc((size_t)count * sizeof(double)) : NULL;
-    for (size_t i = 0; numbers != NULL && i < array.count; ++i) {
-        numbers[i] = jnaArray_Get(&array, i);
-    }
-    jnaCloseArray(&array);
-    return numbers;
-}
-
 static double Ratio(double stiffness, double damping)
 {
     return stiffness > 0 ? damping / (2 * sqrt(stiffness)) : 0;
 }
 
-static void WriteRow(Report* r, const jnaModes* m, int k, double* const fitted[3])
+static void WriteRow(Report* r, const jnaModes* m, int k, float* const fitted[3])
 {
     FILE* out = r->out;
     fprintf(out, "<tr><td>%d</td><td class=\"l\">", k);
@@ -43,18 +25,22 @@ static void WriteRow(Report* r, const jnaModes* m, int k, double* const fitted[3
     fprintf(
         out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / TURN, Ratio(m->stiffness[k], m->damping[k]));
     if (fitted[0] != NULL) {
-        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax(fitted[0][k], 0)) / TURN,
-            Ratio(fitted[0][k], fitted[1][k]), fitted[2][k]);
+        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax((double)fitted[0][k], 0)) / TURN,
+            Ratio((double)fitted[0][k], (double)fitted[1][k]), (double)fitted[2][k]);
     }
     fprintf(out, "<td>%.1f %%</td><td>%d</td></tr>\n", 100 * m->massShare[k], m->sizes[k]);
 }
 
-static void WriteTable(Report* r, const jnaModes* m)
+static jnResult WriteTable(Report* r, const jnaModes* m, jnError* error)
 {
+    static const char* const names[3] = {
+        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy"};
     FILE* out = r->out;
-    double* fitted[3] = {ReadFitted(r, "springs/modal_stiffness.npy", m->modeCount),
-        ReadFitted(r, "springs/modal_damping.npy", m->modeCount),
-        ReadFitted(r, "springs/modal_gain.npy", m->modeCount)};
+    float* fitted[3] = {NULL, NULL, NULL};
+    jnResult result = jn_ok;
+    for (int i = 0; i < 3 && result == jn_ok; ++i) {
+        result = jnaReport_ReadNumbers(r, names[i], m->modeCount, &fitted[i], error);
+    }
     if (fitted[1] == NULL || fitted[2] == NULL) {
         free(fitted[0]);
         fitted[0] = NULL;
@@ -76,6 +62,7 @@ static void WriteTable(Report* r, const jnaModes* m)
     for (int i = 0; i < 3; ++i) {
         free(fitted[i]);
     }
+    return result;
 }
 
 static double HeightOf(const jnaCharacter* c)
@@ -139,8 +126,8 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
         fprintf(r->out, "<p>%d modes in which this flesh swings by itself, from its material and its bones%s.</p>\n",
             modes.modeCount,
             r->manifest.springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices" : "");
-        WriteTable(r, &modes);
-        result = DrawModes(r, &modes, error);
+        result = WriteTable(r, &modes, error);
+        result = result == jn_ok ? DrawModes(r, &modes, error) : result;
     }
     jnaDestroyModes(&modes);
     jnaReport_EndSection(r);

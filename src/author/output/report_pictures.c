@@ -2,12 +2,10 @@
 #include "report_internal.h"
 
 #include "internal.h"
-#include "workspace/workspace_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { STILL_PANELS = 5, STRIP_PANELS = 6, MAP_PANELS = 2, MOST_STRIPS = 2 };
 #define DEGREES 57.29577951308232
@@ -297,24 +295,6 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
 
 // ---- Springs on the body ----
 
-static float* ReadNumbers(const Report* r, const char* name)
-{
-    char path[JNA_PATH_LENGTH];
-    jnaArray array;
-    size_t count = (size_t)r->character.vertexCount;
-    if (jnaJoinPath(r->workspace, name, path, NULL) != jn_ok || access(path, R_OK) != 0 ||
-        jnaOpenArray(path, &array, NULL) != jn_ok) {
-        return NULL;
-    }
-    float* numbers = array.scalar <= jna_float64 && array.count == count ? malloc(count * sizeof(float)) : NULL;
-    for (size_t i = 0; numbers != NULL && i < count; ++i) {
-        double value = jnaArray_Get(&array, i);
-        numbers[i] = isfinite(value) ? (float)value : 0.0f;
-    }
-    jnaCloseArray(&array);
-    return numbers;
-}
-
 // One quantity on the body: values as they are coloured, and the two ends.
 typedef struct Map {
     const char *id, *title, *unit;
@@ -478,11 +458,13 @@ static jnResult DrawMaps(Report* r, const float* stiffness, const float* damping
 jnResult jnaReport_HeatMaps(Report* r, jnError* error)
 {
     jnaReport_BeginSection(r, "springs", "Springs on the body");
-    float *stiffness = ReadNumbers(r, "springs/stiffness.npy"), *damping = ReadNumbers(r, "springs/damping.npy");
-    jnResult result = jn_ok;
+    float *stiffness = NULL, *damping = NULL;
+    int count = r->character.vertexCount;
+    jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &stiffness, error);
+    result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &damping, error) : result;
     if (stiffness != NULL && damping != NULL) {
         result = DrawMaps(r, stiffness, damping, error);
-    } else {
+    } else if (result == jn_ok) {
         jnaReport_Missing(r, "no springs of single vertices were fitted: jounce fit %s", r->workspace);
     }
     free(stiffness);
