@@ -179,6 +179,10 @@ jnResult jnaEncodeNetwork(
 #define JNA_NETWORK_TOLERANCE 5e-5
 enum { JNA_MOST_COMPONENTS = 511 };
 
+/// Whether the network of a workspace must be trained; reason as of jnaStage_IsStale.
+jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
+    char* reason, jnError* error);
+
 /// The stage "train" of a workspace. made: whether it ran; a stage that is up to date is left alone unless forced.
 jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
     jnaNetworkReport* report, jnaNotes* notes, jnError* error);

@@ -336,7 +336,7 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
             s->inputs[count++] = s->motions[i];
         }
     }
-    s->stage = (jnaStage){"train", count, s->inputs, s->settings, 2, outputs};
+    s->stage = (jnaStage){"train", count, s->inputs, s->settings, 2, outputs, 0};
 }
 
 // Past so many poses the mirrored ones tell little that is new.
@@ -443,6 +443,19 @@ jnResult jnaMeasureWorkspace(const char* workspace, jnaNetworkReport* report, jn
     return result;
 }
 
+jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
+    char* reason, jnError* error)
+{
+    TrainStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    DescribeStage(workspace, manifest, def, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, stale, reason, error);
+    free(stage);
+    return result;
+}
+
 jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
     jnaNetworkReport* report, jnaNotes* notes, jnError* error)
 {
@@ -463,8 +476,10 @@ jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool f
         result = jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error);
     }
     if (result == jn_ok && (stale || force)) {
+        double started = jnaWallClock();
         *made = true;
         result = Train(workspace, &manifest, def, report, notes, error);
+        stage->stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
     }
     free(stage);
