@@ -325,6 +325,7 @@ static jnResult BenchTraining(const char* keep, jnError* error)
         def.patience = def.epochs;
         def.mapSize = 64;
         def.threads = 2;
+        def.locality = 1; // the peer knows nothing of it; it costs nothing
         jnaNetwork network;
         jnaProblem problem;
         double start = jnbNow();

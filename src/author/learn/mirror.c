@@ -1,9 +1,8 @@
 // Poses seen in a mirror: a body whose left is its right in the glass has twice the poses to learn from.
 //
 // The mirror is the plane across X through the middle of the rest pose. A character is symmetric where each vertex has
-// a partner there with the partner's weights. With S = diag(-1, 1, 1) a joint's rotation R becomes S R S at its
-// partner, so its two columns change four signs; a skinned frame goes the same way, so a displacement d becomes S d.
-#include "jounce-author/network.h"
+// a partner there and, all in all, the partner's weights: those painted by hand differ here and there.
+#include "learn/mirror.h"
 
 #include "internal.h"
 
@@ -11,14 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How far partners may be from each other, share of the largest side of the box, and their weights.
+// How far partners may be from each other, share of the largest side of the box, and how much of their weights may lie
+// on other joints in the mean.
 #define PLACE_TOLERANCE 1e-4f
-#define WEIGHT_TOLERANCE 0.02f
-
-// The partner of each vertex and joint.
-typedef struct Mirror {
-    int32_t *vertices, *joints;
-} Mirror;
+#define WEIGHT_TOLERANCE 0.02
 
 typedef struct Height {
     float y;
@@ -72,7 +67,7 @@ static int32_t FindVertex(const jnaCharacter* c, const Height* heights, const fl
     return best;
 }
 
-static bool MatchVertices(const jnaCharacter* c, float middle, float side, Height* heights, Mirror* m)
+static bool MatchVertices(const jnaCharacter* c, float side, Height* heights, jnaMirror* m)
 {
     for (int32_t v = 0; v < c->vertexCount; ++v) {
         heights[v] = (Height){c->positions[3 * v + 1], v};
@@ -81,7 +76,7 @@ static bool MatchVertices(const jnaCharacter* c, float middle, float side, Heigh
     bool good = true;
     for (int32_t v = 0; good && v < c->vertexCount; ++v) {
         const float* p = c->positions + 3 * (size_t)v;
-        const float place[3] = {2 * middle - p[0], p[1], p[2]};
+        const float place[3] = {2 * m->middle - p[0], p[1], p[2]};
         m->vertices[v] = FindVertex(c, heights, place, PLACE_TOLERANCE * side);
         good = m->vertices[v] >= 0;
     }
@@ -104,14 +99,14 @@ static float WeightOf(const jnaInfluences* influences, int joint)
 
 // The partner of a joint is the child of its parent's partner whose part of the surface lies where its own is in the
 // mirror: joints may stand on one spot. sums: [jointCount][4], mean places of what each joint and those below it move.
-static bool MatchJoints(const jnaCharacter* c, float middle, float side, double* sums, Mirror* m)
+static bool MatchJoints(const jnaCharacter* c, float side, double* sums, jnaMirror* m)
 {
     memset(sums, 0, sizeof(double) * 4 * (size_t)c->jointCount);
     for (int v = 0; v < c->vertexCount; ++v) {
         for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
             double *sum = sums + 4 * (size_t)c->influences[v].joints[k], weight = (double)c->influences[v].weights[k];
             for (int axis = 0; axis < 3; ++axis) {
-                sum[axis] += weight * (double)(c->positions[3 * v + axis] - (axis == 0 ? middle : 0.0f));
+                sum[axis] += weight * (double)(c->positions[3 * v + axis] - (axis == 0 ? m->middle : 0.0f));
             }
             sum[3] += weight;
         }
@@ -142,22 +137,21 @@ static bool MatchJoints(const jnaCharacter* c, float middle, float side, double*
     return true;
 }
 
-static bool WeightsAgree(const jnaCharacter* c, const Mirror* m)
+static bool WeightsAgree(const jnaCharacter* c, const jnaMirror* m)
 {
+    double sum = 0.0;
     for (int v = 0; v < c->vertexCount; ++v) {
         const jnaInfluences *own = &c->influences[v], *other = &c->influences[m->vertices[v]];
-        for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+        for (int k = 0; k < JNA_MAX_INFLUENCES && own->weights[k] > 0.0f; ++k) {
             float weight = WeightOf(other, m->joints[own->joints[k]]);
-            if (own->weights[k] > 0.0f && fabsf(weight - own->weights[k]) > WEIGHT_TOLERANCE) {
-                return false;
-            }
+            sum += fmax((double)(own->weights[k] - weight), 0.0);
         }
     }
-    return true;
+    return sum <= WEIGHT_TOLERANCE * c->vertexCount;
 }
 
 // *symmetric: whether there are partners.
-static jnResult FindMirror(const jnaCharacter* c, Mirror* m, bool* symmetric, jnError* error)
+static jnResult FindMirror(const jnaCharacter* c, jnaMirror* m, bool* symmetric, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, joints = (size_t)c->jointCount;
     m->vertices = malloc(vertices * sizeof(int32_t) + 1);
@@ -168,35 +162,13 @@ static jnResult FindMirror(const jnaCharacter* c, Mirror* m, bool* symmetric, jn
     if (m->vertices == NULL || m->joints == NULL || heights == NULL || sums == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the mirror of '%s'", c->name);
     } else {
-        float middle = 0.0f, side = 0.0f;
-        Box(c, &middle, &side);
-        *symmetric =
-            MatchVertices(c, middle, side, heights, m) && MatchJoints(c, middle, side, sums, m) && WeightsAgree(c, m);
+        float side = 0.0f;
+        Box(c, &m->middle, &side);
+        *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m);
     }
     free(heights);
     free(sums);
     return result;
-}
-
-static void MirrorPair(jnaPairs* p, const Mirror* m, size_t from, size_t to)
-{
-    static const float signs[6] = {1, -1, -1, -1, 1, 1};
-    const size_t joints = (size_t)p->jointCount, vertices = (size_t)p->vertexCount;
-    const float* numbers = p->numbers + from * joints * 6;
-    const float* displacements = p->displacements + from * vertices * 3;
-    for (size_t j = 0; j < joints; ++j) {
-        for (size_t i = 0; i < 6; ++i) {
-            p->numbers[(to * joints + j) * 6 + i] = signs[i] * numbers[6 * (size_t)m->joints[j] + i];
-        }
-    }
-    for (size_t v = 0; v < vertices; ++v) {
-        for (size_t axis = 0; axis < 3; ++axis) {
-            float d = displacements[3 * (size_t)m->vertices[v] + axis];
-            p->displacements[(to * vertices + v) * 3 + axis] = axis == 0 ? -d : d;
-        }
-    }
-    p->kinds[to] = p->kinds[from];
-    p->uses[to] = jna_pairTrain;
 }
 
 // Room for `count` pairs; false leaves all as it was.
@@ -223,7 +195,7 @@ static bool Grow(jnaPairs* p, size_t count)
 
 jnResult jnaPairs_Mirror(jnaPairs* pairs, const jnaCharacter* character, int* added, jnError* error)
 {
-    Mirror mirror = {0};
+    jnaMirror mirror = {0};
     bool symmetric = false;
     int count = 0;
     *added = 0;
@@ -234,13 +206,11 @@ jnResult jnaPairs_Mirror(jnaPairs* pairs, const jnaCharacter* character, int* ad
     if (result == jn_ok && symmetric && !Grow(pairs, (size_t)pairs->count + (size_t)count)) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d more poses of '%s'", count, character->name);
     }
-    if (result == jn_ok && symmetric) {
-        for (int i = 0, before = pairs->count; i < before; ++i) {
-            if (pairs->uses[i] == jna_pairTrain) {
-                MirrorPair(pairs, &mirror, (size_t)i, (size_t)pairs->count++);
-            }
+    for (int i = 0, before = pairs->count; result == jn_ok && symmetric && i < before; ++i) {
+        if (pairs->uses[i] == jna_pairTrain) {
+            result = jnaPairs_AddMirrored(pairs, i, &mirror, error);
+            ++*added;
         }
-        *added = count;
     }
     free(mirror.vertices);
     free(mirror.joints);

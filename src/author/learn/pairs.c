@@ -5,6 +5,8 @@
 
 #include "jounce-author/asset_writer.h"
 
+#include "learn/mirror.h"
+
 #include "internal.h"
 #include "network.h"
 #include "rig.h"
@@ -50,14 +52,9 @@ static size_t PlaceOf(size_t coordinate)
     return v / JN_LANES * FIELD + coordinate % 3 * JN_LANES + v % JN_LANES;
 }
 
-// The skinned surface of a pose and the turns of its joints.
-static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
+// The skinned surface of a palette.
+static void Skin(const jnAsset* a, Scratch* s)
 {
-    if (!jnMakeGlobals(a, pose, s->globals)) {
-        return false;
-    }
-    jnMakePalette(a, s->globals, s->palette);
-    jnMakeTurns(a, s->globals, s->turns);
     jnSkinPass skin = {.rest = a->rest,
         .starts = a->influenceStarts,
         .joints = a->influenceJoints,
@@ -65,6 +62,17 @@ static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
         .palette = s->palette,
         .field = s->skinned};
     jnFindRigKernels(jnBestKernel())->skin(&skin, 0, a->blockCount);
+}
+
+// The skinned surface of a pose, palette and turns of its joints.
+static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
+{
+    if (!jnMakeGlobals(a, pose, s->globals)) {
+        return false;
+    }
+    jnMakePalette(a, s->globals, s->palette);
+    jnMakeTurns(a, s->globals, s->turns);
+    Skin(a, s);
     return true;
 }
 
@@ -115,25 +123,32 @@ static void KeepPose(const jnAsset* a, const jnaPair* pair, float* kept)
     }
 }
 
-jnResult jnaPairs_Surface(const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error)
+// `skinned` of a pair's pose with displacements, or without.
+static jnResult Displace(const jnaPairs* pairs, int pair, const float* displacements, Scratch* s, jnError* error)
 {
     const jnAsset* a = pairs->asset;
     size_t joints = (size_t)pairs->jointCount;
     const float* kept = pairs->poses + (size_t)pair * 10 * joints;
     jnPose pose = {.rotations = kept, .translations = kept + 4 * joints, .scales = kept + 7 * joints};
-    Scratch scratch = {0};
-    jnResult result = MakeScratch(a, &scratch) ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a pose");
-    if (result == jn_ok && !SkinPose(a, &pose, &scratch)) {
-        result = jnFail(error, jn_badData, "pose %d of '%s' is not finite", pair, a->name);
+    if (!SkinPose(a, &pose, s)) {
+        return jnFail(error, jn_badData, "pose %d of '%s' is not finite", pair, a->name);
     }
-    if (result == jn_ok && displacements != NULL) {
-        memset(scratch.offsets, 0, (size_t)a->blockCount * FIELD * sizeof(float));
+    if (displacements != NULL) {
+        memset(s->offsets, 0, (size_t)a->blockCount * FIELD * sizeof(float));
         for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-            scratch.offsets[PlaceOf(i)] = displacements[i];
+            s->offsets[PlaceOf(i)] = displacements[i];
         }
-        TurnOffsets(a, false, &scratch, scratch.skinned);
+        TurnOffsets(a, false, s, s->skinned);
     }
-    for (size_t i = 0; result == jn_ok && i < 3 * (size_t)a->vertexCount; ++i) {
+    return jn_ok;
+}
+
+jnResult jnaPairs_Surface(const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error)
+{
+    Scratch scratch = {0};
+    jnResult result = MakeScratch(pairs->asset, &scratch) ? Displace(pairs, pair, displacements, &scratch, error)
+                                                          : jnFail(error, jn_outOfMemory, "out of memory for a pose");
+    for (size_t i = 0; result == jn_ok && i < 3 * (size_t)pairs->vertexCount; ++i) {
         positions[i] = scratch.skinned[PlaceOf(i)];
     }
     FreeScratch(&scratch);
@@ -176,6 +191,68 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
     }
     pairs->count += count;
     return jn_ok;
+}
+
+// What joints do in the mirror: with S (x, y, z) = (2 middle - x, y, z), a matrix M becomes S M S at the partner, and a
+// rotation keeps its part about X.
+static void MirrorJoints(const jnaMirror* m, int count, const float* palette, const float* turns, Scratch* s)
+{
+    float across = 2.0f * m->middle;
+    for (int j = 0; j < count; ++j) {
+        const float *from = palette + (size_t)m->joints[j] * JN_PALETTE_SIZE, *q = turns + 4 * (size_t)m->joints[j];
+        float *to = s->palette + (size_t)j * JN_PALETTE_SIZE, *turn = s->turns + 4 * (size_t)j;
+        for (int i = 0; i < 12; ++i) {
+            bool odd = (i / 4 == 0) != (i % 4 == 0);
+            to[i] = i % 4 == 3 ? from[i] + across * from[i - 3] : odd ? -from[i] : from[i];
+        }
+        to[3] = across - to[3];
+        turn[0] = q[0], turn[1] = -q[1], turn[2] = -q[2], turn[3] = q[3];
+    }
+}
+
+// The displacements of the mirrored surface from its own skinning, which is right where weights differ a little too.
+static void MirrorSurface(const jnaPairs* p, const jnaMirror* m, Scratch* s, float* displacements)
+{
+    const jnAsset* a = p->asset;
+    size_t field = (size_t)a->blockCount * FIELD, coordinates = 3 * (size_t)a->vertexCount;
+    memcpy(s->turned, s->skinned, field * sizeof(float));
+    Skin(a, s);
+    memset(s->offsets, 0, field * sizeof(float));
+    for (size_t i = 0; i < coordinates; ++i) {
+        float there = s->turned[PlaceOf(3 * (size_t)m->vertices[i / 3] + i % 3)];
+        s->offsets[PlaceOf(i)] = (i % 3 == 0 ? 2.0f * m->middle - there : there) - s->skinned[PlaceOf(i)];
+    }
+    memset(s->turned, 0, field * sizeof(float));
+    TurnOffsets(a, true, s, s->turned);
+    for (size_t i = 0; i < coordinates; ++i) {
+        displacements[i] = s->turned[PlaceOf(i)];
+    }
+}
+
+jnResult jnaPairs_AddMirrored(jnaPairs* p, int from, const jnaMirror* mirror, jnError* error)
+{
+    JN_ASSERT(p->count < p->capacity);
+    const size_t joints = (size_t)p->jointCount, floats = 3 * (size_t)p->vertexCount, to = (size_t)p->count;
+    Scratch s = {0};
+    float* palette = malloc(joints * JN_PALETTE_SIZE * sizeof(float));
+    float* turns = malloc(joints * 4 * sizeof(float));
+    bool good = MakeScratch(p->asset, &s) && palette != NULL && turns != NULL;
+    jnResult result = good ? Displace(p, from, p->displacements + (size_t)from * floats, &s, error)
+                           : jnFail(error, jn_outOfMemory, "out of memory for a pose");
+    if (result == jn_ok) {
+        memcpy(palette, s.palette, joints * JN_PALETTE_SIZE * sizeof(float));
+        memcpy(turns, s.turns, joints * 4 * sizeof(float));
+        MirrorJoints(mirror, p->jointCount, palette, turns, &s);
+        jnPoseNumbers(p->asset, s.turns, p->numbers + to * joints * 6);
+        MirrorSurface(p, mirror, &s, p->displacements + to * floats);
+        p->kinds[to] = p->kinds[from];
+        p->uses[to] = jna_pairTrain;
+        p->count++;
+    }
+    FreeScratch(&s);
+    free(palette);
+    free(turns);
+    return result;
 }
 
 static bool IsWithin(const jnaCharacter* c, int joint, int root)
