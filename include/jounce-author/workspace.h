@@ -123,6 +123,7 @@ typedef struct jnaManifest {
     } poses;
     struct {
         jnaNetworkKind kind; // pca
+        double epochs;       // passes over the poses, a whole number; 0, the default: by their number
     } network;
     struct {
         jnaSpringLayer layer; // vertex
@@ -175,6 +176,9 @@ typedef struct jnaWorkspaceDef {
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]
+    /// Sets what the manifest shall say besides, before anything is written; NULL: nothing. The clips are there.
+    void (*adjust)(jnaManifest* manifest, void* user);
+    void* user;
 } jnaWorkspaceDef;
 jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
 

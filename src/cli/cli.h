@@ -95,6 +95,7 @@ int jncTrain(int argc, char** argv);
 int jncFit(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
+int jncSpringsDraw(int argc, char** argv);
 int jncBench(int argc, char** argv);
 int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);

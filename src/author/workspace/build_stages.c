@@ -355,6 +355,13 @@ static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
     return 0.5 + left * (Shared(b, POSE_COST * b->nodeCount * b->frameCount) + moving);
 }
 
+static jnaTrainDef TrainDef(const jnaBuild* b)
+{
+    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    def.epochs = (int)b->manifest.network.epochs;
+    return def;
+}
+
 static bool TellTraining(const jnaTrainProgress* p, void* user)
 {
     return jnaBuild_Tell(user, p->epochs > 0 ? (double)p->epoch / p->epochs : 0, "epoch %d of %d, validation %.2f mm",
@@ -364,7 +371,7 @@ static bool TellTraining(const jnaTrainProgress* p, void* user)
 static jnResult LookTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     bool stale = true;
-    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    jnaTrainDef def = TrainDef(b);
     jnResult result = jnaNetworkIsStale(b->workspace, &b->manifest, &def, &stale, step->reason, error);
     step->fresh = !stale;
     return result;
@@ -373,7 +380,7 @@ static jnResult LookTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static jnResult RunTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     jnaNetworkReport report;
-    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    jnaTrainDef def = TrainDef(b);
     def.threads = b->threads;
     def.progress = TellTraining;
     def.user = b;

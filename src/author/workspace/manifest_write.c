@@ -203,7 +203,8 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutBones(file, m);
     PutMotion(file, m);
     PutPoses(file, m);
-    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
+    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n  epochs: %.10g # 0: by the number of poses\n",
+        kinds[m->network.kind], m->network.epochs);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);
 }
