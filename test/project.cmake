@@ -36,5 +36,10 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
+        # On the page that the report's test leaves.
+        add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
+            ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> report ${PROJECT_BINARY_DIR}/report.html)
+        set_tests_properties(cli/report PROPERTIES FIXTURES_SETUP report)
+        set_tests_properties(project/web_report PROPERTIES FIXTURES_REQUIRED report SKIP_RETURN_CODE 77)
     endif()
 endif()

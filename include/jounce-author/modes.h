@@ -7,6 +7,7 @@
 #pragma once
 
 #include "jounce-author/import.h"
+#include "jounce-author/picture.h"
 #include "jounce-author/volume.h"
 
 /// Modes of a character's surface, by rising frequency. Arrays are owned.
@@ -73,3 +74,6 @@ jnResult jnaUpdateModes(
 /// first, count: which modes, 1 to 32 of them.
 jnResult jnaPictureModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
     const char* path, jnError* error);
+/// The same as a picture, destroyed by the caller. settings: panels, their size and light; NULL: as above, captioned.
+jnResult jnaDrawModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
+    const jnaPictureDef* settings, jnaPicture* picture, jnError* error);
