@@ -165,17 +165,21 @@ static json_t* Number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+// NULL: out of memory.
 static json_t* RowsJson(const jnaEvaluatedClip* clip)
 {
     json_t* rows = json_array();
-    for (int i = 0; i < clip->rowCount; ++i) {
+    for (int i = 0; rows != NULL && i < clip->rowCount; ++i) {
         const jnaEvaluationRow* r = &clip->rows[i];
-        json_array_append_new(rows,
-            json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method", jnaMethodName(r->method),
-                "targets", jnaTargetsName(r->targets), "timing", r->causal ? "causal" : "exact", "rms_mm",
-                Number(1e3 * r->rms), "p95_mm", Number(1e3 * r->percentile95), "rms_soft_mm", Number(1e3 * r->rmsSoft),
-                "captured", Number(r->captured), "captured_soft", Number(r->capturedSoft), "layer_mm",
-                Number(1e3 * r->layer), "layer_soft_mm", Number(1e3 * r->layerSoft)));
+        json_t* row = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+            jnaMethodName(r->method), "targets", jnaTargetsName(r->targets), "timing", r->causal ? "causal" : "exact",
+            "rms_mm", Number(1e3 * r->rms), "p95_mm", Number(1e3 * r->percentile95), "rms_soft_mm",
+            Number(1e3 * r->rmsSoft), "captured", Number(r->captured), "captured_soft", Number(r->capturedSoft),
+            "layer_mm", Number(1e3 * r->layer), "layer_soft_mm", Number(1e3 * r->layerSoft));
+        if (json_array_append_new(rows, row) != 0) {
+            json_decref(rows);
+            rows = NULL;
+        }
     }
     return rows;
 }
@@ -183,10 +187,14 @@ static json_t* RowsJson(const jnaEvaluatedClip* clip)
 static json_t* MakeJson(const jnaEvaluation* e)
 {
     json_t* clips = json_array();
-    for (int i = 0; i < e->clipCount; ++i) {
+    for (int i = 0; clips != NULL && i < e->clipCount; ++i) {
         const jnaEvaluatedClip* c = &e->clips[i];
-        json_array_append_new(clips, json_pack("{s:s, s:b, s:i, s:i, s:o}", "clip", c->name, "trained", c->trained,
-                                         "frames", c->frameCount, "dropped", c->dropped, "rows", RowsJson(c)));
+        json_t* clip = json_pack("{s:s, s:b, s:i, s:i, s:o}", "clip", c->name, "trained", c->trained, "frames",
+            c->frameCount, "dropped", c->dropped, "rows", RowsJson(c));
+        if (json_array_append_new(clips, clip) != 0) {
+            json_decref(clips);
+            clips = NULL;
+        }
     }
     return json_pack("{s:i, s:f, s:i, s:o, s:{s:i, s:i, s:o}, s:{s:i, s:i, s:o}}", "version", 1, "soft_share",
         e->softShare, "vertices", e->vertexCount, "clips", clips, "seen", "frames", e->seen.frameCount, "dropped",

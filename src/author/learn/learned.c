@@ -91,7 +91,8 @@ static jnResult LoadOne(const char* path, jnaScalar scalar, int count, void* dat
         return result;
     }
     if (array.scalar != scalar || array.dimensions != 1 || array.count != (size_t)count) {
-        result = jnFail(error, jn_badData, "%s: is of another character; `jounce fit` makes it", path);
+        result =
+            jnFail(error, jn_badData, "%s: is of another character or of other modes; `jounce fit` makes it", path);
     } else if (!IsGood(&array)) {
         result = jnFail(error, jn_badData, "%s: has a number that no spring can have; `jounce fit` makes it", path);
     } else {
