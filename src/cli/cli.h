@@ -93,6 +93,7 @@ int jncSimulate(int argc, char** argv);
 int jncAudit(int argc, char** argv);
 int jncTrain(int argc, char** argv);
 int jncFit(int argc, char** argv);
+int jncEvaluate(int argc, char** argv);
 int jncReport(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);

@@ -255,7 +255,6 @@ jnaManifest jnaDefaultManifest(void)
     m.flesh.drag = 0.5;
     m.modes.count = 64;
     m.modes.cutoff = 25;
-    m.modes.dampingRatio = 0.15;
     return m;
 }
 
