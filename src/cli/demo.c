@@ -9,8 +9,11 @@
 #include "jounce-author/build.h"
 #include "jounce-author/workspace.h"
 
+#include "jounce-author/report.h"
+
 #include "internal.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,11 +30,12 @@ typedef struct Size {
     } parts[3];
 } Size;
 
-static const Size whole = {.method = jna_volumeTetgen,
+static const Size whole = {.method = jna_volumeLattice,
+    .nodes = 3000,
     .substeps = 4,
-    .poses = 128,
+    .poses = 160,
     .epochs = 600,
-    .parts = {{"jumping-jacks", 0, 72}, {"calisthenics", 60, 72}, {"shadow-boxing", 0, 72}}};
+    .parts = {{"jumping-jacks", 0, 120}, {"calisthenics", 0, 150}, {"shadow-boxing", 0, 120}}};
 // For tests: everything happens, nothing is good.
 static const Size quick = {.method = jna_volumeLattice,
     .nodes = 500,
@@ -90,6 +94,68 @@ static jnResult Prepare(const char* folder, const Size* size, bool* there, jnErr
     return jnaCreateWorkspace(folder, &def, NULL, error);
 }
 
+// One number of an evaluation's row; false where there is none.
+static bool FindNumber(const json_t* rows, const char* method, const char* targets, const char* key, double* number)
+{
+    size_t i;
+    const json_t* row;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t* value = json_object_get(row, key);
+        const char *itsMethod = json_string_value(json_object_get(row, "method")),
+                   *itsTargets = json_string_value(json_object_get(row, "targets")),
+                   *timing = json_string_value(json_object_get(row, "timing"));
+        if (itsMethod != NULL && itsTargets != NULL && timing != NULL && strcmp(timing, "exact") == 0 &&
+            strcmp(itsMethod, method) == 0 && strcmp(itsTargets, targets) == 0 && json_is_number(value)) {
+            *number = json_number_value(value);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void PrintNumber(const json_t* rows, const char* method, const char* targets, const char* key, int digits)
+{
+    double number = 0;
+    if (FindNumber(rows, method, targets, key, &number)) {
+        printf(" %12.*f", digits, number);
+    } else {
+        printf(" %12s", "");
+    }
+}
+
+// What the motion that was never seen says about each way, from the evaluation's file.
+static void PrintTable(const char* folder)
+{
+    static const struct {
+        const char *method, *targets, *name;
+    } rows[] = {{"skinned", "skinned", "skinned"}, {"network", "network", "network"},
+        {"springs_on_skinned", "skinned", "springs on skinned"}, {"uniform", "network", "one spring for all"},
+        {"vertex", "network", "a spring per vertex"}, {"modal_physical", "network", "modes, not learned"},
+        {"modal", "network", "modes, learned"}, {"modal+vertex", "network", "modes and vertices"}};
+    char path[4096];
+    int length = snprintf(path, sizeof(path), "%s/evaluation/evaluation.json", folder);
+    json_t* root = length > 0 && (size_t)length < sizeof(path) ? json_load_file(path, 0, NULL) : NULL;
+    const json_t* unseen = json_object_get(json_object_get(root, "unseen"), "rows");
+    printf("\nmotion that was never seen:     error, mm   captured share of what moves, soft flesh\n"
+           "                                                  on network  on simulated\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        double ignored;
+        if (!FindNumber(unseen, rows[i].method, rows[i].targets, "rms_mm", &ignored)) {
+            continue;
+        }
+        printf("  %-24s", rows[i].name);
+        PrintNumber(unseen, rows[i].method, rows[i].targets, "rms_mm", 2);
+        printf("           ");
+        if (i > 2) {
+            PrintNumber(unseen, rows[i].method, "network", "captured_soft", 3);
+            PrintNumber(unseen, rows[i].method, "quasistatic", "captured_soft", 3);
+        }
+        putchar('\n');
+    }
+    json_decref(root);
+}
+
 static int Run(const char* folder, bool quickly, int threads)
 {
     jnError error = {0};
@@ -103,7 +169,8 @@ static int Run(const char* folder, bool quickly, int threads)
     def.quickReport = quickly;
     int code = jncRunBuild(folder, def, false);
     if (code == JNC_DONE) {
-        printf("see it move: jounce view %s\n", folder);
+        PrintTable(folder);
+        printf("\nopen %s/%s\nsee it move: jounce view %s\n", folder, JNA_REPORT_NAME, folder);
     }
     return code;
 }
