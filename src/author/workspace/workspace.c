@@ -450,6 +450,9 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
     Import import = {.started = jnaWallClock()};
     jnResult result = Gather(def, &import, notes, error);
+    if (result == jn_ok && def->adjust != NULL) {
+        def->adjust(&import.manifest, def->user);
+    }
     result = result == jn_ok ? WriteWorkspace(temporary, plain, &import, error) : result;
     DestroyImport(&import);
     return result;
