@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHART_WIDTH = 360, CHART_HEIGHT = 210, LEVELS = 3, MOST_SHOWN = 3 };
+enum { CHART_WIDTH = 360, CHART_HEIGHT = 210, NARROW_WIDTH = 280, NARROW_HEIGHT = 190, LEVELS = 3, MOST_SHOWN = 3 };
 
 static jnResult OutOfMemory(jnError* error)
 {
@@ -367,7 +367,7 @@ static void DrawRow(Report* r, const Row* row, int frames, int index, const uint
             .series = series,
             .seriesCount = k < 3 ? 2 : 1};
         fputs("<div>", r->out);
-        jnaReport_Chart(r->out, &chart, index == 1 ? dropped : NULL, CHART_WIDTH, CHART_HEIGHT);
+        jnaReport_Chart(r->out, &chart, index == 1 ? dropped : NULL, NARROW_WIDTH, NARROW_HEIGHT);
         fputs("</div>\n", r->out);
     }
     fputs("</div>\n", r->out);
