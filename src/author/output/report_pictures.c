@@ -281,6 +281,9 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
             const ReportClip* clip = &r->clips[i];
             if (clip->trained == (seen == 1) && clip->stills[2] != NULL) {
                 result = MakeStill(r, clip, stills++, error);
+                if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.4 / r->clipCount)) {
+                    result = jnFail(error, jn_cancelled, "the report was cancelled");
+                }
             }
         }
     }
