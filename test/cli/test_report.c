@@ -201,7 +201,7 @@ static void MakeMotion(void)
     jnaDestroyCharacter(&character);
     Run("fit w --threads 1");
     assert_int_equal(system("sed -i 's/mode: uniform/mode: fitted/' w/manifest.yaml"), 0);
-    Run("build w");
+    Run("build w --until modes");
 }
 
 static void MakeEvaluation(void)
@@ -228,7 +228,7 @@ static void EveryFigureIsThere(void** state)
         0);
     Run("tetrahedralize w --method lattice --nodes 1500");
     Run("modes w --count 4 --cutoff 200");
-    Run("build w");
+    Run("build w --until modes");
     MakeNetwork();
     MakeMotion();
     MakeEvaluation();
