@@ -432,33 +432,40 @@ static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* err
     return result;
 }
 
-// What springs/fit.json tells of the whole fit, as it tells it.
+static double NumberOf(const json_t* object, const char* key)
+{
+    const json_t* value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+// What springs/fit.json tells of all springs together.
 static void WriteFit(Report* r)
 {
-    const char* key;
-    json_t* value;
-    if (!json_is_object(r->fit)) {
+    const json_t* all = json_object_get(r->fit, "vertex");
+    const char* targets = json_string_value(json_object_get(r->fit, "targets"));
+    double before = NumberOf(all, "loss_before"), after = NumberOf(all, "loss_after");
+    if (!isfinite(before) || !isfinite(after)) {
         return; // the next section says whether there are fitted springs
     }
-    fputs("<details><summary>The whole fit, springs/fit.json</summary><div class=\"wide\"><table>\n", r->out);
-    json_object_foreach(r->fit, key, value)
-    {
-        if (json_is_array(value) || json_is_object(value)) {
-            continue;
-        }
-        fputs("<tr><td>", r->out);
-        jnaReport_Text(r->out, key);
-        fputs("</td><td class=\"l\">", r->out);
-        if (json_is_string(value)) {
-            jnaReport_Text(r->out, json_string_value(value));
-        } else if (json_is_number(value)) {
-            fprintf(r->out, "%.6g", json_number_value(value));
-        } else {
-            fputs(json_is_true(value) ? "yes" : "no", r->out);
-        }
-        fputs("</td></tr>\n", r->out);
+    fputs("<p id=\"fit\">All vertices together, on ", r->out);
+    jnaReport_Text(r->out, targets != NULL ? targets : "unknown");
+    fprintf(r->out,
+        " targets: mean loss %.1f mm² over all frames at first, %.1f mm² over those that are kept in the end",
+        1e6 * before, 1e6 * after);
+    double captured[2] = {NumberOf(all, "captured_before"), NumberOf(all, "captured_after")};
+    if (isfinite(captured[0]) && isfinite(captured[1])) {
+        fprintf(r->out, "; captured %.2f, then %.2f", captured[0], captured[1]);
     }
-    fputs("</table></div></details>\n", r->out);
+    size_t i;
+    const json_t* clip;
+    json_array_foreach(json_object_get(r->fit, "clips"), i, clip)
+    {
+        const char* name = json_string_value(json_object_get(clip, "clip"));
+        fputs(i == 0 ? ". Left out for a vertex, on average: " : ", ", r->out);
+        fprintf(r->out, "%.0f of the %.0f frames of ", NumberOf(clip, "dropped"), NumberOf(clip, "frames"));
+        jnaReport_Text(r->out, name != NULL ? name : "?");
+    }
+    fputs(".</p>\n", r->out);
 }
 
 static jnResult MakeRobust(Report* r, double drop, jnError* error)
