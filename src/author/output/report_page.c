@@ -170,7 +170,7 @@ jnResult jnaReport_Image(
     size_t row = 4 * (size_t)cut.width;
     cut.pixels = malloc(row * (size_t)cut.height);
     if (cut.pixels == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     size_t left = (size_t)(panel % columns) * row, top = (size_t)(panel / columns) * (size_t)cut.height;
     for (size_t y = 0; y < (size_t)cut.height; ++y) {
