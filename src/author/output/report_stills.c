@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STILL_PANELS = 5, STRIP_PANELS = 6, MOST_STRIPS = 2 };
+enum { STILL_PANELS = 5, STRIP_PANELS = 6, MOST_STILLS = 4, MOST_STRIPS = 2 };
 #define DEGREES 57.29577951308232
 
 // Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
@@ -169,7 +169,7 @@ static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError
 jnResult jnaReport_Stills(Report* r, jnError* error)
 {
     jnResult result = jn_ok;
-    int stills = 0, strips = 0;
+    int stills = 0, strips = 0, left = 0;
     jnaReport_BeginSection(r, "stills", "Side by side");
     if (!r->played) {
         jnaReport_Missing(r,
@@ -183,15 +183,25 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
             r->out);
     }
     for (int seen = 1; seen >= 0; --seen) {
+        int drawn = 0;
         for (int i = 0; i < r->clipCount && result == jn_ok; ++i) {
             const ReportClip* clip = &r->clips[i];
-            if (clip->trained == (seen == 1) && clip->stills[2] != NULL) {
-                result = MakeStill(r, clip, stills++, error);
-                if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.4 / r->clipCount)) {
-                    result = jnFail(error, jn_cancelled, "the report was cancelled");
-                }
+            if (clip->trained != (seen == 1) || clip->stills[2] == NULL) {
+                continue;
+            }
+            if (drawn++ >= MOST_STILLS) {
+                left++;
+                continue;
+            }
+            result = MakeStill(r, clip, stills++, error);
+            if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.4 / r->clipCount)) {
+                result = jnFail(error, jn_cancelled, "the report was cancelled");
             }
         }
+    }
+    if (left > 0) {
+        fprintf(r->out, "<p>%d more clips have motion: at most %d seen and %d unseen are drawn.</p>\n", left,
+            (int)MOST_STILLS, (int)MOST_STILLS);
     }
     for (int i = 0; i < r->clipCount && result == jn_ok && strips < MOST_STRIPS; ++i) {
         if (r->clips[i].trained && r->clips[i].frameCount >= STRIP_PANELS) {
