@@ -10,7 +10,7 @@ jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
     jnaPictureDef def = jnaDefaultPictureDef();
     def.panelHeight = r->def->quick ? panelHeight / 2 : panelHeight;
     def.samples = r->def->quick ? 1 : 2;
-    def.directions = r->def->quick ? 16 : 64;
+    def.directions = r->def->quick ? 8 : 64;
     def.threads = r->def->threads;
     def.groundHeight = jnaReport_Ground(r);
     return def;
