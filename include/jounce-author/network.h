@@ -46,8 +46,10 @@ jnResult jnaPairs_Surface(
     const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error);
 
 /// Adds every pair that is trained on once more as seen in a mirror across X, where the character's rest surface and
-/// weights are symmetric there. added: how many; 0 where they are not.
-jnResult jnaPairs_Mirror(jnaPairs* pairs, const jnaCharacter* character, int* added, jnError* error);
+/// weights are symmetric there. marks: [jointCount], what a joint must have in common with its partner; NULL: nothing.
+/// added: how many; 0 where it is not symmetric.
+jnResult jnaPairs_Mirror(
+    jnaPairs* pairs, const jnaCharacter* character, const uint64_t* marks, int* added, jnError* error);
 
 /// All pairs of a workspace: its shapes, and the clips that have imported motion. One in ten of those that are not of
 /// test clips is held out for validation, frames of a clip in runs, so that a neighbour gives nothing away.

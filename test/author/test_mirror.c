@@ -74,7 +74,7 @@ static void AMirroredPairIsThatOfTheMirroredPose(void** state)
     assert_int_equal(jnaPairs_Add(&pairs, 1, &one, NULL), jn_ok);
     assert_int_equal(jnaPairs_Add(&mirrored, 1, &other, NULL), jn_ok);
     int added = 0;
-    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, &added, NULL), jn_ok);
+    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, NULL, &added, NULL), jn_ok);
     assert_int_equal(added, 1);
     assert_int_equal(pairs.count, 2);
     double numbers = 0.0, displacements = 0.0, size = 0.0;
@@ -106,7 +106,7 @@ static int MirroredCount(void)
     const jnaPair list[2] = {{.rotations = rotations, .positions = figure.positions},
         {.rotations = rotations, .positions = figure.positions, .use = jna_pairTest}};
     assert_int_equal(jnaPairs_Add(&pairs, 2, list, NULL), jn_ok);
-    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, &added, NULL), jn_ok);
+    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, NULL, &added, NULL), jn_ok);
     assert_int_equal(pairs.count, 2 + added);
     jnaDestroyPairs(&pairs);
     free(rotations);
@@ -142,6 +142,33 @@ static void ACharacterThatIsNotSymmetricIsLeftAlone(void** state)
     assert_int_equal(MirroredCount(), 1);
 }
 
+static void MarkedJointsMustBeMarkedOnBothSides(void** state)
+{
+    (void)state;
+    jnaPairs pairs;
+    int added = -1, joint = 0;
+    uint64_t* marks = calloc((size_t)figure.jointCount, sizeof(uint64_t));
+    while (strcmp(figure.joints[joint].name, "LeftHand") != 0) {
+        ++joint;
+    }
+    assert_int_equal(jnaCreatePairs(&figure, 1, &pairs, NULL), jn_ok);
+    float* rotations = calloc((size_t)figure.jointCount * 4, sizeof(float));
+    for (int j = 0; j < figure.jointCount; ++j) {
+        rotations[4 * j + 3] = 1.0f;
+    }
+    const jnaPair one = {.rotations = rotations, .positions = figure.positions};
+    assert_int_equal(jnaPairs_Add(&pairs, 1, &one, NULL), jn_ok);
+    marks[joint] = 7;
+    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, marks, &added, NULL), jn_ok);
+    assert_int_equal(added, 0);
+    marks[PartnerOf(joint)] = 7;
+    assert_int_equal(jnaPairs_Mirror(&pairs, &figure, marks, &added, NULL), jn_ok);
+    assert_int_equal(added, 1);
+    jnaDestroyPairs(&pairs);
+    free(rotations);
+    free(marks);
+}
+
 // A vertex whose weights differ from its partner's: what is learned is still the mirrored surface.
 static void WeightsThatDifferHereAndThereAreMinded(void** state)
 {
@@ -175,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AMirroredPairIsThatOfTheMirroredPose),
         cmocka_unit_test(ACharacterThatIsNotSymmetricIsLeftAlone),
+        cmocka_unit_test(MarkedJointsMustBeMarkedOnBothSides),
         cmocka_unit_test(WeightsThatDifferHereAndThereAreMinded),
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);

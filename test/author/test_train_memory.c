@@ -25,7 +25,7 @@ static jnResult MakePairs(jnError* error)
     float* surface = __libc_malloc(3 * (size_t)pairs.vertexCount * sizeof(float));
     result = jnaPairs_Add(&pairs, 1, &one, error);
     result = result == jn_ok ? jnaPairs_Surface(&pairs, 0, pairs.displacements, surface, error) : result;
-    result = result == jn_ok ? jnaPairs_Mirror(&pairs, &shapes.character, &added, error) : result;
+    result = result == jn_ok ? jnaPairs_Mirror(&pairs, &shapes.character, NULL, &added, error) : result;
     jnaDestroyPairs(&pairs);
     free(surface);
     return result;

@@ -150,8 +150,17 @@ static bool WeightsAgree(const jnaCharacter* c, const jnaMirror* m)
     return sum <= WEIGHT_TOLERANCE * c->vertexCount;
 }
 
+static bool MarksAgree(const jnaCharacter* c, const uint64_t* marks, const jnaMirror* m)
+{
+    bool agree = true;
+    for (int j = 0; marks != NULL && j < c->jointCount; ++j) {
+        agree = agree && marks[j] == marks[m->joints[j]];
+    }
+    return agree;
+}
+
 // *symmetric: whether there are partners.
-static jnResult FindMirror(const jnaCharacter* c, jnaMirror* m, bool* symmetric, jnError* error)
+static jnResult FindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirror* m, bool* symmetric, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, joints = (size_t)c->jointCount;
     m->vertices = malloc(vertices * sizeof(int32_t) + 1);
@@ -164,7 +173,8 @@ static jnResult FindMirror(const jnaCharacter* c, jnaMirror* m, bool* symmetric,
     } else {
         float side = 0.0f;
         Box(c, &m->middle, &side);
-        *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m);
+        *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m) &&
+                     MarksAgree(c, marks, m);
     }
     free(heights);
     free(sums);
@@ -193,13 +203,14 @@ static bool Grow(jnaPairs* p, size_t count)
     return grown;
 }
 
-jnResult jnaPairs_Mirror(jnaPairs* pairs, const jnaCharacter* character, int* added, jnError* error)
+jnResult jnaPairs_Mirror(
+    jnaPairs* pairs, const jnaCharacter* character, const uint64_t* marks, int* added, jnError* error)
 {
     jnaMirror mirror = {0};
     bool symmetric = false;
     int count = 0;
     *added = 0;
-    jnResult result = FindMirror(character, &mirror, &symmetric, error);
+    jnResult result = FindMirror(character, marks, &mirror, &symmetric, error);
     for (int i = 0; i < pairs->count; ++i) {
         count += pairs->uses[i] == jna_pairTrain;
     }

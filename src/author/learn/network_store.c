@@ -342,6 +342,23 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
 // Past so many poses the mirrored ones tell little that is new.
 enum { MIRRORED_UP_TO = 2000 };
 
+// What the manifest says of a joint alone, flesh and bone, as a number; 0 for nothing.
+static uint64_t MarkOf(const jnaManifest* m, const char* joint)
+{
+    uint64_t mark = 0;
+    for (int i = 0; i < m->materials.jointCount; ++i) {
+        const jnaManifestFlesh* flesh = &m->materials.joints[i];
+        const double numbers[3] = {flesh->youngFactor, flesh->densityFactor, flesh->poisson};
+        mark = strcmp(flesh->joint, joint) == 0 ? jnaHash(numbers, sizeof(numbers), mark) : mark;
+    }
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        const jnaManifestBone* bone = &m->bones.joints[i];
+        const double numbers[3] = {bone->share, bone->hold, bone->stiffness};
+        mark = strcmp(bone->joint, joint) == 0 ? jnaHash(numbers, sizeof(numbers), mark) : mark;
+    }
+    return mark;
+}
+
 // Poses in the mirror, where all shapes are simulated (a scan has a left and a right of its own) and flesh and bones
 // are the same on both sides as far as the manifest says.
 static jnResult AddMirrored(const char* workspace, const jnaManifest* m, const jnaCharacter* character, jnaPairs* pairs,
@@ -354,13 +371,19 @@ static jnResult AddMirrored(const char* workspace, const jnaManifest* m, const j
         snprintf(name, sizeof(name), "clips/%s/motion.npy", m->clips[i].name);
         scanned = scanned || Exists(workspace, name);
     }
-    if (scanned || m->materials.jointCount > 0 || m->bones.jointCount > 0 || pairs->count > MIRRORED_UP_TO) {
+    if (scanned || pairs->count > MIRRORED_UP_TO) {
         return jn_ok;
     }
-    jnResult result = jnaPairs_Mirror(pairs, character, &added, error);
+    uint64_t* marks = calloc((size_t)character->jointCount + 1, sizeof(uint64_t));
+    for (int j = 0; marks != NULL && j < character->jointCount; ++j) {
+        marks[j] = MarkOf(m, character->joints[j].name);
+    }
+    jnResult result = marks != NULL ? jnaPairs_Mirror(pairs, character, marks, &added, error)
+                                    : jnFail(error, jn_outOfMemory, "out of memory for the poses in the mirror");
     if (result == jn_ok && added > 0) {
         jnaNotes_Add(notes, "the character is symmetric: %d poses are learned from in the mirror too", added);
     }
+    free(marks);
     return result;
 }
 
