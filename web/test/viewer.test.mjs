@@ -25,7 +25,7 @@ async function keep(name, on = page) {
 }
 
 before(async () => {
-  jounce('demo', folder);
+  jounce('springs', 'draw', folder);
   [browser, server] = await Promise.all([launch(), serve(path.join(folder, 'figure.jounce'))]);
   ({ page, problems } = await open(browser, server.address));
 });
