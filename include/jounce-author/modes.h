@@ -7,6 +7,7 @@
 #pragma once
 
 #include "jounce-author/import.h"
+#include "jounce-author/picture.h"
 #include "jounce-author/volume.h"
 
 /// Modes of a character's surface, by rising frequency. Arrays are owned.
@@ -61,6 +62,9 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
 /// The settings of a workspace's manifest.
 jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error);
 
+/// Whether the modes of a workspace's volume must be found; reason as of jnaStage_IsStale.
+jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* stale, char* reason, jnError* error);
+
 /// Finds the modes of a workspace's volume unless they are up to date, and records them as the stage "modes".
 /// made: whether they were found anew; may be NULL.
 jnResult jnaUpdateModes(
@@ -70,3 +74,6 @@ jnResult jnaUpdateModes(
 /// first, count: which modes, 1 to 32 of them.
 jnResult jnaPictureModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
     const char* path, jnError* error);
+/// The same as a picture, destroyed by the caller. settings: panels, their size and light; NULL: as above, captioned.
+jnResult jnaDrawModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
+    const jnaPictureDef* settings, jnaPicture* picture, jnError* error);

@@ -13,6 +13,7 @@ static const jncVerb verbs[] = {
     {"audit", "solve some poses in several ways and compare", jncAudit},
     {"train", "learn the network that turns skinning into flesh", jncTrain},
     {"fit", "learn the springs from simulated or imported motion", jncFit},
+    {"report", "write the figures and tables of a workspace as one page", jncReport},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"export", "write the character file that the runtime plays", jncExport},

@@ -40,6 +40,7 @@ static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
     job.nextUser = def->nextUser;
     job.workOnly = def->workOnly;
     job.force = def->force;
+    job.look = def->look;
     job.watch = def->watch;
     job.watchUser = def->watchUser;
     return job;

@@ -10,6 +10,9 @@ enum { JNA_PATH_LENGTH = 4096 };
 /// "folder/name", or name where it is absolute; an error where it does not fit. path: [JNA_PATH_LENGTH].
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error);
 
+/// Seconds of a clock that only goes forward.
+double jnaWallClock(void);
+
 /// Writes a JSON file, whole or not at all. digits: of real numbers, 17 bring every double back.
 jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error);
 
