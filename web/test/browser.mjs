@@ -5,9 +5,18 @@ import { chromium } from 'playwright-core';
 
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => fs.existsSync(path));
 
+const served = new Set();
+
+/** Ends what a test that failed has left running. */
+export function stopAll() {
+  served.forEach((child) => child.kill('SIGKILL'));
+}
+
 /** Serves a workspace or a file; resolves with its address. */
 export async function serve(what, viewer) {
   const child = spawn(process.env.JOUNCE, ['view', what, '--port', '0', '--no-open', ...(viewer ? ['--viewer', viewer] : [])]);
+  served.add(child);
+  child.on('close', () => served.delete(child));
   let said = '';
   const address = await new Promise((resolve, reject) => {
     child.stderr.on('data', (data) => { said += data; });

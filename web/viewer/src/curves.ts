@@ -7,6 +7,7 @@ import type { Motion } from './simulation';
 
 const WINDOW = 4; // seconds that are shown
 const CAPACITY = 2400; // samples; ten seconds at 240 Hz
+const LEGEND = 26; // pixels, one line, see style.css
 const REDRAW = 66; // milliseconds between two drawings
 
 type Axis = 0 | 1 | 2;
@@ -124,7 +125,10 @@ export class Curves {
       return;
     }
     this.motionKey = key;
-    this.motion = null;
+    if (this.motion) {
+      this.motion = null;
+      this.setTheme(); // its lines go
+    }
     if (this.motions[clip]) {
       const response = await fetch(`./motion/${key}`);
       if (response.ok && key === this.motionKey) {
@@ -216,9 +220,7 @@ export class Curves {
     this.body.classList.toggle('beside', beside);
     const share = Math.max(beside ? width / 2 - 6 : width, 120);
     for (const plot of this.plots) {
-      plot.setSize({ width: share, height: plot.height }); // the legend breaks its lines by the width
-      const legend = plot.root.querySelector('.u-legend')?.clientHeight ?? 24;
-      const height = Math.max((beside ? this.body.clientHeight : this.body.clientHeight / 2) - legend - 2, 60);
+      const height = Math.max((beside ? this.body.clientHeight : this.body.clientHeight / 2) - LEGEND, 60);
       plot.setSize({ width: share, height });
     }
   }

@@ -49,7 +49,7 @@ export class Simulation {
     }
     const at = Math.min(Math.max(seconds * rate - motion.first, 0), motion.frames - 1), from = Math.floor(at);
     this.fetchAhead(from, motion.frames);
-    const a = this.frames.get(from), b = this.frames.get(Math.min(from + 1, motion.frames - 1)) ?? a;
+    const a = this.frames.get(from), b = this.frames.get(Math.min(from + 1, motion.frames - 1));
     if (!a || !b) {
       return false;
     }

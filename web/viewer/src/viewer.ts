@@ -378,7 +378,8 @@ export class Viewer {
     return {
       settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.actors.length,
       largestOffset: Math.sqrt(largest), cost: this.player.cost, samples: this.curves.sampleCount, vertex: this.curves.vertex,
-      simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), positions: Array.from(this.player.actors[0].character.positions.slice(0, 300)),
+      simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), // some, all over the body
+      positions: Array.from({ length: 300 }, (_, i) => a[Math.floor((i * a.length) / 300)]),
     };
   }
 }
