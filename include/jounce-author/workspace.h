@@ -123,6 +123,7 @@ typedef struct jnaManifest {
     } poses;
     struct {
         jnaNetworkKind kind; // pca
+        double epochs;       // passes over the poses, a whole number; 0, the default: by their number
     } network;
     struct {
         jnaSpringLayer layer; // vertex
@@ -143,7 +144,7 @@ typedef struct jnaManifest {
     struct {
         double count;        // at most, a whole number; 64
         double cutoff;       // hertz; 25
-        double dampingRatio; // 0.15
+        double dampingRatio; // 0, the default: as the flesh is damped
     } modes;
 } jnaManifest;
 
@@ -175,6 +176,9 @@ typedef struct jnaWorkspaceDef {
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]
+    /// Sets what the manifest shall say besides, before anything is written; NULL: nothing. The clips are there.
+    void (*adjust)(jnaManifest* manifest, void* user);
+    void* user;
 } jnaWorkspaceDef;
 jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
 
@@ -217,8 +221,10 @@ jnaExportDef jnaDefaultExportDef(void);
 /// What went into the file.
 typedef struct jnaExported {
     int vertexCount, jointCount, clipCount, modeCount;
-    bool unfitted; // the manifest wants learned springs and there are none yet: those by hand are in it
+    bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
 } jnaExported;
+#define JNA_FALLBACK_NOTE \
+    "no springs are learned yet (`jounce fit`): springs as set by hand, modes as the material says"
 
 /// Writes character, clips and the springs of the manifest as one file for the runtime.
 jnResult jnaExportWorkspace(

@@ -4,6 +4,7 @@
 #include "cli.h"
 
 #include "jounce-author/build.h"
+#include "jounce-author/report.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -125,6 +126,9 @@ static int Run(const char* workspace, jnaBuildDef def, bool quiet, bool json)
     }
     if (steps[jna_buildExport].needed && !json && !def.planOnly) {
         printf("%s/%s\n", workspace, JNA_ASSET_NAME);
+    }
+    if (steps[jna_buildReport].needed && !json && !def.planOnly) {
+        printf("%s/%s\n", workspace, JNA_REPORT_NAME);
     }
     return JNC_DONE;
 }

@@ -170,6 +170,8 @@ jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error
         def->count = (int)manifest.modes.count;
         def->cutoff = manifest.modes.cutoff;
         def->ratio = manifest.modes.dampingRatio;
+        def->damping = manifest.flesh.damping;
+        def->drag = manifest.flesh.drag;
         jnaDestroyManifest(&manifest);
     }
     return result;
@@ -186,9 +188,11 @@ static jnaStage DescribeStage(const jnaModesDef* def, char settings[SETTINGS_LEN
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
         "modes/masses.npy", "modes/gain.npy", "modes/joints.npy", "modes/mass_share.npy", "modes/sizes.npy",
         "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
+    bool own = def->ratio > 0;
     snprintf(settings, SETTINGS_LENGTH,
-        "count %d\ncutoff %.17g\nratio %.17g\nthreshold %.17g\nmixing %.17g\nprojection %d\n", def->count, def->cutoff,
-        def->ratio, def->threshold, def->mixing, (int)def->kind);
+        "count %d\ncutoff %.17g\nratio %.17g %.17g %.17g\nthreshold %.17g\nmixing %.17g\nprojection %d\n", def->count,
+        def->cutoff, def->ratio, own ? 0 : def->damping, own ? 0 : def->drag, def->threshold, def->mixing,
+        (int)def->kind);
     return (jnaStage){"modes", sizeof(inputs) / sizeof(inputs[0]), inputs, settings,
         sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }

@@ -42,8 +42,19 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
 
-static uint64_t HashSettings(const jnaFleshDef* def, uint64_t hash)
+// still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
+// again.
+static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t hash)
 {
+    jnaFleshDef own = *settings;
+    const jnaFleshDef standard = jnaDefaultFleshDef(own.volume, own.character), *def = &own;
+    if (still) {
+        own.damping = standard.damping;
+        own.drag = standard.drag;
+        own.integrator = standard.integrator;
+        own.substeps = standard.substeps;
+        own.stepTolerance = standard.stepTolerance;
+    }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
     hash = jnaHash(numbers, sizeof(numbers), hash);
@@ -125,7 +136,9 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
-    s->hash = HashSettings(&s->fleshDef, HashVolume(&s->volume, HashCharacter(&s->character, 0)));
+    uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
+    s->poseHash = HashSettings(&s->fleshDef, true, hash);
+    s->motionHash = HashSettings(&s->fleshDef, false, hash);
     s->solve = jnaFleshSolve(s);
     *simulation = s;
     return jn_ok;

@@ -4,8 +4,10 @@
 // The costs are what was measured on one core of an ordinary server; they only have to be right against each other.
 #include "build_internal.h"
 
+#include "jounce-author/evaluate.h"
 #include "jounce-author/modes.h"
 #include "jounce-author/network.h"
+#include "jounce-author/report.h"
 #include "jounce-author/volume_mesh.h"
 #include "jounce-author/workspace_fit.h"
 
@@ -18,11 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-// Seconds of one core: a pose with contact, and a step in time, per node of the flesh; an epoch of training, per pose
-// and vertex; a fit, per vertex and frame of what is learned from.
-static const double POSE_COST = 5e-5, STEP_COST = 7e-6, FIT_COST = 1e-6;
-// The same of a volume and of modes per node, of a network per pose, and of an evaluation per vertex and frame.
-static const double VOLUME_COST = 2e-4, MODES_COST = 5e-4, TRAIN_COST = 0.2;
+// Seconds of one core: of a pose with contact and of a step in time, per node of the flesh; of the volume and of the
+// modes, per node; of the training, per pose; of the fit and of the evaluation, per vertex and frame.
+static const double POSE_COST = 5e-5, STEP_COST = 7e-6, VOLUME_COST = 2e-4, MODES_COST = 5e-4;
+static const double TRAIN_COST = 0.2, FIT_COST = 2e-6, EVALUATE_COST = 4e-6;
 // Share of failed poses or frames that is told loudly.
 static const double MOST_FAILED = 0.01;
 
@@ -47,13 +48,6 @@ static bool Always(const jnaBuild* b, char* reason)
     (void)b;
     (void)reason;
     return true;
-}
-
-static bool Never(const jnaBuild* b, char* reason)
-{
-    (void)b;
-    snprintf(reason, JNA_NOTE_LENGTH, "not there yet");
-    return false;
 }
 
 static bool Because(bool needed, char* reason, const char* why)
@@ -355,6 +349,13 @@ static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
     return 0.5 + left * (Shared(b, POSE_COST * b->nodeCount * b->frameCount) + moving);
 }
 
+static jnaTrainDef TrainDef(const jnaBuild* b)
+{
+    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    def.epochs = (int)b->manifest.network.epochs;
+    return def;
+}
+
 static bool TellTraining(const jnaTrainProgress* p, void* user)
 {
     return jnaBuild_Tell(user, p->epochs > 0 ? (double)p->epoch / p->epochs : 0, "epoch %d of %d, validation %.2f mm",
@@ -364,7 +365,7 @@ static bool TellTraining(const jnaTrainProgress* p, void* user)
 static jnResult LookTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     bool stale = true;
-    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    jnaTrainDef def = TrainDef(b);
     jnResult result = jnaNetworkIsStale(b->workspace, &b->manifest, &def, &stale, step->reason, error);
     step->fresh = !stale;
     return result;
@@ -373,7 +374,7 @@ static jnResult LookTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static jnResult RunTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     jnaNetworkReport report;
-    jnaTrainDef def = jnaDefaultTrainDef(b->manifest.network.kind);
+    jnaTrainDef def = TrainDef(b);
     def.threads = b->threads;
     def.progress = TellTraining;
     def.user = b;
@@ -446,52 +447,30 @@ static Inputs* ListInputs(const jnaBuild* b, jnError* error)
             }
         }
     }
-    AddInput(b, inputs, "stages/import.json");
-    AddInput(b, inputs, "modes/modes.json");
-    AddInput(b, inputs, "modes/shapes.npy");
     return inputs;
 }
 
+// A fit knows itself what it is made from: until it is asked, its record is believed.
 static jnResult LookFit(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
-    static const char* const outputs[] = {"springs/stiffness.npy", "springs/damping.npy"};
-    bool stale = true;
-    Inputs* inputs = ListInputs(b, error);
-    if (inputs == NULL) {
-        return jn_outOfMemory;
-    }
-    const jnaStage stage = {"fit", inputs->count, inputs->names, inputs->settings, 2, outputs, 0};
-    jnResult result = jnaStage_IsStale(b->workspace, &stage, &stale, step->reason, error);
-    step->fresh = !stale;
-    free(inputs);
-    return result;
+    step->fresh = IsThere(b, "springs/stiffness.npy") && IsThere(b, "springs/damping.npy");
+    return jnaStageRecord_Holds(b->workspace, "fit", &step->fresh, step->reason, error);
 }
 
 static jnResult RunFit(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
-    jnResult result = LookFit(b, step, error);
-    if (result != jn_ok || step->fresh) {
-        return result;
-    }
-    jnaWorkspaceFit fit;
+    jnaWorkspaceFit fit = {0};
     jnaWorkspaceFitDef def = jnaDefaultWorkspaceFitDef();
-    Inputs* inputs = ListInputs(b, error);
-    if (inputs == NULL) {
-        return jn_outOfMemory;
-    }
-    double started = jnaWallClock();
+    def.keep = true;
     def.threads = b->threads;
     def.progress = TellShare;
     def.user = b;
-    result = jnaFitWorkspace(b->workspace, &def, &fit, b->notes, error);
+    jnResult result = jnaFitWorkspace(b->workspace, &def, &fit, NULL, error);
+    step->made = fit.made;
+    step->reason[0] = '\0';
     if (result == jn_ok) {
-        const jnaStage stage = {
-            "fit", inputs->count, inputs->names, inputs->settings, 0, NULL, jnaWallClock() - started};
         jnaDestroyWorkspaceFit(&fit);
-        step->made = true;
-        result = jnaStage_Record(b->workspace, &stage, error);
     }
-    free(inputs);
     return result;
 }
 
@@ -514,6 +493,124 @@ static double CostExport(const jnaBuild* b, const jnaBuildStep* step)
     return 0.5 + 2e-5 * b->vertexCount;
 }
 
+// What an evaluation is made from: motion, and all that was learned.
+static jnResult DescribeEvaluation(const jnaBuild* b, Inputs** inputs, jnaStage* stage, jnError* error)
+{
+    static const char* const outputs[] = {"evaluation/evaluation.json"};
+    static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
+        "modes/shapes.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
+        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
+        "springs/rest_stiffness.npy", "springs/rest_damping.npy", "network/parameters.npy"};
+    *inputs = ListInputs(b, error);
+    if (*inputs == NULL) {
+        return jn_outOfMemory;
+    }
+    for (size_t i = 0; i < sizeof(learned) / sizeof(learned[0]); ++i) {
+        AddInput(b, *inputs, learned[i]);
+    }
+    *stage = (jnaStage){"evaluate", (*inputs)->count, (*inputs)->names, (*inputs)->settings, 1, outputs, 0};
+    return jn_ok;
+}
+
+static jnResult LookEvaluate(jnaBuild* b, jnaBuildStep* step, jnError* error)
+{
+    Inputs* inputs = NULL;
+    jnaStage stage;
+    bool stale = true;
+    jnResult result = DescribeEvaluation(b, &inputs, &stage, error);
+    result = result == jn_ok ? jnaStage_IsStale(b->workspace, &stage, &stale, step->reason, error) : result;
+    step->fresh = !stale;
+    free(inputs);
+    return result;
+}
+
+static jnResult RunEvaluate(jnaBuild* b, jnaBuildStep* step, jnError* error)
+{
+    Inputs* inputs = NULL;
+    jnaStage stage;
+    double started = jnaWallClock();
+    jnResult result = DescribeEvaluation(b, &inputs, &stage, error);
+    result = result == jn_ok ? jnaStage_IsStale(b->workspace, &stage, &step->made, NULL, error) : result;
+    if (result == jn_ok && step->made) {
+        jnaEvaluation evaluation;
+        jnaEvaluateDef def = jnaDefaultEvaluateDef();
+        def.threads = b->threads;
+        def.progress = TellShare;
+        def.user = b;
+        result = jnaEvaluateWorkspace(b->workspace, &def, &evaluation, b->notes, error);
+        if (result == jn_ok) {
+            jnaDestroyEvaluation(&evaluation);
+            stage.seconds = jnaWallClock() - started;
+            result = jnaStage_Record(b->workspace, &stage, error);
+        }
+    }
+    step->reason[0] = '\0';
+    free(inputs);
+    return result;
+}
+
+static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
+{
+    (void)step;
+    return 1 + Shared(b, EVALUATE_COST * b->vertexCount * b->frameCount);
+}
+
+// A report is made from the evaluation, from the file that plays, and from what they were made from.
+static jnResult DescribeReport(const jnaBuild* b, Inputs** inputs, jnaStage* stage, jnError* error)
+{
+    static const char* const outputs[] = {JNA_REPORT_NAME};
+    jnResult result = DescribeEvaluation(b, inputs, stage, error);
+    if (result == jn_ok) {
+        AddInput(b, *inputs, "evaluation/evaluation.json");
+        AddInput(b, *inputs, JNA_ASSET_NAME);
+        size_t used = strlen((*inputs)->settings);
+        snprintf((*inputs)->settings + used, sizeof((*inputs)->settings) - used, "quick %d\nversion %s\n",
+            b->def->quickReport, jnVersion());
+        *stage = (jnaStage){"report", (*inputs)->count, (*inputs)->names, (*inputs)->settings, 1, outputs, 0};
+    }
+    return result;
+}
+
+static jnResult LookReport(jnaBuild* b, jnaBuildStep* step, jnError* error)
+{
+    Inputs* inputs = NULL;
+    jnaStage stage;
+    bool stale = true;
+    jnResult result = DescribeReport(b, &inputs, &stage, error);
+    result = result == jn_ok ? jnaStage_IsStale(b->workspace, &stage, &stale, step->reason, error) : result;
+    step->fresh = !stale;
+    free(inputs);
+    return result;
+}
+
+static jnResult RunReport(jnaBuild* b, jnaBuildStep* step, jnError* error)
+{
+    Inputs* inputs = NULL;
+    jnaStage stage;
+    double started = jnaWallClock();
+    jnResult result = DescribeReport(b, &inputs, &stage, error);
+    result = result == jn_ok ? jnaStage_IsStale(b->workspace, &stage, &step->made, NULL, error) : result;
+    if (result == jn_ok && step->made) {
+        jnaReportDef def = jnaDefaultReportDef();
+        def.quick = b->def->quickReport;
+        def.threads = b->threads;
+        def.progress = TellShare;
+        def.user = b;
+        result = jnaReportWorkspace(b->workspace, &def, b->notes, error);
+        stage.seconds = jnaWallClock() - started;
+        result = result == jn_ok ? jnaStage_Record(b->workspace, &stage, error) : result;
+    }
+    step->reason[0] = '\0';
+    free(inputs);
+    return result;
+}
+
+static double CostReport(const jnaBuild* b, const jnaBuildStep* step)
+{
+    (void)step;
+    return Shared(b, b->def->quickReport ? 6 : 30);
+}
+
 const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
     [jna_buildImport] = {"import", Always, LookImport, RunImport, CostImport},
     [jna_buildVolume] = {"volume", NeedsVolume, LookVolume, RunVolume, CostVolume},
@@ -523,6 +620,6 @@ const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
     [jna_buildTrain] = {"train", NeedsPoses, LookTrain, RunTrain, CostTrain},
     [jna_buildFit] = {"fit", NeedsFit, LookFit, RunFit, CostFit},
     [jna_buildExport] = {"export", Always, LookExport, RunExport, CostExport},
-    [jna_buildEvaluate] = {"evaluate", Never, NULL, NULL, NULL},
-    [jna_buildReport] = {"report", Never, NULL, NULL, NULL},
+    [jna_buildEvaluate] = {"evaluate", NeedsFit, LookEvaluate, RunEvaluate, CostEvaluate},
+    [jna_buildReport] = {"report", NeedsFit, LookReport, RunReport, CostReport},
 };

@@ -70,6 +70,7 @@ typedef struct RawPoses {
 
 typedef struct RawNetwork {
     jnaNetworkKind kind;
+    double* epochs;
 } RawNetwork;
 
 typedef struct RawSprings {
@@ -186,7 +187,7 @@ static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_ENUM("limits", CYA
 
 static const cyaml_schema_field_t networkFields[] = {CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                          RawNetwork, kind, kindNames, CYAML_ARRAY_LEN(kindNames)),
-    CYAML_FIELD_END};
+    CYAML_FIELD_FLOAT_PTR("epochs", OPTIONAL, RawNetwork, epochs), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t springFields[] = {
     CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, jnaManifestSpring, joint, 1, JNA_NAME_LENGTH - 1),
@@ -254,7 +255,6 @@ jnaManifest jnaDefaultManifest(void)
     m.flesh.drag = 0.5;
     m.modes.count = 64;
     m.modes.cutoff = 25;
-    m.modes.dampingRatio = 0.15;
     return m;
 }
 
@@ -435,6 +435,7 @@ static jnResult CheckPoses(const Checker* c, jnaManifest* m)
     double count = m->poses.count;
     jnResult result = CheckCount(c, "poses.count", 1, 1e7, &count);
     m->poses.count = (int)count;
+    result = result == jn_ok ? CheckCount(c, "network.epochs", 0, 1e6, &m->network.epochs) : result;
     result = result == jn_ok ? CheckCount(c, "poses.seed", 0, 0x1p53, &m->poses.seed) : result;
     result = result == jn_ok ? CheckNumber(c, "poses.random", 0, 1, &m->poses.random) : result;
     result = result == jn_ok ? CheckNumber(c, "poses.clips", 0, 1, &m->poses.fromClips) : result;

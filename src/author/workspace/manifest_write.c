@@ -156,7 +156,8 @@ static void PutSprings(FILE* file, const jnaManifest* m)
     fputs("\n# What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which "
           "need\n"
           "# nothing but its material), modal+vertex (both). modes: the lowest, at most count, none above cutoff "
-          "hertz.\n",
+          "hertz.\n"
+          "# damping_ratio 0: they are damped as the flesh is.\n",
         file);
     fprintf(file, "modes:\n  count: %.10g\n  cutoff: %.10g\n  damping_ratio: %.10g\n", m->modes.count, m->modes.cutoff,
         m->modes.dampingRatio);
@@ -203,7 +204,8 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     PutBones(file, m);
     PutMotion(file, m);
     PutPoses(file, m);
-    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
+    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n  epochs: %.10g # 0: by the number of poses\n",
+        kinds[m->network.kind], m->network.epochs);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);
 }

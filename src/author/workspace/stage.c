@@ -149,6 +149,29 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     return result;
 }
 
+jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error)
+{
+    char path[JNA_PATH_LENGTH], text[17];
+    const char* input;
+    json_t* hash;
+    const jnaStage stage = {.name = name};
+    jnResult result = RecordPath(workspace, &stage, path, error);
+    json_t* record = result == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    if (record == NULL || !*holds) {
+        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
+        *holds = false;
+    }
+    json_object_foreach(json_object_get(record, "inputs"), input, hash)
+    {
+        if (*holds && (HashInput(workspace, input, text, NULL) != jn_ok || !SameText(hash, text))) {
+            Explain(reason, "changed: ", input);
+            *holds = false;
+        }
+    }
+    json_decref(record);
+    return result;
+}
+
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
     char text[17], path[JNA_PATH_LENGTH];

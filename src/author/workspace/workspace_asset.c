@@ -8,14 +8,12 @@
 #include "jounce-author/network.h"
 
 #include "internal.h"
+#include "learn/learned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define FITTED_STIFFNESS "springs/stiffness.npy"
-#define FITTED_DAMPING "springs/damping.npy"
 
 // The character in the making.
 typedef struct Work {
@@ -25,6 +23,7 @@ typedef struct Work {
     jnaRole* roles;                    // [manifest.clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
     jnaModes modes;                    // where the springs are on modes
+    bool fallback;                     // springs were to be learned, and are not
     jnaNetwork network;
     bool hasNetwork;
 } Work;
@@ -159,35 +158,33 @@ static jnResult ReadAttribute(Work* work, jnError* error)
     return jn_ok;
 }
 
-// What `jounce fit` left: one number per vertex.
-static jnResult ReadFitted(const char* workspace, const char* name, Work* work, float* numbers, jnError* error)
+// What `jounce fit` left for the manifest's layer, where it did.
+static jnResult ReadFitted(const char* workspace, Work* work, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnaArray array;
-    jnResult result = jnaJoinPath(workspace, name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    jnaLearned l;
+    size_t vertices = (size_t)work->character.vertexCount, modes = (size_t)work->modes.modeCount;
+    jnResult result = jnaLoadLearned(workspace, (int)vertices, (int)modes, &l, error);
     if (result != jn_ok) {
         return result;
     }
-    if (array.scalar > jna_float64 || array.dimensions != 1 || array.count != (size_t)work->character.vertexCount) {
-        result = jnFail(error, jn_badData, "%s: is of another character; `jounce fit` makes it", path);
+    bool both = work->manifest.springs.layer == jna_layerBoth, modal = work->manifest.springs.layer != jna_layerVertex;
+    const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
+    bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
+    work->fallback = !there || stiffness == NULL || damping == NULL;
+    if (!work->fallback) {
+        memcpy(work->stiffness, stiffness, vertices * sizeof(float));
+        memcpy(work->damping, damping, vertices * sizeof(float));
     }
-    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
-        numbers[i] = (float)jnaArray_Get(&array, i);
+    if (!work->fallback && modal) {
+        memcpy(work->modes.stiffness, l.modalStiffness, modes * sizeof(double));
+        memcpy(work->modes.damping, l.modalDamping, modes * sizeof(double));
+        memcpy(work->modes.gain, l.modalGain, modes * sizeof(double));
     }
-    jnaCloseArray(&array);
+    jnaDestroyLearned(&l);
     return result;
 }
 
-// Learned springs are taken where they are wanted and some were learned; until then those of the manifest are.
-static bool HasFit(const char* workspace, const jnaManifest* m)
-{
-    char path[JNA_PATH_LENGTH];
-    return m->springs.mode == jna_springsFitted && jnaJoinPath(workspace, FITTED_STIFFNESS, path, NULL) == jn_ok &&
-           access(path, F_OK) == 0;
-}
-
-// Springs as the manifest sets them by hand.
+// Springs as the manifest sets them: learned, or by hand where they are not.
 static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
 {
     const jnaManifest* m = &work->manifest;
@@ -204,9 +201,11 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
         }
     }
     jnResult result = jn_ok;
-    if (HasFit(workspace, m)) {
-        result = ReadFitted(workspace, FITTED_STIFFNESS, work, work->stiffness, error);
-        return result == jn_ok ? ReadFitted(workspace, FITTED_DAMPING, work, work->damping, error) : result;
+    if (m->springs.mode == jna_springsFitted) {
+        result = ReadFitted(workspace, work, error);
+        if (result != jn_ok || !work->fallback) {
+            return result;
+        }
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         result = ReadMask(workspace, work, error);
@@ -247,11 +246,11 @@ jnResult jnaExportWorkspace(
 {
     Work work = {0};
     jnResult result = LoadWork(workspace, &work, error);
-    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
     jnaSpringLayer layer = work.manifest.springs.layer;
     if (result == jn_ok && layer != jna_layerVertex) {
         result = jnaLoadModes(workspace, &work.modes, error);
     }
+    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
     result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
@@ -271,8 +270,7 @@ jnResult jnaExportWorkspace(
         def.network = work.hasNetwork ? &work.network : NULL;
         result = jnaWriteAsset(path, &def, error);
         *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount,
-            work.modes.modeCount,
-            work.manifest.springs.mode == jna_springsFitted && !HasFit(workspace, &work.manifest)};
+            work.modes.modeCount, work.fallback};
     }
     DestroyWork(&work);
     return result;
@@ -281,9 +279,25 @@ jnResult jnaExportWorkspace(
 // Where the export reads more than it may name: texts live as long as the stage.
 typedef struct ExportStage {
     jnaStage stage;
-    const char* inputs[5];
+    const char* inputs[16];
     char settings[65536];
 } ExportStage;
+
+// Files of the fit that are there. Returns how many.
+static int ListFitted(const char* workspace, const char** inputs)
+{
+    static const char* const files[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
+        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy",
+        "springs/rest_damping.npy"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+        char path[JNA_PATH_LENGTH];
+        if (jnaJoinPath(workspace, files[i], path, NULL) == jn_ok && access(path, F_OK) == 0) {
+            inputs[count++] = files[i];
+        }
+    }
+    return count;
+}
 
 // The export as a stage: everything of the import, the springs of the manifest, and the mask.
 static void DescribeExport(const char* workspace, const jnaManifest* m, ExportStage* s)
@@ -309,9 +323,8 @@ static void DescribeExport(const char* workspace, const jnaManifest* m, ExportSt
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         s->inputs[count++] = m->springs.mask;
     }
-    if (HasFit(workspace, m)) {
-        s->inputs[count++] = FITTED_STIFFNESS;
-        s->inputs[count++] = FITTED_DAMPING;
+    if (m->springs.mode == jna_springsFitted) {
+        count += ListFitted(workspace, s->inputs + count);
     }
     if (HasNetwork(workspace, m)) {
         s->inputs[count++] = "network/parameters.npy";
@@ -348,8 +361,8 @@ jnResult jnaUpdateAsset(const char* workspace, const jnaManifest* manifest, bool
         result = jnaExportWorkspace(workspace, path, &def, &exported, error);
         stage->stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
-        if (result == jn_ok && exported.unfitted) {
-            jnaNotes_Add(notes, "springs are those of the manifest until some are fitted");
+        if (result == jn_ok && exported.fallback) {
+            jnaNotes_Add(notes, JNA_FALLBACK_NOTE);
         }
     }
     free(stage);
