@@ -37,13 +37,15 @@ static size_t LayOut(jnModes* m, const jnAsset* asset)
     size_t joints = (size_t)asset->jointCount, blocks = (size_t)jnBlockCount(asset->springCount);
     float* none;
     float** arrays[] = {m ? &m->stiffness : &none, m ? &m->damping : &none, m ? &m->gain : &none,
-        m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none, m ? &m->middle : &none,
-        m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none, m ? &m->added : &none,
-        m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none, m ? &m->pairs : &none,
-        m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
-    const size_t floats[] = {lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS, count * JN_MODE_FIELDS * JN_MODE_LANES,
-        count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes,
-        2 * lanes, (size_t)asset->modes->pairCount, 4 * joints, 4 * joints, 4 * joints, 4 * joints};
+        m ? &m->limits : &none, m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none,
+        m ? &m->middle : &none, m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none,
+        m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none,
+        m ? &m->pairs : &none, m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none,
+        m ? &m->turns[3] : &none};
+    const size_t floats[] = {lanes, lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS,
+        count * JN_MODE_FIELDS * JN_MODE_LANES, count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes,
+        blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes, (size_t)asset->modes->pairCount, 4 * joints,
+        4 * joints, 4 * joints, 4 * joints};
     size_t offset = jnAlignUp(sizeof(jnModes));
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         *arrays[i] = m != NULL ? (float*)(void*)((char*)m + offset) : NULL;
@@ -142,6 +144,7 @@ int jnModes_Tune(jnModes* m, int joint, float hertzScale, float ratioScale, floa
         m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
         m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
         m->gain[k] = mode->gain * gainScale;
+        m->limits[k] = fabsf(m->gain[k]) * mode->limit;
         count++;
     }
     m->coefficientTime = 0.0;
@@ -302,6 +305,26 @@ static void Project(jnModes* m, const jnModePass* pass, float* results)
     }
 }
 
+// Large forces level off: flesh that is thrown hard goes taut instead of farther, which no linear mode knows.
+static float LevelOff(float force, float limit)
+{
+    float share = limit > 0.0f ? force / limit : 0.0f;
+    return force / sqrtf(1.0f + share * share);
+}
+
+// Forces at the start of an interval of h seconds and their rates, levelled off at its two ends.
+static void LimitForces(const jnModes* m, float h, float* forces)
+{
+    for (size_t k = 0; k < (size_t)m->count; ++k) {
+        float* rate = forces + (size_t)m->lanes + k;
+        float end = LevelOff(forces[k] + h * *rate, m->limits[k]);
+        if (m->limits[k] > 0.0f) {
+            forces[k] = LevelOff(forces[k], m->limits[k]);
+            *rate = (end - forces[k]) / h;
+        }
+    }
+}
+
 // What the damping must leave out of `p`: it acts on the amplitudes' change in their frames. Taken off the
 // acceleration.
 static void FindDrag(const jnModes* m, const float* columns, float rate, const float* z, float* drag)
@@ -396,6 +419,7 @@ int jnModes_Advance(jnModes* m, const jnSprings* springs)
     jnInterval_Forcing(interval, pass.weights[0] + 1, pass.weights[1] + 1);
     jnForceInSpace(springs, pass.force[0]);
     Project(m, &pass, m->forces);
+    LimitForces(m, (float)interval->h, m->forces);
     StepThrough(m, interval->h, 1.0f, m->now);
     if (springs->curve == jn_curveStep) {
         SetPass(m, springs, to, &pass);
@@ -424,7 +448,7 @@ void jnModes_Settle(jnModes* m, const jnSprings* springs, double seconds)
             jnEvaluateSpring((double)m->stiffness[k], (double)m->damping[k], fmin(seconds, LONGEST_REST));
         // The target stops, the flesh does not.
         double z = (double)m->now[k], p = (double)m->now[lanes + k] + (double)m->work[k];
-        double a = (double)m->work[lanes + k];
+        double a = (double)LevelOff(m->work[lanes + k], m->limits[k]);
         m->now[k] = (float)(r.position * z + r.impulse * p - r.step * a);
         m->now[lanes + k] = (float)(-(double)m->stiffness[k] * r.impulse * z + r.velocity * p - r.impulse * a);
     }
