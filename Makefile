@@ -1,6 +1,6 @@
 # The project's commands. Each does all its own set-up; CMake does the work (see CMakePresets.json).
 #
-#   make demo    build, run the demo, say which pictures to open and how to see the figure move
+#   make demo    build, and the paper's experiment on the built-in figure: a few minutes, a table and a report
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make build   the command at build/release/bin/jounce
@@ -30,7 +30,6 @@ build: build/release/build.ninja
 
 demo: build
 	@$(JOUNCE) demo build/demo
-	@echo "see it move: $(JOUNCE) view build/demo/figure.jounce"
 
 test: build build/sanitize/build.ninja
 	@echo "== building sanitize"

@@ -1,4 +1,5 @@
-# Tests of the project itself: what is installed, what the runtime depends on, the other compiler, no vector code.
+# Tests of the project itself: what is installed, what the runtime depends on, no vector code. The other compiler
+# has the sanitized build.
 # They look at the release build; the sanitized one has libraries of its own in it.
 if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/install.sh
@@ -20,6 +21,12 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/gltf_validator PROPERTIES SKIP_RETURN_CODE 77)
+    # The whole pipeline, small: twice, and killed on the way.
+    foreach(name bytes kills)
+        add_test(NAME project/demo_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/demo.sh
+            $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR} ${name})
+        set_tests_properties(project/demo_${name} PROPERTIES COST 90)
+    endforeach()
     # The runtime in WebAssembly against one compiled here without vectors; the viewer in a browser.
     if(JOUNCE_WEB)
         set(scalar_sources ${runtime_sources})
@@ -35,13 +42,10 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
-    endif()
-    find_program(JOUNCE_CLANG clang)
-    if(JOUNCE_CLANG AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
-        add_test(NAME project/clang COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
-            ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/clang -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${JOUNCE_CLANG}
-            -DCMAKE_C_FLAGS_RELEASE=-O3 -DJOUNCE_WEB=OFF)
-    else()
-        message(STATUS "project/clang: skipped, no second compiler")
+        # On the page that the report's test leaves.
+        add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
+            ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> report ${PROJECT_BINARY_DIR}/report.html)
+        set_tests_properties(cli/report PROPERTIES FIXTURES_SETUP report)
+        set_tests_properties(project/web_report PROPERTIES FIXTURES_REQUIRED report SKIP_RETURN_CODE 77)
     endif()
 endif()

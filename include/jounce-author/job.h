@@ -81,6 +81,7 @@ typedef struct jnaJob {
     int (*next)(void* user);   // hands out shard numbers, -1 at the end; NULL: by counting
     void* nextUser;
     bool workOnly;      // leave the merging, and waiting for others, to somebody else
+    bool look;          // solve nothing: the report says what is there and what is left
     bool force;         // forget the arrays and shards that are there; refused while another run is there
     jnaJobWatch* watch; // NULL: none
     void* watchUser;
@@ -94,6 +95,7 @@ typedef struct jnaJobReport {
     int solved;       // poses of this run
     int shardCount;   // in all
     int missingCount; // shards that are not there yet
+    int left;         // poses in them
     int failedCount;  // poses of all that are not valid; where merged
     double seconds;   // of this run
 } jnaJobReport;

@@ -35,10 +35,29 @@ jnResult jnaModes_Force(
 jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const double* starts,
     const double* rates, double* amplitudes, double* velocities, jnError* error);
 
+/// What the frames' turning does to amplitudes over each interval, for running a sequence again and again. Owned; NULL
+/// where nothing turns.
+typedef struct jnaModalTurns {
+    float* rates;  // [frameCount - 1][modeCount][modeCount], S
+    float* halves; // the same shape, exp(-S dt/2)
+} jnaModalTurns;
+jnResult jnaModes_FindTurns(
+    const jnaModes* modes, const jnaModalSequence* sequence, jnaModalTurns* turns, jnError* error);
+void jnaDestroyModalTurns(jnaModalTurns* turns);
+
+/// jnaModes_Run with turns that were found before; NULL: finds them on the way.
+jnResult jnaModes_RunTurned(const jnaModes* modes, const jnaModalSequence* sequence, const jnaModalTurns* turns,
+    const double* starts, const double* rates, double* amplitudes, double* velocities, jnError* error);
+
 /// Amplitudes that come closest to the motion in the mass-weighted least squares of the surface,
 /// [frameCount][modeCount].
 jnResult jnaModes_Observe(const jnaModes* modes, const jnaCharacter* character, const jnaModalSequence* sequence,
     double* amplitudes, jnError* error);
+
+/// Sums over vertices of shape . layer, the layer being motion - target in the skinned frames, and of |layer|^2: with
+/// the sums of shape . shape all that a share captured needs. overlaps: [frameCount][modeCount]; layers: [frameCount].
+jnResult jnaModes_Overlap(
+    const jnaModes* modes, const jnaModalSequence* sequence, double* overlaps, double* layers, jnError* error);
 
 /// Positions of one frame: targets and the modes' offsets. positions: [vertexCount][3].
 void jnaModes_Show(

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "jounce-author/import.h"
+#include "jounce-author/picture.h"
 #include "jounce-author/volume.h"
 
 /// Modes of a character's surface, by rising frequency. Arrays are owned.
@@ -40,7 +41,9 @@ typedef enum jnaProjection {
 typedef struct jnaModesDef {
     int count;          // at most; 64
     double cutoff;      // hertz: modes above are left out; 25
-    double ratio;       // damping ratio; 0.15
+    double ratio;       // damping ratio of all modes; 0: as the next two say; 0.15
+    double damping;     // Rayleigh's, as of the flesh: a mode is damped by drag + damping omega^2; seconds; 0.006
+    double drag;        // 1/s; 0.5
     double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02
     double mixing;      // modes are turned among each other to live in one place each, as long as the coupling that
                         // is dropped stays below this share of their stiffness; 0: as they are; 0.15
@@ -63,6 +66,9 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
 /// The settings of a workspace's manifest.
 jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error);
 
+/// Whether the modes of a workspace's volume must be found; reason as of jnaStage_IsStale.
+jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* stale, char* reason, jnError* error);
+
 /// Finds the modes of a workspace's volume unless they are up to date, and records them as the stage "modes".
 /// made: whether they were found anew; may be NULL.
 jnResult jnaUpdateModes(
@@ -72,3 +78,6 @@ jnResult jnaUpdateModes(
 /// first, count: which modes, 1 to 32 of them.
 jnResult jnaPictureModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
     const char* path, jnError* error);
+/// The same as a picture, destroyed by the caller. settings: panels, their size and light; NULL: as above, captioned.
+jnResult jnaDrawModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
+    const jnaPictureDef* settings, jnaPicture* picture, jnError* error);

@@ -85,7 +85,7 @@ typedef struct jnaTrainDef {
     int epochs;          // 0: as many as the number of poses asks for
     int patience;        // epochs without a better validation before it stops; 0: a quarter of them
     int hidden;          // hidden units of each joint that moves, in each layer
-    int shared;      // hidden units that see all joints
+    int shared;          // hidden units that see all joints
     int layers;          // hidden layers
     int components;      // pca: at most
     double residual;     // pca: components are added until they leave out less than this share of the displacements
@@ -137,6 +137,10 @@ jnResult jnaEncodeNetwork(
     const jnaNetwork* network, const int32_t* place, double tolerance, void** bytes, size_t* size, jnError* error);
 #define JNA_NETWORK_TOLERANCE 5e-5
 enum { JNA_MOST_COMPONENTS = 511 };
+
+/// Whether the network of a workspace must be trained; reason as of jnaStage_IsStale.
+jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
+    char* reason, jnError* error);
 
 /// The stage "train" of a workspace. made: whether it ran; a stage that is up to date is left alone unless forced.
 jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,

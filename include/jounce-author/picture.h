@@ -89,5 +89,8 @@ jnResult jnaPicture_Text(jnaPicture* picture, double x, double y, double size, j
 jnResult jnaPicture_ColorBar(jnaPicture* picture, double x, double y, double width, double height, const char* low,
     const char* high, jnError* error);
 
+/// The bytes of a PNG; release them with free.
+jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* size, jnError* error);
+
 /// Writes a PNG: the whole file or nothing.
 jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* error);

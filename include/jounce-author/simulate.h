@@ -17,6 +17,14 @@ int jnaSimulation_FindClip(const jnaSimulation* simulation, const char* name);
 int jnaSimulation_ClipCount(const jnaSimulation* simulation);
 const jnaClip* jnaSimulation_Clip(const jnaSimulation* simulation, int index);
 
+/// Frames of a clip: `count` from `first` on; count 0: to the end.
+typedef struct jnaClipRange {
+    int clip, first, count;
+} jnaClipRange;
+
+/// The part of a clip that the manifest wants; count 0: none of it.
+jnResult jnaSimulation_Part(const jnaSimulation* simulation, int clip, jnaClipRange* range, jnError* error);
+
 /// How a simulation is run; the fields are those of a job. Start from jnaDefaultSimulateDef.
 typedef struct jnaSimulateDef {
     int threads; // 0: as many as OpenMP likes
@@ -25,6 +33,7 @@ typedef struct jnaSimulateDef {
     void* nextUser;
     bool workOnly;
     bool force; // forget what is there and start again
+    bool look;  // solve nothing: the report says what is there
     jnaJobWatch* watch;
     void* watchUser;
 } jnaSimulateDef;
@@ -33,11 +42,6 @@ jnaSimulateDef jnaDefaultSimulateDef(void);
 /// Solves the training poses. count: 0 for that of the manifest.
 jnResult jnaSimulatePoses(jnaSimulation* simulation, int count, const jnaSimulateDef* def, jnaJobReport* report,
     jnaNotes* notes, jnError* error);
-
-/// Frames of a clip: `count` from `first` on; count 0: to the end.
-typedef struct jnaClipRange {
-    int clip, first, count;
-} jnaClipRange;
 
 /// Solves each frame of a clip for itself, without the root's motion, then carries it to where the clip has it.
 jnResult jnaSimulateClip(jnaSimulation* simulation, const jnaClipRange* range, const jnaSimulateDef* def,

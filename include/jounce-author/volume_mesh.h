@@ -95,6 +95,12 @@ jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jna
 /// Reads a volume back, checked as any file is.
 jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error);
 
+/// The settings of a workspace's manifest.
+jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* error);
+
+/// Whether either stage of the volume must run; reason as of jnaStage_IsStale.
+jnResult jnaVolumeIsStale(const char* workspace, const jnaVolumeDef* def, bool* stale, char* reason, jnError* error);
+
 /// Makes the volume of a workspace's character, its weights, bones and materials, where they are not up to date, in two
 /// stages: "volume" (the mesh) and "inside" (the rest, volume/bones.png and volume/inside.json, which tells held nodes,
 /// materials and what skinning inverts over the clips). Bones and materials of the manifest make only the latter stale.

@@ -18,6 +18,9 @@ enum { JNA_MAX_CLIPS = 1024 };
 /// In the place of a file: the built-in figure and its clips.
 #define JNA_FIGURE_SOURCE "built-in:figure"
 
+/// In the place of a clip's number of frames: to its end.
+enum { JNA_ALL_FRAMES = -1 };
+
 /// One clip of the manifest.
 typedef struct jnaManifestClip {
     char* name; // letters, digits, '-', '_', '.'; its folder
@@ -25,6 +28,8 @@ typedef struct jnaManifestClip {
     char* source;    // file
     char* animation; // name inside the file; NULL: the only one
     char* motion;    // vertex cache with the clip's ground truth; NULL for none
+    int first;       // frame that simulation, learning and measuring begin at; 0
+    int frames;      // that they take at most; JNA_ALL_FRAMES, or 0: none, the clip is only played
 } jnaManifestClip;
 
 /// A pair of the retarget map. joint "" leaves the source joint unused.
@@ -96,6 +101,11 @@ typedef struct jnaManifest {
         jnaManifestFlesh fat; // half as stiff, 0.9 of the density
     } materials;
     struct {
+        jnaVolumeMethod method; // auto
+        double edge;            // edge length aimed at inside, metres; 0: chosen
+        double nodes;           // number of nodes aimed at instead, whole; 0: none
+    } volume;
+    struct {
         jnaBoneHold hold; // dirichlet
         double stiffness; // of springs, 1/s2; 1e5
         int jointCount;
@@ -113,6 +123,7 @@ typedef struct jnaManifest {
     } poses;
     struct {
         jnaNetworkKind kind; // pca
+        double epochs;       // passes over the poses, a whole number; 0, the default: by their number
     } network;
     struct {
         jnaSpringLayer layer; // vertex
@@ -133,9 +144,12 @@ typedef struct jnaManifest {
     struct {
         double count;        // at most, a whole number; 64
         double cutoff;       // hertz; 25
-        double dampingRatio; // 0.15
+        double dampingRatio; // 0, the default: as the flesh is damped
     } modes;
 } jnaManifest;
+
+/// The part of a clip of so many frames that is simulated, learned from and measured on. count: 0 for none.
+jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error);
 
 /// How many poses a manifest asks for, by its number or by default.
 int jnaManifest_PoseCount(const jnaManifest* manifest);
@@ -162,12 +176,18 @@ typedef struct jnaWorkspaceDef {
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]
+    /// Sets what the manifest shall say besides, before anything is written; NULL: nothing. The clips are there.
+    void (*adjust)(jnaManifest* manifest, void* user);
+    void* user;
 } jnaWorkspaceDef;
 jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
 
 /// Makes a workspace: imports, writes the manifest, and only then gives the folder its name. On failure there
 /// is none.
 jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNotes* notes, jnError* error);
+
+/// Whether the import must run; reason as of jnaStage_IsStale.
+jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
 
 /// Imports again what the manifest names, if it or a file it names has changed. imported: may be NULL.
 jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, jnError* error);
@@ -201,15 +221,21 @@ jnaExportDef jnaDefaultExportDef(void);
 /// What went into the file.
 typedef struct jnaExported {
     int vertexCount, jointCount, clipCount, modeCount;
+    bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
 } jnaExported;
+#define JNA_FALLBACK_NOTE \
+    "no springs are learned yet (`jounce fit`): springs as set by hand, modes as the material says"
 
 /// Writes character, clips and the springs of the manifest as one file for the runtime.
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
 
-/// Runs what is stale, in order: import, volume and modes where the springs are on modes, export. One note per stage
-/// tells what happened.
-jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error);
+/// Whether the file that a workspace is built into must be written; reason as of jnaStage_IsStale.
+jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
+
+/// Writes it, with the defaults, unless it is up to date.
+jnResult jnaUpdateAsset(
+    const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error);
 
 /// A step of the pipeline: what it reads and what it writes. Paths are relative to the workspace or absolute.
 typedef struct jnaStage {
@@ -219,6 +245,7 @@ typedef struct jnaStage {
     const char* settings;      // text that the outcome depends on as well; NULL for none
     int outputCount;
     const char* const* outputs; // [outputCount], files that must exist
+    double seconds;             // wall time that it took, for the record; takes no part in what is stale
 } jnaStage;
 
 /// Whether a stage must run: it never did, or its inputs, its settings or their contents changed, or an

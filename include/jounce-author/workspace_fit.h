@@ -4,42 +4,58 @@
 #include "jounce-author/import.h"
 #include "jounce-author/spring_fit.h"
 
-/// What the springs hang on while they are learned.
+/// What springs hang on.
 typedef enum jnaFitTargets {
+    jna_targetsAuto = -1,   // quasistatic where all clips to learn from have it, else network, else skinned
     jna_targetsQuasistatic, // the simulated equilibrium of every frame: motion/NAME/quasistatic.npy
+    jna_targetsNetwork,     // what the trained network makes of the pose, as the runtime does
     jna_targetsSkinned,     // the skeleton alone
+    jna_targetsCount,
 } jnaFitTargets;
 
 /// Start from jnaDefaultWorkspaceFitDef.
 typedef struct jnaWorkspaceFitDef {
-    jnaFitTargets targets; // quasistatic
+    jnaFitTargets targets; // auto
     double drop;           // share of frames that the robust refit leaves out; 0.1
+    bool keep;             // leaves springs that are up to date alone; false
     int threads;           // 0: all
     jnaProgress* progress; // NULL: none
     void* user;
 } jnaWorkspaceFitDef;
 jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void);
 
-/// How well springs follow the motion of one clip.
+/// How well one layer of springs follows the motion of one clip.
 typedef struct jnaClipFit {
     char name[JNA_NAME_LENGTH];
-    bool trained; // its motion was learned from
+    const char* layerName; // "vertex", "modal", "modal+vertex"
+    bool trained;          // its motion was learned from
     int frameCount;
     double layer;        // metres, rms of the motion against the targets: what there is to capture
     double error;        // metres, rms of the motion against the springs
-    double captured;     // 1 - sum |x - x_D|^2 / sum |target - x_D|^2
+    double captured;     // 1 - sum |x - x_D|^2 / sum |target - x_D|^2; NaN where there is nothing
     double capturedSoft; // the same over the tenth of the vertices that move most against their targets
 } jnaClipFit;
 
 /// What was learned and how far it carries.
 typedef struct jnaWorkspaceFit {
-    int clipCount;
-    jnaClipFit* clips; // [clipCount], owned
+    bool made;             // false: what was there is up to date, and nothing else is filled in
+    jnaFitTargets targets; // that were used
+    int clipCount;         // times layers
+    jnaClipFit* clips;     // [clipCount], owned
     int vertexCount, atBound, weak;
+    int modeCount;      // that were learned; 0: none
+    double modalPrior;  // strength that was chosen for them; infinite: they stay as the physics says
+    double uniform[2];  // one stiffness and damping for all vertices
+    double lossBefore;  // mean square of what springs of single vertices leave over all frames, m^2, fitted to all
+    double lossAfter;   // the same over the frames that were kept, fitted to them
+    double shareBefore; // of the motion captured by the first of the two, over all frames
+    double shareAfter;  // and by the second, over the frames that were kept
 } jnaWorkspaceFit;
 void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit);
 
-/// Fits the springs on the clips marked `train` that have motion (motion/NAME/dynamic.npy, or an imported one), writes
-/// springs/stiffness.npy, damping.npy and fit.json, and plays every clip that has motion with them, seen and unseen.
+/// Fits on the clips marked `train` that have motion (motion/NAME/dynamic.npy, or an imported one): a spring per
+/// vertex, one spring for all, springs on skinning alone, and where the workspace has modes those, with springs per
+/// vertex on what they leave. Writes springs/*.npy and fit.json, records the stage "fit", and plays every clip that has
+/// motion with what was learned, seen and unseen.
 jnResult jnaFitWorkspace(
     const char* workspace, const jnaWorkspaceFitDef* def, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error);

@@ -92,7 +92,7 @@ static rlim_t MappedBytes(void)
 // A sanitizer reserves terabytes of addresses for itself: no limit then, unless the child becomes another program.
 static void LimitMemory(const jnaChildDef* def, rlim_t mapped)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef JN_SANITIZED
     const bool sanitized = true;
 #else
     const bool sanitized = false;

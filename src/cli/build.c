@@ -1,41 +1,193 @@
-// jounce build: brings a workspace up to date and says what it did.
+// jounce build: every stage of a workspace that is out of date, with a plan first, one line of progress for the whole,
+// and what was done in the end.
+#include "build.h"
 #include "cli.h"
 
-#include "jounce-author/workspace.h"
+#include "jounce-author/build.h"
+#include "jounce-author/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+// Between two renewals of the line.
+static const double RENEW = 0.2;
+
+typedef struct Teller {
+    const char* workspace;
+    jncProgress progress; // for Ctrl-C and the clock
+    bool quiet, planOnly;
+    bool shown;
+} Teller;
+
+// "1:05", or "2:10:05" from an hour on.
+static const char* FormatTime(double seconds, char text[24])
+{
+    int whole = (int)fmin(fmax(seconds, 0) + 0.5, 1e9);
+    if (whole >= 3600) {
+        snprintf(text, 24, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
+    } else {
+        snprintf(text, 24, "%d:%02d", whole / 60, whole % 60);
+    }
+    return text;
+}
+
+static void PrintPlan(const jnaBuildStep* steps, void* user)
+{
+    const Teller* teller = user;
+    char text[24];
+    double total = 0;
+    if (teller->quiet) {
+        return;
+    }
+    printf("%s: what there is to do\n", teller->workspace);
+    for (int i = 0; i < jna_buildStageCount; ++i) {
+        const jnaBuildStep* step = &steps[i];
+        const char* name = jnaBuildStageName((jnaBuildStage)i);
+        if (!step->needed) {
+            printf("  %-9s %7s  %s\n", name, "-", step->reason);
+        } else if (step->fresh) {
+            printf("  %-9s %7s  %s\n", name, "", step->made ? "done" : "up to date");
+        } else {
+            printf("  %-9s %7s  %s\n", name, FormatTime(step->estimate, text), step->reason);
+            total += step->estimate;
+        }
+    }
+    printf("  about %s in all\n", FormatTime(total, text));
+    fflush(stdout);
+}
+
+// "build 4/9 poses 37 % (112 of 300 poses), 41 % of all, 2:10 left"
+static bool ShowProgress(const jnaBuildProgress* p, void* user)
+{
+    Teller* teller = user;
+    char left[24];
+    double now = jncNow();
+    if (isatty(STDERR_FILENO) && (now - teller->progress.shown > RENEW || p->share <= 0)) {
+        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
+            jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
+            p->detail[0] != '\0' ? ")" : "", 100 * p->whole, FormatTime(p->secondsLeft, left));
+        fflush(stderr);
+        teller->shown = true;
+        teller->progress.shown = now;
+    }
+    return !jncInterrupted();
+}
+
+static json_t* DescribeSteps(const jnaBuildStep* steps)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < jna_buildStageCount; ++i) {
+        const jnaBuildStep* s = &steps[i];
+        json_array_append_new(list,
+            json_pack("{s:s, s:b, s:b, s:b, s:i, s:i, s:f, s:f, s:s}", "stage", jnaBuildStageName((jnaBuildStage)i),
+                "needed", s->needed, "fresh", s->fresh, "made", s->made, "count", s->count, "left", s->left, "estimate",
+                s->estimate, "seconds", s->seconds, "reason", s->reason));
+    }
+    return list;
+}
+
+static void PrintJson(const char* workspace, const jnaBuildStep* steps, const jnaNotes* notes)
+{
+    json_t* lines = json_array();
+    for (int i = 0; i < notes->count; ++i) {
+        json_array_append_new(lines, json_string(notes->lines[i]));
+    }
+    json_t* root = json_pack("{s:s, s:o, s:o}", "workspace", workspace, "stages", DescribeSteps(steps), "notes", lines);
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    putchar('\n');
+    json_decref(root);
+}
+
+static int Run(const char* workspace, jnaBuildDef def, bool quiet, bool json)
+{
+    jnError error = {0};
+    jnaNotes notes = {0};
+    jnaBuildStep steps[jna_buildStageCount] = {0};
+    Teller teller = {workspace, jncBeginProgress("build"), quiet || json, def.planOnly, false};
+    def.plan = PrintPlan;
+    def.progress = ShowProgress;
+    def.user = &teller;
+    def.steps = steps;
+    jnResult result = jnaBuildWorkspace(workspace, &def, &notes, &error);
+    if (teller.shown) {
+        fprintf(stderr, "\r\033[K");
+    }
+    for (int i = 0; i < notes.count && !json && !def.planOnly; ++i) {
+        printf("%s\n", notes.lines[i]);
+    }
+    if (json && result == jn_ok) {
+        PrintJson(workspace, steps, &notes);
+    }
+    jnaDestroyNotes(&notes);
+    if (result != jn_ok) {
+        return jncFail(&error);
+    }
+    if (steps[jna_buildExport].needed && !json && !def.planOnly) {
+        printf("%s/%s\n", workspace, JNA_ASSET_NAME);
+    }
+    if (steps[jna_buildReport].needed && !json && !def.planOnly) {
+        printf("%s/%s\n", workspace, JNA_REPORT_NAME);
+    }
+    return JNC_DONE;
+}
+
+int jncRunBuild(const char* workspace, jnaBuildDef def, bool quiet)
+{
+    return Run(workspace, def, quiet, false);
+}
 
 int jncBuild(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce build WORKSPACE",
+        .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json]",
         .about =
-            "Runs the stages of a workspace that are out of date, in order: import, then volume and modes where the\n"
-            "manifest's springs are on modes, export. The outcome is WORKSPACE/character.jounce, the file that the\n"
-            "runtime plays.\n",
-        .example = "  jounce new hero --from hero.glb && jounce build hero\n",
+            "Runs the stages of a workspace that are out of date, in order, as far as its manifest needs them: "
+            "import,\n"
+            "volume, modes, poses, motion, train, fit, export, evaluate, report. It says first what there is to do "
+            "and\n"
+            "about how long it takes. Stopped by Ctrl-C or killed, the same command goes on from there, and what it\n"
+            "makes are the same bytes.\n"
+            "--until ends after a stage. From modes on, what is there is exported to WORKSPACE/character.jounce, the\n"
+            "file that the runtime plays: --until modes gives flesh on its vibration modes in a minute.\n",
+        .example = "  jounce new hero --from hero.glb && jounce build hero --until modes\n"
+                   "  jounce build hero\n",
     };
+    static const jnaBuildStage stages[] = {jna_buildImport, jna_buildVolume, jna_buildModes, jna_buildPoses,
+        jna_buildMotion, jna_buildTrain, jna_buildFit, jna_buildExport, jna_buildEvaluate, jna_buildReport};
     const char* workspace = NULL;
+    jnaBuildDef def = jnaDefaultBuildDef();
+    int until = sizeof(stages) / sizeof(stages[0]) - 1;
+    long threads = 0;
+    bool json = false;
     const jncOption options[] = {
         {.name = "WORKSPACE",
             .kind = jnc_text,
             .value = &workspace,
             .required = true,
             .help = "folder made by jounce new"},
+        {.name = "--until",
+            .kind = jnc_choice,
+            .value = &until,
+            .argument = "STAGE",
+            .choices = "import|volume|modes|poses|motion|train|fit|export|evaluate|report",
+            .help = "the last stage that runs (report)"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .help = "at the same time (all cores); the bytes are the same",
+            .range = {1, 1024}},
+        {.name = "--plan", .kind = jnc_flag, .value = &def.planOnly, .help = "say what there is to do, and end"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was done as JSON"},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
     }
-    jnError error;
-    jnaNotes notes = {0};
-    jnResult result = jnaBuildWorkspace(workspace, &notes, &error);
-    for (int i = 0; i < notes.count; ++i) {
-        printf("%s\n", notes.lines[i]);
-    }
-    jnaDestroyNotes(&notes);
-    if (result != jn_ok) {
-        return jncFail(&error);
-    }
-    printf("%s/%s\n", workspace, JNA_ASSET_NAME);
-    return JNC_DONE;
+    def.until = stages[until];
+    def.threads = (int)threads;
+    return Run(workspace, def, false, json);
 }

@@ -79,6 +79,9 @@ jncProgress jncBeginProgress(const char* what);
 /// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
 bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
+/// Whether Ctrl-C was pressed since jncBeginProgress; and the clock of progress, in seconds.
+bool jncInterrupted(void);
+double jncNow(void);
 /// The same for jobs of many like things: how many are done, how fast, time left. solved: since the job began.
 bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more);
 
@@ -90,8 +93,11 @@ int jncSimulate(int argc, char** argv);
 int jncAudit(int argc, char** argv);
 int jncTrain(int argc, char** argv);
 int jncFit(int argc, char** argv);
+int jncEvaluate(int argc, char** argv);
+int jncReport(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
+int jncSpringsDraw(int argc, char** argv);
 int jncBench(int argc, char** argv);
 int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);

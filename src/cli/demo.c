@@ -1,151 +1,209 @@
-// jounce demo: a small moving target, springs in the three damping regimes on it, and a picture of both.
-#include "demo.h"
+// jounce demo: the paper's experiment on the built-in figure. A workspace of its own, built as any other, and what came
+// out of it as a table.
+//
+// What is simulated is chosen to fit into a few minutes of two cores: parts of three clips, half the usual steps in
+// time, a hundred and some poses. The manifest in the folder says so, and can be edited and built again.
+#include "build.h"
 #include "cli.h"
 
-#include "jounce-author/chart.h"
-#include "jounce/jounce.h"
+#include "jounce-author/build.h"
+#include "jounce-author/workspace.h"
+
+#include "jounce-author/report.h"
 
 #include "internal.h"
 
-#include <math.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { FRAMES = 181, SUBSTEPS = 8, REGIMES = 3, POINTS = (FRAMES - 1) * SUBSTEPS + 1 };
-#define FRAME_RATE 30.0
-#define HERTZ 2.5f
+/// What the figure's manifest says besides the defaults.
+typedef struct Size {
+    jnaVolumeMethod method;
+    int nodes;    // aimed at; 0: chosen
+    int substeps; // per frame
+    int poses, epochs;
+    struct {
+        const char* clip;
+        int first, frames;
+    } parts[3];
+} Size;
 
-static const struct {
-    const char* name;
-    float ratio;
-    uint32_t color;
-} regimes[REGIMES] = {
-    {"underdamped, ratio 0.12", 0.12f, 0xd9480f},
-    {"critically damped, ratio 1", 1.0f, 0x1c7ed6},
-    {"overdamped, ratio 3", 3.0f, 0x2b8a3e},
-};
+static const Size whole = {.method = jna_volumeLattice,
+    .nodes = 3000,
+    .substeps = 4,
+    .poses = 160,
+    .epochs = 600,
+    .parts = {{"jumping-jacks", 0, 120}, {"calisthenics", 0, 150}, {"shadow-boxing", 0, 120}}};
+// For tests: everything happens, nothing is good.
+static const Size quick = {.method = jna_volumeLattice,
+    .nodes = 500,
+    .substeps = 2,
+    .poses = 32,
+    .epochs = 60,
+    .parts = {{"jumping-jacks", 0, 24}, {"calisthenics", 60, 24}, {"shadow-boxing", 0, 24}}};
 
-typedef struct Trace {
-    double time[POINTS], target[POINTS], position[REGIMES][POINTS], offset[REGIMES][POINTS];
-} Trace;
-
-// Three hops of 0.25 m with a rest between them, then stillness.
-static float TargetHeight(double t)
+static void Adjust(jnaManifest* m, void* user)
 {
-    double phase = t < 4.0 ? fmod(t, 1.6) : 1.0;
-    return phase < 0.8 ? (float)(0.125 * (1 - cos(2 * 3.14159265358979 * phase / 0.8))) : 0.0f;
-}
-
-// Steps at the frame rate and looks into each interval at SUBSTEPS times, which changes nothing.
-static jnResult Simulate(Trace* trace, jnError* error)
-{
-    float stiffness[REGIMES], damping[REGIMES];
-    for (int r = 0; r < REGIMES; ++r) {
-        stiffness[r] = jnStiffnessFromHertz(HERTZ);
-        damping[r] = jnDampingFromRatio(HERTZ, regimes[r].ratio);
-    }
-    jnSpringsDef def = jnDefaultSpringsDef();
-    def.count = REGIMES;
-    def.stiffness = stiffness;
-    def.damping = damping;
-    jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    for (int n = 0; n < FRAMES; ++n) {
-        float targets[REGIMES][3] = {{0}}, out[REGIMES][3];
-        for (int r = 0; r < REGIMES; ++r) {
-            targets[r][1] = TargetHeight(n / FRAME_RATE);
-        }
-        jnSprings_Step(springs, &(jnSpringsInput){.h = (float)(1 / FRAME_RATE), .targets = targets[0]}, NULL);
-        for (int k = n == 0 ? SUBSTEPS : 1; k <= SUBSTEPS; ++k) {
-            int i = n == 0 ? 0 : (n - 1) * SUBSTEPS + k;
-            jnSprings_Evaluate(springs, (float)k / SUBSTEPS, &(jnSpringsOutput){.positions = out[0]});
-            trace->time[i] = i / FRAME_RATE / SUBSTEPS;
-            trace->target[i] = (double)TargetHeight(trace->time[i]);
-            for (int r = 0; r < REGIMES; ++r) {
-                trace->position[r][i] = (double)out[r][1];
-                trace->offset[r][i] = 100 * (trace->position[r][i] - trace->target[i]);
+    const Size* size = user;
+    m->volume.method = size->method;
+    m->volume.nodes = size->nodes;
+    m->flesh.substeps = size->substeps;
+    m->poses.count = size->poses;
+    m->network.kind = jna_networkPca;
+    m->network.epochs = size->epochs;
+    m->springs.mode = jna_springsFitted;
+    m->springs.layer = jna_layerModal;
+    for (int i = 0; i < m->clipCount; ++i) {
+        m->clips[i].frames = 0;
+        for (size_t k = 0; k < sizeof(size->parts) / sizeof(size->parts[0]); ++k) {
+            if (strcmp(m->clips[i].name, size->parts[k].clip) == 0) {
+                m->clips[i].first = size->parts[k].first;
+                m->clips[i].frames = size->parts[k].frames;
             }
         }
     }
-    jnDestroySprings(springs);
-    return jn_ok;
 }
 
-static jnResult DrawTrace(const char* path, const Trace* trace, jnError* error)
+// A folder that has a manifest is gone on with, if it is of the figure: it is another run's, or was edited.
+static jnResult Prepare(const char* folder, const Size* size, bool* there, jnError* error)
 {
-    jnaSeries heights[REGIMES + 1], offsets[REGIMES];
-    heights[0] = (jnaSeries){"target", trace->time, trace->target, POINTS, 0x868e96, 2.4, true};
-    for (int r = 0; r < REGIMES; ++r) {
-        heights[r + 1] =
-            (jnaSeries){regimes[r].name, trace->time, trace->position[r], POINTS, regimes[r].color, 1.8, false};
-        offsets[r] = (jnaSeries){regimes[r].name, trace->time, trace->offset[r], POINTS, regimes[r].color, 1.8, false};
+    char path[4096];
+    int length = snprintf(path, sizeof(path), "%s/manifest.yaml", folder);
+    if (length < 0 || (size_t)length >= sizeof(path)) {
+        return jnFail(error, jn_badArgument, "the name of the folder is too long");
     }
-    jnaChart charts[2] = {
-        {.title = "position",
-            .xLabel = "seconds",
-            .yLabel = "height, m",
-            .series = heights,
-            .seriesCount = REGIMES + 1},
-        {.title = "offset from the target",
-            .xLabel = "seconds",
-            .yLabel = "cm",
-            .series = offsets,
-            .seriesCount = REGIMES},
-    };
-    jnaSheet sheet = {"Zero-restlength springs at 2.5 Hz on a hopping target", charts, 2, 1, 860, 320};
-    return jnaWriteSheet(path, &sheet, error);
+    *there = access(path, F_OK) == 0;
+    if (*there) {
+        jnaManifest manifest;
+        jnResult result = jnaReadManifest(path, &manifest, error);
+        if (result == jn_ok && strcmp(manifest.character, JNA_FIGURE_SOURCE) != 0) {
+            result = jnFail(error, jn_badArgument, "%s: is a workspace of another character; jounce build %s builds it",
+                folder, folder);
+        }
+        if (result == jn_ok) {
+            jnaDestroyManifest(&manifest);
+        }
+        return result;
+    }
+    jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
+    def.character = JNA_FIGURE_SOURCE;
+    def.adjust = Adjust;
+    def.user = (void*)size;
+    return jnaCreateWorkspace(folder, &def, NULL, error);
 }
 
-jnResult jncDrawRegimes(const char* path, jnError* error)
+// One number of an evaluation's row; false where there is none.
+static bool FindNumber(const json_t* rows, const char* method, const char* targets, const char* key, double* number)
 {
-    static Trace trace;
-    jnResult result = Simulate(&trace, error);
-    return result == jn_ok ? DrawTrace(path, &trace, error) : result;
+    size_t i;
+    const json_t* row;
+    json_array_foreach(rows, i, row)
+    {
+        const json_t* value = json_object_get(row, key);
+        const char *itsMethod = json_string_value(json_object_get(row, "method")),
+                   *itsTargets = json_string_value(json_object_get(row, "targets")),
+                   *timing = json_string_value(json_object_get(row, "timing"));
+        if (itsMethod != NULL && itsTargets != NULL && timing != NULL && strcmp(timing, "exact") == 0 &&
+            strcmp(itsMethod, method) == 0 && strcmp(itsTargets, targets) == 0 && json_is_number(value)) {
+            *number = json_number_value(value);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void PrintNumber(const json_t* rows, const char* method, const char* targets, const char* key, int digits)
+{
+    double number = 0;
+    if (FindNumber(rows, method, targets, key, &number)) {
+        printf(" %12.*f", digits, number);
+    } else {
+        printf(" %12s", "");
+    }
+}
+
+// What the motion that was never seen says about each way, from the evaluation's file.
+static void PrintTable(const char* folder)
+{
+    static const struct {
+        const char *method, *targets, *name;
+    } rows[] = {{"skinned", "skinned", "skinned"}, {"network", "network", "network"},
+        {"springs_on_skinned", "skinned", "springs on skinned"}, {"uniform", "network", "one spring for all"},
+        {"vertex", "network", "a spring per vertex"}, {"modal_physical", "network", "modes, not learned"},
+        {"modal", "network", "modes, learned"}, {"modal+vertex", "network", "modes and vertices"}};
+    char path[4096];
+    int length = snprintf(path, sizeof(path), "%s/evaluation/evaluation.json", folder);
+    json_t* root = length > 0 && (size_t)length < sizeof(path) ? json_load_file(path, 0, NULL) : NULL;
+    const json_t* unseen = json_object_get(json_object_get(root, "unseen"), "rows");
+    printf("\nmotion that was never seen:     error, mm   captured share of what moves, soft flesh\n"
+           "                                                  on network  on simulated\n");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        double ignored;
+        if (!FindNumber(unseen, rows[i].method, rows[i].targets, "rms_mm", &ignored)) {
+            continue;
+        }
+        printf("  %-24s", rows[i].name);
+        PrintNumber(unseen, rows[i].method, rows[i].targets, "rms_mm", 2);
+        printf("           ");
+        if (i > 2) {
+            PrintNumber(unseen, rows[i].method, "network", "captured_soft", 3);
+            PrintNumber(unseen, rows[i].method, "quasistatic", "captured_soft", 3);
+        }
+        putchar('\n');
+    }
+    json_decref(root);
+}
+
+static int Run(const char* folder, bool quickly, int threads)
+{
+    jnError error = {0};
+    bool there = false;
+    if (Prepare(folder, quickly ? &quick : &whole, &there, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    printf("%s: %s\n", folder, there ? "goes on with what is there" : "the built-in figure, a workspace as any other");
+    jnaBuildDef def = jnaDefaultBuildDef();
+    def.threads = threads;
+    def.quickReport = quickly;
+    int code = jncRunBuild(folder, def, false);
+    if (code == JNC_DONE) {
+        PrintTable(folder);
+        printf("\nopen %s/%s\nsee it move: jounce view %s\n", folder, JNA_REPORT_NAME, folder);
+    }
+    return code;
 }
 
 int jncDemo(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce demo [DIR]",
-        .about = "Draws what springs do: DIR/springs.png, the three damping regimes on a hopping target, and "
-                 "DIR/fit.png, a\n"
-                 "spring learned from a motion with bad frames, before and after these are left out. DIR/figure.jounce "
-                 "is the\n"
-                 "built-in figure with springs, for jounce view.\n",
-        .example = "  jounce demo out\n",
+        .synopsis = "jounce demo [DIR] [--quick] [--threads N]",
+        .about =
+            "From nothing to moving flesh: makes DIR, a workspace of the built-in figure, and builds it. Its flesh\n"
+            "is simulated in poses and in motion, the network is trained, the springs are learned on jumping "
+            "jacks\n"
+            "and calisthenics alone and judged on shadow boxing, which they never saw. Ends with the table and\n"
+            "names the report. A few minutes on two cores; stopped or killed, the same command goes on.\n",
+        .example = "  jounce demo out && jounce view out\n",
     };
     const char* folder = "jounce-demo";
+    bool quickly = false;
+    long threads = 0;
     const jncOption options[] = {
         {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where it goes (default jounce-demo)"},
+        {.name = "--quick",
+            .kind = jnc_flag,
+            .value = &quickly,
+            .help = "everything far too coarse, in less than a minute, for tests"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .help = "at the same time (all cores); the bytes are the same",
+            .range = {1, 1024}},
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
-    if (code >= 0) {
-        return code;
-    }
-    static const struct {
-        const char* name;
-        const char* what;
-        jnResult (*make)(const char* path, jnError* error);
-    } products[] = {
-        {"springs.png", "springs in the three damping regimes", jncDrawRegimes},
-        {"fit.png", "a spring fitted with and without the bad frames", jncDrawRobustFit},
-        {"figure.jounce", "the built-in figure with springs set by hand", jncWriteFigure},
-    };
-    jnError error;
-    jnResult result = jncMakeFolder(folder, &error);
-    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]) && result == jn_ok; ++i) {
-        char path[4096];
-        int length = snprintf(path, sizeof(path), "%s/%s", folder, products[i].name);
-        if (length < 0 || (size_t)length >= sizeof(path)) {
-            result = jnFail(&error, jn_badArgument, "the name of the folder is too long");
-            break;
-        }
-        result = products[i].make(path, &error);
-        if (result == jn_ok) {
-            printf("%s: %s\n", path, products[i].what);
-        }
-    }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return code >= 0 ? code : Run(folder, quickly, (int)threads);
 }

@@ -144,6 +144,9 @@ static int ExportWorkspace(const Request* request)
     }
     printf("%d vertices, %d joints, %d clips written to %s\n", exported.vertexCount, exported.jointCount,
         exported.clipCount, request->output);
+    if (exported.fallback) {
+        printf("  note: %s\n", JNA_FALLBACK_NOTE);
+    }
     return JNC_DONE;
 }
 

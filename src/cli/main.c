@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const jncVerb verbs[] = {
+    {"demo", "the built-in figure: simulated, learned, measured, reported", jncDemo},
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
     {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
@@ -13,14 +14,16 @@ static const jncVerb verbs[] = {
     {"audit", "solve some poses in several ways and compare", jncAudit},
     {"train", "learn the network that turns skinning into flesh", jncTrain},
     {"fit", "learn the springs from simulated or imported motion", jncFit},
+    {"evaluate", "measure how near the character comes to its simulated motion", jncEvaluate},
+    {"report", "write the figures and tables of a workspace as one page", jncReport},
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
+    {"springs draw", "draw springs in the three damping regimes", jncSpringsDraw},
     {"export", "write the character file that the runtime plays", jncExport},
     {"info", "say what a character file holds and costs", jncInfo},
     {"bake", "write a clip's motion for other tools", jncBake},
     {"view", "show a character in motion in a browser", jncView},
     {"picture", "draw a character, still or in motion", jncPicture},
-    {"demo", "draw springs in the three damping regimes", jncDemo},
     {"bench", "measure speed against the limits of this machine", jncBench},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -82,7 +85,7 @@ int main(int argc, char** argv)
         }
     }
     if (strcmp(argv[0], "springs") == 0) {
-        return jncMisuse("springs needs one of run, fit");
+        return jncMisuse("springs needs one of run, fit, draw");
     }
     return jncMisuse("there is no verb '%s'; jounce --help lists them", argv[0]);
 }

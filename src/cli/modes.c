@@ -129,7 +129,7 @@ int jncModes(int argc, char** argv)
             .value = &settings.ratio,
             .given = &settings.ratioGiven,
             .argument = "R",
-            .help = "damping ratio of all (by the manifest: 0.15)",
+            .help = "damping ratio of all (by the manifest: as the flesh is damped)",
             .range = {0, 10}},
         {.name = "--picture", .kind = jnc_text, .value = &picture, .argument = "PNG", .help = "draw the first 16"},
         {.name = "--force", .kind = jnc_flag, .value = &force, .help = "find them again, even if up to date"},

@@ -19,11 +19,16 @@ static void OnInterrupt(int signal)
     interrupted = 1;
 }
 
-static double Now(void)
+double jncNow(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+bool jncInterrupted(void)
+{
+    return interrupted != 0;
 }
 
 jncProgress jncBeginProgress(const char* what)
@@ -31,13 +36,13 @@ jncProgress jncBeginProgress(const char* what)
     struct sigaction action = {.sa_handler = OnInterrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return (jncProgress){.what = what, .started = Now()};
+    return (jncProgress){.what = what, .started = jncNow()};
 }
 
 bool jncShowProgress(double share, void* user)
 {
     jncProgress* progress = user;
-    double now = Now();
+    double now = jncNow();
     if (isatty(STDERR_FILENO) && now - progress->shown > 0.1 && share > 0.0) {
         double left = (now - progress->started) * (1.0 - share) / share;
         fprintf(stderr, "\r%s: %3.0f %%, %d:%02d left ", progress->what, 100 * share, (int)left / 60, (int)left % 60);
@@ -49,7 +54,7 @@ bool jncShowProgress(double share, void* user)
 
 bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more)
 {
-    double now = Now(), rate = solved / (now - progress->started + 1e-9);
+    double now = jncNow(), rate = solved / (now - progress->started + 1e-9);
     if (isatty(STDERR_FILENO) && now - progress->shown > 0.25) {
         char left[32] = "";
         if (solved > 0) {

@@ -16,7 +16,7 @@ static const double MOST_FAILED = 0.01;
 /// What was asked for on the line.
 typedef struct Request {
     const char* workspace;
-    bool poses, dynamic, allClips, merge, force, json;
+    bool poses, dynamic, allClips, merge, force, json, firstGiven, framesGiven;
     long poseCount, first, frames, threads;
     jncList clips;
     int part, parts;
@@ -177,13 +177,40 @@ static jnResult RunMotions(Run* run, int count, const jnaClipRange* ranges, jnEr
     return result;
 }
 
+// The frames of each clip: those of the manifest, unless the line says otherwise. A clip of which the manifest wants
+// none is left out of --clips; one that was named is taken as a whole. Returns how many are left or -1 with an error.
+static int CutRanges(const Run* run, jnaClipRange* ranges, int count, jnError* error)
+{
+    const Request* r = run->request;
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        jnaClipRange range;
+        int all = jnaSimulation_Clip(run->simulation, ranges[i].clip)->frameCount;
+        if (jnaSimulation_Part(run->simulation, ranges[i].clip, &range, error) != jn_ok) {
+            return -1;
+        }
+        bool wanted = range.count > 0 || !r->allClips || r->framesGiven;
+        range.first = r->firstGiven ? (int)r->first : range.first;
+        int left = all - range.first;
+        if (r->framesGiven) {
+            range.count = (int)r->frames < left ? (int)r->frames : left;
+        } else if (range.count == 0 || range.count > left) {
+            range.count = left;
+        }
+        if (wanted) {
+            ranges[kept++] = range;
+        }
+    }
+    return kept;
+}
+
 // The clips that were asked for, each once. Returns their number or -1 with an error.
 static int ListClips(const Run* run, jnaClipRange* ranges, jnError* error)
 {
     const Request* r = run->request;
     int count = 0, known = jnaSimulation_ClipCount(run->simulation);
     for (int i = 0; r->allClips && i < known && count < JNC_MAX_REPEATS; ++i) {
-        ranges[count++] = (jnaClipRange){i, (int)r->first, 0};
+        ranges[count++].clip = i;
     }
     for (int i = 0; i < r->clips.count; ++i) {
         int clip = jnaSimulation_FindClip(run->simulation, r->clips.words[i]);
@@ -198,14 +225,10 @@ static int ListClips(const Run* run, jnaClipRange* ranges, jnError* error)
             return -1;
         }
         if (!twice) {
-            ranges[count++] = (jnaClipRange){clip, (int)r->first, 0};
+            ranges[count++].clip = clip;
         }
     }
-    for (int i = 0; i < count; ++i) {
-        int left = jnaSimulation_Clip(run->simulation, ranges[i].clip)->frameCount - (int)r->first;
-        ranges[i].count = r->frames > 0 && r->frames < left ? (int)r->frames : 0;
-    }
-    return count;
+    return CutRanges(run, ranges, count, error);
 }
 
 // The number of poses or frames and of failures, from the file that was written.
@@ -400,13 +423,15 @@ int jncSimulate(int argc, char** argv)
             .kind = jnc_integer,
             .value = &r.first,
             .argument = "FRAME",
-            .help = "frame of the clips to begin at (0)",
+            .help = "frame of the clips to begin at (manifest)",
+            .given = &r.firstGiven,
             .range = {0, 1e9}},
         {.name = "--frames",
             .kind = jnc_integer,
             .value = &r.frames,
             .argument = "N",
-            .help = "frames of each clip at most (all)",
+            .help = "frames of each clip at most (manifest)",
+            .given = &r.framesGiven,
             .range = {1, 1e9}},
         {.name = "--threads",
             .kind = jnc_integer,

@@ -205,13 +205,31 @@ static int Tell(
     return code;
 }
 
-static int Run(const char* workspace, const jnaVolumeDef* def, bool force, bool json)
+/// What the line says about the mesh; the rest is the manifest's.
+typedef struct Wish {
+    bool method, resolution; // given
+    jnaVolumeDef def;
+} Wish;
+
+static jnResult Choose(const char* workspace, const Wish* wish, jnaVolumeDef* def, jnError* error)
 {
+    jnResult result = jnaReadVolumeDef(workspace, def, error);
+    def->method = wish->method ? wish->def.method : def->method;
+    def->edge = wish->resolution ? wish->def.edge : def->edge;
+    def->nodes = wish->resolution ? wish->def.nodes : def->nodes;
+    def->keepInner = wish->def.keepInner;
+    return result;
+}
+
+static int Run(const char* workspace, const Wish* wish, bool force, bool json)
+{
+    jnaVolumeDef def;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaVolumeReport report;
     jnaVolume volume = {0};
-    jnResult result = jnaUpdateVolume(workspace, def, force, NULL, &report, &notes, &error);
+    jnResult result = Choose(workspace, wish, &def, &error);
+    result = result == jn_ok ? jnaUpdateVolume(workspace, &def, force, NULL, &report, &notes, &error) : result;
     result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
     int code = result == jn_ok ? Tell(workspace, &volume, &report, &notes, json) : jncFail(&error);
     jnaDestroyNotes(&notes);
@@ -230,12 +248,13 @@ int jncTetrahedralize(int argc, char** argv)
         "it. auto tries tetgen first and says why where it does not. Small closed parts inside others (eyeballs, "
         "teeth) are\n"
         "left out and carried by skinning, unless --keep-inner is given.\n"
+        "Settings that are not given are those of the manifest's section volume, which jounce build takes alone.\n"
         "Then it carries the skin's weights inside, places the bones and materials of the manifest, draws the bones "
         "to\n"
         "volume/bones.png, and counts the tetrahedra that skinning alone inverts over the clips.\n",
         "  jounce tetrahedralize hero --method lattice --edge 0.02\n"};
     const char* workspace = NULL;
-    jnaVolumeDef def = jnaDefaultVolumeDef();
+    Wish wish = {.def = jnaDefaultVolumeDef()};
     int method = 0;
     long nodes = 0;
     bool json = false, force = false, edgeGiven = false, nodesGiven = false;
@@ -248,13 +267,14 @@ int jncTetrahedralize(int argc, char** argv)
             .kind = jnc_choice,
             .value = &method,
             .argument = "METHOD",
-            .help = "auto, tetgen or lattice (auto)",
+            .help = "auto, tetgen or lattice (the manifest's)",
+            .given = &wish.method,
             .choices = "auto|tetgen|lattice"},
         {.name = "--edge",
             .kind = jnc_number,
-            .value = &def.edge,
+            .value = &wish.def.edge,
             .argument = "M",
-            .help = "edge length aimed at inside, metres",
+            .help = "edge length aimed at inside, metres (the manifest's)",
             .given = &edgeGiven},
         {.name = "--nodes",
             .kind = jnc_integer,
@@ -262,7 +282,10 @@ int jncTetrahedralize(int argc, char** argv)
             .argument = "N",
             .help = "number of nodes aimed at",
             .given = &nodesGiven},
-        {.name = "--keep-inner", .kind = jnc_flag, .value = &def.keepInner, .help = "mesh small inner parts as well"},
+        {.name = "--keep-inner",
+            .kind = jnc_flag,
+            .value = &wish.def.keepInner,
+            .help = "mesh small inner parts as well"},
         {.name = "--force", .kind = jnc_flag, .value = &force, .help = "make it again, even if up to date"},
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"}, {0}};
     int code = jncParse(argc, argv, &usage, options);
@@ -272,13 +295,14 @@ int jncTetrahedralize(int argc, char** argv)
     if (edgeGiven && nodesGiven) {
         return jncMisuse("--edge and --nodes both set the resolution; give one");
     }
-    if (edgeGiven && !(def.edge > 0 && def.edge < 1e6)) {
-        return jncMisuse("--edge: %g is not a length in metres", def.edge);
+    if (edgeGiven && !(wish.def.edge > 0 && wish.def.edge < 1e6)) {
+        return jncMisuse("--edge: %g is not a length in metres", wish.def.edge);
     }
     if (nodesGiven && !(nodes >= 10 && nodes <= 10000000)) {
         return jncMisuse("--nodes: %ld is not between 10 and 10000000", nodes);
     }
-    def.method = (jnaVolumeMethod)method;
-    def.nodes = (int)nodes;
-    return Run(workspace, &def, force, json);
+    wish.def.method = (jnaVolumeMethod)method;
+    wish.def.nodes = (int)nodes;
+    wish.resolution = edgeGiven || nodesGiven;
+    return Run(workspace, &wish, force, json);
 }

@@ -109,7 +109,7 @@ int jncTrain(int argc, char** argv)
     const char* workspace = NULL;
     int kind = 0;
     long epochs = 0, threads = 0, seed = 1, map = 128;
-    bool json = false, force = false, kindGiven = false;
+    bool json = false, force = false, kindGiven = false, epochsGiven = false;
     const jncOption options[] = {
         {.name = "WORKSPACE",
             .kind = jnc_text,
@@ -126,7 +126,8 @@ int jncTrain(int argc, char** argv)
             .kind = jnc_integer,
             .value = &epochs,
             .argument = "N",
-            .help = "passes over the poses (default: by their number)"},
+            .given = &epochsGiven,
+            .help = "passes over the poses (default: the manifest's, or by their number)"},
         {.name = "--map",
             .kind = jnc_integer,
             .value = &map,
@@ -164,6 +165,7 @@ int jncTrain(int argc, char** argv)
         return jncFail(&error);
     }
     jnaNetworkKind wanted = kindGiven ? (jnaNetworkKind)kind : manifest.network.kind;
+    epochs = epochsGiven ? epochs : (long)manifest.network.epochs;
     jnaDestroyManifest(&manifest);
     if (wanted == jna_networkNone) {
         return jncMisuse("the manifest says network none; give --network pca or cnn, or change it");

@@ -108,6 +108,9 @@ static inline void jnPackField(const float* field, int start, int first, int end
 
 // character_step.c
 void jnRestMaskedSprings(jnCharacter* character);
+// A step on targets given from outside, [springCount][3] in the asset's order, for measuring; the pose only turns the
+// frames of the modes. Positions of the springs come to `positions`; the tail is left alone.
+void jnStepOnTargets(jnCharacter* character, const jnCharacterInput* input, const float* targets);
 
 // character_modes.c
 typedef void jnTakePose(jnCharacter* character, const jnPose* pose);

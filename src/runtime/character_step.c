@@ -182,6 +182,22 @@ void jnCharacter_Step(jnCharacter* c, const jnCharacterInput* input, const jnCha
     DeliverAll(c, output, true);
 }
 
+void jnStepOnTargets(jnCharacter* c, const jnCharacterInput* in, const float* targets)
+{
+    if (c->springs == NULL) {
+        return;
+    }
+    jnSpringsOutput own = OwnOutput(c, NULL);
+    uint32_t steps = c->springs->clock.steps;
+    bool direct = c->modes == NULL || !jnVerticesRest(c);
+    TakePose(c, &in->pose);
+    jnSprings_Step(c->springs, &(jnSpringsInput){.h = in->h, .targets = targets}, direct ? &own : NULL);
+    if (c->modes != NULL) {
+        jnStepModes(c, c->springs->clock.steps != steps && !c->springs->restarted);
+        jnShowModes(c, 1.0, &own);
+    }
+}
+
 void jnCharacter_Reset(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
 {
     jnCharacterInput first = *input;

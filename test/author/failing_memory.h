@@ -16,7 +16,7 @@ static long countdown = -1;
 // Only allocations of this program and the libraries linked into it count; METIS ends the process when it gets none.
 static bool onlyOurs __attribute__((unused));
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
 
 static inline void NeedFailures(void)
 {

@@ -4,6 +4,7 @@
 #include "small_gltf.h"
 
 #include "jounce-author/asset_writer.h"
+#include "jounce-author/build.h"
 #include "jounce-author/hand_springs.h"
 #include "jounce-author/workspace.h"
 #include "jounce/spring_functions.h"
@@ -17,6 +18,14 @@ static const char* Path(const char* name)
     static char path[600];
     snprintf(path, sizeof(path), "%s/attributes_%ld/%s", JN_BINARY_DIR, (long)getpid(), name);
     return path;
+}
+
+// Without poses and motion, whatever the manifest wants.
+static jnResult Build(const char* workspace, jnaNotes* notes, jnError* error)
+{
+    jnaBuildDef def = jnaDefaultBuildDef();
+    def.until = jna_buildModes;
+    return jnaBuildWorkspace(workspace, &def, notes, error);
 }
 
 static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
@@ -115,7 +124,7 @@ static void ExpectHertz(const double expected[RINGS])
 {
     jnError error = {0};
     jnaAssetFile file;
-    if (jnaBuildWorkspace(Path(""), NULL, &error) != jn_ok) {
+    if (Build(Path(""), NULL, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     assert_int_equal(jnaOpenAsset(Path(JNA_ASSET_NAME), &file, &error), jn_ok);
@@ -149,7 +158,7 @@ static void AChangedAttributeIsBuiltAgain(void** state)
     jnaNotes notes = {0};
     jnError error = {0};
     MakeWorkspace("springs: {mode: attribute, attribute: COLOR_0.r, hertz: 2, damping_ratio: 0.1}\n");
-    assert_int_equal(jnaBuildWorkspace(Path(""), NULL, &error), jn_ok);
+    assert_int_equal(Build(Path(""), NULL, &error), jn_ok);
     char text[8192], *at;
     FILE* file = fopen(Path("manifest.yaml"), "r");
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
@@ -160,7 +169,7 @@ static void AChangedAttributeIsBuiltAgain(void** state)
     file = fopen(Path("manifest.yaml"), "w");
     fputs(text, file);
     fclose(file);
-    assert_int_equal(jnaBuildWorkspace(Path(""), &notes, &error), jn_ok);
+    assert_int_equal(Build(Path(""), &notes, &error), jn_ok);
     bool again = false;
     for (int i = 0; i < notes.count; ++i) {
         again = again || strstr(notes.lines[i], "export: done") != NULL;
@@ -173,7 +182,7 @@ static void ExpectRefusal(const char* springs, const char* words)
 {
     jnError error = {0};
     MakeWorkspace(springs);
-    assert_int_equal(jnaBuildWorkspace(Path(""), NULL, &error), jn_badData);
+    assert_int_equal(Build(Path(""), NULL, &error), jn_badData);
     if (strstr(error.message, words) == NULL) {
         fail_msg("'%s' does not say '%s'", error.message, words);
     }

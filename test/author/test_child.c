@@ -178,7 +178,7 @@ static void ACrashIsItsOwn(void** state)
 static void MemoryIsLimited(void** state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef JN_SANITIZED
     skip();
 #endif
     jnaChildDef def = Def(Hunger, NULL);

@@ -11,7 +11,7 @@ enum { STRIDE = 10 }; // of the depths that are compared
 // The plainest search takes minutes under the sanitizers, and the same code runs over small volumes in test_contact.c.
 static void NeedSpeed(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
     print_message("skipped: too slow under the sanitizers\n");
     skip();
 #endif

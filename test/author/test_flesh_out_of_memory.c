@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
 
 static void NothingToDo(void** state)
 {

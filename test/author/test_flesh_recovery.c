@@ -116,7 +116,7 @@ static void ScrambledFleshOfFixedVolumeIsUntangled(void** state)
 
 int main(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
     return 0;
 #endif
     const struct CMUnitTest tests[] = {

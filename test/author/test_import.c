@@ -408,7 +408,7 @@ static void TimeAndMemoryAreLimited(void** state)
     options.timeLimit = 1e-5;
     assert_int_not_equal(jnaImportCharacter(path, &options, &character, &clips, NULL, NULL, &error), jn_ok);
     assert_non_null(strstr(error.message, "took longer"));
-#ifndef __SANITIZE_ADDRESS__
+#ifndef JN_SANITIZED
     // 64 MiB of nothing: too much for a process that may have 16.
     char large[512];
     snprintf(large, sizeof(large), "%s/large_%ld.gltf", JN_BINARY_DIR, (long)getpid());

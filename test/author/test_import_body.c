@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 // All frames; under the sanitizer, which is ten times slower, one in 16.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
 enum { FRAME_STEP = 16 };
 #else
 enum { FRAME_STEP = 1 };

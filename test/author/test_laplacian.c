@@ -222,6 +222,44 @@ static void ThreadsChangeNoByte(void** state)
     DestroyTestVolume(&test);
 }
 
+// METIS draws from the one rand() of the process: made at the same time, Laplacians must still be what they are alone.
+static void MadeTogetherIsAsMadeAlone(void** state)
+{
+    (void)state;
+    enum { TOGETHER = 8 };
+    TestVolume test = MakeBlock(14, 12, 12, size, 0.15, 2);
+    uint8_t* held = HoldBoundary(&test);
+    size_t n = (size_t)test.volume.nodeCount;
+    double* values = malloc((TOGETHER + 1) * n * sizeof(double));
+    for (int i = 0; i <= TOGETHER; ++i) {
+        for (size_t j = 0; j < n; ++j) {
+            values[(size_t)i * n + j] = Linear(test.volume.nodes + 3 * j);
+        }
+    }
+    jnResult results[TOGETHER];
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+    for (int i = 0; i < TOGETHER; ++i) {
+        jnaLaplacianDef def = DefOf(&test.volume, held);
+        jnaLaplacian* laplacian = NULL;
+        results[i] = jnaCreateLaplacian(&def, &laplacian, NULL);
+        results[i] =
+            results[i] == jn_ok ? jnaLaplacian_Solve(laplacian, 1, NULL, values + (size_t)i * n, NULL) : results[i];
+        jnaDestroyLaplacian(laplacian);
+    }
+    jnaLaplacianDef def = DefOf(&test.volume, held);
+    jnaLaplacian* laplacian = NULL;
+    assert_int_equal(jnaCreateLaplacian(&def, &laplacian, NULL), jn_ok);
+    assert_int_equal(jnaLaplacian_Solve(laplacian, 1, NULL, values + TOGETHER * n, NULL), jn_ok);
+    jnaDestroyLaplacian(laplacian);
+    for (int i = 0; i < TOGETHER; ++i) {
+        assert_int_equal(results[i], jn_ok);
+        assert_memory_equal(values + (size_t)i * n, values + TOGETHER * n, n * sizeof(double));
+    }
+    free(values);
+    free(held);
+    DestroyTestVolume(&test);
+}
+
 // The share of time is told, not judged: other work may share the machine.
 static void TheBodyIsFactoredAndSolved(void** state)
 {
@@ -282,6 +320,7 @@ int main(void)
         cmocka_unit_test(TiedPointsCarryALinearField),
         cmocka_unit_test(ALoosePieceIsRefused),
         cmocka_unit_test(ThreadsChangeNoByte),
+        cmocka_unit_test(MadeTogetherIsAsMadeAlone),
         cmocka_unit_test(TheBodyIsFactoredAndSolved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/bake.h"
-#include "jounce-author/workspace.h"
+#include "jounce-author/build.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -16,6 +16,14 @@ static const char* Workspace(void)
     static char path[512];
     snprintf(path, sizeof(path), "%s/play_%ld", JN_BINARY_DIR, (long)getpid());
     return path;
+}
+
+// Without poses and motion, whatever the manifest wants.
+static jnResult Build(const char* workspace, jnaNotes* notes, jnError* error)
+{
+    jnaBuildDef def = jnaDefaultBuildDef();
+    def.until = jna_buildModes;
+    return jnaBuildWorkspace(workspace, &def, notes, error);
 }
 
 static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
@@ -82,8 +90,8 @@ static int PlayModel(const char* path)
     def.character = path;
     nftw(Workspace(), RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
     snprintf(assetPath, sizeof(assetPath), "%s/%s", Workspace(), JNA_ASSET_NAME);
-    if (jnaCreateWorkspace(Workspace(), &def, NULL, &error) != jn_ok ||
-        jnaBuildWorkspace(Workspace(), NULL, &error) != jn_ok || jnaOpenAsset(assetPath, &file, &error) != jn_ok) {
+    if (jnaCreateWorkspace(Workspace(), &def, NULL, &error) != jn_ok || Build(Workspace(), NULL, &error) != jn_ok ||
+        jnaOpenAsset(assetPath, &file, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     int clips = file.asset->clipCount;

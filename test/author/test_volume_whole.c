@@ -7,7 +7,7 @@ static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
 
 // Fewer than by default, to be quick; the share of volume that a lattice may miss grows with its spacing. Under the
 // sanitizer, which is ten times slower, the smallest character stands for all.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
 enum { LATTICE_NODES = 1200, SMALL_ONLY = true };
 static const double LATTICE_VOLUME = 0.1;
 #else

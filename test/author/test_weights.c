@@ -278,7 +278,7 @@ static void AnotherSurfacesVolumeIsRefused(void** state)
 }
 
 // Under the sanitizer, which is ten times slower, fewer frames.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JN_SANITIZED
 enum { EVERY = 20 };
 #else
 enum { EVERY = 4 };

@@ -57,13 +57,13 @@ static void ModesAreToldAndKept(void** state)
 static void ABuildOnModesPlays(void** state)
 {
     (void)state;
-    Outcome outcome = RunJounce("build ws");
+    Outcome outcome = RunJounce("build ws --until modes");
     if (outcome.code != 0) {
         fail_msg("exit %d: %s", outcome.code, outcome.error);
     }
     assert_non_null(strstr(outcome.out, "volume: done"));
     assert_non_null(strstr(outcome.out, "modes: done"));
-    outcome = RunJounce("build ws");
+    outcome = RunJounce("build ws --until modes");
     assert_non_null(strstr(outcome.out, "modes: up to date"));
     assert_non_null(strstr(outcome.out, "export: up to date"));
     outcome = RunJounce("info ws/character.jounce --json");

@@ -224,10 +224,10 @@ static void WrongUsageIsTold(void** state)
     assert_non_null(strstr(help.out, "example:"));
 }
 
-static void TheDemoDrawsItsPictures(void** state)
+static void SpringsAreDrawn(void** state)
 {
     (void)state;
-    Outcome outcome = RunJounce("demo pictures");
+    Outcome outcome = RunJounce("springs draw pictures");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.out, "pictures/springs.png"));
     char head[9];
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(BadInputIsOneClearLineAndLeavesNothing),
         cmocka_unit_test(AFullDiskIsToldAndLeavesNothing),
         cmocka_unit_test(WrongUsageIsTold),
-        cmocka_unit_test(TheDemoDrawsItsPictures),
+        cmocka_unit_test(SpringsAreDrawn),
     };
     return cmocka_run_group_tests(tests, Prepare, LeaveScratchFolder);
 }

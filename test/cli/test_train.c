@@ -69,7 +69,7 @@ static void ANetworkIsTrainedExportedAndPlayed(void** state)
     assert_false(FileExists("w/network/checkpoint"));
     outcome = RunJounce("train w --epochs 40");
     assert_non_null(strstr(outcome.out, "up to date"));
-    assert_int_equal(RunJounce("build w").code, 0);
+    assert_int_equal(RunJounce("build w --until modes").code, 0);
     outcome = RunJounce("info w/character.jounce --json");
     json_t* info = json_loads(outcome.out, 0, NULL);
     const json_t* network = json_object_get(info, "network");
@@ -83,7 +83,7 @@ static void ANetworkIsTrainedExportedAndPlayed(void** state)
     assert_int_not_equal(system("cmp -s s.npy t.npy"), 0);
     // Without a network in the manifest, the target is the skinned surface again.
     Edit("kind: pca", "kind: none");
-    assert_int_equal(RunJounce("build w").code, 0);
+    assert_int_equal(RunJounce("build w --until modes").code, 0);
     assert_int_equal(RunJounce("bake w/character.jounce --clip wave_top --stage target -o t.npy").code, 0);
     assert_int_equal(system("cmp -s s.npy t.npy"), 0);
     ExpectFailure("train w", 2, "none", "--network");

@@ -25,7 +25,7 @@ async function keep(name, on = page) {
 }
 
 before(async () => {
-  jounce('demo', folder);
+  jounce('springs', 'draw', folder);
   [browser, server] = await Promise.all([launch(), serve(path.join(folder, 'figure.jounce'))]);
   ({ page, problems } = await open(browser, server.address));
 });
@@ -233,7 +233,7 @@ test('a click shows the curves of a vertex', async () => {
 test('with a workspace the curves show the simulation', async () => {
   jounce('bake', path.join(folder, 'figure.jounce'), '--clip', 'run', '-o', path.join(folder, 'run.npy'));
   jounce('new', path.join(folder, 'ws'), '--figure', '--motion', `run=${path.join(folder, 'run.npy')}`);
-  jounce('build', path.join(folder, 'ws'));
+  jounce('build', path.join(folder, 'ws'), '--until', 'modes');
   const other = await serve(path.join(folder, 'ws'));
   const view = await open(browser, other.address);
   await ready(view.page);

@@ -21,6 +21,8 @@ static const double spreads[NUMBERS] = {0.4, 0.8, 0.4};
 static const double strengths[STRENGTHS] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
 // Metres: motion below this has nothing to say against the prior.
 #define LEAST_AMPLITUDE 1e-4
+// A descent ends where an iteration lowers the loss by less than this share.
+#define ENOUGH 1e-5
 // No number goes farther than this factor from its start.
 #define FARTHEST 3.0
 
@@ -31,6 +33,9 @@ typedef struct Data {
     double* weights;        // [frames][modes], 0 where left out
     double* amplitudes;     // [frames][modes], of the last run
     double* velocities;     // [frames][modes], the same
+    jnaModalTurns turns;
+    double* overlaps; // [frames][modes], sum over vertices of shape . layer, in the skinned frames
+    double* layers;   // [frames], sum over vertices of |layer|^2
 } Data;
 
 typedef struct Work {
@@ -43,7 +48,9 @@ typedef struct Work {
     double* damping; // [modes], Marquardt's
     double* loss;    // [modes]
     double* kept;    // [modes], loss of theta
-    double scale;    // mean square amplitude over modes, summed over frames
+    double* size;    // [modes], sum over vertices of |shape|^2: what an amplitude of 1 means to the surface
+    double* gram;    // [modes][modes], sum over vertices of shape . shape
+    double scale;    // mean over modes of size times square amplitude, summed over frames
     int iterations;
 } Work;
 
@@ -64,21 +71,43 @@ static void ReleaseWork(Work* w)
 {
     for (int s = 0; w->data != NULL && s < w->def->sequenceCount; ++s) {
         free(w->data[s].starts);
+        jnaDestroyModalTurns(&w->data[s].turns);
     }
+    free(w->gram);
     free(w->data);
     free(w->theta);
     free(w->modes.stiffness);
+}
+
+// Sizes of the shapes and how alike they are.
+static void FindGram(Work* w)
+{
+    const jnaModes* m = w->def->modes;
+    size_t width = 3 * (size_t)m->vertexCount;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t k = 0; k < w->count; ++k) {
+        for (size_t l = 0; l <= k; ++l) {
+            const float *a = m->shapes + k * width, *b = m->shapes + l * width;
+            double sum = 0;
+            for (size_t i = 0; i < width; ++i) {
+                sum += (double)a[i] * (double)b[i];
+            }
+            w->gram[k * w->count + l] = w->gram[l * w->count + k] = sum;
+        }
+        w->size[k] = w->gram[k * w->count + k];
+    }
 }
 
 static jnResult Prepare(Work* w, jnError* error)
 {
     size_t n = w->count;
     w->data = calloc((size_t)w->def->sequenceCount, sizeof(Data));
-    w->theta = calloc(n * (2 * NUMBERS + 3) + 1, sizeof(double));
+    w->theta = calloc(n * (2 * NUMBERS + 4) + 1, sizeof(double));
+    w->gram = calloc(n * n + 1, sizeof(double));
     double* numbers = malloc((3 * n + 1) * sizeof(double));
     w->modes = *w->def->modes;
     w->modes.stiffness = numbers;
-    if (w->data == NULL || w->theta == NULL || numbers == NULL) {
+    if (w->data == NULL || w->theta == NULL || w->gram == NULL || numbers == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", n);
     }
     w->modes.damping = numbers + n;
@@ -87,12 +116,14 @@ static jnResult Prepare(Work* w, jnError* error)
     w->damping = w->trial + NUMBERS * n;
     w->loss = w->damping + n;
     w->kept = w->loss + n;
+    w->size = w->kept + n;
+    FindGram(w);
     jnResult result = jn_ok;
     for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
         Data* d = &w->data[s];
         d->sequence = &w->def->sequences[s];
         size_t size = (size_t)d->sequence->frameCount * n;
-        d->starts = calloc(6 * size + 1, sizeof(double));
+        d->starts = calloc(7 * size + (size_t)d->sequence->frameCount + 1, sizeof(double));
         if (d->starts == NULL) {
             return jnFail(error, jn_outOfMemory, "out of memory to fit %d frames", d->sequence->frameCount);
         }
@@ -101,12 +132,16 @@ static jnResult Prepare(Work* w, jnError* error)
         d->weights = d->observed + size;
         d->amplitudes = d->weights + size;
         d->velocities = d->amplitudes + size;
+        d->overlaps = d->velocities + size;
+        d->layers = d->overlaps + size;
         result = jnaModes_Force(w->def->modes, d->sequence, d->starts, d->rates, error);
         result = result == jn_ok ? jnaModes_Observe(w->def->modes, w->def->character, d->sequence, d->observed, error)
                                  : result;
-        w->scale += LEAST_AMPLITUDE * LEAST_AMPLITUDE * d->sequence->frameCount;
+        result = result == jn_ok ? jnaModes_FindTurns(w->def->modes, d->sequence, &d->turns, error) : result;
+        result = result == jn_ok ? jnaModes_Overlap(w->def->modes, d->sequence, d->overlaps, d->layers, error) : result;
         for (size_t i = 0; i < size; ++i) {
-            w->scale += d->observed[i] * d->observed[i] / (double)(n > 0 ? n : 1);
+            double least = LEAST_AMPLITUDE * LEAST_AMPLITUDE, square = d->observed[i] * d->observed[i];
+            w->scale += w->size[i % n] * (least + square) / (double)n;
         }
     }
     return result;
@@ -139,10 +174,11 @@ static jnResult Run(Work* w, const double* theta, double strength, double* loss,
     memset(loss, 0, w->count * sizeof(double));
     for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
         Data* d = &w->data[s];
-        result = jnaModes_Run(&w->modes, d->sequence, d->starts, d->rates, d->amplitudes, d->velocities, error);
+        result = jnaModes_RunTurned(
+            &w->modes, d->sequence, &d->turns, d->starts, d->rates, d->amplitudes, d->velocities, error);
         for (size_t i = 0; i < (size_t)d->sequence->frameCount * w->count; ++i) {
             double residual = d->amplitudes[i] - d->observed[i];
-            loss[i % w->count] += d->weights[i] * residual * residual;
+            loss[i % w->count] += w->size[i % w->count] * d->weights[i] * residual * residual;
         }
     }
     for (size_t k = 0; k < w->count; ++k) {
@@ -179,11 +215,12 @@ static void FindNormal(const Work* w, size_t k, double matrix[NUMBERS][NUMBERS],
             memcpy(dz, nextZ, sizeof(dz));
             memcpy(dv, nextV, sizeof(dv));
             size_t next = at + w->count;
-            double residual = d->weights[next] * (d->amplitudes[next] - d->observed[next]);
+            double weight = w->size[k] * d->weights[next];
+            double residual = weight * (d->amplitudes[next] - d->observed[next]);
             for (int i = 0; i < NUMBERS; ++i) {
                 gradient[i] += residual * dz[i];
                 for (int l = 0; l < NUMBERS; ++l) {
-                    matrix[i][l] += d->weights[next] * dz[i] * dz[l];
+                    matrix[i][l] += weight * dz[i] * dz[l];
                 }
             }
         }
@@ -252,7 +289,7 @@ static jnResult Descend(Work* w, double strength, jnError* error)
             Propose(w, k, strength);
         }
         w->iterations++;
-        if (i > 2 && before - total < 1e-7 * total) {
+        if (i > 2 && before - total < ENOUGH * total) {
             break;
         }
         before = total;
@@ -335,21 +372,34 @@ static jnResult Fit(Work* w, double strength, jnError* error)
     return result;
 }
 
+// Sums over the vertices of one frame: of the layer's square, and of what amplitudes leave of it.
+static double Leave(const Work* w, const Data* d, int frame)
+{
+    const double *z = d->amplitudes + (size_t)frame * w->count, *o = d->overlaps + (size_t)frame * w->count;
+    double sum = d->layers[frame];
+    for (size_t k = 0; k < w->count; ++k) {
+        double row = 0;
+        for (size_t l = 0; l < w->count; ++l) {
+            row += w->gram[k * w->count + l] * z[l];
+        }
+        sum += z[k] * (row - 2 * o[k]);
+    }
+    return sum;
+}
+
 // Share captured at theta over the frames from `share` of each sequence on.
 static jnResult Capture(Work* w, const double* theta, double share, double* captured, jnError* error)
 {
-    double kept = 0, frames = 0;
+    double left = 0, layer = 0;
     jnResult result = Run(w, theta, 0, w->loss, error);
     for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
         const Data* d = &w->data[s];
-        int first = (int)ceil(share * d->sequence->frameCount), count = d->sequence->frameCount - first;
-        double part = jnaModes_Captured(&w->modes, d->sequence, d->amplitudes, first, d->sequence->frameCount, NULL);
-        if (isfinite(part)) {
-            kept += part * count;
-            frames += count;
+        for (int n = (int)ceil(share * d->sequence->frameCount); n < d->sequence->frameCount; ++n) {
+            left += Leave(w, d, n);
+            layer += d->layers[n];
         }
     }
-    *captured = frames > 0 ? kept / frames : (double)NAN;
+    *captured = layer > 0 ? 1 - left / layer : (double)NAN;
     return result;
 }
 

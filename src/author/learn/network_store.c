@@ -322,7 +322,7 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
             s->inputs[count++] = s->motions[i];
         }
     }
-    s->stage = (jnaStage){"train", count, s->inputs, s->settings, 2, outputs};
+    s->stage = (jnaStage){"train", count, s->inputs, s->settings, 2, outputs, 0};
 }
 
 static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrainDef* def, jnaNetworkReport* report,
@@ -355,6 +355,19 @@ static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrai
     return result;
 }
 
+jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
+    char* reason, jnError* error)
+{
+    TrainStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    DescribeStage(workspace, manifest, def, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, stale, reason, error);
+    free(stage);
+    return result;
+}
+
 jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
     jnaNetworkReport* report, jnaNotes* notes, jnError* error)
 {
@@ -375,8 +388,10 @@ jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool f
         result = jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error);
     }
     if (result == jn_ok && (stale || force)) {
+        double started = jnaWallClock();
         *made = true;
         result = Train(workspace, &manifest, def, report, notes, error);
+        stage->stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
     }
     free(stage);

@@ -1,45 +1,50 @@
-// The springs of a workspace, learned from its clips and played on all of them.
+// The springs of a workspace, every layer of them, learned from its clips and played on all of them.
 //
-// Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs are fitted on
-// the clips marked `train`, then every clip that has motion is played with them in exact timing, and the share of its
-// layer that they capture is told, for those seen and for those not.
+// Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
+// are fitted to it; modes are fitted to it; springs per vertex are fitted to what the modes leave. Springs on skinning
+// and one spring for all are fitted beside, for comparison.
 #include "jounce-author/workspace_fit.h"
 
-#include "jounce-author/workspace.h"
-#include "jounce/springs.h"
+#include "jounce-author/modal_fit.h"
 
 #include "internal.h"
+#include "judge.h"
+#include "learned.h"
+#include "takes.h"
 #include "workspace/workspace_internal.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-// Share of the vertices that count as soft: those that move most against their targets in the clips learned from.
-static const double SOFT_SHARE = 0.1;
+// Vertices that the one spring for all is learned from, spread evenly.
+enum { UNIFORM_VERTICES = 256 };
 
-// One clip with motion.
-typedef struct Take {
-    int clip; // of the manifest
-    jnaSequence sequence;
-    float* skinned; // where the targets are made here
-} Take;
+// One clip to learn from.
+typedef struct Lesson {
+    int take;
+    jnaArray targets;
+    jnaTakeFrames frames;
+    float* motion; // a copy, where the file's is not float32
+    float* rest;   // what the modes leave
+    jnaModalSequence modal;
+} Lesson;
 
 typedef struct Work {
-    const char* workspace;
-    jnaManifest manifest;
-    jnaCharacter character;
-    jnaClip* clips; // [manifest.clipCount]
-    int takeCount, trainCount;
-    Take* takes; // [manifest.clipCount], those to train on first
+    const jnaWorkspaceFitDef* def;
+    jnaTakes takes;
+    jnaFitTargets kind;
+    int lessonCount;
+    Lesson* lessons; // [takes.trainCount]
+    jnaLearned learned;
+    jnaModes fitted;  // the modes as learned, numbers owned
+    int64_t* dropped; // [lessonCount], vertices times frames that the springs per vertex left out
+    jnaModalFit modal;
 } Work;
 
 jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void)
 {
-    return (jnaWorkspaceFitDef){.drop = 0.1};
+    return (jnaWorkspaceFitDef){.targets = jna_targetsAuto, .drop = 0.1};
 }
 
 void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit)
@@ -50,301 +55,378 @@ void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit)
 
 static void DestroyWork(Work* w)
 {
-    for (int i = 0; w->takes != NULL && i < w->takeCount; ++i) {
-        jnaCloseArray(&w->takes[i].sequence.dynamics);
-        if (w->takes[i].skinned == NULL) {
-            jnaCloseArray(&w->takes[i].sequence.targets);
-        }
-        free(w->takes[i].skinned);
+    for (int i = 0; w->lessons != NULL && i < w->lessonCount; ++i) {
+        jnaCloseTargets(&w->lessons[i].targets);
+        jnaDestroyTakeFrames(&w->lessons[i].frames);
+        free(w->lessons[i].motion);
+        free(w->lessons[i].rest);
     }
-    for (int i = 0; w->clips != NULL && i < w->manifest.clipCount; ++i) {
-        jnaDestroyClip(&w->clips[i]);
-    }
-    free(w->takes);
-    free(w->clips);
-    jnaDestroyCharacter(&w->character);
-    jnaDestroyManifest(&w->manifest);
+    free(w->lessons);
+    free(w->dropped);
+    free(w->fitted.stiffness);
+    jnaDestroyModalFit(&w->modal);
+    jnaDestroyLearned(&w->learned);
+    jnaCloseTakes(&w->takes);
 }
 
-static jnResult Load(Work* w, jnError* error)
+// What the springs are learned on, where nobody said.
+static jnaFitTargets ChooseTargets(const jnaTakes* t, jnaFitTargets asked)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(w->workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &w->manifest, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(w->workspace, &w->character, error) : result;
+    static const jnaFitTargets order[] = {jna_targetsQuasistatic, jna_targetsNetwork, jna_targetsSkinned};
+    for (int i = 0; asked == jna_targetsAuto && i < 3; ++i) {
+        bool all = true;
+        for (int k = 0; k < t->trainCount; ++k) {
+            all = all && jnaTakes_Has(t, k, order[i]);
+        }
+        asked = all ? order[i] : asked;
+    }
+    return asked;
+}
+
+static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
+{
+    const jnaTakes* t = &w->takes;
+    jnResult result = jnaTakes_NeedTraining(t, error);
     if (result != jn_ok) {
         return result;
     }
-    w->clips = calloc((size_t)w->manifest.clipCount + 1, sizeof(*w->clips));
-    w->takes = calloc((size_t)w->manifest.clipCount + 1, sizeof(*w->takes));
-    if (w->clips == NULL || w->takes == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", w->manifest.clipCount);
+    w->lessons = calloc((size_t)t->trainCount, sizeof(*w->lessons));
+    w->dropped = calloc((size_t)t->trainCount, sizeof(*w->dropped));
+    if (w->lessons == NULL || w->dropped == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->trainCount);
     }
-    for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
-        result = jnaLoadClip(w->workspace, w->manifest.clips[i].name, &w->character, &w->clips[i], error);
-    }
-    return result;
-}
-
-// motion/NAME/FILE of a clip.
-static jnResult MotionPath(const Work* w, int clip, const char* file, char* path, jnError* error)
-{
-    char name[JNA_PATH_LENGTH];
-    int length = snprintf(name, sizeof(name), "motion/%s/%s", w->manifest.clips[clip].name, file);
-    return length > 0 && (size_t)length < sizeof(name)
-               ? jnaJoinPath(w->workspace, name, path, error)
-               : jnFail(error, jn_badArgument, "the name of clip '%s' is too long", w->manifest.clips[clip].name);
-}
-
-// The frame of the clip that a simulated motion begins with.
-static int FirstFrame(const Work* w, int clip)
-{
-    char path[JNA_PATH_LENGTH];
-    if (MotionPath(w, clip, "dynamic.json", path, NULL) != jn_ok) {
-        return 0;
-    }
-    json_t* root = json_load_file(path, 0, NULL);
-    int first = (int)json_integer_value(json_object_get(root, "first"));
-    json_decref(root);
-    return first;
-}
-
-static jnResult SkinFrames(const Work* w, Take* take, jnError* error)
-{
-    const jnaCharacter* c = &w->character;
-    jnaArray* targets = &take->sequence.targets;
-    *targets = take->sequence.dynamics;
-    targets->mapping = NULL;
-    int first = FirstFrame(w, take->clip), frames = (int)targets->shape[0];
-    if (first < 0 || frames > w->clips[take->clip].frameCount - first) {
-        return jnFail(error, jn_badData, "the motion of clip '%s' is longer than the clip; simulate it again",
-            w->manifest.clips[take->clip].name);
-    }
-    take->skinned = malloc(targets->count * sizeof(float));
-    float* matrices = malloc(12 * (size_t)c->jointCount * sizeof(float));
-    if (take->skinned == NULL || matrices == NULL) {
-        free(matrices);
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", frames);
-    }
-    for (int n = 0; n < frames; ++n) {
-        jnaPoseMatrices(c, &w->clips[take->clip], first + n, matrices);
-        jnaSkin(c, matrices, take->skinned + 3 * (size_t)n * (size_t)c->vertexCount);
-    }
-    targets->data = take->skinned;
-    targets->scalar = jna_float32;
-    free(matrices);
-    return jn_ok;
-}
-
-static jnResult CheckShape(const Work* w, const jnaArray* array, const char* what, int clip, jnError* error)
-{
-    if (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] < 4 ||
-        array->shape[1] != (size_t)w->character.vertexCount) {
-        char shape[96];
-        jnaArray_Describe(array, shape, sizeof(shape));
-        return jnFail(error, jn_badData,
-            "the %s motion of clip '%s' is %s; it has to be (frames, %d, 3), 4 frames or more", what,
-            w->manifest.clips[clip].name, shape, w->character.vertexCount);
-    }
-    return jn_ok;
-}
-
-// Opens motion and targets of a clip. *present is false where it has no motion, or no targets of the kind wanted.
-static jnResult OpenTake(const Work* w, int clip, jnaFitTargets kind, Take* take, bool* present, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    *take = (Take){.clip = clip};
-    jnResult result = MotionPath(w, clip, "dynamic.npy", path, error);
-    if (result == jn_ok && access(path, F_OK) == 0) {
-        result = jnaOpenArray(path, &take->sequence.dynamics, error);
-        *present = true;
-    } else if (result == jn_ok) {
-        result =
-            jnaOpenClipMotion(w->workspace, &w->clips[clip], &w->character, present, &take->sequence.dynamics, error);
-    }
-    result = result == jn_ok && *present ? CheckShape(w, &take->sequence.dynamics, "dynamic", clip, error) : result;
-    if (result != jn_ok || !*present || kind == jna_targetsSkinned) {
-        return result == jn_ok && *present ? SkinFrames(w, take, error) : result;
-    }
-    result = MotionPath(w, clip, "quasistatic.npy", path, error);
-    if (result == jn_ok && access(path, F_OK) != 0) {
-        jnaCloseArray(&take->sequence.dynamics);
-        *present = false;
-        return jn_ok;
-    }
-    result = result == jn_ok ? jnaOpenArray(path, &take->sequence.targets, error) : result;
-    result = result == jn_ok ? CheckShape(w, &take->sequence.targets, "quasistatic", clip, error) : result;
-    if (result == jn_ok && take->sequence.targets.shape[0] != take->sequence.dynamics.shape[0]) {
-        result =
-            jnFail(error, jn_badData, "clip '%s' has %zu quasistatic frames and %zu dynamic ones; simulate both alike",
-                w->manifest.clips[clip].name, take->sequence.targets.shape[0], take->sequence.dynamics.shape[0]);
-    }
-    return result;
-}
-
-static jnResult OpenTakes(Work* w, jnaFitTargets kind, jnaNotes* notes, jnError* error)
-{
-    jnResult result = jn_ok;
-    for (int test = 0; test < 2; ++test) {
-        for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
-            bool present = false;
-            if ((w->manifest.clips[i].role == jna_test) != (test == 1)) {
-                continue;
-            }
-            Take* take = &w->takes[w->takeCount];
-            result = OpenTake(w, i, kind, take, &present, error);
-            w->takeCount += present || result != jn_ok;
-            if (!present && result == jn_ok && notes != NULL) {
-                jnaNotes_Add(notes, "clip %s has no motion to compare with; see `jounce simulate --clip`",
-                    w->manifest.clips[i].name);
-            }
-        }
-        w->trainCount = test == 0 ? w->takeCount : w->trainCount;
-    }
-    if (result == jn_ok && w->trainCount == 0) {
-        result = jnFail(error, jn_badData,
-            "no clip marked `train` has motion; `jounce simulate %s --clip NAME --dynamic` and without --dynamic make "
-            "it",
-            w->workspace);
-    }
-    return result;
-}
-
-// Sum over frames of |target - motion|^2 of each vertex.
-static void AddLayer(const jnaSequence* s, double* layers)
-{
-    size_t vertices = s->targets.shape[1];
-    for (size_t i = 0; i < s->targets.count; ++i) {
-        double away = jnaArray_Get(&s->targets, i) - jnaArray_Get(&s->dynamics, i);
-        layers[i / 3 % vertices] += isfinite(away) ? away * away : 0;
-    }
-}
-
-static int CompareDoubles(const void* a, const void* b)
-{
-    return (*(const double*)a > *(const double*)b) - (*(const double*)a < *(const double*)b);
-}
-
-// The least layer of a soft vertex.
-static double SoftThreshold(const double* layers, double* scratch, size_t count)
-{
-    memcpy(scratch, layers, count * sizeof(double));
-    qsort(scratch, count, sizeof(double), CompareDoubles);
-    return scratch[(size_t)((double)(count - 1) * (1 - SOFT_SHARE))];
-}
-
-// Adds the squares of one frame: of the layer and of what the springs leave of it, over all and over soft vertices.
-static void AddFrame(
-    const jnaSequence* s, size_t frame, const float* positions, const double* layers, double soft, double sums[2][2])
-{
-    size_t vertices = s->targets.shape[1], first = 3 * vertices * frame;
-    for (size_t i = 0; i < 3 * vertices; ++i) {
-        double truth = jnaArray_Get(&s->dynamics, first + i), target = jnaArray_Get(&s->targets, first + i);
-        double away = target - truth, left = (double)positions[i] - truth;
-        if (!isfinite(truth)) {
+    for (int i = 0; result == jn_ok && i < t->trainCount; ++i) {
+        if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
+            jnaNotes_Add(notes, "clip %s has no %s targets and is not learned from",
+                t->manifest.clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
             continue;
         }
-        sums[0][0] += away * away;
-        sums[0][1] += left * left;
-        if (layers[i / 3] >= soft) {
-            sums[1][0] += away * away;
-            sums[1][1] += left * left;
-        }
+        Lesson* lesson = &w->lessons[w->lessonCount];
+        lesson->take = i;
+        result = jnaTakes_OpenTargets(t, i, w->kind, &lesson->targets, error);
+        w->lessonCount += result == jn_ok;
     }
-}
-
-// Plays one clip and tells how well.
-static jnResult Judge(const Work* w, const Take* take, const jnaFit* springs, const double* layers, double soft,
-    jnaClipFit* fit, jnError* error)
-{
-    const jnaSequence* s = &take->sequence;
-    size_t vertices = s->targets.shape[1], frames = s->targets.shape[0];
-    jnSpringsDef def = jnDefaultSpringsDef();
-    def.count = (int)vertices;
-    def.stiffness = springs->stiffness;
-    def.damping = springs->damping;
-    def.timing = jn_timingExact;
-    jnSprings* set = NULL;
-    float* row = malloc(3 * vertices * sizeof(float));
-    float* positions = malloc(3 * vertices * sizeof(float));
-    jnResult result = row != NULL && positions != NULL
-                          ? jnCreateSprings(&def, &set, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory to play %zu vertices", vertices);
-    double sums[2][2] = {{0}};
-    for (size_t n = 0; result == jn_ok && n < frames; ++n) {
-        for (size_t i = 0; i < 3 * vertices; ++i) {
-            row[i] = (float)jnaArray_Get(&s->targets, 3 * vertices * n + i);
-        }
-        jnSprings_Step(set, &(jnSpringsInput){.h = (float)(1 / w->manifest.rate), .targets = row},
-            &(jnSpringsOutput){.positions = positions});
-        if (n > 0) { // exact timing shows the sample before
-            AddFrame(s, n - 1, positions, layers, soft, sums);
-        }
+    if (result == jn_ok && w->lessonCount == 0) {
+        result = jnFail(error, jn_badData, "no clip marked `train` has %s targets; see `jounce fit --help`",
+            jnaTargetsName(w->kind));
     }
-    if (result == jn_ok) {
-        jnSprings_Finish(set, &(jnSpringsOutput){.positions = positions});
-        AddFrame(s, frames - 1, positions, layers, soft, sums);
-        snprintf(fit->name, sizeof(fit->name), "%s", w->manifest.clips[take->clip].name);
-        double count = (double)frames * (double)vertices;
-        fit->trained = w->manifest.clips[take->clip].role == jna_train;
-        fit->frameCount = (int)frames;
-        fit->layer = sqrt(sums[0][0] / count);
-        fit->error = sqrt(sums[0][1] / count);
-        fit->captured = sums[0][0] > 0 ? 1 - sums[0][1] / sums[0][0] : 0;
-        fit->capturedSoft = sums[1][0] > 0 ? 1 - sums[1][1] / sums[1][0] : 0;
-    }
-    jnDestroySprings(set);
-    free(row);
-    free(positions);
     return result;
 }
 
-static jnResult WriteSprings(const Work* w, const jnaFit* fit, jnError* error)
-{
-    char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
-    size_t shape[1] = {(size_t)fit->vertexCount};
-    jnResult result = jnaJoinPath(w->workspace, "springs", folder, error);
-    if (result == jn_ok && mkdir(folder, 0777) != 0 && access(folder, W_OK) != 0) {
-        return jnFail(error, jn_badData, "%s: cannot be made", folder);
-    }
-    result = result == jn_ok ? jnaJoinPath(folder, "stiffness.npy", path, error) : result;
-    result = result == jn_ok ? jnaWriteArray(path, jna_float32, 1, shape, fit->stiffness, error) : result;
-    result = result == jn_ok ? jnaJoinPath(folder, "damping.npy", path, error) : result;
-    return result == jn_ok ? jnaWriteArray(path, jna_float32, 1, shape, fit->damping, error) : result;
-}
-
-static jnResult FitAndJudge(
-    Work* w, const jnaWorkspaceFitDef* settings, jnaWorkspaceFit* out, double* layers, jnError* error)
+static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)
 {
     jnaFitDef def = jnaDefaultFitDef();
-    jnaSequence* sequences = calloc((size_t)w->trainCount, sizeof(*sequences));
-    jnaFit springs = {0};
-    size_t vertices = (size_t)w->character.vertexCount;
-    if (sequences == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", w->trainCount);
-    }
-    for (int i = 0; i < w->trainCount; ++i) {
-        sequences[i] = w->takes[i].sequence;
-        AddLayer(&sequences[i], layers);
-    }
     def.sequences = sequences;
-    def.sequenceCount = w->trainCount;
-    def.dt = 1 / w->manifest.rate;
-    def.drop = settings->drop;
-    def.threads = settings->threads;
-    def.progress = settings->progress;
-    def.user = settings->user;
-    double soft = SoftThreshold(layers, layers + vertices, vertices);
-    jnResult result = jnaFitSprings(&def, &springs, error);
-    result = result == jn_ok ? WriteSprings(w, &springs, error) : result;
-    for (int i = 0; result == jn_ok && i < w->takeCount; ++i) {
-        result = Judge(w, &w->takes[i], &springs, layers, soft, &out->clips[out->clipCount], error);
-        out->clipCount += result == jn_ok;
+    def.sequenceCount = w->lessonCount;
+    def.dt = 1 / w->takes.manifest.rate;
+    def.drop = w->def->drop;
+    def.threads = w->def->threads;
+    return def;
+}
+
+// An array of floats that somebody else owns.
+static jnaArray Borrow(const float* data, size_t frames, size_t vertices)
+{
+    return (jnaArray){.scalar = jna_float32,
+        .dimensions = 3,
+        .shape = {frames, vertices, 3},
+        .count = 3 * frames * vertices,
+        .data = data};
+}
+
+// Springs per vertex: once with all frames, then without the worst.
+static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
+{
+    jnaFitDef def = BaseDef(w, sequences);
+    jnaFit first = {0}, fit = {0};
+    def.drop = 0;
+    jnResult result = jnaFitSprings(&def, &first, error);
+    def.drop = w->def->drop;
+    def.progress = w->def->progress;
+    def.user = w->def->user;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        size_t at = 0;
+        for (int i = 0; i < w->lessonCount; ++i) {
+            for (size_t n = 0; n < sequences[i].targets.shape[0]; ++n) {
+                w->dropped[i] += fit.dropped[at++];
+            }
+        }
+        out->lossBefore = first.totalLoss / (double)(first.keptCount > 0 ? first.keptCount : 1);
+        out->lossAfter = fit.totalLoss / (double)(fit.keptCount > 0 ? fit.keptCount : 1);
+        out->shareBefore = first.totalCaptured;
+        out->shareAfter = fit.keptCaptured;
+        out->vertexCount = fit.vertexCount;
+        out->atBound = fit.atBound;
+        out->weak = fit.weak;
+        w->learned.stiffness = fit.stiffness;
+        w->learned.damping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
     }
-    out->vertexCount = springs.vertexCount;
-    out->atBound = springs.atBound;
-    out->weak = springs.weak;
-    jnaDestroyFit(&springs);
+    jnaDestroyFit(&first);
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+// One spring for all: some vertices of every clip, each as a sequence of the same spring.
+static jnResult FitUniform(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
+{
+    size_t vertices = (size_t)w->takes.character.vertexCount, numbers = 0, used = 0;
+    size_t picked = vertices < UNIFORM_VERTICES ? vertices : UNIFORM_VERTICES;
+    for (int i = 0; i < w->lessonCount; ++i) {
+        numbers += 6 * sequences[i].targets.shape[0] * picked;
+    }
+    jnaSequence* list = calloc((size_t)w->lessonCount * picked, sizeof(*list));
+    float* data = malloc((numbers + 1) * sizeof(float));
+    jnaFit fit = {0};
+    jnResult result = list != NULL && data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (size_t i = 0; result == jn_ok && i < (size_t)w->lessonCount * picked; ++i) {
+        const jnaSequence* from = &sequences[i / picked];
+        size_t frames = from->targets.shape[0], v = i % picked * vertices / picked;
+        list[i] = (jnaSequence){
+            .targets = Borrow(data + used, frames, 1), .dynamics = Borrow(data + used + 3 * frames, frames, 1)};
+        for (size_t k = 0; k < 3 * frames; ++k) {
+            size_t at = 3 * (k / 3 * vertices + v) + k % 3;
+            data[used + k] = (float)jnaArray_Get(&from->targets, at);
+            data[used + 3 * frames + k] = (float)jnaArray_Get(&from->dynamics, at);
+        }
+        used += 6 * frames;
+    }
+    jnaFitDef def = BaseDef(w, list);
+    def.sequenceCount = (int)((size_t)w->lessonCount * picked);
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        w->learned.uniform[0] = out->uniform[0] = (double)fit.stiffness[0];
+        w->learned.uniform[1] = out->uniform[1] = (double)fit.damping[0];
+    }
+    jnaDestroyFit(&fit);
+    free(list);
+    free(data);
+    return result;
+}
+
+// Springs on the skinned surface, for the comparison.
+static jnResult FitSkinned(Work* w, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    jnaFit fit = {0};
+    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+        sequences[i].dynamics = w->takes.takes[w->lessons[i].take].motion;
+        result = jnaTakes_OpenTargets(&w->takes, w->lessons[i].take, jna_targetsSkinned, &sequences[i].targets, error);
+    }
+    jnaFitDef def = BaseDef(w, sequences);
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        w->learned.skinnedStiffness = fit.stiffness;
+        w->learned.skinnedDamping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
+    }
+    for (int i = 0; sequences != NULL && i < w->lessonCount; ++i) {
+        jnaCloseTargets(&sequences[i].targets);
+    }
+    free(sequences);
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+// A clip as modes see it.
+static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
+{
+    const jnaTake* take = &w->takes.takes[lesson->take];
+    jnResult result = jnaTakes_MakeFrames(&w->takes, lesson->take, &lesson->frames, error);
+    if (result == jn_ok && take->motion.scalar != jna_float32) {
+        lesson->motion = malloc(take->motion.count * sizeof(float));
+        if (lesson->motion == NULL) {
+            return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
+        }
+        for (size_t i = 0; i < take->motion.count; ++i) {
+            lesson->motion[i] = (float)jnaArray_Get(&take->motion, i);
+        }
+    }
+    lesson->modal = (jnaModalSequence){.frameCount = take->frameCount,
+        .vertexCount = w->takes.character.vertexCount,
+        .dt = 1 / w->takes.manifest.rate,
+        .targets = lesson->targets.data,
+        .rotations = lesson->frames.rotations,
+        .turns = lesson->frames.turns,
+        .motion = lesson->motion != NULL ? lesson->motion : take->motion.data};
+    return result;
+}
+
+// Springs per vertex on what the modes leave.
+static jnResult FitRest(Work* w, const jnaModalSequence* modal, const int* which, int count, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)count, sizeof(*sequences));
+    jnaFit fit = {0};
+    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (int i = 0; result == jn_ok && i < count; ++i) {
+        Lesson* lesson = &w->lessons[which[i]];
+        size_t frames = (size_t)modal[i].frameCount, vertices = (size_t)modal[i].vertexCount;
+        lesson->rest = malloc(3 * frames * vertices * sizeof(float));
+        result = lesson->rest != NULL ? jnaModes_Subtract(&w->fitted, &modal[i], lesson->rest, error)
+                                      : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", frames);
+        sequences[i] = (jnaSequence){.targets = lesson->targets, .dynamics = Borrow(lesson->rest, frames, vertices)};
+    }
+    jnaFitDef def = BaseDef(w, sequences);
+    def.sequenceCount = count;
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        w->learned.restStiffness = fit.stiffness;
+        w->learned.restDamping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
+    }
+    free(sequences);
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
+{
+    jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    int* which = calloc((size_t)w->lessonCount, sizeof(*which));
+    int count = 0;
+    jnResult result =
+        sequences != NULL && which != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes");
+    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
+        if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
+            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
+                w->takes.manifest.clips[take->clip].name);
+            continue;
+        }
+        result = OpenModal(w, &w->lessons[i], error);
+        which[count] = i;
+        sequences[count++] = w->lessons[i].modal;
+    }
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = &w->takes.modes;
+    def.character = &w->takes.character;
+    def.sequences = sequences;
+    def.sequenceCount = count;
+    def.drop = w->def->drop;
+    if (result == jn_ok && count > 0) {
+        result = jnaFitModes(&def, &w->modal, error);
+        if (result == jn_ok) {
+            w->learned.modalStiffness = w->modal.stiffness;
+            w->learned.modalDamping = w->modal.damping;
+            w->learned.modalGain = w->modal.gain;
+            w->modal.stiffness = w->modal.damping = w->modal.gain = NULL;
+            out->modeCount = w->modal.modeCount;
+            out->modalPrior = w->modal.prior;
+            result = jnaLearned_SetModes(&w->learned, &w->takes.modes, &w->fitted, error);
+        }
+        result = result == jn_ok ? FitRest(w, sequences, which, count, error) : result;
+    }
+    free(sequences);
+    free(which);
+    return result;
+}
+
+static json_t* Finite(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+// How it came about: fit.json, last.
+static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    int vertices = w->takes.character.vertexCount;
+    json_t* clips = json_array();
+    for (int i = 0; i < w->lessonCount; ++i) {
+        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
+        json_array_append_new(
+            clips, json_pack("{s:s, s:i, s:i}", "clip", w->takes.manifest.clips[take->clip].name, "frames",
+                       take->frameCount, "dropped", (int)lround((double)w->dropped[i] / vertices)));
+    }
+    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:o, s:{s:o, s:o, s:o, s:o, s:i, s:i}, s:{s:f, s:f}}", "version", 1,
+        "targets", jnaTargetsName(w->kind), "drop", w->def->drop, "vertices", vertices, "clips", clips, "vertex",
+        "loss_before", Finite(out->lossBefore), "loss_after", Finite(out->lossAfter), "captured_before",
+        Finite(out->shareBefore), "captured_after", Finite(out->shareAfter), "at_bound", out->atBound, "weak",
+        out->weak, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
+    if (root != NULL && out->modeCount > 0) {
+        json_object_set_new(root, "modal",
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "prior", Finite(w->modal.prior),
+                "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
+                "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
+    }
+    jnResult result = jnaJoinPath(w->takes.workspace, "springs", folder, error);
+    if (result == jn_ok) {
+        result = root != NULL ? jnaSaveJson(folder, "fit.json", root, 9, error)
+                              : jnFail(error, jn_outOfMemory, "out of memory for the account of the fit");
+    }
+    json_decref(root);
+    return result;
+}
+
+// Plays all clips with every layer that was learned.
+static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
+{
+    static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal, jna_methodModalVertex};
+    int layers = w->learned.modalStiffness != NULL ? 3 : 1;
+    jnaPlayer players[3] = {{0}};
+    jnaWay ways[3];
+    jnaEvaluation evaluation = {0};
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < layers; ++i) {
+        const jnaLearned* l = &w->learned;
+        jnaPlayerDef def = {.character = &w->takes.character,
+            .stiffness = i == 0   ? l->stiffness
+                         : i == 2 ? l->restStiffness
+                                  : NULL,
+            .damping = i == 0   ? l->damping
+                       : i == 2 ? l->restDamping
+                                : NULL,
+            .modes = i > 0 ? &w->fitted : NULL,
+            .rate = w->takes.manifest.rate};
+        result = jnaMakePlayer(&def, &players[i], error);
+        ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i]};
+    }
+    jnaEvaluateDef def = {.threads = w->def->threads};
+    result = result == jn_ok ? jnaJudge(&w->takes, ways, layers, &def, &evaluation, error) : result;
+    out->clips = result == jn_ok ? calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips)) : NULL;
+    if (result == jn_ok && out->clips == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount);
+    }
+    for (int i = 0; result == jn_ok && i < evaluation.clipCount; ++i) {
+        const jnaEvaluatedClip* c = &evaluation.clips[i];
+        for (int k = 0; k < c->rowCount; ++k) {
+            const jnaEvaluationRow* r = &c->rows[k];
+            jnaClipFit* to = &out->clips[out->clipCount++];
+            *to = (jnaClipFit){.layerName = jnaMethodName(r->method),
+                .trained = c->trained,
+                .frameCount = c->frameCount,
+                .layer = r->layer,
+                .error = r->rms,
+                .captured = r->captured,
+                .capturedSoft = r->capturedSoft};
+            memcpy(to->name, c->name, sizeof(to->name));
+        }
+    }
+    for (int i = 0; i < layers; ++i) {
+        jnaDestroyPlayer(&players[i]);
+    }
+    jnaDestroyEvaluation(&evaluation);
+    return result;
+}
+
+static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    if (sequences == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", w->lessonCount);
+    }
+    for (int i = 0; i < w->lessonCount; ++i) {
+        sequences[i] = (jnaSequence){w->lessons[i].targets, w->takes.takes[w->lessons[i].take].motion};
+    }
+    jnResult result = FitVertices(w, sequences, out, error);
+    result = result == jn_ok ? FitUniform(w, sequences, out, error) : result;
+    result = result == jn_ok ? FitSkinned(w, error) : result;
+    result = result == jn_ok && w->takes.hasModes ? FitModal(w, out, notes, error) : result;
     free(sequences);
     return result;
 }
@@ -352,19 +434,35 @@ static jnResult FitAndJudge(
 jnResult jnaFitWorkspace(
     const char* workspace, const jnaWorkspaceFitDef* def, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error)
 {
-    *fit = (jnaWorkspaceFit){0};
-    Work w = {.workspace = workspace};
-    jnResult result = Load(&w, error);
-    result = result == jn_ok ? OpenTakes(&w, def->targets, notes, error) : result;
-    double* layers = NULL;
-    if (result == jn_ok) {
-        layers = calloc(2 * (size_t)w.character.vertexCount, sizeof(double));
-        fit->clips = calloc((size_t)w.takeCount, sizeof(*fit->clips));
-        result = layers != NULL && fit->clips != NULL
-                     ? FitAndJudge(&w, def, fit, layers, error)
-                     : jnFail(error, jn_outOfMemory, "out of memory for %d vertices", w.character.vertexCount);
+    *fit = (jnaWorkspaceFit){.made = true};
+    Work w = {.def = def};
+    jnResult result = jnaOpenTakes(workspace, &w.takes, notes, error);
+    if (result != jn_ok) {
+        return result;
     }
-    free(layers);
+    fit->targets = w.kind = ChooseTargets(&w.takes, def->targets);
+    w.learned.vertexCount = w.takes.character.vertexCount;
+    w.learned.modeCount = w.takes.hasModes ? w.takes.modes.modeCount : 0;
+    jnaTakesStage* stage = malloc(sizeof(*stage));
+    bool stale = true;
+    double started = jnaWallClock();
+    result =
+        stage != NULL ? jnaTakes_NeedTraining(&w.takes, error) : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    if (result == jn_ok) {
+        jnaTakes_FitStage(&w.takes, w.kind, def->drop, stage);
+        result = def->keep ? jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error) : jn_ok;
+    }
+    if (result == jn_ok && stale) {
+        result = OpenLessons(&w, notes, error);
+        result = result == jn_ok ? FitAll(&w, fit, notes, error) : result;
+        result = result == jn_ok ? jnaSaveLearned(workspace, &w.learned, error) : result;
+        result = result == jn_ok ? SaveAccount(&w, fit, error) : result;
+        stage->stage.seconds = jnaWallClock() - started;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
+        result = result == jn_ok ? JudgeAll(&w, fit, error) : result;
+    }
+    fit->made = stale;
+    free(stage);
     DestroyWork(&w);
     if (result != jn_ok) {
         jnaDestroyWorkspaceFit(fit);

@@ -208,6 +208,8 @@ static bool OrderNodes(jnaElastic* e, int* order)
             }
         }
         starts[n] = count;
+        // As jnaAnalyzeMatrix: one at a time.
+#pragma omp critical(metis)
         good = cholmod_metis(graph, NULL, 0, 1, nodes, common) != 0;
     }
     for (int i = 0; good && i < 3 * e->freeCount; ++i) {

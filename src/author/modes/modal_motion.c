@@ -18,8 +18,11 @@
 #include "modes_internal.h"
 #include "rig.h"
 
+#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
+
+void openblas_set_num_threads(int count);
 
 void jnaJointTurns(const jnaCharacter* c, const float* matrices, float* turns)
 {
@@ -208,52 +211,165 @@ static void TurnAmplitudes(const double* turn, size_t n, double* x, double* work
     }
 }
 
-jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double* starts, const double* rates,
-    double* amplitudes, double* velocities, jnError* error)
+void jnaDestroyModalTurns(jnaModalTurns* turns)
+{
+    free(turns->rates);
+    free(turns->halves);
+    *turns = (jnaModalTurns){0};
+}
+
+// exp(-S) by Horner's rule on its series; S is small. work: [n n].
+static void Exponentiate(const double* turn, size_t n, double* result, double* work)
+{
+    enum { TERMS = 10 };
+    int size = (int)n;
+    memset(result, 0, n * n * sizeof(double));
+    for (size_t i = 0; i < n; ++i) {
+        result[i * n + i] = 1;
+    }
+    for (int term = TERMS; term >= 1; --term) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, -1.0 / term, turn, size, result, size,
+            0, work, size);
+        memcpy(result, work, n * n * sizeof(double));
+        for (size_t i = 0; i < n; ++i) {
+            result[i * n + i] += 1;
+        }
+    }
+}
+
+jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaModalTurns* turns, jnError* error)
+{
+    size_t n = (size_t)m->modeCount, intervals = (size_t)(s->frameCount - 1);
+    *turns = (jnaModalTurns){0};
+    if (s->turns == NULL || n == 0) {
+        return jn_ok;
+    }
+    turns->rates = malloc(intervals * n * n * sizeof(float) + 1);
+    turns->halves = malloc(intervals * n * n * sizeof(float) + 1);
+    double* work = malloc(3 * n * n * sizeof(double));
+    if (turns->rates == NULL || turns->halves == NULL || work == NULL) {
+        jnaDestroyModalTurns(turns);
+        free(work);
+        return jnFail(error, jn_outOfMemory, "out of memory for the turns of %d frames", s->frameCount);
+    }
+    openblas_set_num_threads(1);
+    for (size_t i = 0; i < intervals; ++i) {
+        FindTurn(m, s, (int)i, work);
+        Exponentiate(work, n, work + n * n, work + 2 * n * n);
+        for (size_t k = 0; k < n * n; ++k) {
+            turns->rates[i * n * n + k] = (float)(work[k] * 2 / s->dt);
+            turns->halves[i * n * n + k] = (float)work[n * n + k];
+        }
+    }
+    free(work);
+    return jn_ok;
+}
+
+// y = matrix x.
+static void Apply(const float* matrix, size_t n, const double* x, double* y)
+{
+    for (size_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (size_t k = 0; k < n; ++k) {
+            sum += (double)matrix[i * n + k] * x[k];
+        }
+        y[i] = sum;
+    }
+}
+
+// State of a run and its scratch.
+typedef struct Runner {
+    const jnaModes* m;
+    const jnaModalSequence* s;
+    const jnaModalTurns* turns; // NULL: found on the way
+    double *turn, *z, *p, *drag, *work;
+} Runner;
+
+static void TurnState(const Runner* r, int frame)
+{
+    size_t n = (size_t)r->m->modeCount;
+    double* states[2] = {r->z, r->p};
+    for (int i = 0; i < 2; ++i) {
+        if (r->turns == NULL) {
+            TurnAmplitudes(r->turn, n, states[i], r->work);
+        } else if (r->turns->halves != NULL) {
+            Apply(r->turns->halves + (size_t)frame * n * n, n, states[i], r->work);
+            memcpy(states[i], r->work, n * sizeof(double));
+        }
+    }
+}
+
+// The damping does not act on the turning itself.
+static void FindDrag(const Runner* r, int frame)
+{
+    size_t n = (size_t)r->m->modeCount;
+    memset(r->drag, 0, n * sizeof(double));
+    if (r->turns != NULL && r->turns->rates != NULL) {
+        Apply(r->turns->rates + (size_t)frame * n * n, n, r->z, r->drag);
+    }
+    for (size_t k = 0; k < n; ++k) {
+        for (size_t l = 0; r->turns == NULL && l < n; ++l) {
+            r->drag[k] += r->turn[k * n + l] * r->z[l] * 2 / r->s->dt;
+        }
+        r->drag[k] *= r->m->damping[k];
+    }
+}
+
+static void StepState(const Runner* r, const jnSpringResponse* responses, const double* starts, const double* rates)
+{
+    const jnaModes* m = r->m;
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        const jnSpringResponse* q = &responses[k];
+        double a = m->gain[k] * starts[k] - r->drag[k], j = m->gain[k] * rates[k], z = r->z[k], p = r->p[k];
+        r->z[k] = q->position * z + q->impulse * p - q->step * a - q->ramp * j;
+        r->p[k] = -m->stiffness[k] * q->impulse * z + q->velocity * p - q->impulse * a - q->step * j;
+    }
+}
+
+jnResult jnaModes_RunTurned(const jnaModes* m, const jnaModalSequence* s, const jnaModalTurns* turns,
+    const double* starts, const double* rates, double* amplitudes, double* velocities, jnError* error)
 {
     size_t n = (size_t)m->modeCount;
-    double* turn = calloc(n * n + 5 * n + 1, sizeof(double));
+    double* numbers = calloc(n * n + 5 * n + 1, sizeof(double));
     jnSpringResponse* responses = malloc((n + 1) * sizeof(*responses));
-    if (turn == NULL || responses == NULL) {
-        free(turn);
+    if (numbers == NULL || responses == NULL) {
+        free(numbers);
         free(responses);
         return jnFail(error, jn_outOfMemory, "out of memory for %zu modes", n);
     }
-    double *z = turn + n * n, *p = z + n, *drag = p + n, *work = drag + n;
+    Runner r = {.m = m, .s = s, .turns = turns, .turn = numbers, .z = numbers + n * n};
+    r.p = r.z + n;
+    r.drag = r.p + n;
+    r.work = r.drag + n;
     for (size_t k = 0; k < n; ++k) {
         responses[k] = jnEvaluateSpring(m->stiffness[k], m->damping[k], s->dt);
     }
     for (int frame = 0; frame < s->frameCount; ++frame) {
-        memcpy(amplitudes + (size_t)frame * n, z, n * sizeof(double));
+        size_t at = (size_t)frame * n;
+        memcpy(amplitudes + at, r.z, n * sizeof(double));
         if (velocities != NULL) {
-            memcpy(velocities + (size_t)frame * n, p, n * sizeof(double));
+            memcpy(velocities + at, r.p, n * sizeof(double));
         }
         if (frame == s->frameCount - 1) {
             break;
         }
-        FindTurn(m, s, frame, turn);
-        TurnAmplitudes(turn, n, z, work);
-        TurnAmplitudes(turn, n, p, work);
-        for (size_t k = 0; k < n; ++k) {
-            double sum = 0;
-            for (size_t l = 0; l < n; ++l) {
-                sum += turn[k * n + l] * z[l];
-            }
-            drag[k] = m->damping[k] * sum * 2 / s->dt; // the damping does not act on the turning itself
+        if (turns == NULL) {
+            FindTurn(m, s, frame, r.turn);
         }
-        for (size_t k = 0; k < n; ++k) {
-            const jnSpringResponse* r = &responses[k];
-            double a = m->gain[k] * starts[(size_t)frame * n + k] - drag[k];
-            double j = m->gain[k] * rates[(size_t)frame * n + k], old = z[k];
-            z[k] = r->position * old + r->impulse * p[k] - r->step * a - r->ramp * j;
-            p[k] = -m->stiffness[k] * r->impulse * old + r->velocity * p[k] - r->impulse * a - r->step * j;
-        }
-        TurnAmplitudes(turn, n, z, work);
-        TurnAmplitudes(turn, n, p, work);
+        TurnState(&r, frame);
+        FindDrag(&r, frame);
+        StepState(&r, responses, starts + at, rates + at);
+        TurnState(&r, frame);
     }
-    free(turn);
+    free(numbers);
     free(responses);
     return jn_ok;
+}
+
+jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double* starts, const double* rates,
+    double* amplitudes, double* velocities, jnError* error)
+{
+    return jnaModes_RunTurned(m, s, NULL, starts, rates, amplitudes, velocities, error);
 }
 
 jnResult jnaModes_Observe(
@@ -291,6 +407,37 @@ jnResult jnaModes_Observe(
         result = jnFail(error, jn_outOfMemory, "out of memory to observe %d frames", s->frameCount);
     }
     return result;
+}
+
+jnResult jnaModes_Overlap(
+    const jnaModes* m, const jnaModalSequence* s, double* overlaps, double* layers, jnError* error)
+{
+    size_t width = 3 * (size_t)m->vertexCount, modes = (size_t)m->modeCount;
+    int failures = 0;
+#pragma omp parallel for schedule(dynamic, 4) reduction(+ : failures)
+    for (int n = 0; n < s->frameCount; ++n) {
+        double* field = malloc(width * sizeof(double));
+        failures += field == NULL;
+        layers[n] = 0;
+        for (int v = 0; field != NULL && v < m->vertexCount; ++v) {
+            size_t at = (size_t)n * width + 3 * (size_t)v;
+            double d[3];
+            for (size_t a = 0; a < 3; ++a) {
+                d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
+                layers[n] += d[a] * d[a];
+            }
+            Turn(s, n, n, v, true, d, field + 3 * (size_t)v);
+        }
+        for (size_t k = 0; field != NULL && k < modes; ++k) {
+            double sum = 0;
+            for (size_t i = 0; i < width; ++i) {
+                sum += (double)m->shapes[k * width + i] * field[i];
+            }
+            overlaps[(size_t)n * modes + k] = sum;
+        }
+        free(field);
+    }
+    return failures == 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d frames", s->frameCount);
 }
 
 static void OffsetOf(

@@ -29,7 +29,14 @@
 
 jnaModesDef jnaDefaultModesDef(void)
 {
-    return (jnaModesDef){.count = 64, .cutoff = 25, .ratio = 0.15, .threshold = 0.02, .mixing = 0.15, .speed = 4};
+    return (jnaModesDef){.count = 64,
+        .cutoff = 25,
+        .ratio = 0.15,
+        .damping = 0.006,
+        .drag = 0.5,
+        .threshold = 0.02,
+        .mixing = 0.15,
+        .speed = 4};
 }
 
 void jnaDestroyModes(jnaModes* m)
@@ -335,7 +342,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     for (int k = 0; k < m->modeCount; ++k) {
         scales[k] = FillShape(v, f, places, k, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
-        m->damping[k] = 2 * def->ratio * sqrt(f->omega2[k]);
+        m->damping[k] = def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k]) : def->drag + def->damping * f->omega2[k];
         m->limits[k] = def->speed * sqrt(f->omega2[k]);
         m->masses[k] = 1 / (scales[k] * scales[k]);
     }

@@ -42,9 +42,10 @@ static jnaCamera Frame(const jnaCharacter* c)
     return camera;
 }
 
-jnResult jnaPictureModes(
-    const jnaModes* m, const jnaCharacter* c, int first, int count, double amplitude, const char* path, jnError* error)
+jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int first, int count, double amplitude,
+    const jnaPictureDef* settings, jnaPicture* picture, jnError* error)
 {
+    *picture = (jnaPicture){0};
     if (count < 1 || count > MOST_PANELS || first < 0 || first > m->modeCount - count) {
         return jnFail(error, jn_badArgument, "modes %d to %d cannot be drawn: there are %d, and a picture takes %d",
             first, first + count - 1, m->modeCount, MOST_PANELS);
@@ -73,19 +74,28 @@ jnResult jnaPictureModes(
             c->joints[m->joints[k]].name);
         lines[i] = captions[i];
     }
-    jnaPictureDef def = jnaDefaultPictureDef();
-    def.panelWidth = 240;
-    def.panelHeight = 360;
-    def.columns = count < COLUMNS ? count : COLUMNS;
-    def.rows = (count + COLUMNS - 1) / COLUMNS;
-    def.samples = 2;
+    jnaPictureDef def = settings != NULL ? *settings : jnaDefaultPictureDef();
+    if (settings == NULL) {
+        def.panelWidth = 240;
+        def.panelHeight = 360;
+        def.columns = count < COLUMNS ? count : COLUMNS;
+        def.rows = (count + COLUMNS - 1) / COLUMNS;
+        def.samples = 2;
+        def.captions = lines;
+    }
     def.camera = Frame(c);
     def.ground = false;
-    def.captions = lines;
-    jnaPicture picture = {0};
-    jnResult result = jnaDrawPicture(&def, meshes, count, &picture, error);
+    jnResult result = jnaDrawPicture(&def, meshes, count, picture, error);
+    free(numbers);
+    return result;
+}
+
+jnResult jnaPictureModes(
+    const jnaModes* m, const jnaCharacter* c, int first, int count, double amplitude, const char* path, jnError* error)
+{
+    jnaPicture picture;
+    jnResult result = jnaDrawModes(m, c, first, count, amplitude, NULL, &picture, error);
     result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
     jnaDestroyPicture(&picture);
-    free(numbers);
     return result;
 }

@@ -171,13 +171,16 @@ jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error
         def->count = (int)manifest.modes.count;
         def->cutoff = manifest.modes.cutoff;
         def->ratio = manifest.modes.dampingRatio;
+        def->damping = manifest.flesh.damping;
+        def->drag = manifest.flesh.drag;
         jnaDestroyManifest(&manifest);
     }
     return result;
 }
 
-jnResult jnaUpdateModes(
-    const char* workspace, const jnaModesDef* def, bool force, bool* made, jnaNotes* notes, jnError* error)
+// The stage for settings, whose text must live as long as it.
+enum { SETTINGS_LENGTH = 256 };
+static jnaStage DescribeStage(const jnaModesDef* def, char settings[SETTINGS_LENGTH])
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
         "volume/skin_weights.npy", "volume/row_starts.npy", "volume/joints.npy", "volume/weights.npy",
@@ -186,12 +189,28 @@ jnResult jnaUpdateModes(
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
         "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
         "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
-    char settings[256];
-    snprintf(settings, sizeof(settings),
-        "count %d\ncutoff %.17g\nratio %.17g\nthreshold %.17g\nmixing %.17g\nspeed %.17g\nprojection %d\n", def->count,
-        def->cutoff, def->ratio, def->threshold, def->mixing, def->speed, (int)def->kind);
-    const jnaStage stage = {
-        "modes", sizeof(inputs) / sizeof(inputs[0]), inputs, settings, sizeof(outputs) / sizeof(outputs[0]), outputs};
+    bool own = def->ratio > 0;
+    snprintf(settings, SETTINGS_LENGTH,
+        "count %d\ncutoff %.17g\nratio %.17g %.17g %.17g\nthreshold %.17g\nmixing %.17g\nspeed %.17g\nprojection %d\n",
+        def->count, def->cutoff, def->ratio, own ? 0 : def->damping, own ? 0 : def->drag, def->threshold, def->mixing,
+        def->speed, (int)def->kind);
+    return (jnaStage){"modes", sizeof(inputs) / sizeof(inputs[0]), inputs, settings,
+        sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
+}
+
+jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* stale, char* reason, jnError* error)
+{
+    char settings[SETTINGS_LENGTH];
+    const jnaStage stage = DescribeStage(def, settings);
+    return jnaStage_IsStale(workspace, &stage, stale, reason, error);
+}
+
+jnResult jnaUpdateModes(
+    const char* workspace, const jnaModesDef* def, bool force, bool* made, jnaNotes* notes, jnError* error)
+{
+    char settings[SETTINGS_LENGTH];
+    jnaStage stage = DescribeStage(def, settings);
+    double started = jnaWallClock();
     bool stale = true;
     jnaCharacter character = {0};
     jnaVolume volume = {0};
@@ -206,6 +225,7 @@ jnResult jnaUpdateModes(
         result = jnaLoadCharacter(workspace, &character, error);
         result = result == jn_ok ? jnaFindModes(&volume, &character, def, &modes, notes, error) : result;
         result = result == jn_ok ? jnaSaveModes(workspace, &modes, error) : result;
+        stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
         jnaDestroyCharacter(&character);
     }

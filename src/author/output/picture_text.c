@@ -8,6 +8,7 @@
 #include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static cairo_surface_t* ToSurface(const jnaPicture* picture)
 {
@@ -112,6 +113,46 @@ static cairo_status_t WriteBytes(void* user, const unsigned char* data, unsigned
 {
     FILE* stream = user;
     return fwrite(data, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+// Bytes of a file in memory, while they come.
+typedef struct Bytes {
+    uint8_t* data;
+    size_t size, capacity;
+} Bytes;
+
+static cairo_status_t KeepBytes(void* user, const unsigned char* data, unsigned length)
+{
+    Bytes* bytes = user;
+    if (bytes->size + length > bytes->capacity) {
+        size_t capacity = 2 * (bytes->size + length) + 4096;
+        uint8_t* grown = realloc(bytes->data, capacity);
+        if (grown == NULL) {
+            return CAIRO_STATUS_NO_MEMORY;
+        }
+        bytes->data = grown;
+        bytes->capacity = capacity;
+    }
+    memcpy(bytes->data + bytes->size, data, length);
+    bytes->size += length;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* size, jnError* error)
+{
+    Bytes kept = {0};
+    cairo_surface_t* surface = ToSurface(picture);
+    cairo_status_t status = cairo_surface_write_to_png_stream(surface, KeepBytes, &kept);
+    cairo_surface_destroy(surface);
+    if (status != CAIRO_STATUS_SUCCESS) {
+        free(kept.data);
+        kept = (Bytes){0};
+    }
+    *bytes = kept.data;
+    *size = kept.size;
+    return status == CAIRO_STATUS_SUCCESS ? jn_ok
+                                          : jnFail(error, jn_outOfMemory, "a picture of %d x %d: %s", picture->width,
+                                                picture->height, cairo_status_to_string(status));
 }
 
 jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* error)

@@ -331,13 +331,14 @@ static jnResult RunShards(Runner* r, jnaJobReport* report, jnError* error)
         r->progress.total = plan->job->parts > 1 ? poses : plan->job->count;
         r->progress.done = r->progress.total - poses;
         result = plan->job->motion ? jnaRunMotion(plan, r->lock, &r->progress, &r->merged, error) : Complete(r, error);
-        report->missingCount = r->merged ? 0 : CountMissing(plan, true, &poses);
+        report->missingCount = r->merged ? 0 : CountMissing(plan, true, &report->left);
         if (result == jn_ok && report->missingCount == 0 && !plan->job->workOnly && !r->merged) {
             result = Merge(r, &again, error);
         }
     }
     report->merged = result == jn_ok && jnaIsMerged(plan, &report->failedCount);
     report->missingCount = report->merged ? 0 : report->missingCount;
+    report->left = report->merged ? 0 : report->left;
     report->solved = r->progress.solved;
     return result;
 }
@@ -389,6 +390,11 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     if (result == jn_ok) {
         report->shardCount = plan.shardCount;
         report->upToDate = report->merged = jnaIsMerged(&plan, &report->failedCount);
+    }
+    if (result == jn_ok && job->look) {
+        report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);
+        jnaDestroyShardPlan(&plan);
+        return jn_ok;
     }
     result = result == jn_ok && job->force ? Forget(&plan, report, &failure) : result;
     if (result == jn_ok && report->merged) {

@@ -7,6 +7,7 @@
 #include "newton.h"
 
 #include "internal.h"
+#include "volume/laplacian_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,7 +262,7 @@ static bool Factor(jnaNewton* n, const jnaFleshProblem* problem, const double* x
         cholmod_free_factor(&n->factor, common); // its pattern is another one now
     }
     if (sum != NULL && n->factor == NULL) {
-        n->factor = cholmod_analyze(sum, common);
+        n->factor = jnaAnalyzeMatrix(sum, common);
     }
     if (sum != NULL && n->factor != NULL) {
         openblas_set_num_threads(1);

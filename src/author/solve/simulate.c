@@ -32,7 +32,7 @@ static jnResult MakeFolder(const char* path, jnError* error)
 static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
 {
     jnaJob job = jnaDefaultJob(&s->solve);
-    job.hash = s->hash;
+    job.hash = s->poseHash;
     job.threads = def->threads;
     job.part = def->part;
     job.parts = def->parts;
@@ -40,6 +40,7 @@ static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
     job.nextUser = def->nextUser;
     job.workOnly = def->workOnly;
     job.force = def->force;
+    job.look = def->look;
     job.watch = def->watch;
     job.watchUser = def->watchUser;
     return job;
@@ -174,6 +175,7 @@ static jnResult RunMotion(
     job.clip = &s->clips[range->clip];
     job.first = range->first;
     job.motion = true;
+    job.hash = s->motionHash;
     job.shardSize = MOTION_SHARD;
     // A part is whole clips, and each is done by whoever has it.
     job.part = 0;

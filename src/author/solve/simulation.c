@@ -42,8 +42,19 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
 
-static uint64_t HashSettings(const jnaFleshDef* def, uint64_t hash)
+// still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
+// again.
+static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t hash)
 {
+    jnaFleshDef own = *settings;
+    const jnaFleshDef standard = jnaDefaultFleshDef(own.volume, own.character), *def = &own;
+    if (still) {
+        own.damping = standard.damping;
+        own.drag = standard.drag;
+        own.integrator = standard.integrator;
+        own.substeps = standard.substeps;
+        own.stepTolerance = standard.stepTolerance;
+    }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
     hash = jnaHash(numbers, sizeof(numbers), hash);
@@ -125,7 +136,9 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
-    s->hash = HashSettings(&s->fleshDef, HashVolume(&s->volume, HashCharacter(&s->character, 0)));
+    uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
+    s->poseHash = HashSettings(&s->fleshDef, true, hash);
+    s->motionHash = HashSettings(&s->fleshDef, false, hash);
     s->solve = jnaFleshSolve(s);
     *simulation = s;
     return jn_ok;
@@ -205,18 +218,72 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     return result;
 }
 
+// Those parts of the clips that the manifest wants, as clips that share their arrays.
+typedef struct Parts {
+    int count;
+    jnaClip* clips;     // [count], not owned
+    jnaRole* roles;     // [count]
+    int *index, *first; // [count], clip of the manifest and its first frame
+} Parts;
+
+static void DestroyParts(Parts* parts)
+{
+    free(parts->clips);
+    free(parts->roles);
+    free(parts->index);
+    free(parts->first);
+}
+
+static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
+{
+    size_t count = (size_t)s->manifest.clipCount + 1;
+    *parts = (Parts){0, calloc(count, sizeof(*parts->clips)), calloc(count, sizeof(*parts->roles)),
+        calloc(count, sizeof(int)), calloc(count, sizeof(int))};
+    if (parts->clips == NULL || parts->roles == NULL || parts->index == NULL || parts->first == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu clips", count);
+    }
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < s->manifest.clipCount; ++i) {
+        jnaClipRange range;
+        result = jnaSimulation_Part(s, i, &range, error);
+        if (result != jn_ok || range.count == 0) {
+            continue;
+        }
+        jnaClip* clip = &parts->clips[parts->count];
+        size_t skipped = (size_t)range.first * (size_t)s->clips[i].jointCount;
+        *clip = s->clips[i];
+        clip->frameCount = range.count;
+        clip->rotations += 4 * skipped;
+        clip->translations += 3 * skipped;
+        clip->scales = clip->scales != NULL ? clip->scales + 3 * skipped : NULL;
+        parts->roles[parts->count] = s->roles[i];
+        parts->index[parts->count] = i;
+        parts->first[parts->count++] = range.first;
+    }
+    return result;
+}
+
+jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* range, jnError* error)
+{
+    range->clip = clip;
+    return jnaManifestClip_Part(
+        &s->manifest.clips[clip], s->clips[clip].frameCount, &range->first, &range->count, error);
+}
+
 jnResult jnaSimulation_SamplePoses(
     const jnaSimulation* s, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
 {
     jnaPoseDef def = jnaDefaultPoseDef(&s->character);
+    Parts parts = {0};
     float* hand;
     jnResult result = ReadHand(s, &def.handCount, &hand, error);
     if (result != jn_ok) {
         return result;
     }
-    def.clipCount = s->manifest.clipCount;
-    def.clips = s->clips;
-    def.roles = s->roles;
+    result = CutClips(s, &parts, error);
+    def.clipCount = parts.count;
+    def.clips = parts.clips;
+    def.roles = parts.roles;
     def.hand = hand;
     def.count = count > 0 ? count : jnaManifest_PoseCount(&s->manifest);
     def.random = s->manifest.poses.random;
@@ -225,7 +292,14 @@ jnResult jnaSimulation_SamplePoses(
     def.limitsOfAll = !s->manifest.poses.limitsOfTrain;
     def.widen = s->manifest.poses.widen;
     def.seed = (uint64_t)s->manifest.poses.seed;
-    result = jnaCreatePoses(&def, poses, notes, error);
+    result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
+    for (int i = 0; result == jn_ok && i < poses->count; ++i) {
+        if (poses->clips[i] >= 0) {
+            poses->frames[i] += parts.first[poses->clips[i]];
+            poses->clips[i] = parts.index[poses->clips[i]];
+        }
+    }
+    DestroyParts(&parts);
     free(hand);
     return result;
 }

@@ -17,7 +17,7 @@ struct jnaSimulation {
     jnaFlesh* flesh; // made by the first worker
     pthread_mutex_t mutex;
     jnaSolve solve;
-    uint64_t hash; // of character, volume and settings
+    uint64_t poseHash, motionHash; // of character, volume and settings
 };
 
 /// A thread's solver, and what it needs around it.

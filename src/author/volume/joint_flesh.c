@@ -161,8 +161,8 @@ double jnaJointFlesh_Reach(
             if (pass == 0) {
                 most = fmax(most, x);
             } else {
-                int bin = (int)(x / most * BINS);
-                volumes[bin < 0 ? 0 : bin < BINS ? bin : BINS - 1] += flesh->nodeVolumes[n];
+                int bin = (int)fmin(fmax(x / most * BINS, 0), BINS - 1);
+                volumes[bin] += flesh->nodeVolumes[n];
             }
         }
         if (!(most > 0)) {

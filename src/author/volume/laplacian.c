@@ -176,6 +176,14 @@ static jnResult Check(const jnaLaplacianDef* def, jnError* error)
     return jn_ok;
 }
 
+cholmod_factor* jnaAnalyzeMatrix(cholmod_sparse* matrix, cholmod_common* common)
+{
+    cholmod_factor* factor = NULL;
+#pragma omp critical(metis)
+    factor = cholmod_analyze(matrix, common);
+    return factor;
+}
+
 jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian, jnError* error)
 {
     *laplacian = NULL;
@@ -207,7 +215,7 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     l->matrix = cholmod_allocate_sparse(size, size, half + 1, 1, 1, -1, CHOLMOD_REAL, &l->common);
     if (l->matrix != NULL) {
         FillFreeMatrix(l);
-        l->factor = cholmod_analyze(l->matrix, &l->common);
+        l->factor = jnaAnalyzeMatrix(l->matrix, &l->common);
     }
     result = l->factor != NULL ? FactorMatrix(l, error) : Fail(&l->common, l->nodeCount, error);
     if (result == jn_ok) {

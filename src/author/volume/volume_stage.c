@@ -31,10 +31,26 @@ typedef struct Inside {
     int inputCount;
 } Inside;
 
-static void DescribeMeshSettings(const jnaVolumeDef* def, char* text, size_t size)
+// The stages; texts and lists must live as long as they.
+enum { SETTINGS_LENGTH = 256 };
+static jnaStage DescribeMeshStage(const jnaVolumeDef* def, char text[SETTINGS_LENGTH])
 {
-    snprintf(text, size, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method, def->edge,
-        def->nodes, def->keepInner, def->improve);
+    static const char* const inputs[] = {
+        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
+    static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
+    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method,
+        def->edge, def->nodes, def->keepInner, def->improve);
+    return (jnaStage){"volume", 4, inputs, text, 6, outputs, 0};
+}
+
+static jnaStage DescribeInsideStage(const Inside* inside)
+{
+    static const char* const outputs[] = {"volume/inside.json", "volume/bones.png", "volume/row_starts.npy",
+        "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
+        "volume/regions.npy", "volume/materials.npy"};
+    return (jnaStage){"inside", inside->inputCount, (const char* const*)inside->inputs, inside->settings,
+        sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }
 
 // The manifest's sections "bones" and "materials", every value of them.
@@ -304,19 +320,17 @@ static jnResult MakeInside(Inside* inside, jnaVolumeReport* report, jnError* err
 static jnResult UpdateInside(const char* workspace, const jnaCharacter* character, bool force, jnaVolumeReport* report,
     jnaNotes* notes, jnError* error)
 {
-    static const char* const outputs[] = {"volume/inside.json", "volume/bones.png", "volume/row_starts.npy",
-        "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
-        "volume/regions.npy", "volume/materials.npy"};
     Inside inside;
     bool stale = true;
+    double started = jnaWallClock();
     jnResult result = OpenInside(workspace, character, &inside, error);
-    const jnaStage stage = {"inside", inside.inputCount, (const char* const*)inside.inputs, inside.settings,
-        sizeof(outputs) / sizeof(outputs[0]), outputs};
+    jnaStage stage = DescribeInsideStage(&inside);
     result = result == jn_ok ? jnaStage_IsStale(workspace, &stage, &stale, NULL, error) : result;
     report->insideMade = stale || force;
     if (result == jn_ok && report->insideMade) {
         result = jnaLoadVolume(workspace, &inside.volume, error);
         result = result == jn_ok ? MakeInside(&inside, report, error) : result;
+        stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
     }
     for (int i = 0; i < inside.notes.count; ++i) {
@@ -329,13 +343,9 @@ static jnResult UpdateInside(const char* workspace, const jnaCharacter* characte
 static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character, const jnaVolumeDef* def, bool force,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
-    static const char* const inputs[] = {
-        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
-    static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
-    char settings[256];
-    DescribeMeshSettings(def, settings, sizeof(settings));
-    const jnaStage stage = {"volume", 4, inputs, settings, 6, outputs};
+    char settings[SETTINGS_LENGTH];
+    jnaStage stage = DescribeMeshStage(def, settings);
+    double started = jnaWallClock();
     jnaVolume volume = {0};
     bool stale = true;
     jnResult result = jnaStage_IsStale(workspace, &stage, &stale, NULL, error);
@@ -343,6 +353,7 @@ static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character,
     if (result == jn_ok && stale) {
         result = jnaCreateVolume(character, def, &volume, report, notes, error);
         result = result == jn_ok ? jnaSaveVolume(workspace, &volume, report, error) : result;
+        stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
     } else if (result == jn_ok) {
         result = jnaLoadVolume(workspace, &volume, error);
@@ -353,6 +364,38 @@ static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character,
     }
     report->meshMade = stale;
     jnaDestroyVolume(&volume);
+    return result;
+}
+
+jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaManifest manifest = {0};
+    *def = jnaDefaultVolumeDef();
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
+    if (result == jn_ok) {
+        def->method = manifest.volume.method;
+        def->edge = manifest.volume.edge;
+        def->nodes = (int)manifest.volume.nodes;
+        jnaDestroyManifest(&manifest);
+    }
+    return result;
+}
+
+jnResult jnaVolumeIsStale(const char* workspace, const jnaVolumeDef* def, bool* stale, char* reason, jnError* error)
+{
+    char settings[SETTINGS_LENGTH];
+    const jnaStage mesh = DescribeMeshStage(def, settings);
+    jnResult result = jnaStage_IsStale(workspace, &mesh, stale, reason, error);
+    if (result != jn_ok || *stale) {
+        return result;
+    }
+    Inside inside;
+    result = OpenInside(workspace, NULL, &inside, error);
+    const jnaStage stage = DescribeInsideStage(&inside);
+    result = result == jn_ok ? jnaStage_IsStale(workspace, &stage, stale, reason, error) : result;
+    DestroyInside(&inside);
     return result;
 }
 

@@ -28,6 +28,7 @@ typedef struct RawClip {
     char* source;
     char* animation;
     char* motion;
+    double *first, *frames;
 } RawClip;
 
 // Numbers of lists and of the layer are taken from the text alone; libcyaml only learns that their keys may be there.
@@ -35,6 +36,11 @@ typedef struct RawFlesh {
     char* joint;
     double *depth, *young, *density, *poisson;
 } RawFlesh;
+
+typedef struct RawVolume {
+    jnaVolumeMethod method;
+    double *edge, *nodes;
+} RawVolume;
 
 typedef struct RawMaterials {
     double *density, *young, *poisson;
@@ -64,6 +70,7 @@ typedef struct RawPoses {
 
 typedef struct RawNetwork {
     jnaNetworkKind kind;
+    double* epochs;
 } RawNetwork;
 
 typedef struct RawSprings {
@@ -91,6 +98,7 @@ typedef struct RawManifest {
     unsigned clipCount;
     jnaManifestPair* pairs;
     unsigned pairCount;
+    RawVolume* volume;
     RawMaterials* materials;
     RawBones* bones;
     RawPoses* poses;
@@ -107,6 +115,8 @@ static const cyaml_strval_t modeNames[] = {{"uniform", jna_springsUniform}, {"jo
     {"mask", jna_springsMask}, {"attribute", jna_springsAttribute}, {"fitted", jna_springsFitted}};
 static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_networkPca}, {"none", jna_networkNone}};
 
+static const cyaml_strval_t methodNames[] = {
+    {"auto", jna_volumeAuto}, {"tetgen", jna_volumeTetgen}, {"lattice", jna_volumeLattice}};
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
 
 enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
@@ -120,7 +130,9 @@ static const cyaml_schema_field_t clipFields[] = {
     CYAML_FIELD_ENUM("role", CYAML_FLAG_STRICT, RawClip, role, roleNames, CYAML_ARRAY_LEN(roleNames)),
     CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, RawClip, source, 1, LONGEST),
     CYAML_FIELD_STRING_PTR("animation", OPTIONAL, RawClip, animation, 1, JNA_NAME_LENGTH - 1),
-    CYAML_FIELD_STRING_PTR("motion", OPTIONAL, RawClip, motion, 1, LONGEST), CYAML_FIELD_END};
+    CYAML_FIELD_STRING_PTR("motion", OPTIONAL, RawClip, motion, 1, LONGEST),
+    CYAML_FIELD_FLOAT_PTR("first", OPTIONAL, RawClip, first),
+    CYAML_FIELD_FLOAT_PTR("frames", OPTIONAL, RawClip, frames), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t pairFields[] = {
     CYAML_FIELD_STRING_PTR("source", CYAML_FLAG_POINTER, jnaManifestPair, source, 1, JNA_NAME_LENGTH - 1),
@@ -144,6 +156,11 @@ static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("den
     CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawMaterials, poisson),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawMaterials, joints, jointCount, &fleshValue, 0, 4096),
     CYAML_FIELD_MAPPING_PTR("fat", OPTIONAL, RawMaterials, fat, fatFields), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
+                                                        RawVolume, method, methodNames, CYAML_ARRAY_LEN(methodNames)),
+    CYAML_FIELD_FLOAT_PTR("edge", OPTIONAL, RawVolume, edge),
+    CYAML_FIELD_FLOAT_PTR("nodes", OPTIONAL, RawVolume, nodes), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t boneFields[] = {
     CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, RawBone, joint, 1, JNA_NAME_LENGTH - 1),
@@ -170,7 +187,7 @@ static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_ENUM("limits", CYA
 
 static const cyaml_schema_field_t networkFields[] = {CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                          RawNetwork, kind, kindNames, CYAML_ARRAY_LEN(kindNames)),
-    CYAML_FIELD_END};
+    CYAML_FIELD_FLOAT_PTR("epochs", OPTIONAL, RawNetwork, epochs), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t springFields[] = {
     CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, jnaManifestSpring, joint, 1, JNA_NAME_LENGTH - 1),
@@ -208,6 +225,7 @@ static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_SEQUENCE_COUNT("clips", OPTIONAL, RawManifest, clips, clipCount, &clipValue, 0, JNA_MAX_CLIPS),
     CYAML_FIELD_SEQUENCE_COUNT("retarget", OPTIONAL, RawManifest, pairs, pairCount, &pairValue, 0, 4096),
     CYAML_FIELD_MAPPING_PTR("materials", OPTIONAL, RawManifest, materials, materialFields),
+    CYAML_FIELD_MAPPING_PTR("volume", OPTIONAL, RawManifest, volume, volumeFields),
     CYAML_FIELD_MAPPING_PTR("bones", OPTIONAL, RawManifest, bones, bonesFields),
     CYAML_FIELD_MAPPING_PTR("poses", OPTIONAL, RawManifest, poses, poseFields),
     CYAML_FIELD_MAPPING_PTR("network", OPTIONAL, RawManifest, network, networkFields),
@@ -237,13 +255,28 @@ jnaManifest jnaDefaultManifest(void)
     m.flesh.drag = 0.5;
     m.modes.count = 64;
     m.modes.cutoff = 25;
-    m.modes.dampingRatio = 0.15;
     return m;
 }
 
 int jnaManifest_PoseCount(const jnaManifest* manifest)
 {
     return manifest->poses.count > 0 ? manifest->poses.count : jnaIsFigure(manifest->character) ? 300 : 5000;
+}
+
+jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error)
+{
+    *first = clip->first;
+    *count = 0;
+    if (clip->frames == 0) {
+        return jn_ok;
+    }
+    if (clip->first >= frameCount) {
+        return jnFail(error, jn_badData, "clip '%s' has %d frames; the manifest wants it from frame %d on", clip->name,
+            frameCount, clip->first);
+    }
+    int left = frameCount - clip->first;
+    *count = clip->frames > 0 && clip->frames < left ? clip->frames : left;
+    return jn_ok;
 }
 
 // What libcyaml had to say: its first sentence and the innermost line of its backtrace.
@@ -347,7 +380,8 @@ static jnResult CheckNumbers(const Checker* c, jnaManifest* m)
         {"modes.cutoff", 0.1, 1000, &m->modes.cutoff}, {"modes.damping_ratio", 0, 10, &m->modes.dampingRatio},
         {"flesh.gravity", 0, 1000, &m->flesh.gravity}, {"flesh.damping", 0, 10, &m->flesh.damping},
         {"flesh.drag", 0, 1000, &m->flesh.drag}, {"flesh.substeps", 0, 1000, &m->flesh.substeps},
-        {"materials.fat.depth", 0, 100, &m->materials.fatDepth}, {"bones.stiffness", 1, 1e12, &m->bones.stiffness}};
+        {"volume.edge", 0, 1000, &m->volume.edge}, {"materials.fat.depth", 0, 100, &m->materials.fatDepth},
+        {"bones.stiffness", 1, 1e12, &m->bones.stiffness}};
     jnResult result = jn_ok;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && result == jn_ok; ++i) {
         result = CheckNumber(c, numbers[i].path, numbers[i].least, numbers[i].most, numbers[i].value);
@@ -370,11 +404,38 @@ static jnResult CheckCount(const Checker* c, const char* path, double least, dou
                                                       : result;
 }
 
+static jnResult CheckVolume(const Checker* c, jnaManifest* m)
+{
+    jnResult result = CheckCount(c, "volume.nodes", 0, 1e7, &m->volume.nodes);
+    if (result == jn_ok && m->volume.nodes > 0 && m->volume.edge > 0) {
+        result = FailAt(c, "volume.nodes", "volume.edge and volume.nodes both set the resolution; one must be 0");
+    }
+    return result;
+}
+
+// The part of each clip.
+static jnResult CheckClipParts(const Checker* c, jnaManifest* m)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; i < m->clipCount && result == jn_ok; ++i) {
+        char path[40];
+        double first = 0, frames = JNA_ALL_FRAMES;
+        snprintf(path, sizeof(path), "clips[%d].first", i);
+        result = CheckCount(c, path, 0, 1e9, &first);
+        snprintf(path, sizeof(path), "clips[%d].frames", i);
+        result = result == jn_ok ? CheckCount(c, path, 0, 1e9, &frames) : result;
+        m->clips[i].first = (int)first;
+        m->clips[i].frames = (int)frames;
+    }
+    return result;
+}
+
 static jnResult CheckPoses(const Checker* c, jnaManifest* m)
 {
     double count = m->poses.count;
     jnResult result = CheckCount(c, "poses.count", 1, 1e7, &count);
     m->poses.count = (int)count;
+    result = result == jn_ok ? CheckCount(c, "network.epochs", 0, 1e6, &m->network.epochs) : result;
     result = result == jn_ok ? CheckCount(c, "poses.seed", 0, 0x1p53, &m->poses.seed) : result;
     result = result == jn_ok ? CheckNumber(c, "poses.random", 0, 1, &m->poses.random) : result;
     result = result == jn_ok ? CheckNumber(c, "poses.clips", 0, 1, &m->poses.fromClips) : result;
@@ -506,8 +567,12 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     m->clips = calloc((size_t)m->clipCount + 1, sizeof(*m->clips));
     for (int i = 0; m->clips != NULL && i < m->clipCount; ++i) {
         RawClip* clip = &raw->clips[i];
-        m->clips[i] = (jnaManifestClip){clip->name, clip->role, clip->source, clip->animation, clip->motion};
+        m->clips[i] = (jnaManifestClip){
+            clip->name, clip->role, clip->source, clip->animation, clip->motion, .frames = JNA_ALL_FRAMES};
         clip->name = clip->source = clip->animation = clip->motion = NULL;
+    }
+    if (raw->volume != NULL) {
+        m->volume.method = raw->volume->method;
     }
     m->pairs = raw->pairs;
     m->pairCount = (int)raw->pairCount;
@@ -562,6 +627,8 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         bool adopted = AdoptParts(raw, manifest) && manifest->clips != NULL;
         result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
         result = result == jn_ok ? CheckParts(&checker, manifest) : result;
+        result = result == jn_ok ? CheckVolume(&checker, manifest) : result;
+        result = result == jn_ok ? CheckClipParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckPoses(&checker, manifest) : result;
         result = result == jn_ok ? CheckClips(&checker, manifest) : result;
     }

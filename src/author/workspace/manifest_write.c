@@ -30,7 +30,10 @@ static void PutField(FILE* file, const char* key, const char* text)
 
 static void PutClips(FILE* file, const jnaManifest* m)
 {
-    fputs("\n# Motion. role: train is learned from, test is only measured on.\n", file);
+    fputs("\n# Motion. role: train is learned from, test is only measured on. first, frames: the part that is "
+          "simulated,\n"
+          "# learned from and measured on (all); frames: 0 leaves a clip to be played alone.\n",
+        file);
     fputs(m->clipCount > 0 ? "clips:\n" : "clips: []\n", file);
     for (int i = 0; i < m->clipCount; ++i) {
         const jnaManifestClip* clip = &m->clips[i];
@@ -42,6 +45,12 @@ static void PutClips(FILE* file, const jnaManifest* m)
         }
         if (clip->motion != NULL) {
             PutField(file, "    motion: ", clip->motion);
+        }
+        if (clip->first > 0) {
+            fprintf(file, "    first: %d\n", clip->first);
+        }
+        if (clip->frames != JNA_ALL_FRAMES) {
+            fprintf(file, "    frames: %d\n", clip->frames);
         }
     }
 }
@@ -79,6 +88,17 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
     }
     fprintf(file, "  fat:\n    depth: %.10g\n", m->materials.fatDepth);
     PutFlesh(file, "    ", &m->materials.fat);
+}
+
+static void PutVolume(FILE* file, const jnaManifest* m)
+{
+    static const char* const methods[] = {"auto", "tetgen", "lattice"};
+    fputs("\n# Tetrahedra inside. method: tetgen (every vertex of the skin is a node), lattice (coarser, the skin "
+          "hangs on\n"
+          "# it), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\n",
+        file);
+    fprintf(file, "volume:\n  method: %s\n  edge: %.10g\n  nodes: %.10g\n", methods[m->volume.method], m->volume.edge,
+        m->volume.nodes);
 }
 
 static void PutBones(FILE* file, const jnaManifest* m)
@@ -136,7 +156,8 @@ static void PutSprings(FILE* file, const jnaManifest* m)
     fputs("\n# What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which "
           "need\n"
           "# nothing but its material), modal+vertex (both). modes: the lowest, at most count, none above cutoff "
-          "hertz.\n",
+          "hertz.\n"
+          "# damping_ratio 0: they are damped as the flesh is.\n",
         file);
     fprintf(file, "modes:\n  count: %.10g\n  cutoff: %.10g\n  damping_ratio: %.10g\n", m->modes.count, m->modes.cutoff,
         m->modes.dampingRatio);
@@ -178,11 +199,13 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* m, jnError* error
     fprintf(file, "rate: %.10g # frames a second\n", m->rate);
     PutClips(file, m);
     PutPairs(file, m);
+    PutVolume(file, m);
     PutMaterials(file, m);
     PutBones(file, m);
     PutMotion(file, m);
     PutPoses(file, m);
-    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n", kinds[m->network.kind]);
+    fprintf(file, "\nnetwork:\n  kind: %s # pca, cnn, none\n  epochs: %.10g # 0: by the number of poses\n",
+        kinds[m->network.kind], m->network.epochs);
     PutSprings(file, m);
     return jnaFile_Commit(&output, error);
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash)
@@ -41,6 +42,13 @@ jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* 
     int length = name[0] == '/' ? snprintf(path, JNA_PATH_LENGTH, "%s", name)
                                 : snprintf(path, JNA_PATH_LENGTH, "%s/%s", folder, name);
     return length < JNA_PATH_LENGTH ? jn_ok : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
+}
+
+double jnaWallClock(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 static void FormatHash(uint64_t hash, char* text)
@@ -141,13 +149,37 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     return result;
 }
 
+jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error)
+{
+    char path[JNA_PATH_LENGTH], text[17];
+    const char* input;
+    json_t* hash;
+    const jnaStage stage = {.name = name};
+    jnResult result = RecordPath(workspace, &stage, path, error);
+    json_t* record = result == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    if (record == NULL || !*holds) {
+        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
+        *holds = false;
+    }
+    json_object_foreach(json_object_get(record, "inputs"), input, hash)
+    {
+        if (*holds && (HashInput(workspace, input, text, NULL) != jn_ok || !SameText(hash, text))) {
+            Explain(reason, "changed: ", input);
+            *holds = false;
+        }
+    }
+    json_decref(record);
+    return result;
+}
+
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
     char text[17], path[JNA_PATH_LENGTH];
     const char* settings = stage->settings != NULL ? stage->settings : "";
     FormatHash(jnaHash(settings, strlen(settings), 0), text);
     json_t* inputs = json_object();
-    json_t* record = json_pack("{s:s, s:s, s:o}", "stage", stage->name, "settings", text, "inputs", inputs);
+    json_t* record = json_pack(
+        "{s:s, s:s, s:o, s:f}", "stage", stage->name, "settings", text, "inputs", inputs, "seconds", stage->seconds);
     if (record == NULL) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
@@ -161,7 +193,7 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
     jnaFile file;
     result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
     if (result == jn_ok) {
-        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS);
+        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
         fputc('\n', file.stream);
         result = jnaFile_Commit(&file, error);
     }

@@ -26,6 +26,7 @@ typedef struct Import {
     jnaClip* clips;     // [capacity]
     jnaMotion* motions; // [capacity]; positions NULL where the clip has none
     int capacity;
+    double started; // when, by the wall clock
 } Import;
 
 static void DestroyImport(Import* import)
@@ -98,7 +99,8 @@ static jnResult AddClip(Import* import, const char* name, const char* source, jn
         return result;
     }
     int index = import->manifest.clipCount;
-    jnaManifestClip entry = {strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL};
+    jnaManifestClip entry = {
+        strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL, .frames = JNA_ALL_FRAMES};
     import->manifest.clips[index] = entry;
     import->clips[index] = *clip;
     import->motions[index] = (jnaMotion){0};
@@ -193,6 +195,25 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
                                                         : OutOfMemory(error);
 }
 
+// The figure is heavy-set and its bones are few: with the flesh of a lean body its belly would go round by a hand's
+// breadth, and its hands, which are mittens, would flap.
+static jnResult SetFigureFlesh(jnaManifest* m, jnError* error)
+{
+    static const char* const hands[] = {"LeftHand", "RightHand"};
+    enum { HANDS = sizeof(hands) / sizeof(hands[0]) };
+    m->materials.young = 90000;
+    m->materials.joints = calloc(HANDS, sizeof(*m->materials.joints));
+    for (int i = 0; m->materials.joints != NULL && i < HANDS; ++i) {
+        m->materials.joints[i] =
+            (jnaManifestFlesh){.joint = strdup(hands[i]), .youngFactor = 10, .densityFactor = 1, .poisson = -1};
+        if (m->materials.joints[i].joint == NULL) {
+            return OutOfMemory(error);
+        }
+        m->materials.jointCount++;
+    }
+    return m->materials.jointCount == HANDS ? jn_ok : OutOfMemory(error);
+}
+
 static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* notes, jnError* error)
 {
     char path[PATH_MAX];
@@ -209,9 +230,13 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     if (import->manifest.character == NULL) {
         return OutOfMemory(error);
     }
+    jnResult result = jnaIsFigure(path) ? SetFigureFlesh(&import->manifest, error) : jn_ok;
+    if (result != jn_ok) {
+        return result;
+    }
     jnaClipList list = {0};
     jnaImportDef importDef = ImportDef(&import->manifest);
-    jnResult result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
+    result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
     import->manifest.scale = import->scale;
     for (int i = 0; result == jn_ok && i < list.count; ++i) {
         char name[JNA_NAME_LENGTH];
@@ -376,7 +401,7 @@ static jnResult SaveImport(const char* folder, const Import* import, jnError* er
     return result;
 }
 
-static jnResult RecordImport(const char* workspace, const jnaManifest* manifest, jnError* error)
+static jnResult RecordImport(const char* workspace, const jnaManifest* manifest, double started, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     ImportStage stage;
@@ -386,6 +411,7 @@ static jnResult RecordImport(const char* workspace, const jnaManifest* manifest,
     }
     result = result == jn_ok ? DescribeStage(workspace, manifest, &stage, error) : result;
     if (result == jn_ok) {
+        stage.stage.seconds = jnaWallClock() - started;
         result = jnaStage_Record(workspace, &stage.stage, error);
         DestroyStage(&stage);
     }
@@ -420,7 +446,7 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     jnResult result = jnaJoinPath(temporary, "manifest.yaml", manifest, error);
     result = result == jn_ok ? jnaWriteManifest(manifest, &import->manifest, error) : result;
     result = result == jn_ok ? SaveImport(temporary, import, error) : result;
-    result = result == jn_ok ? RecordImport(temporary, &import->manifest, error) : result;
+    result = result == jn_ok ? RecordImport(temporary, &import->manifest, import->started, error) : result;
     if (result == jn_ok && rename(temporary, path) != 0) {
         result = jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno));
     }
@@ -445,8 +471,11 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
         return jnFail(error, jn_ioFailed, "%s: already exists", path);
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
-    Import import = {0};
+    Import import = {.started = jnaWallClock()};
     jnResult result = Gather(def, &import, notes, error);
+    if (result == jn_ok && def->adjust != NULL) {
+        def->adjust(&import.manifest, def->user);
+    }
     result = result == jn_ok ? WriteWorkspace(temporary, plain, &import, error) : result;
     DestroyImport(&import);
     return result;
@@ -575,27 +604,31 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
         (void)unlink(record);
         result = Replace(workspace, fresh, "character", error);
         result = result == jn_ok ? Replace(workspace, fresh, "clips", error) : result;
-        result = result == jn_ok ? RecordImport(workspace, &import->manifest, error) : result;
+        result = result == jn_ok ? RecordImport(workspace, &import->manifest, import->started, error) : result;
     }
     RemoveFolder(fresh);
+    return result;
+}
+
+jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error)
+{
+    ImportStage stage;
+    jnResult result = DescribeStage(path, manifest, &stage, error);
+    if (result == jn_ok) {
+        result = jnaStage_IsStale(path, &stage.stage, stale, reason, error);
+        DestroyStage(&stage);
+    }
     return result;
 }
 
 jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, jnError* error)
 {
     char manifest[JNA_PATH_LENGTH];
-    Import import = {0};
-    ImportStage stage;
+    Import import = {.started = jnaWallClock()};
     bool stale = false;
     jnResult result = jnaJoinPath(path, "manifest.yaml", manifest, error);
     result = result == jn_ok ? jnaReadManifest(manifest, &import.manifest, error) : result;
-    if (result == jn_ok) {
-        result = DescribeStage(path, &import.manifest, &stage, error);
-    }
-    if (result == jn_ok) {
-        result = jnaStage_IsStale(path, &stage.stage, &stale, NULL, error);
-        DestroyStage(&stage);
-    }
+    result = result == jn_ok ? jnaImportIsStale(path, &import.manifest, &stale, NULL, error) : result;
     if (result == jn_ok && stale) {
         result = ImportManifest(path, &import, notes, error);
         result = result == jn_ok ? ReplaceImport(path, &import, error) : result;

@@ -6,17 +6,14 @@
 #include "jounce-author/hand_springs.h"
 #include "jounce-author/modes.h"
 #include "jounce-author/network.h"
-#include "jounce-author/volume_mesh.h"
 
 #include "internal.h"
+#include "learn/learned.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define FITTED_STIFFNESS "springs/stiffness.npy"
-#define FITTED_DAMPING "springs/damping.npy"
 
 // The character in the making.
 typedef struct Work {
@@ -26,6 +23,7 @@ typedef struct Work {
     jnaRole* roles;                    // [manifest.clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
     jnaModes modes;                    // where the springs are on modes
+    bool fallback;                     // springs were to be learned, and are not
     jnaNetwork network;
     bool hasNetwork;
 } Work;
@@ -160,27 +158,33 @@ static jnResult ReadAttribute(Work* work, jnError* error)
     return jn_ok;
 }
 
-// What `jounce fit` left: one number per vertex.
-static jnResult ReadFitted(const char* workspace, const char* name, Work* work, float* numbers, jnError* error)
+// What `jounce fit` left for the manifest's layer, where it did.
+static jnResult ReadFitted(const char* workspace, Work* work, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnaArray array;
-    jnResult result = jnaJoinPath(workspace, name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    jnaLearned l;
+    size_t vertices = (size_t)work->character.vertexCount, modes = (size_t)work->modes.modeCount;
+    jnResult result = jnaLoadLearned(workspace, (int)vertices, (int)modes, &l, error);
     if (result != jn_ok) {
         return result;
     }
-    if (array.scalar > jna_float64 || array.dimensions != 1 || array.count != (size_t)work->character.vertexCount) {
-        result = jnFail(error, jn_badData, "%s: is of another character; `jounce fit` makes it", path);
+    bool both = work->manifest.springs.layer == jna_layerBoth, modal = work->manifest.springs.layer != jna_layerVertex;
+    const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
+    bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
+    work->fallback = !there || stiffness == NULL || damping == NULL;
+    if (!work->fallback) {
+        memcpy(work->stiffness, stiffness, vertices * sizeof(float));
+        memcpy(work->damping, damping, vertices * sizeof(float));
     }
-    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
-        numbers[i] = (float)jnaArray_Get(&array, i);
+    if (!work->fallback && modal) {
+        memcpy(work->modes.stiffness, l.modalStiffness, modes * sizeof(double));
+        memcpy(work->modes.damping, l.modalDamping, modes * sizeof(double));
+        memcpy(work->modes.gain, l.modalGain, modes * sizeof(double));
     }
-    jnaCloseArray(&array);
+    jnaDestroyLearned(&l);
     return result;
 }
 
-// Springs as the manifest sets them by hand.
+// Springs as the manifest sets them: learned, or by hand where they are not.
 static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
 {
     const jnaManifest* m = &work->manifest;
@@ -198,8 +202,10 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
     }
     jnResult result = jn_ok;
     if (m->springs.mode == jna_springsFitted) {
-        result = ReadFitted(workspace, FITTED_STIFFNESS, work, work->stiffness, error);
-        return result == jn_ok ? ReadFitted(workspace, FITTED_DAMPING, work, work->damping, error) : result;
+        result = ReadFitted(workspace, work, error);
+        if (result != jn_ok || !work->fallback) {
+            return result;
+        }
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         result = ReadMask(workspace, work, error);
@@ -240,11 +246,11 @@ jnResult jnaExportWorkspace(
 {
     Work work = {0};
     jnResult result = LoadWork(workspace, &work, error);
-    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
     jnaSpringLayer layer = work.manifest.springs.layer;
     if (result == jn_ok && layer != jna_layerVertex) {
         result = jnaLoadModes(workspace, &work.modes, error);
     }
+    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
     result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
@@ -263,106 +269,103 @@ jnResult jnaExportWorkspace(
         def.rate = work.manifest.rate;
         def.network = work.hasNetwork ? &work.network : NULL;
         result = jnaWriteAsset(path, &def, error);
-        *exported = (jnaExported){
-            work.character.vertexCount, work.character.jointCount, work.manifest.clipCount, work.modes.modeCount};
+        *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount,
+            work.modes.modeCount, work.fallback};
     }
     DestroyWork(&work);
     return result;
 }
 
+// Where the export reads more than it may name: texts live as long as the stage.
+typedef struct ExportStage {
+    jnaStage stage;
+    const char* inputs[16];
+    char settings[65536];
+} ExportStage;
+
+// Files of the fit that are there. Returns how many.
+static int ListFitted(const char* workspace, const char** inputs)
+{
+    static const char* const files[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
+        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy",
+        "springs/rest_damping.npy"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+        char path[JNA_PATH_LENGTH];
+        if (jnaJoinPath(workspace, files[i], path, NULL) == jn_ok && access(path, F_OK) == 0) {
+            inputs[count++] = files[i];
+        }
+    }
+    return count;
+}
+
 // The export as a stage: everything of the import, the springs of the manifest, and the mask.
-static jnResult ExportIsStale(const char* workspace, const jnaManifest* m, jnaStage* stage, char* settings, size_t size,
-    bool* stale, char* reason, jnError* error)
+static void DescribeExport(const char* workspace, const jnaManifest* m, ExportStage* s)
 {
     static const char* const outputs[] = {JNA_ASSET_NAME};
-    static const char* inputs[5];
-    size_t used = (size_t)snprintf(settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
+    size_t size = sizeof(s->settings);
+    size_t used = (size_t)snprintf(s->settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
         (int)m->springs.layer, (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
         m->springs.attribute != NULL ? m->springs.attribute : "");
     for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
         const jnaManifestSpring* spring = &m->springs.joints[i];
         used += (size_t)snprintf(
-            settings + used, size - used, "\n%s %.9g %.9g", spring->joint, spring->hertz, spring->dampingRatio);
+            s->settings + used, size - used, "\n%s %.9g %.9g", spring->joint, spring->hertz, spring->dampingRatio);
     }
     for (int i = 0; i < m->clipCount && used < size; ++i) {
-        used += (size_t)snprintf(settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
+        used += (size_t)snprintf(s->settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
     }
     int count = 0;
-    inputs[count++] = "stages/import.json";
+    s->inputs[count++] = "stages/import.json";
     if (m->springs.layer != jna_layerVertex) {
-        inputs[count++] = "stages/modes.json";
+        s->inputs[count++] = "stages/modes.json";
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
-        inputs[count++] = m->springs.mask;
+        s->inputs[count++] = m->springs.mask;
     }
     if (m->springs.mode == jna_springsFitted) {
-        inputs[count++] = FITTED_STIFFNESS;
-        inputs[count++] = FITTED_DAMPING;
+        count += ListFitted(workspace, s->inputs + count);
     }
     if (HasNetwork(workspace, m)) {
-        inputs[count++] = "network/parameters.npy";
+        s->inputs[count++] = "network/parameters.npy";
     }
-    *stage = (jnaStage){.name = "export",
-        .inputCount = count,
-        .inputs = inputs,
-        .settings = settings,
-        .outputCount = 1,
-        .outputs = outputs};
-    return jnaStage_IsStale(workspace, stage, stale, reason, error);
+    s->stage = (jnaStage){"export", count, s->inputs, s->settings, 1, outputs, 0};
 }
 
-// The flesh that springs on modes need.
-static jnResult BuildModes(const char* workspace, jnaNotes* notes, jnError* error)
+jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error)
 {
-    bool made = false;
-    jnaVolumeDef volume = jnaDefaultVolumeDef();
-    jnaModesDef modes;
-    jnResult result = jnaUpdateVolume(workspace, &volume, false, &made, NULL, notes, error);
-    if (result != jn_ok) {
-        return result;
+    ExportStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
     }
-    jnaNotes_Add(notes, "volume: %s", made ? "done" : "up to date");
-    result = jnaReadModesDef(workspace, &modes, error);
-    result = result == jn_ok ? jnaUpdateModes(workspace, &modes, false, &made, notes, error) : result;
-    if (result == jn_ok) {
-        jnaNotes_Add(notes, "modes: %s", made ? "done" : "up to date");
-    }
+    DescribeExport(workspace, manifest, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, stale, reason, error);
+    free(stage);
     return result;
 }
 
-jnResult jnaBuildWorkspace(const char* workspace, jnaNotes* notes, jnError* error)
+jnResult jnaUpdateAsset(const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error)
 {
-    enum { SETTINGS = 65536 };
-    char manifestPath[JNA_PATH_LENGTH], assetPath[JNA_PATH_LENGTH], reason[JNA_NOTE_LENGTH] = "";
-    bool imported = false, stale = false;
-    jnaManifest manifest = {0};
-    jnaStage stage;
-    jnResult result = jnaUpdateWorkspace(workspace, &imported, notes, error);
-    if (result != jn_ok) {
-        return result;
+    char path[JNA_PATH_LENGTH];
+    double started = jnaWallClock();
+    ExportStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
     }
-    jnaNotes_Add(notes, "import: %s", imported ? "done" : "up to date");
-    char* settings = calloc(1, SETTINGS);
-    result = settings != NULL ? jnaJoinPath(workspace, "manifest.yaml", manifestPath, error)
-                              : jnFail(error, jn_outOfMemory, "out of memory");
-    result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, assetPath, error) : result;
-    result = result == jn_ok ? jnaReadManifest(manifestPath, &manifest, error) : result;
-    if (result == jn_ok && manifest.springs.layer != jna_layerVertex) {
-        result = BuildModes(workspace, notes, error);
-    }
-    result = result == jn_ok ? ExportIsStale(workspace, &manifest, &stage, settings, SETTINGS, &stale, reason, error)
-                             : result;
-    if (result == jn_ok && stale) {
+    DescribeExport(workspace, manifest, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, made, NULL, error);
+    result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, path, error) : result;
+    if (result == jn_ok && *made) {
         jnaExported exported;
         jnaExportDef def = jnaDefaultExportDef();
-        result = jnaExportWorkspace(workspace, assetPath, &def, &exported, error);
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
+        result = jnaExportWorkspace(workspace, path, &def, &exported, error);
+        stage->stage.seconds = jnaWallClock() - started;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
+        if (result == jn_ok && exported.fallback) {
+            jnaNotes_Add(notes, JNA_FALLBACK_NOTE);
+        }
     }
-    if (result == jn_ok) {
-        jnaNotes_Add(notes, "export: %s%s%s", stale ? "done" : "up to date", stale ? ", " : "", stale ? reason : "");
-    }
-    jnaDestroyManifest(&manifest);
-    free(settings);
+    free(stage);
     return result;
 }
 

@@ -10,6 +10,13 @@ enum { JNA_PATH_LENGTH = 4096 };
 /// "folder/name", or name where it is absolute; an error where it does not fit. path: [JNA_PATH_LENGTH].
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error);
 
+/// Seconds of a clock that only goes forward.
+double jnaWallClock(void);
+
+/// Whether the inputs in a stage's record are as they were. *holds: goes to false where they are not, or where there is
+/// no record; a stage that has other inputs by now, or other settings, it cannot tell. reason as of jnaStage_IsStale.
+jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error);
+
 /// Writes a JSON file, whole or not at all. digits: of real numbers, 17 bring every double back.
 jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error);
 

@@ -1,4 +1,4 @@
-// The demo's pictures and its character.
+// The pictures of jounce springs draw, and its character.
 #pragma once
 
 #include "jounce/base.h"

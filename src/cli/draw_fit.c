@@ -1,6 +1,6 @@
-// The demo's second picture: a spring fitted to a motion with a few bad frames, before and after these are left out, as
-// the paper's figure on robust training shows it.
-#include "demo.h"
+// The second picture of jounce springs draw: a spring fitted to a motion with a few bad frames, before and after these
+// are left out, as the paper's figure on robust training shows it.
+#include "draw.h"
 
 #include "jounce-author/chart.h"
 #include "jounce-author/spring_fit.h"

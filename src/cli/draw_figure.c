@@ -1,6 +1,6 @@
-// The demo's character: the built-in figure with springs set by hand, soft around the belly and firm at the ends, for
-// the viewer and for anyone who wants a file to begin with.
-#include "demo.h"
+// A character to begin with: the built-in figure with springs set by hand, soft around the belly and firm at the ends,
+// for the viewer and for anyone who wants a file to begin with.
+#include "draw.h"
 
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/figure.h"

@@ -1,0 +1,137 @@
+// jounce evaluate: how near each way to move a character comes to its simulated or imported motion.
+#include "cli.h"
+
+#include "jounce-author/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void PrintShare(double captured)
+{
+    if (isfinite(captured)) {
+        printf(" %8.3f", captured);
+    } else {
+        printf(" %8s", "-");
+    }
+}
+
+// One line per way: both timings side by side.
+static void PrintClip(const jnaEvaluatedClip* clip)
+{
+    static const char* const targets[] = {"simulated", "network", "skinned"};
+    printf("  springs              on         rms mm   95 %% mm   soft mm captured     soft   causal     soft\n");
+    for (int i = 0; i < clip->rowCount; ++i) {
+        const jnaEvaluationRow* r = &clip->rows[i];
+        const jnaEvaluationRow* causal = jnaEvaluatedClip_Find(clip, r->method, r->targets, true);
+        bool still = r->method == jna_methodSkinned || r->method == jna_methodNetwork;
+        if (r->causal) {
+            continue;
+        }
+        printf("  %-20s %-9s %7.2f %9.2f %9.2f", jnaMethodName(r->method), still ? "" : targets[r->targets],
+            1e3 * r->rms, 1e3 * r->percentile95, 1e3 * r->rmsSoft);
+        for (int k = 0; !still && k < 2; ++k) {
+            const jnaEvaluationRow* shown = k == 0 ? r : causal;
+            PrintShare(shown != NULL ? shown->captured : (double)NAN);
+            PrintShare(shown != NULL ? shown->capturedSoft : (double)NAN);
+        }
+        printf("\n");
+    }
+}
+
+static void PrintAll(const jnaEvaluation* e, bool each)
+{
+    for (int i = 0; each && i < e->clipCount; ++i) {
+        const jnaEvaluatedClip* c = &e->clips[i];
+        printf("%s, %s, %d frames", c->name, c->trained ? "seen" : "unseen", c->frameCount);
+        printf(c->dropped > 0 ? ", %d of them dropped by the fit\n" : "\n", c->dropped);
+        PrintClip(c);
+    }
+    if (e->seen.rowCount > 0) {
+        printf(
+            "all clips learned from, %d frames, %d of them dropped by the fit\n", e->seen.frameCount, e->seen.dropped);
+        PrintClip(&e->seen);
+    }
+    if (e->unseen.rowCount > 0) {
+        printf("all clips never seen, %d frames\n", e->unseen.frameCount);
+        PrintClip(&e->unseen);
+    }
+    printf(
+        "captured: share of the motion between targets and simulation that the springs follow; soft: over the %.0f %%"
+        " of the\nvertices that move most against their bones; causal: without knowing the next frame\n",
+        100 * e->softShare);
+}
+
+static int PrintJson(const jnaEvaluation* e)
+{
+    char* text = jnaEvaluation_Json(e);
+    if (text == NULL) {
+        return jncFail(&(jnError){jn_outOfMemory, "out of memory for the evaluation"});
+    }
+    printf("%s\n", text);
+    free(text);
+    return JNC_DONE;
+}
+
+int jncEvaluate(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce evaluate WORKSPACE [--each] [options]",
+        .about = "Plays every clip that has motion, simulated or imported, in every way that the workspace has: the "
+                 "skeleton alone,\n"
+                 "the network, springs on each, springs on vibration modes, learned and not; and tells how far each is "
+                 "from the\n"
+                 "motion, for the clips learned from and for those never seen. Into "
+                 "WORKSPACE/evaluation/evaluation.json.\n",
+        .example = "  jounce fit hero && jounce evaluate hero\n",
+    };
+    const char* workspace = NULL;
+    long threads = 0;
+    bool json = false, each = false;
+    jnaEvaluateDef def = jnaDefaultEvaluateDef();
+    const jncOption options[] = {
+        {.name = "WORKSPACE",
+            .kind = jnc_text,
+            .value = &workspace,
+            .required = true,
+            .help = "folder of the character"},
+        {.name = "--each", .kind = jnc_flag, .value = &each, .help = "a table for each clip as well"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .range = {0, 1024},
+            .help = "default: all; the result is the same"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    jnError error;
+    jnaNotes notes = {0};
+    jnaEvaluation evaluation;
+    jncProgress progress = jncBeginProgress("evaluating");
+    def.threads = (int)threads;
+    def.progress = jncShowProgress;
+    def.user = &progress;
+    jnResult result = jnaEvaluateWorkspace(workspace, &def, &evaluation, &notes, &error);
+    jncEndProgress(&progress);
+    if (result != jn_ok) {
+        jnaDestroyNotes(&notes);
+        return jncFail(&error);
+    }
+    if (json) {
+        code = PrintJson(&evaluation);
+    } else {
+        code = JNC_DONE;
+        PrintAll(&evaluation, each);
+        for (int i = 0; i < notes.count; ++i) {
+            printf("  note: %s\n", notes.lines[i]);
+        }
+        printf("%s/evaluation/evaluation.json\n", workspace);
+    }
+    jnaDestroyNotes(&notes);
+    jnaDestroyEvaluation(&evaluation);
+    return code;
+}

@@ -1,0 +1,71 @@
+// jounce report: the figures and tables of a workspace as one HTML file.
+#include "cli.h"
+
+#include "jounce-author/report.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+int jncReport(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce report WORKSPACE [-o OUT.html] [options]",
+        .about = "Writes WORKSPACE/report.html: errors, stills beside the simulation, curves of the dynamics layer, "
+                 "the springs "
+                 "on\n"
+                 "the body, modes, what the network does, sizes, times and settings. One file that opens from disk. "
+                 "Shows what "
+                 "the\n"
+                 "workspace has and says what it lacks, with the command that makes it.\n",
+        .example = "  jounce evaluate hero && jounce report hero\n",
+    };
+    const char* workspace = NULL;
+    long threads = 0;
+    jnaReportDef def = jnaDefaultReportDef();
+    const jncOption options[] = {
+        {.name = "WORKSPACE",
+            .kind = jnc_text,
+            .value = &workspace,
+            .required = true,
+            .help = "folder of the character"},
+        {.name = "-o",
+            .kind = jnc_text,
+            .value = &def.path,
+            .argument = "OUT.html",
+            .help = "where it goes (WORKSPACE/" JNA_REPORT_NAME ")"},
+        {.name = "--quick", .kind = jnc_flag, .value = &def.quick, .help = "small pictures, in a third of the time"},
+        {.name = "--threads",
+            .kind = jnc_integer,
+            .value = &threads,
+            .argument = "N",
+            .range = {0, 1024},
+            .help = "default: all; the file is the same"},
+        {0},
+    };
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    jnError error;
+    jnaNotes notes = {0};
+    jncProgress progress = jncBeginProgress("drawing the report");
+    def.threads = (int)threads;
+    def.progress = jncShowProgress;
+    def.user = &progress;
+    jnResult result = jnaReportWorkspace(workspace, &def, &notes, &error);
+    jncEndProgress(&progress);
+    if (result == jn_ok) {
+        char path[PATH_MAX];
+        struct stat status = {0};
+        snprintf(path, sizeof(path), "%s/%s", workspace, JNA_REPORT_NAME);
+        const char* written = def.path != NULL ? def.path : path;
+        for (int i = 0; i < notes.count; ++i) {
+            printf("  note: %s\n", notes.lines[i]);
+        }
+        if (stat(written, &status) == 0) {
+            printf("%s, %.2f MB\n", written, 1e-6 * (double)status.st_size);
+        }
+    }
+    jnaDestroyNotes(&notes);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# The quick demo, several times: every output byte for byte the same, however many threads there are, and after the
+# process group was killed at ten random moments and gone on with.
+#
+#   demo.sh JOUNCE FOLDER bytes|kills
+#
+# What may differ: the seconds in stages/ and in the report's timings, the arrays of times, locks, and what a killed run
+# left of files in the making.
+set -eu
+jounce=$1 folder=$2/demo_$3 what=$3
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+# Checksums of all that has to be the same.
+sums() {
+    (cd "$1" && find . -type f ! -path './stages/*' ! -name '*times.npy' ! -name '*.lock' ! -name '*.part' \
+        ! -name report.html | LC_ALL=C sort | xargs sha256sum
+    awk 'BEGIN { RS = "</table>" } { sub(/<table id="timings">.*/, ""); print }' report.html | sha256sum)
+}
+
+same() {
+    sums "$1" >"$1.sums"
+    cmp -s first.sums "$1.sums" && return
+    echo "$1 is not the same as first:"
+    diff first.sums "$1.sums" | head -n 20
+    exit 1
+}
+
+started=$(date +%s%N)
+"$jounce" demo first --quick >first.log
+took=$((($(date +%s%N) - started) / 1000000))
+sums first >first.sums
+[ "$(wc -l <first.sums)" -gt 60 ] || { echo "only $(wc -l <first.sums) files were made"; exit 1; }
+
+if [ "$what" = bytes ]; then
+    "$jounce" demo second --quick --threads 1 >second.log
+    same second
+    # Nothing is left to do, and nothing is touched.
+    "$jounce" demo second --quick >again.log
+    ! grep -q ': done' again.log || { echo "a second run had something to do:"; cat again.log; exit 1; }
+    same second
+    echo "the same bytes in $(wc -l <first.sums) files"
+    exit 0
+fi
+
+# A random moment is up to a seventh of the whole: ten of them go through all stages. A run that ends before its moment
+# is compared, and another begun.
+kills=0 runs=1
+seed=$(date +%N | sed 's/^0*//')
+echo "seed $seed, a run takes $took ms"
+while [ $kills -lt 10 ]; do
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    wait=$((seed / 65536 % (took / 7 + 1)))
+    setsid "$jounce" demo "run$runs" --quick >"run$runs.log" 2>&1 &
+    pid=$!
+    sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
+    if kill -9 -- "-$pid" 2>/dev/null; then
+        kills=$((kills + 1))
+        wait "$pid" 2>/dev/null || true
+    else
+        wait "$pid" || { echo "run$runs failed"; cat "run$runs.log"; exit 1; }
+        same "run$runs"
+        runs=$((runs + 1))
+    fi
+done
+"$jounce" demo "run$runs" --quick >"run$runs.log" || { cat "run$runs.log"; exit 1; }
+same "run$runs"
+echo "the same bytes in $(wc -l <first.sums) files after $kills kills"
