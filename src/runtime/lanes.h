@@ -279,6 +279,8 @@ static inline jnInts jnMultiplyPairs(const int8_t* values, jnInts coefficients)
     __m128i bytes = _mm_loadl_epi64((const __m128i*)(const void*)values);
     __m128i wide = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
     return (jnInts)_mm_madd_epi16(wide, (__m128i)coefficients);
+#elif defined(__wasm_simd128__)
+    return (jnInts)wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(values), (v128_t)coefficients);
 #else
     jnInts sums;
     for (int i = 0; i < JN_WIDTH; ++i) {
