@@ -14,7 +14,7 @@
 /// How a report is made. Start from jnaDefaultReportDef.
 typedef struct jnaReportDef {
     const char* path;      // NULL (default): JNA_REPORT_NAME in the workspace
-    bool quick;            // small pictures with less light, a fifth of the time; false
+    bool quick;            // small pictures with less light, in a third of the time; false
     int threads;           // 0: as many as OpenMP likes; the bytes are the same
     jnaProgress* progress; // NULL: none
     void* user;

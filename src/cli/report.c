@@ -33,7 +33,7 @@ int jncReport(int argc, char** argv)
             .value = &def.path,
             .argument = "OUT.html",
             .help = "where it goes (WORKSPACE/" JNA_REPORT_NAME ")"},
-        {.name = "--quick", .kind = jnc_flag, .value = &def.quick, .help = "small pictures, in a fifth of the time"},
+        {.name = "--quick", .kind = jnc_flag, .value = &def.quick, .help = "small pictures, in a third of the time"},
         {.name = "--threads",
             .kind = jnc_integer,
             .value = &threads,

@@ -191,9 +191,9 @@ static void AddJab(Track* track, double t, const Pose* guard)
 {
     Pose* p = AddKey(track, t, guard);
     p->hips[2] = 0.050;
-    p->hipsTurn[1] = -34;
-    p->spine[1] = -26;
-    p->head[1] = 50;
+    p->hipsTurn[1] = -30;
+    p->spine[1] = -16;
+    p->head[1] = 38;
     Set3(p->hand[LEFT], -0.02, 0.20, 0.985);
     Set3(p->elbow[LEFT], 0.7, -1, 0);
 }
@@ -202,9 +202,9 @@ static void AddCross(Track* track, double t, const Pose* guard)
 {
     Pose* p = AddKey(track, t, guard);
     Set3(p->hips, 0.010, -0.090, 0.070);
-    p->hipsTurn[1] = 22;
-    p->spine[1] = 34;
-    p->head[1] = -40;
+    p->hipsTurn[1] = 4;
+    p->spine[1] = 14;
+    p->head[1] = -10;
     p->footTurn[RIGHT][0] = 34;
     p->footTurn[RIGHT][1] = 2;
     Set3(p->hand[RIGHT], 0.04, 0.18, 0.985);
@@ -216,16 +216,16 @@ static void AddHook(Track* track, double t, const Pose* guard)
 {
     Pose* p = AddKey(track, t - 0.15, guard);
     p->hips[1] = -0.105;
-    p->hipsTurn[1] = -4;
-    p->spine[1] = 16;
-    p->head[1] = -4;
+    p->hipsTurn[1] = -18;
+    p->spine[1] = 0;
+    p->head[1] = 18;
     Set3(p->hand[LEFT], 0.42, 0.02, 0.58);
     Set3(p->elbow[LEFT], 1, -0.15, -0.2);
     p = AddKey(track, t, guard);
     p->hips[1] = -0.070;
-    p->hipsTurn[1] = -44;
-    p->spine[1] = -34;
-    p->head[1] = 66;
+    p->hipsTurn[1] = -36;
+    p->spine[1] = -18;
+    p->head[1] = 46;
     p->footTurn[LEFT][0] = 22;
     p->footTurn[LEFT][1] = -30;
     Set3(p->hand[LEFT], -0.10, 0.14, 0.74);
@@ -369,15 +369,19 @@ static void AddCrouch(Track* track, const Pose* stand)
     SetElbows(p, 0.6, 0.1, -1);
     p = AddKey(track, 0.76, p);
     p->hips[1] = -0.315;
+    SetHands(p, 0.38, -0.86, -0.28);
     p = AddKey(track, 0.87, p);
     Set3(p->hips, 0, -0.190, -0.040);
-    SetHands(p, 0.40, -0.72, 0.50);
+    p->hipsTurn[0] = 22;
+    p->spine[0] = 15;
+    SetHands(p, 0.40, -0.82, 0.32);
     SetElbows(p, 0.8, -0.3, -0.6);
     p = AddKey(track, 0.93, p);
     Set3(p->hips, 0, -0.095, -0.010);
-    p->hipsTurn[0] = 14;
-    p->spine[0] = 6;
-    SetHands(p, 0.44, 0.05, 0.87);
+    p->hipsTurn[0] = 15;
+    p->spine[0] = 9;
+    p->head[0] = -12;
+    SetHands(p, 0.42, -0.58, 0.62);
     SetElbows(p, 0.9, -0.6, -0.4);
     SetFeet(p, 0.175, 0, 0.095, 22);
 }
@@ -392,11 +396,14 @@ static void AddFlight(Track* track, const Pose* stand, double takeOff, double fl
         double rise = 0.5 * GRAVITY * t * (flight - t), tuck = 4 * u * (1 - u);
         Pose* p = AddKey(track, takeOff + t, stand);
         Set3(p->hips, 0, low - drop * u + rise, 0.02 + (travel - 0.09) * u);
-        p->hipsTurn[0] = 4 + 10 * u;
-        p->spine[0] = -6 + 12 * u;
+        p->hipsTurn[0] = 9 + 5 * u;
+        p->spine[0] = 4 + 2 * u;
+        p->head[0] = -6 * (1 - u);
         SetFeet(p, 0.175, rise * (1 - u * u) + 0.085 * tuck, 0.095 + travel * SmoothStep(0, 1, u),
             46 * (1 - SmoothStep(0, 0.9, u)));
-        SetHands(p, 0.30 + 0.10 * u, 0.80 - 0.60 * u, 0.50 + 0.10 * u);
+        // The arms go on up in the first half, and come down for the landing.
+        double up = SmoothStep(0, 0.6, u), down = SmoothStep(0.5, 1, u);
+        SetHands(p, 0.42, -0.30 + 0.70 * up - 0.25 * down, 0.80 - 0.15 * up);
         SetElbows(p, 0.9, -0.6, -0.4);
     }
 }

@@ -75,7 +75,7 @@ static jnResult ListPoses(Search* s, jnError* error)
     }
     s->poses = calloc(total + 1, sizeof(*s->poses));
     if (s->poses == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     size_t stride = 1 + total / MOST_TRIED;
     for (int i = 0; i < r->clipCount && s->shapes.count == 0; ++i) {
@@ -142,7 +142,7 @@ static jnResult BeginSearch(Search* s, jnError* error)
     size_t row = 3 * (size_t)r->character.vertexCount, joints = 12 * (size_t)r->character.jointCount;
     s->numbers = malloc((4 * row + 2 * joints) * sizeof(float));
     if (s->numbers == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     s->skinned = s->numbers;
     s->target = s->numbers + row;

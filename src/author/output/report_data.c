@@ -78,7 +78,7 @@ jnResult jnaReport_ReadNumbers(const Report* r, const char* name, int count, flo
         (*numbers)[i] = isfinite(value) ? (float)value : 0.0f;
     }
     jnaCloseArray(&array);
-    return *numbers != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a report");
+    return *numbers != NULL ? jn_ok : jnaReport_OutOfMemory(error);
 }
 
 static jnResult ReadText(const char* path, char** text, jnError* error)
@@ -177,7 +177,7 @@ static jnResult OpenAsset(Report* r, jnError* error)
     }
     r->place = malloc(((size_t)asset->vertexCount + 1) * sizeof(*r->place));
     if (r->place == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     for (int v = 0; v < asset->vertexCount; ++v) {
         r->place[v] = asset->order != NULL ? asset->order[v] : v;
@@ -221,7 +221,7 @@ jnResult jnaReport_Load(Report* r, jnError* error)
     r->clips = calloc((size_t)r->manifest.clipCount + 1, sizeof(*r->clips));
     r->triangleColors = calloc(triangles, 3 * sizeof(float));
     if (r->clips == NULL || r->triangleColors == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     r->clipCount = r->manifest.clipCount;
     for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
@@ -282,4 +282,14 @@ const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
         scratch[i] = (float)jnaArray_Get(array, first + i);
     }
     return scratch;
+}
+
+const char* jnaReport_RegionOf(const Report* r, int vertex)
+{
+    return r->character.joints[r->character.influences[vertex].joints[0]].name;
+}
+
+jnResult jnaReport_OutOfMemory(jnError* error)
+{
+    return jnFail(error, jn_outOfMemory, "out of memory for a report");
 }

@@ -80,6 +80,10 @@ jnResult jnaReport_ReadNumbers(const Report* report, const char* name, int count
 /// One row of a motion as floats: in the file where it has floats, else in `scratch`.
 const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch);
 
+/// The name of the joint that moves a vertex most.
+const char* jnaReport_RegionOf(const Report* report, int vertex);
+jnResult jnaReport_OutOfMemory(jnError* error);
+
 // report_play.c: the clips, played by the runtime.
 /// Plays all clips that have motion, twice: means and the soft vertices, then what is shown of them.
 jnResult jnaReport_PlayAll(Report* report, jnError* error);
@@ -130,5 +134,10 @@ jnaPictureDef jnaReport_PictureDef(const Report* report, int panelHeight);
 void jnaReport_Center(jnaPictureMesh* mesh);
 /// The ground under the character.
 float jnaReport_Ground(const Report* report);
+/// The value that a share of the others is below. scratch: [count].
+float jnaReport_Percentile(const float* values, int count, double share, float* scratch);
+/// Panels of a picture in one row, each with its label under it.
+jnResult jnaReport_Panels(
+    Report* report, const jnaPicture* picture, int count, const char (*labels)[96], jnError* error);
 /// A colour bar of the heat map with values along it, at shares of its length.
 void jnaReport_HeatBar(FILE* out, int count, const double* shares, const char (*labels)[16], const char* unit);

@@ -81,7 +81,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     jnaPictureDef def = jnaReport_PictureDef(r, 300);
     def.panelWidth = 2 * def.panelHeight / 3;
     def.columns = count;
-    def.directions = 16;
+    def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
     jnResult result = jnaDrawModes(m, &r->character, 0, count, 0.03 * HeightOf(&r->character), &def, &picture, error);
     if (result != jn_ok) {

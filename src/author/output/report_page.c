@@ -56,7 +56,9 @@ static const char STYLE[] =
     ".scale div span{position:absolute;transform:translateX(-50%);white-space:nowrap}"
     ".scale div .b{transform:none}.scale div .e{transform:translateX(-100%)}"
     "@media(max-width:640px){td:first-child{white-space:normal;min-width:8.5rem}th,td{padding:.25rem .45rem}}"
-    "@media print{nav{display:none}section,figure{break-inside:avoid-page}body{max-width:none;font-size:12px}"
+    "@media print{html{font-size:11px}nav{display:none}section,figure{break-inside:avoid-page}"
+    "body{max-width:none;font-size:12px}.bar{width:3rem}th,td{padding:.2rem .4rem}"
+    ".row{grid-template-columns:repeat(auto-fit,minmax(calc(var(--least,150px)*.7),1fr))}"
     "pre{max-height:none;white-space:pre-wrap}}";
 
 // Bytes of the UTF-8 sequence that begins here; 0: none does.
@@ -170,7 +172,7 @@ jnResult jnaReport_Image(
     size_t row = 4 * (size_t)cut.width;
     cut.pixels = malloc(row * (size_t)cut.height);
     if (cut.pixels == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a report");
+        return jnaReport_OutOfMemory(error);
     }
     size_t left = (size_t)(panel % columns) * row, top = (size_t)(panel / columns) * (size_t)cut.height;
     for (size_t y = 0; y < (size_t)cut.height; ++y) {

@@ -17,22 +17,17 @@ struct ReportPoser {
     float* welded; // [vertexCount][3], in the asset's order
 };
 
-static jnResult OutOfMemory(jnError* error)
-{
-    return jnFail(error, jn_outOfMemory, "out of memory for a report");
-}
-
 jnResult jnaReport_CreatePoser(const Report* r, ReportPoser** poser, jnError* error)
 {
     ReportPoser* p = calloc(1, sizeof(*p));
     *poser = p;
     if (p == NULL) {
-        return OutOfMemory(error);
+        return jnaReport_OutOfMemory(error);
     }
     p->report = r;
     p->welded = malloc(3 * sizeof(float) * (size_t)r->character.vertexCount);
     jnCharacterDef def = jnDefaultCharacterDef(r->asset.asset);
-    return p->welded != NULL ? jnCreateCharacter(&def, &p->character, error) : OutOfMemory(error);
+    return p->welded != NULL ? jnCreateCharacter(&def, &p->character, error) : jnaReport_OutOfMemory(error);
 }
 
 void jnaReport_DestroyPoser(ReportPoser* p)
@@ -82,7 +77,7 @@ static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
     size_t row = 3 * (size_t)r->character.vertexCount, joints = 12 * (size_t)r->character.jointCount;
     *p = (Playing){.numbers = malloc((6 * row + joints) * sizeof(float))};
     if (p->numbers == NULL) {
-        return OutOfMemory(error);
+        return jnaReport_OutOfMemory(error);
     }
     for (int i = 0; i < 2; ++i) {
         p->skinned[i] = p->numbers + row * (size_t)i;
@@ -259,7 +254,7 @@ static jnResult AllocateClip(const Report* r, ReportClip* clip, bool second, jnE
         clip->seenSimulated = malloc(size);
         good = good && clip->seenTargets != NULL && clip->seenSimulated != NULL;
     }
-    return good ? jn_ok : OutOfMemory(error);
+    return good ? jn_ok : jnaReport_OutOfMemory(error);
 }
 
 static bool CanPlay(const ReportClip* clip)
@@ -303,7 +298,7 @@ static jnResult RankVertices(Report* r, const double* sums, const double* frames
     if (ranks == NULL || energies == NULL) {
         free(ranks);
         free(energies);
-        return OutOfMemory(error);
+        return jnaReport_OutOfMemory(error);
     }
     for (int v = 0; v < count; ++v) {
         const double* s = sums + 4 * (size_t)v;
@@ -357,7 +352,7 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
     }
     size_t vertices = (size_t)r->character.vertexCount;
     double* sums = calloc(vertices + 1, 5 * sizeof(double));
-    jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : OutOfMemory(error);
+    jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error);
     result = result == jn_ok && r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : result;
     free(sums);
     const char* targets = json_string_value(json_object_get(r->fit, "targets"));
