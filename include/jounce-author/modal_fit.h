@@ -3,7 +3,7 @@
 // For one mode the loss is the sum over frames of (z - z_observed)^2, z_observed the amplitude that comes closest to
 // the motion, plus the prior: how far the logarithms of the three numbers went from their start, in units of how far
 // they plausibly go, times the strength and the mean square of all modes' amplitudes. So a mode that the motion hardly
-// excites stays what it was. The strength is chosen on frames that are held back.
+// excites stays what it was, but for what all modes have in common: three factors that are fitted first, without prior. The strength is chosen on frames that are held back.
 #pragma once
 
 #include "jounce-author/modal_motion.h"

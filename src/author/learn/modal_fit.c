@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 3, ITERATIONS = 24, STRENGTHS = 6 };
+enum { NUMBERS = 3, ITERATIONS = 24, COMMON_ITERATIONS = 12, STRENGTHS = 6 };
 // How far the logarithms of stiffness, damping and gain plausibly are from the physics.
 static const double spreads[NUMBERS] = {0.4, 0.8, 0.4};
 static const double strengths[STRENGTHS] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
@@ -43,14 +43,15 @@ typedef struct Work {
     jnaModes modes; // a copy with numbers of its own
     size_t count;
     Data* data;
-    double* theta;   // [modes][NUMBERS], logarithms relative to the start
-    double* trial;   // [modes][NUMBERS]
-    double* damping; // [modes], Marquardt's
-    double* loss;    // [modes]
-    double* kept;    // [modes], loss of theta
-    double* size;    // [modes], sum over vertices of |shape|^2: what an amplitude of 1 means to the surface
-    double* gram;    // [modes][modes], sum over vertices of shape . shape
-    double scale;    // mean over modes of size times square amplitude, summed over frames
+    double common[NUMBERS]; // logarithms relative to the start that all modes share
+    double* theta;          // [modes][NUMBERS], logarithms relative to the start and what is common
+    double* trial;          // [modes][NUMBERS]
+    double* damping;        // [modes], Marquardt's
+    double* loss;           // [modes]
+    double* kept;           // [modes], loss of theta
+    double* size;           // [modes], sum over vertices of |shape|^2: what an amplitude of 1 means to the surface
+    double* gram;           // [modes][modes], sum over vertices of shape . shape
+    double scale;           // mean over modes of size times square amplitude, summed over frames
     int iterations;
 } Work;
 
@@ -147,13 +148,13 @@ static jnResult Prepare(Work* w, jnError* error)
     return result;
 }
 
-// The modes at theta: numbers are the start's times e^theta.
+// The modes at theta: numbers are the start's times e^(common + theta).
 static void SetModes(Work* w, const double* theta)
 {
     for (size_t k = 0; k < w->count; ++k) {
-        w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(theta[NUMBERS * k]);
-        w->modes.damping[k] = w->def->modes->damping[k] * exp(theta[NUMBERS * k + 1]);
-        w->modes.gain[k] = w->def->modes->gain[k] * exp(theta[NUMBERS * k + 2]);
+        w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(w->common[0] + theta[NUMBERS * k]);
+        w->modes.damping[k] = w->def->modes->damping[k] * exp(w->common[1] + theta[NUMBERS * k + 1]);
+        w->modes.gain[k] = w->def->modes->gain[k] * exp(w->common[2] + theta[NUMBERS * k + 2]);
     }
 }
 
@@ -307,6 +308,55 @@ static jnResult Descend(Work* w, double strength, jnError* error)
     return result;
 }
 
+static double Sum(const Work* w, const double* loss)
+{
+    double total = 0;
+    for (size_t k = 0; k < w->count; ++k) {
+        total += loss[k];
+    }
+    return total;
+}
+
+// What all modes have in common: flesh that is stiffer or more damped in motion than at rest is so everywhere, and a
+// mode that the motion does not show inherits it. One step of all modes together at a time.
+static jnResult DescendCommon(Work* w, jnError* error)
+{
+    double damping = 1e-3;
+    memset(w->common, 0, sizeof(w->common));
+    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    jnResult result = Run(w, w->theta, 0, w->kept, error);
+    for (int i = 0; result == jn_ok && i < COMMON_ITERATIONS && w->count > 0; ++i) {
+        double matrix[NUMBERS][NUMBERS] = {{0}}, gradient[NUMBERS] = {0}, step[NUMBERS], before[NUMBERS];
+        for (size_t k = 0; k < w->count; ++k) {
+            FindNormal(w, k, matrix, gradient);
+        }
+        for (int n = 0; n < NUMBERS; ++n) {
+            matrix[n][n] *= 1 + damping;
+        }
+        if (w->def->keepGain) {
+            matrix[2][2] = 1;
+            matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+        }
+        Solve(matrix, gradient, step);
+        memcpy(before, w->common, sizeof(before));
+        for (int n = 0; n < NUMBERS; ++n) {
+            double limit = log(FARTHEST);
+            w->common[n] = fmin(fmax(before[n] + fmin(fmax(step[n], -0.5), 0.5), -limit), limit);
+        }
+        result = Run(w, w->theta, 0, w->loss, error);
+        double was = Sum(w, w->kept), is = Sum(w, w->loss);
+        bool better = is < was;
+        damping = better ? damping / 5 : damping * 8;
+        memcpy(better ? w->kept : w->common, better ? w->loss : before, (better ? w->count : NUMBERS) * sizeof(double));
+        if (!better && result == jn_ok) {
+            result = Run(w, w->theta, 0, w->kept, error);
+        } else if (was - is < ENOUGH * was) {
+            break;
+        }
+    }
+    return result;
+}
+
 static int CompareDoubles(const void* a, const void* b)
 {
     double x = *(const double*)a, y = *(const double*)b;
@@ -363,8 +413,8 @@ static jnResult DropFrames(Work* w, jnError* error)
 // A fit of one strength on the frames in use, the robust one included.
 static jnResult Fit(Work* w, double strength, jnError* error)
 {
-    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
-    jnResult result = Descend(w, strength, error);
+    jnResult result = DescendCommon(w, error);
+    result = result == jn_ok ? Descend(w, strength, error) : result;
     if (result == jn_ok && w->def->drop > 0) {
         result = DropFrames(w, error);
         result = result == jn_ok ? Descend(w, strength, error) : result;
@@ -408,6 +458,7 @@ static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
     double share = 1 - w->def->heldOut;
     UseFrames(w, share);
     memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    memset(w->common, 0, sizeof(w->common));
     jnResult result = Capture(w, w->theta, share, &fit->heldOutStart, error);
     fit->heldOutCaptured = fit->heldOutStart;
     fit->prior = HUGE_VAL;
@@ -475,6 +526,7 @@ jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error
     if (result == jn_ok) {
         UseFrames(&w, 1);
         memset(w.theta, 0, NUMBERS * w.count * sizeof(double));
+        memset(w.common, 0, sizeof(w.common));
         result = isfinite(fit->prior) ? Fit(&w, fit->prior, error) : jn_ok;
     }
     result = result == jn_ok ? Capture(&w, w.theta, 0, &fit->captured, error) : result;
