@@ -6,6 +6,8 @@ int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
 /// `asset`: a .jounce file with modes; NULL: the built-in figure, whose modes are found first.
 int jnbBenchModes(const char* asset, double seconds);
+/// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
+int jnbBenchAblation(const char* workspace);
 
 /// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
 int jnbBenchVolume(const char* file);

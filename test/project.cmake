@@ -36,15 +36,20 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         target_compile_options(web_reference PRIVATE -O2 -fno-tree-vectorize -fno-tree-slp-vectorize)
         target_include_directories(web_reference PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/runtime)
         target_link_libraries(web_reference PRIVATE jounce_options m)
+        # Small files with a network and modes, for both.
+        add_executable(web_assets ${PROJECT_SOURCE_DIR}/web/test/assets.c)
+        target_compile_definitions(web_assets PRIVATE ${kernel_definitions})
+        target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/src/author)
+        target_link_libraries(web_assets PRIVATE jounce_options jounce_author)
         foreach(name runtime viewer)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
-                ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> ${name})
+                ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
         # On the page that the report's test leaves.
         add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
-            ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> report ${PROJECT_BINARY_DIR}/report.html)
+            ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> report ${PROJECT_BINARY_DIR}/report.html)
         set_tests_properties(cli/report PROPERTIES FIXTURES_SETUP report)
         set_tests_properties(project/web_report PROPERTIES FIXTURES_REQUIRED report SKIP_RETURN_CODE 77)
     endif()

@@ -24,7 +24,8 @@ void jnaJointTurns(const jnaCharacter* character, const float* matrices, float* 
 void jnaVertexRotations(const jnaCharacter* character, const float* turns, float* rotations);
 
 /// What drives each mode over each interval, before its gain: the projected acceleration of the cubic through the
-/// targets at the interval's start, and how fast it grows, both in the frames of the interval's middle.
+/// targets at the interval's start, and how fast it grows, both in the frames of the interval's middle; levelled off
+/// towards the modes' limits at both ends.
 /// starts, rates: [frameCount - 1][modeCount].
 jnResult jnaModes_Force(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);

@@ -17,6 +17,7 @@ typedef struct jnaModes {
     double* damping;    // [modeCount], 1/s
     double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
     double* gain;       // [modeCount], 1 for what the physics says
+    double* limits;     // [modeCount], m/s^2: the force before the gain levels off towards this; 0: it does not
     int32_t* joints;    // [modeCount], the joint that most of the mode lives at
     double* massShare;  // [modeCount], share of the flesh's mass that takes part, 0 to 1
     int32_t* sizes;     // [modeCount], vertices in the mode
@@ -46,6 +47,7 @@ typedef struct jnaModesDef {
     double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02
     double mixing;      // modes are turned among each other to live in one place each, as long as the coupling that
                         // is dropped stays below this share of their stiffness; 0: as they are; 0.15
+    double speed;       // m/s: the force on a mode levels off towards what moves it at this speed; 0: never; 4
     jnaProjection kind; // volume
 } jnaModesDef;
 jnaModesDef jnaDefaultModesDef(void);

@@ -75,7 +75,7 @@ typedef struct jnAssetMode {
     float massShare;     // of the flesh's mass, 0 to 1
     int32_t joint;       // that most of it lives at
     int32_t vertexCount; // that it moves
-    uint32_t reserved;   // 0
+    float limit;         // the force before the gain levels off towards this; 0: it does not
 } jnAssetMode;
 
 /// A joint's share in turning one mode into another, as it is in the file.

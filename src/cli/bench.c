@@ -15,7 +15,7 @@ int jncBench(int argc, char** argv)
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
-    const char *keep = NULL, *from = NULL, *asset = NULL;
+    const char *keep = NULL, *from = NULL, *asset = NULL, *ablation = NULL;
     bool posesGiven = false;
     const jncOption options[] = {
         {.name = "WHAT",
@@ -34,6 +34,11 @@ int jncBench(int argc, char** argv)
             .value = &asset,
             .argument = "FILE",
             .help = "modes: a character file (the built-in figure)"},
+        {.name = "--ablation",
+            .kind = jnc_text,
+            .value = &ablation,
+            .argument = "WORKSPACE",
+            .help = "modes: what each part of them is worth on the simulated motion of a workspace"},
         {.name = "--keep",
             .kind = jnc_text,
             .value = &keep,
@@ -73,7 +78,7 @@ int jncBench(int argc, char** argv)
     case FIT:
         return jnbBenchFit(keep);
     case MODES:
-        return jnbBenchModes(asset, seconds);
+        return ablation != NULL ? jnbBenchAblation(ablation) : jnbBenchModes(asset, seconds);
     case CHARACTER:
         return jnbBenchCharacter(seconds);
     default:

@@ -148,8 +148,9 @@ static jnResult Describe(View* view, jnError* error)
     json_t* motions = json_array();
     for (int i = 0; i < a->clipCount; ++i) {
         const Motion* motion = &view->motions[i];
-        json_array_append_new(
-            motions, motion->array.data != NULL ? json_pack("{s:i}", "first", motion->first) : json_null());
+        json_array_append_new(motions, motion->array.data != NULL ? json_pack("{s:i, s:I}", "first", motion->first,
+                                                                        "frames", (json_int_t)motion->array.shape[0])
+                                                                  : json_null());
     }
     json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
         view->workspace != NULL, "motions", motions);
@@ -181,31 +182,49 @@ static const char* ReadNumber(const char* text, size_t* number)
     return text + digits;
 }
 
-// "/motion/CLIP/VERTEX", both numbers: x, y, z of one vertex of the workspace in every frame, as floats.
-static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* user)
+// x, y, z of one vertex of the workspace in every frame, as floats.
+static float* CopyVertex(const jnaArray* motion, size_t vertex, size_t* size)
 {
-    const View* view = user;
-    static const char prefix[] = "/motion/";
-    size_t clip, vertex;
-    if (strncmp(path, prefix, strlen(prefix)) != 0) {
-        return false;
-    }
-    const char* rest = ReadNumber(path + strlen(prefix), &clip);
-    if (*rest != '/' || *ReadNumber(rest + 1, &vertex) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
-        return false;
-    }
-    const jnaArray* motion = &view->motions[clip].array;
-    if (motion->data == NULL || vertex >= motion->shape[1]) {
-        return false;
-    }
     size_t frames = motion->shape[0], vertices = motion->shape[1];
-    float* out = malloc(frames * 3 * sizeof(float));
+    float* out = vertex < vertices ? malloc(frames * 3 * sizeof(float)) : NULL;
     for (size_t n = 0; out != NULL && n < frames; ++n) {
         memcpy(out + 3 * n, (const float*)motion->data + 3 * (n * vertices + vertex), 3 * sizeof(float));
     }
-    *bytes = out;
     *size = frames * 3 * sizeof(float);
-    return out != NULL;
+    return out;
+}
+
+// The same of every vertex in one frame.
+static float* CopyFrame(const jnaArray* motion, size_t frame, size_t* size)
+{
+    *size = motion->shape[1] * 3 * sizeof(float);
+    float* out = frame < motion->shape[0] ? malloc(*size) : NULL;
+    if (out != NULL) {
+        memcpy(out, (const float*)motion->data + 3 * frame * motion->shape[1], *size);
+    }
+    return out;
+}
+
+// "/motion/CLIP/VERTEX" and "/frames/CLIP/FRAME", all numbers.
+static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* user)
+{
+    const View* view = user;
+    static const char prefixes[2][9] = {"/motion/", "/frames/"};
+    bool ofFrame = strncmp(path, prefixes[1], strlen(prefixes[1])) == 0;
+    size_t clip, number;
+    if (!ofFrame && strncmp(path, prefixes[0], strlen(prefixes[0])) != 0) {
+        return false;
+    }
+    const char* rest = ReadNumber(path + strlen(prefixes[0]), &clip);
+    if (*rest != '/' || *ReadNumber(rest + 1, &number) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
+        return false;
+    }
+    const jnaArray* motion = &view->motions[clip].array;
+    if (motion->data == NULL) {
+        return false;
+    }
+    *bytes = ofFrame ? CopyFrame(motion, number, size) : CopyVertex(motion, number, size);
+    return *bytes != NULL;
 }
 
 static void CloseView(View* view)

@@ -45,7 +45,7 @@ static jnResult CheckModes(const jnAssetBlock* block, jnError* error)
         if (!(InRange(m->stiffness, 0, LARGEST) && InRange(m->damping, 0, LARGEST) &&
                 InRange(m->gain, -LARGEST, LARGEST) && InRange(m->largest, 0, LARGEST) && InRange(m->massShare, 0, 2) &&
                 m->joint >= 0 && m->joint < block->view.jointCount && m->vertexCount >= 0 &&
-                m->vertexCount <= block->view.vertexCount && m->reserved == 0)) {
+                m->vertexCount <= block->view.vertexCount && InRange(m->limit, 0, LARGEST))) {
             return jnFail(error, jn_badData,
                 "%s: section MODE: mode %d has stiffness %g, damping %g, gain %g, joint %d", block->source, k,
                 (double)m->stiffness, (double)m->damping, (double)m->gain, m->joint);

@@ -279,6 +279,8 @@ static inline jnInts jnMultiplyPairs(const int8_t* values, jnInts coefficients)
     __m128i bytes = _mm_loadl_epi64((const __m128i*)(const void*)values);
     __m128i wide = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
     return (jnInts)_mm_madd_epi16(wide, (__m128i)coefficients);
+#elif defined(__wasm_simd128__)
+    return (jnInts)wasm_i32x4_dot_i16x8(wasm_i16x8_load8x8(values), (v128_t)coefficients);
 #else
     jnInts sums;
     for (int i = 0; i < JN_WIDTH; ++i) {
@@ -403,36 +405,141 @@ static inline jnDoubles jnFromBits(jnDoubleBits bits)
     return values;
 }
 
-// Products of whole numbers of 16 bits, exact in 32 bits: the same on every machine. What is summed must stay below
-// 2^31.
-enum { JN_DOT_LANES = 8 };
+// The larger of two, the second where they cannot be compared; and that of JN_LANES numbers, in one order everywhere.
+static inline float jnLarger(float a, float b)
+{
+    return a > b ? a : b;
+}
 
-// sums[i] += scale * (a . b over the elements 2i and 2i + 1 of each of the three rows). a, b: [3][16].
-static inline void jnAddDots(const int16_t* a, const int16_t* b, float scale, float* sums)
+static inline float jnLargest(const float* x)
+{
+    float four[4];
+#if defined(__SSE__) && !defined(JN_SCALAR)
+    __m128 low = _mm_max_ps(_mm_loadu_ps(x), _mm_loadu_ps(x + 4));
+    _mm_storeu_ps(four, _mm_max_ps(low, _mm_max_ps(_mm_loadu_ps(x + 8), _mm_loadu_ps(x + 12))));
+#elif defined(__wasm_simd128__) && !defined(JN_SCALAR)
+    v128_t low = wasm_f32x4_pmax(wasm_v128_load(x + 4), wasm_v128_load(x)); // the first where they cannot be compared
+    wasm_v128_store(four, wasm_f32x4_pmax(wasm_f32x4_pmax(wasm_v128_load(x + 12), wasm_v128_load(x + 8)), low));
+#else
+    for (int i = 0; i < 4; ++i) {
+        four[i] = jnLarger(jnLarger(x[i], x[i + 4]), jnLarger(x[i + 8], x[i + 12]));
+    }
+#endif
+    return jnLarger(jnLarger(four[0], four[1]), jnLarger(four[2], four[3]));
+}
+
+// Products of whole numbers of 16 bits, exact in 32 bits: the same on every machine. What is summed must stay below
+// 2^31. Eight of them in a register of 128 bits:
+#if defined(__SSE2__) && !defined(JN_SCALAR)
+#define JN_SHORTS 1
+typedef __m128i jnShorts;
+
+static inline jnShorts jnLoadShorts(const void* from)
+{
+    return _mm_loadu_si128((const __m128i*)from);
+}
+
+static inline void jnStoreShorts(void* to, jnShorts values)
+{
+    _mm_storeu_si128((__m128i*)to, values);
+}
+
+static inline jnShorts jnRepeatPair(const int16_t* pair)
+{
+    int32_t both;
+    memcpy(&both, pair, sizeof(both));
+    return _mm_set1_epi32(both);
+}
+
+// sums + a . b, pair by pair; sums are four whole numbers of 32 bits.
+static inline jnShorts jnAddProducts(jnShorts sums, jnShorts a, jnShorts b)
+{
+    return _mm_add_epi32(sums, _mm_madd_epi16(a, b));
+}
+
+static inline jnFour jnToFour(jnShorts sums)
+{
+    return (jnFour)_mm_cvtepi32_ps(sums);
+}
+#elif defined(__wasm_simd128__) && !defined(JN_SCALAR)
+#define JN_SHORTS 1
+typedef v128_t jnShorts;
+
+static inline jnShorts jnLoadShorts(const void* from)
+{
+    return wasm_v128_load(from);
+}
+
+static inline void jnStoreShorts(void* to, jnShorts values)
+{
+    wasm_v128_store(to, values);
+}
+
+static inline jnShorts jnRepeatPair(const int16_t* pair)
+{
+    return wasm_v128_load32_splat(pair);
+}
+
+static inline jnShorts jnAddProducts(jnShorts sums, jnShorts a, jnShorts b)
+{
+    return wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(a, b));
+}
+
+static inline jnFour jnToFour(jnShorts sums)
+{
+    return (jnFour)wasm_f32x4_convert_i32x4(sums);
+}
+#endif
+
+// Rows of [3][16] numbers against two fields of the same kind: sums[to[e]][f][i] += (scales[e] steps[f]) (rows[e] .
+// fields[f] over the elements 2i and 2i + 1 of each of the three). rows: [count][48]; fields: [2][48]; sums: [][2][8].
+static inline void jnAddDots(const int16_t* rows, const float* scales, const uint16_t* to, size_t count,
+    const int16_t* fields, const float steps[2], float* sums)
 {
 #if defined(__AVX2__) && !defined(JN_SCALAR)
-    const __m256i *x = (const __m256i*)(const void*)a, *y = (const __m256i*)(const void*)b;
-    __m256i dot = _mm256_madd_epi16(_mm256_loadu_si256(x), _mm256_loadu_si256(y));
-    dot = _mm256_add_epi32(dot, _mm256_madd_epi16(_mm256_loadu_si256(x + 1), _mm256_loadu_si256(y + 1)));
-    dot = _mm256_add_epi32(dot, _mm256_madd_epi16(_mm256_loadu_si256(x + 2), _mm256_loadu_si256(y + 2)));
-    __m256 product = _mm256_mul_ps(_mm256_set1_ps(scale), _mm256_cvtepi32_ps(dot));
-    _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), product));
-#elif defined(__SSE2__) && !defined(JN_SCALAR)
-    for (int half = 0; half < 2; ++half) {
-        const __m128i *x = (const __m128i*)(const void*)a + half, *y = (const __m128i*)(const void*)b + half;
-        __m128i dot = _mm_madd_epi16(_mm_loadu_si128(x), _mm_loadu_si128(y));
-        dot = _mm_add_epi32(dot, _mm_madd_epi16(_mm_loadu_si128(x + 2), _mm_loadu_si128(y + 2)));
-        dot = _mm_add_epi32(dot, _mm_madd_epi16(_mm_loadu_si128(x + 4), _mm_loadu_si128(y + 4)));
-        __m128 product = _mm_mul_ps(_mm_set1_ps(scale), _mm_cvtepi32_ps(dot));
-        _mm_storeu_ps(sums + 4 * half, _mm_add_ps(_mm_loadu_ps(sums + 4 * half), product));
+    __m256i field[6];
+    for (int i = 0; i < 6; ++i) {
+        field[i] = _mm256_loadu_si256((const __m256i*)(const void*)fields + i);
+    }
+    __m256 step0 = _mm256_set1_ps(steps[0]), step1 = _mm256_set1_ps(steps[1]);
+    for (size_t e = 0; e < count; ++e) {
+        const __m256i* row = (const __m256i*)(const void*)(rows + 48 * e);
+        __m256i x = _mm256_loadu_si256(row), y = _mm256_loadu_si256(row + 1), z = _mm256_loadu_si256(row + 2);
+        __m256i first = _mm256_add_epi32(_mm256_madd_epi16(x, field[0]), _mm256_madd_epi16(y, field[1]));
+        __m256i second = _mm256_add_epi32(_mm256_madd_epi16(x, field[3]), _mm256_madd_epi16(y, field[4]));
+        first = _mm256_add_epi32(first, _mm256_madd_epi16(z, field[2]));
+        second = _mm256_add_epi32(second, _mm256_madd_epi16(z, field[5]));
+        __m256 scale = _mm256_broadcast_ss(scales + e);
+        float* sum = sums + 16 * (size_t)to[e];
+        __m256 more = _mm256_mul_ps(_mm256_mul_ps(scale, step0), _mm256_cvtepi32_ps(first));
+        __m256 most = _mm256_mul_ps(_mm256_mul_ps(scale, step1), _mm256_cvtepi32_ps(second));
+        _mm256_storeu_ps(sum, _mm256_add_ps(_mm256_loadu_ps(sum), more));
+        _mm256_storeu_ps(sum + 8, _mm256_add_ps(_mm256_loadu_ps(sum + 8), most));
+    }
+#elif defined(JN_SHORTS)
+    const jnShorts none = {0};
+    for (size_t e = 0; e < count; ++e) {
+        const int16_t* row = rows + 48 * e;
+        float* sum = sums + 16 * (size_t)to[e];
+        for (int part = 0; part < 4; ++part) { // field, half
+            const int16_t *a = row + part % 2 * 8, *b = fields + part / 2 * 48 + part % 2 * 8;
+            jnShorts dot = jnAddProducts(none, jnLoadShorts(a), jnLoadShorts(b));
+            dot = jnAddProducts(dot, jnLoadShorts(a + 16), jnLoadShorts(b + 16));
+            dot = jnAddProducts(dot, jnLoadShorts(a + 32), jnLoadShorts(b + 32));
+            jnFour old = jnLoadFour(sum + 4 * part);
+            jnStoreFour(sum + 4 * part, old + (scales[e] * steps[part / 2]) * jnToFour(dot));
+        }
     }
 #else
-    for (int i = 0; i < JN_DOT_LANES; ++i) {
-        int32_t dot = 0;
-        for (int k = 2 * i; k < 3 * JN_LANES; k += k % 2 == 0 ? 1 : JN_LANES - 1) {
-            dot += (int32_t)a[k] * (int32_t)b[k];
+    for (size_t e = 0; e < count; ++e) {
+        for (size_t i = 0; i < 16; ++i) { // field, lane
+            const int16_t *a = rows + 48 * e + i % 8 * 2, *b = fields + i / 8 * 48 + i % 8 * 2;
+            int32_t dot = 0;
+            for (int row = 0; row < 48; row += 16) {
+                dot += (int32_t)a[row] * (int32_t)b[row] + (int32_t)a[row + 1] * (int32_t)b[row + 1];
+            }
+            sums[16 * (size_t)to[e] + i] += (scales[e] * steps[i / 8]) * (float)dot;
         }
-        sums[i] += scale * (float)dot;
     }
 #endif
 }
@@ -458,22 +565,16 @@ static inline void jnSumPairs(const int16_t* numbers, const int16_t* factors, si
     for (int i = 0; i < 6; ++i) {
         _mm256_storeu_si256((__m256i*)(void*)out + i, sums[i]);
     }
-#elif defined(__SSE2__) && !defined(JN_SCALAR)
-    __m128i sums[12];
-    for (int i = 0; i < 12; ++i) {
-        sums[i] = _mm_setzero_si128();
-    }
+#elif defined(JN_SHORTS)
+    jnShorts sums[12] = {{0}};
     for (size_t p = 0; p < pairs; ++p) {
-        int32_t both;
-        memcpy(&both, factors + 2 * p, sizeof(both));
-        __m128i factor = _mm_set1_epi32(both);
-        const __m128i* at = (const __m128i*)(const void*)(numbers + 96 * p);
+        jnShorts factor = jnRepeatPair(factors + 2 * p);
         for (int i = 0; i < 12; ++i) {
-            sums[i] = _mm_add_epi32(sums[i], _mm_madd_epi16(_mm_loadu_si128(at + i), factor));
+            sums[i] = jnAddProducts(sums[i], jnLoadShorts(numbers + 96 * p + 8 * i), factor);
         }
     }
     for (int i = 0; i < 12; ++i) {
-        _mm_storeu_si128((__m128i*)(void*)out + i, sums[i]);
+        jnStoreShorts(out + 4 * i, sums[i]);
     }
 #else
     memset(out, 0, 48 * sizeof(int32_t));

@@ -38,9 +38,9 @@ typedef struct jnModePass {
 typedef struct jnModeKernels {
     void (*project)(const jnModePass* pass, int first, int end);
     void (*show)(const jnModePass* pass, int first, int end);
-    // Both rows of x, [2][lanes], become exp(-S) of themselves by `parts` short series. columns: S, [count][lanes], a
-    // column after the other; work: [4][lanes].
-    void (*turn)(const float* columns, int count, int lanes, int parts, float* x, float* work);
+    // Both rows of x, [2][lanes], become exp(-S) of themselves by `parts` series of `terms`. columns: S,
+    // [count][lanes], a column after the other; work: [4][lanes].
+    void (*turn)(const float* columns, int count, int lanes, int parts, int terms, float* x, float* work);
 } jnModeKernels;
 
 extern const jnModeKernels jnModeKernelsBaseline;

@@ -17,42 +17,35 @@ enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024 };
 #define FACTOR_SUM 65000.0f
 #define FACTOR_MOST 32767.0f
 
-// The two fields of a block, in its frames.
-static inline void FindFields(
-    const jnModePass* pass, size_t b, const jnBlockFrames* frames, float fields[JN_MODE_FIELDS][JN_FIELD_SIZE])
+// The weights of a pass as those of the three differences between samples.
+static inline void WeighDifferences(const jnModePass* pass, float weights[JN_MODE_FIELDS][3])
 {
-    const float r0 = pass->ratios[0], r1 = pass->ratios[1], r2 = pass->ratios[2];
-    const bool exact = pass->own == 1;
+    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+        const float* w = pass->weights[f];
+        weights[f][0] = -w[1] * pass->ratios[0];
+        weights[f][1] = ((w[1] - w[2]) + (pass->own == 1 ? w[0] : 0.0f)) * pass->ratios[1];
+        weights[f][2] = (w[2] + (pass->own == 1 ? 0.0f : w[0])) * pass->ratios[2];
+    }
+}
+
+// The two fields of a block, in its frames.
+static inline void FindFields(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], size_t b,
+    const jnBlockFrames* frames, float fields[JN_MODE_FIELDS][JN_FIELD_SIZE])
+{
     float raw[JN_MODE_FIELDS][JN_FIELD_SIZE];
     for (int i = 0; i < JN_FIELD_SIZE; i += JN_WIDTH) {
         size_t at = b * JN_FIELD_SIZE + (size_t)i;
         jnFloats s0 = jnLoad(pass->samples[0] + at), s1 = jnLoad(pass->samples[1] + at);
         jnFloats s2 = jnLoad(pass->samples[2] + at), s3 = jnLoad(pass->samples[3] + at);
-        jnFloats d0 = (s1 - s0) * r0, d1 = (s2 - s1) * r1, d2 = (s3 - s2) * r2;
-        jnFloats line = exact ? d1 : d2, e0 = d1 - d0, e1 = d2 - d1;
+        jnFloats d0 = s1 - s0, d1 = s2 - s1, d2 = s3 - s2;
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            const float* w = pass->weights[f];
-            jnStore(raw[f] + i, (w[0] * line + w[1] * e0 + w[2] * e1) - pass->force[f][i / JN_LANES]);
+            const float* w = weights[f];
+            jnStore(raw[f] + i, (w[0] * d0 + w[1] * d1 + w[2] * d2) - pass->force[f][i / JN_LANES]);
         }
     }
     for (int f = 0; f < JN_MODE_FIELDS; ++f) {
         jnTurnBlock(frames, true, raw[f], fields[f]);
     }
-}
-
-// The largest of JN_LANES numbers, none of them below 0.
-static inline float LargestOf(const float* lanes)
-{
-    float a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;
-    for (int i = 0; i < JN_LANES; i += 4) {
-        a = lanes[i] > a ? lanes[i] : a;
-        b = lanes[i + 1] > b ? lanes[i + 1] : b;
-        c = lanes[i + 2] > c ? lanes[i + 2] : c;
-        d = lanes[i + 3] > d ? lanes[i + 3] : d;
-    }
-    a = b > a ? b : a;
-    c = d > c ? d : c;
-    return c > a ? c : a;
 }
 
 // A field in whole numbers; returns the size of one.
@@ -67,7 +60,7 @@ static inline float RoundField(const float* field, int16_t* out)
         x = jnSelectAtLeast(x, y, x, y);
         jnStore(sizes + i, jnSelectAtLeast(x, z, x, z));
     }
-    float most = LargestOf(sizes);
+    float most = jnLargest(sizes);
     // What is not finite is not greater, either: it is then 0, as is a field so small that its steps are not.
     float steps = most > 1e-30f && most < 1e30f ? FIELD_STEPS / most : 0.0f;
     for (int i = 0; i < JN_FIELD_SIZE; ++i) {
@@ -80,9 +73,11 @@ static void Project(const jnModePass* pass, int first, int end)
 {
     const jnAsset* asset = pass->asset;
     const jnAssetModes* modes = asset->modes;
+    float weights[JN_MODE_FIELDS][3];
+    WeighDifferences(pass, weights);
     for (int block = first; block < end; ++block) {
-        size_t b = (size_t)block;
-        if (modes->starts[b] == modes->starts[b + 1]) {
+        size_t b = (size_t)block, entry = modes->starts[b], count = modes->starts[b + 1] - entry;
+        if (count == 0) {
             continue;
         }
         jnBlockFrames frames;
@@ -90,17 +85,12 @@ static void Project(const jnModePass* pass, int first, int end)
         int16_t rounded[JN_MODE_FIELDS][JN_FIELD_SIZE];
         jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
             pass->aligned, &frames);
-        FindFields(pass, b, &frames, fields);
+        FindFields(pass, weights, b, &frames, fields);
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
             steps[f] = RoundField(fields[f], rounded[f]);
         }
-        for (size_t e = modes->starts[b]; e < modes->starts[b + 1]; ++e) {
-            const int16_t* p = modes->projections + e * ENTRY;
-            float* sum = pass->sums + (size_t)modes->entryModes[e] * JN_MODE_FIELDS * JN_MODE_LANES;
-            float scale = modes->projectionScales[e];
-            jnAddDots(p, rounded[0], scale * steps[0], sum);
-            jnAddDots(p, rounded[1], scale * steps[1], sum + JN_MODE_LANES);
-        }
+        jnAddDots(modes->projections + entry * ENTRY, modes->projectionScales + entry, modes->entryModes + entry, count,
+            rounded[0], steps, pass->sums);
     }
 }
 
@@ -126,7 +116,7 @@ static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* a
     for (int i = 0; i < JN_LANES / 4; ++i) {
         sum += (sizes[4 * i] + sizes[4 * i + 1]) + (sizes[4 * i + 2] + sizes[4 * i + 3]);
     }
-    float most = LargestOf(largest);
+    float most = jnLargest(largest);
     bool good = sum > 1e-30f && sum < 1e30f;
     float steps = good ? FACTOR_SUM / sum : 0.0f, limit = good ? FACTOR_MOST / most : 0.0f;
     steps = steps < limit ? steps : limit;
@@ -142,23 +132,28 @@ static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* a
     }
 }
 
-// x, y, z of a block's vertices: the base or what is there, and the offset.
-static inline void PutPositions(const jnModePass* pass, size_t b, const float* offset)
+// x, y, z of a block's vertices: the base or what is there, and the offset from its frames; offset NULL: none.
+static inline void PutPositions(const jnModePass* pass, size_t b, const jnBlockFrames* frames, const float* offset)
 {
-    float x[JN_FIELD_SIZE];
+    const float* base = pass->base != NULL ? pass->base + b * JN_FIELD_SIZE : NULL;
     float* to = pass->positions + b * JN_FIELD_SIZE;
-    if (pass->base != NULL) {
-        memcpy(x, pass->base + b * JN_FIELD_SIZE, sizeof(x));
-    } else {
-        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-            jnUnpack(to + 3 * i, x + i, x + JN_LANES + i, x + 2 * JN_LANES + i);
-        }
-    }
-    for (int i = 0; i < JN_FIELD_SIZE; i += JN_WIDTH) {
-        jnStore(x + i, jnLoad(x + i) + jnLoad(offset + i));
-    }
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnPack(x + i, x + JN_LANES + i, x + 2 * JN_LANES + i, to + 3 * i);
+        float x[3][JN_WIDTH];
+        if (base != NULL) {
+            for (int a = 0; a < 3; ++a) {
+                jnStore(x[a], jnLoad(base + a * JN_LANES + i));
+            }
+        } else {
+            jnUnpack(to + 3 * i, x[0], x[1], x[2]);
+        }
+        for (int a = 0; offset != NULL && a < 3; ++a) {
+            const float* row = frames->m[3 * a] + i;
+            jnFloats turned = jnLoad(row) * jnLoad(offset + i) +
+                              jnLoad(row + JN_LANES) * jnLoad(offset + JN_LANES + i) +
+                              jnLoad(row + 2 * JN_LANES) * jnLoad(offset + 2 * JN_LANES + i);
+            jnStore(x[a], jnLoad(x[a]) + turned);
+        }
+        jnPack(x[0], x[1], x[2], to + 3 * i);
     }
 }
 
@@ -184,6 +179,18 @@ static inline void AddSpin(const jnModePass* pass, size_t b, const float* offset
     }
 }
 
+// Offsets of a block and their velocities in space, as the springs take them.
+static inline void PutOffsets(const jnModePass* pass, size_t b, const jnBlockFrames* frames, const float* offsets)
+{
+    float* out = pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE;
+    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+        jnTurnBlock(frames, false, offsets + f * JN_FIELD_SIZE, out + f * JN_FIELD_SIZE);
+    }
+    if (pass->spins != NULL) {
+        AddSpin(pass, b, out, out + JN_FIELD_SIZE);
+    }
+}
+
 static void Show(const jnModePass* pass, int first, int end)
 {
     const jnAsset* asset = pass->asset;
@@ -192,28 +199,21 @@ static void Show(const jnModePass* pass, int first, int end)
     for (int block = first; block < end; ++block) {
         size_t b = (size_t)block;
         float offsets[JN_MODE_FIELDS * JN_FIELD_SIZE];
-        float* out = pass->added != NULL ? pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE : offsets;
+        jnBlockFrames frames;
         bool moves = modes->starts[b] < modes->starts[b + 1] && (pass->mask == NULL || pass->mask[b] != 0);
         if (moves) {
-            jnBlockFrames frames;
             for (int f = 0; f < fields; ++f) {
                 SumShapes(modes, b, pass->amplitudes + (size_t)f * pass->stride, offsets + f * JN_FIELD_SIZE);
             }
             jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
                 pass->aligned, &frames);
-            for (int f = 0; f < fields; ++f) {
-                float turned[JN_FIELD_SIZE];
-                jnTurnBlock(&frames, false, offsets + f * JN_FIELD_SIZE, turned);
-                memcpy(out + f * JN_FIELD_SIZE, turned, sizeof(turned));
-            }
-            if (pass->spins != NULL && fields == JN_MODE_FIELDS) {
-                AddSpin(pass, b, out, out + JN_FIELD_SIZE);
-            }
-        } else {
-            memset(out, 0, JN_MODE_FIELDS * JN_FIELD_SIZE * sizeof(float));
         }
         if (pass->added == NULL && (moves || pass->base != NULL)) {
-            PutPositions(pass, b, offsets);
+            PutPositions(pass, b, &frames, moves ? offsets : NULL);
+        } else if (pass->added != NULL && moves) {
+            PutOffsets(pass, b, &frames, offsets);
+        } else if (pass->added != NULL) {
+            memset(pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE, 0, JN_MODE_FIELDS * JN_FIELD_SIZE * sizeof(float));
         }
     }
 }
@@ -233,14 +233,13 @@ static inline void MultiplyTurn(const float* columns, int count, int lanes, floa
     }
 }
 
-// exp(-S/m) by its series, m times; the norm of S/m is at most a quarter, so that what is left out is below 1e-5 of it.
-static void TurnAmplitudes(const float* columns, int count, int lanes, int parts, float* x, float* work)
+// exp(-S/m) by its series, m times.
+static void TurnAmplitudes(const float* columns, int count, int lanes, int parts, int terms, float* x, float* work)
 {
-    enum { TERMS = 5 };
     float *from = work, *to = work + 2 * (size_t)lanes;
     for (int part = 0; part < parts; ++part) {
         memcpy(from, x, 2 * (size_t)lanes * sizeof(float));
-        for (int n = 1; n <= TERMS; ++n) {
+        for (int n = 1; n <= terms; ++n) {
             MultiplyTurn(columns, count, lanes, -1.0f / (float)(n * parts), from, to);
             for (int i = 0; i < 2 * lanes; i += JN_WIDTH) {
                 jnStore(x + i, jnLoad(x + i) + jnLoad(to + i));

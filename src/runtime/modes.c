@@ -37,13 +37,15 @@ static size_t LayOut(jnModes* m, const jnAsset* asset)
     size_t joints = (size_t)asset->jointCount, blocks = (size_t)jnBlockCount(asset->springCount);
     float* none;
     float** arrays[] = {m ? &m->stiffness : &none, m ? &m->damping : &none, m ? &m->gain : &none,
-        m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none, m ? &m->middle : &none,
-        m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none, m ? &m->added : &none,
-        m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none, m ? &m->pairs : &none,
-        m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
-    const size_t floats[] = {lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS, count * JN_MODE_FIELDS * JN_MODE_LANES,
-        count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes, blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes,
-        2 * lanes, (size_t)asset->modes->pairCount, 4 * joints, 4 * joints, 4 * joints, 4 * joints};
+        m ? &m->limits : &none, m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none,
+        m ? &m->middle : &none, m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none,
+        m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none,
+        m ? &m->pairs : &none, m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none,
+        m ? &m->turns[3] : &none};
+    const size_t floats[] = {lanes, lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS,
+        count * JN_MODE_FIELDS * JN_MODE_LANES, count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes,
+        blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes, (size_t)asset->modes->pairCount, 4 * joints,
+        4 * joints, 4 * joints, 4 * joints};
     size_t offset = jnAlignUp(sizeof(jnModes));
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         *arrays[i] = m != NULL ? (float*)(void*)((char*)m + offset) : NULL;
@@ -142,6 +144,7 @@ int jnModes_Tune(jnModes* m, int joint, float hertzScale, float ratioScale, floa
         m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
         m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
         m->gain[k] = mode->gain * gainScale;
+        m->limits[k] = fabsf(m->gain[k]) * mode->limit;
         count++;
     }
     m->coefficientTime = 0.0;
@@ -232,38 +235,46 @@ static void FindPairs(jnModes* m, const float* from, const float* to)
             continue;
         }
         FindAngle(from + 4 * j, to + 4 * j, angle);
-        for (size_t e = modes->spinStarts[j]; e < modes->spinStarts[j + 1]; ++e) {
-            const jnAssetSpin* s = &modes->spins[e];
-            m->pairs[s->pair] += angle[0] * s->share[0] + angle[1] * s->share[1] + angle[2] * s->share[2];
+        const jnAssetSpin *s = modes->spins + modes->spinStarts[j], *end = modes->spins + modes->spinStarts[j + 1];
+        const float x = angle[0], y = angle[1], z = angle[2];
+        for (float* pairs = m->pairs; s < end; ++s) {
+            pairs[s->pair] += x * s->share[0] + y * s->share[1] + z * s->share[2];
         }
     }
 }
 
-// The matrix of a share of the interval's turn, and how many parts its series takes; 0: there is nothing to turn.
-static int MakeColumns(jnModes* m, float share)
+// How a turn is worked out: its series takes so many parts of so many terms; no parts: there is nothing to turn.
+typedef struct Turn {
+    int parts, terms;
+} Turn;
+
+// What a series leaves out stays below 4e-7 of what it turns.
+static Turn PlanTurn(float norm)
 {
-    const jnAssetModes* modes = m->asset->modes;
-    size_t lanes = (size_t)m->lanes;
-    float* rowSums = m->work; // of sizes
-    memset(m->columns, 0, (size_t)m->count * lanes * sizeof(float));
-    memset(rowSums, 0, lanes * sizeof(float));
-    float norm = 0.0f;
-    for (size_t i = 0; i < (size_t)modes->pairCount; ++i) {
-        size_t k = modes->pairs[2 * i], l = modes->pairs[2 * i + 1];
-        float value = share * m->pairs[i], size = fabsf(value);
-        m->columns[l * lanes + k] = value;
-        m->columns[k * lanes + l] = -value;
-        rowSums[k] += size;
-        rowSums[l] += size;
-    }
-    for (size_t k = 0; k < (size_t)m->count; ++k) {
-        norm = fmaxf(norm, rowSums[k]);
-    }
     if (!(norm > 0.0f && norm < TURN_PART * (float)(1 << 20))) {
-        return 0;
+        return (Turn){0, 0};
     }
     float parts = ceilf(norm / TURN_PART);
-    return parts < (float)MAX_TURN_PARTS ? (int)parts : MAX_TURN_PARTS;
+    parts = parts < (float)MAX_TURN_PARTS ? parts : (float)MAX_TURN_PARTS;
+    float part = norm / parts;
+    return (Turn){(int)parts, part < 0.01f ? 2 : part < 0.05f ? 3 : part < 0.12f ? 4 : 5};
+}
+
+// The matrix of a share of the interval's turn. Its norm is at most the root of the sum of its squares.
+static Turn MakeColumns(jnModes* m, float share)
+{
+    const uint16_t* pairs = m->asset->modes->pairs;
+    size_t lanes = (size_t)m->lanes, count = (size_t)m->asset->modes->pairCount;
+    float *columns = m->columns, squares[4] = {0};
+    memset(columns, 0, (size_t)m->count * lanes * sizeof(float));
+    for (size_t i = 0; i < count; ++i) {
+        size_t k = pairs[2 * i], l = pairs[2 * i + 1];
+        float value = share * m->pairs[i];
+        columns[l * lanes + k] = value;
+        columns[k * lanes + l] = -value;
+        squares[i % 4] += value * value;
+    }
+    return PlanTurn(sqrtf(2.0f * ((squares[0] + squares[1]) + (squares[2] + squares[3]))));
 }
 
 static void SetPass(jnModes* m, const jnSprings* springs, const float* turns, jnModePass* pass)
@@ -290,6 +301,26 @@ static void Project(jnModes* m, const jnModePass* pass, float* results)
                 sum += lanes[i];
             }
             results[(size_t)f * (size_t)m->lanes + (size_t)k] = m->gain[k] * sum;
+        }
+    }
+}
+
+// Large forces level off: flesh that is thrown hard goes taut instead of farther, which no linear mode knows.
+static float LevelOff(float force, float limit)
+{
+    float share = limit > 0.0f ? force / limit : 0.0f;
+    return force / sqrtf(1.0f + share * share);
+}
+
+// Forces at the start of an interval of h seconds and their rates, levelled off at its two ends.
+static void LimitForces(const jnModes* m, float h, float* forces)
+{
+    for (size_t k = 0; k < (size_t)m->count; ++k) {
+        float* rate = forces + (size_t)m->lanes + k;
+        float end = LevelOff(forces[k] + h * *rate, m->limits[k]);
+        if (m->limits[k] > 0.0f) {
+            forces[k] = LevelOff(forces[k], m->limits[k]);
+            *rate = (end - forces[k]) / h;
         }
     }
 }
@@ -332,16 +363,16 @@ static void StepThrough(jnModes* m, double h, float share, float* state)
         m->springKernels->makeCoefficients(m->stiffness, m->damping, h, m->coefficients, 0, m->lanes / JN_LANES);
         m->coefficientTime = h;
     }
-    int parts = MakeColumns(m, 0.5f * share);
+    Turn turn = MakeColumns(m, 0.5f * share);
     float* drag = m->work + 4 * (size_t)m->lanes;
     memset(drag, 0, (size_t)m->lanes * sizeof(float));
-    if (parts > 0) {
-        m->kernels->turn(m->columns, m->count, m->lanes, parts, state, m->work);
+    if (turn.parts > 0) {
+        m->kernels->turn(m->columns, m->count, m->lanes, turn.parts, turn.terms, state, m->work);
         FindDrag(m, m->columns, (float)(2.0 / h), state, drag);
     }
     StepState(m, drag, state);
-    if (parts > 0) {
-        m->kernels->turn(m->columns, m->count, m->lanes, parts, state, m->work);
+    if (turn.parts > 0) {
+        m->kernels->turn(m->columns, m->count, m->lanes, turn.parts, turn.terms, state, m->work);
     }
 }
 
@@ -388,6 +419,7 @@ int jnModes_Advance(jnModes* m, const jnSprings* springs)
     jnInterval_Forcing(interval, pass.weights[0] + 1, pass.weights[1] + 1);
     jnForceInSpace(springs, pass.force[0]);
     Project(m, &pass, m->forces);
+    LimitForces(m, (float)interval->h, m->forces);
     StepThrough(m, interval->h, 1.0f, m->now);
     if (springs->curve == jn_curveStep) {
         SetPass(m, springs, to, &pass);
@@ -416,7 +448,7 @@ void jnModes_Settle(jnModes* m, const jnSprings* springs, double seconds)
             jnEvaluateSpring((double)m->stiffness[k], (double)m->damping[k], fmin(seconds, LONGEST_REST));
         // The target stops, the flesh does not.
         double z = (double)m->now[k], p = (double)m->now[lanes + k] + (double)m->work[k];
-        double a = (double)m->work[lanes + k];
+        double a = (double)LevelOff(m->work[lanes + k], m->limits[k]);
         m->now[k] = (float)(r.position * z + r.impulse * p - r.step * a);
         m->now[lanes + k] = (float)(-(double)m->stiffness[k] * r.impulse * z + r.velocity * p - r.impulse * a);
     }

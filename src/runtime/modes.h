@@ -21,6 +21,7 @@ typedef struct jnModes {
 
     // Settings, [lanes] each.
     float *stiffness, *damping, *gain;
+    float* limits;          // times the gain; 0: none
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
 

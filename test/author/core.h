@@ -166,6 +166,7 @@ static inline jnaModes FindCoreModes(const Core* core, int count, jnaProjection 
     def.cutoff = 1e6;
     def.threshold = 0;
     def.mixing = 0;
+    def.speed = 0; // the flesh is linear
     def.kind = kind;
     jnaModes modes;
     jnError error = {0};

@@ -160,6 +160,83 @@ static void TestUnseenModesStayAsTheyWere(void** state)
     DestroyCore(&core);
 }
 
+// No modes, one mode, and numbers that are none.
+static void TestOddFits(void** state)
+{
+    (void)state;
+    Core core = MakeCore(4);
+    jnaModes modes = FindCoreModes(&core, 1, jna_projectVolume);
+    jnaModalSequence s = RunCore(&core, CORE_JUMPING, DAMPING, 2);
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = &modes;
+    def.character = &core.block.character;
+    def.sequences = &s;
+    def.sequenceCount = 1;
+    jnaModalFit fit;
+    jnError error = {0};
+    assert_int_equal(modes.modeCount, 1);
+    assert_int_equal(jnaFitModes(&def, &fit, &error), jn_ok);
+    assert_true(fit.stiffness[0] > 0 && fit.damping[0] >= 0 && fit.captured >= fit.startCaptured - 1e-9);
+    jnaDestroyModalFit(&fit);
+    modes.modeCount = 0;
+    assert_int_equal(jnaFitModes(&def, &fit, &error), jn_ok);
+    ASSERT_NEAR(fit.captured, 0, 1e-12);
+    jnaDestroyModalFit(&fit);
+    modes.modeCount = 1;
+    float kept = core.targets[11];
+    core.targets[11] = (float)NAN;
+    assert_int_equal(jnaFitModes(&def, &fit, &error), jn_badData);
+    assert_non_null(strstr(error.message, "vertex 3 of frame 0"));
+    core.targets[11] = kept;
+    core.turns[5] = (float)NAN;
+    assert_int_equal(jnaFitModes(&def, &fit, &error), jn_badData);
+    assert_non_null(strstr(error.message, "rotation"));
+    assert_null(fit.stiffness);
+    jnaDestroyModes(&modes);
+    DestroyCore(&core);
+}
+
+// A surface of one vertex.
+static void TestOneVertex(void** state)
+{
+    (void)state;
+    enum { FRAMES = 40 };
+    Core core = MakeCore(4);
+    jnaCharacter c = core.block.character;
+    float targets[3 * FRAMES] = {0}, motion[3 * FRAMES];
+    jnaModes modes;
+    assert_int_equal(jnaModes_Allocate(&modes, 1, 1, 2, NULL), jn_ok);
+    modes.stiffness[0] = 900;
+    modes.damping[0] = 6;
+    modes.shapes[1] = modes.projections[1] = 1;
+    for (int n = 0; n < FRAMES; ++n) {
+        targets[3 * n + 1] = (float)(0.1 * sin(0.7 * n));
+    }
+    memcpy(motion, targets, sizeof(motion));
+    jnaModalSequence s = {FRAMES, 1, CORE_DT, targets, NULL, NULL, motion};
+    double starts[FRAMES], rates[FRAMES], z[FRAMES];
+    assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
+    for (int n = 0; n < FRAMES; ++n) {
+        jnaModes_Show(&modes, &s, n, z, motion + 3 * n);
+    }
+    modes.stiffness[0] = 1100; // found again from elsewhere
+    c.vertexCount = 1;
+    c.triangleCount = 0;
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = &modes;
+    def.character = &c;
+    def.sequences = &s;
+    def.sequenceCount = 1;
+    def.prior = 1e-6;
+    jnaModalFit fit;
+    assert_int_equal(jnaFitModes(&def, &fit, NULL), jn_ok);
+    ASSERT_NEAR(fit.stiffness[0], 900, 1);
+    jnaDestroyModalFit(&fit);
+    jnaDestroyModes(&modes);
+    DestroyCore(&core);
+}
+
 // Where there is no volume: components of the motion itself. They explain it, and carry over less than vibration modes.
 static void TestModesOfMotion(void** state)
 {
@@ -211,6 +288,8 @@ int main(void)
         cmocka_unit_test(TestNumbersAreFoundAgain),
         cmocka_unit_test(TestWhatIsLearnedCarriesOver),
         cmocka_unit_test(TestUnseenModesStayAsTheyWere),
+        cmocka_unit_test(TestOddFits),
+        cmocka_unit_test(TestOneVertex),
         cmocka_unit_test(TestModesOfMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,13 +85,17 @@ static void TestServesTheMotionOfAWorkspace(void** state)
     View view = StartView("ws --port 0 --viewer viewer");
     char reply[8192];
     assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
-    assert_non_null(strstr(reply, "[null,null,null,{\"first\":0},null]"));
+    assert_non_null(strstr(reply, "[null,null,null,{\"first\":0,\"frames\":66},null]"));
     // 66 frames of x, y, z.
     assert_int_equal(Get(view.port, "GET", "/motion/3/100", reply, sizeof(reply)), 200);
     assert_non_null(strstr(reply, "Content-Length: 792"));
-    static const char* const wrong[] = {"/motion/0/100", "/motion/3/9842", "/motion/5/0", "/motion/3/99999999",
-        "/motion/3/18446744073709551617", "/motion/-1/0", "/motion/3", "/motion/", "/motion/3/", "/motion//3",
-        "/motion/3/1x", "/motion/3/+1"};
+    // One frame of 9,842 vertices.
+    assert_int_equal(Get(view.port, "GET", "/frames/3/65", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "Content-Length: 118104"));
+    static const char* const wrong[] = {"/frames/3/66", "/frames/0/0", "/frames/3/9999999", "/frames/3/-1", "/frames/3",
+        "/frames/3/0/", "/frames/5/0", "/frame/3/0", "/motion/0/100", "/motion/3/9842", "/motion/5/0",
+        "/motion/3/99999999", "/motion/3/18446744073709551617", "/motion/-1/0", "/motion/3", "/motion/", "/motion/3/",
+        "/motion//3", "/motion/3/1x", "/motion/3/+1"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
         int status = Get(view.port, "GET", wrong[i], reply, sizeof(reply));
         if (status != 404 && status != 400) {
@@ -114,7 +118,7 @@ static void TestServesASimulation(void** state)
     View view = StartView("ws --port 0 --viewer viewer");
     char reply[8192];
     assert_int_equal(Get(view.port, "GET", "/view.json", reply, sizeof(reply)), 200);
-    assert_non_null(strstr(reply, "[null,{\"first\":7},null,{\"first\":0},null]"));
+    assert_non_null(strstr(reply, "[null,{\"first\":7,\"frames\":66},null,{\"first\":0,\"frames\":66},null]"));
     assert_int_equal(Get(view.port, "GET", "/motion/1/9841", reply, sizeof(reply)), 200);
     assert_int_equal(Get(view.port, "GET", "/motion/0/1", reply, sizeof(reply)), 404);
     assert_int_equal(EndView(&view, SIGINT), 0);

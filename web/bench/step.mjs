@@ -43,26 +43,32 @@ if (CHROMIUM) {
   page = await browser.newPage({ viewport: { width: 320, height: 240 }, deviceScaleFactor: 0.25 });
   await page.goto(server.address);
   await page.waitForFunction(() => window.viewer?.report().clock > 0);
-  await page.evaluate(() => { window.requestAnimationFrame = () => 0; }); // the viewer stands still
+  await page.evaluate(() => window.viewer.stop());
 }
 
-const best = { native: Infinity, node: Infinity, uneven: Infinity, page: Infinity };
+// Steps of one length, and of changing length.
+const best = { native: [Infinity, Infinity], node: [Infinity, Infinity], page: [Infinity, Infinity] };
+const take = (who, times) => times.forEach((time, i) => { best[who][i] = Math.min(best[who][i], time); });
 for (let round = 0; round < ROUNDS; ++round) {
-  best.native = Math.min(best.native, JSON.parse(jounce('info', '--json', file)).stepMicroseconds / 1e6);
-  best.node = Math.min(best.node, timeSteps(character, STEPS, false));
-  best.uneven = Math.min(best.uneven, timeSteps(character, STEPS, true));
+  const { stepMicroseconds, unevenStepMicroseconds } = JSON.parse(jounce('info', '--json', file));
+  take('native', [stepMicroseconds / 1e6, unevenStepMicroseconds / 1e6]);
+  take('node', [false, true].map((uneven) => timeSteps(character, STEPS, uneven)));
   if (page) {
-    best.page = Math.min(best.page, await page.evaluate(`(${timeSteps})(window.viewer.player.actors[0].character, ${STEPS}, false)`));
+    take('page', await page.evaluate(`[false, true].map((uneven) => (${timeSteps})(window.viewer.player.actors[0].character, ${STEPS}, uneven))`));
   }
 }
 
-const row = (name, seconds) => console.log(`  ${name.padEnd(46)} ${(1e6 * seconds).toFixed(0).padStart(8)} us ${(seconds / best.native).toFixed(2).padStart(7)}x`);
-console.log(`step with normals of '${asset.name}', ${asset.vertexCount} vertices, one core; jounce.wasm has ${wasm.length} bytes; goal ${GOAL}x`);
-row('native, the widest vectors of this machine', best.native);
-row('WebAssembly in node', best.node);
-row('the same, h changes every step (native: not)', best.uneven);
+const row = (name, who) => {
+  const cells = best[who].map((seconds, i) => `${(1e6 * seconds).toFixed(0).padStart(6)} us ${(seconds / best.native[i]).toFixed(2).padStart(5)}x`);
+  console.log(`  ${name.padEnd(44)} ${cells.join('   ')}`);
+};
+const network = asset.network === 'none' ? 'no network' : `network ${asset.network}`;
+console.log(`step with normals of '${asset.name}', ${asset.vertexCount} vertices, layer ${asset.layer}, ${asset.modes.length} modes, ${network}`);
+console.log(`one core; jounce.wasm has ${wasm.length} bytes; goal ${GOAL}x; steps of one length, then of changing length`);
+row('native, the widest vectors of this machine', 'native');
+row('WebAssembly in node', 'node');
 if (page) {
-  row('WebAssembly in Chromium, in the viewer', best.page);
+  row('WebAssembly in Chromium, in the viewer', 'page');
 }
 await browser?.close();
 await server?.stop();

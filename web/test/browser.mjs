@@ -5,9 +5,18 @@ import { chromium } from 'playwright-core';
 
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => fs.existsSync(path));
 
+const served = new Set();
+
+/** Ends what a test that failed has left running. */
+export function stopAll() {
+  served.forEach((child) => child.kill('SIGKILL'));
+}
+
 /** Serves a workspace or a file; resolves with its address. */
 export async function serve(what, viewer) {
   const child = spawn(process.env.JOUNCE, ['view', what, '--port', '0', '--no-open', ...(viewer ? ['--viewer', viewer] : [])]);
+  served.add(child);
+  child.on('close', () => served.delete(child));
   let said = '';
   const address = await new Promise((resolve, reject) => {
     child.stderr.on('data', (data) => { said += data; });
@@ -66,15 +75,33 @@ export async function ready(page) {
 
 export const report = (page) => page.evaluate(() => window.viewer.report());
 
-/** The picture as bytes of a PNG, without the numbers over it, once two more frames were drawn. */
-export async function picture(page) {
-  await frames(page, 2);
-  return page.locator('#view').screenshot({ style: '#stats { visibility: hidden; }' });
+/**
+ * Goes on by so many frames of the screen at once: the page's own loop is stopped, so that neither the speed of the machine
+ * nor of its drawing matters. Draws the last one and returns what the page reports.
+ */
+export function advance(page, count, seconds = 1 / 60) {
+  return page.evaluate(([frames, h]) => {
+    const { viewer } = window;
+    viewer.stop();
+    for (let n = 1; n < frames; ++n) {
+      viewer.frame(h, false);
+    }
+    viewer.frame(h);
+    return viewer.report();
+  }, [count, seconds]);
 }
 
-export function frames(page, count) {
-  return page.evaluate((n) => new Promise((resolve) => {
-    const tick = () => (n-- > 0 ? requestAnimationFrame(tick) : resolve());
-    tick();
-  }), count);
+/** The picture as it is drawn now, once the camera has come to rest, as text to compare. Nothing moves meanwhile. */
+export function picture(page) {
+  return page.evaluate(() => {
+    const { viewer } = window, scale = viewer.settings.timeScale;
+    viewer.stop();
+    viewer.settings.timeScale = 0;
+    for (let n = 0; n < 8; ++n) {
+      viewer.frame(0.5, false);
+    }
+    viewer.frame(0);
+    viewer.settings.timeScale = scale;
+    return viewer.stage.canvas.toDataURL();
+  });
 }

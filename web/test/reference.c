@@ -1,7 +1,9 @@
 // The reference of the test in node: the runtime compiled for this machine without vectors plays an asset, and every
 // number that comes out goes to a file. test/scenario.mjs does the same steps in WebAssembly.
 //
-//     reference FILE.jounce OUT     OUT: per frame positions, normals, velocities, [fileVertexCount][3] floats each
+//     reference FILE.jounce OUT     OUT: per frame positions, normals, velocities, [fileVertexCount][3] floats each,
+//     after
+//                                   the step and then at a quarter of it
 #include "jounce/jounce.h"
 
 #include <stdio.h>
@@ -27,26 +29,43 @@ static void* ReadFile(const char* path, size_t* size)
     return whole ? bytes : NULL;
 }
 
-static void SetControls(jnSprings* springs, int n)
+static void SetControls(jnCharacter* character, int n)
 {
+    jnSprings* springs = jnCharacter_Springs(character);
+    const jnAssetModes* modes = jnCharacter_Asset(character)->modes;
     if (n == 6) {
         jnSprings_SetTuning(springs, 1.5f, 0.5f, NULL, NULL, NULL);
+        jnCharacter_TuneModes(character, -1, 1.5f, 0.5f, 1.0f);
     }
     if (n == 9) {
         jnSprings_SetForce(springs, (float[3]){0.5f, -9.75f, 0.25f});
     }
     if (n == 12) {
-        jnSprings_AddImpulseSphere(springs, (float[3]){0.0f, 1.0f, 0.125f}, 0.5f, (float[3]){0.5f, 1.0f, -0.25f});
+        jnCharacter_AddImpulseSphere(character, (float[3]){0.0f, 1.0f, 0.125f}, 0.5f, (float[3]){0.5f, 1.0f, -0.25f});
     }
     if (n == 15) {
         jnSprings_SetStrength(springs, 0.75f, NULL, NULL);
+        jnCharacter_SetNetworkStrength(character, 0.75f);
     }
     if (n == 18) {
         jnSprings_SetInertia(springs, 0.5f, 0.25f);
     }
+    if (n == 20 && modes != NULL) {
+        jnCharacter_TuneModes(character, modes->modes[0].joint, 0.75f, 2.0f, 1.25f);
+    }
     if (n == 24) {
         jnSprings_SetCap(springs, 0.03125f);
     }
+}
+
+// Everything that comes out of a frame, after the step and inside it.
+static bool Write(jnCharacter* character, float* surface, size_t floats, bool inside, FILE* out)
+{
+    jnCharacterOutput output = {.positions = surface, .normals = surface + floats, .velocities = surface + 2 * floats};
+    if (inside) {
+        jnCharacter_Evaluate(character, 0.25f, &output);
+    }
+    return fwrite(surface, sizeof(float), 3 * floats, out) == 3 * floats;
 }
 
 int main(int argc, char** argv)
@@ -75,7 +94,7 @@ int main(int argc, char** argv)
         time += ticks / 480.0;
         root.position[0] = (float)(n % 8) / 64.0f;
         root.position[1] = (float)(n % 3) / 128.0f;
-        SetControls(jnCharacter_Springs(character), n);
+        SetControls(character, n);
         jnAsset_SampleClip(asset, 0, time, pose, pose + 4 * joints, pose + 7 * joints);
         jnPose local = {
             .rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints, .root = &root};
@@ -84,7 +103,7 @@ int main(int argc, char** argv)
         jnCharacterOutput output = {
             .positions = surface, .normals = surface + floats, .velocities = surface + 2 * floats};
         jnCharacter_Step(character, &input, &output);
-        if (fwrite(surface, sizeof(float), 3 * floats, out) != 3 * floats) {
+        if (!Write(character, surface, floats, false, out) || !Write(character, surface, floats, true, out)) {
             return 1;
         }
     }

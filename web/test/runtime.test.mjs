@@ -1,8 +1,8 @@
 // The package in node: the same numbers as the native scalar build, an API that fails in words, the example's skeleton.
 //
-//     JOUNCE=.../bin/jounce REFERENCE=.../web_reference node --test web/test/runtime.test.mjs
+//     JOUNCE=.../bin/jounce REFERENCE=.../web_reference ASSETS=.../web_assets node --test web/test/runtime.test.mjs
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -18,6 +18,9 @@ const wasm = fs.readFileSync(path.join(dist, 'jounce.wasm'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-web-'));
 const LIMIT = 150_000; // bytes of the module
 
+/** The largest difference of two arrays. */
+const worst = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+
 let runtime;
 let files;
 before(async () => {
@@ -30,6 +33,10 @@ before(async () => {
       execFileSync(process.env.JOUNCE, ['export', workspace, ...options, '-o', file]);
       return [name, file];
     }));
+  execFileSync(process.env.ASSETS, [folder]);
+  for (const name of ['pca-modal', 'cnn-both']) {
+    files[name] = path.join(folder, `${name}.jounce`);
+  }
 });
 after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -38,26 +45,32 @@ function compareWithNative(name) {
   execFileSync(process.env.REFERENCE, [files[name], out]);
   const bytes = fs.readFileSync(out);
   const asset = runtime.loadAsset(fs.readFileSync(files[name]));
-  const floats = 3 * asset.fileVertexCount;
-  assert.equal(bytes.length, FRAMES * 9 * asset.fileVertexCount * 4);
-  let moved = 0;
-  for (const { n, character } of play(asset)) {
-    for (const [k, what] of ['positions', 'normals', 'velocities'].entries()) {
-      const ours = Buffer.from(character[what].buffer, character[what].byteOffset, 4 * floats);
-      const theirs = bytes.subarray(4 * floats * (3 * n + k), 4 * floats * (3 * n + k + 1));
+  const size = 12 * asset.fileVertexCount;
+  assert.equal(bytes.length, FRAMES * 6 * size);
+  let at = 0, moved = 0;
+  const target = asset.createSurface();
+  for (const { n, inside, character } of play(asset)) {
+    for (const what of ['positions', 'normals', 'velocities']) {
+      const ours = Buffer.from(character[what].buffer, character[what].byteOffset, size), theirs = bytes.subarray(at, at + size);
+      at += size;
       if (!ours.equals(theirs)) {
-        const a = character[what], b = new Float32Array(theirs.buffer.slice(theirs.byteOffset, theirs.byteOffset + theirs.length));
-        const i = a.findIndex((value, at) => !Object.is(value, b[at]));
-        assert.fail(`${name}, frame ${n}, ${what}[${i}]: ${a[i]} in WebAssembly, ${b[i]} natively`);
+        const a = character[what], b = new Float32Array(theirs.buffer.slice(theirs.byteOffset, theirs.byteOffset + size));
+        const i = a.findIndex((value, k) => !Object.is(value, b[k]));
+        assert.fail(`${name}, frame ${n}${inside ? ' inside' : ''}, ${what}[${i}]: ${a[i]} in WebAssembly, ${b[i]} natively`);
       }
     }
-    moved += Math.abs(character.readState().offsets[4]);
+    if (inside && n === FRAMES - 1) {
+      const shown = character.positions.slice();
+      character.evaluateTarget(0.25, { surface: target });
+      moved = worst(shown, target.positions);
+    }
   }
-  assert.ok(moved > 0, 'the springs moved');
+  assert.ok(moved > 1e-4, `the flesh moved: ${moved} m`);
+  target.destroy();
   asset.destroy();
 }
 
-for (const name of ['linear', 'dual', 'exact']) {
+for (const name of ['linear', 'dual', 'exact', 'pca-modal', 'cnn-both']) {
   test(`WebAssembly gives the bytes of the native scalar build: ${name}`, () => compareWithNative(name));
 }
 
@@ -135,7 +148,6 @@ test('the target is the skinned surface, and strength 0 shows it', () => {
   }
   character.skin({ surface: skinned });
   character.evaluateTarget(1, { surface: target });
-  const worst = (a, b) => a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
   assert.ok(worst(skinned.positions, target.positions) < 1e-6);
   assert.ok(worst(character.positions, target.positions) > 1e-3, 'the flesh is not on its target');
   character.setStrength(0);
@@ -143,6 +155,65 @@ test('the target is the skinned surface, and strength 0 shows it', () => {
   assert.ok(worst(character.positions, target.positions) < 1e-6);
   character.destroy();
   asset.destroy();
+});
+
+test('network and modes are told, tuned and switched off', () => {
+  const asset = runtime.loadAsset(fs.readFileSync(files['pca-modal']));
+  assert.deepEqual([asset.network, asset.layer, asset.modes.length], ['pca', 'modal', 9]);
+  assert.ok(asset.networkError > 0 && asset.networkError < 0.01, `${asset.networkError} m`);
+  asset.modes.forEach((mode, k) => {
+    assert.ok(Math.abs(mode.hertz - (2 + 0.7 * k)) < 1e-3 && Math.abs(mode.ratio - 0.15) < 1e-4, `mode ${k}: ${mode.hertz} Hz, ${mode.ratio}`);
+    assert.equal(mode.joint, Math.floor(k / 3) + 1);
+  });
+  const both = runtime.loadAsset(fs.readFileSync(files['cnn-both'])), plain = runtime.loadAsset(fs.readFileSync(files.linear));
+  assert.deepEqual([both.network, both.layer, plain.network, plain.layer, plain.modes.length], ['cnn', 'modal+vertex', 'none', 'vertex', 0]);
+
+  const character = asset.createCharacter(), skinned = asset.createSurface(), target = asset.createSurface();
+  const swing = () => {
+    let most = 0;
+    for (let n = 0; n < 40; ++n) {
+      character.sampleClip(0, n / 30);
+      character.step(1 / 30, { teleport: n === 0 ? 'reset' : 'none' });
+      character.evaluateTarget(1, { surface: target });
+      most = Math.max(most, worst(character.positions, target.positions));
+    }
+    return most;
+  };
+  const free = swing();
+  character.skin({ surface: skinned });
+  character.target({ surface: target });
+  assert.ok(worst(skinned.positions, target.positions) > 1e-3, 'the network adds to the skinned surface');
+  character.setNetworkStrength(0);
+  character.target({ surface: target });
+  assert.equal(worst(skinned.positions, target.positions), 0, 'without its network the target is the skinned surface');
+  character.setNetworkStrength(1);
+
+  // One region alone, then all; a gain of 0 is stillness.
+  const felt = () => { const { stiffness, damping, share } = character.readModes(1); return { stiffness: stiffness.slice(), damping: damping.slice(), share: share.slice() }; };
+  const before = felt();
+  assert.equal(character.tuneModes(1, 2, 0.5), 3);
+  const after = felt();
+  const near = before.share.findIndex((share) => share > 0.99), far = before.share.findIndex((share, v) => share < 0.01 && before.stiffness[v] > 0);
+  assert.ok(Math.abs(after.stiffness[near] / before.stiffness[near] - 4) < 0.05, 'twice the frequency is four times the stiffness');
+  assert.ok(Math.abs(after.damping[near] / before.damping[near] - 1) < 0.05, 'at half the ratio it has the damping it had');
+  assert.ok(Math.abs(after.stiffness[far] / before.stiffness[far] - 1) < 0.05, 'another region is left alone');
+  assert.equal(character.tuneModes(-1, 1, 1, 0), 9);
+  assert.ok(swing() < 1e-6 && free > 1e-3, `${free} m`);
+  assert.throws(() => character.tuneModes(-1, -1, 1), /not negative/);
+  assert.throws(() => character.tuneModes(-1, Number.NaN, 1), JounceError);
+  assert.equal(plain.createCharacter().readModes(), null);
+});
+
+test('errors are the sentences of the native library', () => {
+  const bytes = fs.readFileSync(files['pca-modal']);
+  for (const at of [8, 12, 16, 24, 40]) {
+    const bad = Uint8Array.from(bytes), file = path.join(folder, 'bad.jounce');
+    bad[at] ^= 0x5a;
+    fs.writeFileSync(file, bad);
+    const native = spawnSync(process.env.REFERENCE, [file, path.join(folder, 'bad.bin')]).stderr.toString().trim();
+    assert.ok(native.length > 10);
+    assert.throws(() => runtime.loadAsset(bad), (error) => error.message === native || assert.fail(`${error.message}, natively ${native}`));
+  }
 });
 
 test('flesh on a three.js skeleton is where the clip puts it', async () => {
@@ -155,17 +226,17 @@ test('flesh on a three.js skeleton is where the clip puts it', async () => {
   mixer.clipAction(makeClip(asset, 0)).play();
   skinned.position.set(3, 1, 2); // where the mesh stands does not matter to the flesh in it
   const direct = asset.createCharacter();
-  let worst = 0, offset = 0;
+  let apart = 0, offset = 0;
   for (let n = 0; n < 30; ++n) {
     mixer.setTime(n / 30);
     flesh.update(1 / 30);
     direct.sampleClip(0, n / 30);
     direct.step(1 / 30);
-    worst = direct.positions.reduce((most, x, i) => Math.max(most, Math.abs(x - flesh.character.positions[i])), worst);
+    apart = Math.max(apart, worst(direct.positions, flesh.character.positions));
     offset = direct.readState().offsets.reduce((most, x) => Math.max(most, Math.abs(x)), offset);
   }
   assert.ok(offset > 0.01, `it moves: ${offset} m`);
-  assert.ok(worst < 2e-4, `${worst} m apart`);
+  assert.ok(apart < 2e-4, `${apart} m apart`);
   assert.equal(flesh.mesh.geometry.getAttribute('position').array, flesh.character.positions, 'no copy');
   flesh.dispose();
 });

@@ -1,4 +1,5 @@
-// The steps of reference.c in WebAssembly: yields the frame's number and the character after each step.
+// The steps of reference.c in WebAssembly: yields the frame's number and the character after each step
+// and at a quarter of it.
 const STEPS = [8, 8, 8, 16, 4, 8, 1, 48, 8, 0, 8, 8];
 export const FRAMES = 36;
 
@@ -6,8 +7,12 @@ const CONTROLS = {
   6: (c) => c.setTuning(1.5, 0.5),
   9: (c) => c.setForce(0.5, -9.75, 0.25),
   12: (c) => c.addImpulse([0, 1, 0.125], 0.5, [0.5, 1, -0.25]),
-  15: (c) => c.setStrength(0.75),
+  15: (c) => {
+    c.setStrength(0.75);
+    c.setNetworkStrength(0.75);
+  },
   18: (c) => c.setInertia(0.5, 0.25),
+  20: (c) => c.asset.modes.length > 0 && c.tuneModes(c.asset.modes[0].joint, 0.75, 2, 1.25),
   24: (c) => c.setCap(0.03125),
 };
 
@@ -21,7 +26,9 @@ export function* play(asset) {
     CONTROLS[n]?.(character);
     character.sampleClip(0, time);
     character.step(h, { velocities: true, teleport: n === 21 ? 'keep' : n === 30 ? 'reset' : 'none' });
-    yield { n, character };
+    yield { n, inside: false, character };
+    character.evaluate(0.25, { velocities: true });
+    yield { n, inside: true, character };
   }
   character.destroy();
 }

@@ -498,6 +498,15 @@ static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
     return result;
 }
 
+static bool AllFinite(const float* numbers, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; numbers != NULL && i < count; ++i) {
+        good = good && isfinite(numbers[i]);
+    }
+    return good;
+}
+
 static jnResult Check(const jnaModalFitDef* def, jnError* error)
 {
     if (def->sequenceCount < 1 || !(def->drop >= 0 && def->drop <= 0.5) ||
@@ -520,6 +529,10 @@ static jnResult Check(const jnaModalFitDef* def, jnError* error)
                 return jnFail(error, jn_badData, "sequence %d: vertex %zu of frame %zu is not finite", s + 1,
                     i / 3 % (size_t)q->vertexCount, i / 3 / (size_t)q->vertexCount);
             }
+        }
+        if (!AllFinite(q->rotations, 4 * (size_t)q->frameCount * (size_t)q->vertexCount) ||
+            !AllFinite(q->turns, 4 * (size_t)q->frameCount * (size_t)def->modes->jointCount)) {
+            return jnFail(error, jn_badData, "sequence %d: a rotation is not finite", s + 1);
         }
     }
     return jn_ok;

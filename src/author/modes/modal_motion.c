@@ -101,6 +101,13 @@ static void Bend(const jnaModalSequence* s, int frame, int vertex, double bend[3
     }
 }
 
+// Large forces level off: f / sqrt(1 + (f / limit)^2).
+static double LevelOff(double force, double limit)
+{
+    double share = limit > 0 ? force / limit : 0;
+    return force / sqrt(1 + share * share);
+}
+
 // Projection of  2 E_frame - E_other  in the axes halfway. field: [vertexCount][3], scratch.
 static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int other, double* field, double* out)
 {
@@ -120,7 +127,7 @@ static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int
         for (size_t i = 0; i < width; ++i) {
             sum += (double)p[i] * field[i];
         }
-        out[k] = sum;
+        out[k] = LevelOff(sum, m->limits[k]);
     }
 }
 
@@ -460,31 +467,39 @@ void jnaModes_Show(const jnaModes* m, const jnaModalSequence* s, int frame, cons
     }
 }
 
+// Squares of what is left and of the layer in one frame.
+static void FrameSquares(const jnaModes* m, const jnaModalSequence* s, const double* amplitudes, int frame,
+    const float* weights, double* sums)
+{
+    sums[0] = sums[1] = 0;
+    for (int v = 0; v < m->vertexCount; ++v) {
+        size_t at = 3 * ((size_t)frame * (size_t)m->vertexCount + (size_t)v);
+        double offset[3], weight = weights != NULL ? (double)weights[v] : 1;
+        OffsetOf(m, s, frame, v, amplitudes, offset);
+        for (size_t a = 0; a < 3; ++a) {
+            double layer = (double)s->motion[at + a] - (double)s->targets[at + a];
+            sums[0] += weight * (layer - offset[a]) * (layer - offset[a]);
+            sums[1] += weight * layer * layer;
+        }
+    }
+}
+
 double jnaModes_Captured(
     const jnaModes* m, const jnaModalSequence* s, const double* amplitudes, int first, int end, const float* weights)
 {
-    double* sums = calloc(2 * (size_t)(end - first) + 1, sizeof(double)); // a frame each: the same sum for any threads
-    if (sums == NULL) {
-        return (double)NAN;
-    }
+    enum { CHUNK = 256 };
+    double residual = 0, layer = 0;
+    for (int from = first; from < end; from += CHUNK) {
+        double sums[CHUNK][2]; // a frame each: the same sum for any threads
+        int count = end - from < CHUNK ? end - from : CHUNK;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int n = first; n < end; ++n) {
-        for (int v = 0; v < m->vertexCount; ++v) {
-            size_t at = 3 * ((size_t)n * (size_t)m->vertexCount + (size_t)v);
-            double offset[3], weight = weights != NULL ? (double)weights[v] : 1;
-            OffsetOf(m, s, n, v, amplitudes, offset);
-            for (size_t a = 0; a < 3; ++a) {
-                double layer = (double)s->motion[at + a] - (double)s->targets[at + a];
-                sums[2 * (n - first)] += weight * (layer - offset[a]) * (layer - offset[a]);
-                sums[2 * (n - first) + 1] += weight * layer * layer;
-            }
+        for (int n = 0; n < count; ++n) {
+            FrameSquares(m, s, amplitudes, from + n, weights, sums[n]);
+        }
+        for (int n = 0; n < count; ++n) {
+            residual += sums[n][0];
+            layer += sums[n][1];
         }
     }
-    double residual = 0, layer = 0;
-    for (int n = 0; n < end - first; ++n) {
-        residual += sums[2 * n];
-        layer += sums[2 * n + 1];
-    }
-    free(sums);
     return layer > 0 ? 1 - residual / layer : (double)NAN;
 }

@@ -29,8 +29,14 @@
 
 jnaModesDef jnaDefaultModesDef(void)
 {
-    return (jnaModesDef){
-        .count = 64, .cutoff = 25, .ratio = 0.15, .damping = 0.006, .drag = 0.5, .threshold = 0.02, .mixing = 0.15};
+    return (jnaModesDef){.count = 64,
+        .cutoff = 25,
+        .ratio = 0.15,
+        .damping = 0.006,
+        .drag = 0.5,
+        .threshold = 0.02,
+        .mixing = 0.15,
+        .speed = 4};
 }
 
 void jnaDestroyModes(jnaModes* m)
@@ -39,6 +45,7 @@ void jnaDestroyModes(jnaModes* m)
     free(m->damping);
     free(m->masses);
     free(m->gain);
+    free(m->limits);
     free(m->joints);
     free(m->massShare);
     free(m->sizes);
@@ -57,14 +64,16 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->damping = calloc(n, sizeof(double));
     m->masses = calloc(n, sizeof(double));
     m->gain = calloc(n, sizeof(double));
+    m->limits = calloc(n, sizeof(double));
     m->joints = calloc(n, sizeof(int32_t));
     m->massShare = calloc(n, sizeof(double));
     m->sizes = calloc(n, sizeof(int32_t));
     m->shapes = calloc(numbers, sizeof(float));
     m->projections = calloc(numbers, sizeof(float));
     m->spins = calloc(3 * (size_t)jointCount * n * n, sizeof(float));
-    if (m->stiffness == NULL || m->damping == NULL || m->masses == NULL || m->gain == NULL || m->joints == NULL ||
-        m->massShare == NULL || m->sizes == NULL || m->shapes == NULL || m->projections == NULL || m->spins == NULL) {
+    if (m->stiffness == NULL || m->damping == NULL || m->masses == NULL || m->gain == NULL || m->limits == NULL ||
+        m->joints == NULL || m->massShare == NULL || m->sizes == NULL || m->shapes == NULL || m->projections == NULL ||
+        m->spins == NULL) {
         jnaDestroyModes(m);
         return jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d vertices", modeCount, vertexCount);
     }
@@ -129,27 +138,27 @@ static double FillShape(const jnaVolume* v, const Found* f, const int* places, i
 
 // Where the mode lives: the joint with the largest share of its kinetic energy, and the share of all mass that moves,
 // (sum of m phi^2)^2 / sum of m phi^4 over the whole mass.
-static void Locate(const jnaVolume* v, const Found* f, const int* places, int mode, jnaModes* m)
+// shares: [jointCount], scratch.
+static void Locate(const jnaVolume* v, const Found* f, const int* places, int mode, double* shares, jnaModes* m)
 {
     const double* masses = jnaElastic_Masses(f->elastic);
-    double* shares = calloc((size_t)v->jointCount + 1, sizeof(double));
     double squares = 0, fourths = 0;
+    memset(shares, 0, (size_t)v->jointCount * sizeof(double));
     for (int n = 0; n < v->nodeCount; ++n) {
         const double* at = At(f, places, mode, n);
         double square = at[0] * at[0] + at[1] * at[1] + at[2] * at[2];
         squares += masses[n] * square;
         fourths += masses[n] * square * square;
-        for (int i = v->rowStarts[n]; shares != NULL && i < v->rowStarts[n + 1]; ++i) {
+        for (int i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
             shares[v->joints[i]] += masses[n] * square * (double)v->weights[i];
         }
     }
     int best = 0;
-    for (int j = 1; shares != NULL && j < v->jointCount; ++j) {
+    for (int j = 1; j < v->jointCount; ++j) {
         best = shares[j] > shares[best] ? j : best;
     }
     m->joints[mode] = best;
     m->massShare[mode] = fourths > 0 ? squares * squares / fourths / jnaElastic_TotalMass(f->elastic) : 0;
-    free(shares);
 }
 
 // Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each.
@@ -283,23 +292,22 @@ static double HeightOf(const jnaCharacter* c)
 }
 
 // How many of the found modes are kept: below the cut-off, and not the first of a mirror pair that the count cut apart.
-// joints: [count], where each lives.
-static int KeepCount(const Found* f, const jnaModesDef* def, const jnaCharacter* c, const int32_t* joints)
+// joints: [count], where each lives; places: of the joints.
+static int KeepCount(
+    const Found* f, const jnaModesDef* def, const jnaCharacter* c, const int32_t* joints, const float* places)
 {
     double limit = TWO_PI * def->cutoff * TWO_PI * def->cutoff;
     int keep = 0;
     while (keep < f->count && keep < def->count && f->omega2[keep] <= limit) {
         keep++;
     }
-    float* places = JointPlaces(c);
-    if (places != NULL && keep > 1 && keep < f->count) {
+    if (keep > 1 && keep < f->count) {
         bool pair = AreMirrored(places, joints[keep - 1], joints[keep], HeightOf(c)) &&
                     f->omega2[keep] < (1 + PAIR_TOLERANCE) * f->omega2[keep - 1];
         bool matched = AreMirrored(places, joints[keep - 1], joints[keep - 2], HeightOf(c)) &&
                        f->omega2[keep - 1] < (1 + PAIR_TOLERANCE) * f->omega2[keep - 2];
         keep -= pair && !matched;
     }
-    free(places);
     return keep;
 }
 
@@ -322,18 +330,20 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     const int* places, jnaModes* m, jnError* error)
 {
     jnResult result = jnaModes_Allocate(m, f->count, v->vertexCount, v->jointCount, error);
-    double* scales = calloc((size_t)f->count + 1, sizeof(double));
-    if (result == jn_ok && scales == NULL) {
+    double* scales = calloc((size_t)f->count + (size_t)v->jointCount + 1, sizeof(double)); // and scratch of the joints
+    float* jointPlaces = JointPlaces(c);
+    if (result == jn_ok && (scales == NULL || jointPlaces == NULL)) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d modes", f->count);
     }
     for (int k = 0; result == jn_ok && k < f->count; ++k) {
-        Locate(v, f, places, k, m);
+        Locate(v, f, places, k, scales + f->count, m);
     }
-    m->modeCount = result == jn_ok ? KeepCount(f, def, c, m->joints) : 0;
+    m->modeCount = result == jn_ok ? KeepCount(f, def, c, m->joints, jointPlaces) : 0;
     for (int k = 0; k < m->modeCount; ++k) {
         scales[k] = FillShape(v, f, places, k, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
         m->damping[k] = def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k]) : def->drag + def->damping * f->omega2[k];
+        m->limits[k] = def->speed * sqrt(f->omega2[k]);
         m->masses[k] = 1 / (scales[k] * scales[k]);
     }
     if (result == jn_ok && def->kind == jna_projectVolume) {
@@ -346,6 +356,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         jnaModes_Sparsen(m, def->threshold);
     }
     free(scales);
+    free(jointPlaces);
     return result;
 }
 
@@ -364,7 +375,7 @@ static jnResult Check(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         }
     }
     if (def->count < 1 || def->count > JNA_MAX_MODES || !(def->cutoff > 0) || !(def->ratio >= 0 && def->ratio <= 100) ||
-        !(def->threshold >= 0 && def->threshold < 1)) {
+        !(def->threshold >= 0 && def->threshold < 1) || !(def->speed >= 0 && def->speed < 1e6)) {
         return jnFail(
             error, jn_badArgument, "modes: 1 to %d of them, a cut-off above 0 Hz, a ratio of 0 to 100", JNA_MAX_MODES);
     }

@@ -87,6 +87,7 @@ static void FillModes(const Writer* w)
         modes[k] = (jnAssetMode){.stiffness = (float)w->m->stiffness[k],
             .damping = (float)w->m->damping[k],
             .gain = (float)w->m->gain[k],
+            .limit = (float)(w->m->limits[k] * sqrt(w->m->masses[k])),
             .largest = (float)(1 / sqrt(w->m->masses[k])),
             .massShare = (float)w->m->massShare[k],
             .joint = w->m->joints[k],

@@ -54,9 +54,11 @@ static void WriteLogBar(FILE* out, const Map* map)
     char labels[8][16];
     int count = 0;
     double range = (double)map->high - (double)map->low;
-    for (int decade = (int)ceil((double)map->low); decade <= (int)floor((double)map->high) && count < 8; ++decade) {
+    // Far enough apart to be read; the unit follows the last.
+    int first = (int)ceil((double)map->low), step = 1 + (int)(range / 4);
+    for (int decade = first; decade <= (int)floor((double)map->high) && count < 8; decade += step) {
         shares[count] = (decade - (double)map->low) / range;
-        snprintf(labels[count++], sizeof(labels[0]), decade >= 0 && decade < 5 ? "%.0f" : "%.0e", pow(10, decade));
+        snprintf(labels[count++], sizeof(labels[0]), "10<sup>%d</sup>", decade);
     }
     if (count < 2) { // not even two powers: the ends instead
         shares[0] = 0;

@@ -140,6 +140,25 @@ void jnaReport_EndSection(Report* r)
     fputs("</section>\n", r->out);
 }
 
+// A line with the workspace's folder as the word WORKSPACE: where a page was made is nobody's business, and a copy of
+// the workspace gives the same bytes.
+static void WriteWithoutFolder(const Report* r, const char* line)
+{
+    size_t length = strlen(r->workspace);
+    char rest[JNA_NOTE_LENGTH];
+    const char* from = line;
+    for (const char* at = line; length > 0 && (at = strstr(at, r->workspace)) != NULL; at += length) {
+        bool whole = (at == line || at[-1] == ' ') && strchr(" /:;", at[length]) != NULL; // or the end
+        if (whole) {
+            snprintf(rest, sizeof(rest), "%.*s", (int)(at - from), from);
+            jnaReport_Text(r->out, rest);
+            fputs("WORKSPACE", r->out);
+            from = at + length;
+        }
+    }
+    jnaReport_Text(r->out, from);
+}
+
 void jnaReport_Missing(Report* r, const char* format, ...)
 {
     char line[JNA_NOTE_LENGTH];
@@ -148,7 +167,7 @@ void jnaReport_Missing(Report* r, const char* format, ...)
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
     fputs("<p class=\"missing\">", r->out);
-    jnaReport_Text(r->out, line);
+    WriteWithoutFolder(r, line);
     fputs("</p>\n", r->out);
     jnaNotes_Add(r->notes, "%s", line);
 }

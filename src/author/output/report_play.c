@@ -273,14 +273,29 @@ static int MoreFirst(const void* a, const void* b)
     return x->value != y->value ? (x->value < y->value ? 1 : -1) : x->vertex - y->vertex;
 }
 
-// The part of the body with most of the dynamics, by the joint that moves it: a thumb's tip may swing farther, but the
-// belly is what a reader looks for.
+// The part of the body with most of the dynamics, by the joint that moves it and by area: a thumb's tip may swing
+// farther and have more vertices, but the belly is what a reader looks for. ranks: by vertex; energies: [jointCount],
+// 0.
 static int FindRegion(const Report* r, const Ranked* ranks, double* energies)
 {
     const jnaCharacter* c = &r->character;
     int best = 0;
-    for (int v = 0; v < c->vertexCount; ++v) {
-        energies[c->influences[ranks[v].vertex].joints[0]] += ranks[v].value;
+    for (int t = 0; t < c->triangleCount; ++t) {
+        int v[3];
+        double a[3], b[3];
+        for (int k = 0; k < 3; ++k) {
+            v[k] = c->weld[c->triangles[3 * (size_t)t + (size_t)k]];
+        }
+        for (int k = 0; k < 3; ++k) {
+            const float* p = c->positions + k;
+            a[k] = (double)p[3 * (size_t)v[1]] - (double)p[3 * (size_t)v[0]];
+            b[k] = (double)p[3 * (size_t)v[2]] - (double)p[3 * (size_t)v[0]];
+        }
+        double area = sqrt(
+            pow(a[1] * b[2] - a[2] * b[1], 2) + pow(a[2] * b[0] - a[0] * b[2], 2) + pow(a[0] * b[1] - a[1] * b[0], 2));
+        for (int k = 0; k < 3; ++k) {
+            energies[c->influences[v[k]].joints[0]] += area * ranks[v[k]].value;
+        }
     }
     for (int j = 1; j < c->jointCount; ++j) {
         best = energies[j] > energies[best] ? j : best;

@@ -37,11 +37,29 @@ export interface Clip {
   readonly duration: number;
 }
 
+/** A vibration mode of the flesh: a spring that many vertices share. */
+export interface Mode {
+  /** Frequency in hertz, and damping ratio: 1 is critical. */
+  readonly hertz: number;
+  readonly ratio: number;
+  /** How strongly the motion drives it; 1 is what the physics says. */
+  readonly gain: number;
+  /** Share of the flesh's mass that takes part, 0 to 1. */
+  readonly massShare: number;
+  /** The joint that most of it lives at, and how many vertices it moves. */
+  readonly joint: number;
+  readonly vertexCount: number;
+}
+
+/** What moves: a spring per vertex, springs on the flesh's modes, or both. */
+export type Layer = 'none' | 'vertex' | 'modal' | 'modal+vertex';
+export type NetworkKind = 'none' | 'pca' | 'cnn';
+
 /** Where the words of jnwDescribeAsset are; the same order as in wasm/web_api.c. */
 const enum Word {
   name, jointCount, vertexCount, fileVertexCount, triangleCount, partCount, clipCount, springCount, timing, skinning,
   sectionCount, joints, rest, stiffness, damping, weld, triangles, uvs, order, parts, jointSize, partSize, normalCount,
-  end
+  network, modeCount, modes, modeSize, movesVertices, networkError, end
 }
 
 /**
@@ -60,6 +78,13 @@ export class Asset {
   readonly joints: readonly Joint[];
   readonly parts: readonly Part[];
   readonly clips: readonly Clip[];
+  /** Vibration modes by rising frequency; empty where the file has none. */
+  readonly modes: readonly Mode[];
+  readonly layer: Layer;
+  /** What adds to the skinned surface. */
+  readonly network: NetworkKind;
+  /** Metres, root-mean-square over poses that the network's training did not see. */
+  readonly networkError: number;
   /** Ids of the sections of the file: "NETW" where it has a network, "MODE" where it has modal springs. */
   readonly sections: readonly string[];
   /** True if the file asks for target curves that lag one step behind (`--mode exact`). */
@@ -107,6 +132,10 @@ export class Asset {
     };
     this.joints = readJoints(module, words[Word.joints], words[Word.jointSize], this.jointCount);
     this.parts = readParts(module, words[Word.parts], words[Word.partSize], words[Word.partCount]);
+    this.modes = readModes(module, words[Word.modes], words[Word.modeSize], words[Word.modeCount]);
+    this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : words[Word.movesVertices] ? 'modal+vertex' : 'modal';
+    this.network = (['none', 'pca', 'cnn'] as const)[words[Word.network]] ?? 'none';
+    this.networkError = new Float32Array(module.buffer, words[Word.networkError], 1)[0];
     this.clips = Array.from({ length: words[Word.clipCount] }, (_, i) => readClip(module, this.handle, i));
     this.sections = Array.from({ length: words[Word.sectionCount] }, (_, i) =>
       module.text(module.words(exports.jnwDescribeSection(this.handle, i), 1)[0], 5));
@@ -190,6 +219,15 @@ function readParts(module: Module, address: number, size: number, count: number)
       firstTriangle: run[0],
       triangleCount: run[1],
     };
+  });
+}
+
+// jnAssetMode: stiffness, damping, gain, largest, massShare, joint, vertexCount.
+function readModes(module: Module, address: number, size: number, count: number): Mode[] {
+  return Array.from({ length: count }, (_, i) => {
+    const f = new Float32Array(module.buffer, address + i * size, 5), [joint, vertexCount] = new Int32Array(module.buffer, address + i * size + 20, 2);
+    const frequency = Math.sqrt(f[0]);
+    return { hertz: frequency / (2 * Math.PI), ratio: frequency > 0 ? f[1] / (2 * frequency) : Infinity, gain: f[2], massShare: f[4], joint, vertexCount };
   });
 }
 

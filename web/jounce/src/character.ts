@@ -62,6 +62,7 @@ export class Character {
   readonly surface: Surface;
   private readonly offsetView: View<Float32Array<ArrayBuffer>>;
   private readonly offsetVelocityView: View<Float32Array<ArrayBuffer>>;
+  private readonly feltView: View<Float32Array<ArrayBuffer>> | null;
   private handle: number;
 
   /** Use Asset.createCharacter. */
@@ -77,10 +78,11 @@ export class Character {
       module.exports.jnwDestroyCharacter(this.handle);
       throw error;
     }
-    const words = module.words(module.exports.jnwDescribeCharacter(this.handle), 7).slice();
+    const words = module.words(module.exports.jnwDescribeCharacter(this.handle), 8).slice();
     this.pose = new Pose(module, words, asset.jointCount);
     this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[5], 3 * asset.springCount);
     this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[6], 3 * asset.springCount);
+    this.feltView = words[7] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[7], 3 * asset.springCount) : null;
   }
 
   /** Positions, normals and velocities of the character's own surface; see Surface. */
@@ -107,6 +109,11 @@ export class Character {
     this.module.exports.jnwSkin(this.open(), options.matrices ? 1 : 0, ...this.output(options));
   }
 
+  /** The surface that the pose alone gives, skeleton and network: what the springs hang on. Changes nothing of the motion. */
+  target(options: StepOptions = {}): void {
+    this.module.exports.jnwTarget(this.open(), options.matrices ? 1 : 0, ...this.output(options));
+  }
+
   /** The motion inside the last step, fraction 0 its start, 1 its end. Changes nothing. */
   evaluate(fraction: number, options: Output = {}): void {
     this.module.exports.jnwEvaluate(this.open(), fraction, ...this.output(options));
@@ -122,9 +129,23 @@ export class Character {
     this.module.exports.jnwSettle(this.open(), seconds, ...this.output(options));
   }
 
-  /** Frequency and damping ratio of all springs, times what the asset has. */
+  /** Frequency and damping ratio of all springs and modes, times what the asset has. Modes tuned by region start over. */
   setTuning(hertzScale: number, ratioScale: number): void {
     this.check(this.module.exports.jnwSetTuning(this.open(), hertzScale, ratioScale));
+  }
+
+  /**
+   * The same for the modes that live at a joint (-1: all), and how strongly the motion drives them. Times what the asset
+   * has, not what was set before. Returns how many modes those are.
+   */
+  tuneModes(joint: number, hertzScale: number, ratioScale: number, gainScale = 1): number {
+    const count = this.module.exports.jnwTuneModes(this.open(), joint, hertzScale, ratioScale, gainScale);
+    return count >= 0 ? count : this.module.fail();
+  }
+
+  /** How much of the network's displacement is added: 1 all, 0 nothing, which costs nothing. From the next pose on. */
+  setNetworkStrength(strength: number): void {
+    this.module.exports.jnwSetNetworkStrength(this.open(), strength);
   }
 
   /** The share of the offset that is shown: 1 all, 0 the bare target. */
@@ -153,7 +174,24 @@ export class Character {
     this.module.exports.jnwAddImpulse(this.open(), x, y, z, radius, vx, vy, vz);
   }
 
-  /** Offsets from the targets in metres and their velocities in m/s as they are now, [springCount][3], as views. */
+  /**
+   * The modes as each vertex feels them, tuned as they are now, [springCount] each, as views; null where the asset has
+   * none. Stiffness in 1/s² and damping in 1/s are means over the modes, weighed by how far each gives way there; share
+   * is the part of the modes at a joint in that. All 0 where no mode moves the vertex.
+   */
+  readModes(joint = -1): { stiffness: Float32Array; damping: Float32Array; share: Float32Array } | null {
+    if (!this.feltView) {
+      return null;
+    }
+    this.module.exports.jnwReadModes(this.open(), joint);
+    const felt = this.feltView.array, n = this.asset.springCount;
+    return { stiffness: felt.subarray(0, n), damping: felt.subarray(n, 2 * n), share: felt.subarray(2 * n) };
+  }
+
+  /**
+   * Offsets of the vertices' own springs in metres and their velocities in m/s as they are now, [springCount][3], as views.
+   * What modes add is not in them: it is the difference of evaluate and evaluateTarget.
+   */
   readState(): { offsets: Float32Array; velocities: Float32Array } {
     this.module.exports.jnwReadState(this.open());
     return { offsets: this.offsetView.array, velocities: this.offsetVelocityView.array };

@@ -3,7 +3,7 @@ import { Asset } from './asset.js';
 import { Module, JounceError, type Exports } from './module.js';
 
 export { JounceError } from './module.js';
-export { Asset, type Clip, type Joint, type Part } from './asset.js';
+export { Asset, type Clip, type Joint, type Layer, type Mode, type NetworkKind, type Part } from './asset.js';
 export { Character, Pose, type CharacterOptions, type Output, type StepOptions, type Teleport } from './character.js';
 export { Surface } from './surface.js';
 

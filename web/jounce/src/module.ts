@@ -23,11 +23,15 @@ export interface Exports {
   jnwStep(character: number, h: number, teleport: number, matrices: number, surface: number, wants: number): void;
   jnwPlay(character: number, clip: number, h: number, steps: number, surface: number, wants: number): void;
   jnwSkin(character: number, matrices: number, surface: number, wants: number): void;
+  jnwTarget(character: number, matrices: number, surface: number, wants: number): void;
   jnwEvaluate(character: number, fraction: number, surface: number, wants: number): void;
   jnwEvaluateTarget(character: number, fraction: number, surface: number, wants: number): void;
   jnwSettle(character: number, seconds: number, surface: number, wants: number): void;
   jnwReadState(character: number): void;
   jnwSetTuning(character: number, hertzScale: number, ratioScale: number): number;
+  jnwTuneModes(character: number, joint: number, hertzScale: number, ratioScale: number, gainScale: number): number;
+  jnwReadModes(character: number, joint: number): void;
+  jnwSetNetworkStrength(character: number, strength: number): void;
   jnwSetStrength(character: number, strength: number): number;
   jnwSetForce(character: number, x: number, y: number, z: number): void;
   jnwSetInertia(character: number, translation: number, rotation: number): void;

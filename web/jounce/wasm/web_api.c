@@ -5,29 +5,9 @@
 // Everything else is the C library as it is.
 #include "jounce/jounce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wasi/api.h>
-
-// vsnprintf brings stdio along, which would import these three. There is nothing to write to: the module imports
-// nothing.
-__wasi_errno_t __wasi_fd_close(__wasi_fd_t fd)
-{
-    (void)fd;
-    return __WASI_ERRNO_BADF;
-}
-
-__wasi_errno_t __wasi_fd_seek(__wasi_fd_t fd, __wasi_filedelta_t by, __wasi_whence_t whence, __wasi_filesize_t* at)
-{
-    (void)fd, (void)by, (void)whence, (void)at;
-    return __WASI_ERRNO_BADF;
-}
-
-__wasi_errno_t __wasi_fd_write(__wasi_fd_t fd, const __wasi_ciovec_t* parts, size_t count, __wasi_size_t* written)
-{
-    (void)fd, (void)parts, (void)count, (void)written;
-    return __WASI_ERRNO_BADF;
-}
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
@@ -47,12 +27,15 @@ typedef struct jnwCharacter {
     float* matrices;     // [jointCount][12]
     float* offsets;      // [springCount][3], by jnwReadState
     float* speeds;       // [springCount][3], by jnwReadState
+    float* felt;         // [3][springCount], by jnwReadModes; NULL: no modes
+    float* modeTuning;   // [2][modeCount], stiffness and damping as they are tuned
     jnTransform root;
     float strength;
 } jnwCharacter;
 
 enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4 };
 enum { TABLE_SIZE = 40 };
+enum { BLOCK = 16 }; // vertices of a block of modes
 
 static jnError lastError;
 static uint32_t table[TABLE_SIZE];
@@ -122,6 +105,12 @@ const uint32_t* EXPORT(jnwDescribeAsset)(const jnAsset* a)
         (uint32_t)sizeof(jnAssetJoint),
         (uint32_t)sizeof(jnAssetPart),
         (uint32_t)a->normalCount,
+        (uint32_t)a->network,
+        a->modes != NULL ? (uint32_t)a->modes->modeCount : 0,
+        a->modes != NULL ? Address(a->modes->modes) : 0,
+        (uint32_t)sizeof(jnAssetMode),
+        a->modes == NULL || a->modes->movesVertices,
+        Address(&a->networkError),
     };
     memcpy(table, words, sizeof(words));
     return table;
@@ -188,7 +177,9 @@ void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
 static bool MakePose(jnwCharacter* c, const jnAsset* a)
 {
     size_t joints = (size_t)a->jointCount, springs = (size_t)a->springCount;
-    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs, sizeof(float));
+    size_t modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
+    size_t felt = modes > 0 ? 3 * springs : 0;
+    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs + felt + 2 * modes, sizeof(float));
     if (memory == NULL) {
         return false;
     }
@@ -198,12 +189,34 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
     c->matrices = memory + 10 * joints;
     c->offsets = memory + 22 * joints;
     c->speeds = c->offsets + 3 * springs;
+    c->felt = modes > 0 ? c->speeds + 3 * springs : NULL;
+    c->modeTuning = modes > 0 ? c->felt + felt : NULL;
     for (size_t j = 0; j < joints; ++j) {
         memcpy(c->rotations + 4 * j, a->joints[j].rotation, 4 * sizeof(float));
         memcpy(c->translations + 3 * j, a->joints[j].translation, 3 * sizeof(float));
         memcpy(c->scales + 3 * j, a->joints[j].scale, 3 * sizeof(float));
     }
     return true;
+}
+
+// Modes that live at a joint (-1: all). Returns how many those are, or -1 where a scale is of no use.
+int EXPORT(jnwTuneModes)(jnwCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
+{
+    const jnAsset* a = jnCharacter_Asset(c->character);
+    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && hertzScale < HUGE_VALF && ratioScale < HUGE_VALF &&
+                gainScale > -HUGE_VALF && gainScale < HUGE_VALF;
+    if (!good) {
+        lastError = (jnError){jn_badArgument, "scales of modes are finite, those of frequency and ratio not negative"};
+        return -1;
+    }
+    for (int k = 0; a->modes != NULL && k < a->modes->modeCount; ++k) {
+        const jnAssetMode* mode = &a->modes->modes[k];
+        if (joint < 0 || mode->joint == joint) {
+            c->modeTuning[k] = mode->stiffness * hertzScale * hertzScale;
+            c->modeTuning[a->modes->modeCount + k] = mode->damping * hertzScale * ratioScale;
+        }
+    }
+    return jnCharacter_TuneModes(c->character, joint, hertzScale, ratioScale, gainScale);
 }
 
 // timing: jnTiming, or -1 for the asset's.
@@ -223,13 +236,14 @@ jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, int timing)
         jnwDestroyCharacter(c);
         return NULL;
     }
+    jnwTuneModes(c, -1, 1.0f, 1.0f, 1.0f);
     return c;
 }
 
 const uint32_t* EXPORT(jnwDescribeCharacter)(jnwCharacter* c)
 {
     const uint32_t words[] = {Address(c->rotations), Address(c->translations), Address(c->scales), Address(c->matrices),
-        Address(&c->root), Address(c->offsets), Address(c->speeds)};
+        Address(&c->root), Address(c->offsets), Address(c->speeds), Address(c->felt)};
     memcpy(table, words, sizeof(words));
     return table;
 }
@@ -282,6 +296,14 @@ void EXPORT(jnwSkin)(jnwCharacter* c, int usesMatrices, const jnwSurface* surfac
     jnCharacter_Skin(c->character, &pose, &output);
 }
 
+// The surface that the pose alone gives: skeleton and network.
+void EXPORT(jnwTarget)(jnwCharacter* c, int usesMatrices, const jnwSurface* surface, int wants)
+{
+    jnPose pose = PoseOf(c, usesMatrices);
+    jnCharacterOutput output = OutputOf(surface, wants & ~WANT_VELOCITIES);
+    jnCharacter_Target(c->character, &pose, &output);
+}
+
 void EXPORT(jnwEvaluate)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
 {
     jnCharacterOutput output = OutputOf(surface, wants);
@@ -318,11 +340,58 @@ void EXPORT(jnwReadState)(jnwCharacter* c)
     }
 }
 
+// Adds what one entry of a block, a mode there, does to the block's vertices: compliances, compliances times damping,
+// and the same of the modes at one joint.
+static void AddEntry(const jnwCharacter* c, const jnAsset* a, size_t entry, int joint, float sums[4][BLOCK])
+{
+    const jnAssetModes* m = a->modes;
+    int k = m->entryModes[entry];
+    float stiffness = c->modeTuning[k], damping = c->modeTuning[m->modeCount + k];
+    for (size_t i = 0; i < BLOCK; ++i) {
+        float square = 0.0f;
+        for (size_t axis = 0; axis < 3; ++axis) {
+            float x = m->shapeScales[entry] * m->shapes[((entry / 2 * 3 + axis) * BLOCK + i) * 2 + entry % 2];
+            square += x * x;
+        }
+        float compliance = square / (stiffness > 1e-6f ? stiffness : 1e-6f);
+        sums[0][i] += square;
+        sums[1][i] += compliance;
+        sums[2][i] += compliance * damping;
+        sums[3][i] += joint < 0 || m->modes[k].joint == joint ? compliance : 0.0f;
+    }
+}
+
+// The modes as each vertex feels them: stiffness (the harmonic mean, weighed by how much each mode moves the vertex),
+// damping (weighed by that over the stiffness), and the share of the modes that live at a joint. 0 where no mode moves.
+void EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
+{
+    const jnAsset* a = jnCharacter_Asset(c->character);
+    size_t springs = (size_t)a->springCount;
+    for (size_t b = 0; a->modes != NULL && b * BLOCK < springs; ++b) {
+        float sums[4][BLOCK] = {{0}};
+        for (size_t e = a->modes->starts[b]; e < a->modes->starts[b + 1]; ++e) {
+            AddEntry(c, a, e, joint, sums);
+        }
+        for (size_t i = 0; i < BLOCK && b * BLOCK + i < springs; ++i) {
+            float* felt = c->felt + b * BLOCK + i;
+            bool moves = sums[1][i] > 0.0f;
+            felt[0] = moves ? sums[0][i] / sums[1][i] : 0.0f;
+            felt[springs] = moves ? sums[2][i] / sums[1][i] : 0.0f;
+            felt[2 * springs] = moves ? sums[3][i] / sums[1][i] : 0.0f;
+        }
+    }
+}
+
+void EXPORT(jnwSetNetworkStrength)(jnwCharacter* c, float strength)
+{
+    jnCharacter_SetNetworkStrength(c->character, strength);
+}
+
 // The settings answer 0 where they were taken; otherwise jnwMessage says why not.
 int EXPORT(jnwSetTuning)(jnwCharacter* c, float hertzScale, float ratioScale)
 {
     jnSprings* springs = jnCharacter_Springs(c->character);
-    jnCharacter_TuneModes(c->character, -1, hertzScale, ratioScale, 1.0f);
+    jnwTuneModes(c, -1, hertzScale, ratioScale, 1.0f);
     return springs != NULL ? (int)jnSprings_SetTuning(springs, hertzScale, ratioScale, NULL, NULL, &lastError) : 0;
 }
 

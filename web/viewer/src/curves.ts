@@ -3,16 +3,15 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Asset, Surface } from 'jounce';
 import type { Player } from './player';
+import type { Motion } from './simulation';
 
 const WINDOW = 4; // seconds that are shown
 const CAPACITY = 2400; // samples; ten seconds at 240 Hz
+const LEGEND = 26; // pixels, one line, see style.css
 const REDRAW = 66; // milliseconds between two drawings
 
 type Axis = 0 | 1 | 2;
 const AXES: { axis: Axis; label: string }[] = [{ axis: 0, label: 'X' }, { axis: 1, label: 'Y' }, { axis: 2, label: 'Z' }];
-
-/** What the workspace has of a clip's simulation: the frame it begins at, or nothing. */
-export type Motion = { first: number } | null;
 
 interface Sample {
   time: number;
@@ -81,13 +80,32 @@ export class Curves {
     this.samples = [];
     this.motionKey = '';
     this.motion = null;
-    const welded = this.asset.weld[vertex], hertz = Math.sqrt(this.asset.stiffness[welded]) / (2 * Math.PI);
-    const ratio = this.asset.damping[welded] / (2 * Math.sqrt(this.asset.stiffness[welded]));
-    const spring = welded < this.asset.springCount ? `${hertz.toPrecision(2)} Hz, ratio ${ratio.toPrecision(2)}` : 'rigid';
-    this.heading.replaceChildren(`Vertex ${welded.toLocaleString('en')}`, Object.assign(document.createElement('small'), { textContent: spring }));
+    this.name();
     this.element.hidden = false;
     void this.fetchMotion();
     this.setTheme();
+  }
+
+  /** Says which vertex it is, and how it is held. */
+  name(): void {
+    if (this.vertex < 0) {
+      return;
+    }
+    const { asset } = this, v = asset.weld[this.vertex], parts: string[] = [];
+    const tell = (what: string, stiffness: number, damping: number) => {
+      const root = Math.sqrt(stiffness);
+      parts.push(`${what}${(root / (2 * Math.PI)).toPrecision(2)} Hz, ratio ${root > 0 ? (damping / (2 * root)).toPrecision(2) : '∞'}`);
+    };
+    const modes = v < asset.springCount ? this.player.actors[0].character.readModes() : null;
+    if (modes && modes.stiffness[v] > 0) {
+      tell('modes ', modes.stiffness[v], modes.damping[v]);
+    }
+    if (v < asset.springCount && asset.layer !== 'modal') {
+      const { hertz, ratio } = this.player.settings;
+      tell(modes ? 'spring ' : '', asset.stiffness[v] * hertz * hertz, asset.damping[v] * hertz * ratio);
+    }
+    const small = Object.assign(document.createElement('small'), { textContent: parts.join(' · ') || 'rigid' });
+    this.heading.replaceChildren(`Vertex ${(asset.order ? asset.order[v] : v).toLocaleString('en')}`, small);
   }
 
   close(): void {
@@ -107,7 +125,10 @@ export class Curves {
       return;
     }
     this.motionKey = key;
-    this.motion = null;
+    if (this.motion) {
+      this.motion = null;
+      this.setTheme(); // its lines go
+    }
     if (this.motions[clip]) {
       const response = await fetch(`./motion/${key}`);
       if (response.ok && key === this.motionKey) {
@@ -197,10 +218,10 @@ export class Curves {
   private layOut(): void {
     const width = this.body.clientWidth, beside = width > 620;
     this.body.classList.toggle('beside', beside);
+    const share = Math.max(beside ? width / 2 - 6 : width, 120);
     for (const plot of this.plots) {
-      const legend = plot.root.querySelector('.u-legend')?.clientHeight ?? 24;
-      const height = Math.max((beside ? this.body.clientHeight : this.body.clientHeight / 2) - legend - 2, 60);
-      plot.setSize({ width: Math.max(beside ? width / 2 - 6 : width, 120), height });
+      const height = Math.max((beside ? this.body.clientHeight : this.body.clientHeight / 2) - LEGEND, 60);
+      plot.setSize({ width: share, height });
     }
   }
 

@@ -1,5 +1,5 @@
 // Heat maps: a number for each vertex, a scale, and colours.
-import type { Asset, Surface } from 'jounce';
+import type { Asset } from 'jounce';
 import type { Heat } from './settings';
 
 /** What the legend says. */
@@ -33,13 +33,36 @@ function makeTable(colors: readonly string[]): Uint8Array {
 
 const TABLES = new Map<readonly string[], Uint8Array>([SEQUENTIAL, DIVERGING].map((colors) => [colors, makeTable(colors)]));
 
-/** True if the map changes from frame to frame. */
+/** Maps that change from frame to frame: what they measure, its unit, and what one metre is in it. */
+const MOVING: Partial<Record<Heat, { title: string; unit: string; factor: number; least: number }>> = {
+  offset: { title: 'Offset from the target', unit: 'mm', factor: 1000, least: 1 },
+  speed: { title: 'Speed of the offset', unit: 'm/s', factor: 1, least: 0.01 },
+  displacement: { title: 'What the network adds', unit: 'mm', factor: 1000, least: 1 },
+  error: { title: 'Distance to the simulation', unit: 'mm', factor: 1000, least: 1 },
+};
+
 export function isMoving(heat: Heat): boolean {
+  return heat in MOVING;
+}
+
+/** Springs as the vertices have them, [springCount]. hertz, ratio: what the sliders multiply with. A stiffness of 0 in
+ *  what modes give is a vertex that they do not move. */
+export interface Springs {
+  stiffness: Float32Array;
+  damping: Float32Array;
+  hertz: number;
+  ratio: number;
+  ofModes: boolean;
+}
+
+// Of what springs move alone.
+function isOffset(heat: Heat): boolean {
   return heat === 'offset' || heat === 'speed';
 }
 
 export class HeatMap {
   private readonly values: Float32Array; // [vertexCount]
+  private rigid = 0; // vertices from here on are grey
   private peak = 0; // of what moves: rises at once, sinks slowly
   scale: Scale | null = null;
 
@@ -52,58 +75,59 @@ export class HeatMap {
     this.peak = 0;
   }
 
-  /** Fills the values. shown, target: the surfaces a moving map compares; hertz, ratio: what the sliders multiply with;
-   *  seconds: since the last time. */
-  measure(heat: Heat, shown: Surface, target: Surface, hertz: number, ratio: number, seconds: number): void {
-    if (isMoving(heat)) {
-      this.measureMotion(heat, shown, target, seconds);
-    } else if (heat !== 'none') {
-      this.measureSprings(heat, hertz, ratio);
-    }
-  }
-
-  private measureMotion(heat: Heat, shown: Surface, target: Surface, seconds: number): void {
-    const a = heat === 'offset' ? shown.positions : shown.velocities, b = heat === 'offset' ? target.positions : target.velocities;
-    const factor = heat === 'offset' ? 1000 : 1; // millimetres; metres a second
-    const { weld } = this.asset;
+  /** Distances of file vertices, x, y, z each, from others; seconds: since the last time. */
+  measureMotion(heat: Heat, from: Float32Array, to: Float32Array, seconds: number): void {
+    const { title, unit, factor, least } = MOVING[heat]!, { weld } = this.asset;
     let most = 0;
     for (let i = 0; i < weld.length; ++i) {
-      const x = a[3 * i] - b[3 * i], y = a[3 * i + 1] - b[3 * i + 1], z = a[3 * i + 2] - b[3 * i + 2];
+      const x = from[3 * i] - to[3 * i], y = from[3 * i + 1] - to[3 * i + 1], z = from[3 * i + 2] - to[3 * i + 2];
       const size = factor * Math.sqrt(x * x + y * y + z * z);
       this.values[weld[i]] = size;
       most = Math.max(most, size);
     }
-    this.peak = Math.max(most, this.peak * Math.exp(-seconds / FADE), heat === 'offset' ? 1 : 0.01);
-    this.scale = {
-      title: heat === 'offset' ? 'Offset from the target' : 'Speed of the offset', unit: heat === 'offset' ? 'mm' : 'm/s',
-      low: 0, high: this.peak, logarithmic: false, colors: SEQUENTIAL,
-    };
+    this.peak = Math.max(most, this.peak * Math.exp(-seconds / FADE), least);
+    this.scale = { title, unit, low: 0, high: this.peak, logarithmic: false, colors: SEQUENTIAL };
+    this.rigid = isOffset(heat) ? this.asset.springCount : this.asset.vertexCount;
   }
 
-  private measureSprings(heat: Heat, hertz: number, ratio: number): void {
-    const { stiffness, damping, springCount } = this.asset;
+  measureSprings(heat: Heat, { stiffness, damping, hertz, ratio, ofModes }: Springs): void {
+    const kind = heat.toLowerCase().replace('own', '');
     let low = Infinity, high = 0;
-    for (let v = 0; v < springCount; ++v) {
+    for (let v = 0; v < this.asset.springCount; ++v) {
+      if (ofModes && !(stiffness[v] > 0)) {
+        this.values[v] = NaN;
+        continue;
+      }
       // Frequency times a, ratio times b: k_s times a², k_d times a b.
       const frequency = (hertz * Math.sqrt(stiffness[v])) / (2 * Math.PI);
       const kd = damping[v] * hertz * ratio;
       const zeta = stiffness[v] > 0 ? kd / (2 * hertz * Math.sqrt(stiffness[v])) : Infinity;
-      const value = heat === 'stiffness' ? frequency : heat === 'damping' ? kd : Math.min(zeta, 100);
+      const value = kind === 'stiffness' ? frequency : kind === 'damping' ? kd : Math.min(zeta, 100);
       this.values[v] = value;
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
-    if (heat === 'regime') {
+    this.rigid = this.asset.springCount;
+    if (kind === 'regime') {
       this.scale = { title: 'Damping ratio: 1 is critical', unit: '', low: 0.1, high: 10, logarithmic: true, colors: DIVERGING };
       return;
     }
     // One value everywhere is the middle of a scale around it.
-    const flat = !(high > 1.02 * low);
+    const flat = !(high > 1.02 * low), what = ofModes ? 'modes' : 'springs';
     this.scale = {
-      title: heat === 'stiffness' ? 'Frequency of the springs' : 'Damping of the springs', unit: heat === 'stiffness' ? 'Hz' : '1/s',
+      title: kind === 'stiffness' ? `Frequency of the ${what}` : `Damping of the ${what}`, unit: kind === 'stiffness' ? 'Hz' : '1/s',
       low: flat ? low / 2 : low, high: flat ? Math.max(high * 2, 1e-3) : high, logarithmic: high > 8 * low && low > 0,
       colors: SEQUENTIAL,
     };
+  }
+
+  /** Shares of a region in what moves, 0 to 1. */
+  measureShare(title: string, share: Float32Array, stiffness: Float32Array): void {
+    for (let v = 0; v < this.asset.springCount; ++v) {
+      this.values[v] = stiffness[v] > 0 ? 100 * share[v] : NaN;
+    }
+    this.rigid = this.asset.springCount;
+    this.scale = { title: `Share of ${title}`, unit: '%', low: 0, high: 100, logarithmic: false, colors: SEQUENTIAL };
   }
 
   /** Writes colours, RGBA bytes, of the file vertices. */
@@ -112,12 +136,12 @@ export class HeatMap {
     if (!scale) {
       return;
     }
-    const { weld, springCount } = this.asset, table = TABLES.get(scale.colors)!;
+    const { weld } = this.asset, table = TABLES.get(scale.colors)!;
     const bend = scale.logarithmic ? Math.log : (x: number) => x;
     const low = bend(scale.low), factor = (STEPS - 1) / Math.max(bend(scale.high) - low, 1e-12);
     for (let i = 0; i < weld.length; ++i) {
       const v = weld[i];
-      if (v >= springCount) {
+      if (v >= this.rigid || Number.isNaN(this.values[v])) {
         colors.set(RIGID, 4 * i);
         continue;
       }

@@ -1,7 +1,7 @@
 import './style.css';
 import './theme';
 import { loadRuntime } from 'jounce';
-import type { Motion } from './curves';
+import type { Motion } from './simulation';
 import { Viewer } from './viewer';
 
 interface Description {

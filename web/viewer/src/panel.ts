@@ -1,7 +1,7 @@
 // The panel beside the picture: all settings, in an artist's units.
 import type { Asset } from 'jounce';
-import { button, element, section, segmented, select, slider, type Choice, type Slider } from './controls';
-import { DEFAULTS, HEATS, MODES, type Compare, type Heat, type Mode, type Settings } from './settings';
+import { button, element, section, segmented, select, slider, type Choice, type Select, type Slider } from './controls';
+import { DEFAULTS, heatsOf, MODES, type Compare, type Heat, type Mode, type Region, type Settings } from './settings';
 
 export interface PanelActions {
   /** A setting changed. */
@@ -17,6 +17,9 @@ export interface PanelActions {
 const PLAY = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M4 2.500v11l9.500-5.500z"/></svg>';
 const PAUSE = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M3.500 2.500h3v11h-3zM9.500 2.500h3v11h-3z"/></svg>';
 const THEME = '<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M8 1.500a6.500 6.500 0 1 0 0 13z"/><circle cx="8" cy="8" r="6.500" fill="none" stroke="currentColor" stroke-width="1.300"/></svg>';
+
+type Set = <K extends keyof Settings>(key: K, value: Settings[K]) => void;
+const PLAIN: Readonly<Region> = { hertz: 1, ratio: 1, gain: 1 };
 
 const times = (value: number) => `${value.toFixed(2)} ×`;
 // Factors on a logarithmic slider.
@@ -34,19 +37,24 @@ export class Panel {
   private readonly clock: HTMLElement;
   private readonly screenRate: HTMLInputElement;
   private readonly hold: HTMLInputElement;
+  private readonly regionSliders: Partial<Record<keyof Region, Slider>> = {};
+  private region: Select | null = null;
 
-  constructor(root: HTMLElement, private readonly asset: Asset, private readonly settings: Settings, private readonly actions: PanelActions) {
-    const set = <K extends keyof Settings>(key: K, value: Settings[K]) => {
+  /** simulated: the workspace has the simulation of some clip. */
+  constructor(
+    root: HTMLElement, private readonly asset: Asset, private readonly settings: Settings, private readonly simulated: boolean,
+    private readonly actions: PanelActions) {
+    const set: Set = (key, value) => {
       settings[key] = value;
       actions.changed(key);
     };
     const modes = this.modes();
-    this.mode = segmented<Mode>('mode', 'What is shown', modes, settings.mode, (value) => set('mode', value));
+    this.mode = segmented<Mode>('mode', 'What is shown', modes.filter((mode) => mode.value !== 'simulation'), settings.mode, (value) => set('mode', value));
     this.compare = segmented<Compare>('compare', 'Compare', [
       { value: 'none', label: 'Alone' }, { value: 'side', label: 'Side by side' }, { value: 'overlay', label: 'Overlaid' },
     ], settings.compare, (value) => set('compare', value));
     this.against = select('against', 'with', modes.filter((mode) => !mode.disabled), settings.against, (value) => set('against', value as Mode));
-    this.heat = select('heat', 'Heat map', HEATS.filter((heat) => heat.value === 'none' || asset.springCount > 0), settings.heat, (value) => set('heat', value as Heat));
+    this.heat = select('heat', 'Heat map', heatsOf(asset, simulated), settings.heat, (value) => set('heat', value as Heat));
     this.clip = select('clip', 'Clip', asset.clips.map((clip, i) => ({ value: String(i), label: clip.name })), String(settings.clip), (value) => set('clip', Number(value)));
     this.play = button('', 'Play or pause (space)', () => set('playing', !settings.playing), 'icon strong');
     this.timeline = element('input', { type: 'range', min: '0', max: '1', step: '0.001', 'aria-label': 'Time in the clip', id: 'timeline' });
@@ -57,15 +65,16 @@ export class Panel {
     this.screenRate.addEventListener('change', () => this.setRate(this.screenRate.checked ? 0 : 60));
     this.hold = element('input', { type: 'checkbox', id: 'hold' });
     this.hold.addEventListener('change', () => set('hold', this.hold.checked));
-    root.append(this.header(), this.motion(set), this.picture(), this.springs(set), this.crowd(set), this.footer());
+    root.append(this.header(), this.motion(set), this.picture(), ...this.network(set), this.springs(set), ...this.regions(set), this.crowd(set), this.footer());
     this.refresh();
   }
 
   private modes(): Choice<Mode>[] {
     return MODES.map((mode) => ({
       ...mode,
-      disabled: mode.value === 'target' && !this.asset.sections.includes('NETW') ? 'This file has no network: the target is the skinned surface'
-        : mode.value === 'springs' && this.asset.springCount === 0 ? 'This file has no springs' : undefined,
+      disabled: mode.value === 'target' && this.asset.network === 'none' ? 'This file has no network: the target is the skinned surface'
+        : mode.value === 'springs' && this.asset.springCount === 0 ? 'This file has no springs'
+          : mode.value === 'simulation' && !this.simulated ? 'There is no simulation' : undefined,
     }));
   }
 
@@ -77,7 +86,7 @@ export class Panel {
       button('?', 'Keys and gestures (?)', this.actions.help, 'icon'));
   }
 
-  private motion(set: <K extends keyof Settings>(key: K, value: Settings[K]) => void): HTMLElement {
+  private motion(set: Set): HTMLElement {
     const transport = element('div', { class: 'transport' }, this.play, this.timeline, this.clock);
     this.sliders.timeScale = slider({
       id: 'time-scale', label: 'Time scale', min: 0, max: 2, step: 0.01, value: DEFAULTS.timeScale, format: times,
@@ -104,7 +113,20 @@ export class Panel {
     return section('Picture', this.mode.root, this.compare.root, this.against.root, this.heat.root);
   }
 
-  private springs(set: <K extends keyof Settings>(key: K, value: Settings[K]) => void): HTMLElement {
+  private network(set: Set): HTMLElement[] {
+    const { network, networkError } = this.asset;
+    if (network === 'none') {
+      return [];
+    }
+    this.sliders.network = slider({
+      id: 'network', label: 'Strength', min: 0, max: 2, step: 0.01, value: DEFAULTS.network, format: times, onInput: (value) => set('network', value),
+      title: 'The share of what the network adds to the skinned surface; 0 switches it off',
+    });
+    const error = networkError > 0 ? `, ${(1000 * networkError).toPrecision(2)} mm rms on poses held out` : '';
+    return [section('Network', this.sliders.network.root, element('p', { class: 'note' }, network.toUpperCase() + error))];
+  }
+
+  private springs(set: Set): HTMLElement {
     const s = this.sliders;
     s.hertz = slider({ id: 'hertz', label: 'Frequency', min: -2, max: 2, step: 0.01, value: 1, format: times, ...factor, onInput: (value) => set('hertz', value), title: 'Times the frequency of every spring' });
     s.ratio = slider({ id: 'ratio', label: 'Damping', min: -4, max: 4, step: 0.01, value: 1, format: times, ...factor, onInput: (value) => set('ratio', value), title: 'Times the damping ratio of every spring' });
@@ -112,10 +134,40 @@ export class Panel {
     s.inertia = slider({ id: 'inertia', label: 'Inertia', min: 0, max: 1, step: 0.01, value: 1, format: times, onInput: (value) => set('inertia', value), title: 'How much of the motion of the whole body the flesh feels' });
     s.gravity = slider({ id: 'gravity', label: 'Gravity', min: 0, max: 20, step: 0.1, value: 0, format: (value) => `${value.toFixed(1)} m/s²`, onInput: (value) => set('gravity', value), title: 'A constant pull on the flesh' });
     const row = element('div', { class: 'buttons' }, button('Shake', 'Shake the body (S)', this.actions.shake, 'strong'), button('Reset', 'All sliders to their defaults (R)', this.actions.restart));
-    return section('Springs', s.hertz.root, s.ratio.root, s.strength.root, s.inertia.root, s.gravity.root, row);
+    const modes = this.asset.modes.length, layer = this.asset.layer;
+    const title = modes === 0 ? 'Springs' : `Springs on ${modes} modes${layer === 'modal' ? '' : ' and on vertices'}`;
+    return section(title, s.hertz.root, s.ratio.root, s.strength.root, s.inertia.root, s.gravity.root, row);
   }
 
-  private crowd(set: <K extends keyof Settings>(key: K, value: Settings[K]) => void): HTMLElement {
+  // Modes live at joints: each has its own factors, over those of all springs.
+  private regions(set: Set): HTMLElement[] {
+    const { modes, joints } = this.asset;
+    if (modes.length === 0) {
+      return [];
+    }
+    const found = [...new Set(modes.map((mode) => mode.joint))].sort((a, b) => a - b);
+    this.settings.region = found[0];
+    this.region = select('region', 'Region', found.map((joint) => {
+      const hertz = modes.filter((mode) => mode.joint === joint).map((mode) => mode.hertz);
+      const range = [Math.min(...hertz), Math.max(...hertz)].map((value) => value.toPrecision(2));
+      return { value: String(joint), label: `${joints[joint].name} · ${range[0] === range[1] ? range[0] : range.join('–')} Hz` };
+    }), String(found[0]), (value) => set('region', Number(value)));
+    const make = (key: keyof Region, label: string, title: string, logarithmic: boolean) => slider({
+      id: `region-${key}`, label, min: logarithmic ? -2 : 0, max: logarithmic ? 2 : 3, step: 0.01, value: 1, format: times, ...(logarithmic ? factor : {}), title,
+      onInput: (value) => {
+        const { region, regions } = this.settings;
+        set('regions', { ...regions, [region]: { ...PLAIN, ...regions[region], [key]: value } });
+      },
+    });
+    const s = this.regionSliders;
+    s.hertz = make('hertz', 'Frequency', 'Times the frequency of the modes of this region', true);
+    s.ratio = make('ratio', 'Damping', 'Times their damping ratio', true);
+    s.gain = make('gain', 'Drive', 'How strongly the motion drives them', false);
+    const where = button('Show where', 'The heat map of this region', () => set('heat', this.settings.heat === 'region' ? 'none' : 'region'));
+    return [section('One region', this.region.root, s.hertz.root, s.ratio.root, s.gain.root, where)];
+  }
+
+  private crowd(set: Set): HTMLElement {
     this.sliders.copies = slider({
       id: 'copies', label: 'Copies', min: 1, max: 100, step: 1, value: 1, format: (value) => String(value), onInput: (value) => set('copies', value),
       title: 'Each has its own place in the clip and is stepped on its own',
@@ -138,8 +190,13 @@ export class Panel {
     this.clip.set(String(s.clip));
     this.play.innerHTML = s.playing ? PAUSE : PLAY;
     this.play.setAttribute('aria-label', s.playing ? 'Pause' : 'Play');
-    for (const key of ['timeScale', 'hertz', 'ratio', 'strength', 'inertia', 'gravity', 'copies'] as const) {
-      this.sliders[key]!.set(s[key]);
+    for (const key of ['timeScale', 'hertz', 'ratio', 'strength', 'network', 'inertia', 'gravity', 'copies'] as const) {
+      this.sliders[key]?.set(s[key]);
+    }
+    this.region?.set(String(s.region));
+    const region = s.regions[s.region] ?? PLAIN;
+    for (const key of ['hertz', 'ratio', 'gain'] as const) {
+      this.regionSliders[key]?.set(region[key]);
     }
     this.hold.checked = s.hold;
     this.screenRate.checked = s.rate === 0;

@@ -3,6 +3,7 @@
 // Steps come at the screen's rate, or at a fixed rate of their own; then what is drawn lies inside the last step, by the
 // runtime's closed form, so that five steps a second still move smoothly. Every copy has its own place in the clip.
 import type { Asset, Character, Surface } from 'jounce';
+import type { Simulation } from './simulation';
 import type { Mode, Settings } from './settings';
 
 /** One copy. The springs' surface is the character's own. */
@@ -14,7 +15,11 @@ export interface Actor {
   phase: number;
 }
 
-/** Seconds that a step of all copies took, and a step of one, on average over the last half second. */
+/** What can be drawn: positions and normals of the file vertices. */
+export type Drawable = Pick<Surface, 'positions' | 'normals'>;
+
+/** Seconds that a step of all copies took, and a step of one: the median of the last half second, which is the step's own
+ *  cost also where other work interrupts some of them. */
 export interface Cost {
   all: number;
   one: number;
@@ -40,9 +45,10 @@ export class Player {
   private waiting = 0; // seconds of the screen's time not yet stepped, at a fixed rate
   private fraction = 1; // of the last step that is shown
   private started = false;
-  private sum = { time: 0, steps: 0, frames: 0, since: performance.now() };
+  private times: number[] = []; // milliseconds of the steps since then
+  private counted = { frames: 0, since: performance.now() };
 
-  constructor(readonly asset: Asset, readonly settings: Settings) {
+  constructor(readonly asset: Asset, readonly settings: Settings, readonly simulation: Simulation) {
     this.setCopies(1);
   }
 
@@ -85,6 +91,10 @@ export class Player {
   private tune({ character }: Actor): void {
     const s = this.settings;
     character.setTuning(s.hertz, s.ratio);
+    for (const [joint, region] of Object.entries(s.regions)) {
+      character.tuneModes(Number(joint), s.hertz * region.hertz, s.ratio * region.ratio, region.gain);
+    }
+    character.setNetworkStrength(s.network);
     character.setStrength(s.strength);
     character.setInertia(s.inertia);
     character.setForce(0, -s.gravity, 0);
@@ -98,6 +108,11 @@ export class Player {
     this.started = true;
     this.actors.forEach((actor) => this.stepActor(actor, 0, 'reset'));
     this.onStep?.(0, true);
+  }
+
+  /** The pose as it is taken anew: what changes the target shows at once, also in a pause. The flesh is carried along. */
+  retarget(): void {
+    this.actors.forEach((actor) => this.stepActor(actor, 0, 'keep'));
   }
 
   /** Goes on by a frame of the screen. */
@@ -137,8 +152,7 @@ export class Player {
       const jumps = !this.clip?.looping && this.place(actor, this.time) < this.place(actor, before) && h > 0;
       this.stepActor(actor, h, jumps ? 'keep' : 'none');
     }
-    this.sum.time += performance.now() - start;
-    this.sum.steps += 1;
+    this.times.push(performance.now() - start);
     this.clock += h;
     if (h > 0) {
       this.onStep?.(h, this.time < before);
@@ -159,12 +173,13 @@ export class Player {
   }
 
   private countFrame(): void {
-    const now = performance.now(), passed = now - this.sum.since;
-    this.sum.frames += 1;
+    const now = performance.now(), passed = now - this.counted.since;
+    this.counted.frames += 1;
     if (passed >= COST_WINDOW) {
-      const all = this.sum.steps > 0 ? this.sum.time / this.sum.steps / 1000 : 0;
-      this.cost = { all, one: all / this.actors.length, framesPerSecond: (1000 * this.sum.frames) / passed };
-      this.sum = { time: 0, steps: 0, frames: 0, since: now };
+      const all = (this.times.sort((a, b) => a - b)[this.times.length >> 1] ?? 0) / 1000;
+      this.cost = { all, one: all / this.actors.length, framesPerSecond: (1000 * this.counted.frames) / passed };
+      this.times = [];
+      this.counted = { frames: 0, since: now };
     }
   }
 
@@ -175,8 +190,24 @@ export class Player {
     return { shown: actor.character.surface, target: actor.target };
   }
 
+  // Seconds of the clip that the moment that is shown lies before the end of the last step.
+  private get back(): number {
+    const s = this.settings;
+    return this.fraction < 1 && s.rate > 0 && !s.hold ? ((1 - this.fraction) * s.timeScale) / s.rate : 0;
+  }
+
+  /** Puts the simulation to the moment that is shown of the first copy; false where there is none. */
+  showSimulation(normals: boolean): boolean {
+    const time = Math.max(this.time - this.back, 0) % this.duration;
+    return this.actors.length === 1 && this.simulation.show(this.settings.clip, time, this.root, normals);
+  }
+
   /** Works out what a mode shows of a copy now, and where it is. */
-  show(actor: Actor, mode: Mode): Surface {
+  show(actor: Actor, mode: Mode): Drawable {
+    if (mode === 'simulation') {
+      this.showSimulation(true);
+      return this.simulation;
+    }
     if (mode === 'springs') {
       if (this.fraction < 1) {
         actor.character.evaluate(this.fraction);
@@ -187,10 +218,13 @@ export class Player {
       actor.character.evaluateTarget(this.fraction, { surface: actor.target });
       return actor.target;
     }
-    if (this.fraction < 1 && this.clip && this.settings.rate > 0 && !this.settings.hold) {
-      // The pose at the moment that is shown, not at the end of the step.
-      const back = ((1 - this.fraction) * this.settings.timeScale) / this.settings.rate;
-      actor.character.sampleClip(this.settings.clip, Math.max(this.place(actor, this.time) - back, 0));
+    return this.skin(actor);
+  }
+
+  /** The skinned surface at the moment that is shown, which may lie before the end of the step. */
+  skin(actor: Actor): Surface {
+    if (this.back > 0 && this.clip) {
+      actor.character.sampleClip(this.settings.clip, Math.max(this.place(actor, this.time) - this.back, 0));
     }
     actor.character.skin({ surface: actor.skinned });
     return actor.skinned;

@@ -1,8 +1,18 @@
 // All that a person can set in the page.
+import type { Asset } from 'jounce';
 
-export type Mode = 'skinned' | 'target' | 'springs';
+export type Mode = 'skinned' | 'target' | 'springs' | 'simulation';
 export type Compare = 'none' | 'side' | 'overlay';
-export type Heat = 'none' | 'stiffness' | 'damping' | 'regime' | 'offset' | 'speed';
+export type Heat =
+  | 'none' | 'stiffness' | 'damping' | 'regime' | 'ownStiffness' | 'ownDamping' | 'ownRegime' | 'region'
+  | 'offset' | 'speed' | 'displacement' | 'error';
+
+/** Factors over what the file says of the modes at a joint. */
+export interface Region {
+  hertz: number;
+  ratio: number;
+  gain: number;
+}
 
 export interface Settings {
   clip: number;
@@ -18,6 +28,8 @@ export interface Settings {
   /** Times the damping ratio of every spring. */
   ratio: number;
   strength: number;
+  /** Share of what the network adds. */
+  network: number;
   inertia: number;
   /** m/s², downwards. */
   gravity: number;
@@ -25,24 +37,51 @@ export interface Settings {
   /** Steps a second; 0: as the screen. */
   rate: number;
   copies: number;
+  /** The joint whose modes the region's sliders tune. */
+  region: number;
+  /** By joint; those that are not here are as the file says. */
+  regions: Record<number, Region>;
 }
 
 export const MODES: { value: Mode; label: string }[] = [
   { value: 'skinned', label: 'Skinned' },
   { value: 'target', label: 'Network' },
   { value: 'springs', label: 'Springs' },
+  { value: 'simulation', label: 'Simulation' },
 ];
 
-export const HEATS: { value: Heat; label: string }[] = [
-  { value: 'none', label: 'None' },
-  { value: 'stiffness', label: 'Stiffness' },
-  { value: 'damping', label: 'Damping' },
-  { value: 'regime', label: 'Over- or underdamped' },
-  { value: 'offset', label: 'Size of the offset' },
-  { value: 'speed', label: 'Speed of the offset' },
+const SPRING_HEATS: { value: Heat; own: Heat; label: string }[] = [
+  { value: 'stiffness', own: 'ownStiffness', label: 'Stiffness' },
+  { value: 'damping', own: 'ownDamping', label: 'Damping' },
+  { value: 'regime', own: 'ownRegime', label: 'Over- or underdamped' },
 ];
+
+/** The heat maps that make sense for an asset. Where vertices have springs of their own beside the modes, both have maps. */
+export function heatsOf(asset: Asset, simulated: boolean): { value: Heat; label: string }[] {
+  const heats: { value: Heat; label: string }[] = [{ value: 'none', label: 'None' }];
+  const both = asset.layer === 'modal+vertex';
+  if (asset.layer !== 'none') {
+    heats.push(...SPRING_HEATS.map(({ value, label }) => ({ value, label: both ? `${label}: modes` : label })));
+  }
+  if (both) {
+    heats.push(...SPRING_HEATS.map(({ own, label }) => ({ value: own, label: `${label}: vertices` })));
+  }
+  if (asset.modes.length > 0) {
+    heats.push({ value: 'region', label: 'Region of the modes' });
+  }
+  if (asset.layer !== 'none') {
+    heats.push({ value: 'offset', label: 'Size of the offset' }, { value: 'speed', label: 'Speed of the offset' });
+  }
+  if (asset.network !== 'none') {
+    heats.push({ value: 'displacement', label: 'What the network adds' });
+  }
+  if (simulated) {
+    heats.push({ value: 'error', label: 'Distance to the simulation' });
+  }
+  return heats;
+}
 
 export const DEFAULTS: Readonly<Settings> = {
   clip: 0, playing: true, hold: false, mode: 'springs', compare: 'none', against: 'skinned', heat: 'none', hertz: 1, ratio: 1,
-  strength: 1, inertia: 1, gravity: 0, timeScale: 1, rate: 0, copies: 1,
+  strength: 1, network: 1, inertia: 1, gravity: 0, timeScale: 1, rate: 0, copies: 1, region: -1, regions: {},
 };

@@ -5,7 +5,8 @@ import {
   Raycaster, RepeatWrapping, Scene, ShadowMaterial, Sphere, SphereGeometry, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import type { Asset, Surface } from 'jounce';
+import type { Asset } from 'jounce';
+import type { Drawable } from './player';
 
 const SHADOW_COPIES = 9; // from more on shadows cost more than they show
 const CELL = 0.5; // metres of the floor's squares
@@ -19,7 +20,7 @@ export class Body {
   private readonly position: BufferAttribute;
   private readonly normal: BufferAttribute;
 
-  constructor(surface: Surface, index: BufferAttribute, base: Uint8Array, material: MeshStandardMaterial) {
+  constructor(surface: Drawable, index: BufferAttribute, base: Uint8Array, material: MeshStandardMaterial) {
     const geometry = new BufferGeometry();
     this.position = new BufferAttribute(surface.positions, 3).setUsage(DynamicDrawUsage);
     this.normal = new BufferAttribute(surface.normals, 3).setUsage(DynamicDrawUsage);
@@ -34,7 +35,7 @@ export class Body {
   }
 
   /** Draws what the surface holds now. Its arrays move when the runtime's memory grows. */
-  update(surface: Surface): void {
+  update(surface: Drawable): void {
     this.position.array = surface.positions;
     this.normal.array = surface.normals;
     this.position.needsUpdate = true;

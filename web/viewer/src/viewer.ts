@@ -1,13 +1,14 @@
 // Puts player, stage, panel and curves together, and runs them frame by frame.
 import { Vector3 } from 'three';
-import type { Asset, Surface } from 'jounce';
-import { Curves, type Motion } from './curves';
+import type { Asset } from 'jounce';
+import { Curves } from './curves';
 import { drawLegend, HeatMap, isMoving } from './heat';
 import { openHelp, wireKeys } from './keys';
 import { Panel } from './panel';
-import { Player, type Actor } from './player';
-import { DEFAULTS, HEATS, MODES, type Mode, type Settings } from './settings';
+import { Player, type Actor, type Drawable } from './player';
+import { DEFAULTS, heatsOf, MODES, type Heat, type Mode, type Settings } from './settings';
 import { Hand } from './shake';
+import { Simulation, type Motion } from './simulation';
 import { Body, Stage } from './stage';
 import { cycleTheme, onTheme } from './theme';
 
@@ -32,6 +33,7 @@ export class Viewer {
   private drawn: Drawn[] = [];
   private followed: Vector3 | null = null;
   private last = 0;
+  private running = false;
   private repaint = true;
   private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
@@ -39,12 +41,13 @@ export class Viewer {
     if (asset.springCount === 0) {
       this.settings.mode = 'skinned';
     }
-    this.player = new Player(asset, this.settings);
+    const simulation = new Simulation(asset, motions), heats = heatsOf(asset, simulation.any);
+    this.player = new Player(asset, this.settings, simulation);
     this.stage = new Stage(this.find<HTMLCanvasElement>('view'), asset);
     this.heat = new HeatMap(asset);
     this.curves = new Curves(this.find('curves'), asset, this.player, motions, () => { this.stage.marker.visible = false; });
     this.hand = new Hand(this.stage, (face, point) => this.pick(face, point), () => this.hideHint());
-    this.panel = new Panel(this.find('panel'), asset, this.settings, {
+    this.panel = new Panel(this.find('panel'), asset, this.settings, simulation.any, {
       changed: (key) => this.changed(key),
       seek: (time) => this.player.seek(time),
       shake: () => this.shake(),
@@ -63,7 +66,7 @@ export class Viewer {
       hold: () => this.set('hold', !this.settings.hold),
       mode: (number) => this.chooseMode(MODES[number]?.value),
       compare: () => this.set('compare', ({ none: 'side', side: 'overlay', overlay: 'none' } as const)[this.settings.compare]),
-      heat: () => this.set('heat', HEATS[(HEATS.findIndex((heat) => heat.value === this.settings.heat) + 1) % HEATS.length].value),
+      heat: () => this.set('heat', heats[(heats.findIndex((heat) => heat.value === this.settings.heat) + 1) % heats.length].value),
       clip: (by) => this.set('clip', (this.settings.clip + by + Math.max(asset.clips.length, 1)) % Math.max(asset.clips.length, 1)),
       shake: () => this.shake(),
       restart: () => this.restart(),
@@ -82,7 +85,7 @@ export class Viewer {
   }
 
   private chooseMode(mode: Mode | undefined): void {
-    const missing = (mode === 'target' && !this.asset.sections.includes('NETW')) || (mode === 'springs' && this.asset.springCount === 0);
+    const missing = (mode === 'target' && this.asset.network === 'none') || (mode === 'springs' && this.asset.springCount === 0);
     if (mode && !missing) {
       this.set('mode', mode);
     }
@@ -101,11 +104,15 @@ export class Viewer {
       this.build();
       this.fit();
       this.panel.refresh();
-    } else if (key === 'playing' || key === 'heat') {
+    } else if (key === 'playing' || key === 'heat' || key === 'region') {
       this.heat.restart();
       this.panel.refresh();
     } else {
       this.player.applySettings();
+      if (key === 'network') {
+        this.player.retarget();
+      }
+      this.curves.name();
     }
   }
 
@@ -114,9 +121,11 @@ export class Viewer {
   }
 
   private restart(): void {
-    const { clip, mode, compare, against, heat } = this.settings, copies = this.settings.copies;
-    Object.assign(this.settings, DEFAULTS, { clip, mode, compare, against, heat, copies });
+    const { clip, mode, compare, against, heat, region } = this.settings, copies = this.settings.copies;
+    Object.assign(this.settings, DEFAULTS, { clip, mode, compare, against, heat, copies, region, regions: {} });
     this.player.applySettings();
+    this.player.retarget();
+    this.curves.name();
     this.panel.refresh();
     this.repaint = true;
   }
@@ -181,7 +190,7 @@ export class Viewer {
   }
 
   // Where a body is on the floor.
-  private place(surface: Surface): Vector3 {
+  private place(surface: Drawable): Vector3 {
     const positions = surface.positions, sum = new Vector3();
     let count = 0;
     for (let v = 0; v < this.asset.fileVertexCount; v += SAMPLE, ++count) {
@@ -191,7 +200,7 @@ export class Viewer {
     return sum.divideScalar(Math.max(count, 1));
   }
 
-  private arrange(entry: Drawn, main: Surface, seconds: number): void {
+  private arrange(entry: Drawn, main: Drawable, seconds: number): void {
     const offset = this.hand.offset, home = entry.home.clone();
     const where = this.place(main).sub(new Vector3(offset.x, 0, offset.z));
     if (this.drawn.length > 1) {
@@ -209,18 +218,47 @@ export class Viewer {
   }
 
   private paint(entry: Drawn, seconds: number): void {
-    const { heat, hertz, ratio } = this.settings, colors = entry.main.colors;
+    const { heat } = this.settings, colors = entry.main.colors;
     if (heat === 'none') {
       (colors.array as Uint8Array).set(this.stage.base);
     } else {
-      const { shown, target } = isMoving(heat) ? this.player.compare(entry.actor) : { shown: entry.actor.character.surface, target: entry.actor.target };
-      this.heat.measure(heat, shown, target, hertz, ratio, seconds);
+      if (isMoving(heat)) {
+        this.measureMotion(entry.actor, heat, seconds);
+      } else if (entry === this.drawn[0]) {
+        this.measureSprings(entry.actor, heat); // all copies have the same
+      }
       this.heat.paint(colors.array as Uint8Array);
     }
     colors.needsUpdate = true;
   }
 
-  private frame(seconds: number): void {
+  private measureMotion(actor: Actor, heat: Heat, seconds: number): void {
+    const { shown, target } = this.player.compare(actor);
+    if (heat === 'displacement') {
+      this.heat.measureMotion(heat, target.positions, this.player.skin(actor).positions, seconds);
+    } else if (heat === 'error') {
+      const there = this.player.showSimulation(false);
+      this.heat.measureMotion(heat, shown.positions, there ? this.player.simulation.positions : shown.positions, seconds);
+    } else if (heat === 'speed') {
+      this.heat.measureMotion(heat, shown.velocities, target.velocities, seconds);
+    } else {
+      this.heat.measureMotion(heat, shown.positions, target.positions, seconds);
+    }
+  }
+
+  private measureSprings({ character }: Actor, heat: Heat): void {
+    const { hertz, ratio, region } = this.settings, modes = character.readModes(region);
+    if (modes && heat === 'region') {
+      this.heat.measureShare(`modes at ${this.asset.joints[region].name}`, modes.share, modes.stiffness);
+    } else if (modes && !heat.startsWith('own')) {
+      this.heat.measureSprings(heat, { ...modes, hertz: 1, ratio: 1, ofModes: true });
+    } else {
+      this.heat.measureSprings(heat, { stiffness: this.asset.stiffness, damping: this.asset.damping, hertz, ratio, ofModes: false });
+    }
+  }
+
+  /** A frame of the screen: moves everything by so many seconds and, unless told not to, draws. */
+  frame(seconds: number, draws = true): void {
     const s = this.settings;
     this.hand.advance(Math.min(seconds, 0.1));
     this.player.root.splice(0, 3, this.hand.offset.x, this.hand.offset.y, this.hand.offset.z);
@@ -233,11 +271,15 @@ export class Viewer {
       entry.main.update(main);
       if (entry.other) {
         entry.other.update(this.showOther(entry.actor, s.against, main));
+        entry.other.mesh.visible = s.against !== 'simulation' || (this.drawn.length === 1 && this.player.simulation.has(s.clip));
       }
       this.arrange(entry, main, seconds);
     }
     this.repaint = false;
     drawLegend(this.find('legend'), s.heat === 'none' ? null : this.heat.scale);
+    if (!draws) {
+      return;
+    }
     this.placeMarker();
     this.placeNames();
     this.stage.render();
@@ -246,7 +288,7 @@ export class Viewer {
     this.showStats();
   }
 
-  private showOther(actor: Actor, mode: Mode, main: Surface): Surface {
+  private showOther(actor: Actor, mode: Mode, main: Drawable): Drawable {
     return mode === this.settings.mode ? main : this.player.show(actor, mode);
   }
 
@@ -261,7 +303,8 @@ export class Viewer {
   // Names above the two bodies of a comparison, or a key for the two that lie over each other.
   private placeNames(): void {
     const names = this.find('names'), { compare, mode, against, copies } = this.settings;
-    const label = (value: Mode) => MODES.find((entry) => entry.value === value)!.label;
+    const missing = !this.player.simulation.has(this.settings.clip) || copies > 1;
+    const label = (value: Mode) => MODES.find((entry) => entry.value === value)!.label + (value === 'simulation' && missing ? ': none here' : '');
     const texts = compare === 'none' || copies > 1 && compare === 'side' ? [] : [label(mode), label(against)];
     names.className = compare;
     if (names.dataset.text !== texts.join()) {
@@ -305,13 +348,23 @@ export class Viewer {
   /** Runs at the rate of the screen from now on. */
   run(): void {
     const tick = (now: number) => {
+      if (!this.running) {
+        return;
+      }
       const seconds = this.last > 0 ? (now - this.last) / 1000 : 1 / 60;
       this.last = now;
       this.frame(seconds);
       this.stage.pace(seconds);
       requestAnimationFrame(tick);
     };
+    this.running = true;
+    this.last = 0;
     requestAnimationFrame(tick);
+  }
+
+  /** Stands still; frames are for the caller to ask for. */
+  stop(): void {
+    this.running = false;
   }
 
   /** What the page is doing, for tests and the curious. */
@@ -325,7 +378,8 @@ export class Viewer {
     return {
       settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.actors.length,
       largestOffset: Math.sqrt(largest), cost: this.player.cost, samples: this.curves.sampleCount, vertex: this.curves.vertex,
-      simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), positions: Array.from(this.player.actors[0].character.positions.slice(0, 300)),
+      simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), // some, all over the body
+      positions: Array.from({ length: 300 }, (_, i) => a[Math.floor((i * a.length) / 300)]),
     };
   }
 }

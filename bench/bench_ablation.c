@@ -1,0 +1,308 @@
+// jounce bench modes --ablation WORKSPACE: what each part of the springs on modes is worth.
+//
+// For every way of making the modes, the share of the simulated dynamics that they capture on the quasistatic targets,
+// over the clips learned from and over the others, of all vertices and of the tenth that moves most against its targets
+// in the clips learned from. "Best" are the amplitudes that come closest in every frame: what the shapes could hold.
+#include "bench.h"
+#include "cli.h"
+
+#include "jounce-author/modal_fit.h"
+#include "jounce-author/npy.h"
+#include "jounce-author/volume_mesh.h"
+#include "jounce-author/workspace.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_LENGTH = 4096 };
+#define SOFT_SHARE 0.1
+#define FIT_PRIOR 0.1
+
+typedef struct Take {
+    jnaModalSequence sequence;
+    jnaArray motion, targets;
+    float *turns, *rotations;
+} Take;
+
+typedef struct Scene {
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaVolume volume;
+    Take* takes; // those to learn from first
+    int count, trainCount;
+    float* soft; // [vertexCount], 1 for soft
+} Scene;
+
+// One way of making and playing modes.
+typedef struct Way {
+    const char* name;
+    jnaModesDef def;
+    bool best, fit, standing; // amplitudes from the motion; numbers learned; frames as if they did not turn
+    bool fromMotion;          // components of the motion
+} Way;
+
+static jnResult OpenTake(const char* workspace, Scene* s, int clip, Take* take, bool* present, jnError* error)
+{
+    const jnaCharacter* c = &s->character;
+    char paths[2][PATH_LENGTH];
+    jnaClip poses = {0};
+    for (int i = 0; i < 2; ++i) {
+        snprintf(paths[i], sizeof(paths[i]), "%s/motion/%s/%s.npy", workspace, s->manifest.clips[clip].name,
+            i == 0 ? "dynamic" : "quasistatic");
+    }
+    *present = access(paths[0], F_OK) == 0 && access(paths[1], F_OK) == 0;
+    if (!*present) {
+        return jn_ok;
+    }
+    jnResult result = jnaOpenArray(paths[0], &take->motion, error);
+    result = result == jn_ok ? jnaOpenArray(paths[1], &take->targets, error) : result;
+    result = result == jn_ok ? jnaLoadClip(workspace, s->manifest.clips[clip].name, c, &poses, error) : result;
+    if (result == jn_ok &&
+        (take->motion.scalar != jna_float32 || take->targets.scalar != jna_float32 || take->motion.dimensions != 3 ||
+            take->motion.count != take->targets.count || take->motion.shape[1] != (size_t)c->vertexCount ||
+            take->motion.shape[0] > (size_t)poses.frameCount)) {
+        result = jnFail(error, jn_badData, "%s: motion and targets do not belong together", paths[0]);
+    }
+    size_t frames = result == jn_ok ? take->motion.shape[0] : 0, joints = (size_t)c->jointCount;
+    take->turns = malloc((frames * joints * 4 + 1) * sizeof(float));
+    take->rotations = malloc((frames * (size_t)c->vertexCount * 4 + 1) * sizeof(float));
+    float* matrices = malloc(12 * joints * sizeof(float));
+    if (result == jn_ok && (take->turns == NULL || take->rotations == NULL || matrices == NULL)) {
+        result = jnFail(error, jn_outOfMemory, "no memory for %zu frames", frames);
+    }
+    for (size_t n = 0; result == jn_ok && n < frames; ++n) {
+        jnaPoseMatrices(c, &poses, (int)n, matrices);
+        jnaJointTurns(c, matrices, take->turns + 4 * n * joints);
+        jnaVertexRotations(c, take->turns + 4 * n * joints, take->rotations + 4 * n * (size_t)c->vertexCount);
+    }
+    take->sequence = (jnaModalSequence){(int)frames, c->vertexCount, 1 / s->manifest.rate, take->targets.data,
+        take->rotations, take->turns, take->motion.data};
+    free(matrices);
+    jnaDestroyClip(&poses);
+    return result;
+}
+
+typedef struct Moved {
+    double square;
+    int vertex;
+} Moved;
+
+static int CompareMoved(const void* a, const void* b)
+{
+    double x = ((const Moved*)a)->square, y = ((const Moved*)b)->square;
+    return x > y ? -1 : x < y;
+}
+
+static jnResult FindSoft(Scene* s, jnError* error)
+{
+    int vertices = s->character.vertexCount;
+    Moved* moved = calloc((size_t)vertices, sizeof(*moved));
+    s->soft = calloc((size_t)vertices, sizeof(float));
+    if (moved == NULL || s->soft == NULL) {
+        free(moved);
+        return jnFail(error, jn_outOfMemory, "no memory for %d vertices", vertices);
+    }
+    for (int i = 0; i < vertices; ++i) {
+        moved[i].vertex = i;
+    }
+    for (int t = 0; t < s->trainCount; ++t) {
+        const jnaModalSequence* q = &s->takes[t].sequence;
+        for (size_t i = 0; i < 3 * (size_t)q->frameCount * (size_t)vertices; ++i) {
+            double d = (double)q->motion[i] - (double)q->targets[i];
+            moved[i / 3 % (size_t)vertices].square += d * d;
+        }
+    }
+    qsort(moved, (size_t)vertices, sizeof(*moved), CompareMoved);
+    for (int i = 0; i < (int)(SOFT_SHARE * vertices); ++i) {
+        s->soft[moved[i].vertex] = 1;
+    }
+    free(moved);
+    return jn_ok;
+}
+
+static jnResult OpenScene(const char* workspace, Scene* s, jnError* error)
+{
+    char path[PATH_LENGTH];
+    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
+    jnResult result = jnaReadManifest(path, &s->manifest, error);
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &s->character, error) : result;
+    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    s->takes = calloc((size_t)s->manifest.clipCount + 1, sizeof(*s->takes));
+    if (result == jn_ok && s->takes == NULL) {
+        result = jnFail(error, jn_outOfMemory, "no memory for %d clips", s->manifest.clipCount);
+    }
+    for (int i = 0; result == jn_ok && i < 2 * s->manifest.clipCount; ++i) {
+        int clip = i % s->manifest.clipCount;
+        bool present = false, test = s->manifest.clips[clip].role == jna_test;
+        if (test == (i >= s->manifest.clipCount)) {
+            result = OpenTake(workspace, s, clip, &s->takes[s->count], &present, error);
+            s->count += present;
+            s->trainCount += present && !test;
+        }
+    }
+    if (result == jn_ok && (s->trainCount == 0 || s->trainCount == s->count)) {
+        result = jnFail(error, jn_badData,
+            "%s: needs simulated and quasistatic motion of clips to train on and of others; see jounce simulate "
+            "--clips",
+            workspace);
+    }
+    return result == jn_ok ? FindSoft(s, error) : result;
+}
+
+static void CloseScene(Scene* s)
+{
+    for (int i = 0; s->takes != NULL && i < s->count; ++i) {
+        jnaCloseArray(&s->takes[i].motion);
+        jnaCloseArray(&s->takes[i].targets);
+        free(s->takes[i].turns);
+        free(s->takes[i].rotations);
+    }
+    free(s->takes);
+    free(s->soft);
+    jnaDestroyVolume(&s->volume);
+    jnaDestroyCharacter(&s->character);
+    jnaDestroyManifest(&s->manifest);
+}
+
+// Sums over a take: what is left and the layer, of all vertices and of the soft ones.
+static void AddSums(const Scene* s, const jnaModes* m, const jnaModalSequence* q, const double* z, double sums[4])
+{
+    double layers[2] = {0};
+    for (size_t i = 0; i < 3 * (size_t)q->frameCount * (size_t)q->vertexCount; ++i) {
+        double d = (double)q->motion[i] - (double)q->targets[i];
+        layers[0] += d * d;
+        layers[1] += (double)s->soft[i / 3 % (size_t)q->vertexCount] * d * d;
+    }
+    for (int i = 0; i < 2; ++i) {
+        double captured = jnaModes_Captured(m, q, z, 0, q->frameCount, i == 1 ? s->soft : NULL);
+        sums[2 * i] += isfinite(captured) ? (1 - captured) * layers[i] : 0;
+        sums[2 * i + 1] += layers[i];
+    }
+}
+
+static jnResult Play(const Scene* s, const Way* way, const jnaModes* m, jnError* error)
+{
+    jnResult result = jn_ok;
+    double sums[2][4] = {{0}};
+    for (int t = 0; result == jn_ok && t < s->count; ++t) {
+        jnaModalSequence q = s->takes[t].sequence;
+        size_t size = (size_t)q.frameCount * (size_t)m->modeCount;
+        double* numbers = calloc(3 * size + 1, sizeof(double));
+        q.turns = way->standing ? NULL : q.turns;
+        if (numbers == NULL) {
+            return jnFail(error, jn_outOfMemory, "no memory for %d frames", q.frameCount);
+        }
+        double *rates = numbers + size, *z = rates + size;
+        if (way->best) {
+            result = jnaModes_Observe(m, &s->character, &q, z, error);
+        } else {
+            result = jnaModes_Force(m, &q, numbers, rates, error);
+            result = result == jn_ok ? jnaModes_Run(m, &q, numbers, rates, z, NULL, error) : result;
+        }
+        if (result == jn_ok) {
+            AddSums(s, m, &q, z, sums[t >= s->trainCount]);
+        }
+        free(numbers);
+    }
+    if (result == jn_ok) {
+        printf("  %-46s %5d %8.3f %8.3f %8.3f %8.3f\n", way->name, m->modeCount, 1 - sums[0][0] / sums[0][1],
+            1 - sums[0][2] / sums[0][3], 1 - sums[1][0] / sums[1][1], 1 - sums[1][2] / sums[1][3]);
+        fflush(stdout);
+    }
+    return result;
+}
+
+static jnResult Learn(const Scene* s, jnaModes* m, jnError* error)
+{
+    jnaModalSequence* sequences = calloc((size_t)s->trainCount, sizeof(*sequences));
+    if (sequences == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %d clips", s->trainCount);
+    }
+    for (int t = 0; t < s->trainCount; ++t) {
+        sequences[t] = s->takes[t].sequence;
+    }
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = m;
+    def.character = &s->character;
+    def.sequences = sequences;
+    def.sequenceCount = s->trainCount;
+    def.prior = FIT_PRIOR;
+    jnaModalFit fit;
+    jnResult result = jnaFitModes(&def, &fit, error);
+    if (result == jn_ok) {
+        memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
+        memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
+        memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
+        jnaDestroyModalFit(&fit);
+    }
+    free(sequences);
+    return result;
+}
+
+static jnResult MakeFromMotion(const Scene* s, jnaModes* m, jnError* error)
+{
+    jnaModalSequence* sequences = calloc((size_t)s->trainCount, sizeof(*sequences));
+    if (sequences == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %d clips", s->trainCount);
+    }
+    for (int t = 0; t < s->trainCount; ++t) {
+        sequences[t] = s->takes[t].sequence;
+    }
+    jnaDataModesDef def = jnaDefaultDataModesDef();
+    def.character = &s->character;
+    def.sequences = sequences;
+    def.sequenceCount = s->trainCount;
+    jnResult result = jnaFindDataModes(&def, m, error);
+    free(sequences);
+    return result;
+}
+
+int jnbBenchAblation(const char* workspace)
+{
+    enum { PLAIN, BEST, LINEAR, STANDING, SURFACE, MIXED, THRESHOLD, MORE, FEWER, FITTED, FITTED_LINEAR, MOTION, WAYS };
+    Way ways[WAYS] = {[PLAIN] = {.name = "as found"},
+        [BEST] = {.name = "best amplitudes of these modes", .best = true},
+        [LINEAR] = {.name = "forces do not level off"},
+        [STANDING] = {.name = "turning of frames ignored", .standing = true},
+        [SURFACE] = {.name = "least squares on the surface projects"},
+        [MIXED] = {.name = "not localised"},
+        [THRESHOLD] = {.name = "vertices below 5 % left out, not 2 %"},
+        [MORE] = {.name = "twice as many"},
+        [FEWER] = {.name = "half as many"},
+        [FITTED] = {.name = "numbers learned", .fit = true},
+        [FITTED_LINEAR] = {.name = "numbers learned, forces do not level off", .fit = true},
+        [MOTION] = {.name = "components of the motion, numbers learned", .fit = true, .fromMotion = true}};
+    Scene s = {0};
+    jnError error = {0};
+    jnResult result = OpenScene(workspace, &s, &error);
+    jnaModesDef def = jnaDefaultModesDef();
+    result = result == jn_ok ? jnaReadModesDef(workspace, &def, &error) : result;
+    for (int i = 0; i < WAYS; ++i) {
+        ways[i].def = def;
+    }
+    ways[LINEAR].def.speed = ways[FITTED_LINEAR].def.speed = 0;
+    ways[SURFACE].def.kind = jna_projectSurface;
+    ways[MIXED].def.mixing = 0;
+    ways[THRESHOLD].def.threshold = 0.05;
+    ways[MORE].def.count *= 2;
+    ways[FEWER].def.count /= 2;
+    if (result == jn_ok) {
+        printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
+               "  %-46s %5s %8s %8s %8s %8s\n",
+            workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
+    }
+    for (int i = 0; result == jn_ok && i < WAYS; ++i) {
+        jnaModes modes = {0};
+        result = ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
+                                    : jnaFindModes(&s.volume, &s.character, &ways[i].def, &modes, NULL, &error);
+        result = result == jn_ok && ways[i].fit ? Learn(&s, &modes, &error) : result;
+        result = result == jn_ok ? Play(&s, &ways[i], &modes, &error) : result;
+        jnaDestroyModes(&modes);
+    }
+    CloseScene(&s);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}
