@@ -3,7 +3,8 @@
 // For one mode the loss is the sum over frames of (z - z_observed)^2, z_observed the amplitude that comes closest to
 // the motion, plus the prior: how far the logarithms of the three numbers went from their start, in units of how far
 // they plausibly go, times the strength and the mean square of all modes' amplitudes. So a mode that the motion hardly
-// excites stays what it was. The strength is chosen on frames that are held back.
+// excites stays what it was, but for what all modes have in common: three factors that are fitted first, without prior.
+// The strength is chosen on frames that are held back.
 #pragma once
 
 #include "jounce-author/modal_motion.h"
@@ -16,8 +17,9 @@ typedef struct jnaModalFitDef {
     int sequenceCount;
     double drop;    // share of each mode's frames, its worst, that a second fit leaves out, 0 to 0.5; 0.1
     double prior;   // strength; below 0, the default: chosen
-    double heldOut; // share of each sequence, its end, that the choice is made on, 0.05 to 0.5; 0.25
-    bool keepGain;  // only stiffness and damping; false
+    double heldOut; // share of an only sequence, its end, that the choice is made on; of several each is held back in
+                    // turn. 0.05 to 0.5; 0.25
+    bool keepGain; // only stiffness and damping; false
 } jnaModalFitDef;
 jnaModalFitDef jnaDefaultModalFitDef(void);
 

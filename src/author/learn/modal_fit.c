@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBERS = 3, ITERATIONS = 24, STRENGTHS = 6 };
+enum { NUMBERS = 3, ITERATIONS = 24, COMMON_ITERATIONS = 12, STRENGTHS = 7, MOST_FOLDS = 4 };
 // How far the logarithms of stiffness, damping and gain plausibly are from the physics.
 static const double spreads[NUMBERS] = {0.4, 0.8, 0.4};
-static const double strengths[STRENGTHS] = {1e-4, 1e-3, 1e-2, 1e-1, 1, 10};
+static const double strengths[STRENGTHS] = {100, 10, 1, 1e-1, 1e-2, 1e-3, 1e-4};
 // Metres: motion below this has nothing to say against the prior.
 #define LEAST_AMPLITUDE 1e-4
 // A descent ends where an iteration lowers the loss by less than this share.
@@ -43,14 +43,15 @@ typedef struct Work {
     jnaModes modes; // a copy with numbers of its own
     size_t count;
     Data* data;
-    double* theta;   // [modes][NUMBERS], logarithms relative to the start
-    double* trial;   // [modes][NUMBERS]
-    double* damping; // [modes], Marquardt's
-    double* loss;    // [modes]
-    double* kept;    // [modes], loss of theta
-    double* size;    // [modes], sum over vertices of |shape|^2: what an amplitude of 1 means to the surface
-    double* gram;    // [modes][modes], sum over vertices of shape . shape
-    double scale;    // mean over modes of size times square amplitude, summed over frames
+    double common[NUMBERS]; // logarithms relative to the start that all modes share
+    double* theta;          // [modes][NUMBERS], logarithms relative to the start and what is common
+    double* trial;          // [modes][NUMBERS]
+    double* damping;        // [modes], Marquardt's
+    double* loss;           // [modes]
+    double* kept;           // [modes], loss of theta
+    double* size;           // [modes], sum over vertices of |shape|^2: what an amplitude of 1 means to the surface
+    double* gram;           // [modes][modes], sum over vertices of shape . shape
+    double scale;           // mean over modes of size times square amplitude, summed over frames
     int iterations;
 } Work;
 
@@ -147,13 +148,13 @@ static jnResult Prepare(Work* w, jnError* error)
     return result;
 }
 
-// The modes at theta: numbers are the start's times e^theta.
+// The modes at theta: numbers are the start's times e^(common + theta).
 static void SetModes(Work* w, const double* theta)
 {
     for (size_t k = 0; k < w->count; ++k) {
-        w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(theta[NUMBERS * k]);
-        w->modes.damping[k] = w->def->modes->damping[k] * exp(theta[NUMBERS * k + 1]);
-        w->modes.gain[k] = w->def->modes->gain[k] * exp(theta[NUMBERS * k + 2]);
+        w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(w->common[0] + theta[NUMBERS * k]);
+        w->modes.damping[k] = w->def->modes->damping[k] * exp(w->common[1] + theta[NUMBERS * k + 1]);
+        w->modes.gain[k] = w->def->modes->gain[k] * exp(w->common[2] + theta[NUMBERS * k + 2]);
     }
 }
 
@@ -307,19 +308,74 @@ static jnResult Descend(Work* w, double strength, jnError* error)
     return result;
 }
 
+static double Sum(const Work* w, const double* loss)
+{
+    double total = 0;
+    for (size_t k = 0; k < w->count; ++k) {
+        total += loss[k];
+    }
+    return total;
+}
+
+// What all modes have in common: flesh that is stiffer or more damped in motion than at rest is so everywhere, and a
+// mode that the motion does not show inherits it. One step of all modes together at a time.
+static jnResult DescendCommon(Work* w, jnError* error)
+{
+    double damping = 1e-3;
+    memset(w->common, 0, sizeof(w->common));
+    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    jnResult result = Run(w, w->theta, 0, w->kept, error);
+    for (int i = 0; result == jn_ok && i < COMMON_ITERATIONS && w->count > 0; ++i) {
+        double matrix[NUMBERS][NUMBERS] = {{0}}, gradient[NUMBERS] = {0}, step[NUMBERS], before[NUMBERS];
+        for (size_t k = 0; k < w->count; ++k) {
+            FindNormal(w, k, matrix, gradient);
+        }
+        for (int n = 0; n < NUMBERS; ++n) {
+            matrix[n][n] *= 1 + damping;
+        }
+        if (w->def->keepGain) {
+            matrix[2][2] = 1;
+            matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+        }
+        Solve(matrix, gradient, step);
+        memcpy(before, w->common, sizeof(before));
+        for (int n = 0; n < NUMBERS; ++n) {
+            double limit = log(FARTHEST);
+            w->common[n] = fmin(fmax(before[n] + fmin(fmax(step[n], -0.5), 0.5), -limit), limit);
+        }
+        result = Run(w, w->theta, 0, w->loss, error);
+        double was = Sum(w, w->kept), is = Sum(w, w->loss);
+        bool better = is < was;
+        damping = better ? damping / 5 : damping * 8;
+        memcpy(better ? w->kept : w->common, better ? w->loss : before, (better ? w->count : NUMBERS) * sizeof(double));
+        if (!better && result == jn_ok) {
+            result = Run(w, w->theta, 0, w->kept, error);
+        } else if (was - is < ENOUGH * was) {
+            break;
+        }
+    }
+    return result;
+}
+
 static int CompareDoubles(const void* a, const void* b)
 {
     double x = *(const double*)a, y = *(const double*)b;
     return x < y ? -1 : x > y;
 }
 
-// Weights 1 for the first `share` of every sequence, 0 for the rest.
-static void UseFrames(Work* w, double share)
+// Frames that a fold holds back: a whole sequence where there are several, the end of the only one. Fold -1: none.
+static bool IsHeld(const Work* w, int fold, int sequence, int frame)
+{
+    int frames = w->data[sequence].sequence->frameCount;
+    return fold >= 0 &&
+           (w->def->sequenceCount > 1 ? sequence == fold : frame >= (int)ceil((1 - w->def->heldOut) * frames));
+}
+
+static void UseFrames(Work* w, int fold)
 {
     for (int s = 0; s < w->def->sequenceCount; ++s) {
-        int frames = w->data[s].sequence->frameCount, end = (int)ceil(share * frames);
-        for (size_t i = 0; i < (size_t)frames * w->count; ++i) {
-            w->data[s].weights[i] = (int)(i / w->count) < end ? 1 : 0;
+        for (size_t i = 0; i < (size_t)w->data[s].sequence->frameCount * w->count; ++i) {
+            w->data[s].weights[i] = IsHeld(w, fold, s, (int)(i / w->count)) ? 0 : 1;
         }
     }
 }
@@ -360,16 +416,22 @@ static jnResult DropFrames(Work* w, jnError* error)
     return jn_ok;
 }
 
-// A fit of one strength on the frames in use, the robust one included.
-static jnResult Fit(Work* w, double strength, jnError* error)
+// A fit of one strength on the frames that a fold leaves, the robust one included, from theta as it is.
+static jnResult Fit(Work* w, double strength, int fold, jnError* error)
 {
-    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    UseFrames(w, fold);
     jnResult result = Descend(w, strength, error);
     if (result == jn_ok && w->def->drop > 0) {
         result = DropFrames(w, error);
         result = result == jn_ok ? Descend(w, strength, error) : result;
     }
     return result;
+}
+
+static void Forget(Work* w)
+{
+    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
+    memset(w->common, 0, sizeof(w->common));
 }
 
 // Sums over the vertices of one frame: of the layer's square, and of what amplitudes leave of it.
@@ -387,37 +449,49 @@ static double Leave(const Work* w, const Data* d, int frame)
     return sum;
 }
 
-// Share captured at theta over the frames from `share` of each sequence on.
-static jnResult Capture(Work* w, const double* theta, double share, double* captured, jnError* error)
+// Adds up what the modes at theta leave of the layer, and the layer, over the frames that a fold holds back; with -1
+// over all.
+static jnResult AddCaptured(Work* w, int fold, double sums[2], jnError* error)
 {
-    double left = 0, layer = 0;
-    jnResult result = Run(w, theta, 0, w->loss, error);
+    jnResult result = Run(w, w->theta, 0, w->loss, error);
     for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
         const Data* d = &w->data[s];
-        for (int n = (int)ceil(share * d->sequence->frameCount); n < d->sequence->frameCount; ++n) {
-            left += Leave(w, d, n);
-            layer += d->layers[n];
+        for (int n = 0; n < d->sequence->frameCount; ++n) {
+            if (fold < 0 || IsHeld(w, fold, s, n)) {
+                sums[0] += Leave(w, d, n);
+                sums[1] += d->layers[n];
+            }
         }
     }
-    *captured = layer > 0 ? 1 - left / layer : (double)NAN;
     return result;
 }
 
+static double Share(const double sums[2])
+{
+    return sums[1] > 0 ? 1 - sums[0] / sums[1] : (double)NAN;
+}
+
+// Sequences are held back in turn, so that what is chosen is what carries over to motion of another kind.
 static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
 {
-    double share = 1 - w->def->heldOut;
-    UseFrames(w, share);
-    memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
-    jnResult result = Capture(w, w->theta, share, &fit->heldOutStart, error);
-    fit->heldOutCaptured = fit->heldOutStart;
+    double start[2] = {0}, sums[STRENGTHS][2] = {{0}};
+    int folds = w->def->sequenceCount < MOST_FOLDS ? w->def->sequenceCount : MOST_FOLDS;
+    jnResult result = jn_ok;
+    for (int fold = 0; result == jn_ok && fold < folds; ++fold) {
+        Forget(w);
+        result = AddCaptured(w, fold, start, error);
+        UseFrames(w, fold);
+        result = result == jn_ok ? DescendCommon(w, error) : result;
+        for (int i = 0; result == jn_ok && i < STRENGTHS; ++i) { // from the strongest, each from the one before
+            result = Fit(w, strengths[i], fold, error);
+            result = result == jn_ok ? AddCaptured(w, fold, sums[i], error) : result;
+        }
+    }
+    fit->heldOutStart = fit->heldOutCaptured = Share(start);
     fit->prior = HUGE_VAL;
     for (int i = 0; result == jn_ok && i < STRENGTHS; ++i) {
-        double captured = 0;
-        UseFrames(w, share);
-        result = Fit(w, strengths[i], error);
-        result = result == jn_ok ? Capture(w, w->theta, share, &captured, error) : result;
-        if (result == jn_ok && captured > fit->heldOutCaptured) {
-            fit->heldOutCaptured = captured;
+        if (Share(sums[i]) > fit->heldOutCaptured) {
+            fit->heldOutCaptured = Share(sums[i]);
             fit->prior = strengths[i];
         }
     }
@@ -481,16 +555,20 @@ jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error
     result = fit->stiffness != NULL && fit->damping != NULL && fit->gain != NULL
                  ? Prepare(&w, error)
                  : jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", w.count);
-    result = result == jn_ok ? Capture(&w, w.theta, 0, &fit->startCaptured, error) : result;
+    double start[2] = {0}, end[2] = {0};
+    result = result == jn_ok ? AddCaptured(&w, -1, start, error) : result;
     if (result == jn_ok && def->prior < 0) {
         result = ChooseStrength(&w, fit, error);
     }
     if (result == jn_ok) {
-        UseFrames(&w, 1);
-        memset(w.theta, 0, NUMBERS * w.count * sizeof(double));
-        result = isfinite(fit->prior) ? Fit(&w, fit->prior, error) : jn_ok;
+        Forget(&w);
+        UseFrames(&w, -1);
+        result = isfinite(fit->prior) ? DescendCommon(&w, error) : jn_ok;
+        result = result == jn_ok && isfinite(fit->prior) ? Fit(&w, fit->prior, -1, error) : result;
     }
-    result = result == jn_ok ? Capture(&w, w.theta, 0, &fit->captured, error) : result;
+    result = result == jn_ok ? AddCaptured(&w, -1, end, error) : result;
+    fit->startCaptured = Share(start);
+    fit->captured = Share(end);
     if (result == jn_ok) {
         memcpy(fit->stiffness, w.modes.stiffness, w.count * sizeof(double));
         memcpy(fit->damping, w.modes.damping, w.count * sizeof(double));
