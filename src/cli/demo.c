@@ -35,7 +35,7 @@ static const Size whole = {.method = jna_volumeLattice,
     .poses = 200,
     .epochs = 600,
     .modes = 64,
-    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 180}, {"shadow-boxing", 0, JNA_ALL_FRAMES}}};
+    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150}}};
 // For tests: everything happens, nothing is good.
 static const Size quick = {.method = jna_volumeLattice,
     .nodes = 500,
