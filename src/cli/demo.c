@@ -22,7 +22,8 @@ typedef struct Size {
     jnaVolumeMethod method;
     int nodes;    // aimed at; 0: chosen
     int substeps; // per frame
-    int poses, epochs, modes;
+    int poses, epochs;
+    int modes; // at most; 0: the default
     struct {
         const char* clip;
         int first, frames;
@@ -34,8 +35,7 @@ static const Size whole = {.method = jna_volumeLattice,
     .substeps = 4,
     .poses = 200,
     .epochs = 600,
-    .modes = 64,
-    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 180}, {"shadow-boxing", 0, JNA_ALL_FRAMES}}};
+    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150}}};
 // For tests: everything happens, nothing is good.
 static const Size quick = {.method = jna_volumeLattice,
     .nodes = 500,
@@ -52,7 +52,7 @@ static void Adjust(jnaManifest* m, void* user)
     m->volume.nodes = size->nodes;
     m->flesh.substeps = size->substeps;
     m->poses.count = size->poses;
-    m->modes.count = size->modes;
+    m->modes.count = size->modes > 0 ? size->modes : m->modes.count;
     m->network.kind = jna_networkPca;
     m->network.epochs = size->epochs;
     m->springs.mode = jna_springsFitted;
