@@ -1,7 +1,7 @@
 // jounce demo: the paper's experiment on the built-in figure. A workspace of its own, built as any other, and what came
 // out of it as a table.
 //
-// What is simulated is chosen to fit into a few minutes of two cores: three of the clips, a coarse lattice, half the
+// What is simulated is chosen to fit into a few minutes of two cores: parts of the clips, a coarse lattice, half the
 // usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
 #include "build.h"
 #include "cli.h"
@@ -27,7 +27,7 @@ typedef struct Size {
     struct {
         const char* clip;
         int first, frames;
-    } parts[3];
+    } parts[5]; // what is not named is left out
 } Size;
 
 static const Size whole = {.method = jna_volumeLattice,
@@ -35,7 +35,8 @@ static const Size whole = {.method = jna_volumeLattice,
     .substeps = 4,
     .poses = 200,
     .epochs = 600,
-    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150}}};
+    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150},
+        {"run", 0, JNA_ALL_FRAMES}, {"jump-and-land", 0, JNA_ALL_FRAMES}}};
 // For tests: everything happens, nothing is good.
 static const Size quick = {.method = jna_volumeLattice,
     .nodes = 500,
@@ -60,7 +61,7 @@ static void Adjust(jnaManifest* m, void* user)
     for (int i = 0; i < m->clipCount; ++i) {
         m->clips[i].frames = 0;
         for (size_t k = 0; k < sizeof(size->parts) / sizeof(size->parts[0]); ++k) {
-            if (strcmp(m->clips[i].name, size->parts[k].clip) == 0) {
+            if (size->parts[k].clip != NULL && strcmp(m->clips[i].name, size->parts[k].clip) == 0) {
                 m->clips[i].first = size->parts[k].first;
                 m->clips[i].frames = size->parts[k].frames;
             }
