@@ -1,13 +1,14 @@
 # The project's commands. Each does all its own set-up; CMake does the work (see CMakePresets.json).
 #
 #   make demo    build, and the paper's experiment on the built-in figure: a few minutes, a table and a report
+#   make body    the same on a body with motion capture, from the data beside the project: about two hours
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make build   the command at build/release/bin/jounce
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo test bench build deps clean
+.PHONY: demo body test bench build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -30,6 +31,13 @@ build: build/release/build.ninja
 
 demo: build
 	@$(JOUNCE) demo build/demo
+
+# A manifest that was edited there is kept.
+body: build
+	@test -f ../shared/data/body.glb || { echo "../shared/data/body.glb is not there"; exit 1; }
+	@mkdir -p build/body
+	@test -f build/body/manifest.yaml || cp examples/body/manifest.yaml build/body/
+	@$(JOUNCE) build build/body
 
 test: build build/sanitize/build.ninja
 	@echo "== building sanitize"

@@ -252,7 +252,7 @@ static jnResult BenchData(int most, jnError* error)
             result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
         }
         double time = jnbNow() - start;
-        result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, &r, error) : result;
+        result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &r, error) : result;
         if (result == jn_ok) {
             printf("  pca      %5d      %7.3f mm     %7.3f mm  %7.3f  %7.3f  %5.2f %%  %6.1f s%s\n", count,
                 1e3 * r.skinnedRandom.rms, 1e3 * r.networkRandom.rms, 1e3 * r.networkRandom.median,
@@ -325,6 +325,7 @@ static jnResult BenchTraining(const char* keep, jnError* error)
         def.patience = def.epochs;
         def.mapSize = 64;
         def.threads = 2;
+        def.locality = 1; // the peer knows nothing of it; it costs nothing
         jnaNetwork network;
         jnaProblem problem;
         double start = jnbNow();

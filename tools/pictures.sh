@@ -1,13 +1,20 @@
 #!/bin/sh
-# Draws the pictures of docs/images: tools/pictures.sh COMMAND DATA, with the jounce command and the folder that holds
-# body.glb, a rigged human body with clips. Without the data only the figure is drawn.
+# Draws the pictures of docs/images: tools/pictures.sh COMMAND DATA [FIGURE], with the jounce command and the folder that
+# holds body.glb, a rigged human body with clips. Without the data only the figure is drawn. FIGURE: a workspace of the
+# built-in figure with its network and its clips solved (jounce train, jounce simulate --clips), for those of network.md.
 set -eu
-jounce=$(realpath "$1") data=$2
+jounce=$(realpath "$1") data=$2 figure=${3:-}
 images=$(cd "$(dirname "$0")/../docs/images" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$jounce" picture --figure --height 420 -o "$images/figure.png"
+if [ -n "$figure" ]; then
+    "$jounce" picture "$figure" --clip run --frame 14 --compare --near LeftLeg --view back --turn 35 --across 0.4 \
+        --height 260 -o "$images/network-knee.png"
+    "$jounce" picture "$figure" --clip jump-and-land --frame 30 --compare --near LeftArm --view front --turn -25 \
+        --across 0.42 --height 260 -o "$images/network-armpit.png"
+fi
 if [ ! -f "$data/body.glb" ]; then
     echo "no $data/body.glb: the body is not drawn"
     exit 0

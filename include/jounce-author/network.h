@@ -2,6 +2,7 @@
 #pragma once
 
 #include "jounce-author/shapes.h"
+#include "jounce-author/volume.h"
 #include "jounce-author/workspace.h"
 
 /// What a pair of pose and surface is for.
@@ -16,11 +17,12 @@ typedef struct jnaPairs {
     int count, capacity, jointCount, vertexCount;
     float* numbers;       // [count][jointCount][6], columns of each joint's own rotation; see src/runtime/network.h
     float* displacements; // [count][vertexCount][3], from the skinned surface, in each vertex's skinned frame, metres
-    uint8_t* kinds;       // [count], jnaShapeKind
-    uint8_t* uses;        // [count], jnaPairUse
-    uint8_t* moves;       // [jointCount], the joint moves parts of the surface against others
-    jnAsset* asset;       // the character for the runtime, which skins and turns
-    void* bytes;          // of the asset
+    float* poses;   // [count][10 * jointCount], local rotations, then translations, then scales; 0 for mirrored pairs
+    uint8_t* kinds; // [count], jnaShapeKind
+    uint8_t* uses;  // [count], jnaPairUse
+    uint8_t* moves; // [jointCount], the joint moves parts of the surface against others
+    jnAsset* asset; // the character for the runtime, which skins and turns
+    void* bytes;    // of the asset
 } jnaPairs;
 
 /// A pose and its surface.
@@ -38,10 +40,30 @@ jnResult jnaCreatePairs(const jnaCharacter* character, int capacity, jnaPairs* p
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error);
 void jnaDestroyPairs(jnaPairs* pairs);
 
+/// The surface of a pair's pose with displacements [vertexCount][3]: those of a network, or the pair's own; NULL:
+/// skinned alone. Not of mirrored pairs. positions: [vertexCount][3]
+jnResult jnaPairs_Surface(
+    const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error);
+
+/// Adds every pair that is trained on once more as seen in a mirror across X, where the character's rest surface and
+/// weights are symmetric there. marks: [jointCount], what a joint must have in common with its partner; NULL: nothing.
+/// added: how many; 0 where it is not symmetric.
+jnResult jnaPairs_Mirror(
+    jnaPairs* pairs, const jnaCharacter* character, const uint64_t* marks, int* added, jnError* error);
+
 /// All pairs of a workspace: its shapes, and the clips that have imported motion. One in ten of those that are not of
 /// test clips is held out for validation, frames of a clip in runs, so that a neighbour gives nothing away.
 jnResult jnaGatherPairs(
     const char* workspace, const jnaCharacter* character, const jnaManifest* manifest, jnaPairs* pairs, jnError* error);
+
+/// Frames of test clips that were solved one by one (`jounce simulate --clips`), at most `most` of each, all for
+/// testing. None where there are none. frames is created by this call.
+jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* character, const jnaManifest* manifest, int most,
+    jnaPairs* frames, jnError* error);
+
+/// One frame of a clip that was solved, as the only pair. pair is created by this call.
+jnResult jnaLoadFrame(
+    const char* workspace, const jnaCharacter* character, const char* clip, int frame, jnaPairs* pair, jnError* error);
 
 /// A trained network. Parameters: for each dense layer weights [in][out] and biases [out]; for each enlarging stage
 /// weights [out][in][4][4] and biases [out].
@@ -92,6 +114,8 @@ typedef struct jnaTrainDef {
     int mapSize;         // cnn: 64, 128 or 256
     double learningRate; // the highest
     double decay;        // share of a weight that a step at rate 1 takes off
+    double locality;     // pca: what a joint matters to flesh one joint farther away, 0 to 1; 1: as much
+    bool mirror;         // of a workspace: learn from the poses seen in a mirror too, where that is right
     uint64_t seed;
     int threads;            // 0: all. The result does not depend on it
     const char* checkpoint; // file to write now and then and to resume from; NULL for none
@@ -117,13 +141,32 @@ typedef struct jnaSurfaceError {
     double rms, median, percentile95, largest;
 } jnaSurfaceError;
 
+/// How sound surfaces are over poses that training did not see: means and the worst.
+typedef struct jnaSoundness {
+    int count;                           // poses
+    double volumeError, mostVolumeError; // share of the rest volume that is missing or too much
+    double depth, mostDepth;             // of the deepest self-penetration, metres
+    double overlap, mostOverlap;         // of flesh inside flesh, m3
+} jnaSoundness;
+
+/// Measures surfaces of held-out pairs of some sets, at most `most` of each: skinned, by the network, simulated. A
+/// volume whose nodes are not the skin's vertices (a lattice) leaves counts of 0.
+jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
+    const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error);
+
 /// Errors of skinning alone and with a network over poses that training did not see.
 typedef struct jnaNetworkReport {
     jnaSurfaceError skinnedRandom, networkRandom; // validation and test poses that are random or by hand
     jnaSurfaceError skinnedClip, networkClip;     // validation and test poses from clips
     jnaSurfaceError skinnedTest, networkTest;     // poses from clips with role test alone
+    jnaSurfaceError skinnedFrames, networkFrames; // frames of those clips, where they are simulated
+    jnaSoundness soundness[3];                    // skinned, network, simulated; of a workspace with a volume
 } jnaNetworkReport;
-jnResult jnaEvaluateNetwork(const jnaNetwork* network, const jnaPairs* pairs, jnaNetworkReport* report, jnError* error);
+
+/// Evaluates a network on the pairs that are not trained on, and on frames of test clips (may be NULL). Leaves the
+/// soundness to jnaMeasureSoundness.
+jnResult jnaEvaluateNetwork(
+    const jnaNetwork* network, const jnaPairs* pairs, const jnaPairs* frames, jnaNetworkReport* report, jnError* error);
 
 /// A network as files of a workspace, folder `network/`.
 jnResult jnaSaveNetwork(
@@ -145,3 +188,6 @@ jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, c
 /// The stage "train" of a workspace. made: whether it ran; a stage that is up to date is left alone unless forced.
 jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
     jnaNetworkReport* report, jnaNotes* notes, jnError* error);
+
+/// Measures the trained network of a workspace again, on what was simulated since, and writes it into network.json.
+jnResult jnaMeasureWorkspace(const char* workspace, jnaNetworkReport* report, jnError* error);

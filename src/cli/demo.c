@@ -1,15 +1,14 @@
 // jounce demo: the paper's experiment on the built-in figure. A workspace of its own, built as any other, and what came
 // out of it as a table.
 //
-// What is simulated is chosen to fit into a few minutes of two cores: parts of three clips, half the usual steps in
-// time, a hundred and some poses. The manifest in the folder says so, and can be edited and built again.
+// What is simulated is chosen to fit into a few minutes of two cores: three of the clips, a coarse lattice, half the
+// usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
 #include "build.h"
 #include "cli.h"
 
 #include "jounce-author/build.h"
-#include "jounce-author/workspace.h"
-
 #include "jounce-author/report.h"
+#include "jounce-author/workspace.h"
 
 #include "internal.h"
 
@@ -24,6 +23,7 @@ typedef struct Size {
     int nodes;    // aimed at; 0: chosen
     int substeps; // per frame
     int poses, epochs;
+    int modes; // at most; 0: the default
     struct {
         const char* clip;
         int first, frames;
@@ -33,16 +33,17 @@ typedef struct Size {
 static const Size whole = {.method = jna_volumeLattice,
     .nodes = 3000,
     .substeps = 4,
-    .poses = 160,
+    .poses = 200,
     .epochs = 600,
-    .parts = {{"jumping-jacks", 0, 120}, {"calisthenics", 0, 150}, {"shadow-boxing", 0, 120}}};
+    .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150}}};
 // For tests: everything happens, nothing is good.
 static const Size quick = {.method = jna_volumeLattice,
     .nodes = 500,
     .substeps = 2,
     .poses = 32,
     .epochs = 60,
-    .parts = {{"jumping-jacks", 0, 24}, {"calisthenics", 60, 24}, {"shadow-boxing", 0, 24}}};
+    .modes = 16,
+    .parts = {{"jumping-jacks", 0, 16}, {"calisthenics", 60, 16}, {"shadow-boxing", 0, 16}}};
 
 static void Adjust(jnaManifest* m, void* user)
 {
@@ -51,6 +52,7 @@ static void Adjust(jnaManifest* m, void* user)
     m->volume.nodes = size->nodes;
     m->flesh.substeps = size->substeps;
     m->poses.count = size->poses;
+    m->modes.count = size->modes > 0 ? size->modes : m->modes.count;
     m->network.kind = jna_networkPca;
     m->network.epochs = size->epochs;
     m->springs.mode = jna_springsFitted;

@@ -20,7 +20,9 @@ typedef struct Options {
     long spread;
     double rate;
     int view; // of viewNames; VIEWS: none was asked for
-    double turn;
+    double turn, pitch, across;
+    bool compare;
+    const char* near;
     int stage;
     bool offset;
     double height; // pixels of a panel
@@ -54,6 +56,7 @@ static const jncUsage usage = {
         "it. The figure's clips are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
     .example = "  jounce picture hero -o hero.png\n"
                "  jounce picture hero --clip walk --time 0.4 --time 0.6 --stage dynamic --offset -o walk.png\n"
+               "  jounce picture hero --clip walk --frame 12 --compare --near LeftLeg --view back -o knee.png\n"
                "  jounce picture --figure --clip shadow-boxing --frame 37 -o jab.png\n",
 };
 
@@ -257,12 +260,44 @@ static int CheckOptions(const Options* o)
     if (o->offset && o->weights != NULL) {
         return jncMisuse("either --offset or --weights");
     }
+    if (o->compare != (o->near != NULL) || (o->compare && (o->workspace == NULL || o->clip == NULL))) {
+        return jncMisuse("--compare needs WORKSPACE, --clip, --frame and --near JOINT, and they need it");
+    }
+    if (o->compare && (o->frames.count < 1 || 3 * o->frames.count > JNC_MAX_PANELS)) {
+        return jncMisuse("--compare shows 1 to %d frames: --frame N", JNC_MAX_PANELS / 3);
+    }
     return -1;
+}
+
+static int Compare(const Options* o)
+{
+    int frames[JNC_MAX_PANELS];
+    for (int i = 0; i < o->frames.count; ++i) {
+        char* end;
+        long frame = strtol(o->frames.words[i], &end, 10);
+        if (end == o->frames.words[i] || *end != '\0' || frame < 0 || frame > 1 << 24) {
+            return jncMisuse("--frame %s: is no number of a frame", o->frames.words[i]);
+        }
+        frames[i] = (int)frame;
+    }
+    int view = o->view == VIEWS ? 1 : o->view;
+    jncComparison comparison = {.workspace = o->workspace,
+        .clip = o->clip,
+        .joint = o->near,
+        .frames = frames,
+        .count = o->frames.count,
+        .yaw = -(double)viewTurns[view] - o->turn,
+        .pitch = o->pitch,
+        .across = o->across,
+        .panelHeight = o->height,
+        .threads = (int)o->threads,
+        .output = o->output};
+    return jncPicture_Compare(&comparison);
 }
 
 int jncPicture(int argc, char** argv)
 {
-    Options o = {.rate = 30, .height = 640, .spread = DEFAULT_FRAMES, .view = VIEWS};
+    Options o = {.rate = 30, .height = 640, .spread = DEFAULT_FRAMES, .view = VIEWS, .across = 0.5};
     const jncOption options[] = {
         {.name = "WORKSPACE", .kind = jnc_text, .value = &o.workspace, .help = "folder made by jounce new"},
         {.name = "--figure", .kind = jnc_flag, .value = &o.figure, .help = "draw the built-in figure instead"},
@@ -297,6 +332,23 @@ int jncPicture(int argc, char** argv)
             .choices = "front|three-quarter|side|back",
             .help = "from where (default: all four at rest, three-quarter in a clip)"},
         {.name = "--turn", .kind = jnc_number, .value = &o.turn, .argument = "DEGREES", .help = "turn it to the left"},
+        {.name = "--compare",
+            .kind = jnc_flag,
+            .value = &o.compare,
+            .help = "a close-up skinned, by the network and simulated (jounce simulate --clips) side by side"},
+        {.name = "--near", .kind = jnc_text, .value = &o.near, .argument = "JOINT", .help = "what --compare looks at"},
+        {.name = "--across",
+            .kind = jnc_number,
+            .value = &o.across,
+            .argument = "METRES",
+            .range = {0.01, 100},
+            .help = "that --compare shows from bottom to top (default 0.5)"},
+        {.name = "--pitch",
+            .kind = jnc_number,
+            .value = &o.pitch,
+            .argument = "DEGREES",
+            .range = {-89, 89},
+            .help = "--compare: look down by so much"},
         {.name = "--stage",
             .kind = jnc_choice,
             .value = &o.stage,
@@ -335,6 +387,9 @@ int jncPicture(int argc, char** argv)
     code = code < 0 ? CheckOptions(&o) : code;
     if (code >= 0) {
         return code;
+    }
+    if (o.compare) {
+        return Compare(&o);
     }
     Sheet sheet = {0};
     jnError error = {0};

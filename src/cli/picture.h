@@ -23,3 +23,20 @@ void jncScene_Destroy(jncScene* scene);
 /// offsets[i], [vertexCount], is how far each vertex is from its skinned place, in metres; NULL: not wanted.
 jnResult jncScene_Pose(
     const jncScene* scene, const int* frames, int count, float** positions, float** offsets, jnError* error);
+
+/// Frames of a clip close up, a row for each: skinned, by the network, simulated.
+typedef struct jncComparison {
+    const char* workspace;
+    const char* clip;
+    const char* joint;  // that is looked at
+    const int* frames;  // [count]
+    int count;          // at most a third of JNC_MAX_PANELS
+    double yaw, pitch;  // degrees, of the camera
+    double across;      // metres from bottom to top of a panel
+    double panelHeight; // pixels
+    int threads;
+    const char* output;
+} jncComparison;
+
+/// Draws it from the workspace's network and motion/NAME/quasistatic.npy. The exit code.
+int jncPicture_Compare(const jncComparison* comparison);

@@ -40,6 +40,23 @@ static void PrintRow(const char* name, const jnaSurfaceError* skinned, const jna
         skinned->rms > 0.0 ? 100 * (1 - network->rms / skinned->rms) : 0.0);
 }
 
+static void PrintReport(const jnaNetworkReport* r)
+{
+    static const char* const surfaces[] = {"skinned", "network", "simulated"};
+    PrintRow("held out, random", &r->skinnedRandom, &r->networkRandom);
+    PrintRow("held out, of clips", &r->skinnedClip, &r->networkClip);
+    PrintRow("of those, test clips", &r->skinnedTest, &r->networkTest);
+    PrintRow("frames of test clips", &r->skinnedFrames, &r->networkFrames);
+    for (int i = 0; i < 3 && r->soundness[i].count > 0; ++i) {
+        const jnaSoundness* s = &r->soundness[i];
+        printf(
+            "  %-20s %5d poses  volume off by %5.2f %% (most %5.2f)   inside itself %6.2f mm deep (most %6.2f), %8.2f "
+            "cm3 (most %8.2f)\n",
+            surfaces[i], s->count, 100 * s->volumeError, 100 * s->mostVolumeError, 1e3 * s->depth, 1e3 * s->mostDepth,
+            1e6 * s->overlap, 1e6 * s->mostOverlap);
+    }
+}
+
 // network.json as it is, with the notes of this run beside it.
 static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
 {
@@ -86,12 +103,24 @@ static int Run(const char* workspace, jnaTrainDef* def, bool force, bool json)
         for (int i = 0; i < notes.count; ++i) {
             printf("%s%s\n", i == 0 ? "" : "  ", notes.lines[i]);
         }
-        PrintRow("held out, random", &r.skinnedRandom, &r.networkRandom);
-        PrintRow("held out, of clips", &r.skinnedClip, &r.networkClip);
-        PrintRow("of those, test clips", &r.skinnedTest, &r.networkTest);
+        PrintReport(&r);
     }
     jnaDestroyNotes(&notes);
     return code;
+}
+
+static int Measure(const char* workspace, bool json)
+{
+    jnError error = {0};
+    jnaNetworkReport report;
+    if (jnaMeasureWorkspace(workspace, &report, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    if (json) {
+        return PrintJson(workspace, false, &(jnaNotes){0});
+    }
+    PrintReport(&report);
+    return JNC_DONE;
 }
 
 int jncTrain(int argc, char** argv)
@@ -100,7 +129,9 @@ int jncTrain(int argc, char** argv)
         .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
         .about =
             "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
-            "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on.\n"
+            "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all "
+            "their\n"
+            "frames where jounce simulate --clips solved them.\n"
             "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
         .example =
             "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip walk "
@@ -109,7 +140,7 @@ int jncTrain(int argc, char** argv)
     const char* workspace = NULL;
     int kind = 0;
     long epochs = 0, threads = 0, seed = 1, map = 128;
-    bool json = false, force = false, kindGiven = false, epochsGiven = false;
+    bool json = false, force = false, measure = false, plain = false, kindGiven = false, epochsGiven = false;
     const jncOption options[] = {
         {.name = "WORKSPACE",
             .kind = jnc_text,
@@ -143,6 +174,14 @@ int jncTrain(int argc, char** argv)
             .value = &threads,
             .argument = "N",
             .help = "default: all; four are made use of; the result is the same"},
+        {.name = "--no-mirror",
+            .kind = jnc_flag,
+            .value = &plain,
+            .help = "a symmetric character: do not learn from its poses in the mirror"},
+        {.name = "--measure",
+            .kind = jnc_flag,
+            .value = &measure,
+            .help = "train nothing: measure the network again, with what was simulated since"},
         {.name = "--force", .kind = jnc_flag, .value = &force, .help = "train again, even if up to date"},
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"},
         {0},
@@ -156,6 +195,9 @@ int jncTrain(int argc, char** argv)
     }
     if (map != 64 && map != 128 && map != 256) {
         return jncMisuse("--map: %ld is not 64, 128 or 256", map);
+    }
+    if (measure) {
+        return Measure(workspace, json);
     }
     jnError error = {0};
     char path[4096];
@@ -175,5 +217,6 @@ int jncTrain(int argc, char** argv)
     def.threads = (int)threads;
     def.seed = (uint64_t)seed;
     def.mapSize = (int)map;
+    def.mirror = !plain;
     return Run(workspace, &def, force, json);
 }

@@ -146,7 +146,7 @@ jnResult jnLoopModes(jnCharacter* c, const jnCharacterLoop* loop, jnTakePose* ta
         memcpy(from, m->now, bytes);
         for (int n = 1; n <= frames; ++n) {
             take(c, &loop->poses[(n + lead) % frames]);
-            jnSkinBlocks(c, 0, c->springBlocks, c->field, 0);
+            jnTargetBlocks(c, 0, c->springBlocks, c->field, 0);
             jnPackField(c->field, 0, 0, springs->count, c->positions);
             jnSprings_Step(springs, &(jnSpringsInput){.h = loop->h, .targets = c->positions}, NULL);
             jnStepModes(c, true);

@@ -305,7 +305,7 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
         jnSpringsLoop targetsLoop = {.targets = targets, .frameCount = loop->frameCount, .h = loop->h};
         result = jnSprings_SolveLoop(c->springs, &targetsLoop, unsolved, error);
         if (result == jn_ok && c->modes != NULL) {
-            result = jnLoopModes(c, loop, TakePose, unsolved, error);
+            result = jnLoopModes(c, loop, TakeTargetPose, unsolved, error);
         }
         jnRestMaskedSprings(c);
         jnRelease(&c->allocator, targets);

@@ -200,7 +200,7 @@ static void TheErrorFallsAsDataGrows(void** state)
         def.shared = 8;
         jnaNetwork network = Train(&s, &def);
         jnaNetworkReport report;
-        assert_int_equal(jnaEvaluateNetwork(&network, &s.pairs, &report, NULL), jn_ok);
+        assert_int_equal(jnaEvaluateNetwork(&network, &s.pairs, NULL, &report, NULL), jn_ok);
         ASSERT_NEAR(report.networkRandom.rms, network.validation, 0.02 * network.validation);
         assert_int_equal(report.networkRandom.count, 50);
         assert_int_equal(report.networkClip.count, 0);

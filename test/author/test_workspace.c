@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <ftw.h>
+#include <jansson.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -229,7 +230,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "character: {source: \"a \\\"b\\\".glb\", scale: 0.01}\n"
                     "rate: 60\n"
                     "clips:\n"
-                    "  - {name: a, role: test, source: x.bvh}\n"
+                    "  - {name: a, role: test, source: x.bvh, first: 7, frames: 0}\n"
                     "  - {name: b, role: train, source: y.glb, animation: walk, motion: z.pc2}\n"
                     "retarget:\n"
                     "  - {source: LArm, joint: arm_l}\n"
@@ -250,7 +251,8 @@ static void AManifestComesBackAsWritten(void** state)
                     "flesh: {gravity: 9.81, drag: 2, substeps: 4}\n"
                     "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
                     "limits: train}\n"
-                    "network: {kind: pca}\n"
+                    "network: {kind: pca, epochs: 12}\n"
+                    "volume: {method: lattice, nodes: 800}\n"
                     "springs:\n"
                     "  mode: joints\n"
                     "  hertz: 4.5\n"
@@ -267,6 +269,10 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.clipCount, 2);
         assert_int_equal(m.clips[0].role, jna_test);
         assert_null(m.clips[0].animation);
+        assert_true(m.clips[0].first == 7 && m.clips[0].frames == 0);
+        assert_true(m.clips[1].first == 0 && m.clips[1].frames == JNA_ALL_FRAMES);
+        assert_true(m.volume.method == jna_volumeLattice && m.volume.edge == 0 && m.volume.nodes == 800);
+        assert_true(m.network.epochs == 12);
         assert_string_equal(m.clips[1].motion, "z.pc2");
         assert_int_equal(m.pairCount, 1);
         assert_string_equal(m.pairs[0].joint, "arm_l");
@@ -332,7 +338,11 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"flesh:\n  gravity: -1\n", ":5: flesh.gravity is -1"}, {"flesh:\n  mass: 1\n", ":5: unknown key 'mass'"},
         {"poses:\n  count: 0\n", ":5: poses.count is 0"}, {"poses:\n  count: 3.5\n", ":5: poses.count is 3.5"},
         {"poses:\n  widen: 2\n", ":5: poses.widen is 2"}, {"poses:\n  random: 0\n  clips: 0\n", ":5: poses.random and"},
-        {"poses:\n  kind: odd\n", ":5: unknown key 'kind'"},
+        {"poses:\n  kind: odd\n", ":5: unknown key 'kind'"}, {"network:\n  epochs: -1\n", ":5: network.epochs is -1"},
+        {"volume:\n  edge: -1\n", ":5: volume.edge is -1"}, {"volume:\n  nodes: 1.5\n", ":5: volume.nodes is 1.5"},
+        {"volume:\n  edge: 0.1\n  nodes: 9\n", ":6: volume.edge and volume.nodes"},
+        {"clips:\n  - {name: a, role: test, source: x, frames: -1}\n", ":5: clips[0].frames is -1"},
+        {"clips:\n  - {name: a, role: test, source: x, first: 0.5}\n", ":5: clips[0].first is 0.5"},
         {"materials:\n  fat:\n    depth: -1\n", ":6: materials.fat.depth is -1"},
         {"materials:\n  fat:\n    depth: 0.1\n    poisson: 0.5\n", ":7: materials.fat.poisson is 0.5"},
         {"clips: &x []\nretarget: *x\n", ":"}};
@@ -383,6 +393,12 @@ static void AStageIsStaleWhenWhatItReadsChanges(void** state)
     assert_true(stale);
     assert_string_equal(reason, "changed: in");
     WriteText(Path("stage/in"), "one");
+    stage.seconds = 12.5; // what it took is told, and changes nothing
+    assert_int_equal(jnaStage_Record(ws, &stage, &error), jn_ok);
+    json_t* record = json_load_file(Path("stage/stages/cook.json"), 0, NULL);
+    assert_true(json_number_value(json_object_get(record, "seconds")) == 12.5);
+    json_decref(record);
+    stage.seconds = 3;
     assert_int_equal(jnaStage_IsStale(ws, &stage, &stale, reason, &error), jn_ok);
     assert_false(stale);
     stage.settings = "cold";
@@ -400,6 +416,27 @@ static void AStageIsStaleWhenWhatItReadsChanges(void** state)
     assert_string_equal(reason, "missing: out");
     assert_int_equal(unlink(Path("stage/in")), 0);
     assert_int_equal(jnaStage_IsStale(ws, &stage, &stale, reason, &error), jn_ioFailed);
+}
+
+static void APartOfAClipIsCutToItsFrames(void** state)
+{
+    (void)state;
+    static const struct {
+        int first, frames, of, count;
+    } parts[] = {{0, JNA_ALL_FRAMES, 10, 10}, {3, JNA_ALL_FRAMES, 10, 7}, {0, 450, 10, 10}, {3, 4, 10, 4},
+        {9, 5, 10, 1}, {0, 0, 10, 0}, {99, 0, 10, 0}};
+    jnError error = {0};
+    char name[] = "walk";
+    int first, count;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        jnaManifestClip clip = {.name = name, .first = parts[i].first, .frames = parts[i].frames};
+        assert_int_equal(jnaManifestClip_Part(&clip, parts[i].of, &first, &count, &error), jn_ok);
+        assert_int_equal(count, parts[i].count);
+        assert_int_equal(first, parts[i].first);
+    }
+    jnaManifestClip clip = {.name = name, .first = 10, .frames = JNA_ALL_FRAMES};
+    assert_int_equal(jnaManifestClip_Part(&clip, 10, &first, &count, &error), jn_badData);
+    assert_non_null(strstr(error.message, "'walk' has 10 frames"));
 }
 
 static void TheHashIsFnv(void** state)
@@ -505,6 +542,7 @@ int main(void)
         cmocka_unit_test(AManifestComesBackAsWritten),
         cmocka_unit_test(WrongManifestsAreRefusedWithTheLine),
         cmocka_unit_test(AStageIsStaleWhenWhatItReadsChanges),
+        cmocka_unit_test(APartOfAClipIsCutToItsFrames),
         cmocka_unit_test(TheHashIsFnv),
         cmocka_unit_test(AnEditedManifestIsImportedAgain),
         cmocka_unit_test(AChangedBufferBesideAGltfIsNoticed),

@@ -119,6 +119,64 @@ static void PosesOfTestClipsAreHeldOut(void** state)
     json_decref(root);
 }
 
+// Frames of the clip as if they had been solved: skinned, a centimetre aside. One is marked as failed.
+static int WriteFrames(int vertexCount)
+{
+    jnaCharacter c;
+    jnaClip clip;
+    assert_int_equal(jnaLoadCharacter("w", &c, NULL), jn_ok);
+    assert_int_equal(jnaLoadClip("w", "wave_top", &c, &clip, NULL), jn_ok);
+    size_t frames = (size_t)clip.frameCount, floats = 3 * (size_t)c.vertexCount;
+    float* positions = malloc(frames * floats * sizeof(float));
+    float* matrices = malloc(12 * (size_t)c.jointCount * sizeof(float));
+    uint8_t* valid = malloc(frames);
+    memset(valid, 1, frames);
+    valid[1] = 0;
+    for (size_t i = 0; i < frames; ++i) {
+        jnaPoseMatrices(&c, &clip, (int)i, matrices);
+        jnaSkin(&c, matrices, positions + i * floats);
+        for (size_t k = 2; k < floats; k += 3) {
+            positions[i * floats + k] += 0.01f;
+        }
+    }
+    assert_int_equal(system("mkdir -p w/motion/wave_top"), 0);
+    const size_t shape[3] = {frames, (size_t)(vertexCount > 0 ? vertexCount : c.vertexCount), 3}, *count = shape;
+    assert_int_equal(jnaWriteArray("w/motion/wave_top/quasistatic.npy", jna_float32, 3, shape, positions, NULL), jn_ok);
+    assert_int_equal(jnaWriteArray("w/motion/wave_top/quasistatic_valid.npy", jna_uint8, 1, count, valid, NULL), jn_ok);
+    free(positions);
+    free(matrices);
+    free(valid);
+    jnaDestroyClip(&clip);
+    jnaDestroyCharacter(&c);
+    return (int)frames;
+}
+
+static void SolvedFramesOfTestClipsAreMeasured(void** state)
+{
+    (void)state;
+    int frames = WriteFrames(0);
+    // They came after the network: it is up to date, and measured again when asked to.
+    assert_non_null(strstr(RunJounce("train w --epochs 5").out, "up to date"));
+    Outcome outcome = RunJounce("train w --measure --json");
+    assert_int_equal(outcome.code, 0);
+    json_t* root = json_loads(outcome.out, 0, NULL);
+    const json_t* skinned = json_object_get(json_object_get(root, "errors_in_metres"), "skinned_test_frames");
+    assert_int_equal(json_integer_value(json_object_get(skinned, "poses")), frames - 1);
+    assert_true(fabs(json_number_value(json_object_get(skinned, "rms")) - 0.01) < 1e-6);
+    json_decref(root);
+    outcome = RunJounce("train w --measure");
+    assert_non_null(strstr(outcome.out, "frames of test clips"));
+    outcome = RunJounce("picture w --clip wave_top --frame 2 --compare --near nowhere -o x.png");
+    assert_int_equal(outcome.code, 1);
+    assert_non_null(strstr(outcome.error, "there is no joint 'nowhere'"));
+    ExpectFailure("picture w --clip wave_top --frame 99 --compare --near a -o x.png", 1, "", "");
+    ExpectFailure("picture w --clip wave_top --compare --near a -o x.png", 2, "--compare", "--frame");
+    ExpectFailure("picture w --clip wave_top --frame 2 --near a -o x.png", 2, "--compare", "--near");
+    WriteFrames(5);
+    ExpectFailure("train w --measure", 1, "quasistatic.npy", "simulate it again");
+    assert_int_equal(system("rm -r w/motion"), 0);
+}
+
 static void ADamagedNetworkIsNotExported(void** state)
 {
     (void)state;
@@ -136,6 +194,7 @@ int main(void)
         cmocka_unit_test(ANetworkIsTrainedExportedAndPlayed),
         cmocka_unit_test(TheSameSeedGivesTheSameFiles),
         cmocka_unit_test(PosesOfTestClipsAreHeldOut),
+        cmocka_unit_test(SolvedFramesOfTestClipsAreMeasured),
         cmocka_unit_test(ADamagedNetworkIsNotExported),
     };
     return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);

@@ -2,12 +2,12 @@
 # The quick demo, several times: every output byte for byte the same, however many threads there are, and after the
 # process group was killed at ten random moments and gone on with.
 #
-#   demo.sh JOUNCE FOLDER bytes|kills
+#   demo.sh JOUNCE FOLDER
 #
 # What may differ: the seconds in stages/ and in the report's timings, the arrays of times, locks, and what a killed run
 # left of files in the making.
 set -eu
-jounce=$1 folder=$2/demo_$3 what=$3
+jounce=$1 folder=$2/demo
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
@@ -33,16 +33,13 @@ took=$((($(date +%s%N) - started) / 1000000))
 sums first >first.sums
 [ "$(wc -l <first.sums)" -gt 60 ] || { echo "only $(wc -l <first.sums) files were made"; exit 1; }
 
-if [ "$what" = bytes ]; then
-    "$jounce" demo second --quick --threads 1 >second.log
-    same second
-    # Nothing is left to do, and nothing is touched.
-    "$jounce" demo second --quick >again.log
-    ! grep -q ': done' again.log || { echo "a second run had something to do:"; cat again.log; exit 1; }
-    same second
-    echo "the same bytes in $(wc -l <first.sums) files"
-    exit 0
-fi
+"$jounce" demo second --quick --threads 1 >second.log
+same second
+# Nothing is left to do, and nothing is touched.
+"$jounce" demo second --quick >again.log
+! grep -q ': done' again.log || { echo "a second run had something to do:"; cat again.log; exit 1; }
+same second
+echo "the same bytes in $(wc -l <first.sums) files"
 
 # A random moment is up to a seventh of the whole: ten of them go through all stages. A run that ends before its moment
 # is compared, and another begun.
@@ -55,15 +52,21 @@ while [ $kills -lt 10 ]; do
     setsid "$jounce" demo "run$runs" --quick >"run$runs.log" 2>&1 &
     pid=$!
     sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
-    if kill -9 -- "-$pid" 2>/dev/null; then
+    kill -9 -- "-$pid" 2>/dev/null || true
+    code=0
+    wait "$pid" || code=$?
+    if [ $code = 137 ]; then
         kills=$((kills + 1))
-        wait "$pid" 2>/dev/null || true
-    else
-        wait "$pid" || { echo "run$runs failed"; cat "run$runs.log"; exit 1; }
+    elif [ $code = 0 ]; then
         same "run$runs"
         runs=$((runs + 1))
+    else
+        echo "run$runs ended with $code after $kills kills"
+        cat "run$runs.log"
+        exit 1
     fi
 done
 "$jounce" demo "run$runs" --quick >"run$runs.log" || { cat "run$runs.log"; exit 1; }
 same "run$runs"
 echo "the same bytes in $(wc -l <first.sums) files after $kills kills"
+rm -rf "$folder"

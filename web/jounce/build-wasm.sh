@@ -15,6 +15,7 @@ for file in "$source"/web/jounce/wasm/*.c "$source"/src/runtime/*.c; do
     case $file in
     *_avx2.c | *_avx512.c) continue ;;
     */rig_kernels_baseline.c) level=-O3 ;;
+    */mode_kernels_baseline.c | */network_kernels_baseline.c) level=-O2 ;;
     *_kernels_baseline.c) level=-Os ;;
     *) level=-Oz ;;
     esac

@@ -100,14 +100,13 @@ static void CountPair(const jnaPairs* pairs, int pair, const float* given, Tally
     }
 }
 
-jnResult jnaEvaluateNetwork(const jnaNetwork* network, const jnaPairs* pairs, jnaNetworkReport* report, jnError* error)
+// Skinned, then network, for each of KINDS.
+static jnResult TallyPairs(const jnaNetwork* network, const jnaPairs* pairs, Tally* tallies, jnError* error)
 {
     enum { GROUP = 64 };
     size_t size = 3 * (size_t)pairs->vertexCount;
     float* given = malloc(GROUP * size * sizeof(float));
-    Tally* tallies = calloc(2 * KINDS, sizeof(Tally)); // skinned, then network
-    jnResult result =
-        given != NULL && tallies != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
+    jnResult result = given != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
     for (int next = 0; result == jn_ok && next < pairs->count;) {
         int which[GROUP], count = 0;
         for (; next < pairs->count && count < GROUP; ++next) {
@@ -120,12 +119,29 @@ jnResult jnaEvaluateNetwork(const jnaNetwork* network, const jnaPairs* pairs, jn
             CountPair(pairs, which[i], given + (size_t)i * size, tallies);
         }
     }
-    if (result == jn_ok) {
-        *report = (jnaNetworkReport){Summarise(&tallies[RANDOM]), Summarise(&tallies[KINDS + RANDOM]),
-            Summarise(&tallies[CLIP]), Summarise(&tallies[KINDS + CLIP]), Summarise(&tallies[TEST]),
-            Summarise(&tallies[KINDS + TEST])};
-    }
     free(given);
+    return result;
+}
+
+jnResult jnaEvaluateNetwork(
+    const jnaNetwork* network, const jnaPairs* pairs, const jnaPairs* frames, jnaNetworkReport* report, jnError* error)
+{
+    Tally* tallies = calloc(4 * KINDS, sizeof(Tally)); // of the pairs, then of the frames
+    jnResult result = tallies != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
+    result = result == jn_ok ? TallyPairs(network, pairs, tallies, error) : result;
+    if (result == jn_ok && frames != NULL) {
+        result = TallyPairs(network, frames, tallies + 2 * KINDS, error);
+    }
+    if (result == jn_ok) {
+        *report = (jnaNetworkReport){.skinnedRandom = Summarise(&tallies[RANDOM]),
+            .networkRandom = Summarise(&tallies[KINDS + RANDOM]),
+            .skinnedClip = Summarise(&tallies[CLIP]),
+            .networkClip = Summarise(&tallies[KINDS + CLIP]),
+            .skinnedTest = Summarise(&tallies[TEST]),
+            .networkTest = Summarise(&tallies[KINDS + TEST]),
+            .skinnedFrames = Summarise(&tallies[2 * KINDS + TEST]),
+            .networkFrames = Summarise(&tallies[3 * KINDS + TEST])};
+    }
     free(tallies);
     return result;
 }

@@ -7,6 +7,8 @@
 // and the stage "train" that makes it.
 #include "learn/train.h"
 
+#include "jounce-author/volume_mesh.h"
+
 #include "internal.h"
 #include "network.h"
 #include "workspace/workspace_internal.h"
@@ -51,6 +53,13 @@ static json_t* PackError(const jnaSurfaceError* e)
         e->percentile95, "largest", e->largest);
 }
 
+static json_t* PackSoundness(const jnaSoundness* s)
+{
+    return json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f}", "poses", s->count, "volume_error", s->volumeError,
+        "most_volume_error", s->mostVolumeError, "depth", s->depth, "most_depth", s->mostDepth, "overlap", s->overlap,
+        "most_overlap", s->mostOverlap);
+}
+
 static json_t* PackInts(const int* values, int count)
 {
     json_t* list = json_array();
@@ -78,10 +87,14 @@ static jnResult SaveDescription(const char* workspace, const jnaNetwork* n, cons
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
     if (r != NULL) {
         json_object_set_new(root, "errors_in_metres",
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "skinned_random", PackError(&r->skinnedRandom),
+            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skinned_random", PackError(&r->skinnedRandom),
                 "network_random", PackError(&r->networkRandom), "skinned_clips", PackError(&r->skinnedClip),
                 "network_clips", PackError(&r->networkClip), "skinned_test_clips", PackError(&r->skinnedTest),
-                "network_test_clips", PackError(&r->networkTest)));
+                "network_test_clips", PackError(&r->networkTest), "skinned_test_frames", PackError(&r->skinnedFrames),
+                "network_test_frames", PackError(&r->networkFrames)));
+        json_object_set_new(root, "soundness",
+            json_pack("{s:o, s:o, s:o}", "skinned", PackSoundness(&r->soundness[0]), "network",
+                PackSoundness(&r->soundness[1]), "simulated", PackSoundness(&r->soundness[2])));
     }
     if (json_dumpf(root, file.stream, JSON_INDENT(2)) == 0) {
         fputc('\n', file.stream);
@@ -311,9 +324,10 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
     }
     size_t used = (size_t)snprintf(s->settings, sizeof(s->settings),
         "kind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual %.17g\nmap %d\nrate "
-        "%.17g\ndecay %.17g\nseed %llu\n",
+        "%.17g\ndecay %.17g\nlocality %.17g\nmirror %d\nseed %llu\n",
         (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,
-        def->residual, def->mapSize, def->learningRate, def->decay, (unsigned long long)def->seed);
+        def->residual, def->mapSize, def->learningRate, def->decay, def->locality, (int)def->mirror,
+        (unsigned long long)def->seed);
     for (int i = 0; i < m->clipCount; ++i) {
         used += (size_t)snprintf(
             s->settings + used, sizeof(s->settings) - used, "%s %d\n", m->clips[i].name, (int)m->clips[i].role);
@@ -323,6 +337,77 @@ static void DescribeStage(const char* workspace, const jnaManifest* m, const jna
         }
     }
     s->stage = (jnaStage){"train", count, s->inputs, s->settings, 2, outputs, 0};
+}
+
+// Past so many poses the mirrored ones tell little that is new.
+enum { MIRRORED_UP_TO = 2000 };
+
+// What the manifest says of a joint alone, flesh and bone, as a number; 0 for nothing.
+static uint64_t MarkOf(const jnaManifest* m, const char* joint)
+{
+    uint64_t mark = 0;
+    for (int i = 0; i < m->materials.jointCount; ++i) {
+        const jnaManifestFlesh* flesh = &m->materials.joints[i];
+        const double numbers[3] = {flesh->youngFactor, flesh->densityFactor, flesh->poisson};
+        mark = strcmp(flesh->joint, joint) == 0 ? jnaHash(numbers, sizeof(numbers), mark) : mark;
+    }
+    for (int i = 0; i < m->bones.jointCount; ++i) {
+        const jnaManifestBone* bone = &m->bones.joints[i];
+        const double numbers[3] = {bone->share, bone->hold, bone->stiffness};
+        mark = strcmp(bone->joint, joint) == 0 ? jnaHash(numbers, sizeof(numbers), mark) : mark;
+    }
+    return mark;
+}
+
+// Poses in the mirror, where all shapes are simulated (a scan has a left and a right of its own) and flesh and bones
+// are the same on both sides as far as the manifest says.
+static jnResult AddMirrored(const char* workspace, const jnaManifest* m, const jnaCharacter* character, jnaPairs* pairs,
+    jnaNotes* notes, jnError* error)
+{
+    int added = 0;
+    bool scanned = !Exists(workspace, "poses/poses.json");
+    for (int i = 0; i < m->clipCount; ++i) {
+        char name[JNA_NAME_LENGTH + 24];
+        snprintf(name, sizeof(name), "clips/%s/motion.npy", m->clips[i].name);
+        scanned = scanned || Exists(workspace, name);
+    }
+    if (scanned || pairs->count > MIRRORED_UP_TO) {
+        return jn_ok;
+    }
+    uint64_t* marks = calloc((size_t)character->jointCount + 1, sizeof(uint64_t));
+    for (int j = 0; marks != NULL && j < character->jointCount; ++j) {
+        marks[j] = MarkOf(m, character->joints[j].name);
+    }
+    jnResult result = marks != NULL ? jnaPairs_Mirror(pairs, character, marks, &added, error)
+                                    : jnFail(error, jn_outOfMemory, "out of memory for the poses in the mirror");
+    if (result == jn_ok && added > 0) {
+        jnaNotes_Add(notes, "the character is symmetric: %d poses are learned from in the mirror too", added);
+    }
+    free(marks);
+    return result;
+}
+
+// Frames of each test clip that are measured, and poses of each set whose soundness is.
+enum { FRAMES_MEASURED = 150, SOUND_MEASURED = 40 };
+
+static jnResult Measure(const char* workspace, const jnaManifest* m, const jnaCharacter* character,
+    const jnaPairs* pairs, const jnaNetwork* network, jnaNetworkReport* report, jnError* error)
+{
+    jnaPairs frames = {0};
+    jnaVolume volume = {0};
+    jnResult result = jnaGatherFrames(workspace, character, m, FRAMES_MEASURED, &frames, error);
+    result = result == jn_ok ? jnaEvaluateNetwork(network, pairs, &frames, report, error) : result;
+    if (result == jn_ok && Exists(workspace, "volume/volume.json")) {
+        const jnaPairs* sets[2] = {pairs, &frames};
+        result = jnaLoadVolume(workspace, &volume, error);
+        if (result == jn_ok) {
+            result =
+                jnaMeasureSoundness(&volume, character, network, sets, 2, SOUND_MEASURED, report->soundness, error);
+        }
+    }
+    jnaDestroyVolume(&volume);
+    jnaDestroyPairs(&frames);
+    return result;
 }
 
 static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrainDef* def, jnaNetworkReport* report,
@@ -338,11 +423,12 @@ static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrai
         return result;
     }
     result = jnaGatherPairs(workspace, &character, m, &pairs, error);
+    result = result == jn_ok && def->mirror ? AddMirrored(workspace, m, &character, &pairs, notes, error) : result;
     result = result == jn_ok ? MakeFolder(workspace, error) : result;
     result = result == jn_ok ? jnaJoinPath(workspace, "network/checkpoint", checkpoint, error) : result;
     own.checkpoint = checkpoint;
     result = result == jn_ok ? jnaTrainNetwork(&character, &pairs, &own, &network, notes, error) : result;
-    result = result == jn_ok ? jnaEvaluateNetwork(&network, &pairs, report, error) : result;
+    result = result == jn_ok ? Measure(workspace, m, &character, &pairs, &network, report, error) : result;
     result = result == jn_ok ? jnaSaveNetwork(workspace, &network, report, error) : result;
     if (result == jn_ok) {
         (void)unlink(checkpoint);
@@ -352,6 +438,31 @@ static jnResult Train(const char* workspace, const jnaManifest* m, const jnaTrai
     jnaDestroyNetwork(&network);
     jnaDestroyPairs(&pairs);
     jnaDestroyCharacter(&character);
+    return result;
+}
+
+jnResult jnaMeasureWorkspace(const char* workspace, jnaNetworkReport* report, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaManifest manifest = {0};
+    jnaCharacter character = {0};
+    jnaPairs pairs = {0};
+    jnaNetwork network = {0};
+    *report = (jnaNetworkReport){0};
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &character, error) : result;
+    result = result == jn_ok ? jnaLoadNetwork(workspace, &network, error) : result;
+    if (result == jn_ok && network.vertexCount != character.vertexCount) {
+        result = jnFail(error, jn_badData, "%s/network: is of another character; run jounce train again", workspace);
+    }
+    result = result == jn_ok ? jnaGatherPairs(workspace, &character, &manifest, &pairs, error) : result;
+    result = result == jn_ok ? Measure(workspace, &manifest, &character, &pairs, &network, report, error) : result;
+    result = result == jn_ok ? SaveDescription(workspace, &network, report, error) : result;
+    jnaDestroyNetwork(&network);
+    jnaDestroyPairs(&pairs);
+    jnaDestroyCharacter(&character);
+    jnaDestroyManifest(&manifest);
     return result;
 }
 

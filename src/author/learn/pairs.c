@@ -5,6 +5,8 @@
 
 #include "jounce-author/asset_writer.h"
 
+#include "learn/mirror.h"
+
 #include "internal.h"
 #include "network.h"
 #include "rig.h"
@@ -43,44 +45,114 @@ static void FreeScratch(Scratch* s)
     free(s->turned);
 }
 
-static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+// Where a coordinate of a vertex is in a field of blocks.
+static size_t PlaceOf(size_t coordinate)
 {
-    jnKernel best = jnBestKernel();
-    jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
-    if (!jnMakeGlobals(a, &pose, s->globals)) {
-        return false;
-    }
-    jnMakePalette(a, s->globals, s->palette);
-    jnMakeTurns(a, s->globals, s->turns);
-    jnPoseNumbers(a, s->turns, numbers);
+    size_t v = coordinate / 3;
+    return v / JN_LANES * FIELD + coordinate % 3 * JN_LANES + v % JN_LANES;
+}
+
+// The skinned surface of a palette.
+static void Skin(const jnAsset* a, Scratch* s)
+{
     jnSkinPass skin = {.rest = a->rest,
         .starts = a->influenceStarts,
         .joints = a->influenceJoints,
         .weights = a->influenceWeights,
         .palette = s->palette,
         .field = s->skinned};
-    jnFindRigKernels(best)->skin(&skin, 0, a->blockCount);
-    size_t field = (size_t)a->blockCount * FIELD;
-    memset(s->offsets, 0, field * sizeof(float));
-    memset(s->turned, 0, field * sizeof(float));
-    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        size_t v = i / 3, at = v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES;
-        s->offsets[at] = pair->positions[i] - s->skinned[at];
+    jnFindRigKernels(jnBestKernel())->skin(&skin, 0, a->blockCount);
+}
+
+// The skinned surface of a pose, palette and turns of its joints.
+static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
+{
+    if (!jnMakeGlobals(a, pose, s->globals)) {
+        return false;
     }
+    jnMakePalette(a, s->globals, s->palette);
+    jnMakeTurns(a, s->globals, s->turns);
+    Skin(a, s);
+    return true;
+}
+
+// `turned` gets `offsets` turned from the vertices' frames into the world, or back; what was in it is added to.
+static void TurnOffsets(const jnAsset* a, bool inverse, Scratch* s, float* turned)
+{
     jnDisplacePass turn = {.starts = a->influenceStarts,
         .joints = a->influenceJoints,
         .weights = a->influenceWeights,
         .turns = s->turns,
         .given = s->offsets,
         .scale = 1.0f,
-        .inverse = true,
-        .field = s->turned};
-    jnFindNetworkKernels(best)->displace(&turn, 0, a->blockCount);
+        .inverse = inverse,
+        .field = turned};
+    jnFindNetworkKernels(jnBestKernel())->displace(&turn, 0, a->blockCount);
+}
+
+static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+{
+    jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
+    if (!SkinPose(a, &pose, s)) {
+        return false;
+    }
+    jnPoseNumbers(a, s->turns, numbers);
+    size_t field = (size_t)a->blockCount * FIELD;
+    memset(s->offsets, 0, field * sizeof(float));
+    memset(s->turned, 0, field * sizeof(float));
     for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        size_t v = i / 3;
-        displacements[i] = s->turned[v / JN_LANES * FIELD + i % 3 * JN_LANES + v % JN_LANES];
+        s->offsets[PlaceOf(i)] = pair->positions[i] - s->skinned[PlaceOf(i)];
+    }
+    TurnOffsets(a, true, s, s->turned);
+    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+        displacements[i] = s->turned[PlaceOf(i)];
     }
     return true;
+}
+
+// The pose as it is kept: rotations, translations, scales of all joints.
+static void KeepPose(const jnAsset* a, const jnaPair* pair, float* kept)
+{
+    size_t joints = (size_t)a->jointCount;
+    for (size_t j = 0; j < joints; ++j) {
+        const jnAssetJoint* rest = &a->joints[j];
+        memcpy(kept + 4 * j, pair->rotations + 4 * j, 4 * sizeof(float));
+        memcpy(kept + 4 * joints + 3 * j, pair->translations != NULL ? pair->translations + 3 * j : rest->translation,
+            3 * sizeof(float));
+        memcpy(kept + 7 * joints + 3 * j, pair->scales != NULL ? pair->scales + 3 * j : rest->scale, 3 * sizeof(float));
+    }
+}
+
+// `skinned` of a pair's pose with displacements, or without.
+static jnResult Displace(const jnaPairs* pairs, int pair, const float* displacements, Scratch* s, jnError* error)
+{
+    const jnAsset* a = pairs->asset;
+    size_t joints = (size_t)pairs->jointCount;
+    const float* kept = pairs->poses + (size_t)pair * 10 * joints;
+    jnPose pose = {.rotations = kept, .translations = kept + 4 * joints, .scales = kept + 7 * joints};
+    if (!SkinPose(a, &pose, s)) {
+        return jnFail(error, jn_badData, "pose %d of '%s' is not finite", pair, a->name);
+    }
+    if (displacements != NULL) {
+        memset(s->offsets, 0, (size_t)a->blockCount * FIELD * sizeof(float));
+        for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+            s->offsets[PlaceOf(i)] = displacements[i];
+        }
+        TurnOffsets(a, false, s, s->skinned);
+    }
+    return jn_ok;
+}
+
+jnResult jnaPairs_Surface(const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error)
+{
+    Scratch scratch = {0};
+    jnResult result = MakeScratch(pairs->asset, &scratch) ? Displace(pairs, pair, displacements, &scratch, error)
+                                                          : jnFail(error, jn_outOfMemory, "out of memory for a pose");
+    for (size_t i = 0; result == jn_ok && i < 3 * (size_t)pairs->vertexCount; ++i) {
+        positions[i] = scratch.skinned[PlaceOf(i)];
+    }
+    FreeScratch(&scratch);
+    return result;
 }
 
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error)
@@ -103,6 +175,7 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
             float* displacements = pairs->displacements + at * 3 * (size_t)pairs->vertexCount;
             pairs->kinds[at] = (uint8_t)added[i].kind;
             pairs->uses[at] = (uint8_t)added[i].use;
+            KeepPose(pairs->asset, &added[i], pairs->poses + at * 10 * (size_t)pairs->jointCount);
             if (made && !ComputePair(pairs->asset, &added[i], &scratch, numbers, displacements)) {
 #pragma omp atomic write
                 bad = i;
@@ -118,6 +191,68 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
     }
     pairs->count += count;
     return jn_ok;
+}
+
+// What joints do in the mirror: with S (x, y, z) = (2 middle - x, y, z), a matrix M becomes S M S at the partner, and a
+// rotation keeps its part about X.
+static void MirrorJoints(const jnaMirror* m, int count, const float* palette, const float* turns, Scratch* s)
+{
+    float across = 2.0f * m->middle;
+    for (int j = 0; j < count; ++j) {
+        const float *from = palette + (size_t)m->joints[j] * JN_PALETTE_SIZE, *q = turns + 4 * (size_t)m->joints[j];
+        float *to = s->palette + (size_t)j * JN_PALETTE_SIZE, *turn = s->turns + 4 * (size_t)j;
+        for (int i = 0; i < 12; ++i) {
+            bool odd = (i / 4 == 0) != (i % 4 == 0);
+            to[i] = i % 4 == 3 ? from[i] + across * from[i - 3] : odd ? -from[i] : from[i];
+        }
+        to[3] = across - to[3];
+        turn[0] = q[0], turn[1] = -q[1], turn[2] = -q[2], turn[3] = q[3];
+    }
+}
+
+// The displacements of the mirrored surface from its own skinning, which is right where weights differ a little too.
+static void MirrorSurface(const jnaPairs* p, const jnaMirror* m, Scratch* s, float* displacements)
+{
+    const jnAsset* a = p->asset;
+    size_t field = (size_t)a->blockCount * FIELD, coordinates = 3 * (size_t)a->vertexCount;
+    memcpy(s->turned, s->skinned, field * sizeof(float));
+    Skin(a, s);
+    memset(s->offsets, 0, field * sizeof(float));
+    for (size_t i = 0; i < coordinates; ++i) {
+        float there = s->turned[PlaceOf(3 * (size_t)m->vertices[i / 3] + i % 3)];
+        s->offsets[PlaceOf(i)] = (i % 3 == 0 ? 2.0f * m->middle - there : there) - s->skinned[PlaceOf(i)];
+    }
+    memset(s->turned, 0, field * sizeof(float));
+    TurnOffsets(a, true, s, s->turned);
+    for (size_t i = 0; i < coordinates; ++i) {
+        displacements[i] = s->turned[PlaceOf(i)];
+    }
+}
+
+jnResult jnaPairs_AddMirrored(jnaPairs* p, int from, const jnaMirror* mirror, jnError* error)
+{
+    JN_ASSERT(p->count < p->capacity);
+    const size_t joints = (size_t)p->jointCount, floats = 3 * (size_t)p->vertexCount, to = (size_t)p->count;
+    Scratch s = {0};
+    float* palette = malloc(joints * JN_PALETTE_SIZE * sizeof(float));
+    float* turns = malloc(joints * 4 * sizeof(float));
+    bool good = MakeScratch(p->asset, &s) && palette != NULL && turns != NULL;
+    jnResult result = good ? Displace(p, from, p->displacements + (size_t)from * floats, &s, error)
+                           : jnFail(error, jn_outOfMemory, "out of memory for a pose");
+    if (result == jn_ok) {
+        memcpy(palette, s.palette, joints * JN_PALETTE_SIZE * sizeof(float));
+        memcpy(turns, s.turns, joints * 4 * sizeof(float));
+        MirrorJoints(mirror, p->jointCount, palette, turns, &s);
+        jnPoseNumbers(p->asset, s.turns, p->numbers + to * joints * 6);
+        MirrorSurface(p, mirror, &s, p->displacements + to * floats);
+        p->kinds[to] = p->kinds[from];
+        p->uses[to] = jna_pairTrain;
+        p->count++;
+    }
+    FreeScratch(&s);
+    free(palette);
+    free(turns);
+    return result;
 }
 
 static bool IsWithin(const jnaCharacter* c, int joint, int root)
@@ -154,13 +289,14 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jn
     size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount, size = 0;
     pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
     pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
+    pairs->poses = calloc(count * joints * 10 + 1, sizeof(float));
     pairs->kinds = calloc(count + 1, 1);
     pairs->uses = calloc(count + 1, 1);
     pairs->moves = calloc(2 * joints, 1);
     float* springs = calloc(vertices, sizeof(float));
     jnResult result = jn_ok;
-    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->kinds == NULL || pairs->uses == NULL ||
-        pairs->moves == NULL || springs == NULL) {
+    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->poses == NULL || pairs->kinds == NULL ||
+        pairs->uses == NULL || pairs->moves == NULL || springs == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name);
     }
     jnaAssetDef def = jnaDefaultAssetDef();
@@ -186,6 +322,7 @@ void jnaDestroyPairs(jnaPairs* pairs)
     free(pairs->bytes);
     free(pairs->numbers);
     free(pairs->displacements);
+    free(pairs->poses);
     free(pairs->kinds);
     free(pairs->uses);
     free(pairs->moves);

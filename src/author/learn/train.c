@@ -65,6 +65,8 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
         .hidden = 16,
         .shared = 16,
         .decay = 0.01,
+        .locality = 0.25,
+        .mirror = true,
         .layers = 2,
         .components = 127,
         .residual = 0.01,
@@ -146,7 +148,8 @@ static void Update(Descent* d, int chunks, int64_t step)
         g = d->problem->mask[i] != 0 ? g : 0.0f;
         d->first[i] = (float)BETA1 * d->first[i] + (float)(1.0 - BETA1) * g;
         d->second[i] = (float)BETA2 * d->second[i] + (float)(1.0 - BETA2) * g * g;
-        d->parameters[i] -= rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON) +
+        float move = rate * d->first[i] / (sqrtf(d->second[i] * second) + (float)EPSILON);
+        d->parameters[i] -= d->problem->reach[i] * move +
                             (d->problem->mask[i] == JNA_SHARED_WEIGHT ? SHARED_DECAY : 1.0f) * decay * d->parameters[i];
     }
 }
@@ -201,8 +204,8 @@ static uint64_t FindKey(const Descent* d)
     const jnaProblem* p = d->problem;
     const jnaTrainDef* def = d->def;
     const double numbers[] = {def->kind, d->epochs, d->patience, def->hidden, def->layers, def->components,
-        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, (double)def->seed, p->trainCount,
-        p->heldCount};
+        def->residual, def->mapSize, def->learningRate, def->shared, def->decay, def->locality, (double)def->seed,
+        p->trainCount, p->heldCount};
     uint64_t key = jnaHash(numbers, sizeof(numbers), 0);
     key = jnaHash(&p->shape, sizeof(p->shape), key);
     key = jnaHash(p->inputs, sizeof(float) * (size_t)p->pairs->count * (size_t)p->inputCount, key);
@@ -252,11 +255,15 @@ static void LoadCheckpoint(Descent* d)
     fclose(file);
 }
 
-// Enough steps to learn from few poses, not more passes than needed over many.
-static int AutoEpochs(jnaNetworkKind kind, int steps)
+// Enough steps to learn from few poses, which are soon known by heart, not more passes than needed over many.
+static int AutoEpochs(jnaNetworkKind kind, int poses, int steps)
 {
-    int wanted = (kind == jna_networkCnn ? 6000 : 12000) / steps, least = kind == jna_networkCnn ? 30 : 100;
+    int total = kind == jna_networkCnn ? 6000 : 8 * poses, least = kind == jna_networkCnn ? 30 : 100;
     int most = kind == jna_networkCnn ? 600 : 1500;
+    if (kind == jna_networkPca) {
+        total = total < 2000 ? 2000 : total > 12000 ? 12000 : total;
+    }
+    int wanted = total / steps;
     return wanted < least ? least : wanted > most ? most : wanted;
 }
 
@@ -267,7 +274,7 @@ static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent
     d->threads = def->threads > 0 ? def->threads : omp_get_max_threads();
     d->threads = d->threads < d->chunks ? d->threads : d->chunks;
     d->stepsPerEpoch = (p->trainCount + p->batch - 1) / p->batch;
-    d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, d->stepsPerEpoch);
+    d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, p->trainCount, d->stepsPerEpoch);
     d->patience = def->patience > 0 ? def->patience : d->epochs / 4 + 1;
     d->count = jnaNetShape_ParameterCount(&p->shape);
     d->parameters = calloc(d->count, sizeof(float));
@@ -358,7 +365,8 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
     Descent d = {0};
     if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
         def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
-        def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
+        !(def->locality > 0.0 && def->locality <= 1.0) || def->components >= JNA_MOST_COMPONENTS ||
+        (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
         return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
     }
     jnResult result = jnaCreateProblem(character, pairs, def, &problem, network, notes, error);

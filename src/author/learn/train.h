@@ -20,6 +20,7 @@ typedef struct jnaProblem {
     double scale;      // 1 over the mean square displacement: the loss is in shares of that
     // [parameters], 0 for a weight that is not there, JNA_SHARED_WEIGHT into a unit that sees all joints
     uint8_t* mask;
+    float* reach;      // [parameters], share of a step that a weight takes; below 1 from a joint to far components
     float* targets;    // pca: [pairs][outputs]
     double* squares;   // pca: [outputs], mean square metres of an output off by 1
     double* residuals; // pca: [pairs], mean square metres that the components leave out

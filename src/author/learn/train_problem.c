@@ -211,6 +211,77 @@ static bool MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def)
     return joints != NULL && p->mask != NULL;
 }
 
+// Joints between two, along the skeleton, as what is left of `locality` to their power. matter: [joints][joints]
+static void FillMatter(const jnAsset* asset, double locality, double* matter)
+{
+    size_t count = (size_t)asset->jointCount;
+    for (size_t a = 0; a < count; ++a) {
+        for (size_t b = 0; b <= a; ++b) {
+            int parent = asset->joints[a].parent;
+            // Parents come first: the way from a, the later one, to b leads over a's parent.
+            double value = a == b ? 1.0 : parent >= 0 ? locality * matter[(size_t)parent * count + b] : 0.0;
+            matter[a * count + b] = matter[b * count + a] = value;
+        }
+    }
+}
+
+// What share of a component's motion the skin of each joint has. shares: [joints]
+static void FillShares(const jnaCharacter* c, const float* field, double* shares)
+{
+    double sum = 1e-30;
+    memset(shares, 0, sizeof(double) * (size_t)c->jointCount);
+    for (int v = 0; v < c->vertexCount; ++v) {
+        const float* d = field + 3 * (size_t)v;
+        double square = (double)(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+            shares[c->influences[v].joints[k]] += square * (double)c->influences[v].weights[k];
+        }
+        sum += square;
+    }
+    for (int j = 0; j < c->jointCount; ++j) {
+        shares[j] /= sum;
+    }
+}
+
+// How far weights of the last layer of a pca may go: less from a joint's units to components far from that joint.
+static void LimitReach(jnaProblem* p, const jnaCharacter* c, const jnaNetwork* n, const jnaTrainDef* def,
+    const int* joints, double* matter, double* shares)
+{
+    size_t weights, biases, at = jnaNetShape_Offset(&p->shape, def->layers, &weights, &biases);
+    size_t count = (size_t)n->jointCount, units = weights / biases, grouped = units - (size_t)def->shared;
+    FillMatter(p->pairs->asset, def->locality, matter);
+    for (size_t k = 0; k < biases; ++k) {
+        FillShares(c, n->basis + (k + 1) * 3 * (size_t)n->vertexCount, shares);
+        for (size_t i = 0; i < grouped; ++i) {
+            size_t joint = (size_t)joints[i / (size_t)def->hidden];
+            double sum = 0.0;
+            for (size_t r = 0; r < count; ++r) {
+                sum += shares[r] * matter[r * count + joint];
+            }
+            p->reach[at + i * biases + k] = (float)sqrt(sum);
+        }
+    }
+}
+
+static bool MakeReach(jnaProblem* p, const jnaCharacter* c, const jnaNetwork* n, const jnaTrainDef* def)
+{
+    size_t count = jnaNetShape_ParameterCount(&p->shape), joints = (size_t)n->jointCount;
+    int* groups = malloc(sizeof(int) * (joints + 1));
+    double* matter = malloc(sizeof(double) * joints * (joints + 1));
+    p->reach = malloc(count * sizeof(float));
+    bool good = groups != NULL && matter != NULL && p->reach != NULL;
+    for (size_t i = 0; good && i < count; ++i) {
+        p->reach[i] = 1.0f;
+    }
+    if (good && n->kind == jna_networkPca) {
+        ListGroups(n, groups);
+        LimitReach(p, c, n, def, groups, matter, matter + joints * joints);
+    }
+    free(groups);
+    free(matter);
+    return good;
+}
+
 void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters)
 {
     jnaNetShape_Initialise(&p->shape, seed, parameters);
@@ -225,7 +296,8 @@ void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters
             }
             float scale = seen > 0 ? sqrtf((float)in / (float)seen) : 0.0f;
             for (size_t i = 0; i < in; ++i) {
-                parameters[at + i * biases + o] *= p->mask[at + i * biases + o] != 0 ? scale : 0.0f;
+                size_t k = at + i * biases + o;
+                parameters[k] *= p->mask[k] != 0 ? scale * p->reach[k] : 0.0f;
             }
         }
     }
@@ -361,7 +433,7 @@ jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, 
                                              : MakeCnn(character, p, def, network, error);
     }
     p->shape = jnaNetwork_Shape(network);
-    if (result == jn_ok && !MakeMask(p, network, def)) {
+    if (result == jn_ok && (!MakeMask(p, network, def) || !MakeReach(p, character, network, def))) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the network's weights");
     }
     p->inputs = malloc(sizeof(float) * (size_t)pairs->count * (size_t)(p->inputCount + 1));
@@ -380,6 +452,7 @@ void jnaDestroyProblem(jnaProblem* p)
     free(p->train);
     free(p->held);
     free(p->mask);
+    free(p->reach);
     free(p->targets);
     free(p->squares);
     free(p->residuals);

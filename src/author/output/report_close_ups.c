@@ -363,6 +363,7 @@ static void WriteErrors(Report* r)
     WriteErrorRow(r, errors, "random", "random poses");
     WriteErrorRow(r, errors, "clips", "frames of clips");
     WriteErrorRow(r, errors, "test_clips", "of these, test clips");
+    WriteErrorRow(r, errors, "test_frames", "solved frames of test clips");
     fputs("</table></div>\n", r->out);
 }
 

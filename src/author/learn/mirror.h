@@ -1,0 +1,13 @@
+// A character in the mirror: mirror.c finds its partners, pairs.c poses it there.
+#pragma once
+
+#include "jounce-author/network.h"
+
+/// The plane x = middle, and the partner of each vertex and joint across it.
+typedef struct jnaMirror {
+    float middle;
+    int32_t *vertices, *joints;
+} jnaMirror;
+
+/// Adds a pair that is there as seen in the mirror, to train on. There must be room for it.
+jnResult jnaPairs_AddMirrored(jnaPairs* pairs, int from, const jnaMirror* mirror, jnError* error);

@@ -1,0 +1,198 @@
+// How sound surfaces are: how much volume they lose and how deep they go into themselves, skinned, by the network and
+// simulated, all measured with the same instrument.
+//
+// A surface alone says nothing about what is inside what. So its displacement from skinning is carried into the flesh
+// by the Laplace equation, bones held, and the tetrahedra are looked at as the simulation does: their volume, and the
+// nodes of their boundary that lie in foreign flesh. Only for meshes whose nodes begin with the skin's vertices.
+#include "jounce-author/contact.h"
+#include "jounce-author/inside.h"
+#include "jounce-author/laplacian.h"
+#include "jounce-author/network.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SKINNED, NETWORK, SIMULATED, SURFACES };
+
+typedef struct Instrument {
+    const jnaVolume* volume;
+    const jnaCharacter* character;
+    jnaLaplacian* laplacian;
+    jnaContactShape* shape;
+    jnaContactFinder* finder;
+    double rest;                // volume, m3
+    double *transforms, *nodes; // [joints][12], [nodeCount][3]
+    double *moved, *values;     // [nodeCount][3], [3][nodeCount]
+    float* positions[SURFACES]; // [vertexCount][3]
+    float* given;               // [vertexCount][3], the network's displacements
+} Instrument;
+
+static double VolumeOf(const jnaVolume* v, const double* nodes)
+{
+    double sum = 0.0, gradients[4][3];
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        sum += jnaHatGradients(nodes, v->tetrahedra + 4 * (size_t)t, gradients);
+    }
+    return sum;
+}
+
+static void FreeInstrument(Instrument* s)
+{
+    jnaDestroyContactFinder(s->finder);
+    jnaDestroyContactShape(s->shape);
+    jnaDestroyLaplacian(s->laplacian);
+    free(s->transforms);
+    free(s->nodes);
+    free(s->moved);
+    free(s->values);
+    free(s->given);
+    for (int i = 0; i < SURFACES; ++i) {
+        free(s->positions[i]);
+    }
+}
+
+static jnResult MakeLaplacian(Instrument* s, jnError* error)
+{
+    const jnaVolume* v = s->volume;
+    uint8_t* held = calloc((size_t)v->nodeCount + 1, 1);
+    if (held == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the volume");
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        held[n] = n < v->vertexCount || (v->heldBy != NULL && v->heldBy[n] >= 0);
+    }
+    jnaLaplacianDef def = {.nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .tetrahedronCount = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .held = held};
+    jnResult result = jnaCreateLaplacian(&def, &s->laplacian, error);
+    free(held);
+    return result;
+}
+
+static jnResult MakeInstrument(Instrument* s, jnError* error)
+{
+    size_t nodes = (size_t)s->volume->nodeCount, vertices = (size_t)s->character->vertexCount;
+    bool good = true;
+    s->transforms = malloc(sizeof(double) * 12 * (size_t)s->character->jointCount);
+    s->nodes = malloc(sizeof(double) * 3 * nodes);
+    s->moved = malloc(sizeof(double) * 3 * nodes);
+    s->values = malloc(sizeof(double) * 3 * nodes);
+    s->given = malloc(sizeof(float) * 3 * vertices);
+    for (int i = 0; i < SURFACES; ++i) {
+        s->positions[i] = malloc(sizeof(float) * 3 * vertices);
+        good = good && s->positions[i] != NULL;
+    }
+    if (!good || s->transforms == NULL || s->nodes == NULL || s->moved == NULL || s->values == NULL ||
+        s->given == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for measuring surfaces");
+    }
+    s->rest = VolumeOf(s->volume, s->volume->nodes);
+    jnaContactDef def = jnaDefaultContactDef(s->volume);
+    jnResult result = MakeLaplacian(s, error);
+    result = result == jn_ok ? jnaCreateContactShape(&def, &s->shape, error) : result;
+    return result == jn_ok ? jnaCreateContactFinder(s->shape, &s->finder, error) : result;
+}
+
+// The nodes that go with a surface: skinned, and what the surface is off there carried inside.
+static jnResult CarryInside(Instrument* s, int surface, jnError* error)
+{
+    size_t nodes = (size_t)s->volume->nodeCount;
+    memset(s->values, 0, 3 * nodes * sizeof(double));
+    for (size_t i = 0; i < 3 * (size_t)s->character->vertexCount; ++i) {
+        bool part = s->volume->skinTetrahedra[i / 3] >= 0;
+        s->values[i % 3 * nodes + i / 3] =
+            part ? (double)s->positions[surface][i] - (double)s->positions[SKINNED][i] : 0.0;
+    }
+    jnResult result = jnaLaplacian_Solve(s->laplacian, 3, NULL, s->values, error);
+    for (size_t i = 0; i < 3 * nodes; ++i) {
+        s->moved[i] = s->nodes[i] + s->values[i % 3 * nodes + i / 3];
+    }
+    return result;
+}
+
+static void Tally(jnaSoundness* to, double volumeError, const jnaPenetration* found)
+{
+    to->count++;
+    to->volumeError += volumeError;
+    to->mostVolumeError = fmax(to->mostVolumeError, volumeError);
+    to->depth += found->depth;
+    to->mostDepth = fmax(to->mostDepth, found->depth);
+    to->overlap += found->volume;
+    to->mostOverlap = fmax(to->mostOverlap, found->volume);
+}
+
+static jnResult MeasurePair(
+    Instrument* s, const jnaNetwork* network, const jnaPairs* pairs, int pair, jnaSoundness* sums, jnError* error)
+{
+    const size_t joints = (size_t)pairs->jointCount;
+    float* pose = pairs->poses + (size_t)pair * 10 * joints;
+    const float* own = pairs->displacements + (size_t)pair * 3 * (size_t)pairs->vertexCount;
+    const jnaClip clip = {.rate = 30,
+        .frameCount = 1,
+        .jointCount = pairs->jointCount,
+        .rotations = pose,
+        .translations = pose + 4 * joints,
+        .scales = pose + 7 * joints};
+    jnaPoseTransforms(s->character, &clip, 0, s->transforms);
+    jnaVolume_Skin(s->volume, s->transforms, s->nodes);
+    jnResult result = jnaNetwork_Predict(network, pairs, &pair, 1, s->given, error);
+    const float* displacements[SURFACES] = {NULL, s->given, own};
+    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
+        result = jnaPairs_Surface(pairs, pair, displacements[i], s->positions[i], error);
+    }
+    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
+        jnaPenetration found;
+        result = CarryInside(s, i, error);
+        result = result == jn_ok ? jnaContactFinder_Measure(s->finder, s->moved, &found, error) : result;
+        if (result == jn_ok) {
+            Tally(&sums[i], fabs(VolumeOf(s->volume, s->moved) / s->rest - 1.0), &found);
+        }
+    }
+    return result;
+}
+
+// Sums of one set of pairs: at most so many of those held out, evenly spread.
+static jnResult MeasureSet(
+    Instrument* s, const jnaNetwork* network, const jnaPairs* pairs, int most, jnaSoundness* sums, jnError* error)
+{
+    int held = 0, next = 0;
+    jnResult result = jn_ok;
+    for (int i = 0; i < pairs->count; ++i) {
+        held += pairs->uses[i] != jna_pairTrain;
+    }
+    int wanted = held < most ? held : most, taken = 0;
+    for (int i = 0; result == jn_ok && i < pairs->count && taken < wanted; ++i) {
+        if (pairs->uses[i] != jna_pairTrain && next++ == (int)((int64_t)taken * held / wanted)) {
+            result = MeasurePair(s, network, pairs, i, sums, error);
+            taken++;
+        }
+    }
+    return result;
+}
+
+jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
+    const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error)
+{
+    memset(soundness, 0, SURFACES * sizeof(*soundness));
+    if (volume->method != jna_volumeTetgen || volume->rowStarts == NULL ||
+        volume->vertexCount != character->vertexCount || volume->nodeCount < volume->vertexCount) {
+        return jn_ok;
+    }
+    Instrument s = {.volume = volume, .character = character};
+    jnResult result = MakeInstrument(&s, error);
+    for (int i = 0; result == jn_ok && i < setCount; ++i) {
+        result = MeasureSet(&s, network, sets[i], most, soundness, error);
+    }
+    for (int i = 0; i < SURFACES && soundness[i].count > 0; ++i) {
+        soundness[i].volumeError /= soundness[i].count;
+        soundness[i].depth /= soundness[i].count;
+        soundness[i].overlap /= soundness[i].count;
+    }
+    FreeInstrument(&s);
+    return result;
+}

@@ -1,0 +1,147 @@
+// jounce picture --compare: the same place of the same pose three times, skinned, by the network, simulated.
+//
+// The body is seen as its root stands at rest: what the clip does with the whole of it is taken off by placing the
+// joint that is looked at in the middle, and the camera turns with nothing.
+#include "cli.h"
+#include "picture.h"
+
+#include "jounce-author/network.h"
+#include "jounce-author/picture.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SURFACES = 3, MOST = JNC_MAX_PANELS };
+
+typedef struct Drawing {
+    jnaCharacter character;
+    jnaClip clip;
+    jnaNetwork network;
+    float *colors, *given, *matrices;
+    float* positions[MOST];
+    float places[MOST / SURFACES][3]; // of the joint, each frame
+    jnaPictureMesh meshes[MOST];
+    char captions[MOST][48];
+    const char* captionList[MOST];
+} Drawing;
+
+static void Free(Drawing* d)
+{
+    for (int i = 0; i < MOST; ++i) {
+        free(d->positions[i]);
+    }
+    free(d->colors);
+    free(d->given);
+    free(d->matrices);
+    jnaDestroyNetwork(&d->network);
+    jnaDestroyClip(&d->clip);
+    jnaDestroyCharacter(&d->character);
+}
+
+static jnResult FindJoint(const jnaCharacter* c, const char* name, int* joint, jnError* error)
+{
+    for (*joint = 0; *joint < c->jointCount; ++*joint) {
+        if (strcmp(c->joints[*joint].name, name) == 0) {
+            return jn_ok;
+        }
+    }
+    return jnFail(error, jn_badArgument, "--near: there is no joint '%s' (but %s, for one)", name, c->joints[0].name);
+}
+
+static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
+{
+    jnResult result = jnaLoadCharacter(o->workspace, &d->character, error);
+    result = result == jn_ok ? jnaLoadClip(o->workspace, o->clip, &d->character, &d->clip, error) : result;
+    result = result == jn_ok ? jnaLoadNetwork(o->workspace, &d->network, error) : result;
+    if (result == jn_ok && d->network.vertexCount != d->character.vertexCount) {
+        result = jnFail(error, jn_badData, "%s/network: is of another character; run jounce train", o->workspace);
+    }
+    if (result == jn_ok) {
+        size_t vertices = 3 * (size_t)d->character.vertexCount;
+        d->colors = malloc(sizeof(float) * 3 * (size_t)d->character.triangleCount);
+        d->given = malloc(sizeof(float) * vertices);
+        d->matrices = malloc(sizeof(float) * 12 * (size_t)d->character.jointCount);
+        bool good = d->colors != NULL && d->given != NULL && d->matrices != NULL;
+        for (int i = 0; i < SURFACES * o->count; ++i) {
+            d->positions[i] = malloc(sizeof(float) * vertices);
+            good = good && d->positions[i] != NULL;
+        }
+        result = good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    }
+    return result;
+}
+
+// The three surfaces of a frame.
+static jnResult FillRow(const jncComparison* o, int row, int joint, Drawing* d, jnError* error)
+{
+    jnaPairs pair;
+    jnResult result = jnaLoadFrame(o->workspace, &d->character, o->clip, o->frames[row], &pair, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    const int first = 0;
+    result = jnaNetwork_Predict(&d->network, &pair, &first, 1, d->given, error);
+    const float* displacements[SURFACES] = {NULL, d->given, pair.displacements};
+    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
+        result = jnaPairs_Surface(&pair, 0, displacements[i], d->positions[SURFACES * row + i], error);
+    }
+    jnaDestroyPairs(&pair);
+    jnaPoseMatrices(&d->character, &d->clip, o->frames[row], d->matrices);
+    for (int axis = 0; axis < 3; ++axis) {
+        d->places[row][axis] = d->matrices[12 * (size_t)joint + 4 * (size_t)axis + 3];
+    }
+    return result;
+}
+
+static jnResult Draw(const jncComparison* o, Drawing* d, jnError* error)
+{
+    static const char* const names[SURFACES] = {"skinned", "network", "simulated"};
+    int count = SURFACES * o->count;
+    for (int i = 0; i < count; ++i) {
+        d->meshes[i] = jnaPictureCharacter(&d->character, d->positions[i], d->colors);
+        d->meshes[i].panel = i;
+        for (int axis = 0; axis < 3; ++axis) {
+            d->meshes[i].offset[axis] = -d->places[i / SURFACES][axis];
+        }
+        snprintf(d->captions[i], sizeof(d->captions[i]), "%s, %.2f s", names[i % SURFACES],
+            o->frames[i / SURFACES] / d->clip.rate);
+        d->captionList[i] = d->captions[i];
+    }
+    jnaPictureDef def = jnaDefaultPictureDef();
+    def.rows = o->count;
+    def.columns = SURFACES;
+    def.panelHeight = def.panelWidth = (int)o->panelHeight;
+    def.captions = d->captionList;
+    def.threads = o->threads;
+    def.ground = false;
+    def.camera = (jnaCamera){.yaw = (float)o->yaw, .pitch = (float)o->pitch, .height = (float)o->across};
+    jnaPicture picture;
+    jnResult result = jnaDrawPicture(&def, d->meshes, count, &picture, error);
+    result = result == jn_ok ? jnaPicture_Write(&picture, o->output, error) : result;
+    if (result == jn_ok) {
+        printf("%d panels, %d x %d pixels, written to %s\n", count, picture.width, picture.height, o->output);
+    }
+    jnaDestroyPicture(&picture);
+    return result;
+}
+
+int jncPicture_Compare(const jncComparison* o)
+{
+    jnError error = {0};
+    int joint = 0;
+    Drawing* d = calloc(1, sizeof(*d));
+    jnResult result = d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture");
+    result = result == jn_ok ? FindJoint(&d->character, o->joint, &joint, &error) : result;
+    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+        result = FillRow(o, i, joint, d, &error);
+    }
+    result = result == jn_ok ? Draw(o, d, &error) : result;
+    if (d != NULL) {
+        Free(d);
+    }
+    free(d);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

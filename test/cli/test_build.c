@@ -1,0 +1,192 @@
+// jounce build, as a user runs it: on a small tube of flesh, from nothing to the report, and after every kind of
+// change.
+#include "cli/command.h"
+
+#include "author/small_gltf.h"
+
+#include <jansson.h>
+
+enum { STAGES = 10 };
+static const char* const stages[STAGES] = {
+    "import", "volume", "modes", "poses", "motion", "train", "fit", "export", "evaluate", "report"};
+
+static void Do(const char* line)
+{
+    if (system(line) != 0) {
+        fail_msg("failed: %s", line);
+    }
+}
+
+// A workspace of the tube whose manifest was changed by a sed script.
+static void Make(const char* folder, const char* script)
+{
+    char line[1024];
+    snprintf(line, sizeof(line), "rm -rf %s && cp -r clean %s && sed -i -e '%s' %s/manifest.yaml", folder, folder,
+        script, folder);
+    Do(line);
+}
+
+static json_t* Build(const char* arguments)
+{
+    char line[1024];
+    snprintf(line, sizeof(line), "build %s --json", arguments);
+    Outcome outcome = RunJounce(line);
+    if (outcome.code != 0) {
+        fail_msg("jounce %s: exit %d: %s", line, outcome.code, outcome.error);
+    }
+    json_t* root = json_loads(outcome.out, 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+// The names of the stages for which something is so, in order: "import export ".
+static const char* Which(const json_t* root, const char* key)
+{
+    static char text[256];
+    const json_t* list = json_object_get(root, "stages");
+    assert_int_equal(json_array_size(list), STAGES);
+    text[0] = '\0';
+    for (size_t i = 0; i < STAGES; ++i) {
+        const json_t* stage = json_array_get(list, i);
+        assert_string_equal(json_string_value(json_object_get(stage, "stage")), stages[i]);
+        if (json_is_true(json_object_get(stage, key))) {
+            strcat(strcat(text, stages[i]), " ");
+        }
+    }
+    return text;
+}
+
+static void ExpectBuild(const char* arguments, const char* key, const char* names)
+{
+    json_t* root = Build(arguments);
+    if (strcmp(Which(root, key), names) != 0) {
+        fail_msg("build %s: %s are %s, not %s", arguments, key, Which(root, key), names);
+    }
+    json_decref(root);
+}
+
+#define KIND "s/kind: .*/kind: "
+#define MODE "; s/  mode: .*/  mode: "
+#define LAYER "; s/  layer: .*/  layer: "
+#define END "/"
+// Small enough for a test.
+#define SMALL                                                                                                          \
+    "; s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 120/; s/  count: 5000/  count: 60/; s/epochs: "           \
+    ".*/epochs: 5/"                                                                                                    \
+    "; s/substeps: .*/substeps: 1/; s/    animation: .*/&\\n    frames: 8/"
+
+static int MakeClean(void** state)
+{
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
+    char line[1024];
+    if (EnterScratchFolder(state) != 0) {
+        return -1;
+    }
+    snprintf(line, sizeof(line), "new clean --from '%s'", WriteTube("build_verb", &def));
+    return RunJounce(line).code;
+}
+
+static void TheManifestSaysWhichStagesAreNeeded(void** state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *arguments, *needed;
+    } cases[] = {
+        {KIND "none/" MODE "uniform/" LAYER "vertex" END, "", "import export "},
+        {KIND "pca/" MODE "uniform/" LAYER "vertex" END, "", "import volume poses train export "},
+        {KIND "none/" MODE "uniform/" LAYER "modal" END, "", "import volume modes export "},
+        {KIND "none/" MODE "fitted/" LAYER "vertex" END, "", "import volume motion fit export evaluate report "},
+        {KIND "pca/" MODE "fitted/" LAYER "modal" END, "",
+            "import volume modes poses motion train fit export evaluate report "},
+        {KIND "pca/" MODE "fitted/" LAYER "modal" END, "--until modes", "import volume modes export "},
+        {KIND "pca/" MODE "fitted/" LAYER "vertex" END, "--until modes", "import export "},
+        {KIND "pca/" MODE "fitted/" LAYER "modal" END, "--until import", "import "},
+        {KIND "none/" MODE "uniform/" LAYER "vertex" END, "--until volume", "import volume "},
+        {KIND "none/" MODE "fitted/" LAYER "vertex/; s/role: train/role: test" END, "", "import export "},
+        {KIND "none/" MODE "fitted/" LAYER "vertex/; s/    animation: .*/&\\n    frames: 0" END, "", "import export "},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        char arguments[100];
+        Make("needs", cases[i].script);
+        snprintf(arguments, sizeof(arguments), "needs --plan %s", cases[i].arguments);
+        ExpectBuild(arguments, "needed", cases[i].needed);
+        assert_false(FileExists("needs/character.jounce"));
+    }
+}
+
+static void EverythingIsMadeOnceAndThenOnlyWhatIsStale(void** state)
+{
+    (void)state;
+    Make("all", KIND "pca/" MODE "fitted/" LAYER "modal" END SMALL);
+    ExpectBuild("all", "made", "volume modes poses motion train fit export evaluate report ");
+    assert_true(FileExists("all/character.jounce"));
+    assert_true(FileExists("all/evaluation/evaluation.json"));
+    assert_true(FileExists("all/report.html"));
+    for (size_t i = 0; i < STAGES; ++i) {
+        char path[64];
+        snprintf(path, sizeof(path), "all/stages/%s.json", stages[i]);
+        json_t* record = json_load_file(path, 0, NULL);
+        assert_true(json_number_value(json_object_get(record, "seconds")) > 0);
+        json_decref(record);
+    }
+    ExpectBuild("all", "made", "");
+    // Another step in time solves no pose again.
+    Do("sed -i 's/substeps: .*/substeps: 2/' all/manifest.yaml");
+    ExpectBuild("all --plan", "fresh", "import volume modes poses ");
+    ExpectBuild("all --until evaluate", "made", "motion fit export evaluate ");
+    Do("rm all/report.html all/poses/valid.npy");
+    ExpectBuild("all", "made", "poses report ");
+    ExpectBuild("all", "made", "");
+}
+
+static void MotionOfTheVerbIsThatOfTheManifest(void** state)
+{
+    (void)state;
+    Make("verb", KIND "none/" MODE "fitted/" LAYER "vertex" END SMALL);
+    assert_int_equal(RunJounce("tetrahedralize verb").code, 0);
+    Do("sed -i 's/    frames: .*//' verb/manifest.yaml");
+    assert_int_equal(RunJounce("simulate verb --clip wave_top --frames 8 --dynamic").code, 0);
+    assert_int_equal(RunJounce("simulate verb --clips --frames 8").code, 0);
+    ExpectBuild("verb --until motion --plan", "fresh", "import volume ");
+    Do("sed -i 's/    animation: .*/&\\n    frames: 8/' verb/manifest.yaml");
+    ExpectBuild("verb --until motion", "made", "export ");
+    assert_non_null(strstr(RunJounce("simulate verb --clips").out, "8 frames"));
+    Do("sed -i 's/    frames: .*/    frames: 0/' verb/manifest.yaml");
+    assert_int_equal(RunJounce("simulate verb --clips").code, 0);
+    assert_null(strstr(RunJounce("simulate verb --clips").out, "frames"));
+}
+
+static void WhatIsNotLearnedYetIsSaid(void** state)
+{
+    (void)state;
+    Make("soon", KIND "pca/" MODE "fitted/" LAYER "modal" END SMALL);
+    Outcome outcome = RunJounce("build soon --until modes");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.out, "what there is to do"));
+    assert_non_null(strstr(outcome.out, "no springs are learned yet"));
+    assert_true(FileExists("soon/character.jounce"));
+    assert_false(FileExists("soon/poses"));
+}
+
+static void BadInputIsOneClearLine(void** state)
+{
+    (void)state;
+    ExpectFailure("build nowhere", 1, "nowhere/manifest.yaml", "");
+    ExpectFailure("build clean --until never", 2, "--until", "never");
+    ExpectFailure("build", 2, "WORKSPACE", "missing");
+    Make("far", KIND "none/" MODE "fitted/" LAYER "vertex/; s/    animation: .*/&\\n    first: 999" END);
+    ExpectFailure("build far", 1, "wave_top", "from frame 999 on");
+    ExpectFailure("demo clean", 1, "clean", "another character");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TheManifestSaysWhichStagesAreNeeded),
+        cmocka_unit_test(EverythingIsMadeOnceAndThenOnlyWhatIsStale),
+        cmocka_unit_test(MotionOfTheVerbIsThatOfTheManifest),
+        cmocka_unit_test(WhatIsNotLearnedYetIsSaid),
+        cmocka_unit_test(BadInputIsOneClearLine),
+    };
+    return cmocka_run_group_tests(tests, MakeClean, LeaveScratchFolder);
+}
