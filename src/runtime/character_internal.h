@@ -124,6 +124,9 @@ void jnStepModes(jnCharacter* character, bool advanced);
 void jnFinishModes(jnCharacter* character);
 // Springs and modes at a fraction of the last interval.
 void jnShowModes(jnCharacter* character, double fraction, const jnSpringsOutput* output);
+// Modes at the newest sample straight into `positions`: on the targets where the vertices rest, else onto what the
+// springs have just written there.
+void jnAddModes(jnCharacter* character);
 // The part of a loop that is the modes', after the springs'.
 jnResult jnLoopModes(
     jnCharacter* character, const jnCharacterLoop* loop, jnTakePose* take, int* unsolved, jnError* error);

@@ -58,12 +58,17 @@ void jnStepModes(jnCharacter* c, bool advanced)
 
 void jnShowModes(jnCharacter* c, double fraction, const jnSpringsOutput* out)
 {
+    if (fraction >= 1.0 && jnVerticesRest(c) && jnModesShowDirectly(c, out)) {
+        jnAddModes(c);
+    } else {
+        ShowThroughSprings(c, fraction, out);
+    }
+}
+
+void jnAddModes(jnCharacter* c)
+{
     jnModes* m = c->modes;
     const jnSpringsClock* clock = &c->springs->clock;
-    if (fraction < 1.0 || !jnModesShowDirectly(c, out)) {
-        ShowThroughSprings(c, fraction, out);
-        return;
-    }
     jnModePass pass = {.asset = c->asset,
         .amplitudes = m->now,
         .stride = (size_t)m->lanes,

@@ -166,7 +166,11 @@ static void StepSprings(jnCharacter* c, const jnCharacterInput* in, const jnSpri
     jnSprings_EndStep(springs);
     if (modal) {
         jnStepModes(c, springs->clock.steps != steps && !springs->restarted);
-        jnShowModes(c, 1.0, asked);
+        if (direct) {
+            jnAddModes(c);
+        } else {
+            jnShowModes(c, 1.0, asked);
+        }
     }
 }
 
@@ -189,12 +193,16 @@ void jnStepOnTargets(jnCharacter* c, const jnCharacterInput* in, const float* ta
     }
     jnSpringsOutput own = OwnOutput(c, NULL);
     uint32_t steps = c->springs->clock.steps;
-    bool direct = c->modes == NULL || !jnVerticesRest(c);
+    bool direct = c->modes == NULL || (!jnVerticesRest(c) && jnModesShowDirectly(c, &own));
     TakePose(c, &in->pose);
     jnSprings_Step(c->springs, &(jnSpringsInput){.h = in->h, .targets = targets}, direct ? &own : NULL);
     if (c->modes != NULL) {
         jnStepModes(c, c->springs->clock.steps != steps && !c->springs->restarted);
-        jnShowModes(c, 1.0, &own);
+        if (direct) {
+            jnAddModes(c);
+        } else {
+            jnShowModes(c, 1.0, &own);
+        }
     }
 }
 

@@ -287,6 +287,94 @@ static void ThePlayerPlaysWhatShips(void** state)
     jnaCloseTakes(&takes);
 }
 
+// Motion that modes made, other than those that the workspace has; the file is kept for the tests behind.
+static void MakeModalMotion(void)
+{
+    static float surface[3 * FRAMES * TUBE_VERTICES];
+    static Frames moved;
+    jnaTakes takes;
+    Skin(surface);
+    assert_int_equal(jnaOpenTakes("w", &takes, NULL, &error), jn_ok);
+    jnaModes modes = MakeModes(&takes.character);
+    assert_int_equal(jnaSaveModes("w", &modes, &error), jn_ok);
+    for (int k = 0; k < 2; ++k) {
+        modes.stiffness[k] *= 1.2;
+        modes.damping[k] *= 1.5;
+        modes.gain[k] *= 0.9;
+    }
+    jnaPlayerDef def = {.character = &takes.character, .modes = &modes, .rate = 30};
+    jnaPlayer player;
+    assert_int_equal(jnaMakePlayer(&def, &player, &error), jn_ok);
+    moved.count = 0;
+    jnaPlay play = {&takes.clips[0], 0, FRAMES, surface, jn_timingExact, TakeFrame, &moved};
+    assert_int_equal(jnaPlayer_Play(&player, &play, &error), jn_ok);
+    Write("quasistatic.npy", surface);
+    Write("dynamic.npy", moved.rows[0]);
+    jnaDestroyPlayer(&player);
+    jnaDestroyModes(&modes);
+    jnaCloseTakes(&takes);
+}
+
+static void MotionOfModesIsCaptured(void** state)
+{
+    (void)state;
+    MakeModalMotion();
+    Fit();
+    jnaEvaluation e = Evaluate(0);
+    double captured[jna_methodCount];
+    for (int i = jna_methodVertex; i < jna_methodCount; ++i) {
+        const jnaEvaluationRow* r = jnaEvaluatedClip_Find(&e.seen, (jnaMethod)i, jna_targetsQuasistatic, false);
+        assert_non_null(r);
+        captured[i] = r->captured;
+    }
+    print_message("vertex %.4f, modal physical %.4f, learned %.4f, and vertices %.4f\n", captured[jna_methodVertex],
+        captured[jna_methodModalPhysical], captured[jna_methodModal], captured[jna_methodModalVertex]);
+    assert_true(captured[jna_methodModal] > 0.99 && captured[jna_methodModalVertex] > 0.99);
+    assert_true(captured[jna_methodModalPhysical] < captured[jna_methodModal]);
+    assert_true(captured[jna_methodVertex] < captured[jna_methodModal]);
+    jnaDestroyEvaluation(&e);
+}
+
+// Every layer of a fitted workspace ships what was learned for it, and says so where nothing is.
+static void EveryLayerShipsWhatWasLearned(void** state)
+{
+    (void)state;
+    static const char* const layers[] = {"vertex", "modal", "modal+vertex"};
+    jnaLearned learned;
+    assert_int_equal(jnaLoadLearned("w", TUBE_VERTICES, 2, &learned, &error), jn_ok);
+    for (int i = 0; i < 3; ++i) {
+        char line[300];
+        jnaExportDef def = jnaDefaultExportDef();
+        jnaExported exported;
+        jnaAssetFile file;
+        snprintf(line, sizeof(line),
+            "sed -i -e '/^springs:/,$s/^  layer: .*/  layer: %s/' -e '/^springs:/,$s/^  mode: .*/  mode: fitted/' "
+            "w/manifest.yaml",
+            layers[i]);
+        assert_int_equal(system(line), 0);
+        assert_int_equal(jnaExportWorkspace("w", "out.jounce", &def, &exported, &error), jn_ok);
+        assert_false(exported.fallback);
+        assert_int_equal(jnaOpenAsset("out.jounce", &file, &error), jn_ok);
+        assert_true((file.asset->modes != NULL) == (i > 0));
+        if (i > 0) {
+            assert_true(file.asset->modes->modes[1].stiffness == (float)learned.modalStiffness[1]);
+            assert_true(file.asset->modes->modes[1].gain == (float)learned.modalGain[1]);
+            assert_true(file.asset->modes->movesVertices == (i == 2));
+        }
+        const float* springs = i == 0 ? learned.stiffness : learned.restStiffness;
+        int vertex = file.asset->order != NULL ? file.asset->order[4] : 4;
+        assert_true(i == 1 || file.asset->stiffness[4] == springs[vertex]);
+        jnaCloseAsset(&file);
+        if (i == 2) {
+            assert_int_equal(system("mv w/springs/modal_gain.npy keep.npy"), 0);
+            assert_int_equal(jnaExportWorkspace("w", "out.jounce", &def, &exported, &error), jn_ok);
+            assert_true(exported.fallback);
+            assert_int_equal(system("mv keep.npy w/springs/modal_gain.npy"), 0);
+        }
+    }
+    jnaDestroyLearned(&learned);
+}
+
 static void WrongMotionIsRefused(void** state)
 {
     (void)state;
@@ -356,6 +444,8 @@ int main(void)
         cmocka_unit_test(TheEvaluationSurvivesEveryFailure),
         cmocka_unit_test(DistancesAreWhatTheyAre),
         cmocka_unit_test(NothingToCaptureIsNull),
+        cmocka_unit_test(MotionOfModesIsCaptured),
+        cmocka_unit_test(EveryLayerShipsWhatWasLearned),
         cmocka_unit_test(WrongMotionIsRefused),
     };
     return cmocka_run_group_tests(tests, MakeTube, LeaveScratchFolder);

@@ -378,6 +378,7 @@ void jnaTakes_FitStage(const jnaTakes* t, jnaFitTargets kind, double drop, jnaTa
         s->inputs[s->inputCount++] = "modes/stiffness.npy";
         s->inputs[s->inputCount++] = "modes/damping.npy";
         s->inputs[s->inputCount++] = "modes/projections.npy";
+        s->inputs[s->inputCount++] = "modes/limits.npy";
     }
     if (kind == jna_targetsNetwork) {
         s->inputs[s->inputCount++] = "network/parameters.npy";

@@ -19,6 +19,8 @@
 
 // Vertices that the one spring for all is learned from, spread evenly.
 enum { UNIFORM_VERTICES = 256 };
+// Share of what the modes leave of a vertex that its own spring has to capture, or it is made rigid.
+static const double LEAST_REST = 0.1;
 
 // One clip to learn from.
 typedef struct Lesson {
@@ -274,6 +276,12 @@ static jnResult FitRest(Work* w, const jnaModalSequence* modal, const int* which
     def.sequenceCount = count;
     def.checkOrder = false;
     result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    for (int v = 0; result == jn_ok && v < fit.vertexCount; ++v) {
+        if (!(fit.captured[v] > LEAST_REST)) { // what is left there is no spring's: better none than a wrong one
+            fit.stiffness[v] = (float)def.stiffnessRange[1];
+            fit.damping[v] = (float)(2 * sqrt(def.stiffnessRange[1]));
+        }
+    }
     if (result == jn_ok) {
         w->learned.restStiffness = fit.stiffness;
         w->learned.restDamping = fit.damping;
