@@ -24,6 +24,7 @@ fi
 sed -i '/^springs:/,$d' "$work/body/manifest.yaml"
 cat >>"$work/body/manifest.yaml" <<'SPRINGS'
 springs:
+  layer: vertex
   mode: joints
   hertz: 14
   damping_ratio: 0.4
@@ -35,7 +36,8 @@ springs:
     - {joint: LeftUpLeg, hertz: 6, damping_ratio: 0.2}
     - {joint: RightUpLeg, hertz: 6, damping_ratio: 0.2}
 SPRINGS
-"$jounce" build "$work/body" >>"$work/log"
+"$jounce" build "$work/body" --until import >>"$work/log"
+"$jounce" export "$work/body" -o "$work/body/character.jounce" >>"$work/log"
 "$jounce" picture "$work/body" --clip 13_17_boxing_a --time 2 --time 6 --time 9 --time 13 --time 17 --time 22 \
     --stage dynamic --turn 35 --height 360 -o "$images/body-boxing.png"
 "$jounce" picture "$work/body" --clip 49_02_jump_and_hop --time 1.0 --time 1.2 --time 1.4 --time 1.6 --time 1.8 --time 2 \

@@ -126,8 +126,8 @@ typedef struct jnaManifest {
         double epochs;       // passes over the poses, a whole number; 0, the default: by their number
     } network;
     struct {
-        jnaSpringLayer layer; // vertex
-        jnaSpringMode mode;   // uniform
+        jnaSpringLayer layer; // modal
+        jnaSpringMode mode;   // fitted
         double hertz;         // 3
         double dampingRatio;  // 0.2
         int jointCount;
@@ -172,7 +172,7 @@ typedef struct jnaWorkspaceDef {
     int clipCount;
     const char* const* clipNames;
     const char* const* clipFiles; // [clipCount], besides the clips inside the character's file
-    jnaSpringLayer layer;         // vertex
+    jnaSpringLayer layer;         // modal
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]

@@ -147,13 +147,13 @@ int jncNew(int argc, char** argv)
         ".npy, with the\n"
         "vertices in the file's order. The first clip is for training, the others for tests: edit "
         "manifest.yaml to change\n"
-        "that. --layer modal puts the springs on the flesh's vibration modes, found by jounce build.\n",
+        "that. The springs are on the flesh's vibration modes unless --layer says otherwise.\n",
         "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
-        "  jounce new hero --from hero.glb --layer modal && jounce build hero\n"};
+        "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;
-    int layer = 0;
+    int layer = jna_layerModal;
     bool json = false, scaled = false, figure = false;
     const jncOption options[] = {
         {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
@@ -175,7 +175,7 @@ int jncNew(int argc, char** argv)
             .kind = jnc_choice,
             .value = &layer,
             .argument = "LAYER",
-            .help = "what moves: vertex, modal or modal+vertex (vertex)",
+            .help = "what moves: vertex, modal or modal+vertex (modal)",
             .choices = "vertex|modal|modal+vertex"},
         {.name = "--rate", .kind = jnc_number, .value = &rate, .argument = "HZ", .help = "frames a second (30)"},
         {.name = "--scale",

@@ -20,11 +20,11 @@ static int MakeMotion(void** state)
     if (EnterScratchFolder(state) != 0) {
         return -1;
     }
-    Run("new a --figure");
+    Run("new a --figure --layer vertex");
     Run("build a --until modes");
     Run("bake a/character.jounce --clip jumping-jacks -o jacks.npy");
     Run("bake a/character.jounce --clip run -o run.npy");
-    Run("new b --figure --motion jumping-jacks=jacks.npy --motion run=run.npy");
+    Run("new b --figure --layer vertex --motion jumping-jacks=jacks.npy --motion run=run.npy");
     return 0;
 }
 
@@ -55,7 +55,6 @@ static void SpringsComeBackFromTheirMotion(void** state)
 static void FittedSpringsAreExported(void** state)
 {
     (void)state;
-    assert_int_equal(system("sed -i 's/mode: uniform/mode: fitted/' b/manifest.yaml"), 0);
     Run("build b --until modes");
     Run("build b --until modes");
     assert_non_null(strstr(RunJounce("build b --until modes").out, "export: up to date"));

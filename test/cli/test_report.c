@@ -40,7 +40,7 @@ static int MakeWorkspace(void** state)
     if (EnterScratchFolder(state) != 0) {
         return -1;
     }
-    snprintf(line, sizeof(line), "new w --from '%s'", WriteTube("report", &def));
+    snprintf(line, sizeof(line), "new w --from '%s' --layer vertex", WriteTube("report", &def));
     Run(line);
     FILE* manifest = fopen("w/manifest.yaml", "ab");
     assert_non_null(manifest);
@@ -219,7 +219,6 @@ static void MakeMotion(void)
     WriteMotion("other", &character);
     jnaDestroyCharacter(&character);
     Run("fit w --threads 1");
-    assert_int_equal(system("sed -i 's/mode: uniform/mode: fitted/' w/manifest.yaml"), 0);
     Run("build w --until modes");
 }
 

@@ -15,9 +15,9 @@ trap 'rm -rf "$work"' EXIT
 "$jounce" bake "$work/figure.jounce" --clip run -o "$work/run.glb" >/dev/null 2>&1
 data=$(dirname "$0")/../../../shared/data/body.glb
 if [ -f "$data" ]; then
-    "$jounce" new "$work/body" --from "$data" >/dev/null
-    "$jounce" build "$work/body" >/dev/null
-    "$jounce" bake "$work/body/character.jounce" --clip 09_01_run -o "$work/body.glb" >/dev/null 2>&1
+    "$jounce" new "$work/body" --from "$data" --layer vertex >/dev/null
+    "$jounce" export "$work/body" -o "$work/body.jounce" >/dev/null
+    "$jounce" bake "$work/body.jounce" --clip 09_01_run -o "$work/body.glb" >/dev/null 2>&1
 fi
 cat >"$work/validate.js" <<'JS'
 const fs = require('fs');

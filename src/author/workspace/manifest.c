@@ -249,6 +249,8 @@ jnaManifest jnaDefaultManifest(void)
     m.poses.heldOut = 0.02;
     m.poses.widen = 0.1;
     m.poses.seed = 1;
+    m.springs.layer = jna_layerModal;
+    m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
     m.flesh.damping = 0.006;

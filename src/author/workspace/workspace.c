@@ -434,7 +434,7 @@ static bool IsEmptyFolder(const char* path)
 
 jnaWorkspaceDef jnaDefaultWorkspaceDef(void)
 {
-    return (jnaWorkspaceDef){.rate = 30};
+    return (jnaWorkspaceDef){.rate = 30, .layer = jna_layerModal};
 }
 
 static jnResult WriteWorkspace(const char* temporary, const char* path, const Import* import, jnError* error)
