@@ -134,9 +134,10 @@ static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, j
     if (def->modes != NULL) {
         return jnFail(error, jn_badArgument, "coarse detail is for springs of single vertices, not for modes");
     }
-    int blocks = (int)(def->detailShare * soft / JN_LANES + 0.5);
+    bool good = def->detailShare > 0.0 && def->detailShare <= 0.5;
+    int blocks = good ? (int)(def->detailShare * soft / JN_LANES + 0.5) : 0;
     s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
-    if (!(def->detailShare > 0.0 && def->detailShare <= 0.5) || s->driverCount > soft / 2) {
+    if (!good || s->driverCount > soft / 2) {
         return jnFail(error, jn_badArgument,
             "coarse detail with a share of %g of %d springs: it must be above 0 and at most 0.5, and %d springs are "
             "the fewest",
