@@ -60,6 +60,7 @@ static int SetUp(void** state)
     jnaExportDef export = jnaDefaultExportDef();
     snprintf(folder, sizeof(folder), "%s/report_%ld", JN_BINARY_DIR, (long)getpid());
     def.character = WriteTube("report", &tube);
+    def.layer = jna_layerVertex;
     if (jnaCreateWorkspace(folder, &def, NULL, &error) != jn_ok || jnaLoadCharacter(folder, &c, &error) != jn_ok ||
         jnaExportWorkspace(folder, Path(JNA_ASSET_NAME), &export, &exported, &error) != jn_ok) {
         print_message("%s\n", error.message);
