@@ -81,13 +81,14 @@ static jnResult Prepare(const char* folder, const Size* size, bool* there, jnErr
     if (*there) {
         jnaManifest manifest;
         jnResult result = jnaReadManifest(path, &manifest, error);
-        if (result == jn_ok && strcmp(manifest.character, JNA_FIGURE_SOURCE) != 0) {
+        if (result != jn_ok) {
+            return result;
+        }
+        if (strcmp(manifest.character, JNA_FIGURE_SOURCE) != 0) {
             result = jnFail(error, jn_badArgument, "%s: is a workspace of another character; jounce build %s builds it",
                 folder, folder);
         }
-        if (result == jn_ok) {
-            jnaDestroyManifest(&manifest);
-        }
+        jnaDestroyManifest(&manifest);
         return result;
     }
     jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
