@@ -252,6 +252,7 @@ static int SetUp(void** state)
     snprintf(workspace, sizeof(workspace), "%s/memory_%ld", JN_BINARY_DIR, (long)getpid());
     snprintf(assetPath, sizeof(assetPath), "%s/memory_%ld/" JNA_ASSET_NAME, JN_BINARY_DIR, (long)getpid());
     workspaceDef.character = WriteTube("memory", &def);
+    workspaceDef.layer = jna_layerVertex;
     if (jnaCreateWorkspace(workspace, &workspaceDef, NULL, NULL) != jn_ok) {
         return -1;
     }
