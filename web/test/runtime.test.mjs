@@ -26,7 +26,7 @@ let files;
 before(async () => {
   runtime = await loadRuntime(wasm);
   const workspace = path.join(folder, 'figure');
-  execFileSync(process.env.JOUNCE, ['new', workspace, '--figure']);
+  execFileSync(process.env.JOUNCE, ['new', workspace, '--figure', '--layer', 'vertex']);
   files = Object.fromEntries([['linear', []], ['dual', ['--skinning', 'dual']], ['exact', ['--mode', 'exact']]]
     .map(([name, options]) => {
       const file = path.join(folder, `${name}.jounce`);

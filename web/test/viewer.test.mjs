@@ -302,7 +302,7 @@ test('a network and modes can be looked at and tuned', async () => {
 test('with a workspace the simulation is in the curves and beside the springs', async () => {
   // The simulation is a bake of the same springs, so that it must run where the springs do.
   jounce('bake', inFolder('figure.jounce'), '--clip', 'run', '-o', inFolder('run.npy'));
-  jounce('new', inFolder('ws'), '--figure', '--motion', `run=${inFolder('run.npy')}`);
+  jounce('new', inFolder('ws'), '--figure', '--layer', 'vertex', '--motion', `run=${inFolder('run.npy')}`);
   fs.copyFileSync(inFolder('figure.jounce'), inFolder('ws/character.jounce'));
   const other = await serve(inFolder('ws')), view = await open(browser, other.address), on = view.page;
   await ready(on);
