@@ -52,7 +52,7 @@ while [ $kills -lt 10 ]; do
     setsid "$jounce" demo "run$runs" --quick >"run$runs.log" 2>&1 &
     pid=$!
     sleep "$(printf '%d.%03d' $((wait / 1000)) $((wait % 1000)))"
-    kill -9 -- "-$pid" 2>/dev/null || true
+    kill -s KILL -- "-$pid" 2>/dev/null || true
     code=0
     wait "$pid" || code=$?
     if [ $code = 137 ]; then
