@@ -26,6 +26,9 @@ typedef struct jnaPictureMesh {
     int panel;                   // 0 to columns * rows - 1, left to right, top to bottom
 } jnaPictureMesh;
 
+/// Puts the middle of a mesh, seen from above and turned, over the origin.
+void jnaPictureMesh_Center(jnaPictureMesh* mesh);
+
 /// Where the camera is: it looks at `target` from a distance that makes `height` metres fill the panel.
 typedef struct jnaCamera {
     float target[3];

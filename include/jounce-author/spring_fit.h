@@ -89,3 +89,7 @@ void jnaDefaultSpring(double* stiffness, double* damping);
 /// cancelled.
 jnResult jnaFitSprings(const jnaFitDef* def, jnaFit* fit, jnError* error);
 void jnaDestroyFit(jnaFit* fit);
+
+/// Where one spring goes, in exact timing from rest at its first target. targets, positions: [frameCount][3].
+jnResult jnaRunSpring(const float* targets, int frameCount, double dt, double stiffness, double damping,
+    float* positions, jnError* error);

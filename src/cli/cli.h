@@ -4,6 +4,7 @@
 // the author library and returns an exit code: 0 done, 1 failed with one line on stderr, 2 wrong usage.
 #pragma once
 
+#include "jounce-author/import.h"
 #include "jounce/base.h"
 
 #include <stdbool.h>
@@ -49,6 +50,18 @@ typedef struct jncOption {
     double range[2]; // numbers must lie in it where the second is above the first
 } jncOption;
 
+/// Options that most verbs on a workspace have.
+#define JNC_WORKSPACE(variable)                                                                                        \
+    {                                                                                                                  \
+        .name = "WORKSPACE", .kind = jnc_text, .value = &(variable), .required = true,                                 \
+        .help = "folder of the character"                                                                              \
+    }
+#define JNC_THREADS(variable, text)                                                                                    \
+    {                                                                                                                  \
+        .name = "--threads", .kind = jnc_integer, .value = &(variable), .argument = "N", .range = {0, 1024},           \
+        .help = (text)                                                                                                 \
+    }
+
 /// What a verb's --help shows around its options.
 typedef struct jncUsage {
     const char* synopsis; // "jounce springs run --targets T.npy ... -o X.npy"
@@ -64,6 +77,9 @@ int jncFail(const jnError* error);
 
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// What the author library found worth saying, a line each.
+void jncPrintNotes(const jnaNotes* notes);
 
 /// Creates a folder unless it is there.
 jnResult jncMakeFolder(const char* path, jnError* error);

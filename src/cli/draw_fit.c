@@ -37,27 +37,6 @@ static void FillTargets(Scene* scene)
     }
 }
 
-static jnResult RunSpring(const Scene* scene, double stiffness, double damping, float out[FRAMES][3], jnError* error)
-{
-    jnSpringsDef def = jnDefaultSpringsDef();
-    def.count = 1;
-    def.uniformStiffness = (float)stiffness;
-    def.uniformDamping = (float)damping;
-    def.timing = jn_timingExact;
-    jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    for (int n = 0; n < FRAMES; ++n) {
-        jnSprings_Step(springs, &(jnSpringsInput){.h = (float)(1 / RATE), .targets = scene->targets[n]},
-            &(jnSpringsOutput){.positions = out[n > 0 ? n - 1 : 0]});
-    }
-    jnSprings_Finish(springs, &(jnSpringsOutput){.positions = out[FRAMES - 1]});
-    jnDestroySprings(springs);
-    return jn_ok;
-}
-
 // Fits with or without the worst tenth of the frames and traces what the spring then does.
 static jnResult FitSpring(Scene* scene, int row, jnError* error)
 {
@@ -79,7 +58,8 @@ static jnResult FitSpring(Scene* scene, int row, jnError* error)
     scene->damping[row] = (double)fit.damping[0];
     jnaDestroyFit(&fit);
     float out[FRAMES][3];
-    result = RunSpring(scene, scene->stiffness[row], scene->damping[row], out, error);
+    result =
+        jnaRunSpring(scene->targets[0], FRAMES, 1 / RATE, scene->stiffness[row], scene->damping[row], out[0], error);
     for (int n = 0; n < FRAMES && result == jn_ok; ++n) {
         double square = 0;
         for (int axis = 0; axis < 3; ++axis) {
@@ -139,7 +119,7 @@ jnResult jncDrawRobustFit(const char* path, jnError* error)
     static Scene scene;
     double stiffness = (double)jnStiffnessFromHertz(4.5f), damping = (double)jnDampingFromRatio(4.5f, 0.15f);
     FillTargets(&scene);
-    jnResult result = RunSpring(&scene, stiffness, damping, scene.simulated, error);
+    jnResult result = jnaRunSpring(scene.targets[0], FRAMES, 1 / RATE, stiffness, damping, scene.simulated[0], error);
     for (int n = FIRST_BAD; n <= LAST_BAD; ++n) {
         for (int axis = 0; axis < 3; ++axis) {
             scene.simulated[n][axis] += bursts[n - FIRST_BAD];

@@ -89,18 +89,9 @@ int jncEvaluate(int argc, char** argv)
     bool json = false, each = false;
     jnaEvaluateDef def = jnaDefaultEvaluateDef();
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &workspace,
-            .required = true,
-            .help = "folder of the character"},
+        JNC_WORKSPACE(workspace),
         {.name = "--each", .kind = jnc_flag, .value = &each, .help = "a table for each clip as well"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .range = {0, 1024},
-            .help = "default: all; the result is the same"},
+        JNC_THREADS(threads, "default: all; the result is the same"),
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
         {0},
     };
@@ -126,9 +117,7 @@ int jncEvaluate(int argc, char** argv)
     } else {
         code = JNC_DONE;
         PrintAll(&evaluation, each);
-        for (int i = 0; i < notes.count; ++i) {
-            printf("  note: %s\n", notes.lines[i]);
-        }
+        jncPrintNotes(&notes);
         printf("%s/evaluation/evaluation.json\n", workspace);
     }
     jnaDestroyNotes(&notes);

@@ -70,11 +70,7 @@ int jncFit(int argc, char** argv)
     bool json = false;
     jnaWorkspaceFitDef def = jnaDefaultWorkspaceFitDef();
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &workspace,
-            .required = true,
-            .help = "folder of the character"},
+        JNC_WORKSPACE(workspace),
         {.name = "--targets",
             .kind = jnc_choice,
             .value = &kind,
@@ -86,12 +82,7 @@ int jncFit(int argc, char** argv)
             .argument = "SHARE",
             .range = {0, 0.5},
             .help = "worst frames left out of a second fit (0.1)"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .range = {0, 1024},
-            .help = "default: all; the result is the same"},
+        JNC_THREADS(threads, "default: all; the result is the same"),
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
         {0},
     };
@@ -118,9 +109,7 @@ int jncFit(int argc, char** argv)
     } else {
         code = JNC_DONE;
         PrintTable(&fit);
-        for (int i = 0; i < notes.count; ++i) {
-            printf("  note: %s\n", notes.lines[i]);
-        }
+        jncPrintNotes(&notes);
         printf("%s/springs\n", workspace);
     }
     jnaDestroyNotes(&notes);

@@ -84,9 +84,7 @@ static int Run(const char* workspace, const Settings* settings, const char* pict
         code = PrintJson(workspace, &modes, &character, made, &notes);
     } else {
         PrintTable(workspace, &modes, &character, made);
-        for (int i = 0; i < notes.count; ++i) {
-            printf("  note: %s\n", notes.lines[i]);
-        }
+        jncPrintNotes(&notes);
     }
     jnaDestroyNotes(&notes);
     jnaDestroyModes(&modes);

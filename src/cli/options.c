@@ -204,3 +204,10 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
     }
     return -1;
 }
+
+void jncPrintNotes(const jnaNotes* notes)
+{
+    for (int i = 0; i < notes->count; ++i) {
+        printf("  note: %s\n", notes->lines[i]);
+    }
+}

@@ -133,23 +133,6 @@ static jnResult ChooseFrames(Sheet* sheet, const Options* o, jnError* error)
     return jn_ok;
 }
 
-// Puts the middle of a mesh, seen from above, over the origin.
-static void Center(jnaPictureMesh* mesh)
-{
-    float low[2] = {1e30f, 1e30f}, high[2] = {-1e30f, -1e30f};
-    float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
-    for (int v = 0; v < mesh->vertexCount; ++v) {
-        const float* p = mesh->positions + 3 * (size_t)v;
-        float seen[2] = {c * p[0] + s * p[2], -s * p[0] + c * p[2]};
-        for (int k = 0; k < 2; ++k) {
-            low[k] = seen[k] < low[k] ? seen[k] : low[k];
-            high[k] = seen[k] > high[k] ? seen[k] : high[k];
-        }
-    }
-    mesh->offset[0] = -0.5f * (low[0] + high[0]);
-    mesh->offset[2] = -0.5f * (low[1] + high[1]);
-}
-
 static void FillPanel(Sheet* sheet, const Options* o, int panel, float farthest)
 {
     jnaPictureMesh* mesh = &sheet->meshes[panel];
@@ -160,7 +143,7 @@ static void FillPanel(Sheet* sheet, const Options* o, int panel, float farthest)
     mesh->heatHigh = o->offset ? farthest : 1;
     mesh->turn = viewTurns[view] + (float)o->turn;
     mesh->panel = panel;
-    Center(mesh);
+    jnaPictureMesh_Center(mesh);
     if (o->clip == NULL) {
         snprintf(sheet->captions[panel], sizeof(sheet->captions[panel]), "%s", viewNames[view]);
     } else {

@@ -23,23 +23,14 @@ int jncReport(int argc, char** argv)
     long threads = 0;
     jnaReportDef def = jnaDefaultReportDef();
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &workspace,
-            .required = true,
-            .help = "folder of the character"},
+        JNC_WORKSPACE(workspace),
         {.name = "-o",
             .kind = jnc_text,
             .value = &def.path,
             .argument = "OUT.html",
             .help = "where it goes (WORKSPACE/" JNA_REPORT_NAME ")"},
         {.name = "--quick", .kind = jnc_flag, .value = &def.quick, .help = "small pictures, in a third of the time"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .range = {0, 1024},
-            .help = "default: all; the file is the same"},
+        JNC_THREADS(threads, "default: all; the file is the same"),
         {0},
     };
     int code = jncParse(argc, argv, &usage, options);
@@ -59,9 +50,7 @@ int jncReport(int argc, char** argv)
         struct stat status = {0};
         snprintf(path, sizeof(path), "%s/%s", workspace, JNA_REPORT_NAME);
         const char* written = def.path != NULL ? def.path : path;
-        for (int i = 0; i < notes.count; ++i) {
-            printf("  note: %s\n", notes.lines[i]);
-        }
+        jncPrintNotes(&notes);
         if (stat(written, &status) == 0) {
             printf("%s, %.2f MB\n", written, 1e-6 * (double)status.st_size);
         }

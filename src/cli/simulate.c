@@ -307,9 +307,8 @@ static void Tell(Run* run)
     }
     if (run->request->json) {
         PrintJson(run);
-    }
-    for (int i = 0; !run->request->json && i < run->notes.count; ++i) {
-        printf("  note: %s\n", run->notes.lines[i]);
+    } else {
+        jncPrintNotes(&run->notes);
     }
 }
 

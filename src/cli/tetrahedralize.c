@@ -173,9 +173,7 @@ static void PrintNotes(const jnaVolumeReport* r, const jnaNotes* notes, const js
 {
     size_t i;
     const json_t* note;
-    for (int n = 0; n < notes->count; ++n) {
-        printf("  note: %s\n", notes->lines[n]);
-    }
+    jncPrintNotes(notes);
     json_array_foreach(json_object_get(inside, "notes"), i, note)
     {
         if (!r->insideMade) {

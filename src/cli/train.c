@@ -142,11 +142,7 @@ int jncTrain(int argc, char** argv)
     long epochs = 0, threads = 0, seed = 1, map = 128;
     bool json = false, force = false, measure = false, plain = false, kindGiven = false, epochsGiven = false;
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &workspace,
-            .required = true,
-            .help = "folder of the character"},
+        JNC_WORKSPACE(workspace),
         {.name = "--network",
             .kind = jnc_choice,
             .value = &kind,

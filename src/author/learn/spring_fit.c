@@ -2,6 +2,8 @@
 // it.
 #include "fit_batch.h"
 
+#include "jounce/springs.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -669,4 +671,26 @@ jnResult jnaFitSprings(const jnaFitDef* def, jnaFit* fit, jnError* error)
             error, jn_badData, "no vertex has a valid frame in any sequence: the dynamics hold no finite position");
     }
     return result;
+}
+
+jnResult jnaRunSpring(
+    const float* targets, int frameCount, double dt, double stiffness, double damping, float* positions, jnError* error)
+{
+    jnSpringsDef def = jnDefaultSpringsDef();
+    def.count = 1;
+    def.uniformStiffness = (float)stiffness;
+    def.uniformDamping = (float)damping;
+    def.timing = jn_timingExact;
+    jnSprings* springs;
+    jnResult result = jnCreateSprings(&def, &springs, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    for (int n = 0; n < frameCount; ++n) { // exact timing shows the sample before
+        jnSprings_Step(springs, &(jnSpringsInput){.h = (float)dt, .targets = targets + 3 * (size_t)n},
+            &(jnSpringsOutput){.positions = positions + 3 * (size_t)(n > 0 ? n - 1 : 0)});
+    }
+    jnSprings_Finish(springs, &(jnSpringsOutput){.positions = positions + 3 * (size_t)(frameCount - 1)});
+    jnDestroySprings(springs);
+    return jn_ok;
 }

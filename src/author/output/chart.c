@@ -1,6 +1,7 @@
 // Charts drawn with cairo: a frame, round ticks, lines, a legend where the lines leave most room.
 #include "jounce-author/chart.h"
 
+#include "chart_scale.h"
 #include "internal.h"
 
 #include <cairo-svg.h>
@@ -33,45 +34,10 @@ static void DrawText(cairo_t* cr, double x, double y, const char* text, double a
     cairo_show_text(cr, text);
 }
 
-// The data's range along one axis, with a margin; never empty.
-static void FindRange(const jnaChart* chart, bool alongX, double margin, const double given[2], double range[2])
-{
-    if (given[1] > given[0]) {
-        range[0] = given[0];
-        range[1] = given[1];
-        return;
-    }
-    range[0] = HUGE_VAL;
-    range[1] = -HUGE_VAL;
-    for (int s = 0; s < chart->seriesCount; ++s) {
-        for (int i = 0; i < chart->series[s].count; ++i) {
-            double value = alongX ? chart->series[s].x[i] : chart->series[s].y[i];
-            if (isfinite(value)) {
-                range[0] = fmin(range[0], value);
-                range[1] = fmax(range[1], value);
-            }
-        }
-    }
-    if (!(range[1] >= range[0])) {
-        range[0] = 0;
-        range[1] = 1;
-    }
-    double pad = range[1] > range[0] ? margin * (range[1] - range[0]) : 0.5;
-    range[0] -= pad;
-    range[1] += pad;
-}
-
-// The distance between ticks: 1, 2 or 5 times a power of ten, about `count` of them.
-static double TickStep(const double range[2], int count)
-{
-    double raw = (range[1] - range[0]) / count, power = pow(10, floor(log10(raw))), share = raw / power;
-    return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
-}
-
 static void DrawTicks(cairo_t* cr, const Axes* axes, bool alongX)
 {
     const double* range = alongX ? axes->xRange : axes->yRange;
-    double step = TickStep(range, alongX ? 6 : 5);
+    double step = jnaTickStep(range, alongX ? 6 : 5);
     int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
     double first = ceil(range[0] / step - 1e-9);
     for (int i = 0; i < MAX_TICKS && (first + i) * step <= range[1] + 1e-9 * step; ++i) {
@@ -202,8 +168,8 @@ static void DrawLegend(cairo_t* cr, const Axes* axes, const jnaChart* chart)
 static void DrawChart(cairo_t* cr, const jnaChart* chart, double x, double y, double width, double height)
 {
     Axes axes = {.x = x + LEFT, .y = y + TOP, .width = width - LEFT - RIGHT, .height = height - TOP - BOTTOM};
-    FindRange(chart, true, 0, chart->xRange, axes.xRange);
-    FindRange(chart, false, 0.06, chart->yRange, axes.yRange);
+    jnaChart_FindRange(chart, true, axes.xRange);
+    jnaChart_FindRange(chart, false, axes.yRange);
     cairo_set_font_size(cr, FONT_SIZE);
     DrawTicks(cr, &axes, true);
     DrawTicks(cr, &axes, false);

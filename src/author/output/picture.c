@@ -574,3 +574,19 @@ void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int m
     }
     def->panelWidth = (int)((float)def->panelHeight * Max(thinnest, Min(wide, widest)) + 0.5f);
 }
+
+void jnaPictureMesh_Center(jnaPictureMesh* mesh)
+{
+    float low[2] = {1e30f, 1e30f}, high[2] = {-1e30f, -1e30f};
+    float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
+    for (int v = 0; v < mesh->vertexCount; ++v) {
+        const float* p = mesh->positions + 3 * (size_t)v;
+        float seen[2] = {c * p[0] + s * p[2], -s * p[0] + c * p[2]};
+        for (int k = 0; k < 2; ++k) {
+            low[k] = seen[k] < low[k] ? seen[k] : low[k];
+            high[k] = seen[k] > high[k] ? seen[k] : high[k];
+        }
+    }
+    mesh->offset[0] = -0.5f * (low[0] + high[0]);
+    mesh->offset[2] = -0.5f * (low[1] + high[1]);
+}

@@ -130,8 +130,6 @@ void jnaReport_Settings(Report* report);
 // report_pictures.c, for all sections with pictures.
 /// Size and light of the report's pictures.
 jnaPictureDef jnaReport_PictureDef(const Report* report, int panelHeight);
-/// Moves a mesh so that its middle, seen from above, is over the origin.
-void jnaReport_Center(jnaPictureMesh* mesh);
 /// The ground under the character.
 float jnaReport_Ground(const Report* report);
 /// The value that a share of the others is below. scratch: [count].

@@ -86,7 +86,7 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
             meshes[i].heatLow = map->low;
             meshes[i].heatHigh = map->high;
         }
-        jnaReport_Center(&meshes[i]);
+        jnaPictureMesh_Center(&meshes[i]);
     }
     jnaPictureDef def = jnaReport_PictureDef(r, 400);
     def.columns = MAP_PANELS;

@@ -69,31 +69,6 @@ static jnResult ChooseCandidate(
     return result;
 }
 
-// Where one spring goes on a sequence of one vertex.
-static jnResult RunSpring(
-    const Report* r, const jnaSequence* s, double stiffness, double damping, float* out, jnError* error)
-{
-    jnSpringsDef def = jnDefaultSpringsDef();
-    def.count = 1;
-    def.uniformStiffness = (float)stiffness;
-    def.uniformDamping = (float)damping;
-    def.timing = jn_timingExact;
-    jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    const float* targets = s->targets.data;
-    size_t frames = s->targets.shape[0];
-    for (size_t n = 0; n < frames; ++n) {
-        jnSprings_Step(springs, &(jnSpringsInput){.h = (float)(1 / r->manifest.rate), .targets = targets + 3 * n},
-            &(jnSpringsOutput){.positions = out + 3 * (n > 0 ? n - 1 : 0)});
-    }
-    jnSprings_Finish(springs, &(jnSpringsOutput){.positions = out + 3 * (frames - 1)});
-    jnDestroySprings(springs);
-    return jn_ok;
-}
-
 static void DestroyRobust(Robust* b)
 {
     free(b->sequences);
@@ -265,7 +240,8 @@ static jnResult DrawRobust(Report* r, const Robust* b, double drop, jnError* err
     jnResult result = jn_ok;
     double kept[2] = {0}, dropped[2] = {0};
     for (int k = 0; k < 2 && result == jn_ok; ++k) {
-        result = RunSpring(r, s, b->stiffness[k], b->damping[k], out, error);
+        result = jnaRunSpring(s->targets.data, (int)s->targets.shape[0], 1 / r->manifest.rate, b->stiffness[k],
+            b->damping[k], out, error);
         if (result == jn_ok) {
             FillRow(s, out, r->manifest.rate, &row);
             DrawRow(r, &row, (int)frames, k, b->dropped + first);

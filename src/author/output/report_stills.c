@@ -71,7 +71,7 @@ static void FillStill(const Report* r, const ReportClip* clip, float turn, Still
         }
     }
     // All stand where the simulated one does: what differs is what moved.
-    jnaReport_Center(&still->meshes[2]);
+    jnaPictureMesh_Center(&still->meshes[2]);
     for (int i = 0; i < STILL_PANELS; ++i) {
         memcpy(still->meshes[i].offset, still->meshes[2].offset, sizeof(still->meshes[i].offset));
     }
@@ -146,7 +146,7 @@ static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError
         meshes[i] = jnaPictureCharacter(&r->character, positions, r->triangleColors);
         meshes[i].turn = -facing - 30;
         meshes[i].panel = i;
-        jnaReport_Center(&meshes[i]);
+        jnaPictureMesh_Center(&meshes[i]);
         snprintf(labels[i], sizeof(labels[i]), "%.2f s", (clip->first + frame) / clip->clip.rate);
     }
     jnaPictureDef def = jnaReport_PictureDef(r, 280);

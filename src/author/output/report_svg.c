@@ -1,4 +1,5 @@
 // Line charts as SVG inside a page: text stays text, and frame, grid and labels take the page's colours.
+#include "chart_scale.h"
 #include "report_internal.h"
 
 #include <math.h>
@@ -10,45 +11,10 @@ typedef struct Axes {
     double xRange[2], yRange[2];
 } Axes;
 
-static void FindRange(const jnaChart* chart, bool alongX, double range[2])
-{
-    const double* given = alongX ? chart->xRange : chart->yRange;
-    range[0] = given[0];
-    range[1] = given[1];
-    if (range[1] > range[0]) {
-        return;
-    }
-    range[0] = HUGE_VAL;
-    range[1] = -HUGE_VAL;
-    for (int s = 0; s < chart->seriesCount; ++s) {
-        for (int i = 0; i < chart->series[s].count; ++i) {
-            double value = alongX ? chart->series[s].x[i] : chart->series[s].y[i];
-            if (isfinite(value)) {
-                range[0] = fmin(range[0], value);
-                range[1] = fmax(range[1], value);
-            }
-        }
-    }
-    if (!(range[1] >= range[0])) {
-        range[0] = 0;
-        range[1] = 1;
-    }
-    double pad = range[1] > range[0] ? (alongX ? 0 : 0.06 * (range[1] - range[0])) : fmax(0.5, fabs(range[0]));
-    range[0] -= pad;
-    range[1] += pad;
-}
-
-// 1, 2 or 5 times a power of ten, about `count` of them over the range.
-static double TickStep(const double range[2], int count)
-{
-    double raw = (range[1] - range[0]) / count, power = pow(10, floor(log10(raw))), share = raw / power;
-    return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
-}
-
 static void DrawTicks(FILE* out, const Axes* axes, bool alongX)
 {
     const double* range = alongX ? axes->xRange : axes->yRange;
-    double step = TickStep(range, alongX ? 6 : 4);
+    double step = jnaTickStep(range, alongX ? 6 : 4);
     int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
     double first = ceil(range[0] / step - 1e-9);
     for (int i = 0; i < MOST_TICKS && (first + i) * step <= range[1] + 1e-9 * step; ++i) {
@@ -121,8 +87,8 @@ static void DrawShade(FILE* out, const Axes* axes, const jnaSeries* series, cons
 void jnaReport_Chart(FILE* out, const jnaChart* chart, const uint8_t* shaded, int width, int height)
 {
     Axes axes = {.x = LEFT, .y = TOP, .width = width - LEFT - RIGHT, .height = height - TOP - BOTTOM};
-    FindRange(chart, true, axes.xRange);
-    FindRange(chart, false, axes.yRange);
+    jnaChart_FindRange(chart, true, axes.xRange);
+    jnaChart_FindRange(chart, false, axes.yRange);
     fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", width, height);
     jnaReport_Text(out, chart->title);
     fputs("\">", out);
