@@ -25,14 +25,16 @@ typedef struct Walk {
     int depth;
 } Walk;
 
-static jnaYamlEntry* Append(jnaYamlMap* map, const char* path, int line)
+static jnResult Append(jnaYamlMap* map, const char* path, int line)
 {
     if (map->count == map->capacity) {
         int capacity = map->capacity == 0 ? 64 : 2 * map->capacity;
-        jnaYamlEntry* entries =
-            capacity <= MAX_ENTRIES ? realloc(map->entries, (size_t)capacity * sizeof(*entries)) : NULL;
+        if (capacity > MAX_ENTRIES) {
+            return jn_badData;
+        }
+        jnaYamlEntry* entries = realloc(map->entries, (size_t)capacity * sizeof(*entries));
         if (entries == NULL) {
-            return NULL;
+            return jn_outOfMemory;
         }
         map->entries = entries;
         map->capacity = capacity;
@@ -40,7 +42,7 @@ static jnaYamlEntry* Append(jnaYamlMap* map, const char* path, int line)
     jnaYamlEntry* entry = &map->entries[map->count++];
     *entry = (jnaYamlEntry){.line = line};
     snprintf(entry->path, sizeof(entry->path), "%s", path);
-    return entry;
+    return jn_ok;
 }
 
 static void Extend(Walk* walk, const Level* level, const char* format, const char* text, int number)
@@ -52,7 +54,7 @@ static void Extend(Walk* walk, const Level* level, const char* format, const cha
 }
 
 // Before a value: what it is called. Returns false for a scalar that is itself a key.
-static bool BeginValue(Walk* walk, const yaml_event_t* event, bool* good)
+static bool BeginValue(Walk* walk, const yaml_event_t* event, jnResult* result)
 {
     if (walk->depth == 0) {
         return true;
@@ -61,7 +63,7 @@ static bool BeginValue(Walk* walk, const yaml_event_t* event, bool* good)
     int line = (int)event->start_mark.line + 1;
     if (level->list) {
         Extend(walk, level, "%s[%d]", "", level->items++);
-        *good = Append(walk->map, walk->path, line) != NULL;
+        *result = Append(walk->map, walk->path, line);
         return true;
     }
     if (level->wantsValue) {
@@ -70,38 +72,43 @@ static bool BeginValue(Walk* walk, const yaml_event_t* event, bool* good)
     }
     level->wantsValue = true;
     Extend(walk, level, "%s", event->type == YAML_SCALAR_EVENT ? (const char*)event->data.scalar.value : "?", 0);
-    *good = Append(walk->map, walk->path, line) != NULL;
+    *result = Append(walk->map, walk->path, line);
     return false;
 }
 
-static bool Visit(Walk* walk, const yaml_event_t* event)
+static jnResult Visit(Walk* walk, const yaml_event_t* event)
 {
-    bool good = true;
+    jnResult result = jn_ok;
     switch (event->type) {
     case YAML_SCALAR_EVENT:
-        if (BeginValue(walk, event, &good) && good && walk->map->count > 0) {
+        if (BeginValue(walk, event, &result) && result == jn_ok && walk->map->count > 0) {
             jnaYamlEntry* entry = &walk->map->entries[walk->map->count - 1];
             free(entry->text);
             entry->text = strdup((const char*)event->data.scalar.value);
-            good = entry->text != NULL;
+            result = entry->text != NULL ? jn_ok : jn_outOfMemory;
         }
-        return good;
+        return result;
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        (void)BeginValue(walk, event, &good);
-        if (!good || walk->depth == MAX_DEPTH) {
-            return false;
+        (void)BeginValue(walk, event, &result);
+        if (result != jn_ok || walk->depth == MAX_DEPTH) {
+            return result != jn_ok ? result : jn_badData;
         }
         walk->levels[walk->depth++] =
             (Level){.list = event->type == YAML_SEQUENCE_START_EVENT, .pathLength = strlen(walk->path)};
-        return true;
+        return jn_ok;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         walk->path[walk->levels[--walk->depth].pathLength] = '\0';
-        return true;
+        return jn_ok;
     default:
-        return true;
+        return jn_ok;
     }
+}
+
+static jnResult OutOfMemory(const char* file, jnError* error)
+{
+    return jnFail(error, jn_outOfMemory, "%s: out of memory", file);
 }
 
 jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap* map, jnError* error)
@@ -109,7 +116,7 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
     *map = (jnaYamlMap){0};
     yaml_parser_t parser;
     if (yaml_parser_initialize(&parser) == 0) {
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", file);
+        return OutOfMemory(file, error);
     }
     yaml_parser_set_input_string(&parser, (const unsigned char*)text, size);
     Walk walk = {.map = map};
@@ -117,13 +124,18 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
     for (bool ended = false; !ended && result == jn_ok;) {
         yaml_event_t event;
         if (yaml_parser_parse(&parser, &event) == 0) {
-            result = jnFail(error, jn_badData, "%s:%zu: is not valid YAML: %s", file, parser.problem_mark.line + 1,
-                parser.problem != NULL ? parser.problem : "unknown problem");
+            result =
+                parser.error == YAML_MEMORY_ERROR
+                    ? OutOfMemory(file, error)
+                    : jnFail(error, jn_badData, "%s:%zu: is not valid YAML: %s", file, parser.problem_mark.line + 1,
+                          parser.problem != NULL ? parser.problem : "unknown problem");
             break;
         }
-        if (!Visit(&walk, &event)) {
-            result =
-                jnFail(error, jn_badData, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
+        result = Visit(&walk, &event);
+        if (result == jn_outOfMemory) {
+            (void)OutOfMemory(file, error);
+        } else if (result != jn_ok) {
+            (void)jnFail(error, result, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
         }
         ended = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
