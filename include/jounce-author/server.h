@@ -27,7 +27,7 @@ typedef struct jnaServerDef {
     const jnaDocument* documents; // [documentCount], and what they point to, must outlive the server
     jnaAnswer answer;             // NULL: none
     void* user;
-    int connectionLimit; // at once; default 64. Others wait in the system's queue
+    int connectionLimit; // at once; default 64. Who takes the last place puts out the oldest silent one
     int idleSeconds;     // a connection that is silent for so long is closed; default 10
     int requestSeconds;  // so is one whose request or reply takes longer; default 30
 } jnaServerDef;

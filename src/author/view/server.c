@@ -1,9 +1,10 @@
 // The viewer's server, on libmicrohttpd.
 //
-// libmicrohttpd limits headers (a connection's memory), connections and idle time. Three things it has no option for
+// libmicrohttpd limits headers (a connection's memory), connections and idle time. Four things it has no option for
 // are done here: percent signs are left alone, so that a path has one spelling; the Host header must name this machine,
 // so that a page of another site cannot read the answers under a name of its own; and a connection has a deadline for
-// each request, so that one byte now and then does not keep it.
+// each request, so that one byte now and then does not keep it. Whoever takes the last place puts out the one that has
+// waited longest without a request: a client behind any number of silent ones is answered.
 #include "jounce-author/server.h"
 
 #include "internal.h"
@@ -21,10 +22,11 @@
 // Memory of one connection: request line and headers have to fit.
 enum { CONNECTION_MEMORY = 16384 };
 
-// An open connection. `since`: when its request, or its wait for one, began.
+// An open connection. `since`: when its request, or its wait for one, began, in seconds.
 typedef struct Slot {
     int socket; // -1: free
-    time_t since;
+    bool asked; // a request is there and being answered
+    double since;
 } Slot;
 
 struct jnaServer {
@@ -54,11 +56,39 @@ static const char* const headers[][2] = {
     {"Cross-Origin-Embedder-Policy", "require-corp"}, // and so a page gets a fine clock
 };
 
-static time_t Now(void)
+static double Now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec;
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int SocketOf(struct MHD_Connection* connection)
+{
+    const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info != NULL ? info->connect_fd : -1;
+}
+
+// The slot of a socket, -1: a free one; NULL: there is none. With the lock held.
+static Slot* FindSlot(jnaServer* server, int socket)
+{
+    for (int i = 0; i < server->def.connectionLimit; ++i) {
+        if (server->slots[i].socket == socket) {
+            return &server->slots[i];
+        }
+    }
+    return NULL;
+}
+
+// A request, or the wait for one, begins.
+static void Mark(jnaServer* server, struct MHD_Connection* connection, bool asked)
+{
+    pthread_mutex_lock(&server->lock);
+    Slot* slot = FindSlot(server, SocketOf(connection));
+    if (slot != NULL) {
+        *slot = (Slot){slot->socket, asked, asked ? slot->since : Now()};
+    }
+    pthread_mutex_unlock(&server->lock);
 }
 
 static struct MHD_Response* MakeResponse(
@@ -128,7 +158,8 @@ static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, con
     const char* version, const char* upload, size_t* uploadSize, void** state)
 {
     (void)version, (void)upload, (void)uploadSize, (void)state;
-    const jnaServer* server = user;
+    jnaServer* server = user;
+    Mark(server, connection, true);
     if (!IsOwnHost(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
         return Refuse(server, connection, WRONG_HOST);
     }
@@ -162,10 +193,19 @@ static size_t LeaveEscapes(void* user, struct MHD_Connection* connection, char* 
     return strlen(text);
 }
 
-static int SocketOf(struct MHD_Connection* connection)
+// Closes the connection that has waited longest for a request to come. With the lock held.
+static void DropOldest(jnaServer* server)
 {
-    const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return info != NULL ? info->connect_fd : -1;
+    const Slot* oldest = NULL;
+    for (int i = 0; i < server->def.connectionLimit; ++i) {
+        const Slot* slot = &server->slots[i];
+        if (slot->socket >= 0 && !slot->asked && (oldest == NULL || slot->since < oldest->since)) {
+            oldest = slot;
+        }
+    }
+    if (oldest != NULL) {
+        shutdown(oldest->socket, SHUT_RDWR);
+    }
 }
 
 // Gives a connection a slot or takes it back. The library closes the socket only after the second call, so that a
@@ -175,13 +215,15 @@ static void OnConnection(
 {
     (void)context;
     jnaServer* server = user;
-    int socket = SocketOf(connection), wanted = code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : socket;
+    bool starts = code == MHD_CONNECTION_NOTIFY_STARTED;
+    int socket = SocketOf(connection);
     pthread_mutex_lock(&server->lock);
-    for (int i = 0; i < server->def.connectionLimit; ++i) {
-        if (server->slots[i].socket == wanted) {
-            server->slots[i] = (Slot){wanted == -1 ? socket : -1, Now()};
-            break;
-        }
+    Slot* slot = FindSlot(server, starts ? -1 : socket);
+    if (slot != NULL) {
+        *slot = (Slot){starts ? socket : -1, false, Now()};
+    }
+    if (starts && FindSlot(server, -1) == NULL) {
+        DropOldest(server);
     }
     pthread_mutex_unlock(&server->lock);
 }
@@ -191,20 +233,12 @@ static void OnCompleted(
     void* user, struct MHD_Connection* connection, void** state, enum MHD_RequestTerminationCode code)
 {
     (void)state, (void)code;
-    jnaServer* server = user;
-    int socket = SocketOf(connection);
-    pthread_mutex_lock(&server->lock);
-    for (int i = 0; i < server->def.connectionLimit; ++i) {
-        if (server->slots[i].socket == socket) {
-            server->slots[i].since = Now();
-        }
-    }
-    pthread_mutex_unlock(&server->lock);
+    Mark(user, connection, false);
 }
 
 void jnaServer_Sweep(jnaServer* server)
 {
-    time_t now = Now();
+    double now = Now();
     pthread_mutex_lock(&server->lock);
     for (int i = 0; i < server->def.connectionLimit; ++i) {
         Slot* slot = &server->slots[i];
@@ -260,7 +294,7 @@ jnResult jnaStartServer(const jnaServerDef* def, jnaServer** out, jnError* error
     server->slots = slots;
     pthread_mutex_init(&server->lock, NULL);
     for (int i = 0; i < def->connectionLimit; ++i) {
-        slots[i] = (Slot){-1, 0};
+        slots[i] = (Slot){.socket = -1};
     }
     jnResult result = MakeRefusals(server) ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the server");
     if (result == jn_ok) {
