@@ -23,42 +23,46 @@ typedef struct Edge {
     int32_t triangle;
 } Edge;
 
-static int CompareEdges(const void* left, const void* right)
+// The edges of all triangles by a, then b, then triangle: counted into the place of their a, and sorted among the few
+// of the same.
+static Edge* SortEdges(int vertexCount, const int32_t* triangles, int triangleCount)
 {
-    const Edge *e = left, *f = right;
-    if (e->a != f->a) {
-        return e->a < f->a ? -1 : 1;
-    }
-    if (e->b != f->b) {
-        return e->b < f->b ? -1 : 1;
-    }
-    return (e->triangle > f->triangle) - (e->triangle < f->triangle);
-}
-
-static Edge* SortEdges(const int32_t* triangles, int triangleCount)
-{
-    Edge* edges = malloc(sizeof(*edges) * 3 * ((size_t)triangleCount + 1));
-    if (edges == NULL) {
+    Edge* edges = calloc(3 * ((size_t)triangleCount + 1), sizeof(*edges)); // an a of 0 where none was put yet
+    int* starts = calloc((size_t)vertexCount + 2, sizeof(int));
+    if (edges == NULL || starts == NULL) {
+        free(edges);
+        free(starts);
         return NULL;
     }
-    for (int t = 0; t < triangleCount; ++t) {
-        for (int c = 0; c < 3; ++c) {
-            int32_t a = triangles[3 * t + c], b = triangles[3 * t + (c + 1) % 3];
-            edges[3 * t + c] = (Edge){a < b ? a : b, a < b ? b : a, t};
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int h = 0; h < 3 * triangleCount; ++h) {
+            int32_t v = triangles[h], w = triangles[h % 3 == 2 ? h - 2 : h + 1];
+            Edge edge = {v < w ? v : w, v < w ? w : v, h / 3};
+            if (pass == 0) {
+                starts[edge.a + 2]++;
+                continue;
+            }
+            // They come by rising triangle: only a larger b has to make room.
+            int at = starts[edge.a + 1]++;
+            for (; at > 0 && edges[at - 1].a == edge.a && edges[at - 1].b > edge.b; --at) {
+                edges[at] = edges[at - 1];
+            }
+            edges[at] = edge;
+        }
+        for (int v = 0; pass == 0 && v < vertexCount; ++v) {
+            starts[v + 2] += starts[v + 1];
         }
     }
-    qsort(edges, 3 * (size_t)triangleCount, sizeof(*edges), CompareEdges);
+    free(starts);
     return edges;
 }
 
-jnResult jnaCreateFigureNeighbors(
-    int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error)
+static jnResult ListNeighbors(
+    int vertexCount, const Edge* edges, int triangleCount, Neighbors* neighbors, jnError* error)
 {
-    Edge* edges = SortEdges(triangles, triangleCount);
     neighbors->start = calloc((size_t)vertexCount + 2, sizeof(int));
     neighbors->list = malloc(sizeof(int) * 6 * ((size_t)triangleCount + 1));
     if (edges == NULL || neighbors->start == NULL || neighbors->list == NULL) {
-        free(edges);
         jnaDestroyFigureNeighbors(neighbors);
         return jnFail(error, jn_outOfMemory, "out of memory for the neighbours of %d vertices", vertexCount);
     }
@@ -81,8 +85,16 @@ jnResult jnaCreateFigureNeighbors(
             neighbors->start[v + 2] += neighbors->start[v + 1];
         }
     }
-    free(edges);
     return jn_ok;
+}
+
+jnResult jnaCreateFigureNeighbors(
+    int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error)
+{
+    Edge* edges = SortEdges(vertexCount, triangles, triangleCount);
+    jnResult result = ListNeighbors(vertexCount, edges, triangleCount, neighbors, error);
+    free(edges);
+    return result;
 }
 
 void jnaDestroyFigureNeighbors(Neighbors* neighbors)
@@ -210,12 +222,11 @@ static void TryFlip(HalfMesh* half, FlipPass* pass, const Edge* edge, int u, boo
 static jnResult FlipEdges(HalfMesh* half, bool delaunay, jnError* error)
 {
     FlipPass pass = {
-        .edges = SortEdges(half->triangles, half->triangleCount),
+        .edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount),
         .degrees = calloc((size_t)half->vertexCount, sizeof(int)),
         .touched = calloc((size_t)half->vertexCount, sizeof(bool)),
     };
-    jnResult result =
-        jnaCreateFigureNeighbors(half->vertexCount, half->triangles, half->triangleCount, &pass.neighbors, error);
+    jnResult result = ListNeighbors(half->vertexCount, pass.edges, half->triangleCount, &pass.neighbors, error);
     if (result != jn_ok || pass.edges == NULL || pass.degrees == NULL || pass.touched == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
         goto cleanup;
@@ -358,7 +369,7 @@ static void Settle(HalfMesh* half)
 // more.
 static jnResult SnapToBorder(HalfMesh* half, jnError* error)
 {
-    Edge* edges = SortEdges(half->triangles, half->triangleCount);
+    Edge* edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount);
     if (edges == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
     }

@@ -170,6 +170,27 @@ double jnaFigureBorder(const double p[3])
     return x > 0.34 ? 1 : waist > hem ? waist : hem;
 }
 
+// Whether a solid is surely farther than `far` >= 0 from p, by a ball around it. An ellipsoid's distance is at least
+// its smallest radius times what the point is outside of the ball, in parts of the largest.
+static bool IsBeyond(const Solid* s, const double p[3], double far)
+{
+    double center[3], reach;
+    for (int i = 0; i < 3; ++i) {
+        center[i] = p[i] - (s->kind == ellipsoid ? s->a[i] : 0.5 * (s->a[i] + s->b[i]));
+    }
+    if (s->kind == ellipsoid) {
+        const double* b = s->b;
+        double least = b[0] < b[1] ? b[0] : b[1], most = b[0] > b[1] ? b[0] : b[1];
+        least = least < b[2] ? least : b[2];
+        most = most > b[2] ? most : b[2];
+        reach = most * (1 + far / least);
+    } else {
+        double half = 0.5 * (fabs(s->b[0] - s->a[0]) + fabs(s->b[1] - s->a[1]) + fabs(s->b[2] - s->a[2]));
+        reach = half + (s->ra > s->rb ? s->ra : s->rb) + far;
+    }
+    return Dot3(center, center) > 1.0001 * reach * reach;
+}
+
 double jnaFigureDistance(const double p[3])
 {
     double folded[3] = {sqrt(p[0] * p[0] + MIDDLE_ROUNDING * MIDDLE_ROUNDING), p[1], p[2]};
@@ -178,6 +199,10 @@ double jnaFigureDistance(const double p[3])
     for (int i = 0; i < SOLID_COUNT; ++i) {
         const Solid* s = &solids[i];
         const double* q = s->paired ? folded : middle;
+        // A union with what is farther than the blend changes nothing.
+        if (i > 0 && IsBeyond(s, q, f + s->blend > 0 ? f + s->blend : 0)) {
+            continue;
+        }
         double d = s->kind == ellipsoid ? EllipsoidDistance(s, q) : ConeDistance(s, q);
         f = i == 0 ? d : SmoothMin(f, d, s->blend);
     }

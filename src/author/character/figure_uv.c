@@ -230,13 +230,17 @@ static jnResult CreateChart(
 static void ApplyLaplacian(const Chart* chart, const double* x, double* out)
 {
     memset(out, 0, sizeof(double) * 2 * (size_t)chart->vertexCount);
-    for (int h = 0; h < 3 * chart->triangleCount; ++h) {
+    for (int t = 0; t < chart->triangleCount; ++t) {
+        const int32_t* corners = chart->corners + 3 * t;
         // The weight of an edge is that of the corner across from it.
-        int a = chart->corners[h / 3 * 3 + (h + 1) % 3], b = chart->corners[h / 3 * 3 + (h + 2) % 3];
-        for (int i = 0; i < 2; ++i) {
-            double flow = chart->weights[h] * (x[2 * a + i] - x[2 * b + i]);
-            out[2 * a + i] += flow;
-            out[2 * b + i] -= flow;
+        const double* weights = chart->weights + 3 * t;
+        for (int c = 0; c < 3; ++c) {
+            int a = 2 * corners[c < 2 ? c + 1 : 0], b = 2 * corners[c > 0 ? c - 1 : 2];
+            double flow = weights[c] * (x[a] - x[b]), other = weights[c] * (x[a + 1] - x[b + 1]);
+            out[a] += flow;
+            out[b] -= flow;
+            out[a + 1] += other;
+            out[b + 1] -= other;
         }
     }
 }
