@@ -11,6 +11,7 @@
 #pragma once
 
 #include "jounce-author/volume.h"
+#include "jounce-author/watch.h"
 
 typedef struct jnaElastic jnaElastic;
 
@@ -35,6 +36,6 @@ void jnaElastic_Apply(const jnaElastic* elastic, const double* values, double* r
 
 /// The `count` lowest solutions of K phi = omega^2 M phi, or as many as there are: rising, each of unit modal mass
 /// (phi . M phi = 1). Shift-invert Lanczos (ARPACK) from a fixed start. omega2: [count], 1/s^2, may be a rounding error
-/// below 0; shapes: [count][freeCount][3]. Replaces the factor.
+/// below 0; shapes: [count][freeCount][3]. Replaces the factor. watch: may be NULL.
 jnResult jnaElastic_FindModes(
-    jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, jnError* error);
+    jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, const jnaWatch* watch, jnError* error);

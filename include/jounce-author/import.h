@@ -5,6 +5,7 @@
 #pragma once
 
 #include "jounce-author/character.h"
+#include "jounce-author/watch.h"
 
 enum { JNA_NOTE_LENGTH = 400 };
 
@@ -24,6 +25,7 @@ typedef struct jnaImportDef {
     double scale;       // metres per unit of the file; 0, the default: from the file's units or the height
     size_t memoryLimit; // bytes that the reading process may take; 4 GiB
     double timeLimit;   // seconds that it may take; 120
+    jnaWatch watch;     // may end it; nobody
 } jnaImportDef;
 jnaImportDef jnaDefaultImportDef(void);
 

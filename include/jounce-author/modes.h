@@ -49,6 +49,7 @@ typedef struct jnaModesDef {
                         // is dropped stays below this share of their stiffness; 0: as they are; 0.15
     double speed;       // m/s: the force on a mode levels off towards what moves it at this speed; 0: never; 4
     jnaProjection kind; // volume
+    jnaWatch watch;     // nobody
 } jnaModesDef;
 jnaModesDef jnaDefaultModesDef(void);
 

@@ -16,6 +16,7 @@ typedef struct jnaVolumeDef {
     const char* program;    // the tetgen program; "tetgen"
     double timeLimit;       // seconds that it may take; 120
     size_t memoryLimit;     // bytes that it may take; 4 GiB
+    jnaWatch watch;         // nobody
 } jnaVolumeDef;
 jnaVolumeDef jnaDefaultVolumeDef(void);
 

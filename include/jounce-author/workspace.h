@@ -189,8 +189,8 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
 /// Whether the import must run; reason as of jnaStage_IsStale.
 jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
 
-/// Imports again what the manifest names, if it or a file it names has changed. imported: may be NULL.
-jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, jnError* error);
+/// Imports again what the manifest names, if it or a file it names has changed. watch, imported: may be NULL.
+jnResult jnaUpdateWorkspace(const char* path, const jnaWatch* watch, bool* imported, jnaNotes* notes, jnError* error);
 
 /// The imported character and clips, checked as any file is.
 jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* character, jnError* error);
@@ -223,7 +223,7 @@ typedef struct jnaExported {
     int vertexCount, jointCount, clipCount, modeCount;
     bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
 } jnaExported;
-#define JNA_FALLBACK_NOTE \
+#define JNA_FALLBACK_NOTE                                                                                              \
     "no springs are learned yet (`jounce fit`): springs as set by hand, modes as the material says"
 
 /// Writes character, clips and the springs of the manifest as one file for the runtime.

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum { BLOCK = 65536 };
+static const double ASK = 0.1; // seconds between two questions to who watches
 
 static double Now(void)
 {
@@ -109,11 +110,13 @@ static _Noreturn void BecomeChild(const jnaChildDef* def, int output, rlim_t map
     if (nothing >= 0) {
         dup2(nothing, STDIN_FILENO);
     }
-    // The parent's own handlers, a sanitizer's or a debugger's, would only slow a crash down.
-    const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE, SIGTERM, SIGINT};
+    // The parent's own handlers, a sanitizer's or a debugger's, would only slow a crash down. Ctrl-C reaches both: it
+    // is for the parent to end its child, or the file would be blamed for that.
+    const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE, SIGTERM};
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); ++i) {
         signal(signals[i], SIG_DFL);
     }
+    signal(SIGINT, SIG_IGN);
     Limit(RLIMIT_CORE, 0);
     Limit(RLIMIT_CPU, (rlim_t)def->seconds + 1);
     LimitMemory(def, mapped);
@@ -149,13 +152,19 @@ static jnaChildEnding Listen(const jnaChildDef* def, int input, double deadline,
     size_t capacity = 0;
     for (;;) {
         double left = deadline - Now();
+        if (left <= 0) {
+            return jna_childTooLong;
+        }
+        if (!jnaWatch_GoesOn(&def->watch, 1 - left / def->seconds)) {
+            return jna_childStopped;
+        }
         struct pollfd wait = {input, POLLIN, 0};
-        int ready = left > 0 ? poll(&wait, 1, (int)fmin(left * 1000 + 1, 1e9)) : 0;
-        if (ready < 0 && errno == EINTR) {
-            continue;
+        int ready = poll(&wait, 1, (int)(1000 * fmin(left, ASK)) + 1);
+        if (ready < 0 && errno != EINTR) {
+            return jna_childLost;
         }
         if (ready <= 0) {
-            return ready == 0 ? jna_childTooLong : jna_childLost;
+            continue;
         }
         jnaChildEnding ending = MakeRoom(def, outcome, &capacity);
         if (ending != jna_childEnded) {

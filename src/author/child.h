@@ -1,7 +1,7 @@
 // Other work in a process of its own, so that its crashes, its hunger for memory and its hangs stay there.
 #pragma once
 
-#include "jounce/base.h"
+#include "jounce-author/watch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,14 @@ typedef struct jnaChildDef {
                        // it would take along when it aborts. Else, and where there is none, a pipe
     size_t mostOutput; // bytes that are listened to
     bool keepsOnlyEnd; // of more than that the beginning is dropped; else the child is ended
+    jnaWatch watch;    // asked ten times a second, with the share of its time that has gone by
 } jnaChildDef;
 
 typedef enum jnaChildEnding {
     jna_childEnded,   // by itself: see status
-    jna_childTooLong, // these three: by our hand
+    jna_childTooLong, // these four: by our hand
     jna_childTooMuch,
+    jna_childStopped,  // by who watches
     jna_childNoMemory, // ours, for what it said
     jna_childLost,     // it could not be heard
 } jnaChildEnding;

@@ -60,6 +60,21 @@ static int Hang(int output, void* user)
     return 0;
 }
 
+// As Ctrl-C does, which reaches the children as well.
+static int Interrupt(int output, void* user)
+{
+    (void)user;
+    raise(SIGINT);
+    return write(output, "on", 2) < 0;
+}
+
+static bool GoOnTwice(double share, void* user)
+{
+    int* asked = user;
+    assert_true(share >= 0 && share < 1);
+    return ++*asked <= 2;
+}
+
 static int Crash(int output, void* user)
 {
     (void)output;
@@ -165,6 +180,29 @@ static void AHangEndsInTime(void** state)
     }
 }
 
+static void WhoWatchesMayEndIt(void** state)
+{
+    (void)state;
+    int asked = 0;
+    jnaChildDef def = Def(Hang, NULL);
+    def.watch = (jnaWatch){GoOnTwice, &asked};
+    jnaChildOutcome outcome = Run(&def);
+    assert_int_equal(outcome.ending, jna_childStopped);
+    assert_int_equal(asked, 3);
+    free(outcome.output);
+}
+
+static void AnInterruptIsForTheParent(void** state)
+{
+    (void)state;
+    jnaChildDef def = Def(Interrupt, NULL);
+    jnaChildOutcome outcome = Run(&def);
+    assert_int_equal(outcome.ending, jna_childEnded);
+    assert_true(WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == 0);
+    assert_string_equal(outcome.output, "on");
+    free(outcome.output);
+}
+
 static void ACrashIsItsOwn(void** state)
 {
     (void)state;
@@ -194,6 +232,8 @@ int main(void)
         cmocka_unit_test(AProgramIsHeardWithoutATerminalToo),
         cmocka_unit_test(TooMuchIsEndedOrItsBeginningDropped),
         cmocka_unit_test(AHangEndsInTime),
+        cmocka_unit_test(WhoWatchesMayEndIt),
+        cmocka_unit_test(AnInterruptIsForTheParent),
         cmocka_unit_test(ACrashIsItsOwn),
         cmocka_unit_test(MemoryIsLimited),
     };

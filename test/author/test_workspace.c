@@ -454,7 +454,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     MakeWorkspace(path);
     jnError error = {0};
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
     assert_false(imported);
     jnaManifest m;
     char file[1024];
@@ -462,7 +462,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     assert_int_equal(jnaReadManifest(file, &m, &error), jn_ok);
     m.rate = 60;
     assert_int_equal(jnaWriteManifest(file, &m, &error), jn_ok);
-    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
     assert_true(imported);
     jnaCharacter character;
     jnaClip clip;
@@ -474,7 +474,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     free(m.clips[0].animation);
     m.clips[0].animation = strdup("nothing");
     assert_int_equal(jnaWriteManifest(file, &m, &error), jn_ok);
-    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_badData);
+    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "has no animation 'nothing'"));
     assert_int_equal(jnaLoadClip(path, "wave_top", &character, &clip, &error), jn_ok);
     jnaDestroyClip(&clip);
@@ -517,13 +517,13 @@ static void AChangedBufferBesideAGltfIsNoticed(void** state)
         fail_msg("%s", error.message);
     }
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
     assert_false(imported);
     FILE* file = fopen(Path("split.bin"), "r+b");
     const float moved = 0.35F;
     fwrite(&moved, 4, 1, file);
     fclose(file);
-    assert_int_equal(jnaUpdateWorkspace(path, &imported, NULL, &error), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
     assert_true(imported);
     jnaCharacter character;
     assert_int_equal(jnaLoadCharacter(path, &character, &error), jn_ok);

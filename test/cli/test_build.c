@@ -4,6 +4,8 @@
 
 #include "author/small_gltf.h"
 
+#include "jounce-author/build.h"
+
 #include <jansson.h>
 
 enum { STAGES = 10 };
@@ -168,6 +170,30 @@ static void WhatIsNotLearnedYetIsSaid(void** state)
     assert_false(FileExists("soon/poses"));
 }
 
+// Ends a build in the middle of a stage.
+static bool StopInside(const jnaBuildProgress* p, void* user)
+{
+    return p->stage != *(const jnaBuildStage*)user || p->share <= 0;
+}
+
+// Import, volume and modes, each stopped in turn: they leave no record, and the next build begins with them.
+static void AStageThatIsStoppedIsBegunAgain(void** state)
+{
+    (void)state;
+    Make("stopped", "s/^rate: .*/rate: 20/; " KIND "none/" MODE "uniform/" LAYER "modal" END SMALL);
+    for (jnaBuildStage stage = jna_buildImport; stage <= jna_buildModes; ++stage) {
+        jnError error = {0};
+        jnaBuildDef def = jnaDefaultBuildDef();
+        def.progress = StopInside;
+        def.user = &stage;
+        assert_int_equal(jnaBuildWorkspace("stopped", &def, NULL, &error), jn_cancelled);
+        assert_non_null(strstr(error.message, "the same command goes on"));
+        assert_false(FileExists(stage == jna_buildModes ? "stopped/modes/modes.json" : "stopped/stages/volume.json"));
+        assert_int_equal(system("test -z \"$(find stopped -name '*.part*')\""), 0);
+    }
+    ExpectBuild("stopped", "made", "modes export ");
+}
+
 static void BadInputIsOneClearLine(void** state)
 {
     (void)state;
@@ -186,6 +212,7 @@ int main(void)
         cmocka_unit_test(EverythingIsMadeOnceAndThenOnlyWhatIsStale),
         cmocka_unit_test(MotionOfTheVerbIsThatOfTheManifest),
         cmocka_unit_test(WhatIsNotLearnedYetIsSaid),
+        cmocka_unit_test(AStageThatIsStoppedIsBegunAgain),
         cmocka_unit_test(BadInputIsOneClearLine),
     };
     return cmocka_run_group_tests(tests, MakeClean, LeaveScratchFolder);

@@ -80,11 +80,11 @@ static void TheBuiltInFigureIsACharacterToo(void** state)
     }
     json_decref(root);
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(Workspace(), &imported, NULL, NULL), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(Workspace(), NULL, &imported, NULL, NULL), jn_ok);
     assert_false(imported);
     snprintf(arguments, sizeof(arguments), "sed -i 's/^rate: 15/rate: 10/' '%s/manifest.yaml'", Workspace());
     assert_int_equal(system(arguments), 0);
-    assert_int_equal(jnaUpdateWorkspace(Workspace(), &imported, NULL, NULL), jn_ok);
+    assert_int_equal(jnaUpdateWorkspace(Workspace(), NULL, &imported, NULL, NULL), jn_ok);
     assert_true(imported);
     RemoveWorkspace();
     snprintf(arguments, sizeof(arguments), "new '%s' --figure --from x.glb", Workspace());

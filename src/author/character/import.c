@@ -184,7 +184,7 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
         return result;
     }
     jnaScene scene;
-    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit};
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
     result = jnaReadScene(path, &limits, &scene, error);
     if (result != jn_ok) {
         return result;

@@ -155,7 +155,7 @@ static jnResult ImportScene(const char* path, const jnaImportDef* def, const jna
     const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
 {
     jnaScene scene;
-    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit};
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
     jnResult result = jnaReadScene(path, &limits, &scene, error);
     if (result != jn_ok) {
         return result;

@@ -6,7 +6,7 @@
 // used. Nothing here is converted yet: units, axes and order are those of the file.
 #pragma once
 
-#include "jounce/base.h"
+#include "jounce-author/watch.h"
 
 #include "affine.h"
 
@@ -89,6 +89,7 @@ typedef struct jnaScene {
 typedef struct jnaSceneLimits {
     size_t memory;  // bytes of address space, beyond what this process has
     double seconds; // wall-clock and processor time
+    jnaWatch watch;
 } jnaSceneLimits;
 
 /// Reads a glTF, FBX or Collada file in a child process.

@@ -42,6 +42,8 @@ static jnResult Explain(
         return jnFail(error, jn_outOfMemory, "%s: holds more than %zu MiB of scene", path, maxStream >> 20);
     case jna_childNoMemory:
         return jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", path);
+    case jna_childStopped:
+        return jnaWatch_Stopped(error);
     case jna_childLost:
         return jnFail(error, jn_ioFailed, "%s: the process that reads it cannot be heard", path);
     case jna_childEnded:
@@ -93,7 +95,8 @@ jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* 
         .seconds = limits->seconds,
         .memory = limits->memory,
         .sharesMemory = true,
-        .mostOutput = maxStream};
+        .mostOutput = maxStream,
+        .watch = limits->watch};
     jnaChildOutcome child;
     jnError reason = {0};
     result = jnaRunChild(&def, &child, &reason);

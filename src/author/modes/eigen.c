@@ -77,7 +77,9 @@ static jnResult Multiply(const Lanczos* l, jnaElastic* elastic, const double* in
     return result;
 }
 
-static jnResult Iterate(Lanczos* l, jnaElastic* elastic, int parameters[11], int pointers[14], jnError* error)
+// How many products it takes is known only in the end: the share nears 1 the slower the further it is.
+static jnResult Iterate(
+    Lanczos* l, jnaElastic* elastic, int parameters[11], int pointers[14], const jnaWatch* watch, jnError* error)
 {
     int request = 0, info = 1;
     parameters[0] = 1;
@@ -85,13 +87,14 @@ static jnResult Iterate(Lanczos* l, jnaElastic* elastic, int parameters[11], int
     parameters[3] = 1;
     parameters[6] = 1;
     jnResult result = jn_ok;
-    while (result == jn_ok) {
+    for (int products = 0; result == jn_ok; ++products) {
         dsaupd_c(&request, "I", l->size, "LA", l->count, TOLERANCE, l->residual, l->basis, l->vectors, l->size,
             parameters, pointers, l->work, l->workList, l->basis * (l->basis + 8), &info);
         if (request != -1 && request != 1) {
             break;
         }
         result = Multiply(l, elastic, l->work + pointers[0] - 1, l->work + pointers[1] - 1, error);
+        result = result == jn_ok ? jnaWatch_Tell(watch, (double)products / (products + l->basis), error) : result;
     }
     if (result == jn_ok && info != 0) {
         result = jnFail(error, jn_badData, "the vibration modes were not found: ARPACK says %d after %d iterations",
@@ -168,7 +171,7 @@ static jnResult SolveWhole(jnaElastic* elastic, int size, int count, double* ome
 }
 
 jnResult jnaElastic_FindModes(
-    jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, jnError* error)
+    jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, const jnaWatch* watch, jnError* error)
 {
     JN_ASSERT(count > 0);
     int size = 3 * jnaElastic_FreeCount(elastic);
@@ -185,7 +188,7 @@ jnResult jnaElastic_FindModes(
     if (result == jn_ok && !Prepare(&lanczos, elastic, count)) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d numbers", count, size);
     }
-    result = result == jn_ok ? Iterate(&lanczos, elastic, parameters, pointers, error) : result;
+    result = result == jn_ok ? Iterate(&lanczos, elastic, parameters, pointers, watch, error) : result;
     result = result == jn_ok ? Extract(&lanczos, parameters, pointers, omega2, shapes, error) : result;
     Release(&lanczos);
     return result;

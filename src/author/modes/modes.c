@@ -162,8 +162,8 @@ static void Locate(const jnaVolume* v, const Found* f, const int* places, int mo
 }
 
 // Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each.
-static jnResult ProjectVolume(
-    const jnaVolume* v, const Found* f, const int* places, const double* scales, jnaModes* m, jnError* error)
+static jnResult ProjectVolume(const jnaVolume* v, const Found* f, const int* places, const double* scales,
+    const jnaWatch* watch, jnaModes* m, jnError* error)
 {
     size_t n = (size_t)v->nodeCount;
     const double* masses = jnaElastic_Masses(f->elastic);
@@ -188,6 +188,7 @@ static jnResult ProjectVolume(
             }
         }
         result = jnaLaplacian_Solve(laplacian, 3, loads, values, error);
+        result = result == jn_ok ? jnaWatch_Tell(watch, 0.7 + 0.2 * k / m->modeCount, error) : result;
         float* out = m->projections + 3 * (size_t)k * (size_t)m->vertexCount;
         for (int i = 0; result == jn_ok && i < 3 * v->vertexCount; ++i) {
             int vertex = i / 3, t = v->skinTetrahedra[vertex];
@@ -347,10 +348,11 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         m->masses[k] = 1 / (scales[k] * scales[k]);
     }
     if (result == jn_ok && def->kind == jna_projectVolume) {
-        result = ProjectVolume(v, f, places, scales, m, error);
+        result = ProjectVolume(v, f, places, scales, &def->watch, m, error);
     } else if (result == jn_ok) {
         result = jnaModes_ProjectSurface(m, c, error);
     }
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.9, error) : result;
     if (result == jn_ok) {
         FindSpins(v, f, places, scales, m);
         jnaModes_Sparsen(m, def->threshold);
@@ -382,6 +384,12 @@ static jnResult Check(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     return jn_ok;
 }
 
+// The search for the modes is the larger part of the work.
+static bool TellSearch(double share, void* user)
+{
+    return jnaWatch_GoesOn(user, 0.6 * share);
+}
+
 jnResult jnaFindModes(
     const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
 {
@@ -400,8 +408,12 @@ jnResult jnaFindModes(
     if (f.omega2 == NULL || f.shapes == NULL || places == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %zu modes of %zu numbers", asked, numbers);
     }
-    result =
-        result == jn_ok ? jnaElastic_FindModes(f.elastic, (int)asked, f.omega2, f.shapes, &f.count, error) : result;
+    jnaWatch whole = def->watch;
+    const jnaWatch search = {TellSearch, &whole};
+    if (result == jn_ok) {
+        result = jnaElastic_FindModes(f.elastic, (int)asked, f.omega2, f.shapes, &f.count, &search, error);
+    }
+    result = result == jn_ok ? jnaWatch_Tell(&whole, 0.6, error) : result;
     if (result == jn_ok) {
         for (int n = 0; n < v->nodeCount; ++n) {
             places[n] = -1;
@@ -415,6 +427,7 @@ jnResult jnaFindModes(
                 v, jnaElastic_Masses(f.elastic), places, def->mixing, f.count, numbers, f.omega2, f.shapes, error);
         }
     }
+    result = result == jn_ok ? jnaWatch_Tell(&whole, 0.7, error) : result;
     if (result == jn_ok) {
         result = Bring(v, c, def, &f, places, modes, error);
     }

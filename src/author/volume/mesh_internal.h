@@ -216,6 +216,9 @@ static inline void jnaAreaVector(const double* a, const double* b, const double*
 }
 
 /// Seconds, for differences.
+/// Share of the work of a volume that is done when the mesher begins.
+#define JNA_SHARE_MESH 0.2
+
 static inline double jnaNow(void)
 {
     struct timespec time;

@@ -39,18 +39,27 @@ static int BecomeTetgen(int output, void* user)
     return EXIT_NOT_FOUND;
 }
 
+// How far the program is nobody knows.
+static bool MeshesOn(double share, void* user)
+{
+    (void)share;
+    return jnaWatch_GoesOn(user, JNA_SHARE_MESH);
+}
+
 // Runs the program on surface.poly. child: what it said and how it ended, to be freed where the result is jn_ok.
 static jnResult RunProgram(
     const char* folder, const jnaVolumeDef* def, const char* flags, jnaChildOutcome* child, jnError* error)
 {
     Run run = {folder, def->program, flags};
+    jnaWatch asked = def->watch;
     const jnaChildDef limits = {.run = BecomeTetgen,
         .user = &run,
         .seconds = def->timeLimit,
         .memory = def->memoryLimit,
         .terminal = true,
         .mostOutput = OUTPUT_SIZE,
-        .keepsOnlyEnd = true};
+        .keepsOnlyEnd = true,
+        .watch = {MeshesOn, &asked}};
     jnError reason = {0};
     jnResult result = jnaRunChild(&limits, child, &reason);
     if (result != jn_ok) {
@@ -58,6 +67,8 @@ static jnResult RunProgram(
     }
     if (child->ending == jna_childTooLong) {
         result = jnFail(error, jn_ioFailed, "%s did not finish within %g s", def->program, def->timeLimit);
+    } else if (child->ending == jna_childStopped) {
+        result = jnaWatch_Stopped(error);
     } else if (child->ending == jna_childNoMemory) {
         result = jnFail(error, jn_outOfMemory, "out of memory to hear %s", def->program);
     } else if (child->ending != jna_childEnded) {
@@ -307,6 +318,10 @@ static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jna
     }
     if (strstr(said, "too small") != NULL || strstr(said, "smaller than") != NULL) {
         return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");
+    }
+    jnResult result = jnaWatch_Tell(&def->watch, JNA_SHARE_MESH, error);
+    if (result != jn_ok) {
+        return result;
     }
     int pairs = CountCrossings(folder, def);
     if (pairs > 0) {

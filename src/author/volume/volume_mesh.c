@@ -128,7 +128,8 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     report->time.mesh = jnaNow() - start;
     if (result != jn_ok) {
         // A lattice would need as much memory.
-        snprintf(obstacle, size, "%.300s", result != jn_outOfMemory ? reason.message : "");
+        bool another = result != jn_outOfMemory && result != jn_cancelled;
+        snprintf(obstacle, size, "%.300s", another ? reason.message : "");
         return jnFail(error, result, "%s", reason.message);
     }
     snprintf(report->reason, sizeof(report->reason),
@@ -263,9 +264,12 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     double start = jnaNow();
     jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
     report->time.surface = jnaNow() - start;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.1, error) : result;
     result = result == jn_ok ? MakeMesh(character, &surface, def, &mesh, report, notes, error) : result;
     bool conforming = report->method == jna_volumeTetgen;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
     result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
     result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
     volume->method = report->method;
     if (result == jn_ok) {

@@ -296,7 +296,7 @@ static jnResult SaveAll(Inside* inside, jnError* error)
     return result == jn_ok ? SaveInside(inside, error) : result;
 }
 
-static jnResult MakeInside(Inside* inside, jnaVolumeReport* report, jnError* error)
+static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeReport* report, jnError* error)
 {
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
@@ -304,21 +304,24 @@ static jnResult MakeInside(Inside* inside, jnaVolumeReport* report, jnError* err
     double start = jnaNow();
     jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
     report->time.weights = Lap(&start);
+    result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
     if (result == jn_ok) {
         result = jnaVolume_PlaceBones(v, c, &inside->manifest, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
     result = result == jn_ok ? jnaVolume_FillMaterials(v, c, &inside->manifest, error) : result;
     report->time.materials = Lap(&start);
+    result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
     result = result == jn_ok ? CountClips(inside, error) : result;
     report->time.clips = Lap(&start);
+    result = result == jn_ok ? jnaWatch_Tell(watch, 0.95, error) : result;
     result = result == jn_ok ? SaveAll(inside, error) : result;
     report->time.save = Lap(&start);
     return result;
 }
 
-static jnResult UpdateInside(const char* workspace, const jnaCharacter* character, bool force, jnaVolumeReport* report,
-    jnaNotes* notes, jnError* error)
+static jnResult UpdateInside(const char* workspace, const jnaCharacter* character, const jnaWatch* watch, bool force,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
     Inside inside;
     bool stale = true;
@@ -329,7 +332,8 @@ static jnResult UpdateInside(const char* workspace, const jnaCharacter* characte
     report->insideMade = stale || force;
     if (result == jn_ok && report->insideMade) {
         result = jnaLoadVolume(workspace, &inside.volume, error);
-        result = result == jn_ok ? MakeInside(&inside, report, error) : result;
+        result = result == jn_ok ? jnaWatch_Tell(watch, 0.7, error) : result;
+        result = result == jn_ok ? MakeInside(&inside, watch, report, error) : result;
         stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
     }
@@ -411,7 +415,7 @@ jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool fo
         return result;
     }
     result = UpdateMesh(workspace, &character, def, force, report, notes, error);
-    result = result == jn_ok ? UpdateInside(workspace, &character, force, report, notes, error) : result;
+    result = result == jn_ok ? UpdateInside(workspace, &character, &def->watch, force, report, notes, error) : result;
     if (made != NULL) {
         *made = report->meshMade || report->insideMade;
     }

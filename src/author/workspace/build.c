@@ -152,7 +152,7 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
     double started = jnaWallClock();
     b->at = stage;
     if (!jnaBuild_Tell(b, 0, "%s", "")) {
-        return jnFail(error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+        return jnaWatch_Stopped(error);
     }
     jnResult result = jnaBuildKinds[stage].run(b, step, error);
     step->seconds = jnaWallClock() - started;

@@ -94,6 +94,11 @@ static bool NeedsFit(const jnaBuild* b, char* reason)
            Because(jnaBuild_Learns(b), reason, "no clip is marked train");
 }
 
+static bool TellShare(double share, void* user)
+{
+    return jnaBuild_Tell(user, share, "%s", "");
+}
+
 static double Shared(const jnaBuild* b, double seconds)
 {
     return seconds / b->threads;
@@ -109,7 +114,8 @@ static jnResult LookImport(jnaBuild* b, jnaBuildStep* step, jnError* error)
 
 static jnResult RunImport(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
-    return jnaUpdateWorkspace(b->workspace, &step->made, b->notes, error);
+    const jnaWatch watch = {TellShare, b};
+    return jnaUpdateWorkspace(b->workspace, &watch, &step->made, b->notes, error);
 }
 
 static double CostImport(const jnaBuild* b, const jnaBuildStep* step)
@@ -134,6 +140,7 @@ static jnResult RunVolume(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnaVolumeDef def;
     jnaBuild_Close(b);
     jnResult result = jnaReadVolumeDef(b->workspace, &def, error);
+    def.watch = (jnaWatch){TellShare, b};
     return result == jn_ok ? jnaUpdateVolume(b->workspace, &def, false, &step->made, NULL, b->notes, error) : result;
 }
 
@@ -157,6 +164,7 @@ static jnResult RunModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     jnaModesDef def;
     jnResult result = jnaReadModesDef(b->workspace, &def, error);
+    def.watch = (jnaWatch){TellShare, b};
     return result == jn_ok ? jnaUpdateModes(b->workspace, &def, false, &step->made, b->notes, error) : result;
 }
 
@@ -386,11 +394,6 @@ static double CostTrain(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
     return 1 + Shared(b, TRAIN_COST * jnaManifest_PoseCount(&b->manifest));
-}
-
-static bool TellShare(double share, void* user)
-{
-    return jnaBuild_Tell(user, share, "%s", "");
 }
 
 static double CostFit(const jnaBuild* b, const jnaBuildStep* step)

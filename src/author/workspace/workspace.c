@@ -27,6 +27,7 @@ typedef struct Import {
     jnaMotion* motions; // [capacity]; positions NULL where the clip has none
     int capacity;
     double started; // when, by the wall clock
+    jnaWatch watch;
 } Import;
 
 static void DestroyImport(Import* import)
@@ -41,11 +42,12 @@ static void DestroyImport(Import* import)
     jnaDestroyCharacter(&import->character);
 }
 
-static jnaImportDef ImportDef(const jnaManifest* manifest)
+static jnaImportDef ImportDef(const Import* import)
 {
     jnaImportDef def = jnaDefaultImportDef();
-    def.rate = manifest->rate;
-    def.scale = manifest->scale;
+    def.rate = import->manifest.rate;
+    def.scale = import->manifest.scale;
+    def.watch = import->watch;
     return def;
 }
 
@@ -124,7 +126,7 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
     if (realpath(file, path) == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", file, strerror(errno));
     }
-    jnaImportDef def = ImportDef(&import->manifest);
+    jnaImportDef def = ImportDef(import);
     jnaClipList list;
     jnResult result = jnaImportClips(path, &def, NULL, &import->character, &list, notes, error);
     for (int i = 0; result == jn_ok && i < list.count; ++i) {
@@ -235,7 +237,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
         return result;
     }
     jnaClipList list = {0};
-    jnaImportDef importDef = ImportDef(&import->manifest);
+    jnaImportDef importDef = ImportDef(import);
     result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
     import->manifest.scale = import->scale;
     for (int i = 0; result == jn_ok && i < list.count; ++i) {
@@ -523,7 +525,7 @@ static jnResult ImportEntry(
         result = PickClip(entry, own, &import->clips[index], error);
     } else {
         jnaClipList list = {0};
-        jnaImportDef def = ImportDef(m);
+        jnaImportDef def = ImportDef(import);
         jnaRetargetDef retarget = {m->pairCount, NULL};
         jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
         for (int p = 0; pairs != NULL && p < m->pairCount; ++p) {
@@ -558,12 +560,13 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
         strcpy(path, JNA_FIGURE_SOURCE);
     }
     jnaClipList own = {0};
-    jnaImportDef def = ImportDef(m);
+    jnaImportDef def = ImportDef(import);
     if (result == jn_ok) {
         result = jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error);
     }
     for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
-        result = ImportEntry(workspace, import, i, &own, notes, error);
+        result = jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error);
+        result = result == jn_ok ? ImportEntry(workspace, import, i, &own, notes, error) : result;
     }
     jnaDestroyClipList(&own);
     return result;
@@ -621,10 +624,10 @@ jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* s
     return result;
 }
 
-jnResult jnaUpdateWorkspace(const char* path, bool* imported, jnaNotes* notes, jnError* error)
+jnResult jnaUpdateWorkspace(const char* path, const jnaWatch* watch, bool* imported, jnaNotes* notes, jnError* error)
 {
     char manifest[JNA_PATH_LENGTH];
-    Import import = {.started = jnaWallClock()};
+    Import import = {.started = jnaWallClock(), .watch = watch != NULL ? *watch : (jnaWatch){0}};
     bool stale = false;
     jnResult result = jnaJoinPath(path, "manifest.yaml", manifest, error);
     result = result == jn_ok ? jnaReadManifest(manifest, &import.manifest, error) : result;
