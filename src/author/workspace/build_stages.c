@@ -20,10 +20,15 @@
 #include <string.h>
 #include <unistd.h>
 
-// Seconds of one core: of a pose with contact and of a step in time, per node of the flesh; of the volume and of the
-// modes, per node; of the training, per pose; of the fit and of the evaluation, per vertex and frame.
-static const double POSE_COST = 5e-5, STEP_COST = 7e-6, VOLUME_COST = 2e-4, MODES_COST = 5e-4;
-static const double TRAIN_COST = 0.2, FIT_COST = 2e-6, EVALUATE_COST = 4e-6;
+// Seconds of one core: of a pose with contact in flesh of 10,000 nodes, and of a step in time, per node; of the volume
+// and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
+// per vertex and frame; of a report, and of a quick one.
+static const double POSE_COST = 4.8e-5, STEP_COST = 1.7e-5, VOLUME_COST = 1.3e-4, MODES_COST = 4.2e-4;
+static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 1.6e-6, REPORT_COST = 16, QUICK_COST = 6;
+// A pose takes the more iterations the finer the flesh is.
+static const double POSE_GROWTH = 0.4;
+// Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
+static const double TRAIN_PASSES = 512, TRAIN_LEAST = 128e3, TRAIN_MOST = 768e3;
 // Share of failed poses or frames that is told loudly.
 static const double MOST_FAILED = 0.01;
 
@@ -147,7 +152,7 @@ static jnResult RunVolume(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostVolume(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 1 + VOLUME_COST * b->nodeCount;
+    return 0.7 + VOLUME_COST * b->nodeCount;
 }
 
 static jnResult LookModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
@@ -171,7 +176,7 @@ static jnResult RunModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostModes(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 1 + MODES_COST * b->nodeCount;
+    return 0.3 + MODES_COST * b->nodeCount;
 }
 
 // A job's stage leaves a record of the time alone: the job knows itself whether it is up to date. Time of poses that an
@@ -234,10 +239,15 @@ static jnResult RunPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
     return result;
 }
 
+static double CostPose(const jnaBuild* b)
+{
+    return POSE_COST * b->nodeCount * pow(b->nodeCount / 1e4, POSE_GROWTH);
+}
+
 static double CostPoses(const jnaBuild* b, const jnaBuildStep* step)
 {
     int left = step->count > 0 ? step->left : jnaManifest_PoseCount(&b->manifest);
-    return 0.5 + Shared(b, POSE_COST * b->nodeCount * left);
+    return 0.5 + Shared(b, CostPose(b) * left);
 }
 
 // The motion of all clips, of both kinds, as one.
@@ -248,7 +258,7 @@ typedef struct Motion {
     jnaJobReport still[JNA_MAX_CLIPS];  // each frame for itself
     jnaJobReport moving[JNA_MAX_CLIPS]; // in time
     int frames, before;                 // of all clips; of the still ones that are done
-    double weight;                      // of a step in time against an equilibrium
+    double weight;                      // of a frame in motion against an equilibrium
 } Motion;
 
 static int CompareRanges(const void* a, const void* b)
@@ -272,15 +282,17 @@ static bool WatchMoving(const jnaJobProgress* p, void* user)
         "motion of %d of %d frames%s", p->done, m->frames, p->waiting ? ", waiting for another run" : "");
 }
 
-static double StepsOfFrame(const jnaBuild* b)
+// Of a frame in motion.
+static double CostFrame(const jnaBuild* b)
 {
-    return b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(240 / b->manifest.rate);
+    double steps = b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(240 / b->manifest.rate);
+    return STEP_COST * steps * b->nodeCount;
 }
 
 static jnResult ListMotion(jnaBuild* b, Motion* m, jnError* error)
 {
     m->build = b;
-    m->weight = StepsOfFrame(b) * STEP_COST / POSE_COST;
+    m->weight = CostFrame(b) / CostPose(b);
     jnResult result = jnaBuild_Open(b, error);
     for (int i = 0; result == jn_ok && i < b->manifest.clipCount; ++i) {
         jnaClipRange range = {0};
@@ -352,9 +364,8 @@ static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
 {
     double left = step->count > 0 ? (double)step->left / step->count : 1;
-    double frame = STEP_COST * StepsOfFrame(b) * b->nodeCount;
-    double moving = fmax(Shared(b, frame * b->frameCount), frame * b->longestFrames);
-    return 0.5 + left * (Shared(b, POSE_COST * b->nodeCount * b->frameCount) + moving);
+    double moving = CostFrame(b) * fmax(Shared(b, b->frameCount), b->longestFrames);
+    return 0.5 + left * (Shared(b, CostPose(b) * b->frameCount) + moving);
 }
 
 static jnaTrainDef TrainDef(const jnaBuild* b)
@@ -393,13 +404,15 @@ static jnResult RunTrain(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostTrain(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 1 + Shared(b, TRAIN_COST * jnaManifest_PoseCount(&b->manifest));
+    double poses = jnaManifest_PoseCount(&b->manifest), epochs = (double)b->manifest.network.epochs;
+    double passes = epochs > 0 ? epochs * poses : fmin(fmax(TRAIN_PASSES * poses, TRAIN_LEAST), TRAIN_MOST);
+    return 0.5 + Shared(b, TRAIN_COST * b->vertexCount * passes);
 }
 
 static double CostFit(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 1 + Shared(b, FIT_COST * b->vertexCount * b->trainFrames);
+    return 0.5 + Shared(b, FIT_COST * b->vertexCount * b->trainFrames);
 }
 
 // What the last stages read: whatever is there of motion, springs, network and modes.
@@ -493,7 +506,7 @@ static jnResult RunExport(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostExport(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 0.5 + 2e-5 * b->vertexCount;
+    return 0.1 + 1e-5 * b->vertexCount;
 }
 
 // What an evaluation is made from: motion, and all that was learned.
@@ -555,7 +568,7 @@ static jnResult RunEvaluate(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 1 + Shared(b, EVALUATE_COST * b->vertexCount * b->frameCount);
+    return 0.5 + Shared(b, EVALUATE_COST * b->vertexCount * b->frameCount);
 }
 
 // A report is made from the evaluation, from the file that plays, and from what they were made from.
@@ -611,7 +624,7 @@ static jnResult RunReport(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostReport(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return Shared(b, b->def->quickReport ? 6 : 30);
+    return Shared(b, b->def->quickReport ? QUICK_COST : REPORT_COST);
 }
 
 const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
