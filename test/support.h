@@ -31,6 +31,15 @@
         }                                                                                                              \
     } while (0)
 
+// Skips, under the sanitizers, a long case that is about numbers: what it runs, other cases of its file run as well.
+static inline void NeedsNoSanitizer(void)
+{
+#ifdef JN_SANITIZED
+    print_message("skipped: nothing new for the sanitizers\n");
+    skip();
+#endif
+}
+
 // A small, fast, seeded generator: the same numbers on every machine.
 typedef struct Random {
     uint64_t state;

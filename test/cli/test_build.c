@@ -120,7 +120,14 @@ static void EverythingIsMadeOnceAndThenOnlyWhatIsStale(void** state)
 {
     (void)state;
     Make("all", KIND "pca/" MODE "fitted/" LAYER "modal" END SMALL);
-    ExpectBuild("all", "made", "volume modes poses motion train fit export evaluate report ");
+    ExpectBuild("all --until evaluate", "made", "volume modes poses motion train fit export evaluate ");
+    ExpectBuild("all --until evaluate", "made", "");
+    // Another step in time solves no pose again.
+    Do("sed -i 's/substeps: .*/substeps: 2/' all/manifest.yaml");
+    ExpectBuild("all --plan", "fresh", "import volume modes poses ");
+    ExpectBuild("all --until evaluate", "made", "motion fit export evaluate ");
+    Do("rm all/poses/valid.npy");
+    ExpectBuild("all", "made", "poses report ");
     assert_true(FileExists("all/character.jounce"));
     assert_true(FileExists("all/evaluation/evaluation.json"));
     assert_true(FileExists("all/report.html"));
@@ -132,13 +139,8 @@ static void EverythingIsMadeOnceAndThenOnlyWhatIsStale(void** state)
         json_decref(record);
     }
     ExpectBuild("all", "made", "");
-    // Another step in time solves no pose again.
-    Do("sed -i 's/substeps: .*/substeps: 2/' all/manifest.yaml");
-    ExpectBuild("all --plan", "fresh", "import volume modes poses ");
-    ExpectBuild("all --until evaluate", "made", "motion fit export evaluate ");
-    Do("rm all/report.html all/poses/valid.npy");
-    ExpectBuild("all", "made", "poses report ");
-    ExpectBuild("all", "made", "");
+    Do("rm all/report.html");
+    ExpectBuild("all --plan", "fresh", "import volume modes poses motion train fit export evaluate ");
 }
 
 static void MotionOfTheVerbIsThatOfTheManifest(void** state)

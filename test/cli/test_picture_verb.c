@@ -21,7 +21,7 @@ static void MakeTube(const char* folder, double rate)
 {
     TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
     char arguments[1024];
-    snprintf(arguments, sizeof(arguments), "new %s --from '%s' --rate %g", folder, WriteTube("picture", &def), rate);
+    snprintf(arguments, sizeof(arguments), "new %s --from '%s' --rate %g --layer vertex", folder, WriteTube("picture", &def), rate);
     assert_int_equal(RunJounce(arguments).code, 0);
     snprintf(arguments, sizeof(arguments), "build %s --until modes", folder);
     assert_int_equal(RunJounce(arguments).code, 0);

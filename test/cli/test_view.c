@@ -57,7 +57,7 @@ static int Prepare(void** state)
     assert_int_equal(mkdir("empty", 0777), 0);
     assert_int_equal(RunJounce("export --figure -o figure.jounce").code, 0);
     assert_int_equal(RunJounce("bake figure.jounce --clip run -o run.npy").code, 0);
-    assert_int_equal(RunJounce("new ws --figure --motion run=run.npy").code, 0);
+    assert_int_equal(RunJounce("new ws --figure --layer vertex --motion run=run.npy").code, 0);
     assert_int_equal(RunJounce("build ws --until modes").code, 0);
     return code;
 }

@@ -10,7 +10,7 @@ printf '#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(con
     >"$build/probe.c"
 clang -fsanitize=fuzzer,address,undefined "$build/probe.c" -o "$build/probe" 2>/dev/null ||
     { echo "skipped: no clang with libFuzzer here"; exit 77; }
-clang -std=c11 -O1 -g -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+clang -std=c11 -O1 -g1 -ffp-contract=off -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
     -I"$source/include" -I"$source/src/runtime" "$source/test/fuzz/fuzz_asset.c" \
     $(ls "$source"/src/runtime/*.c | grep -v '_avx') -lm -o "$build/fuzz_asset"
 cp "$@" "$build/corpus/"
