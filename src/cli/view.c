@@ -57,7 +57,8 @@ static jnResult FindViewer(const char* given, char path[PATH_SIZE], jnError* err
     struct stat status;
     if (printed >= PATH_SIZE || stat(path, &status) != 0) {
         return jnFail(error, jn_ioFailed,
-            "the viewer was not built: install node 18 or later, npm, clang, lld and wasi-libc, then run make build");
+            "the viewer was not built: it needs node 18 or later, npm and its registry, clang, lld and wasi-libc; "
+            "make build says what is missing");
     }
     return jn_ok;
 }
