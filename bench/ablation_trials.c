@@ -367,7 +367,7 @@ static jnResult FindVolumeShapes(const jnbScene* s, const jnaModes* m, int asked
         result = jnFail(error, jn_outOfMemory, "no memory for %d modes", asked);
     }
     double* omega2 = found + 3 * frees * (size_t)asked;
-    result = result == jn_ok ? jnaElastic_FindModes(elastic, asked, omega2, found, &count, error) : result;
+    result = result == jn_ok ? jnaElastic_FindModes(elastic, asked, omega2, found, &count, NULL, error) : result;
     while (result == jn_ok && first < count && omega2[first] < 0.999 * m->stiffness[0]) {
         first++; // flesh that no bone holds
     }
