@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024, BATCH = 8 };
+enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024, BATCH = 16 };
 // Four vertices' products with numbers of 16 bits stay below 2^31, whatever their directions, roundings included.
 #define FIELD_STEPS 16380.0f
 #define FACTOR_SUM 65000.0f
