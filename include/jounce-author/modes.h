@@ -46,7 +46,7 @@ typedef struct jnaModesDef {
     double drag;        // 1/s; 0.5
     double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02
     double mixing;      // modes are turned among each other to live in one place each, as long as the coupling that
-                        // is dropped stays below this share of their stiffness; 0: as they are; 0.15
+                        // is dropped stays below this share of their stiffness; 0: as they are; 0.02
     double speed;       // m/s: the force on a mode levels off towards what moves it at this speed; 0: never; 4
     jnaProjection kind; // volume
 } jnaModesDef;

@@ -248,7 +248,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "    - {joint: head, share: 0.8, hold: dirichlet}\n"
                     "    - {joint: belly, stiffness: 3e4}\n"
                     "    - {joint: tail, share: 0}\n"
-                    "flesh: {gravity: 9.81, drag: 2, substeps: 4}\n"
+                    "flesh: {gravity: 9.81, drag: 2, substeps: 4, contact: false}\n"
                     "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
                     "limits: train}\n"
                     "network: {kind: pca, epochs: 12}\n"
@@ -292,6 +292,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(bones[1].share < 0 && bones[1].hold == jna_boneSpring && bones[1].stiffness == 3e4);
         assert_true(bones[2].share == 0 && bones[2].hold == jna_boneSpring && bones[2].stiffness == 2e5);
         assert_true(m.flesh.gravity == 9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
+        assert_false(m.flesh.contact);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
         assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && m.poses.limitsOfTrain);

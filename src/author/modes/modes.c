@@ -35,7 +35,7 @@ jnaModesDef jnaDefaultModesDef(void)
         .damping = 0.006,
         .drag = 0.5,
         .threshold = 0.02,
-        .mixing = 0.15,
+        .mixing = 0.02,
         .speed = 4};
 }
 

@@ -149,12 +149,17 @@ static int TakeDeep(jnaContacts* held, const jnaContacts* found)
 static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
 {
     jnResult result = jn_ok;
+    int failures = 0;
     for (int round = 0; result == jn_ok && round < HOLDS; ++round) {
         problem->goesOn = round > 0;
         result = Minimize(solver, problem, true, report, error);
         solver->found.count = 0;
         result = result == jn_ok ? FindContacts(solver, &solver->found, report, error) : result;
         if (result != jn_ok) {
+            break;
+        }
+        failures += !report->converged;
+        if (failures > 1) { // not for want of a pair
             break;
         }
         int taken = TakeDeep(&solver->contacts, &solver->found);

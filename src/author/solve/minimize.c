@@ -4,7 +4,8 @@
 // double. A step of 1 is tried first and shortened until the energy falls enough (Armijo), with a slack for the
 // rounding of the energy, without which the last digits of convergence cannot be had.
 //
-// With Newton's directions the same search serves.
+// With Newton's directions the same search serves. They converge fast or, where pairs in contact hold against each
+// other, hardly at all: iterations that do not halve the residual in PATIENCE are not worth their second each.
 //
 // Where a step changes the energy by less than its rounding, which near rest is that of the sum of V mu and not of the
 // small energy, the slope at its end decides instead: for a parabola the two tests are the same.
@@ -19,7 +20,7 @@
 
 typedef float Float4 __attribute__((vector_size(16)));
 
-enum { RUN = 32, MOST_SHORTER = 25 };
+enum { RUN = 32, MOST_SHORTER = 25, PATIENCE = 8 };
 static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
 static const double SLACK = 1e-13;       // of the energy: its rounding
 static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
@@ -205,6 +206,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
     double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
+    double mark = HUGE_VAL; // residual of some iterations ago
     for (;;) {
         outcome->residual = Norm(solver->gradient, count) / scale;
         if (outcome->iterations >= problem->leastIterations && outcome->residual <= problem->tolerance) {
@@ -213,6 +215,12 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
         }
         if (!(outcome->residual < HUGE_VAL) || outcome->iterations >= problem->mostIterations) {
             return;
+        }
+        if (problem->newton != NULL && outcome->iterations % PATIENCE == 0) {
+            if (outcome->residual > 0.5 * mark) {
+                return;
+            }
+            mark = outcome->residual;
         }
         started = jnaSeconds();
         if (problem->newton == NULL) {

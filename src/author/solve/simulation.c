@@ -136,6 +136,7 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
+    s->fleshDef.contact = s->manifest.flesh.contact;
     uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
     s->poseHash = HashSettings(&s->fleshDef, true, hash);
     s->motionHash = HashSettings(&s->fleshDef, false, hash);

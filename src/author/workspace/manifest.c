@@ -88,6 +88,7 @@ typedef struct RawModes {
 
 typedef struct RawMotion {
     double *gravity, *damping, *drag, *substeps;
+    bool* contact;
 } RawMotion;
 
 typedef struct RawManifest {
@@ -216,7 +217,8 @@ static const cyaml_schema_field_t modesFields[] = {CYAML_FIELD_FLOAT_PTR("count"
 static const cyaml_schema_field_t motionFields[] = {CYAML_FIELD_FLOAT_PTR("gravity", OPTIONAL, RawMotion, gravity),
     CYAML_FIELD_FLOAT_PTR("damping", OPTIONAL, RawMotion, damping),
     CYAML_FIELD_FLOAT_PTR("drag", OPTIONAL, RawMotion, drag),
-    CYAML_FIELD_FLOAT_PTR("substeps", OPTIONAL, RawMotion, substeps), CYAML_FIELD_END};
+    CYAML_FIELD_FLOAT_PTR("substeps", OPTIONAL, RawMotion, substeps),
+    CYAML_FIELD_BOOL_PTR("contact", OPTIONAL, RawMotion, contact), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t manifestFields[] = {
     CYAML_FIELD_UINT("version", CYAML_FLAG_DEFAULT, RawManifest, version),
@@ -255,6 +257,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.dampingRatio = 0.2;
     m.flesh.damping = 0.006;
     m.flesh.drag = 0.5;
+    m.flesh.contact = true;
     m.modes.count = 64;
     m.modes.cutoff = 25;
     return m;
@@ -584,6 +587,9 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
         m->poses.file = raw->poses->file;
         m->poses.limitsOfTrain = raw->poses->limitsOfTrain;
         raw->poses->file = NULL;
+    }
+    if (raw->flesh != NULL && raw->flesh->contact != NULL) {
+        m->flesh.contact = *raw->flesh->contact;
     }
     if (raw->network != NULL) {
         m->network.kind = raw->network->kind;

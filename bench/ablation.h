@@ -1,0 +1,38 @@
+// What the ablation of the modes and its trials share.
+#pragma once
+
+#include "jounce-author/modal_fit.h"
+#include "jounce-author/npy.h"
+#include "jounce-author/workspace.h"
+
+/// A clip with its simulated motion on its equilibria.
+typedef struct jnbTake {
+    jnaModalSequence sequence;
+    jnaClip poses;
+    jnaArray motion, targets;
+    float *turns, *rotations;
+} jnbTake;
+
+typedef struct jnbScene {
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaVolume volume;
+    jnbTake* takes; // those to learn from first
+    int count, trainCount;
+    float* soft; // [vertexCount], 1 for soft
+} jnbScene;
+
+/// Amplitudes of a take, [frameCount][modeCount].
+typedef jnResult jnbPlayTake(
+    const jnbScene* scene, const jnaModes* modes, const jnbTake* take, void* user, double* amplitudes, jnError* error);
+
+/// Prints a row of the table: what `play` captures of every take.
+jnResult jnbPrintWay(
+    const jnbScene* scene, const char* name, const jnaModes* modes, jnbPlayTake* play, void* user, jnError* error);
+
+/// Learns the modes' numbers, in place, from the clips to learn from.
+jnResult jnbLearn(const jnbScene* scene, jnaModes* modes, jnError* error);
+
+/// Ways that were tried and are not part of Jounce, each a row or two: the numbers as the simulation's steps in time
+/// make them, a gain for each direction, the stiffness of the pose. def: of the modes as they are made.
+jnResult jnbPrintTrials(const jnbScene* scene, const jnaModesDef* def, jnError* error);

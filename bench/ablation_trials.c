@@ -1,0 +1,764 @@
+// Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
+#include "ablation.h"
+
+#include "jounce-author/elastic.h"
+#include "jounce-author/inside.h"
+#include "jounce-author/laplacian.h"
+
+#include "character/affine.h"
+#include "internal.h"
+#include "solve/elements.h"
+
+#include <cblas.h>
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Forces of a take: projected accelerations at the beginning of each interval, and how fast they grow.
+typedef struct Forces {
+    double *starts, *rates; // [frameCount][modeCount]
+} Forces;
+
+static jnResult MakeForces(const jnaModes* m, const jnaModalSequence* q, Forces* f, jnError* error)
+{
+    size_t size = (size_t)q->frameCount * (size_t)m->modeCount;
+    f->starts = calloc(2 * size + 1, sizeof(double));
+    f->rates = f->starts + size;
+    return f->starts != NULL ? jnaModes_Force(m, q, f->starts, f->rates, error)
+                             : jnFail(error, jn_outOfMemory, "no memory for %d frames", q->frameCount);
+}
+
+static jnResult PlayAsFound(
+    const jnbScene* s, const jnaModes* m, const jnbTake* take, void* user, double* z, jnError* error)
+{
+    (void)s;
+    (void)user;
+    Forces f;
+    jnResult result = MakeForces(m, &take->sequence, &f, error);
+    result = result == jn_ok ? jnaModes_Run(m, &take->sequence, f.starts, f.rates, z, NULL, error) : result;
+    free(f.starts);
+    return result;
+}
+
+// ---- The simulation's steps in time. ----
+
+// BDF2 with steps of h turns e^(lambda h) into the larger root of (3/2 - h lambda) r^2 - 2 r + 1/2: slower and more
+// damped. A constant force moves as far as before.
+static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* error)
+{
+    jnaModes m;
+    jnResult result = jnaFindModes(&s->volume, &s->character, def, &m, NULL, error);
+    double substeps = s->manifest.flesh.substeps;
+    double h = 1 / (substeps > 0 ? substeps * s->manifest.rate : 240);
+    for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
+        double ks = m.stiffness[k], kd = m.damping[k];
+        double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks), step = h * own;
+        double complex seen = clog((2 + csqrt(1 + 2 * step)) / (3 - 2 * step)) / h;
+        if (kd * kd < 4 * ks) {
+            m.stiffness[k] = creal(seen * conj(seen));
+            m.damping[k] = -2 * creal(seen);
+            m.gain[k] = m.stiffness[k] / ks;
+        }
+    }
+    result = result == jn_ok ? jnbPrintWay(s, "as the simulation's steps in time have it", &m, PlayAsFound, NULL, error)
+                             : result;
+    jnaDestroyModes(&m);
+    return result;
+}
+
+// ---- A gain for each direction. ----
+
+typedef struct Directions {
+    double* gains; // [modeCount][3]
+} Directions;
+
+// The share of each direction in the forces, levelled off as the whole is.
+static jnResult SplitForces(const jnaModes* m, const jnaModalSequence* q, Forces parts[3], jnError* error)
+{
+    size_t width = 3 * (size_t)m->vertexCount, count = (size_t)m->modeCount, size = count * (size_t)q->frameCount;
+    jnaModes part = *m;
+    part.projections = malloc(count * width * sizeof(float) + 1);
+    part.limits = calloc(count + 1, sizeof(double));
+    jnResult result = part.projections != NULL && part.limits != NULL
+                          ? jn_ok
+                          : jnFail(error, jn_outOfMemory, "no memory for %zu modes", count);
+    for (size_t d = 0; result == jn_ok && d < 3; ++d) {
+        for (size_t i = 0; i < count * width; ++i) {
+            part.projections[i] = i % 3 == d ? m->projections[i] : 0;
+        }
+        result = MakeForces(&part, q, &parts[d], error);
+    }
+    for (size_t i = 0; result == jn_ok && i < size - count; ++i) {
+        double ends[3], sums[2] = {0}, limit = m->limits[i % count], shares[2];
+        for (int d = 0; d < 3; ++d) {
+            ends[d] = parts[d].starts[i] + q->dt * parts[d].rates[i];
+            sums[0] += parts[d].starts[i];
+            sums[1] += ends[d];
+        }
+        for (int e = 0; e < 2; ++e) {
+            shares[e] = limit > 0 ? 1 / sqrt(1 + sums[e] * sums[e] / (limit * limit)) : 1;
+        }
+        for (int d = 0; d < 3; ++d) {
+            parts[d].starts[i] *= shares[0];
+            parts[d].rates[i] = (shares[1] * ends[d] - parts[d].starts[i]) / q->dt;
+        }
+    }
+    free(part.projections);
+    free(part.limits);
+    return result;
+}
+
+static jnResult PlayDirections(
+    const jnbScene* s, const jnaModes* m, const jnbTake* take, void* user, double* z, jnError* error)
+{
+    (void)s;
+    const Directions* by = user;
+    size_t count = (size_t)m->modeCount, size = count * (size_t)take->sequence.frameCount;
+    Forces parts[3] = {{0}};
+    jnResult result = SplitForces(m, &take->sequence, parts, error);
+    for (size_t i = 0; result == jn_ok && i < size; ++i) {
+        double start = 0, rate = 0;
+        for (size_t d = 0; d < 3; ++d) {
+            start += by->gains[3 * (i % count) + d] * parts[d].starts[i];
+            rate += by->gains[3 * (i % count) + d] * parts[d].rates[i];
+        }
+        parts[0].starts[i] = start;
+        parts[0].rates[i] = rate;
+    }
+    result =
+        result == jn_ok ? jnaModes_Run(m, &take->sequence, parts[0].starts, parts[0].rates, z, NULL, error) : result;
+    for (int d = 0; d < 3; ++d) {
+        free(parts[d].starts);
+    }
+    return result;
+}
+
+// Adds a take to the normal equations of every mode, [modeCount][3][4]: amplitudes are linear in the gains.
+static jnResult AddNormals(
+    const jnbScene* s, const jnaModes* m, const jnbTake* take, double (*normals)[3][4], jnError* error)
+{
+    size_t count = (size_t)m->modeCount, size = count * (size_t)take->sequence.frameCount;
+    Forces parts[3] = {{0}};
+    double* z = calloc(4 * size + 1, sizeof(double)); // of each direction, and what was observed
+    jnResult result = z != NULL ? SplitForces(m, &take->sequence, parts, error)
+                                : jnFail(error, jn_outOfMemory, "no memory for %zu amplitudes", size);
+    for (size_t d = 0; result == jn_ok && d < 3; ++d) {
+        result = jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error);
+    }
+    result = result == jn_ok ? jnaModes_Observe(m, &s->character, &take->sequence, z + 3 * size, error) : result;
+    for (size_t i = 0; result == jn_ok && i < size; ++i) {
+        for (size_t a = 0; a < 3; ++a) {
+            for (size_t b = 0; b < 4; ++b) {
+                normals[i % count][a][b] += z[a * size + i] * z[b * size + i];
+            }
+        }
+    }
+    for (int d = 0; d < 3; ++d) {
+        free(parts[d].starts);
+    }
+    free(z);
+    return result;
+}
+
+// Least squares with gains of 1 as the prior, which weighs as a tenth of the mode's own motion.
+static void SolveGains(double normal[3][4], double gains[3])
+{
+    double trace = normal[0][0] + normal[1][1] + normal[2][2], prior = 0.1 * trace / 3 + 1e-30;
+    for (int a = 0; a < 3; ++a) {
+        normal[a][a] += prior;
+        normal[a][3] += prior;
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int row = 0; row < 3; ++row) {
+            double factor = row != i ? normal[row][i] / normal[i][i] : 0;
+            for (int k = i; k < 4; ++k) {
+                normal[row][k] -= factor * normal[i][k];
+            }
+        }
+    }
+    for (int a = 0; a < 3; ++a) {
+        gains[a] = normal[a][3] / normal[a][a];
+    }
+}
+
+static jnResult TryDirections(const jnbScene* s, const jnaModesDef* def, jnError* error)
+{
+    jnaModes m;
+    jnResult result = jnaFindModes(&s->volume, &s->character, def, &m, NULL, error);
+    result = result == jn_ok ? jnbLearn(s, &m, error) : result;
+    double(*normals)[3][4] = calloc((size_t)m.modeCount + 1, sizeof(*normals));
+    Directions by = {calloc(3 * (size_t)m.modeCount + 1, sizeof(double))};
+    if (result == jn_ok && (normals == NULL || by.gains == NULL)) {
+        result = jnFail(error, jn_outOfMemory, "no memory for %d modes", m.modeCount);
+    }
+    for (int t = 0; result == jn_ok && t < s->trainCount; ++t) {
+        result = AddNormals(s, &m, &s->takes[t], normals, error);
+    }
+    for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
+        SolveGains(normals[k], by.gains + 3 * (size_t)k);
+    }
+    result = result == jn_ok
+                 ? jnbPrintWay(s, "numbers learned, a gain for each direction", &m, PlayDirections, &by, error)
+                 : result;
+    free(normals);
+    free(by.gains);
+    jnaDestroyModes(&m);
+    return result;
+}
+
+// ---- Posed flesh. ----
+
+#define TIE 1e3
+
+// The volume as it is in a frame: skinned, and what the surface is off there carried inside.
+typedef struct Posed {
+    jnaLaplacian* laplacian;
+    jnaLaplacianTies ties;
+    double *transforms, *nodes; // [jointCount][12], [nodeCount][3]
+    double *loads, *values;     // [3][nodeCount]
+    double* turns;              // [nodeCount][4], the nodes' frames
+} Posed;
+
+static void DestroyPosed(Posed* p)
+{
+    jnaDestroyLaplacian(p->laplacian);
+    free(p->transforms);
+    free(p->nodes);
+    free(p->loads);
+    free(p->values);
+    free(p->turns);
+}
+
+static jnResult CreatePosed(const jnbScene* s, Posed* p, jnError* error)
+{
+    const jnaVolume* v = &s->volume;
+    size_t nodes = (size_t)v->nodeCount;
+    uint8_t* held = malloc(nodes);
+    *p = (Posed){.ties = {v->vertexCount, v->skinTetrahedra, v->skinWeights, TIE}};
+    p->transforms = malloc(12 * (size_t)v->jointCount * sizeof(double));
+    p->nodes = malloc(3 * nodes * sizeof(double));
+    p->loads = malloc(3 * nodes * sizeof(double));
+    p->values = malloc(3 * nodes * sizeof(double));
+    p->turns = malloc(4 * nodes * sizeof(double));
+    bool good = held != NULL && p->transforms != NULL && p->nodes != NULL && p->loads != NULL && p->values != NULL &&
+                p->turns != NULL;
+    for (size_t n = 0; good && n < nodes; ++n) {
+        held[n] = v->heldBy[n] >= 0;
+    }
+    jnaLaplacianDef def = {.nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .tetrahedronCount = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .held = held,
+        .ties = p->ties};
+    jnResult result = good ? jnaCreateLaplacian(&def, &p->laplacian, error)
+                           : jnFail(error, jn_outOfMemory, "no memory for %zu nodes", nodes);
+    free(held);
+    return result;
+}
+
+static void FindNodeTurns(const jnbScene* s, const float* turns, double* out)
+{
+    const jnaVolume* v = &s->volume;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double* q = out + 4 * (size_t)n;
+        const float* first = turns + 4 * (size_t)v->joints[v->rowStarts[n]];
+        memset(q, 0, 4 * sizeof(double));
+        for (int i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
+            const float* turn = turns + 4 * (size_t)v->joints[i];
+            double dot = 0;
+            for (int a = 0; a < 4; ++a) {
+                dot += (double)first[a] * (double)turn[a];
+            }
+            for (int a = 0; a < 4; ++a) {
+                q[a] += (dot < 0 ? -1 : 1) * (double)v->weights[i] * (double)turn[a];
+            }
+        }
+        jnaQuat_Normalize(q);
+    }
+}
+
+static jnResult Pose(const jnbScene* s, const jnbTake* take, int frame, Posed* p, jnError* error)
+{
+    const jnaVolume* v = &s->volume;
+    size_t nodes = (size_t)v->nodeCount;
+    jnaPoseTransforms(&s->character, &take->poses, frame, p->transforms);
+    jnaVolume_Skin(v, p->transforms, p->nodes);
+    FindNodeTurns(s, take->turns + 4 * (size_t)frame * (size_t)s->character.jointCount, p->turns);
+    memset(p->loads, 0, 3 * nodes * sizeof(double));
+    memset(p->values, 0, 3 * nodes * sizeof(double));
+    const float* target = take->sequence.targets + 3 * (size_t)frame * (size_t)v->vertexCount;
+    for (int i = 0; i < v->vertexCount; ++i) {
+        int t = v->skinTetrahedra[i];
+        for (int a = 0; t >= 0 && a < 3; ++a) {
+            const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+            const double* weights = v->skinWeights + 4 * (size_t)i;
+            double off = (double)target[3 * i + a];
+            for (int c = 0; c < 4; ++c) {
+                off -= weights[c] * p->nodes[3 * corners[c] + a];
+            }
+            for (int c = 0; c < 4; ++c) {
+                p->loads[(size_t)a * nodes + (size_t)corners[c]] += TIE * weights[c] * off;
+            }
+        }
+    }
+    jnResult result = jnaLaplacian_Solve(p->laplacian, 3, p->loads, p->values, error);
+    for (size_t i = 0; i < 3 * nodes; ++i) {
+        p->nodes[i] += p->values[i % 3 * nodes + i / 3];
+    }
+    return result;
+}
+
+// ---- The stiffness of the pose. ----
+
+enum { FRAMES_APART = 3, SUBSTEPS = 8 };
+
+typedef struct Tangent {
+    bool diagonal; // each mode by itself
+    double damping, drag;
+    Posed posed;
+    jnaElements elements;
+    double* shapes;                       // [modeCount][nodeCount][3], of the volume, scaled as on the surface
+    double *x, *forces[2];                // [nodeCount][4]
+    double* products;                     // [modeCount][nodeCount][3]
+    double *stiffness, *system, *vectors; // [modeCount][modeCount], the same, [8][modeCount]
+} Tangent;
+
+static void DestroyTangent(Tangent* t)
+{
+    DestroyPosed(&t->posed);
+    jnaDestroyElements(&t->elements);
+    free(t->shapes);
+    free(t->x);
+    free(t->products);
+    free(t->stiffness);
+}
+
+static jnResult MakeElements(const jnaVolume* v, jnaElements* elements, jnError* error)
+{
+    size_t count = (size_t)v->tetrahedronCount;
+    double* moduli = malloc(2 * count * sizeof(double));
+    if (moduli == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %zu tetrahedra", count);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const jnaMaterial* m = &v->materials[v->regions[i]];
+        double mu = m->young / (2 * (1 + m->poisson));
+        moduli[i] = mu;
+        moduli[count + i] = mu + m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+    }
+    jnaElementsDef def = {v->nodes, v->tetrahedronCount, v->tetrahedra, NULL, moduli, moduli + count};
+    jnResult result = jnaCreateElements(&def, elements, error);
+    free(moduli);
+    return result;
+}
+
+// The volume's own modes again, for the modes of the surface that were made from them without mixing.
+static jnResult FindVolumeShapes(const jnbScene* s, const jnaModes* m, int asked, double* shapes, jnError* error)
+{
+    const jnaVolume* v = &s->volume;
+    jnaElastic* elastic = NULL;
+    jnResult result = jnaCreateElastic(v, &elastic, error);
+    size_t frees = result == jn_ok ? (size_t)jnaElastic_FreeCount(elastic) : 0;
+    double* found = malloc(((size_t)asked * (3 * frees + 1) + 1) * sizeof(double));
+    int count = 0, first = 0;
+    if (result == jn_ok && found == NULL) {
+        result = jnFail(error, jn_outOfMemory, "no memory for %d modes", asked);
+    }
+    double* omega2 = found + 3 * frees * (size_t)asked;
+    result = result == jn_ok ? jnaElastic_FindModes(elastic, asked, omega2, found, &count, error) : result;
+    while (result == jn_ok && first < count && omega2[first] < 0.999 * m->stiffness[0]) {
+        first++; // flesh that no bone holds
+    }
+    for (int k = 0; result == jn_ok && k < m->modeCount; ++k) {
+        const double* from = found + 3 * frees * (size_t)(first + k);
+        double* to = shapes + 3 * (size_t)v->nodeCount * (size_t)k;
+        memset(to, 0, 3 * (size_t)v->nodeCount * sizeof(double));
+        double sign = 0;
+        for (size_t i = 0; i < frees; ++i) {
+            memcpy(to + 3 * jnaElastic_FreeNodes(elastic)[i], from + 3 * i, 3 * sizeof(double));
+        }
+        for (int i = 0; i < 3 * v->vertexCount; ++i) {
+            int tetrahedron = v->skinTetrahedra[i / 3];
+            for (int c = 0; tetrahedron >= 0 && c < 4; ++c) {
+                sign += v->skinWeights[4 * (i / 3) + c] * to[3 * v->tetrahedra[4 * tetrahedron + c] + i % 3] *
+                        (double)m->shapes[3 * (size_t)k * (size_t)v->vertexCount + (size_t)i];
+            }
+        }
+        for (size_t i = 0; i < 3 * (size_t)v->nodeCount; ++i) {
+            to[i] *= (sign < 0 ? -1 : 1) * sqrt(m->masses[k]);
+        }
+    }
+    free(found);
+    jnaDestroyElastic(elastic);
+    return result;
+}
+
+static jnResult CreateTangent(const jnbScene* s, const jnaModes* m, int asked, Tangent* t, jnError* error)
+{
+    size_t nodes = (size_t)s->volume.nodeCount, count = (size_t)m->modeCount;
+    jnResult result = CreatePosed(s, &t->posed, error);
+    result = result == jn_ok ? MakeElements(&s->volume, &t->elements, error) : result;
+    t->shapes = malloc(3 * nodes * count * sizeof(double) + 1);
+    t->products = malloc(3 * nodes * count * sizeof(double) + 1);
+    t->x = aligned_alloc(64, (12 * nodes * sizeof(double) + 63) / 64 * 64);
+    t->stiffness = calloc(2 * count * count + 8 * count + 1, sizeof(double));
+    if (result == jn_ok && (t->shapes == NULL || t->products == NULL || t->x == NULL || t->stiffness == NULL)) {
+        result = jnFail(error, jn_outOfMemory, "no memory for %zu nodes", nodes);
+    }
+    t->forces[0] = t->x + 4 * nodes;
+    t->forces[1] = t->x + 8 * nodes;
+    t->system = t->stiffness + count * count;
+    t->vectors = t->system + count * count;
+    return result == jn_ok ? FindVolumeShapes(s, m, asked, t->shapes, error) : result;
+}
+
+// phi_k . R^T K(x) R phi_l over the mass of k, K by differences of the flesh's own forces.
+static void FindStiffness(const jnbScene* s, const jnaModes* m, Tangent* t)
+{
+    const double apart = 1e-4;
+    size_t nodes = (size_t)s->volume.nodeCount, count = (size_t)m->modeCount;
+    const jnaElementKernels* kernels = jnaChooseElementKernels();
+    for (size_t l = 0; l < count; ++l) {
+        for (int side = 0; side < 2; ++side) {
+            for (size_t n = 0; n < nodes; ++n) {
+                double turned[3];
+                jnaQuat_Rotate(t->posed.turns + 4 * n, t->shapes + 3 * (l * nodes + n), turned);
+                for (size_t a = 0; a < 3; ++a) {
+                    t->x[4 * n + a] = t->posed.nodes[3 * n + a] + (side == 0 ? apart : -apart) * turned[a];
+                }
+                t->x[4 * n + 3] = 0;
+            }
+            memset(t->forces[side], 0, 4 * nodes * sizeof(double));
+            jnaElementPass pass = {.elements = &t->elements, .positions = t->x, .gradient = t->forces[side]};
+            kernels->addForces(&pass);
+        }
+        for (size_t n = 0; n < nodes; ++n) {
+            double back[4], force[3];
+            jnaQuat_Conjugate(t->posed.turns + 4 * n, back);
+            for (size_t a = 0; a < 3; ++a) {
+                force[a] = (t->forces[0][4 * n + a] - t->forces[1][4 * n + a]) / (2 * apart);
+            }
+            jnaQuat_Rotate(back, force, t->products + 3 * (l * nodes + n));
+        }
+    }
+    int k = (int)count, width = (int)(3 * nodes);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, k, k, width, 1, t->shapes, width, t->products, width, 0,
+        t->stiffness, k);
+    for (size_t i = 0; i < count * count; ++i) {
+        bool drop = t->diagonal && i / count != i % count;
+        t->stiffness[i] = drop ? 0 : t->stiffness[i] / m->masses[i / count];
+    }
+}
+
+// x <- A^-1 x by Gauss, A [n][n] as it is replaced by its factors the first time.
+static void Factor(double* a, size_t n)
+{
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t row = i + 1; row < n; ++row) {
+            double factor = a[row * n + i] /= a[i * n + i];
+            for (size_t c = i + 1; c < n; ++c) {
+                a[row * n + c] -= factor * a[i * n + c];
+            }
+        }
+    }
+}
+
+static void Solve(const double* a, size_t n, double* x)
+{
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t c = 0; c < i; ++c) {
+            x[i] -= a[i * n + c] * x[c];
+        }
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t c = i + 1; c < n; ++c) {
+            x[i] -= a[i * n + c] * x[c];
+        }
+        x[i] /= a[i * n + i];
+    }
+}
+
+// One interval in a frame that stands still, by the trapezoidal rule in parts:
+// z' = p, p' = -K z - C p - force + C drag.
+static void StepTangent(const Tangent* t, size_t n, double dt, const double* start, const double* rate, double* z,
+    double* p, const double* spin)
+{
+    double h = dt / SUBSTEPS, *right = t->vectors + 4 * n, *middle = t->vectors + 5 * n;
+    for (int step = 0; step < SUBSTEPS; ++step) {
+        for (size_t i = 0; i < n; ++i) {
+            double force = start[i] + rate[i] * h * (step + 0.5), damped = t->drag * (p[i] - spin[i]), pull = 0;
+            for (size_t l = 0; l < n; ++l) {
+                double kl = t->stiffness[i * n + l];
+                pull += kl * (z[l] + h / 2 * p[l]);
+                damped += t->damping * kl * (p[l] - spin[l]);
+            }
+            right[i] = -h / 2 * (force + pull + damped);
+        }
+        Solve(t->system, n, right); // half of the change of p
+        for (size_t i = 0; i < n; ++i) {
+            middle[i] = p[i] + right[i];
+            z[i] += h * middle[i];
+            p[i] += 2 * right[i];
+        }
+    }
+}
+
+static void MakeSystem(Tangent* t, size_t n, double h)
+{
+    for (size_t i = 0; i < n * n; ++i) {
+        bool own = i / n == i % n;
+        t->system[i] = (own ? 1 + h / 2 * t->drag : 0) + (h / 2 * t->damping + h * h / 4) * t->stiffness[i];
+    }
+    Factor(t->system, n);
+}
+
+static void Multiply(const float* matrix, size_t n, const double* x, double* y)
+{
+    for (size_t i = 0; i < n; ++i) {
+        y[i] = 0;
+        for (size_t k = 0; matrix != NULL && k < n; ++k) {
+            y[i] += (double)matrix[i * n + k] * x[k];
+        }
+    }
+}
+
+static jnResult PlayTangent(
+    const jnbScene* s, const jnaModes* m, const jnbTake* take, void* user, double* z, jnError* error)
+{
+    Tangent* t = user;
+    const jnaModalSequence* q = &take->sequence;
+    size_t n = (size_t)m->modeCount;
+    double *state[2] = {t->vectors, t->vectors + n}, *spin = t->vectors + 2 * n, *turned = t->vectors + 3 * n;
+    Forces f = {0};
+    jnaModalTurns turns = {0};
+    jnResult result = MakeForces(m, q, &f, error);
+    result = result == jn_ok ? jnaModes_FindTurns(m, q, &turns, error) : result;
+    memset(t->vectors, 0, 8 * n * sizeof(double));
+    for (int frame = 0; result == jn_ok && frame + 1 < q->frameCount; ++frame) {
+        if (frame % FRAMES_APART == 0) {
+            result = Pose(s, take, frame, &t->posed, error);
+            FindStiffness(s, m, t);
+            MakeSystem(t, n, q->dt / SUBSTEPS);
+        }
+        const float* half = turns.halves + (size_t)frame * n * n;
+        for (int part = 0; part < 2; ++part) {
+            for (int i = 0; i < 2; ++i) {
+                Multiply(half, n, state[i], turned);
+                memcpy(state[i], turned, n * sizeof(double));
+            }
+            if (part == 0) {
+                Multiply(turns.rates + (size_t)frame * n * n, n, state[0], spin);
+                StepTangent(
+                    t, n, q->dt, f.starts + (size_t)frame * n, f.rates + (size_t)frame * n, state[0], state[1], spin);
+            }
+        }
+        memcpy(z + (size_t)(frame + 1) * n, state[0], n * sizeof(double));
+    }
+    free(f.starts);
+    jnaDestroyModalTurns(&turns);
+    return result;
+}
+
+static jnResult TryTangent(const jnbScene* s, const jnaModesDef* def, jnError* error)
+{
+    jnaModesDef pure = *def;
+    pure.mixing = 0;
+    jnaModes m;
+    Tangent t = {.damping = def->damping, .drag = def->drag};
+    jnResult result = jnaFindModes(&s->volume, &s->character, &pure, &m, NULL, error);
+    result = result == jn_ok ? CreateTangent(s, &m, pure.count + 1, &t, error) : result;
+    result =
+        result == jn_ok ? jnbPrintWay(s, "stiffness of the pose, not localised", &m, PlayTangent, &t, error) : result;
+    t.diagonal = true;
+    result = result == jn_ok ? jnbPrintWay(s, "the same, each mode by itself", &m, PlayTangent, &t, error) : result;
+    DestroyTangent(&t);
+    jnaDestroyModes(&m);
+    return result;
+}
+
+// ---- Modes of several poses. ----
+
+enum { POSES = 3 };
+
+// Modes of the flesh as it lies in a few frames, all played at once; what shows is blended by how near the pose is.
+typedef struct Several {
+    jnaModes modes[POSES];
+    const float* turns[POSES]; // [jointCount][4], of the pose
+} Several;
+
+// Square of the angles between two poses, over joints against their parents.
+static double Distance(const jnbScene* s, const float* a, const float* b)
+{
+    double sum = 0;
+    for (int j = 0; j < s->character.jointCount; ++j) {
+        int parent = s->character.joints[j].parent;
+        double local[2][4];
+        for (int i = 0; i < 2; ++i) {
+            const float* turns = i == 0 ? a : b;
+            double own[4], above[4] = {0, 0, 0, 1};
+            for (int c = 0; c < 4; ++c) {
+                own[c] = (double)turns[4 * j + c];
+                above[c] = parent >= 0 ? (c < 3 ? -1 : 1) * (double)turns[4 * parent + c] : above[c];
+            }
+            jnaQuat_Multiply(above, own, local[i]);
+        }
+        double dot = 0;
+        for (int c = 0; c < 4; ++c) {
+            dot += local[0][c] * local[1][c];
+        }
+        double angle = parent >= 0 ? 2 * acos(fmin(fabs(dot), 1)) : 0;
+        sum += angle * angle;
+    }
+    return sum;
+}
+
+// The surface's modes of a volume that lies as in a frame, in the skinned frames.
+static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const jnbTake* take, int frame,
+    const Posed* posed, jnaModes* m, jnError* error)
+{
+    jnaVolume volume = s->volume;
+    volume.nodes = posed->nodes;
+    jnResult result = jnaFindModes(&volume, &s->character, def, m, NULL, error);
+    size_t vertices = (size_t)s->character.vertexCount, joints = (size_t)s->character.jointCount;
+    const float* rotations = take->rotations + 4 * (size_t)frame * vertices;
+    for (size_t i = 0; result == jn_ok && i < (size_t)m->modeCount * vertices; ++i) {
+        double back[4];
+        float* vectors[2] = {m->shapes + 3 * i, m->projections + 3 * i};
+        for (size_t c = 0; c < 4; ++c) {
+            back[c] = (c < 3 ? -1 : 1) * (double)rotations[4 * (i % vertices) + c];
+        }
+        for (int k = 0; k < 2; ++k) {
+            double v[3] = {(double)vectors[k][0], (double)vectors[k][1], (double)vectors[k][2]}, turned[3];
+            jnaQuat_Rotate(back, v, turned);
+            for (int a = 0; a < 3; ++a) {
+                vectors[k][a] = (float)turned[a];
+            }
+        }
+    }
+    size_t square = (size_t)m->modeCount * (size_t)m->modeCount;
+    for (size_t i = 0; result == jn_ok && i < joints * square; ++i) { // axes of the world into those of the joint
+        float* spins = m->spins + 3 * (i / square) * square + i % square;
+        double back[4], v[3], turned[3];
+        for (size_t c = 0; c < 4; ++c) {
+            back[c] = (c < 3 ? -1 : 1) * (double)take->turns[4 * ((size_t)frame * joints + i / square) + c];
+        }
+        for (size_t a = 0; a < 3; ++a) {
+            v[a] = (double)spins[a * square];
+        }
+        jnaQuat_Rotate(back, v, turned);
+        for (size_t a = 0; a < 3; ++a) {
+            spins[a * square] = (float)turned[a];
+        }
+    }
+    return result;
+}
+
+// Poses that lie far from rest and from each other in the clips to learn from; the first is the one nearest to all.
+static void ChoosePoses(const jnbScene* s, int takes[POSES], int frames[POSES])
+{
+    size_t width = 4 * (size_t)s->character.jointCount;
+    for (int p = 0; p < POSES; ++p) {
+        double best = -HUGE_VAL;
+        for (int t = 0; t < s->trainCount; ++t) {
+            for (int n = 0; n < s->takes[t].sequence.frameCount; n += 4) {
+                const float* own = s->takes[t].turns + (size_t)n * width;
+                double score = p == 0 ? 0 : HUGE_VAL;
+                for (int o = 0; p > 0 && o < p; ++o) {
+                    score = fmin(score, Distance(s, own, s->takes[takes[o]].turns + (size_t)frames[o] * width));
+                }
+                for (int other = 0; p == 0 && other < s->trainCount; ++other) {
+                    for (int i = 0; i < s->takes[other].sequence.frameCount; i += 8) {
+                        score -= Distance(s, own, s->takes[other].turns + (size_t)i * width);
+                    }
+                }
+                if (score > best) {
+                    best = score;
+                    takes[p] = t;
+                    frames[p] = n;
+                }
+            }
+        }
+    }
+}
+
+// all: [POSES] modes one after the other, each with its amplitudes times its share of the frame.
+static jnResult PlaySeveral(
+    const jnbScene* s, const jnaModes* all, const jnbTake* take, void* user, double* z, jnError* error)
+{
+    Several* several = user;
+    size_t frames = (size_t)take->sequence.frameCount, joints = (size_t)s->character.jointCount, at = 0;
+    double nearest = HUGE_VAL, distances[POSES];
+    for (int a = 0; a < POSES; ++a) {
+        for (int b = 0; b < a; ++b) {
+            nearest = fmin(nearest, Distance(s, several->turns[a], several->turns[b]));
+        }
+    }
+    jnResult result = jn_ok;
+    for (int p = 0; result == jn_ok && p < POSES; ++p) {
+        size_t count = (size_t)several->modes[p].modeCount;
+        double* own = calloc(frames * count + 1, sizeof(double));
+        result = own != NULL ? PlayAsFound(s, &several->modes[p], take, NULL, own, error)
+                             : jnFail(error, jn_outOfMemory, "no memory for %zu frames", frames);
+        for (size_t n = 0; result == jn_ok && n < frames; ++n) {
+            double sum = 0, least = HUGE_VAL;
+            for (int o = 0; o < POSES; ++o) {
+                distances[o] = Distance(s, several->turns[o], take->turns + 4 * n * joints) / nearest;
+                least = fmin(least, distances[o]);
+            }
+            for (int o = 0; o < POSES; ++o) {
+                sum += exp(4 * (least - distances[o]));
+            }
+            for (size_t k = 0; k < count; ++k) {
+                z[n * (size_t)all->modeCount + at + k] = own[n * count + k] * exp(4 * (least - distances[p])) / sum;
+            }
+        }
+        at += count;
+        free(own);
+    }
+    return result;
+}
+
+static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* error)
+{
+    int takes[POSES] = {0}, frames[POSES] = {0}, count = 0;
+    size_t width = 3 * (size_t)s->character.vertexCount;
+    Posed posed;
+    Several several = {0};
+    jnaModes all = {0};
+    ChoosePoses(s, takes, frames);
+    jnResult result = CreatePosed(s, &posed, error);
+    for (int p = 0; result == jn_ok && p < POSES; ++p) {
+        const jnbTake* take = &s->takes[takes[p]];
+        several.turns[p] = take->turns + 4 * (size_t)frames[p] * (size_t)s->character.jointCount;
+        result = Pose(s, take, frames[p], &posed, error);
+        result = result == jn_ok ? FindPosedModes(s, def, take, frames[p], &posed, &several.modes[p], error) : result;
+        count += several.modes[p].modeCount;
+    }
+    result = result == jn_ok ? jnbPrintWay(s, "of the flesh in the middle pose, not at rest", &several.modes[0],
+                                   PlayAsFound, NULL, error)
+                             : result;
+    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->character.vertexCount, s->character.jointCount, error)
+                             : result;
+    for (int p = 0, at = 0; result == jn_ok && p < POSES; at += several.modes[p++].modeCount) {
+        memcpy(all.shapes + (size_t)at * width, several.modes[p].shapes,
+            (size_t)several.modes[p].modeCount * width * sizeof(float));
+    }
+    result = result == jn_ok ? jnbPrintWay(s, "of three poses, blended by pose", &all, PlaySeveral, &several, error)
+                             : result;
+    for (int p = 0; p < POSES; ++p) {
+        jnaDestroyModes(&several.modes[p]);
+    }
+    jnaDestroyModes(&all);
+    DestroyPosed(&posed);
+    return result;
+}
+
+jnResult jnbPrintTrials(const jnbScene* s, const jnaModesDef* def, jnError* error)
+{
+    jnResult result = TrySteps(s, def, error);
+    result = result == jn_ok ? TryDirections(s, def, error) : result;
+    result = result == jn_ok ? TryTangent(s, def, error) : result;
+    return result == jn_ok ? TrySeveral(s, def, error) : result;
+}
