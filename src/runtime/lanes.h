@@ -133,6 +133,48 @@ static inline jnFloats jnSelectAtLeast(jnFloats a, jnFloats b, jnFloats yes, jnF
     return (jnFloats)(((jnFloatBits)yes & mask) | ((jnFloatBits)no & ~mask));
 }
 
+// Sizes, and the larger of two, the second where they cannot be compared.
+static inline jnFloats jnSize(jnFloats values)
+{
+    return (jnFloats)((jnFloatBits)values & 0x7fffffff);
+}
+
+static inline jnFloats jnMaximum(jnFloats a, jnFloats b)
+{
+#if defined(__AVX512F__)
+    return (jnFloats)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX__)
+    return (jnFloats)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined(__SSE__)
+    return (jnFloats)_mm_max_ps((__m128)a, (__m128)b);
+#elif defined(__wasm_simd128__)
+    return (jnFloats)wasm_f32x4_pmax((v128_t)b, (v128_t)a); // the first where they cannot be compared
+#else
+    jnFloatBits mask = a > b;
+    return (jnFloats)(((jnFloatBits)a & mask) | ((jnFloatBits)b & ~mask));
+#endif
+}
+
+// The first `count` lanes, the others 0; all of them where there are no more.
+static inline jnFloats jnFirstLanes(jnFloats values, int count)
+{
+    jnFloatBits lanes;
+    for (int i = 0; i < JN_WIDTH; ++i) {
+        lanes[i] = i;
+    }
+    return (jnFloats)((jnFloatBits)values & (lanes < count));
+}
+
+// from[at[i]] in lane i. Loads one by one are faster than those of one instruction on most machines.
+static inline jnFloats jnGather(const float* from, const uint16_t* at)
+{
+    jnFloats values;
+    for (int i = 0; i < JN_WIDTH; ++i) {
+        values[i] = from[at[i]];
+    }
+    return values;
+}
+
 // Shuffles within each group of four lanes: i to l pick from the group in a (0 to 3) and in b (4 to 7).
 #define JN_PICK(i) ((i) < 4 ? (i) : (i)-4 + JN_WIDTH)
 #if defined(__AVX512F__)
@@ -224,6 +266,31 @@ static inline jnFloats jnRepeatFour(const float* from)
 #endif
 }
 #define JN_GROUP(values, g) __builtin_shufflevector(values, values, 4 * (g), 4 * (g) + 1, 4 * (g) + 2, 4 * (g) + 3)
+
+// A group each of JN_WIDTH / 4 fours, and rows of four such vectors: lane i of a group of rows[r] is number r of the
+// group of v[i].
+static inline jnFloats jnJoinFours(const jnFour* v)
+{
+#if defined(__AVX512F__)
+    jnEight low = __builtin_shufflevector(v[0], v[1], 0, 1, 2, 3, 4, 5, 6, 7);
+    jnEight high = __builtin_shufflevector(v[2], v[3], 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif defined(__AVX__)
+    return __builtin_shufflevector(v[0], v[1], 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    return v[0];
+#endif
+}
+
+static inline void jnTranspose(const jnFloats v[4], jnFloats rows[4])
+{
+    jnFloats low = JN_SHUFFLE(v[0], v[1], 0, 1, 4, 5), lower = JN_SHUFFLE(v[2], v[3], 0, 1, 4, 5);
+    jnFloats high = JN_SHUFFLE(v[0], v[1], 2, 3, 6, 7), higher = JN_SHUFFLE(v[2], v[3], 2, 3, 6, 7);
+    rows[0] = JN_SHUFFLE(low, lower, 0, 2, 4, 6);
+    rows[1] = JN_SHUFFLE(low, lower, 1, 3, 5, 7);
+    rows[2] = JN_SHUFFLE(high, higher, 0, 2, 4, 6);
+    rows[3] = JN_SHUFFLE(high, higher, 1, 3, 5, 7);
+}
 
 // JN_WIDTH points x, y, z one after another, to a row of each and back. Comments show the first group.
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)
@@ -352,6 +419,26 @@ static inline jnFloats jnSelectAtLeast(jnFloats a, jnFloats b, jnFloats yes, jnF
     return a >= b ? yes : no;
 }
 
+static inline jnFloats jnSize(jnFloats value)
+{
+    return fabsf(value);
+}
+
+static inline jnFloats jnMaximum(jnFloats a, jnFloats b)
+{
+    return a > b ? a : b;
+}
+
+static inline jnFloats jnFirstLanes(jnFloats value, int count)
+{
+    return count > 0 ? value : 0.0f;
+}
+
+static inline jnFloats jnGather(const float* from, const uint16_t* at)
+{
+    return from[*at];
+}
+
 typedef int32_t jnInts;
 
 static inline jnFloats jnFromInts(jnInts value)
@@ -392,6 +479,13 @@ static inline jnFloats jnLoad(const float* from)
     return values;
 }
 
+static inline jnInts jnLoadInts(const int32_t* from)
+{
+    jnInts values;
+    memcpy(&values, from, sizeof(values));
+    return values;
+}
+
 static inline void jnStore(float* to, jnFloats values)
 {
     memcpy(to, &values, sizeof(values));
@@ -428,6 +522,20 @@ static inline float jnLargest(const float* x)
     return jnLarger(jnLarger(four[0], four[1]), jnLarger(four[2], four[3]));
 }
 
+// The sum of JN_LANES numbers, in one order everywhere.
+static inline float jnSumLanes(const float* x)
+{
+    float four[4];
+#ifdef JN_VECTORS
+    jnStoreFour(four, (jnLoadFour(x) + jnLoadFour(x + 4)) + (jnLoadFour(x + 8) + jnLoadFour(x + 12)));
+#else
+    for (int i = 0; i < 4; ++i) {
+        four[i] = (x[i] + x[i + 4]) + (x[i + 8] + x[i + 12]);
+    }
+#endif
+    return (four[0] + four[1]) + (four[2] + four[3]);
+}
+
 // Products of whole numbers of 16 bits, exact in 32 bits: the same on every machine. What is summed must stay below
 // 2^31. Eight of them in a register of 128 bits:
 #if defined(__SSE2__) && !defined(JN_SCALAR)
@@ -461,6 +569,12 @@ static inline jnFour jnToFour(jnShorts sums)
 {
     return (jnFour)_mm_cvtepi32_ps(sums);
 }
+
+// (a0 + a2, b0 + b2, a1 + a3, b1 + b3) of four whole numbers each.
+static inline jnShorts jnFold(jnShorts a, jnShorts b)
+{
+    return _mm_add_epi32(_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+}
 #elif defined(__wasm_simd128__) && !defined(JN_SCALAR)
 #define JN_SHORTS 1
 typedef v128_t jnShorts;
@@ -489,10 +603,31 @@ static inline jnFour jnToFour(jnShorts sums)
 {
     return (jnFour)wasm_f32x4_convert_i32x4(sums);
 }
+
+static inline jnShorts jnFold(jnShorts a, jnShorts b)
+{
+    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+}
 #endif
 
-// Rows of [3][16] numbers against two fields of the same kind: sums[to[e]][f][i] += (scales[e] steps[f]) (rows[e] .
-// fields[f] over the elements 2i and 2i + 1 of each of the three). rows: [count][48]; fields: [2][48]; sums: [][2][8].
+// A row of [3][16] numbers against two fields of the same kind, scaled, added to sums[8]. In sums[4 half + 2 i + f] the
+// elements j of field f with j / 8 = half and j / 2 % 2 = i are summed.
+#if defined(__AVX2__) && !defined(JN_SCALAR)
+static inline void jnAddDot(const int16_t* row, __m256 scales, const __m256i field[6], float* sums)
+{
+    const __m256i* at = (const __m256i*)(const void*)row;
+    __m256i x = _mm256_loadu_si256(at), y = _mm256_loadu_si256(at + 1), z = _mm256_loadu_si256(at + 2);
+    __m256i first = _mm256_add_epi32(_mm256_madd_epi16(x, field[0]), _mm256_madd_epi16(y, field[1]));
+    __m256i second = _mm256_add_epi32(_mm256_madd_epi16(x, field[3]), _mm256_madd_epi16(y, field[4]));
+    first = _mm256_add_epi32(first, _mm256_madd_epi16(z, field[2]));
+    second = _mm256_add_epi32(second, _mm256_madd_epi16(z, field[5]));
+    __m256i both = _mm256_add_epi32(_mm256_unpacklo_epi32(first, second), _mm256_unpackhi_epi32(first, second));
+    _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), _mm256_mul_ps(scales, _mm256_cvtepi32_ps(both))));
+}
+#endif
+
+// sums[to[e]] += scales[e] steps[f] (rows[e] . fields[f]), as above, for an even count of rows. rows: [count][48];
+// fields: [2][48]; sums: [][8].
 static inline void jnAddDots(const int16_t* rows, const float* scales, const uint16_t* to, size_t count,
     const int16_t* fields, const float steps[2], float* sums)
 {
@@ -501,44 +636,41 @@ static inline void jnAddDots(const int16_t* rows, const float* scales, const uin
     for (int i = 0; i < 6; ++i) {
         field[i] = _mm256_loadu_si256((const __m256i*)(const void*)fields + i);
     }
-    __m256 step0 = _mm256_set1_ps(steps[0]), step1 = _mm256_set1_ps(steps[1]);
-    for (size_t e = 0; e < count; ++e) {
-        const __m256i* row = (const __m256i*)(const void*)(rows + 48 * e);
-        __m256i x = _mm256_loadu_si256(row), y = _mm256_loadu_si256(row + 1), z = _mm256_loadu_si256(row + 2);
-        __m256i first = _mm256_add_epi32(_mm256_madd_epi16(x, field[0]), _mm256_madd_epi16(y, field[1]));
-        __m256i second = _mm256_add_epi32(_mm256_madd_epi16(x, field[3]), _mm256_madd_epi16(y, field[4]));
-        first = _mm256_add_epi32(first, _mm256_madd_epi16(z, field[2]));
-        second = _mm256_add_epi32(second, _mm256_madd_epi16(z, field[5]));
-        __m256 scale = _mm256_broadcast_ss(scales + e);
-        float* sum = sums + 16 * (size_t)to[e];
-        __m256 more = _mm256_mul_ps(_mm256_mul_ps(scale, step0), _mm256_cvtepi32_ps(first));
-        __m256 most = _mm256_mul_ps(_mm256_mul_ps(scale, step1), _mm256_cvtepi32_ps(second));
-        _mm256_storeu_ps(sum, _mm256_add_ps(_mm256_loadu_ps(sum), more));
-        _mm256_storeu_ps(sum + 8, _mm256_add_ps(_mm256_loadu_ps(sum + 8), most));
+    __m256 step = _mm256_unpacklo_ps(_mm256_set1_ps(steps[0]), _mm256_set1_ps(steps[1]));
+    for (size_t e = 0; e < count; e += 2) {
+        __m256 scale0 = _mm256_broadcast_ss(scales + e), scale1 = _mm256_broadcast_ss(scales + e + 1);
+        jnAddDot(rows + 48 * e, _mm256_mul_ps(scale0, step), field, sums + 8 * (size_t)to[e]);
+        jnAddDot(rows + 48 * e + 48, _mm256_mul_ps(scale1, step), field, sums + 8 * (size_t)to[e + 1]);
     }
 #elif defined(JN_SHORTS)
     const jnShorts none = {0};
+    const jnFour step = {steps[0], steps[1], steps[0], steps[1]};
     for (size_t e = 0; e < count; ++e) {
         const int16_t* row = rows + 48 * e;
-        float* sum = sums + 16 * (size_t)to[e];
-        for (int part = 0; part < 4; ++part) { // field, half
-            const int16_t *a = row + part % 2 * 8, *b = fields + part / 2 * 48 + part % 2 * 8;
-            jnShorts dot = jnAddProducts(none, jnLoadShorts(a), jnLoadShorts(b));
-            dot = jnAddProducts(dot, jnLoadShorts(a + 16), jnLoadShorts(b + 16));
-            dot = jnAddProducts(dot, jnLoadShorts(a + 32), jnLoadShorts(b + 32));
-            jnFour old = jnLoadFour(sum + 4 * part);
-            jnStoreFour(sum + 4 * part, old + (scales[e] * steps[part / 2]) * jnToFour(dot));
+        float* sum = sums + 8 * (size_t)to[e];
+        for (int half = 0; half < 2; ++half) {
+            jnShorts dots[2];
+            for (int f = 0; f < 2; ++f) {
+                const int16_t *a = row + 8 * half, *b = fields + 48 * f + 8 * half;
+                dots[f] = jnAddProducts(none, jnLoadShorts(a), jnLoadShorts(b));
+                dots[f] = jnAddProducts(dots[f], jnLoadShorts(a + 16), jnLoadShorts(b + 16));
+                dots[f] = jnAddProducts(dots[f], jnLoadShorts(a + 32), jnLoadShorts(b + 32));
+            }
+            jnFour old = jnLoadFour(sum + 4 * half);
+            jnStoreFour(sum + 4 * half, old + (scales[e] * step) * jnToFour(jnFold(dots[0], dots[1])));
         }
     }
 #else
     for (size_t e = 0; e < count; ++e) {
-        for (size_t i = 0; i < 16; ++i) { // field, lane
-            const int16_t *a = rows + 48 * e + i % 8 * 2, *b = fields + i / 8 * 48 + i % 8 * 2;
-            int32_t dot = 0;
-            for (int row = 0; row < 48; row += 16) {
-                dot += (int32_t)a[row] * (int32_t)b[row] + (int32_t)a[row + 1] * (int32_t)b[row + 1];
+        for (size_t i = 0; i < 8; ++i) { // half, lane, field
+            size_t f = i % 2, start = i / 4 * 8 + i / 2 % 2 * 2;
+            const int16_t *a = rows + 48 * e + start, *b = fields + 48 * f + start;
+            int32_t dot = 0; // two elements of each of three, and the two behind the next two
+            for (int j = 0; j < 48; j += 16) {
+                dot += (int32_t)a[j] * (int32_t)b[j] + (int32_t)a[j + 1] * (int32_t)b[j + 1];
+                dot += (int32_t)a[j + 4] * (int32_t)b[j + 4] + (int32_t)a[j + 5] * (int32_t)b[j + 5];
             }
-            sums[16 * (size_t)to[e] + i] += (scales[e] * steps[i / 8]) * (float)dot;
+            sums[8 * (size_t)to[e] + i] += (scales[e] * steps[f]) * (float)dot;
         }
     }
 #endif

@@ -7,7 +7,7 @@
 
 enum {
     JN_MODE_FIELDS = 2, // vector fields that are projected, or amplitudes that are shown, in one pass
-    JN_MODE_LANES = 8,  // sums of a projection that are kept apart
+    JN_MODE_LANES = 4,  // sums of a projection that are kept apart
 };
 
 // One pass over blocks.
@@ -23,7 +23,7 @@ typedef struct jnModePass {
     float ratios[3];
     float weights[JN_MODE_FIELDS][3];
     float force[JN_MODE_FIELDS][3];
-    float* sums; // [modeCount][JN_MODE_FIELDS][JN_MODE_LANES], added to
+    float* sums; // [modeCount][JN_MODE_LANES][JN_MODE_FIELDS], added to
 
     // Show: the shapes times amplitudes, in space.
     const float* amplitudes; // [JN_MODE_FIELDS][stride]
@@ -41,6 +41,8 @@ typedef struct jnModeKernels {
     // Both rows of x, [2][lanes], become exp(-S) of themselves by `parts` series of `terms`. columns: S,
     // [count][lanes], a column after the other; work: [4][lanes].
     void (*turn)(const float* columns, int count, int lanes, int parts, int terms, float* x, float* work);
+    // What a joint's turn by an angle, a rotation vector, does to pairs of modes, added to `pairs`.
+    void (*addSpins)(const jnAssetSpin* spins, size_t count, const float angle[3], float* pairs);
 } jnModeKernels;
 
 extern const jnModeKernels jnModeKernelsBaseline;

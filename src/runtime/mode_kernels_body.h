@@ -2,18 +2,18 @@
 //
 // An entry is a mode's share of a block: 3 x 16 whole numbers of 16 bits and a scale. Fields and amplitudes are rounded
 // to whole numbers as well, block by block, so that both products are sums of exact products of 16 bits, sixteen to an
-// instruction: a field to 14 bits of its largest number in the block, amplitudes to 16 bits of the sum of their sizes,
-// which no sum can then leave. Sums over blocks are floats, in an order that does not depend on the width of a
-// register.
+// instruction: a field to 14 bits of the largest |x| + |y| + |z| in the block, amplitudes to 16 bits of the sum of
+// their sizes, which no sum can then leave. Sums over blocks are floats, in an order that does not depend on the width
+// of a register.
 #include "lanes.h"
 #include "mode_kernels.h"
 #include "vertex_frames_body.h"
 
 #include <string.h>
 
-enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024 };
-// Three pairs of products with a number of 16 bits stay below 2^31.
-#define FIELD_STEPS 8191.0f
+enum { ENTRY = 3 * JN_LANES, MOST_ENTRIES = 1024, BATCH = 16 };
+// Four vertices' products with numbers of 16 bits stay below 2^31, whatever their directions, roundings included.
+#define FIELD_STEPS 16380.0f
 #define FACTOR_SUM 65000.0f
 #define FACTOR_MOST 32767.0f
 
@@ -28,112 +28,169 @@ static inline void WeighDifferences(const jnModePass* pass, float weights[JN_MOD
     }
 }
 
-// The two fields of a block, in its frames.
-static inline void FindFields(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], size_t b,
-    const jnBlockFrames* frames, float fields[JN_MODE_FIELDS][JN_FIELD_SIZE])
+static inline void BlendTurns(const jnModePass* pass, size_t b, float q[4][JN_LANES])
 {
-    float raw[JN_MODE_FIELDS][JN_FIELD_SIZE];
-    for (int i = 0; i < JN_FIELD_SIZE; i += JN_WIDTH) {
-        size_t at = b * JN_FIELD_SIZE + (size_t)i;
-        jnFloats s0 = jnLoad(pass->samples[0] + at), s1 = jnLoad(pass->samples[1] + at);
-        jnFloats s2 = jnLoad(pass->samples[2] + at), s3 = jnLoad(pass->samples[3] + at);
-        jnFloats d0 = s1 - s0, d1 = s2 - s1, d2 = s3 - s2;
+    const jnAsset* asset = pass->asset;
+    jnBlendBlockTurns(
+        asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns, pass->aligned, q);
+}
+
+// The two fields of a block, in its frames, and the largest |x| + |y| + |z| of each.
+static inline void FindFields(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], size_t b,
+    const float q[4][JN_LANES], float fields[JN_MODE_FIELDS][JN_FIELD_SIZE], float most[JN_MODE_FIELDS])
+{
+    float sizes[JN_MODE_FIELDS][JN_LANES];
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats frames[9], raw[JN_MODE_FIELDS][3];
+        for (int axis = 0; axis < 3; ++axis) {
+            size_t at = b * JN_FIELD_SIZE + (size_t)(axis * JN_LANES + i);
+            jnFloats s0 = jnLoad(pass->samples[0] + at), s1 = jnLoad(pass->samples[1] + at);
+            jnFloats s2 = jnLoad(pass->samples[2] + at), s3 = jnLoad(pass->samples[3] + at);
+            jnFloats d0 = s1 - s0, d1 = s2 - s1, d2 = s3 - s2;
+            for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+                const float* w = weights[f];
+                raw[f][axis] = (w[0] * d0 + w[1] * d1 + w[2] * d2) - pass->force[f][axis];
+            }
+        }
+        jnMakeFrames(q, i, frames);
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            const float* w = weights[f];
-            jnStore(raw[f] + i, (w[0] * d0 + w[1] * d1 + w[2] * d2) - pass->force[f][i / JN_LANES]);
+            jnFloats turned[3];
+            jnTurnLanes(frames, true, raw[f], turned);
+            for (int axis = 0; axis < 3; ++axis) {
+                jnStore(fields[f] + axis * JN_LANES + i, turned[axis]);
+            }
+            jnStore(sizes[f] + i, jnSize(turned[0]) + jnSize(turned[1]) + jnSize(turned[2]));
         }
     }
     for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-        jnTurnBlock(frames, true, raw[f], fields[f]);
+        most[f] = jnLargest(sizes[f]);
     }
 }
 
-// A field in whole numbers; returns the size of one.
-static inline float RoundField(const float* field, int16_t* out)
+// A field in whole numbers; `most` becomes the size of one.
+static inline void RoundField(const float* field, float* most, int16_t* out)
 {
-    float sizes[JN_LANES];
-    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnFloats x = jnLoad(field + i), y = jnLoad(field + JN_LANES + i), z = jnLoad(field + 2 * JN_LANES + i);
-        x = jnSelectAtLeast(x, -x, x, -x);
-        y = jnSelectAtLeast(y, -y, y, -y);
-        z = jnSelectAtLeast(z, -z, z, -z);
-        x = jnSelectAtLeast(x, y, x, y);
-        jnStore(sizes + i, jnSelectAtLeast(x, z, x, z));
-    }
-    float most = jnLargest(sizes);
     // What is not finite is not greater, either: it is then 0, as is a field so small that its steps are not.
-    float steps = most > 1e-30f && most < 1e30f ? FIELD_STEPS / most : 0.0f;
+    bool good = *most > 1e-30f && *most < 1e30f;
+    float steps = good ? FIELD_STEPS / *most : 0.0f;
     for (int i = 0; i < JN_FIELD_SIZE; ++i) {
         out[i] = jnToShort(field[i] * steps);
     }
-    return steps > 0.0f ? most / FIELD_STEPS : 0.0f;
+    *most = good ? *most * (1.0f / FIELD_STEPS) : 0.0f;
+}
+
+static inline void ProjectBatch(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], int first, int end)
+{
+    const jnAssetModes* modes = pass->asset->modes;
+    float q[BATCH][4][JN_LANES], fields[BATCH][JN_MODE_FIELDS][JN_FIELD_SIZE], steps[BATCH][JN_MODE_FIELDS];
+    int16_t rounded[BATCH][JN_MODE_FIELDS][JN_FIELD_SIZE];
+    for (int n = 0; n < end - first; ++n) {
+        BlendTurns(pass, (size_t)(first + n), q[n]);
+    }
+    for (int n = 0; n < end - first; ++n) {
+        FindFields(pass, weights, (size_t)(first + n), q[n], fields[n], steps[n]);
+    }
+    for (int n = 0; n < end - first; ++n) {
+        for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+            RoundField(fields[n][f], &steps[n][f], rounded[n][f]);
+        }
+    }
+    for (int n = 0; n < end - first; ++n) {
+        size_t entry = modes->starts[first + n], count = modes->starts[first + n + 1] - entry;
+        jnAddDots(modes->projections + entry * ENTRY, modes->projectionScales + entry, modes->entryModes + entry, count,
+            rounded[n][0], steps[n], pass->sums);
+    }
 }
 
 static void Project(const jnModePass* pass, int first, int end)
 {
-    const jnAsset* asset = pass->asset;
-    const jnAssetModes* modes = asset->modes;
     float weights[JN_MODE_FIELDS][3];
     WeighDifferences(pass, weights);
-    for (int block = first; block < end; ++block) {
-        size_t b = (size_t)block, entry = modes->starts[b], count = modes->starts[b + 1] - entry;
-        if (count == 0) {
-            continue;
-        }
-        jnBlockFrames frames;
-        float fields[JN_MODE_FIELDS][JN_FIELD_SIZE], steps[JN_MODE_FIELDS];
-        int16_t rounded[JN_MODE_FIELDS][JN_FIELD_SIZE];
-        jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
-            pass->aligned, &frames);
-        FindFields(pass, weights, b, &frames, fields);
-        for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            steps[f] = RoundField(fields[f], rounded[f]);
-        }
-        jnAddDots(modes->projections + entry * ENTRY, modes->projectionScales + entry, modes->entryModes + entry, count,
-            rounded[0], steps, pass->sums);
+    for (; first < end; first += BATCH) {
+        ProjectBatch(pass, weights, first, end - first < BATCH ? end : first + BATCH);
     }
 }
 
-// Offsets of a block in its frames from one row of amplitudes.
-static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* amplitudes, float* out)
+// Offsets of a block in its frames from one row of amplitudes, as whole numbers.
+typedef struct Offsets {
+    int32_t numbers[JN_FIELD_SIZE];
+    float unit; // metres, or metres a second
+} Offsets;
+
+// Amplitudes times the scales of a block's entries, with what fills a run of JN_LANES, and the sum and the largest of
+// their sizes.
+static inline void WeighEntries(
+    const jnAssetModes* modes, size_t first, int count, const float* z, float* weights, float* sum, float* most)
 {
-    float weights[MOST_ENTRIES + JN_LANES], sizes[JN_LANES] = {0}, largest[JN_LANES] = {0}, sum = 0.0f;
-    int16_t factors[MOST_ENTRIES + JN_LANES];
-    int32_t sums[JN_FIELD_SIZE];
-    size_t first = modes->starts[b], count = modes->starts[b + 1] - first;
-    for (size_t e = 0; e < count; ++e) {
-        weights[e] = modes->shapeScales[first + e] * amplitudes[modes->entryModes[first + e]];
-    }
-    memset(weights + count, 0, JN_LANES * sizeof(float));
-    for (size_t e = 0; e < count; e += JN_LANES) {
-        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-            jnFloats w = jnLoad(weights + e + i), old = jnLoad(largest + i);
-            w = jnSelectAtLeast(w, -w, w, -w);
-            jnStore(sizes + i, jnLoad(sizes + i) + w);
-            jnStore(largest + i, jnSelectAtLeast(old, w, old, w));
+    enum { VECTORS = JN_LANES / JN_WIDTH };
+    const uint16_t* places = modes->entryModes + first;
+    const float* scales = modes->shapeScales + first;
+    float lastScales[JN_LANES] = {0}, sizes[JN_LANES], largest[JN_LANES];
+    uint16_t lastPlaces[JN_LANES] = {0};
+    jnFloats sums[VECTORS] = {0}, tops[VECTORS] = {0};
+    for (int e = 0; e < count; e += JN_LANES) {
+        const float* scale = scales + e;
+        const uint16_t* place = places + e;
+        if (first + (size_t)e + JN_LANES > (size_t)modes->entryCount) { // elsewhere a run may reach into the next block
+            memcpy(lastScales, scale, (size_t)(count - e) * sizeof(float));
+            memcpy(lastPlaces, place, (size_t)(count - e) * sizeof(uint16_t));
+            scale = lastScales;
+            place = lastPlaces;
+        }
+        for (int v = 0; v < VECTORS; ++v) {
+            int i = v * JN_WIDTH;
+            jnFloats weight = jnLoad(scale + i) * jnGather(z, place + i);
+            jnStore(weights + e + i, weight);
+            weight = jnFirstLanes(jnSize(weight), count - e - i);
+            sums[v] += weight;
+            tops[v] = jnMaximum(tops[v], weight);
         }
     }
-    for (int i = 0; i < JN_LANES / 4; ++i) {
-        sum += (sizes[4 * i] + sizes[4 * i + 1]) + (sizes[4 * i + 2] + sizes[4 * i + 3]);
+    for (int v = 0; v < VECTORS; ++v) {
+        jnStore(sizes + v * JN_WIDTH, sums[v]);
+        jnStore(largest + v * JN_WIDTH, tops[v]);
     }
-    float most = jnLargest(largest);
+    *sum = jnSumLanes(sizes);
+    *most = jnLargest(largest);
+}
+
+// Those of a block as whole numbers of 16 bits; returns the size of one.
+static inline float FindFactors(const jnAssetModes* modes, size_t b, const float* amplitudes, int16_t* factors)
+{
+    float weights[MOST_ENTRIES + JN_LANES], sum, most;
+    int count = (int)(modes->starts[b + 1] - modes->starts[b]);
+    WeighEntries(modes, modes->starts[b], count, amplitudes, weights, &sum, &most);
+    float unit = jnLarger(sum * (1.0f / FACTOR_SUM), most * (1.0f / FACTOR_MOST));
     bool good = sum > 1e-30f && sum < 1e30f;
-    float steps = good ? FACTOR_SUM / sum : 0.0f, limit = good ? FACTOR_MOST / most : 0.0f;
-    steps = steps < limit ? steps : limit;
-    for (size_t e = 0; e < count; e += JN_LANES) {
-        for (size_t i = 0; i < JN_LANES; ++i) {
+    float steps = good ? 1.0f / unit : 0.0f;
+    for (int e = 0; e < count; e += JN_LANES) {
+        for (int i = 0; i < JN_LANES; ++i) {
             factors[e + i] = jnToShort(weights[e + i] * steps);
         }
     }
-    jnSumPairs(modes->shapes + first * ENTRY, factors, count / 2, sums);
-    float unit = good ? 1.0f / steps : 0.0f;
-    for (int i = 0; i < JN_FIELD_SIZE; ++i) {
-        out[i] = unit * (float)sums[i];
-    }
+    return good ? unit : 0.0f;
 }
 
-// x, y, z of a block's vertices: the base or what is there, and the offset from its frames; offset NULL: none.
-static inline void PutPositions(const jnModePass* pass, size_t b, const jnBlockFrames* frames, const float* offset)
+static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* amplitudes, Offsets* out)
+{
+    int16_t factors[MOST_ENTRIES + JN_LANES];
+    size_t first = modes->starts[b], count = modes->starts[b + 1] - first;
+    out->unit = FindFactors(modes, b, amplitudes, factors);
+    jnSumPairs(modes->shapes + first * ENTRY, factors, count / 2, out->numbers);
+}
+
+// JN_WIDTH offsets from `lane` on, in space.
+static inline void TurnOffsets(const Offsets* offsets, const jnFloats frames[9], int lane, jnFloats out[3])
+{
+    jnFloats own[3];
+    for (int a = 0; a < 3; ++a) {
+        own[a] = offsets->unit * jnFromInts(jnLoadInts(offsets->numbers + a * JN_LANES + lane));
+    }
+    jnTurnLanes(frames, false, own, out);
+}
+
+// x, y, z of a block's vertices: the base or what is there, and the offset from its frames; offsets NULL: none.
+static inline void PutPositions(const jnModePass* pass, size_t b, const float q[4][JN_LANES], const Offsets* offsets)
 {
     const float* base = pass->base != NULL ? pass->base + b * JN_FIELD_SIZE : NULL;
     float* to = pass->positions + b * JN_FIELD_SIZE;
@@ -146,12 +203,13 @@ static inline void PutPositions(const jnModePass* pass, size_t b, const jnBlockF
         } else {
             jnUnpack(to + 3 * i, x[0], x[1], x[2]);
         }
-        for (int a = 0; offset != NULL && a < 3; ++a) {
-            const float* row = frames->m[3 * a] + i;
-            jnFloats turned = jnLoad(row) * jnLoad(offset + i) +
-                              jnLoad(row + JN_LANES) * jnLoad(offset + JN_LANES + i) +
-                              jnLoad(row + 2 * JN_LANES) * jnLoad(offset + 2 * JN_LANES + i);
-            jnStore(x[a], jnLoad(x[a]) + turned);
+        if (offsets != NULL) {
+            jnFloats frames[9], turned[3];
+            jnMakeFrames(q, i, frames);
+            TurnOffsets(offsets, frames, i, turned);
+            for (int a = 0; a < 3; ++a) {
+                jnStore(x[a], jnLoad(x[a]) + turned[a]);
+            }
         }
         jnPack(x[0], x[1], x[2], to + 3 * i);
     }
@@ -180,11 +238,18 @@ static inline void AddSpin(const jnModePass* pass, size_t b, const float* offset
 }
 
 // Offsets of a block and their velocities in space, as the springs take them.
-static inline void PutOffsets(const jnModePass* pass, size_t b, const jnBlockFrames* frames, const float* offsets)
+static inline void PutOffsets(const jnModePass* pass, size_t b, const float q[4][JN_LANES], const Offsets* offsets)
 {
     float* out = pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE;
-    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-        jnTurnBlock(frames, false, offsets + f * JN_FIELD_SIZE, out + f * JN_FIELD_SIZE);
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats frames[9], turned[3];
+        jnMakeFrames(q, i, frames);
+        for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+            TurnOffsets(offsets + f, frames, i, turned);
+            for (int a = 0; a < 3; ++a) {
+                jnStore(out + f * JN_FIELD_SIZE + a * JN_LANES + i, turned[a]);
+            }
+        }
     }
     if (pass->spins != NULL) {
         AddSpin(pass, b, out, out + JN_FIELD_SIZE);
@@ -193,25 +258,23 @@ static inline void PutOffsets(const jnModePass* pass, size_t b, const jnBlockFra
 
 static void Show(const jnModePass* pass, int first, int end)
 {
-    const jnAsset* asset = pass->asset;
-    const jnAssetModes* modes = asset->modes;
+    const jnAssetModes* modes = pass->asset->modes;
     int fields = pass->added != NULL ? JN_MODE_FIELDS : 1;
     for (int block = first; block < end; ++block) {
         size_t b = (size_t)block;
-        float offsets[JN_MODE_FIELDS * JN_FIELD_SIZE];
-        jnBlockFrames frames;
+        float q[4][JN_LANES];
+        Offsets offsets[JN_MODE_FIELDS];
         bool moves = modes->starts[b] < modes->starts[b + 1] && (pass->mask == NULL || pass->mask[b] != 0);
         if (moves) {
             for (int f = 0; f < fields; ++f) {
-                SumShapes(modes, b, pass->amplitudes + (size_t)f * pass->stride, offsets + f * JN_FIELD_SIZE);
+                SumShapes(modes, b, pass->amplitudes + (size_t)f * pass->stride, offsets + f);
             }
-            jnMakeFrames(asset->influenceStarts, asset->influenceJoints, asset->influenceWeights, b, pass->turns,
-                pass->aligned, &frames);
+            BlendTurns(pass, b, q);
         }
         if (pass->added == NULL && (moves || pass->base != NULL)) {
-            PutPositions(pass, b, &frames, moves ? offsets : NULL);
+            PutPositions(pass, b, q, moves ? offsets : NULL);
         } else if (pass->added != NULL && moves) {
-            PutOffsets(pass, b, &frames, offsets);
+            PutOffsets(pass, b, q, offsets);
         } else if (pass->added != NULL) {
             memset(pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE, 0, JN_MODE_FIELDS * JN_FIELD_SIZE * sizeof(float));
         }
@@ -221,14 +284,20 @@ static void Show(const jnModePass* pass, int first, int end)
 // out = scale S x for both rows.
 static inline void MultiplyTurn(const float* columns, int count, int lanes, float scale, const float* x, float* out)
 {
-    memset(out, 0, 2 * (size_t)lanes * sizeof(float));
-    for (int l = 0; l < count; ++l) {
-        const float* column = columns + (size_t)l * (size_t)lanes;
-        float a = scale * x[l], b = scale * x[lanes + l];
-        for (int i = 0; i < lanes; i += JN_WIDTH) {
-            jnFloats s = jnLoad(column + i);
-            jnStore(out + i, jnLoad(out + i) + a * s);
-            jnStore(out + lanes + i, jnLoad(out + lanes + i) + b * s);
+    enum { VECTORS = JN_LANES / JN_WIDTH };
+    for (int start = 0; start < lanes; start += JN_LANES) {
+        jnFloats first[VECTORS] = {0}, second[VECTORS] = {0};
+        for (int l = 0; l < count; ++l) {
+            const float* column = columns + (size_t)l * (size_t)lanes + start;
+            for (int v = 0; v < VECTORS; ++v) {
+                jnFloats s = jnLoad(column + v * JN_WIDTH);
+                first[v] += x[l] * s;
+                second[v] += x[lanes + l] * s;
+            }
+        }
+        for (int v = 0; v < VECTORS; ++v) {
+            jnStore(out + start + v * JN_WIDTH, scale * first[v]);
+            jnStore(out + lanes + start + v * JN_WIDTH, scale * second[v]);
         }
     }
 }
@@ -251,4 +320,28 @@ static void TurnAmplitudes(const float* columns, int count, int lanes, int parts
     }
 }
 
-const jnModeKernels JN_KERNELS = {Project, Show, TurnAmplitudes};
+static void AddSpins(const jnAssetSpin* spins, size_t count, const float angle[3], float* pairs)
+{
+    size_t n = 0;
+#ifdef JN_VECTORS
+    for (; n + 4 <= count; n += 4) {
+        jnFour spin[4];
+        float rows[4][4], sums[4];
+        for (int i = 0; i < 4; ++i) {
+            memcpy(&spin[i], &spins[n + (size_t)i], sizeof(spin[i]));
+        }
+        jnStoreTransposed(spin, rows[0], 4); // the pairs' numbers, then the shares by axis
+        jnFour sum = angle[0] * jnLoadFour(rows[1]) + angle[1] * jnLoadFour(rows[2]) + angle[2] * jnLoadFour(rows[3]);
+        jnStoreFour(sums, sum);
+        for (size_t i = 0; i < 4; ++i) {
+            pairs[spins[n + i].pair] += sums[i];
+        }
+    }
+#endif
+    for (; n < count; ++n) {
+        const float* share = spins[n].share;
+        pairs[spins[n].pair] += angle[0] * share[0] + angle[1] * share[1] + angle[2] * share[2];
+    }
+}
+
+const jnModeKernels JN_KERNELS = {Project, Show, TurnAmplitudes, AddSpins};

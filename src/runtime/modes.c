@@ -231,14 +231,10 @@ static void FindPairs(jnModes* m, const float* from, const float* to)
     memset(m->pairs, 0, (size_t)modes->pairCount * sizeof(float));
     for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
         float angle[3];
-        if (modes->spinStarts[j] == modes->spinStarts[j + 1]) {
-            continue;
-        }
-        FindAngle(from + 4 * j, to + 4 * j, angle);
-        const jnAssetSpin *s = modes->spins + modes->spinStarts[j], *end = modes->spins + modes->spinStarts[j + 1];
-        const float x = angle[0], y = angle[1], z = angle[2];
-        for (float* pairs = m->pairs; s < end; ++s) {
-            pairs[s->pair] += x * s->share[0] + y * s->share[1] + z * s->share[2];
+        size_t first = modes->spinStarts[j], count = modes->spinStarts[j + 1] - first;
+        if (count > 0) {
+            FindAngle(from + 4 * j, to + 4 * j, angle);
+            m->kernels->addSpins(modes->spins + first, count, angle, m->pairs);
         }
     }
 }
@@ -260,13 +256,13 @@ static Turn PlanTurn(float norm)
     return (Turn){(int)parts, part < 0.01f ? 2 : part < 0.05f ? 3 : part < 0.12f ? 4 : 5};
 }
 
-// The matrix of a share of the interval's turn. Its norm is at most the root of the sum of its squares.
+// The matrix of a share of the interval's turn; what is not of a pair is 0 from the start. Its norm is at most the root
+// of the sum of its squares.
 static Turn MakeColumns(jnModes* m, float share)
 {
     const uint16_t* pairs = m->asset->modes->pairs;
     size_t lanes = (size_t)m->lanes, count = (size_t)m->asset->modes->pairCount;
     float *columns = m->columns, squares[4] = {0};
-    memset(columns, 0, (size_t)m->count * lanes * sizeof(float));
     for (size_t i = 0; i < count; ++i) {
         size_t k = pairs[2 * i], l = pairs[2 * i + 1];
         float value = share * m->pairs[i];
@@ -294,11 +290,11 @@ static void Project(jnModes* m, const jnModePass* pass, float* results)
     memset(m->sums, 0, (size_t)m->count * JN_MODE_FIELDS * JN_MODE_LANES * sizeof(float));
     m->kernels->project(pass, 0, m->blockCount);
     for (int k = 0; k < m->count; ++k) {
+        const float* lanes = m->sums + (size_t)k * JN_MODE_FIELDS * JN_MODE_LANES;
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            const float* lanes = m->sums + ((size_t)k * JN_MODE_FIELDS + (size_t)f) * JN_MODE_LANES;
             float sum = 0.0f;
             for (int i = 0; i < JN_MODE_LANES; ++i) {
-                sum += lanes[i];
+                sum += lanes[i * JN_MODE_FIELDS + f];
             }
             results[(size_t)f * (size_t)m->lanes + (size_t)k] = m->gain[k] * sum;
         }

@@ -26,7 +26,7 @@ typedef struct jnModes {
     double coefficientTime; // 0: none
 
     // Scratch.
-    float* sums;          // [count][JN_MODE_FIELDS][JN_MODE_LANES]
+    float* sums;          // [count][JN_MODE_LANES][JN_MODE_FIELDS]
     float* columns;       // [count][lanes], the turn under way
     float* middle;        // [jointCount][4]
     float* spins;         // [jointCount][3], by jnModes_At

@@ -7,11 +7,6 @@
 
 #include "lanes.h"
 
-// Rows of a frame: the rotation matrix [3][3] of every lane.
-typedef struct jnBlockFrames {
-    float m[9][JN_LANES];
-} jnBlockFrames;
-
 // The sign with which a joint's rotation joins that of a vertex' first joint: both are the same rotation.
 static inline float jnTurnSign(const float* first, const float* other)
 {
@@ -25,19 +20,27 @@ static inline void jnBlendTurns(
     const uint16_t* joints, const float* weights, int count, const float* turns, bool aligned, float sum[4][JN_LANES])
 {
 #ifdef JN_VECTORS
-    for (int quad = 0; quad < JN_LANES; quad += 4) {
-        jnFour q[4];
+    enum { GROUPS = JN_WIDTH / 4 };
+    for (int start = 0; start < JN_LANES; start += JN_WIDTH) {
+        jnFloats q[4], rows[4];
         for (int v = 0; v < 4; ++v) {
-            const uint16_t* j = joints + (quad + v) * count;
-            const float* w = weights + (quad + v) * count;
-            const float* first = turns + 4 * (size_t)j[0];
-            q[v] = w[0] * jnLoadFour(first);
-            for (int k = 1; k < count; ++k) {
-                const float* other = turns + 4 * (size_t)j[k];
-                q[v] += (aligned ? w[k] : w[k] * jnTurnSign(first, other)) * jnLoadFour(other);
+            jnFour groups[GROUPS];
+            for (int g = 0; g < GROUPS; ++g) {
+                const uint16_t* j = joints + (start + 4 * g + v) * count;
+                const float* w = weights + (start + 4 * g + v) * count;
+                const float* first = turns + 4 * (size_t)j[0];
+                groups[g] = w[0] * jnLoadFour(first);
+                for (int k = 1; k < count; ++k) {
+                    const float* other = turns + 4 * (size_t)j[k];
+                    groups[g] += (aligned ? w[k] : w[k] * jnTurnSign(first, other)) * jnLoadFour(other);
+                }
             }
+            q[v] = jnJoinFours(groups);
         }
-        jnStoreTransposed(q, sum[0] + quad, JN_LANES);
+        jnTranspose(q, rows);
+        for (int i = 0; i < 4; ++i) {
+            jnStore(sum[i] + start, rows[i]);
+        }
     }
 #else
     for (int v = 0; v < JN_LANES; ++v) {
@@ -54,6 +57,16 @@ static inline void jnBlendTurns(
 #endif
 }
 
+// The same where one joint moves the whole block, which skins have much of.
+static inline void jnRepeatTurn(const float* turn, const float* weights, float sum[4][JN_LANES])
+{
+    for (int lane = 0; lane < JN_LANES; lane += JN_WIDTH) {
+        for (int i = 0; i < 4; ++i) {
+            jnStore(sum[i] + lane, jnLoad(weights + lane) * turn[i]);
+        }
+    }
+}
+
 // The same for block b. starts, joints and weights are the asset's influences; aligned: no two joints of one vertex
 // have quaternions more than a quarter turn of the sphere apart.
 static inline void jnBlendBlockTurns(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
@@ -61,7 +74,10 @@ static inline void jnBlendBlockTurns(const uint32_t* starts, const uint16_t* joi
 {
     size_t at = (size_t)starts[b] * JN_LANES;
     int count = (int)(starts[b + 1] - starts[b]);
-    if (!aligned || count > 4) {
+    bool alone = count == 1 && memcmp(joints + at, joints + at + 1, (JN_LANES - 1) * sizeof(*joints)) == 0;
+    if (alone) {
+        jnRepeatTurn(turns + 4 * (size_t)joints[at], weights + at, q);
+    } else if (!aligned || count > 4) {
         jnBlendTurns(joints + at, weights + at, count, turns, aligned, q);
     } else if (count == 1) {
         jnBlendTurns(joints + at, weights + at, 1, turns, true, q);
@@ -74,38 +90,28 @@ static inline void jnBlendBlockTurns(const uint32_t* starts, const uint16_t* joi
     }
 }
 
-// The frames of block b.
-static inline void jnMakeFrames(const uint32_t* starts, const uint16_t* joints, const float* weights, size_t b,
-    const float* turns, bool aligned, jnBlockFrames* frames)
+// Rotation matrices, rows of three, of JN_WIDTH lanes from `lane` on. Their quaternions need not have length 1.
+static inline void jnMakeFrames(const float q[4][JN_LANES], int lane, jnFloats m[9])
 {
-    float q[4][JN_LANES];
-    jnBlendBlockTurns(starts, joints, weights, b, turns, aligned, q);
-    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnFloats x = jnLoad(q[0] + i), y = jnLoad(q[1] + i), z = jnLoad(q[2] + i), w = jnLoad(q[3] + i);
-        jnFloats s = 2.0f / ((x * x + y * y) + (z * z + w * w)); // the length need not be 1
-        jnFloats sx = s * x, sy = s * y, sz = s * z;
-        jnStore(frames->m[0] + i, 1.0f - (sy * y + sz * z));
-        jnStore(frames->m[1] + i, sx * y - sz * w);
-        jnStore(frames->m[2] + i, sx * z + sy * w);
-        jnStore(frames->m[3] + i, sx * y + sz * w);
-        jnStore(frames->m[4] + i, 1.0f - (sx * x + sz * z));
-        jnStore(frames->m[5] + i, sy * z - sx * w);
-        jnStore(frames->m[6] + i, sx * z - sy * w);
-        jnStore(frames->m[7] + i, sy * z + sx * w);
-        jnStore(frames->m[8] + i, 1.0f - (sx * x + sy * y));
-    }
+    jnFloats x = jnLoad(q[0] + lane), y = jnLoad(q[1] + lane), z = jnLoad(q[2] + lane), w = jnLoad(q[3] + lane);
+    jnFloats s = 2.0f / ((x * x + y * y) + (z * z + w * w));
+    jnFloats sx = s * x, sy = s * y, sz = s * z;
+    m[0] = 1.0f - (sy * y + sz * z);
+    m[1] = sx * y - sz * w;
+    m[2] = sx * z + sy * w;
+    m[3] = sx * y + sz * w;
+    m[4] = 1.0f - (sx * x + sz * z);
+    m[5] = sy * z - sx * w;
+    m[6] = sx * z - sy * w;
+    m[7] = sy * z + sx * w;
+    m[8] = 1.0f - (sx * x + sy * y);
 }
 
-// field <- R field, or R^T field, of a vector field's block.
-static inline void jnTurnBlock(const jnBlockFrames* frames, bool back, const float* field, float* out)
+// out = R v, or R^T v.
+static inline void jnTurnLanes(const jnFloats m[9], bool back, const jnFloats v[3], jnFloats out[3])
 {
-    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnFloats x = jnLoad(field + i), y = jnLoad(field + JN_LANES + i), z = jnLoad(field + 2 * JN_LANES + i);
-        for (int row = 0; row < 3; ++row) {
-            const float* a = frames->m[back ? row : 3 * row] + i;
-            const float* b = frames->m[back ? 3 + row : 3 * row + 1] + i;
-            const float* c = frames->m[back ? 6 + row : 3 * row + 2] + i;
-            jnStore(out + row * JN_LANES + i, jnLoad(a) * x + jnLoad(b) * y + jnLoad(c) * z);
-        }
+    for (int row = 0; row < 3; ++row) {
+        jnFloats a = m[back ? row : 3 * row], b = m[back ? 3 + row : 3 * row + 1], c = m[back ? 6 + row : 3 * row + 2];
+        out[row] = a * v[0] + b * v[1] + c * v[2];
     }
 }

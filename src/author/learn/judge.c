@@ -38,6 +38,7 @@ typedef struct Playing {
     const Work* work;
     const jnaTake* take;
     const float* targets;
+    const uint8_t* solved; // frames that count; NULL: all
     Tally* tally;
 } Playing;
 
@@ -97,6 +98,9 @@ static double Percentile(const Tally* t, double share)
 static void AddFrame(int frame, const float* positions, void* user)
 {
     const Playing* p = user;
+    if (p->solved != NULL && p->solved[frame] == 0) {
+        return;
+    }
     size_t vertices = (size_t)p->work->takes->character.vertexCount, first = 3 * vertices * (size_t)frame;
     Tally* t = p->tally;
     for (size_t v = 0; v < vertices; ++v) {
@@ -126,6 +130,7 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     const float* targets = w->targets[of->targets].data;
     size_t width = 3 * (size_t)w->takes->character.vertexCount;
     Playing playing = {.work = w, .take = t, .targets = targets, .tally = &w->tallies[way]};
+    playing.solved = of->targets == jna_targetsQuasistatic ? t->solved : NULL;
     if (of->player == NULL) {
         for (int n = 0; n < t->frameCount; ++n) {
             AddFrame(n, targets + (size_t)n * width, &playing);

@@ -18,6 +18,7 @@ void jnaCloseTakes(jnaTakes* t)
 {
     for (int i = 0; t->takes != NULL && i < t->count; ++i) {
         jnaCloseArray(&t->takes[i].motion);
+        free(t->takes[i].solved);
     }
     for (int i = 0; t->clips != NULL && i < t->manifest.clipCount; ++i) {
         jnaDestroyClip(&t->clips[i]);
@@ -121,6 +122,31 @@ static int FirstFrame(const jnaTakes* t, int clip, const char* file)
     return first;
 }
 
+// Which equilibria were found, where not all were.
+static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray file = {0};
+    jnResult result = MotionPath(t, clip, "quasistatic_valid.npy", path, error);
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result; // imported or made by hand: taken as it is
+    }
+    result = jnaOpenArray(path, &file, error);
+    if (result == jn_ok && (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount)) {
+        result = jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path);
+    }
+    if (result == jn_ok && memchr(file.data, 0, file.count) != NULL) {
+        take->solved = malloc(file.count);
+        result =
+            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count);
+    }
+    if (result == jn_ok && take->solved != NULL) {
+        memcpy(take->solved, file.data, file.count);
+    }
+    jnaCloseArray(&file);
+    return result;
+}
+
 static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
@@ -150,7 +176,7 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike",
             t->manifest.clips[clip].name);
     }
-    return result;
+    return result == jn_ok && take->hasQuasistatic ? ReadSolved(t, clip, take, error) : result;
 }
 
 jnResult jnaOpenTakes(const char* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)
@@ -257,7 +283,7 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
             }
         }
     }
-    if (result != jn_ok || file.scalar == jna_float32) {
+    if (result != jn_ok || (file.scalar == jna_float32 && take->solved == NULL)) {
         *targets = file;
     } else {
         result = MakeRoom(t, take, targets, error);
@@ -265,6 +291,7 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
         for (size_t i = 0; result == jn_ok && i < file.count; ++i) {
             to[i] = (float)jnaArray_Get(&file, i);
         }
+        result = result == jn_ok && take->solved != NULL ? jnaFillUnsolved(t, take, to, error) : result;
         jnaCloseArray(&file);
     }
     return result;

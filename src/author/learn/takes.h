@@ -15,6 +15,7 @@ typedef struct jnaTake {
     int first;           // frame of the clip that the motion begins with
     int frameCount;      // of the motion
     bool hasQuasistatic; // its equilibria were solved
+    uint8_t* solved;     // [frameCount], 0 where a frame's equilibrium was not found; NULL: all were. Owned
     jnaArray motion;     // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
 } jnaTake;
 
@@ -45,9 +46,13 @@ const char* jnaTargetsName(jnaFitTargets kind);
 bool jnaTakes_Has(const jnaTakes* takes, int take, jnaFitTargets kind);
 
 /// Targets of a take, float32 (frames, vertices, 3), mapped or made; close them with jnaCloseTargets. The network's
-/// are what the runtime makes of the pose.
+/// are what the runtime makes of the pose. Equilibria that were not found are filled in between their neighbours: what
+/// the flesh does to the skinned surface, in the skinned frames, goes evenly from one to the other.
 jnResult jnaTakes_OpenTargets(const jnaTakes* takes, int take, jnaFitTargets kind, jnaArray* targets, jnError* error);
 void jnaCloseTargets(jnaArray* targets);
+
+/// unsolved.c: the filling. targets: [frameCount][vertexCount][3]; take->solved is there.
+jnResult jnaFillUnsolved(const jnaTakes* takes, const jnaTake* take, float* targets, jnError* error);
 
 /// What modes need of a take besides: float32 copies, owned.
 typedef struct jnaTakeFrames {
