@@ -342,6 +342,37 @@ static void AtRestNothingMoves(void** state)
     DestroyTestFlesh(&flesh);
 }
 
+// A clip that begins in a run begins without a jolt, and ends without one.
+static void AClipMayBeginInMotion(void** state)
+{
+    (void)state;
+    enum { FRAMES = 6 };
+    TestFlesh flesh = MakeBar();
+    const jnaVolume* v = &flesh.test.volume;
+    jnaFleshDef def = PlainDef(&flesh.test);
+    def.substeps = 4;
+    def.stepTolerance = 1e-9;
+    Create(&flesh, &def);
+    jnaClip clip = RestClip(&flesh.test.character, FRAMES, 30);
+    for (int n = 0; n < FRAMES; ++n) {
+        clip.translations[3 * n * clip.jointCount] += 0.1f * (float)n; // 3 m/s
+    }
+    jnError error;
+    State running = MakeState(&flesh);
+    assert_int_equal(jnaFleshSolver_Start(flesh.solver, &clip, 0, running.nodes, &flesh.report, &error), jn_ok);
+    for (int f = 0; f + 1 < FRAMES; ++f) {
+        Advance(&flesh, &clip, f, &running);
+        double worst = 0;
+        for (int n = 0; n < v->nodeCount; ++n) {
+            worst = fmax(worst, fabs(running.nodes[3 * n] - v->nodes[3 * n] - 0.1 * (f + 1)));
+        }
+        ASSERT_AT_MOST(worst, 1e-6);
+    }
+    DestroyState(&running);
+    jnaDestroyClip(&clip);
+    DestroyTestFlesh(&flesh);
+}
+
 // The root nods and sways.
 static jnaClip NoddingClip(const jnaCharacter* character, int frames)
 {
@@ -486,6 +517,7 @@ int main(void)
         cmocka_unit_test(FreeFlightKeepsItsMomenta),
         cmocka_unit_test(GravityGivesTheSameShapeInBothSolvers),
         cmocka_unit_test(AtRestNothingMoves),
+        cmocka_unit_test(AClipMayBeginInMotion),
         cmocka_unit_test(AResumedMotionGivesTheSameBytes),
         cmocka_unit_test(AClipEndsByHoldingOrClosesItsLoop),
         cmocka_unit_test(TheSkeletonMovesSmoothlyBetweenFrames),

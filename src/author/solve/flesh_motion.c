@@ -91,15 +91,39 @@ static double* Part(const jnaFleshSolver* solver, double* state, int array)
     return state + (size_t)array * 3 * (size_t)solver->flesh->nodeCount;
 }
 
+static int StepsOf(const jnaFlesh* flesh, const jnaClip* clip)
+{
+    return flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
+}
+
+// Substep i of a frame, -1 being the one before it.
+static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, int i, int substeps, double* skinned)
+{
+    jnaPoseBetween(solver, clip, i < 0 ? frame - 1 : frame, (double)(i < 0 ? i + substeps : i) / substeps);
+    jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
+}
+
+// At rest against the skin, which may be running: a clip that begins in motion does not begin with a jolt.
 jnResult jnaFleshSolver_Start(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
 {
-    size_t bytes = 3 * (size_t)solver->flesh->nodeCount * sizeof(double);
-    memset(Part(solver, state, VELOCITIES), 0, bytes);
-    memset(Part(solver, state, VELOCITIES_BEFORE), 0, bytes);
+    const jnaFlesh* flesh = solver->flesh;
     jnResult result = jnaFleshSolver_Pose(solver, clip, frame, state, report, error);
-    memcpy(Part(solver, state, NODES_BEFORE), state, bytes);
-    return result;
+    result = result == jn_ok ? jnaCheckPosesAround(clip, frame, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    int substeps = StepsOf(flesh, clip);
+    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
+    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
+    double *nodes = Part(solver, state, NODES), *velocities = Part(solver, state, VELOCITIES);
+    double *before = Part(solver, state, NODES_BEFORE), *velocitiesBefore = Part(solver, state, VELOCITIES_BEFORE);
+    for (size_t i = 0; i < 3 * (size_t)flesh->nodeCount; ++i) {
+        double step = solver->skinned[1][i] - solver->skinned[0][i];
+        before[i] = nodes[i] - step;
+        velocities[i] = velocitiesBefore[i] = step * clip->rate * substeps;
+    }
+    return jn_ok;
 }
 
 // What the past contributes: `now`, or (4 now - before) / 3.
@@ -193,13 +217,6 @@ static jnResult Step(jnaFleshSolver* solver, double h, double* state, jnaFleshRe
     return result;
 }
 
-// Substep i of a frame, -1 being the one before it.
-static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, int i, int substeps, double* skinned)
-{
-    jnaPoseBetween(solver, clip, i < 0 ? frame - 1 : frame, (double)(i < 0 ? i + substeps : i) / substeps);
-    jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
-}
-
 // All steps of one frame.
 static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
     jnaFleshReport* report, jnError* error)
@@ -237,7 +254,7 @@ jnResult jnaFleshSolver_Advance(
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
     double started = jnaSeconds();
-    int substeps = flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
+    int substeps = StepsOf(flesh, clip);
     double h = (flesh->def.integrator == jna_bdf2 ? 2.0 / 3.0 : 1) / (clip->rate * substeps);
     jnResult result = jnaCheckPosesAround(clip, frame, error);
     result = result == jn_ok ? PrepareSteps(solver, h, error) : result;

@@ -137,12 +137,33 @@ static void CubicWeights(double t, double w[4])
     w[3] = 0.5 * t * t * (-1 + t);
 }
 
+// Whether a clip has a frame: one that loops has them all.
+static bool HasFrame(const jnaClip* clip, int frame)
+{
+    return clip->looping || (frame >= 0 && frame < clip->frameCount);
+}
+
+// Beyond its ends a clip goes on as fast as it was: what begins in a run was running before.
 void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share)
 {
     const jnaCharacter* character = solver->flesh->def.character;
     jnaClip* pose = &solver->pose;
     double w[4];
+    if (!HasFrame(clip, frame) && frame < 0) {
+        share += frame;
+        frame = 0;
+    }
     CubicWeights(share, w);
+    if (!HasFrame(clip, frame - 1)) { // -1 is as far from 0 as 1, on the other side
+        w[1] += 2 * w[0];
+        w[2] -= w[0];
+        w[0] = 0;
+    }
+    if (!HasFrame(clip, frame + 2)) {
+        w[2] += 2 * w[3];
+        w[1] -= w[3];
+        w[3] = 0;
+    }
     for (int j = 0; j < character->jointCount; ++j) {
         size_t at = (size_t)j, entries[4];
         for (int i = 0; i < 4; ++i) {
