@@ -149,8 +149,8 @@ typedef struct jnaSoundness {
     double overlap, mostOverlap;         // of flesh inside flesh, m3
 } jnaSoundness;
 
-/// Measures surfaces of held-out pairs of some sets, at most `most` of each: skinned, by the network, simulated. A
-/// volume whose nodes are not the skin's vertices (a lattice) leaves counts of 0.
+/// Measures surfaces of held-out pairs of some sets, at most `most` of each: skinned, by the network, simulated. On a
+/// lattice they are measured as coarsely as it is. A volume of another character or without weights leaves counts of 0.
 jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
     const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error);
 

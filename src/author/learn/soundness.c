@@ -3,7 +3,8 @@
 //
 // A surface alone says nothing about what is inside what. So its displacement from skinning is carried into the flesh
 // by the Laplace equation, bones held, and the tetrahedra are looked at as the simulation does: their volume, and the
-// nodes of their boundary that lie in foreign flesh. Only for meshes whose nodes begin with the skin's vertices.
+// nodes of their boundary that lie in foreign flesh. Where the skin's vertices are nodes they are held; a lattice is
+// tied to them by stiff springs.
 #include "jounce-author/contact.h"
 #include "jounce-author/inside.h"
 #include "jounce-author/laplacian.h"
@@ -16,6 +17,8 @@
 #include <string.h>
 
 enum { SKINNED, NETWORK, SIMULATED, SURFACES };
+// Of the skin to a lattice, in metres: a hundred thousand times the equation's own entries.
+#define TIE 1e3
 
 typedef struct Instrument {
     const jnaVolume* volume;
@@ -26,6 +29,8 @@ typedef struct Instrument {
     double rest;                // volume, m3
     double *transforms, *nodes; // [joints][12], [nodeCount][3]
     double *moved, *values;     // [nodeCount][3], [3][nodeCount]
+    jnaLaplacianTies ties;      // none where the skin's vertices are nodes
+    double *loads, *targets;    // of the ties: [3][nodeCount], [vertexCount]
     float* positions[SURFACES]; // [vertexCount][3]
     float* given;               // [vertexCount][3], the network's displacements
 } Instrument;
@@ -48,6 +53,8 @@ static void FreeInstrument(Instrument* s)
     free(s->nodes);
     free(s->moved);
     free(s->values);
+    free(s->loads);
+    free(s->targets);
     free(s->given);
     for (int i = 0; i < SURFACES; ++i) {
         free(s->positions[i]);
@@ -61,14 +68,17 @@ static jnResult MakeLaplacian(Instrument* s, jnError* error)
     if (held == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the volume");
     }
+    bool lattice = v->method == jna_volumeLattice;
+    s->ties = (jnaLaplacianTies){lattice ? v->vertexCount : 0, v->skinTetrahedra, v->skinWeights, TIE};
     for (int n = 0; n < v->nodeCount; ++n) {
-        held[n] = n < v->vertexCount || (v->heldBy != NULL && v->heldBy[n] >= 0);
+        held[n] = (!lattice && n < v->vertexCount) || (v->heldBy != NULL && v->heldBy[n] >= 0);
     }
     jnaLaplacianDef def = {.nodeCount = v->nodeCount,
         .nodes = v->nodes,
         .tetrahedronCount = v->tetrahedronCount,
         .tetrahedra = v->tetrahedra,
-        .held = held};
+        .held = held,
+        .ties = s->ties};
     jnResult result = jnaCreateLaplacian(&def, &s->laplacian, error);
     free(held);
     return result;
@@ -82,13 +92,15 @@ static jnResult MakeInstrument(Instrument* s, jnError* error)
     s->nodes = malloc(sizeof(double) * 3 * nodes);
     s->moved = malloc(sizeof(double) * 3 * nodes);
     s->values = malloc(sizeof(double) * 3 * nodes);
+    s->loads = malloc(sizeof(double) * 3 * nodes);
+    s->targets = malloc(sizeof(double) * vertices);
     s->given = malloc(sizeof(float) * 3 * vertices);
     for (int i = 0; i < SURFACES; ++i) {
         s->positions[i] = malloc(sizeof(float) * 3 * vertices);
         good = good && s->positions[i] != NULL;
     }
     if (!good || s->transforms == NULL || s->nodes == NULL || s->moved == NULL || s->values == NULL ||
-        s->given == NULL) {
+        s->given == NULL || s->loads == NULL || s->targets == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for measuring surfaces");
     }
     s->rest = VolumeOf(s->volume, s->volume->nodes);
@@ -103,12 +115,20 @@ static jnResult CarryInside(Instrument* s, int surface, jnError* error)
 {
     size_t nodes = (size_t)s->volume->nodeCount;
     memset(s->values, 0, 3 * nodes * sizeof(double));
-    for (size_t i = 0; i < 3 * (size_t)s->character->vertexCount; ++i) {
-        bool part = s->volume->skinTetrahedra[i / 3] >= 0;
-        s->values[i % 3 * nodes + i / 3] =
-            part ? (double)s->positions[surface][i] - (double)s->positions[SKINNED][i] : 0.0;
+    memset(s->loads, 0, 3 * nodes * sizeof(double));
+    for (size_t a = 0; a < 3; ++a) {
+        for (size_t v = 0; v < (size_t)s->character->vertexCount; ++v) {
+            bool part = s->volume->skinTetrahedra[v] >= 0;
+            s->targets[v] =
+                part ? (double)s->positions[surface][3 * v + a] - (double)s->positions[SKINNED][3 * v + a] : 0.0;
+        }
+        if (s->ties.count > 0) {
+            jnaAddTies(&s->ties, s->volume->tetrahedra, s->targets, s->loads + a * nodes);
+        } else {
+            memcpy(s->values + a * nodes, s->targets, (size_t)s->character->vertexCount * sizeof(double));
+        }
     }
-    jnResult result = jnaLaplacian_Solve(s->laplacian, 3, NULL, s->values, error);
+    jnResult result = jnaLaplacian_Solve(s->laplacian, 3, s->loads, s->values, error);
     for (size_t i = 0; i < 3 * nodes; ++i) {
         s->moved[i] = s->nodes[i] + s->values[i % 3 * nodes + i / 3];
     }
@@ -179,8 +199,7 @@ jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* charac
     const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error)
 {
     memset(soundness, 0, SURFACES * sizeof(*soundness));
-    if (volume->method != jna_volumeTetgen || volume->rowStarts == NULL ||
-        volume->vertexCount != character->vertexCount || volume->nodeCount < volume->vertexCount) {
+    if (volume->rowStarts == NULL || volume->vertexCount != character->vertexCount) {
         return jn_ok;
     }
     Instrument s = {.volume = volume, .character = character};
