@@ -179,12 +179,27 @@ static double CostModes(const jnaBuild* b, const jnaBuildStep* step)
     return 0.3 + MODES_COST * b->nodeCount;
 }
 
-// A job's stage leaves a record of the time alone: the job knows itself whether it is up to date. Time of poses that an
-// earlier run solved is taken as that of the others.
-static jnResult RecordJob(
-    const jnaBuild* b, const char* name, const jnaBuildStep* step, int solved, double seconds, jnError* error)
+// Sum of an array of times; 0 where there is none.
+static double SumTimes(const jnaBuild* b, const char* name)
 {
-    const jnaStage stage = {.name = name, .seconds = solved > 0 ? seconds * step->count / solved : seconds};
+    char path[JNA_PATH_LENGTH];
+    jnaArray times = {0};
+    double sum = 0;
+    if (jnaJoinPath(b->workspace, name, path, NULL) == jn_ok && jnaOpenArray(path, &times, NULL) == jn_ok) {
+        for (size_t i = 0; i < times.count; ++i) {
+            sum += jnaArray_Get(&times, i);
+        }
+        jnaCloseArray(&times);
+    }
+    return sum;
+}
+
+// A job's stage leaves a record of the time alone: the job knows itself whether it is up to date. The time is that of
+// all its poses or frames, whichever run solved them, shared among the threads.
+static jnResult RecordJob(
+    const jnaBuild* b, const char* name, const jnaBuildStep* step, double coreSeconds, jnError* error)
+{
+    const jnaStage stage = {.name = name, .seconds = Shared(b, coreSeconds)};
     return step->made ? jnaStage_Record(b->workspace, &stage, error) : jn_ok;
 }
 
@@ -228,13 +243,12 @@ static jnResult LookPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static jnResult RunPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     jnaJobReport report = {0};
-    double started = jnaWallClock();
     jnResult result = DoPoses(b, false, step, &report, error);
     if (result == jn_ok) {
         step->made = !report.upToDate;
         snprintf(step->reason, sizeof(step->reason), "%d poses solved", report.solved);
         TellFailures(b, "poses", "poses/poses.json", &report, step->count);
-        result = RecordJob(b, "poses", step, report.solved, jnaWallClock() - started, error);
+        result = RecordJob(b, "poses", step, SumTimes(b, "poses/times.npy"), error);
     }
     return result;
 }
@@ -341,24 +355,27 @@ static jnResult LookMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     int solved = 0;
-    double started = jnaWallClock();
+    double seconds = 0;
     Motion* m = calloc(1, sizeof(*m));
     jnResult result = m != NULL ? DoMotion(b, false, m, error) : jnFail(error, jn_outOfMemory, "out of memory");
     step->count = 0;
     for (int i = 0; result == jn_ok && i < m->count; ++i) {
-        char json[JNA_NAME_LENGTH + 32];
+        char file[JNA_NAME_LENGTH + 48];
         const char* name = b->manifest.clips[m->ranges[i].clip].name;
         step->made = step->made || !m->still[i].upToDate || !m->moving[i].upToDate;
         step->count += 2 * m->ranges[i].count;
         solved += m->still[i].solved + m->moving[i].solved;
-        snprintf(json, sizeof(json), "motion/%s/quasistatic.json", name);
-        TellFailures(b, name, json, &m->still[i], m->ranges[i].count);
-        snprintf(json, sizeof(json), "motion/%s/dynamic.json", name);
-        TellFailures(b, name, json, &m->moving[i], m->ranges[i].count);
+        static const char* const kinds[] = {"quasistatic", "dynamic"};
+        for (int k = 0; k < 2; ++k) {
+            snprintf(file, sizeof(file), "motion/%s/%s.json", name, kinds[k]);
+            TellFailures(b, name, file, k == 0 ? &m->still[i] : &m->moving[i], m->ranges[i].count);
+            snprintf(file, sizeof(file), "motion/%s/%s_times.npy", name, kinds[k]);
+            seconds += SumTimes(b, file);
+        }
     }
     free(m);
     snprintf(step->reason, sizeof(step->reason), "%d frames solved", solved);
-    return result == jn_ok ? RecordJob(b, "motion", step, solved, jnaWallClock() - started, error) : result;
+    return result == jn_ok ? RecordJob(b, "motion", step, seconds, error) : result;
 }
 
 static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
