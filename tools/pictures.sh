@@ -1,9 +1,10 @@
 #!/bin/sh
-# Draws the pictures of docs/images: tools/pictures.sh COMMAND DATA [FIGURE], with the jounce command and the folder that
-# holds body.glb, a rigged human body with clips. Without the data only the figure is drawn. FIGURE: a workspace of the
-# built-in figure with its network and its clips solved (jounce train, jounce simulate --clips), for those of network.md.
+# Draws the pictures of docs/images: tools/pictures.sh COMMAND DATA [FIGURE [BODY]], with the jounce command and the folder
+# that holds body.glb, a rigged human body with clips. Without the data only the figure is drawn. FIGURE: a workspace of the
+# built-in figure with its network and its clips solved (make demo), for those of network.md; BODY: that of make body, for
+# that of modes.md.
 set -eu
-jounce=$(realpath "$1") data=$2 figure=${3:-}
+jounce=$(realpath "$1") data=$2 figure=${3:-} body=${4:-}
 images=$(cd "$(dirname "$0")/../docs/images" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,6 +15,10 @@ if [ -n "$figure" ]; then
         --height 260 -o "$images/network-knee.png"
     "$jounce" picture "$figure" --clip jump-and-land --frame 30 --compare --near LeftArm --view front --turn -25 \
         --across 0.42 --height 260 -o "$images/network-armpit.png"
+fi
+if [ -n "$body" ]; then
+    "$jounce" picture "$body" --clip 13_17_boxing_a --frame 60 --frame 310 --compare --stage dynamic --near LowerBack \
+        --view front --turn 20 --across 1.1 --height 300 -o "$images/body-motion.png"
 fi
 if [ ! -f "$data/body.glb" ]; then
     echo "no $data/body.glb: the body is not drawn"

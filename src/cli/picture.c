@@ -267,6 +267,7 @@ static int Compare(const Options* o)
     jncComparison comparison = {.workspace = o->workspace,
         .clip = o->clip,
         .joint = o->near,
+        .dynamic = o->stage == 1,
         .frames = frames,
         .count = o->frames.count,
         .yaw = -(double)viewTurns[view] - o->turn,
@@ -318,7 +319,9 @@ int jncPicture(int argc, char** argv)
         {.name = "--compare",
             .kind = jnc_flag,
             .value = &o.compare,
-            .help = "a close-up skinned, by the network and simulated (jounce simulate --clips) side by side"},
+            .help = "a close-up skinned, by the network and simulated (jounce simulate --clips) side by side; with "
+                    "--stage dynamic "
+                    "skinned, with springs, and the simulated motion"},
         {.name = "--near", .kind = jnc_text, .value = &o.near, .argument = "JOINT", .help = "what --compare looks at"},
         {.name = "--across",
             .kind = jnc_number,

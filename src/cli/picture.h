@@ -24,11 +24,13 @@ void jncScene_Destroy(jncScene* scene);
 jnResult jncScene_Pose(
     const jncScene* scene, const int* frames, int count, float** positions, float** offsets, jnError* error);
 
-/// Frames of a clip close up, a row for each: skinned, by the network, simulated.
+/// Frames of a clip close up, a row for each: skinned, by the network, simulated; or, dynamic, skinned, as the
+/// character file plays it, and the simulated motion.
 typedef struct jncComparison {
     const char* workspace;
     const char* clip;
     const char* joint;  // that is looked at
+    bool dynamic;
     const int* frames;  // [count]
     int count;          // at most a third of JNC_MAX_PANELS
     double yaw, pitch;  // degrees, of the camera
@@ -38,5 +40,5 @@ typedef struct jncComparison {
     const char* output;
 } jncComparison;
 
-/// Draws it from the workspace's network and motion/NAME/quasistatic.npy. The exit code.
+/// Draws it from the workspace's network and motion/NAME/quasistatic.npy, or its file and dynamic.npy. The exit code.
 int jncPicture_Compare(const jncComparison* comparison);

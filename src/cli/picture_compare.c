@@ -1,4 +1,5 @@
-// jounce picture --compare: the same place of the same pose three times, skinned, by the network, simulated.
+// jounce picture --compare: the same place of the same frame three times: skinned, by the network, simulated; in motion
+// skinned, with its springs, simulated.
 //
 // The body is seen as its root stands at rest: what the clip does with the whole of it is taken off by placing the
 // joint that is looked at in the middle, and the camera turns with nothing.
@@ -6,10 +7,12 @@
 #include "picture.h"
 
 #include "jounce-author/network.h"
+#include "jounce-author/npy.h"
 #include "jounce-author/picture.h"
 
 #include "internal.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +58,8 @@ static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
 {
     jnResult result = jnaLoadCharacter(o->workspace, &d->character, error);
     result = result == jn_ok ? jnaLoadClip(o->workspace, o->clip, &d->character, &d->clip, error) : result;
-    result = result == jn_ok ? jnaLoadNetwork(o->workspace, &d->network, error) : result;
-    if (result == jn_ok && d->network.vertexCount != d->character.vertexCount) {
+    result = result == jn_ok && !o->dynamic ? jnaLoadNetwork(o->workspace, &d->network, error) : result;
+    if (result == jn_ok && !o->dynamic && d->network.vertexCount != d->character.vertexCount) {
         result = jnFail(error, jn_badData, "%s/network: is of another character; run jounce train", o->workspace);
     }
     if (result == jn_ok) {
@@ -65,7 +68,7 @@ static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
         d->given = malloc(sizeof(float) * vertices);
         d->matrices = malloc(sizeof(float) * 12 * (size_t)d->character.jointCount);
         bool good = d->colors != NULL && d->given != NULL && d->matrices != NULL;
-        for (int i = 0; i < SURFACES * o->count; ++i) {
+        for (int i = 0; !o->dynamic && i < SURFACES * o->count; ++i) {
             d->positions[i] = malloc(sizeof(float) * vertices);
             good = good && d->positions[i] != NULL;
         }
@@ -75,7 +78,7 @@ static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
 }
 
 // The three surfaces of a frame.
-static jnResult FillRow(const jncComparison* o, int row, int joint, Drawing* d, jnError* error)
+static jnResult FillRow(const jncComparison* o, int row, Drawing* d, jnError* error)
 {
     jnaPairs pair;
     jnResult result = jnaLoadFrame(o->workspace, &d->character, o->clip, o->frames[row], &pair, error);
@@ -89,16 +92,66 @@ static jnResult FillRow(const jncComparison* o, int row, int joint, Drawing* d, 
         result = jnaPairs_Surface(&pair, 0, displacements[i], d->positions[SURFACES * row + i], error);
     }
     jnaDestroyPairs(&pair);
-    jnaPoseMatrices(&d->character, &d->clip, o->frames[row], d->matrices);
-    for (int axis = 0; axis < 3; ++axis) {
-        d->places[row][axis] = d->matrices[12 * (size_t)joint + 4 * (size_t)axis + 3];
+    return result;
+}
+
+// Frames of the simulated motion, allocated, as the others are.
+static jnResult LoadMotion(const jncComparison* o, const jnaCharacter* c, float** positions, jnError* error)
+{
+    char path[PATH_MAX];
+    jnaArray motion;
+    snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", o->workspace, o->clip);
+    jnResult result = jnaOpenArray(path, &motion, error);
+    size_t width = 3 * (size_t)c->vertexCount;
+    if (result == jn_ok && (motion.dimensions != 3 || motion.shape[1] * motion.shape[2] != width)) {
+        result = jnFail(error, jn_badData, "%s: is of another character; simulate it again", path);
+    }
+    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+        if ((size_t)o->frames[i] >= motion.shape[0]) {
+            result = jnFail(error, jn_badArgument, "frame %d: %s has %zu", o->frames[i], path, motion.shape[0]);
+            break;
+        }
+        positions[i] = malloc(width * sizeof(float));
+        result = positions[i] != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
+        for (size_t k = 0; result == jn_ok && k < width; ++k) {
+            positions[i][k] = (float)jnaArray_Get(&motion, (size_t)o->frames[i] * width + k);
+        }
+    }
+    jnaCloseArray(&motion);
+    return result;
+}
+
+// All rows of a comparison in motion.
+static jnResult FillMotion(const jncComparison* o, Drawing* d, jnError* error)
+{
+    float* surfaces[SURFACES][MOST / SURFACES] = {{NULL}};
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < 2; ++i) {
+        jncScene scene = {.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
+        result = jncScene_Load(&scene, error);
+        result = result == jn_ok ? jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error) : result;
+        jncScene_Destroy(&scene);
+    }
+    result = result == jn_ok ? LoadMotion(o, &d->character, surfaces[2], error) : result;
+    for (int i = 0; i < SURFACES * o->count; ++i) {
+        d->positions[i] = surfaces[i % SURFACES][i / SURFACES];
     }
     return result;
 }
 
+static void Place(const jncComparison* o, int joint, Drawing* d)
+{
+    for (int row = 0; row < o->count; ++row) {
+        jnaPoseMatrices(&d->character, &d->clip, o->frames[row], d->matrices);
+        for (int axis = 0; axis < 3; ++axis) {
+            d->places[row][axis] = d->matrices[12 * (size_t)joint + 4 * (size_t)axis + 3];
+        }
+    }
+}
+
 static jnResult Draw(const jncComparison* o, Drawing* d, jnError* error)
 {
-    static const char* const names[SURFACES] = {"skinned", "network", "simulated"};
+    const char* const names[SURFACES] = {"skinned", o->dynamic ? "Jounce" : "network", "simulated"};
     int count = SURFACES * o->count;
     for (int i = 0; i < count; ++i) {
         d->meshes[i] = jnaPictureCharacter(&d->character, d->positions[i], d->colors);
@@ -135,8 +188,12 @@ int jncPicture_Compare(const jncComparison* o)
     Drawing* d = calloc(1, sizeof(*d));
     jnResult result = d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture");
     result = result == jn_ok ? FindJoint(&d->character, o->joint, &joint, &error) : result;
-    for (int i = 0; result == jn_ok && i < o->count; ++i) {
-        result = FillRow(o, i, joint, d, &error);
+    for (int i = 0; result == jn_ok && !o->dynamic && i < o->count; ++i) {
+        result = FillRow(o, i, d, &error);
+    }
+    result = result == jn_ok && o->dynamic ? FillMotion(o, d, &error) : result;
+    if (result == jn_ok) {
+        Place(o, joint, d);
     }
     result = result == jn_ok ? Draw(o, d, &error) : result;
     if (d != NULL) {
