@@ -220,6 +220,12 @@ static void MakeMotion(void)
     jnaDestroyCharacter(&character);
     Run("fit w --threads 1");
     Run("build w --until modes");
+    // The springs beside the simulation as a picture.
+    Run("picture w --clip wave_top --frame 3 --frame 5 --compare --stage dynamic --near J1 --height 64 -o "
+        "motion.png");
+    assert_true(FileExists("motion.png"));
+    ExpectFailure("picture w --clip wave_top --frame 31 --compare --stage dynamic --near J1 -o x.png", 1, "frame 31",
+        "dynamic.npy has 31");
 }
 
 static void MakeEvaluation(void)
