@@ -125,14 +125,19 @@ static jnResult LoadMotion(const jncComparison* o, const jnaCharacter* c, float*
 static jnResult FillMotion(const jncComparison* o, Drawing* d, jnError* error)
 {
     float* surfaces[SURFACES][MOST / SURFACES] = {{NULL}};
-    jnResult result = jn_ok;
+    jnResult result = LoadMotion(o, &d->character, surfaces[2], error);
+    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+        if (o->frames[i] >= d->clip.frameCount) {
+            result =
+                jnFail(error, jn_badArgument, "frame %d: clip '%s' has %d", o->frames[i], o->clip, d->clip.frameCount);
+        }
+    }
     for (int i = 0; result == jn_ok && i < 2; ++i) {
         jncScene scene = {.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
         result = jncScene_Load(&scene, error);
         result = result == jn_ok ? jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error) : result;
         jncScene_Destroy(&scene);
     }
-    result = result == jn_ok ? LoadMotion(o, &d->character, surfaces[2], error) : result;
     for (int i = 0; i < SURFACES * o->count; ++i) {
         d->positions[i] = surfaces[i % SURFACES][i / SURFACES];
     }
