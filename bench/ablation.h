@@ -2,22 +2,22 @@
 #pragma once
 
 #include "jounce-author/modal_fit.h"
-#include "jounce-author/npy.h"
-#include "jounce-author/workspace.h"
+
+#include "learn/takes.h"
 
 /// A clip with its simulated motion on its equilibria.
 typedef struct jnbTake {
     jnaModalSequence sequence;
-    jnaClip poses;
-    jnaArray motion, targets;
-    float *turns, *rotations;
+    const jnaClip* poses;
+    int first; // frame of the clip that the motion begins with
+    jnaArray targets;
+    jnaTakeFrames frames;
 } jnbTake;
 
 typedef struct jnbScene {
-    jnaManifest manifest;
-    jnaCharacter character;
+    jnaTakes workspace;
     jnaVolume volume;
-    jnbTake* takes; // those to learn from first
+    jnbTake* takes; // those to learn from first; only those with equilibria
     int count, trainCount;
     float* soft; // [vertexCount], 1 for soft
 } jnbScene;

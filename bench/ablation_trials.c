@@ -48,9 +48,9 @@ static jnResult PlayAsFound(
 static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, &s->character, def, &m, NULL, error);
-    double substeps = s->manifest.flesh.substeps;
-    double h = 1 / (substeps > 0 ? substeps * s->manifest.rate : 240);
+    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
+    double substeps = s->workspace.manifest.flesh.substeps;
+    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : 240);
     for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
         double ks = m.stiffness[k], kd = m.damping[k];
         double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks), step = h * own;
@@ -146,7 +146,8 @@ static jnResult AddNormals(
     for (size_t d = 0; result == jn_ok && d < 3; ++d) {
         result = jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error);
     }
-    result = result == jn_ok ? jnaModes_Observe(m, &s->character, &take->sequence, z + 3 * size, error) : result;
+    result =
+        result == jn_ok ? jnaModes_Observe(m, &s->workspace.character, &take->sequence, z + 3 * size, error) : result;
     for (size_t i = 0; result == jn_ok && i < size; ++i) {
         for (size_t a = 0; a < 3; ++a) {
             for (size_t b = 0; b < 4; ++b) {
@@ -185,7 +186,7 @@ static void SolveGains(double normal[3][4], double gains[3])
 static jnResult TryDirections(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, &s->character, def, &m, NULL, error);
+    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
     result = result == jn_ok ? jnbLearn(s, &m, error) : result;
     double(*normals)[3][4] = calloc((size_t)m.modeCount + 1, sizeof(*normals));
     Directions by = {calloc(3 * (size_t)m.modeCount + 1, sizeof(double))};
@@ -283,9 +284,9 @@ static jnResult Pose(const jnbScene* s, const jnbTake* take, int frame, Posed* p
 {
     const jnaVolume* v = &s->volume;
     size_t nodes = (size_t)v->nodeCount;
-    jnaPoseTransforms(&s->character, &take->poses, frame, p->transforms);
+    jnaPoseTransforms(&s->workspace.character, take->poses, take->first + frame, p->transforms);
     jnaVolume_Skin(v, p->transforms, p->nodes);
-    FindNodeTurns(s, take->turns + 4 * (size_t)frame * (size_t)s->character.jointCount, p->turns);
+    FindNodeTurns(s, take->frames.turns + 4 * (size_t)frame * (size_t)s->workspace.character.jointCount, p->turns);
     memset(p->loads, 0, 3 * nodes * sizeof(double));
     memset(p->values, 0, 3 * nodes * sizeof(double));
     const float* target = take->sequence.targets + 3 * (size_t)frame * (size_t)v->vertexCount;
@@ -567,7 +568,7 @@ static jnResult TryTangent(const jnbScene* s, const jnaModesDef* def, jnError* e
     pure.mixing = 0;
     jnaModes m;
     Tangent t = {.damping = def->damping, .drag = def->drag};
-    jnResult result = jnaFindModes(&s->volume, &s->character, &pure, &m, NULL, error);
+    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, &pure, &m, NULL, error);
     result = result == jn_ok ? CreateTangent(s, &m, pure.count + 1, &t, error) : result;
     result =
         result == jn_ok ? jnbPrintWay(s, "stiffness of the pose, not localised", &m, PlayTangent, &t, error) : result;
@@ -592,8 +593,8 @@ typedef struct Several {
 static double Distance(const jnbScene* s, const float* a, const float* b)
 {
     double sum = 0;
-    for (int j = 0; j < s->character.jointCount; ++j) {
-        int parent = s->character.joints[j].parent;
+    for (int j = 0; j < s->workspace.character.jointCount; ++j) {
+        int parent = s->workspace.character.joints[j].parent;
         double local[2][4];
         for (int i = 0; i < 2; ++i) {
             const float* turns = i == 0 ? a : b;
@@ -620,9 +621,9 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
 {
     jnaVolume volume = s->volume;
     volume.nodes = posed->nodes;
-    jnResult result = jnaFindModes(&volume, &s->character, def, m, NULL, error);
-    size_t vertices = (size_t)s->character.vertexCount, joints = (size_t)s->character.jointCount;
-    const float* rotations = take->rotations + 4 * (size_t)frame * vertices;
+    jnResult result = jnaFindModes(&volume, &s->workspace.character, def, m, NULL, error);
+    size_t vertices = (size_t)s->workspace.character.vertexCount, joints = (size_t)s->workspace.character.jointCount;
+    const float* rotations = take->frames.rotations + 4 * (size_t)frame * vertices;
     for (size_t i = 0; result == jn_ok && i < (size_t)m->modeCount * vertices; ++i) {
         double back[4];
         float* vectors[2] = {m->shapes + 3 * i, m->projections + 3 * i};
@@ -642,7 +643,7 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
         float* spins = m->spins + 3 * (i / square) * square + i % square;
         double back[4], v[3], turned[3];
         for (size_t c = 0; c < 4; ++c) {
-            back[c] = (c < 3 ? -1 : 1) * (double)take->turns[4 * ((size_t)frame * joints + i / square) + c];
+            back[c] = (c < 3 ? -1 : 1) * (double)take->frames.turns[4 * ((size_t)frame * joints + i / square) + c];
         }
         for (size_t a = 0; a < 3; ++a) {
             v[a] = (double)spins[a * square];
@@ -658,19 +659,19 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
 // Poses that lie far from rest and from each other in the clips to learn from; the first is the one nearest to all.
 static void ChoosePoses(const jnbScene* s, int takes[POSES], int frames[POSES])
 {
-    size_t width = 4 * (size_t)s->character.jointCount;
+    size_t width = 4 * (size_t)s->workspace.character.jointCount;
     for (int p = 0; p < POSES; ++p) {
         double best = -HUGE_VAL;
         for (int t = 0; t < s->trainCount; ++t) {
             for (int n = 0; n < s->takes[t].sequence.frameCount; n += 4) {
-                const float* own = s->takes[t].turns + (size_t)n * width;
+                const float* own = s->takes[t].frames.turns + (size_t)n * width;
                 double score = p == 0 ? 0 : HUGE_VAL;
                 for (int o = 0; p > 0 && o < p; ++o) {
-                    score = fmin(score, Distance(s, own, s->takes[takes[o]].turns + (size_t)frames[o] * width));
+                    score = fmin(score, Distance(s, own, s->takes[takes[o]].frames.turns + (size_t)frames[o] * width));
                 }
                 for (int other = 0; p == 0 && other < s->trainCount; ++other) {
                     for (int i = 0; i < s->takes[other].sequence.frameCount; i += 8) {
-                        score -= Distance(s, own, s->takes[other].turns + (size_t)i * width);
+                        score -= Distance(s, own, s->takes[other].frames.turns + (size_t)i * width);
                     }
                 }
                 if (score > best) {
@@ -688,7 +689,7 @@ static jnResult PlaySeveral(
     const jnbScene* s, const jnaModes* all, const jnbTake* take, void* user, double* z, jnError* error)
 {
     Several* several = user;
-    size_t frames = (size_t)take->sequence.frameCount, joints = (size_t)s->character.jointCount, at = 0;
+    size_t frames = (size_t)take->sequence.frameCount, joints = (size_t)s->workspace.character.jointCount, at = 0;
     double nearest = HUGE_VAL, distances[POSES];
     for (int a = 0; a < POSES; ++a) {
         for (int b = 0; b < a; ++b) {
@@ -704,7 +705,7 @@ static jnResult PlaySeveral(
         for (size_t n = 0; result == jn_ok && n < frames; ++n) {
             double sum = 0, least = HUGE_VAL;
             for (int o = 0; o < POSES; ++o) {
-                distances[o] = Distance(s, several->turns[o], take->turns + 4 * n * joints) / nearest;
+                distances[o] = Distance(s, several->turns[o], take->frames.turns + 4 * n * joints) / nearest;
                 least = fmin(least, distances[o]);
             }
             for (int o = 0; o < POSES; ++o) {
@@ -723,7 +724,7 @@ static jnResult PlaySeveral(
 static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     int takes[POSES] = {0}, frames[POSES] = {0}, count = 0;
-    size_t width = 3 * (size_t)s->character.vertexCount;
+    size_t width = 3 * (size_t)s->workspace.character.vertexCount;
     Posed posed;
     Several several = {0};
     jnaModes all = {0};
@@ -731,7 +732,7 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
     jnResult result = CreatePosed(s, &posed, error);
     for (int p = 0; result == jn_ok && p < POSES; ++p) {
         const jnbTake* take = &s->takes[takes[p]];
-        several.turns[p] = take->turns + 4 * (size_t)frames[p] * (size_t)s->character.jointCount;
+        several.turns[p] = take->frames.turns + 4 * (size_t)frames[p] * (size_t)s->workspace.character.jointCount;
         result = Pose(s, take, frames[p], &posed, error);
         result = result == jn_ok ? FindPosedModes(s, def, take, frames[p], &posed, &several.modes[p], error) : result;
         count += several.modes[p].modeCount;
@@ -739,7 +740,8 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
     result = result == jn_ok ? jnbPrintWay(s, "of the flesh in the middle pose, not at rest", &several.modes[0],
                                    PlayAsFound, NULL, error)
                              : result;
-    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->character.vertexCount, s->character.jointCount, error)
+    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->workspace.character.vertexCount,
+                                   s->workspace.character.jointCount, error)
                              : result;
     for (int p = 0, at = 0; result == jn_ok && p < POSES; at += several.modes[p++].modeCount) {
         memcpy(all.shapes + (size_t)at * width, several.modes[p].shapes,

@@ -14,9 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { PATH_LENGTH = 4096 };
 #define SOFT_SHARE 0.1
 
 // One way of making and playing modes.
@@ -27,43 +25,20 @@ typedef struct Way {
     bool fromMotion;          // components of the motion
 } Way;
 
-static jnResult OpenTake(const char* workspace, jnbScene* s, int clip, jnbTake* take, bool* present, jnError* error)
+static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
 {
-    const jnaCharacter* c = &s->character;
-    char paths[2][PATH_LENGTH];
-    jnaClip* poses = &take->poses;
-    for (int i = 0; i < 2; ++i) {
-        snprintf(paths[i], sizeof(paths[i]), "%s/motion/%s/%s.npy", workspace, s->manifest.clips[clip].name,
-            i == 0 ? "dynamic" : "quasistatic");
+    const jnaTake* of = &s->workspace.takes[index];
+    if (of->motion.scalar != jna_float32 || !jnaTake_IsWhole(of)) {
+        return jnFail(error, jn_badData, "the motion of clip '%s' is not float32 throughout, or has gaps",
+            s->workspace.manifest.clips[of->clip].name);
     }
-    *present = access(paths[0], F_OK) == 0 && access(paths[1], F_OK) == 0;
-    if (!*present) {
-        return jn_ok;
-    }
-    jnResult result = jnaOpenArray(paths[0], &take->motion, error);
-    result = result == jn_ok ? jnaOpenArray(paths[1], &take->targets, error) : result;
-    result = result == jn_ok ? jnaLoadClip(workspace, s->manifest.clips[clip].name, c, poses, error) : result;
-    if (result == jn_ok &&
-        (take->motion.scalar != jna_float32 || take->targets.scalar != jna_float32 || take->motion.dimensions != 3 ||
-            take->motion.count != take->targets.count || take->motion.shape[1] != (size_t)c->vertexCount ||
-            take->motion.shape[0] > (size_t)poses->frameCount)) {
-        result = jnFail(error, jn_badData, "%s: motion and targets do not belong together", paths[0]);
-    }
-    size_t frames = result == jn_ok ? take->motion.shape[0] : 0, joints = (size_t)c->jointCount;
-    take->turns = malloc((frames * joints * 4 + 1) * sizeof(float));
-    take->rotations = malloc((frames * (size_t)c->vertexCount * 4 + 1) * sizeof(float));
-    float* matrices = malloc(12 * joints * sizeof(float));
-    if (result == jn_ok && (take->turns == NULL || take->rotations == NULL || matrices == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %zu frames", frames);
-    }
-    for (size_t n = 0; result == jn_ok && n < frames; ++n) {
-        jnaPoseMatrices(c, poses, (int)n, matrices);
-        jnaJointTurns(c, matrices, take->turns + 4 * n * joints);
-        jnaVertexRotations(c, take->turns + 4 * n * joints, take->rotations + 4 * n * (size_t)c->vertexCount);
-    }
-    take->sequence = (jnaModalSequence){(int)frames, c->vertexCount, 1 / s->manifest.rate, take->targets.data,
-        take->rotations, take->turns, take->motion.data};
-    free(matrices);
+    take->poses = &s->workspace.clips[of->clip];
+    take->first = of->first;
+    jnResult result = jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error);
+    result = result == jn_ok ? jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error) : result;
+    take->sequence =
+        (jnaModalSequence){of->frameCount, s->workspace.character.vertexCount, 1 / s->workspace.manifest.rate,
+            take->targets.data, take->frames.rotations, take->frames.turns, of->motion.data};
     return result;
 }
 
@@ -80,7 +55,7 @@ static int CompareMoved(const void* a, const void* b)
 
 static jnResult FindSoft(jnbScene* s, jnError* error)
 {
-    int vertices = s->character.vertexCount;
+    int vertices = s->workspace.character.vertexCount;
     Moved* moved = calloc((size_t)vertices, sizeof(*moved));
     s->soft = calloc((size_t)vertices, sizeof(float));
     if (moved == NULL || s->soft == NULL) {
@@ -107,22 +82,16 @@ static jnResult FindSoft(jnbScene* s, jnError* error)
 
 static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
 {
-    char path[PATH_LENGTH];
-    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
-    jnResult result = jnaReadManifest(path, &s->manifest, error);
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &s->character, error) : result;
+    jnResult result = jnaOpenTakes(workspace, &s->workspace, NULL, error);
     result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
-    s->takes = calloc((size_t)s->manifest.clipCount + 1, sizeof(*s->takes));
+    s->takes = calloc((size_t)s->workspace.count + 1, sizeof(*s->takes));
     if (result == jn_ok && s->takes == NULL) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d clips", s->manifest.clipCount);
+        result = jnFail(error, jn_outOfMemory, "no memory for %d clips", s->workspace.count);
     }
-    for (int i = 0; result == jn_ok && i < 2 * s->manifest.clipCount; ++i) {
-        int clip = i % s->manifest.clipCount;
-        bool present = false, test = s->manifest.clips[clip].role == jna_test;
-        if (test == (i >= s->manifest.clipCount)) {
-            result = OpenTake(workspace, s, clip, &s->takes[s->count], &present, error);
-            s->count += present;
-            s->trainCount += present && !test;
+    for (int i = 0; result == jn_ok && i < s->workspace.count; ++i) {
+        if (jnaTakes_Has(&s->workspace, i, jna_targetsQuasistatic)) {
+            s->trainCount += i < s->workspace.trainCount;
+            result = OpenTake(s, i, &s->takes[s->count++], error);
         }
     }
     if (result == jn_ok && (s->trainCount == 0 || s->trainCount == s->count)) {
@@ -137,17 +106,13 @@ static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
 static void CloseScene(jnbScene* s)
 {
     for (int i = 0; s->takes != NULL && i < s->count; ++i) {
-        jnaCloseArray(&s->takes[i].motion);
-        jnaCloseArray(&s->takes[i].targets);
-        jnaDestroyClip(&s->takes[i].poses);
-        free(s->takes[i].turns);
-        free(s->takes[i].rotations);
+        jnaCloseTargets(&s->takes[i].targets);
+        jnaDestroyTakeFrames(&s->takes[i].frames);
     }
     free(s->takes);
     free(s->soft);
     jnaDestroyVolume(&s->volume);
-    jnaDestroyCharacter(&s->character);
-    jnaDestroyManifest(&s->manifest);
+    jnaCloseTakes(&s->workspace);
 }
 
 // Sums over a take: what is left and the layer, of all vertices and of the soft ones.
@@ -195,7 +160,7 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
     jnaModalSequence q = take->sequence;
     q.turns = way->standing ? NULL : q.turns;
     if (way->best) {
-        return jnaModes_Observe(m, &s->character, &q, z, error);
+        return jnaModes_Observe(m, &s->workspace.character, &q, z, error);
     }
     size_t size = (size_t)q.frameCount * (size_t)m->modeCount;
     double* starts = calloc(2 * size + 1, sizeof(double));
@@ -226,7 +191,7 @@ jnResult jnbLearn(const jnbScene* s, jnaModes* m, jnError* error)
     jnaModalSequence* sequences = TrainingSequences(s, error);
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = m;
-    def.character = &s->character;
+    def.character = &s->workspace.character;
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnaModalFit fit;
@@ -245,7 +210,7 @@ static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
 {
     jnaModalSequence* sequences = TrainingSequences(s, error);
     jnaDataModesDef def = jnaDefaultDataModesDef();
-    def.character = &s->character;
+    def.character = &s->workspace.character;
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnResult result = sequences != NULL ? jnaFindDataModes(&def, m, error) : jn_outOfMemory;
@@ -306,8 +271,9 @@ int jnbBenchAblation(const char* workspace)
     }
     for (int i = 0; result == jn_ok && i < WAYS; ++i) {
         jnaModes modes = {0};
-        result = ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
-                                    : jnaFindModes(&s.volume, &s.character, &ways[i].def, &modes, NULL, &error);
+        result = ways[i].fromMotion
+                     ? MakeFromMotion(&s, &modes, &error)
+                     : jnaFindModes(&s.volume, &s.workspace.character, &ways[i].def, &modes, NULL, &error);
         result = result == jn_ok && ways[i].fit ? jnbLearn(&s, &modes, &error) : result;
         result = result == jn_ok ? jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error) : result;
         jnaDestroyModes(&modes);

@@ -76,13 +76,13 @@ void jnaFleshSolver_Surface(
 /// Numbers that the state of a motion takes: the nodes [nodeCount][3] come first, then what the integrator remembers.
 size_t jnaFlesh_StateCount(const jnaFlesh* flesh);
 
-/// Rest on the quasistatic equilibrium of a frame. state: [jnaFlesh_StateCount], written.
+/// The quasistatic equilibrium of a frame, as fast as the skin moves there. state: [jnaFlesh_StateCount], written.
 jnResult jnaFleshSolver_Start(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);
 
 /// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly; a looping clip goes on from
-/// its last frame to its first, any other holds its last. Nothing is remembered but the state, so that a motion can go
-/// on from a saved one. report: residual is that of the worst substep. Fails as jnaFleshSolver_Pose does, and then
-/// leaves the state as it was.
+/// its last frame to its first, any other holds its last and is as fast at its ends as beside them. Nothing is
+/// remembered but the state, so that a motion can go on from a saved one. report: residual is that of the worst
+/// substep. Fails as jnaFleshSolver_Pose does, and then leaves the state as it was.
 jnResult jnaFleshSolver_Advance(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);
