@@ -20,9 +20,13 @@ jnaWeightsDef jnaDefaultWeightsDef(void);
 jnResult jnaVolume_CarryWeights(
     jnaVolume* volume, const jnaCharacter* character, const jnaWeightsDef* def, jnError* error);
 
-/// A piece of bone: a segment with an elliptic cross-section that tapers, rounded at both ends. Rest pose, metres.
+/// A piece of bone: a segment with an elliptic cross-section that tapers, rounded at both ends, less what lies under
+/// its cover. Rest pose, metres.
 typedef struct jnaBone {
-    int joint;
+    int joint;          // that it follows
+    bool ball;          // it turns with half of the joint's rotation, about the joint
+    bool blends;        // it follows the skinned positions of its nodes, as a spine does
+    double cover;       // flesh between it and the skin; 0: as its shape says
     double ends[2][3];  // equal for an ellipsoid
     double axes[3][3];  // unit: across, across, along
     double radii[2][2]; // at each end, along the first two axes
@@ -40,17 +44,17 @@ double jnaBone_Depth(const jnaBone* bone, const double* point);
 
 /// Places bones inside the flesh and holds the nodes in them; fills heldBy, holdStrength. Needs the weights.
 /// manifest: its bones section; NULL for the defaults. bones: what was placed, may be NULL.
-/// Notes tell of joints whose flesh has no bone, or is nothing but bone, by name.
+/// Notes say what each part of the character was taken for.
 jnResult jnaVolume_PlaceBones(jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest,
     jnaBoneList* bones, jnaNotes* notes, jnError* error);
-
-/// The share of the local thickness that a joint's bone takes where the manifest does not say, 0 to 1.
-void jnaDefaultBoneShares(const jnaCharacter* character, double* shares); // [jointCount]
 
 /// Gives every tetrahedron its material; fills regions, materialCount, materials. Needs the weights.
 /// manifest: its materials section; NULL for the defaults.
 jnResult jnaVolume_FillMaterials(
     jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest, jnError* error);
+
+/// Refuses a workspace whose bones and materials are not those of its manifest.
+jnResult jnaCheckInside(const char* workspace, const jnaManifest* manifest, jnError* error);
 
 /// Draws the bones and the held nodes inside the far half of the skin, from the front and the side, as a PNG.
 jnResult jnaPictureBones(
@@ -59,6 +63,14 @@ jnResult jnaPictureBones(
 /// Rest surface to posed surface, per joint, of one frame of a clip or of the rest pose where clip is NULL.
 /// transforms: [jointCount][12], affine, rows of 4, in double precision throughout.
 void jnaPoseTransforms(const jnaCharacter* character, const jnaClip* clip, int frame, double* transforms);
+
+/// The balls at the joints of a pose: each turns half as far as its joint does against the joint's parent, about the
+/// joint. transforms: [2 * jointCount][12]; the first half is given, the second written.
+void jnaBallTransforms(const jnaCharacter* character, double* transforms);
+
+/// Where bones hold a node in a pose; see jnaVolume.heldBy. The node must be held. transforms: of the joints, then of
+/// the balls.
+void jnaVolume_HeldPosition(const jnaVolume* volume, const double* transforms, int node, double position[3]);
 
 /// Linear blend skinning of the nodes. A row is divided by its own sum, so that one motion of all joints moves every
 /// node by exactly that. positions: [nodeCount][3].

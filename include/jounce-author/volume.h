@@ -47,8 +47,10 @@ typedef struct jnaVolume {
     float* weights;     // the same, each row positive and of sum 1
 
     // Bones (bones)
-    int32_t* heldBy;     // [nodeCount], joint whose bone holds the node, or -1
-    float* holdStrength; // [jointCount] of springs, 1/s2; 0 for Dirichlet
+    // What a node follows: the bone of joint j, or jointCount + j: the ball at joint j, which turns with half of its
+    // rotation, or 2 * jointCount: the node's own skinned position. -1: nothing.
+    int32_t* heldBy;     // [nodeCount]
+    float* holdStrength; // [nodeCount] of the spring that holds it, 1/s2; 0: it follows exactly
     int jointCount;
 
     // Material (material)

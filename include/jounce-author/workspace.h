@@ -7,6 +7,7 @@
 //   NAME.json: what each stage was made from
 #pragma once
 
+#include "jounce-author/anatomy.h"
 #include "jounce-author/import.h"
 #include "jounce-author/npy.h"
 #include "jounce-author/volume.h"
@@ -68,13 +69,22 @@ typedef struct jnaManifestFlesh {
     double poisson;       // below 0, the default: as the rest
 } jnaManifestFlesh;
 
-/// The bone of one joint.
+/// The bones of one joint: its shaft, its ball, a rib cage or a pelvis.
 typedef struct jnaManifestBone {
     char* joint;
-    double share;     // of the local thickness, 0 (none) to 0.95; below 0: by the joint's name and place
-    jnaBoneHold hold; // the general one
-    double stiffness; // the general one
+    double radius; // times what is placed by itself; 0: no bone; 1
+    double length; // the same
+    bool rigid;    // all flesh that the joint moves most is bone; false
 } jnaManifestBone;
+
+/// A region of the body.
+typedef struct jnaManifestRegion {
+    jnaRegion region;
+    double youngFactor;   // times the general one; below 0, the default: that of the region
+    double densityFactor; // the same
+    double poisson;       // below 0, the default: the general one
+    bool rigid;           // all of it is bone; false
+} jnaManifestRegion;
 
 typedef enum jnaNetworkKind {
     jna_networkPca,
@@ -97,6 +107,8 @@ typedef struct jnaManifest {
         double poisson; // 0.45
         int jointCount;
         jnaManifestFlesh* joints;
+        int regionCount;
+        jnaManifestRegion* regions;
         double fatDepth;      // metres under the skin that are fat; 0: none
         jnaManifestFlesh fat; // half as stiff, 0.9 of the density
     } materials;
@@ -106,10 +118,12 @@ typedef struct jnaManifest {
         double nodes;           // number of nodes aimed at instead, whole; 0: none
     } volume;
     struct {
-        jnaBoneHold hold; // dirichlet
-        double stiffness; // of springs, 1/s2; 1e5
+        jnaBoneHold hold; // spring
+        double stiffness; // of springs, 1/s2; 1e6
         int jointCount;
         jnaManifestBone* joints;
+        int regionCount;
+        jnaManifestRegion* regions; // rigid alone
     } bones;
     struct {
         int count;          // 0, the default: 5000, or 300 of the built-in figure

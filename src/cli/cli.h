@@ -104,6 +104,7 @@ bool jncShowCount(jncProgress* progress, int done, int total, int solved, const 
 int jncNew(int argc, char** argv);
 int jncBuild(int argc, char** argv);
 int jncTetrahedralize(int argc, char** argv);
+int jncAnatomy(int argc, char** argv);
 int jncModes(int argc, char** argv);
 int jncSimulate(int argc, char** argv);
 int jncAudit(int argc, char** argv);

@@ -9,6 +9,7 @@ static const jncVerb verbs[] = {
     {"new", "make a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
     {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
+    {"anatomy", "measure whether a character's flesh is as soft as a body's", jncAnatomy},
     {"modes", "find the vibration modes of a character's flesh", jncModes},
     {"simulate", "solve the flesh in poses and clips", jncSimulate},
     {"audit", "solve some poses in several ways and compare", jncAudit},

@@ -84,34 +84,12 @@ static const char* TextOf(const json_t* object, const char* key)
     return text != NULL ? text : "";
 }
 
-static void PrintHeld(const json_t* inside, const jnaVolume* v)
-{
-    enum { LINE = 110 };
-    const json_t *joints = json_object_get(inside, "joints"), *joint;
-    size_t i;
-    int width = 0;
-    printf("  %d of %d nodes are held, by joint:", IntegerOf(inside, "held"), v->nodeCount);
-    json_array_foreach(joints, i, joint)
-    {
-        char text[JNA_NAME_LENGTH + 32];
-        int length = snprintf(text, sizeof(text), "%s%s %d%s", width > 0 ? ", " : "", TextOf(joint, "name"),
-            IntegerOf(joint, "held"), strcmp(TextOf(joint, "hold"), "spring") == 0 ? " (springs)" : "");
-        if (i == 0 || width + length > LINE) {
-            printf("%s\n    ", i > 0 ? "," : "");
-            width = printf("%s", text + (i > 0 ? 2 : 0));
-        } else {
-            width += printf("%s", text);
-        }
-    }
-    putchar('\n');
-}
-
 // From inside.json, so that it can be told again without making it.
 static void PrintInside(const json_t* inside, const jnaVolume* v)
 {
     size_t i;
     const json_t* entry;
-    PrintHeld(inside, v);
+    printf("  bones hold %d of %d nodes\n", IntegerOf(inside, "held"), v->nodeCount);
     json_array_foreach(json_object_get(inside, "materials"), i, entry)
     {
         printf("  material %zu: %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", i + 1,

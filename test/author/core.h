@@ -32,7 +32,7 @@ static inline Core MakeCore(int cells)
     v->materialCount = 1;
     v->materials[0] = (jnaMaterial){20000, 0.4, 1000};
     v->heldBy = malloc((size_t)v->nodeCount * sizeof(int32_t));
-    v->holdStrength = calloc(2, sizeof(float));
+    v->holdStrength = calloc((size_t)v->nodeCount, sizeof(float));
     v->rowStarts = malloc(((size_t)v->nodeCount + 1) * sizeof(int32_t));
     v->joints = calloc((size_t)v->nodeCount, sizeof(uint16_t));
     v->weights = malloc((size_t)v->nodeCount * sizeof(float));

@@ -45,7 +45,7 @@ static inline void FillInside(TestVolume* test, jnaMaterial material, HoldRule r
     v->joints = malloc((size_t)v->nodeCount * 2 * sizeof(uint16_t));
     v->weights = malloc((size_t)v->nodeCount * 2 * sizeof(float));
     v->heldBy = malloc((size_t)v->nodeCount * sizeof(int32_t));
-    v->holdStrength = calloc((size_t)joints, sizeof(float));
+    v->holdStrength = calloc((size_t)v->nodeCount, sizeof(float));
     v->regions = calloc((size_t)v->tetrahedronCount + 1, 1);
     v->materialCount = 1;
     v->materials = malloc(sizeof(jnaMaterial));

@@ -375,15 +375,15 @@ static void BonesLeaveOnlyWhatCanMove(void** state)
     free(s.nodes);
     s.volume.heldBy = malloc(sizeof(int32_t) * (size_t)s.volume.nodeCount);
     s.volume.jointCount = 2;
-    s.volume.holdStrength = calloc(2, sizeof(float));
+    s.volume.holdStrength = calloc((size_t)s.volume.nodeCount, sizeof(float));
     int counts[4];
     jnaPenetration first = {0};
     for (int kind = 0; kind < 4; ++kind) {
         // Nothing held; the second block by a bone; both by one each; both by springs of one each.
         for (int n = 0; n < s.volume.nodeCount; ++n) {
             s.volume.heldBy[n] = kind == 0 ? -1 : n >= second ? 1 : kind >= 2 ? 0 : -1;
+            s.volume.holdStrength[n] = kind == 3 ? 1e4f : 0;
         }
-        s.volume.holdStrength[0] = s.volume.holdStrength[1] = kind == 3 ? 1e4f : 0;
         s.contacts.count = 0;
         Prepare(&s, NULL);
         Move(&s, second, s.volume.nodeCount, 0, 0.08 - 0.4 - 0.01, 0);

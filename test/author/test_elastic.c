@@ -18,10 +18,10 @@ static void HoldEnd(jnaVolume* v, float strength)
 {
     v->jointCount = 1;
     v->heldBy = malloc((size_t)v->nodeCount * sizeof(int32_t));
-    v->holdStrength = malloc(sizeof(float));
-    v->holdStrength[0] = strength;
+    v->holdStrength = malloc((size_t)v->nodeCount * sizeof(float));
     for (int n = 0; n < v->nodeCount; ++n) {
         v->heldBy[n] = v->nodes[3 * n] < 1e-9 ? 0 : -1;
+        v->holdStrength[n] = strength;
     }
 }
 

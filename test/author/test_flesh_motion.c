@@ -224,7 +224,9 @@ static void Fly(int substeps, double damping, bool trembling, double tolerance, 
 {
     TestFlesh flesh = MakeTestFlesh((int[3]){3, 3, 3}, BAR, SOFT, HoldAll);
     // The resting factor needs a hold; it is taken away before anything moves, and steps in time stand on the mass.
-    flesh.test.volume.holdStrength[0] = 1;
+    for (int n = 0; n < flesh.test.volume.nodeCount; ++n) {
+        flesh.test.volume.holdStrength[n] = 1;
+    }
     jnaFleshDef def = PlainDef(&flesh.test);
     def.damping = damping;
     def.integrator = jna_backwardEuler;

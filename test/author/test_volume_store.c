@@ -41,7 +41,7 @@ static jnaVolume FullVolume(void)
     v.skinWeights = calloc(8, sizeof(double));
     v.skinOffsets = calloc(6, sizeof(double));
     v.skinOffsets[2] = 0.1;
-    v.holdStrength = calloc(3, sizeof(float));
+    v.holdStrength = calloc(4, sizeof(float));
     v.regions = calloc(1, 1);
     v.materials = calloc(1, sizeof(*v.materials));
     v.materials[0] = (jnaMaterial){30000, 0.45, 1000};
@@ -73,7 +73,7 @@ static void EveryFieldComesBack(void** state)
     assert_memory_equal(back.joints, v.joints, 5 * sizeof(uint16_t));
     assert_memory_equal(back.weights, v.weights, 5 * sizeof(float));
     assert_memory_equal(back.heldBy, v.heldBy, 4 * sizeof(int32_t));
-    assert_memory_equal(back.holdStrength, v.holdStrength, 3 * sizeof(float));
+    assert_memory_equal(back.holdStrength, v.holdStrength, 4 * sizeof(float));
     assert_memory_equal(back.regions, v.regions, 1);
     assert_memory_equal(back.materials, v.materials, sizeof(*v.materials));
     jnaDestroyVolume(&back);

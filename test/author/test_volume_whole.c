@@ -40,9 +40,7 @@ static void CheckHeld(const jnaVolume* v, const jnaCharacter* c, const char* nam
             most = v->weights[i] > v->weights[most] ? i : most;
         }
         owned[v->joints[most]]++;
-        if (v->heldBy[n] >= 0) {
-            held[v->heldBy[n]]++;
-        }
+        held[v->joints[most]] += v->heldBy[n] >= 0;
     }
     for (int j = 0; j < c->jointCount; ++j) {
         if (owned[j] > 0.02 * v->nodeCount && held[j] < 4) {

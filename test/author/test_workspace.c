@@ -240,14 +240,19 @@ static void AManifestComesBackAsWritten(void** state)
                     "  joints:\n"
                     "    - {joint: belly, young_factor: 0.5}\n"
                     "    - {joint: head, density_factor: 1.2, poisson: 0.4}\n"
+                    "  regions:\n"
+                    "    - {region: belly, young_factor: 0.7}\n"
+                    "    - {region: upper_arm, poisson: 0.48}\n"
                     "  fat: {depth: 0.02, young_factor: 0.25}\n"
                     "bones:\n"
                     "  hold: spring\n"
                     "  stiffness: 2e5\n"
                     "  joints:\n"
-                    "    - {joint: head, share: 0.8, hold: dirichlet}\n"
-                    "    - {joint: belly, stiffness: 3e4}\n"
-                    "    - {joint: tail, share: 0}\n"
+                    "    - {joint: head, radius: 0.8}\n"
+                    "    - {joint: belly, length: 0.5, rigid: true}\n"
+                    "    - {joint: tail, radius: 0}\n"
+                    "  regions:\n"
+                    "    - {region: calf, rigid: true}\n"
                     "flesh: {gravity: 9.81, drag: 2, substeps: 4, contact: false}\n"
                     "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
                     "limits: train}\n"
@@ -288,9 +293,15 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.bones.jointCount, 3);
         const jnaManifestBone* bones = m.bones.joints;
         assert_string_equal(bones[1].joint, "belly");
-        assert_true(bones[0].share == 0.8 && bones[0].hold == jna_boneDirichlet && bones[0].stiffness == 2e5);
-        assert_true(bones[1].share < 0 && bones[1].hold == jna_boneSpring && bones[1].stiffness == 3e4);
-        assert_true(bones[2].share == 0 && bones[2].hold == jna_boneSpring && bones[2].stiffness == 2e5);
+        assert_true(bones[0].radius == 0.8 && bones[0].length == 1 && !bones[0].rigid);
+        assert_true(bones[1].radius == 1 && bones[1].length == 0.5 && bones[1].rigid);
+        assert_true(bones[2].radius == 0 && bones[2].length == 1 && !bones[2].rigid);
+        assert_true(m.bones.stiffness == 2e5);
+        assert_int_equal(m.bones.regionCount, 1);
+        assert_true(m.bones.regions[0].region == jna_regionCalf && m.bones.regions[0].rigid);
+        assert_int_equal(m.materials.regionCount, 2);
+        assert_true(m.materials.regions[0].region == jna_regionBelly && m.materials.regions[0].youngFactor == 0.7);
+        assert_true(m.materials.regions[0].densityFactor < 0 && m.materials.regions[1].poisson == 0.48);
         assert_true(m.flesh.gravity == 9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
         assert_false(m.flesh.contact);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
@@ -329,11 +340,13 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},
         {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n", ":6: springs.joints[0].hertz"},
         {"materials:\n  poisson: 0.5\n", ":5: materials.poisson is 0.5"}, {"network: {kind: gpt}\n", ":4: "},
-        {"bones:\n  joints:\n  - joint: a\n    share: 1.5\n", ":7: bones.joints[0].share is 1.5"},
-        {"bones:\n  joints:\n  - joint: a\n    hold: glue\n", ":7: "},
-        {"bones:\n  joints:\n  - joint: a\n  - {joint: a, share: 0.2}\n",
+        {"bones:\n  joints:\n  - joint: a\n    radius: 11\n", ":7: bones.joints[0].radius is 11"},
+        {"bones:\n  hold: glue\n", ":5: "}, {"bones:\n  regions:\n  - {region: nose, rigid: true}\n", ":6: "},
+        {"materials:\n  regions:\n  - {region: calf}\n  - {region: calf}\n",
+            ":7: materials.regions[1].region: 'calf' is"},
+        {"bones:\n  joints:\n  - joint: a\n  - {joint: a, radius: 0.2}\n",
             ":7: bones.joints[1].joint: 'a' is there twice"},
-        {"bones:\n  joints:\n  - share: 0.2\n", ":6: "}, {"bones:\n  stiffness: soft\n", ":5: "},
+        {"bones:\n  joints:\n  - radius: 0.2\n", ":6: "}, {"bones:\n  stiffness: soft\n", ":5: "},
         {"bones:\n  stiffness: 0\n", ":5: bones.stiffness is 0"},
         {"materials:\n  joints:\n  - {joint: a, young_factor: 0}\n", ":6: materials.joints[0].young_factor is 0"},
         {"flesh:\n  gravity: -1\n", ":5: flesh.gravity is -1"}, {"flesh:\n  mass: 1\n", ":5: unknown key 'mass'"},

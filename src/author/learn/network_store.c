@@ -353,7 +353,7 @@ static uint64_t MarkOf(const jnaManifest* m, const char* joint)
     }
     for (int i = 0; i < m->bones.jointCount; ++i) {
         const jnaManifestBone* bone = &m->bones.joints[i];
-        const double numbers[3] = {bone->share, bone->hold, bone->stiffness};
+        const double numbers[3] = {bone->radius, bone->length, bone->rigid};
         mark = strcmp(bone->joint, joint) == 0 ? jnaHash(numbers, sizeof(numbers), mark) : mark;
     }
     return mark;

@@ -140,8 +140,8 @@ static void Assemble(jnaElastic* e, const jnaVolume* v)
     }
     for (int n = 0; n < v->nodeCount; ++n) {
         e->totalMass += e->masses[n];
-        int joint = v->heldBy != NULL ? v->heldBy[n] : -1;
-        double strength = joint >= 0 && v->holdStrength != NULL ? (double)v->holdStrength[joint] : 0;
+        bool held = v->heldBy != NULL && v->heldBy[n] >= 0;
+        double strength = held && v->holdStrength != NULL ? (double)v->holdStrength[n] : 0;
         double* block = e->entries + 9 * jnaNodePattern_Find(&e->pattern, n, n);
         for (int a = 0; a < 3; ++a) {
             block[4 * a] += e->masses[n] * strength;
@@ -153,8 +153,7 @@ static void Assemble(jnaElastic* e, const jnaVolume* v)
 static void FindFree(jnaElastic* e, const jnaVolume* v)
 {
     for (int n = 0; n < v->nodeCount; ++n) {
-        int joint = v->heldBy != NULL ? v->heldBy[n] : -1;
-        bool held = joint >= 0 && (v->holdStrength == NULL || v->holdStrength[joint] == 0.0f);
+        bool held = v->heldBy != NULL && v->heldBy[n] >= 0 && (v->holdStrength == NULL || v->holdStrength[n] == 0.0f);
         e->freeIndex[n] = held || e->masses[n] == 0 ? -1 : e->freeCount;
         if (e->freeIndex[n] >= 0) {
             e->freeNodes[e->freeCount++] = n;

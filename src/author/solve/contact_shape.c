@@ -196,8 +196,7 @@ static bool MeasureNodes(jnaContactShape* s)
         s->shear[n] /= counts[n];
     }
     for (int n = 0; good && v->heldBy != NULL && n < v->nodeCount; ++n) {
-        int32_t joint = v->heldBy[n];
-        s->held[n] = joint >= 0 && (v->holdStrength == NULL || !(v->holdStrength[joint] > 0));
+        s->held[n] = v->heldBy[n] >= 0 && (v->holdStrength == NULL || !(v->holdStrength[n] > 0));
     }
     free(counts);
     return good;

@@ -54,9 +54,9 @@ static jnResult CheckMatter(const jnaVolume* v, jnError* error)
         }
     }
     for (int n = 0; n < v->nodeCount; ++n) {
-        if (v->heldBy[n] < -1 || v->heldBy[n] >= v->jointCount) {
+        if (v->heldBy[n] < -1 || v->heldBy[n] > 2 * v->jointCount) {
             return jnFail(
-                error, jn_badData, "node %d is held by joint %d; there are %d", n, (int)v->heldBy[n], v->jointCount);
+                error, jn_badData, "node %d is held by bone %d; there are %d", n, (int)v->heldBy[n], 2 * v->jointCount);
         }
     }
     return jn_ok;
@@ -136,9 +136,8 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
     const jnaVolume* v = f->def.volume;
     f->unitForce = FillMatter(v, mass, shear, bulk, f->stiffness);
     for (int n = 0; n < f->nodeCount; ++n) {
-        int joint = v->heldBy[n];
-        double strength = joint >= 0 ? (double)v->holdStrength[joint] : 0;
-        f->held[n] = joint >= 0 && !(strength > 0);
+        double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : 0;
+        f->held[n] = v->heldBy[n] >= 0 && !(strength > 0);
         springs[n] = strength * mass[n];
         f->hasSprings = f->hasSprings || springs[n] > 0;
     }
@@ -266,7 +265,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
         s->steps[i] = Take(block, &used, single);
         s->changes[i] = Take(block, &used, single);
     }
-    s->transforms = Take(block, &used, 12 * joints * sizeof(double));
+    s->transforms = Take(block, &used, 2 * 12 * joints * sizeof(double));
     s->oldTransforms = Take(block, &used, 12 * joints * sizeof(double));
     s->relative = Take(block, &used, 12 * joints * sizeof(double));
     s->strains = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));

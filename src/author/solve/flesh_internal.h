@@ -81,7 +81,8 @@ struct jnaFleshSolver {
     jnaStepMemory memory;
     float* steps[JNA_PAIRS];                       // [freeCount + 1][4], s
     float* changes[JNA_PAIRS];                     // [freeCount + 1][4], y
-    double *transforms, *oldTransforms, *relative; // [jointCount][12]
+    double* transforms;                            // [2 * jointCount][12], of joints and of their balls
+    double *oldTransforms, *relative;              // [jointCount][12]
     jnaElementStrain *strains, *strainsBefore;     // [blockCount]
     jnaClip pose;                                  // one frame: the interpolated pose
     struct jnaNewton* newton;                      // made when first needed
@@ -116,8 +117,7 @@ jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error);
 jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error);
 // The greatest angle of a joint from rest, roots left out, radians.
 double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
-// Where the bone of a node takes it in the pose at hand, and that for all held nodes of x.
-void jnaBoneTarget(const jnaFleshSolver* solver, int node, double* target);
+// Places all nodes of x that follow a bone exactly.
 void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x);
 // flesh_contact.c: solves the problem with contact: at most `rounds` in which the pairs settle, then, `toTheEnd`, until
 // they hold.

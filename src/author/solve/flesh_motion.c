@@ -169,7 +169,7 @@ static void FillPulls(jnaFleshSolver* solver, double h)
         double m = flesh->mass[p], inertia = m / (h * h), drag = flesh->def.drag * m / h, spring = flesh->springs[p];
         double bone[3] = {0}, sum = inertia + drag + spring;
         if (spring > 0) {
-            jnaBoneTarget(solver, flesh->order[p], bone);
+            jnaVolume_HeldPosition(flesh->def.volume, solver->transforms, flesh->order[p], bone);
         }
         size_t node = 3 * (size_t)flesh->order[p];
         for (size_t k = 0; k < 3; ++k) {

@@ -92,6 +92,7 @@ void jnaPoseOnPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, doubl
         }
     }
     jnaPoseTransforms(character, pose, 0, solver->transforms);
+    jnaBallTransforms(character, solver->transforms);
 }
 
 // The frame before or after, where there is none the end is held or the loop closed.
@@ -193,6 +194,7 @@ void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, doub
         }
     }
     jnaPoseTransforms(character, pose, 0, solver->transforms);
+    jnaBallTransforms(character, solver->transforms);
 }
 
 static void Apply(const double* m, const double* p, double* result)
@@ -202,18 +204,11 @@ static void Apply(const double* m, const double* p, double* result)
     }
 }
 
-// Where a bone takes a node of the rest pose.
-void jnaBoneTarget(const jnaFleshSolver* solver, int node, double* target)
-{
-    const jnaVolume* v = solver->flesh->def.volume;
-    Apply(solver->transforms + 12 * (size_t)v->heldBy[node], v->nodes + 3 * (size_t)node, target);
-}
-
 void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x)
 {
     const jnaFlesh* flesh = solver->flesh;
     for (int p = flesh->freeCount; p < flesh->nodeCount; ++p) {
-        jnaBoneTarget(solver, flesh->order[p], x + 4 * (size_t)p);
+        jnaVolume_HeldPosition(flesh->def.volume, solver->transforms, flesh->order[p], x + 4 * (size_t)p);
     }
 }
 

@@ -26,7 +26,8 @@ bool jnaPullToBones(jnaFleshSolver* solver)
     for (int p = 0; p < flesh->freeCount; ++p) {
         solver->pulls[p] = flesh->springs[p];
         if (flesh->springs[p] > 0) {
-            jnaBoneTarget(solver, flesh->order[p], solver->pullTargets + 4 * (size_t)p);
+            jnaVolume_HeldPosition(
+                flesh->def.volume, solver->transforms, flesh->order[p], solver->pullTargets + 4 * (size_t)p);
         }
     }
     return true;
@@ -59,6 +60,7 @@ static jnResult FollowPath(
     const jnaFlesh* flesh = solver->flesh;
     jnaPadNodes(flesh, flesh->def.volume->nodes, solver->x);
     jnaPoseTransforms(flesh->def.character, NULL, 0, solver->transforms);
+    jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaForgetContacts(solver);
     report->pathSteps = steps;
     jnResult result = jn_ok;
@@ -96,6 +98,7 @@ static jnResult BeginPose(
         return jn_ok;
     }
     jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
+    jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
     return jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
 }

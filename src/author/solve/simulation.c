@@ -37,7 +37,7 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     hash = jnaHash(v->joints, influences * sizeof(uint16_t), hash);
     hash = jnaHash(v->weights, influences * sizeof(float), hash);
     hash = jnaHash(v->heldBy, nodes * sizeof(int32_t), hash);
-    hash = jnaHash(v->holdStrength, (size_t)v->jointCount * sizeof(float), hash);
+    hash = jnaHash(v->holdStrength, nodes * sizeof(float), hash);
     hash = jnaHash(v->regions, elements, hash);
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
@@ -76,27 +76,7 @@ static jnResult CheckInside(const jnaSimulation* s, jnError* error)
         return jnFail(error, jn_badData, "%s: its flesh is that of another character; run jounce tetrahedralize again",
             s->workspace);
     }
-    jnaVolume fresh = *v;
-    fresh.heldBy = NULL;
-    fresh.holdStrength = NULL;
-    fresh.regions = NULL;
-    fresh.materials = NULL;
-    jnResult result = jnaVolume_PlaceBones(&fresh, &s->character, &s->manifest, NULL, NULL, error);
-    result = result == jn_ok ? jnaVolume_FillMaterials(&fresh, &s->character, &s->manifest, error) : result;
-    if (result == jn_ok &&
-        (fresh.materialCount != v->materialCount ||
-            memcmp(fresh.heldBy, v->heldBy, (size_t)v->nodeCount * sizeof(int32_t)) != 0 ||
-            memcmp(fresh.holdStrength, v->holdStrength, (size_t)v->jointCount * sizeof(float)) != 0 ||
-            memcmp(fresh.regions, v->regions, (size_t)v->tetrahedronCount) != 0 ||
-            memcmp(fresh.materials, v->materials, (size_t)v->materialCount * sizeof(*v->materials)) != 0)) {
-        result = jnFail(error, jn_badData,
-            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", s->workspace);
-    }
-    free(fresh.heldBy);
-    free(fresh.holdStrength);
-    free(fresh.regions);
-    free(fresh.materials);
-    return result;
+    return jnaCheckInside(s->workspace, &s->manifest, error);
 }
 
 static jnResult LoadClips(jnaSimulation* s, jnError* error)

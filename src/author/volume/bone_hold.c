@@ -1,324 +1,427 @@
-// Which nodes the bones hold.
+// How bones hold the flesh: a zero-restlength spring at every node, as strong as there is bone around it.
 //
-// A node inside a bone is held by it, if the bone's joint also has a say in its weights and the node is not on the
-// skin. A coarse mesh may have no node inside a thin bone: then the nodes nearest to its axis are taken, out to most of
-// the flesh. No tetrahedron has corners on two bones: they would shear it between two rigid bodies. In the end no piece
-// of the mesh is left without a held node, for nothing could be solved on it.
-#include "bones_internal.h"
+// Every tetrahedron is sampled; b is how much of a sample is bone, fading out at the bone's surface:
+//
+//   strength of node n = strength * (integral of b N_n) / (integral of N_n)        N_n: hat function of the node
+//
+// So what is held does not depend on where a mesh happens to have nodes. A sample in a bone follows that bone; one
+// in head, hand or foot deeper than their cover, or in a bone that blends, follows its skinned position, as in the
+// paper. Where several kinds of bone reach into a tetrahedron, the one with most of it counts; so at a node.
+//
+// Pieces of the mesh that nothing holds would fly: their middle is held.
+#include "anatomy_internal.h"
+#include "skin_depth.h"
 
 #include "inside_internal.h"
 
+#include "jounce-author/laplacian.h"
+
+#include "character/affine.h"
 #include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A joint holds a node if it has at least this part of the node's largest weight. Little, for the joints of a spine and
-// a neck share their flesh among four; but some, for limbs may touch at rest.
-static const double SAY = 0.1;
-// Fewest nodes that hold a bone in place and keep it from turning.
-enum { FEWEST = 6 };
-// A thin bone reaches for nodes out to this part of the flesh's thickness.
-static const double WIDEST = 0.6;
-// Small parts that should be nearly rigid but have few nodes inside (fingers, toes) are held by their skin. Small: of
-// the whole; few: of the part's own nodes.
-static const double SMALL_PART = 0.005, NEARLY_RIGID = 0.5, FEW_INSIDE = 0.1;
-// Held and soft shares of a joint's flesh that are worth a word.
-static const double ALL_RIGID = 0.95, WORTH_A_WORD = 0.001;
+// Flesh over the bones of head, hands and feet, parts of the body's size.
+static const double HEAD_COVER = 0.0025, HAND_COVER = 0.002, FOOT_COVER = 0.003;
+// Bone fades over this part of its radius, and of its cover.
+static const double FADE = 0.25, COVER_FADE = 0.5;
+// Whether a sample is in a head, hand or foot: their share of its weights, from not at all to wholly.
+static const double PART_FROM = 0.45, PART_TO = 0.75;
+// A node with at least this part of bone is held exactly where that is asked for.
+static const double EXACT_FROM = 0.5;
+// A piece held by less than this part of its volume counts as loose.
+static const double LOOSE = 1e-3;
+
+enum { SAMPLES = 11, FEW_SAMPLES = 5, NEAREST = 4 };
+// Tetrahedra smaller than this part of the body's size (the sum of their box's sides) need few samples.
+static const double SMALL = 0.01;
+
+// Barycentric samples, equally weighted: the middle, four towards the corners, six towards the edges.
+static const double samples[SAMPLES][4] = {{0.25, 0.25, 0.25, 0.25}, {0.7, 0.1, 0.1, 0.1}, {0.1, 0.7, 0.1, 0.1},
+    {0.1, 0.1, 0.7, 0.1}, {0.1, 0.1, 0.1, 0.7}, {0.4, 0.4, 0.1, 0.1}, {0.4, 0.1, 0.4, 0.1}, {0.4, 0.1, 0.1, 0.4},
+    {0.1, 0.4, 0.4, 0.1}, {0.1, 0.4, 0.1, 0.4}, {0.1, 0.1, 0.4, 0.4}};
+
+// What holds a tetrahedron, and how much of it: integrals over its volume with each corner's hat function.
+typedef struct Grip {
+    int32_t frame; // as jnaVolume.heldBy
+    float amounts[4];
+} Grip;
 
 typedef struct Hold {
     jnaVolume* volume;
-    const jnaCharacter* character;
-    const jnaJointFlesh* flesh;
-    const double* shares;
-    const jnaBoneList* bones;
-    double* depths; // [nodeCount], of the held nodes in their bone
-    int* counts;    // [jointCount], held nodes
-    uint8_t* whole; // [jointCount], held by its skin
+    const jnaHoldDef* def;
+    jnaSlicer skin;
+    jnaSkinDepth* under;
+    double limit;                   // depths beyond are not told apart
+    float* depths;                  // [nodeCount], under the skin
+    double (*lows)[3], (*highs)[3]; // [bones], boxes
+    float* inPart;                  // [nodeCount], share of the weights that are head, hand or foot
+    float* covers;                  // [nodeCount], mean cover of those
+    uint8_t* rigid;                 // [tetrahedronCount], all bone by the manifest
+    Grip* grips;                    // [tetrahedronCount]
 } Hold;
 
-static double LargestWeight(const jnaVolume* v, int node)
+static double Ramp(double x)
 {
-    double most = 0;
-    for (int32_t i = v->rowStarts[node]; i < v->rowStarts[node + 1]; ++i) {
-        most = fmax(most, (double)v->weights[i]);
+    return fmin(fmax(x, 0), 1);
+}
+
+static double CoverOf(const jnaAnatomy* a, int joint)
+{
+    const jnaLimb* limb = a->limbOf[joint] >= 0 ? &a->limbs[a->limbOf[joint]] : NULL;
+    switch (a->parts[joint]) {
+    case jna_bodyHead:
+        return HEAD_COVER * a->size;
+    case jna_bodyEnd:
+        return (limb != NULL && limb->leg ? FOOT_COVER : HAND_COVER) * a->size;
+    default:
+        return -1;
     }
-    return most;
 }
 
-static bool HasSay(const jnaVolume* v, int node, int joint)
+static void WeighParts(Hold* h)
 {
-    return jnaWeightOf(v, node, joint) >= SAY * LargestWeight(v, node);
+    const jnaVolume* v = h->volume;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double sum = 0, all = 0, cover = 0;
+        for (int32_t i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
+            double w = (double)v->weights[i], own = CoverOf(h->def->anatomy, v->joints[i]);
+            all += w;
+            sum += own >= 0 ? w : 0;
+            cover += own >= 0 ? w * own : 0;
+        }
+        h->inPart[n] = (float)(all > 0 ? sum / all : 0);
+        h->covers[n] = (float)(sum > 0 ? cover / sum : 0);
+    }
 }
 
-static void HoldInside(Hold* h)
+// Parts that the manifest calls rigid, by joint or by region.
+static void FindRigid(Hold* h)
 {
+    const jnaVolume* v = h->volume;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double middle[3] = {0};
+        for (int k = 0; k < 12; ++k) {
+            middle[k % 3] += v->nodes[3 * (size_t)c[k / 3] + (size_t)(k % 3)] / 4;
+        }
+        int joint = jnaTetrahedronJoint(v, t);
+        jnaRegion region = jnaAnatomy_Region(h->def->anatomy, joint, middle);
+        h->rigid[t] = (joint >= 0 && h->def->settings[joint].rigid) || h->def->rigidRegions[region];
+    }
+}
+
+// Depth of a sample under the skin; its tetrahedron's corners often tell that it lies beyond all covers.
+// limit: depths beyond are not told apart.
+static double DepthAt(const Hold* h, const int32_t* corners, const double* point, double limit)
+{
+    for (int k = 0; k < 4; ++k) {
+        double d[3], depth = (double)h->depths[corners[k]];
+        for (int i = 0; i < 3; ++i) {
+            d[i] = point[i] - h->volume->nodes[3 * (size_t)corners[k] + (size_t)i];
+        }
+        if (depth - sqrt(jnaDot(d, d)) > limit) {
+            return limit;
+        }
+    }
+    return jnaSkinDepth_At(h->under, point, limit);
+}
+
+static void MeasureDepths(Hold* h)
+{
+#pragma omp parallel for schedule(dynamic, 256)
     for (int n = 0; n < h->volume->nodeCount; ++n) {
-        h->depths[n] = 1;
-        for (int b = 0; !h->flesh->boundary[n] && b < h->bones->count; ++b) {
-            const jnaBone* bone = &h->bones->bones[b];
-            double depth = jnaBone_Depth(bone, h->volume->nodes + 3 * (size_t)n);
-            if (depth < h->depths[n] && HasSay(h->volume, n, bone->joint)) {
-                h->depths[n] = depth;
-                h->volume->heldBy[n] = bone->joint;
-            }
-        }
+        const double* p = h->volume->nodes + 3 * (size_t)n;
+        // Far deeper than any cover is as good as exact.
+        h->depths[n] = (float)(h->def->flesh->boundary[n] ? 0 : jnaSkinDepth_At(h->under, p, 4 * h->limit));
     }
 }
 
-// A tetrahedron on two bones gives up its outermost corner, until none is left.
-static void PartBones(Hold* h)
+// How much bone a sample is, and of which frame.
+static double Sample(const Hold* h, const int* bones, int boneCount, const double* point, const double* bary,
+    const int32_t* corners, int32_t* frame)
 {
-    jnaVolume* v = h->volume;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int t = 0; t < v->tetrahedronCount; ++t) {
-            const int32_t* c = v->tetrahedra + 4 * (size_t)t;
-            int joint = -1, outermost = -1;
-            bool several = false;
-            for (int i = 0; i < 4; ++i) {
-                if (v->heldBy[c[i]] < 0) {
-                    continue;
-                }
-                several = several || (joint >= 0 && v->heldBy[c[i]] != joint);
-                joint = v->heldBy[c[i]];
-                outermost = outermost < 0 || h->depths[c[i]] > h->depths[outermost] ? c[i] : outermost;
-            }
-            if (several) {
-                v->heldBy[outermost] = -1;
-                changed = true;
-            }
-        }
+    const jnaVolume* v = h->volume;
+    double best = 0, share = 0, cover = 0;
+    for (int k = 0; k < 4; ++k) {
+        share += bary[k] * (double)h->inPart[corners[k]];
+        cover += bary[k] * (double)(h->inPart[corners[k]] * h->covers[corners[k]]);
     }
-}
-
-static void Count(Hold* h)
-{
-    memset(h->counts, 0, (size_t)h->flesh->jointCount * sizeof(int));
-    for (int n = 0; n < h->volume->nodeCount; ++n) {
-        if (h->volume->heldBy[n] >= 0) {
-            h->counts[h->volume->heldBy[n]]++;
-        }
+    double part = Ramp((share - PART_FROM) / (PART_TO - PART_FROM));
+    if (part > 0) {
+        cover /= share;
+        double depth = DepthAt(h, corners, point, (1 + COVER_FADE) * cover);
+        best = part * Ramp((depth - cover) / (COVER_FADE * cover));
+        *frame = 2 * v->jointCount;
     }
-}
-
-// Whether a node may be given to a joint: free, and in no tetrahedron with another joint's. starts, around: the
-// tetrahedra around each node.
-static bool IsApart(const jnaVolume* v, const int* starts, const int* around, int node, int joint)
-{
-    for (int i = starts[node]; i < starts[node + 1]; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            int32_t other = v->heldBy[v->tetrahedra[4 * (size_t)around[i] + (size_t)k]];
-            if (other >= 0 && other != joint) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-// The free inner node that is nearest to the axis of a joint's bones, within the widest bone it could have; -1 if none.
-static int NearestNode(const Hold* h, const int* starts, const int* around, int joint, double* depth)
-{
-    int best = -1;
-    *depth = WIDEST / h->shares[joint];
-    for (int n = 0; n < h->volume->nodeCount; ++n) {
-        if (h->volume->heldBy[n] >= 0 || h->flesh->boundary[n] || !HasSay(h->volume, n, joint)) {
+    for (int i = 0; i < boneCount; ++i) {
+        const jnaBone* bone = &h->def->bones->bones[bones[i]];
+        double b = Ramp((1 - jnaBone_Depth(bone, point)) / FADE);
+        // A ball counts before the shafts that end in it.
+        if (!(b > 0) || (b <= best && !(bone->ball && *frame < v->jointCount))) {
             continue;
         }
-        for (int b = 0; b < h->bones->count; ++b) {
-            if (h->bones->bones[b].joint != joint) {
-                continue;
-            }
-            double d = jnaBone_Depth(&h->bones->bones[b], h->volume->nodes + 3 * (size_t)n);
-            if (d < *depth && IsApart(h->volume, starts, around, n, joint)) {
-                *depth = d;
-                best = n;
-            }
+        if (bone->cover > 0) {
+            double depth = DepthAt(h, corners, point, (1 + COVER_FADE) * bone->cover);
+            b *= Ramp((depth - bone->cover) / (COVER_FADE * bone->cover));
+        }
+        if (b > best || (bone->ball && b > 0.5 * best && *frame < v->jointCount)) {
+            best = b;
+            *frame = bone->blends ? 2 * v->jointCount : bone->ball ? v->jointCount + bone->joint : bone->joint;
         }
     }
     return best;
 }
 
-// Tetrahedra around each node. starts: [nodeCount + 1]; around: [4 * tetrahedronCount].
-static void FindAround(const jnaVolume* v, int* starts, int* around)
+// Bones whose box meets a tetrahedron's.
+static int FindNear(const Hold* h, const double* low, const double* high, int* near)
 {
-    size_t corners = 4 * (size_t)v->tetrahedronCount;
-    memset(starts, 0, ((size_t)v->nodeCount + 1) * sizeof(int));
-    for (size_t i = 0; i < corners; ++i) {
-        starts[v->tetrahedra[i]]++;
+    int count = 0;
+    for (int b = 0; b < h->def->bones->count; ++b) {
+        bool meets = true;
+        for (int i = 0; i < 3; ++i) {
+            meets = meets && h->lows[b][i] <= high[i] && h->highs[b][i] >= low[i];
+        }
+        if (meets) {
+            near[count++] = b;
+        }
     }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        starts[n + 1] += starts[n];
-    }
-    for (size_t i = corners; i-- > 0;) {
-        around[--starts[v->tetrahedra[i]]] = (int)(i / 4);
-    }
+    return count;
 }
 
-// Whether a joint's flesh is a thin end, all skin and hardly anything inside.
-static bool IsThin(const Hold* h, int joint)
-{
-    if (h->shares[joint] < NEARLY_RIGID || h->flesh->volumes[joint] > SMALL_PART * h->flesh->total) {
-        return false;
-    }
-    int nodes = 0;
-    for (int n = 0; n < h->volume->nodeCount; ++n) {
-        nodes += h->flesh->owners[n] == joint;
-    }
-    return h->counts[joint] < FEW_INSIDE * nodes;
-}
-
-// Joints whose bones hold too few nodes reach for more; small parts without any inside are held by their skin.
-static jnResult Widen(Hold* h, jnError* error)
+static void GripTetrahedron(const Hold* h, int t, int* near)
 {
     const jnaVolume* v = h->volume;
-    int* starts = malloc(((size_t)v->nodeCount + 1) * sizeof(int));
-    int* around = malloc((4 * (size_t)v->tetrahedronCount + 1) * sizeof(int));
-    if (starts == NULL || around == NULL) {
-        free(starts);
-        free(around);
-        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
+    const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}, gradients[4][3];
+    for (int k = 0; k < 12; ++k) {
+        double x = v->nodes[3 * (size_t)c[k / 3] + (size_t)(k % 3)];
+        low[k % 3] = fmin(low[k % 3], x);
+        high[k % 3] = fmax(high[k % 3], x);
     }
-    FindAround(v, starts, around);
-    for (int j = 0; j < h->flesh->jointCount; ++j) {
-        bool wanted = h->shares[j] > 0 && h->flesh->volumes[j] > 0;
-        bool small = IsThin(h, j);
-        int node = 0;
-        while (wanted && !small && h->counts[j] < FEWEST && node >= 0) {
-            double depth;
-            node = NearestNode(h, starts, around, j, &depth);
-            if (node >= 0) {
-                v->heldBy[node] = j;
-                h->depths[node] = depth;
-                h->counts[j]++;
-            }
+    double volume = fabs(jnaHatGradients(v->nodes, c, gradients));
+    int count = FindNear(h, low, high, near);
+    Grip grips[NEAREST] = {{-1, {0}}};
+    double sums[NEAREST] = {0};
+    int used = 0, best = 0, samplesOf = SAMPLES;
+    if (high[0] - low[0] + high[1] - low[1] + high[2] - low[2] < SMALL * h->def->anatomy->size) {
+        samplesOf = FEW_SAMPLES;
+    }
+    for (int s = 0; s < samplesOf; ++s) {
+        double point[3] = {0};
+        for (int k = 0; k < 12; ++k) {
+            point[k % 3] += samples[s][k / 3] * v->nodes[3 * (size_t)c[k / 3] + (size_t)(k % 3)];
         }
-        for (int n = 0; wanted && small && n < v->nodeCount; ++n) {
-            if (h->flesh->owners[n] == j && v->heldBy[n] < 0 && jnaWeightOf(v, n, j) >= 0.9 &&
-                IsApart(v, starts, around, n, j)) {
-                v->heldBy[n] = j;
-                h->counts[j]++;
-                h->whole[j] = 1;
-            }
+        int32_t frame = h->rigid[t] ? 2 * v->jointCount : -1;
+        double b = h->rigid[t] ? 1 : Sample(h, near, count, point, samples[s], c, &frame);
+        int at = 0;
+        while (at < used && grips[at].frame != frame) {
+            at++;
+        }
+        if (!(b > 0) || at == NEAREST) {
+            continue;
+        }
+        if (at == used) {
+            grips[used++] = (Grip){.frame = frame};
+        }
+        sums[at] += b;
+        for (int k = 0; k < 4; ++k) {
+            grips[at].amounts[k] += (float)(volume / samplesOf * b * samples[s][k]);
         }
     }
-    free(starts);
-    free(around);
+    for (int i = 1; i < used; ++i) {
+        best = sums[i] > sums[best] ? i : best;
+    }
+    h->grips[t] = grips[best];
+}
+
+// The frame with most bone around each node, and how much that is.
+static jnResult GatherNodes(Hold* h, jnError* error)
+{
+    jnaVolume* v = h->volume;
+    size_t nodes = (size_t)v->nodeCount;
+    Grip* of = malloc((nodes + 1) * sizeof(Grip) * 2); // two frames a node: few have more
+    if (of == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to hold %d nodes", v->nodeCount);
+    }
+    for (size_t n = 0; n < 2 * nodes; ++n) {
+        of[n] = (Grip){.frame = -1};
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const Grip* grip = &h->grips[t];
+        for (int k = 0; k < 4 && grip->frame >= 0; ++k) {
+            Grip* node = of + 2 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)k];
+            int at = node[0].frame == grip->frame || node[0].frame < 0 ? 0 : 1;
+            if (at == 1 && node[1].frame >= 0 && node[1].frame != grip->frame) {
+                continue;
+            }
+            node[at].frame = grip->frame;
+            node[at].amounts[0] += grip->amounts[k];
+        }
+    }
+    for (size_t n = 0; n < nodes; ++n) {
+        const Grip* most = &of[2 * n + (of[2 * n + 1].amounts[0] > of[2 * n].amounts[0])];
+        double share = (double)most->amounts[0] / fmax(h->def->flesh->nodeVolumes[n], 1e-300);
+        bool held = h->def->exactly ? share >= EXACT_FROM : share > 0;
+        v->heldBy[n] = held ? most->frame : -1;
+        v->holdStrength[n] = held && !h->def->exactly ? (float)(fmin(share, 1) * h->def->strength) : 0;
+    }
+    free(of);
     return jn_ok;
 }
 
-// A piece of the mesh without any held node gets one tetrahedron of them: the one nearest to its middle.
+// Volume, centre, and volume of bone of each piece.
+static void SumPieces(const Hold* h, const int* pieces, double* sums)
+{
+    const jnaVolume* v = h->volume;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double* sum = sums + 5 * (size_t)pieces[n];
+        double volume = h->def->flesh->nodeVolumes[n];
+        sum[0] += volume;
+        for (int i = 0; i < 3; ++i) {
+            sum[1 + i] += volume * v->nodes[3 * (size_t)n + (size_t)i];
+        }
+        double share = h->def->exactly ? 1 : (double)v->holdStrength[n] / h->def->strength;
+        sum[4] += v->heldBy[n] >= 0 ? volume * share : 0;
+    }
+}
+
+// The tetrahedron of a piece that is nearest to a point.
+static int NearestTetrahedron(const jnaVolume* v, const int* pieces, int piece, const double* to)
+{
+    int best = -1;
+    double least = HUGE_VAL;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double d = 0;
+        for (int i = 0; i < 3 && pieces[c[0]] == piece; ++i) {
+            double middle = 0;
+            for (int k = 0; k < 4; ++k) {
+                middle += v->nodes[3 * (size_t)c[k] + (size_t)i] / 4;
+            }
+            d += (middle - to[i]) * (middle - to[i]);
+        }
+        if (pieces[c[0]] == piece && d < least) {
+            least = d;
+            best = t;
+        }
+    }
+    return best;
+}
+
+// A piece of the mesh that nothing holds is held at its middle.
 static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
 {
     jnaVolume* v = h->volume;
     size_t nodes = (size_t)v->nodeCount;
-    int* pieces = malloc(nodes * sizeof(int));
-    double* sums = calloc(nodes, 5 * sizeof(double)); // volume, centre, held nodes of each piece
+    int* pieces = malloc((nodes + 1) * sizeof(int));
+    double* sums = calloc(nodes + 1, 5 * sizeof(double));
     if (pieces == NULL || sums == NULL) {
         free(pieces);
         free(sums);
         return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
     }
     jnaFindPieces(v, pieces);
-    for (int n = 0; n < v->nodeCount; ++n) {
-        double* sum = sums + 5 * (size_t)pieces[n];
-        sum[0] += h->flesh->nodeVolumes[n];
-        for (int i = 0; i < 3; ++i) {
-            sum[1 + i] += h->flesh->nodeVolumes[n] * v->nodes[3 * (size_t)n + (size_t)i];
-        }
-        sum[4] += v->heldBy[n] >= 0;
-    }
+    SumPieces(h, pieces, sums);
     for (int p = 0; p < v->nodeCount; ++p) {
-        double* sum = sums + 5 * (size_t)p;
-        if (pieces[p] != p || sum[4] > 0 || !(sum[0] > 0)) {
+        const double* sum = sums + 5 * (size_t)p;
+        if (pieces[p] != p || sum[4] > LOOSE * sum[0] || !(sum[0] > 0)) {
             continue;
         }
-        int best = -1;
-        double least = HUGE_VAL;
-        for (int t = 0; t < v->tetrahedronCount; ++t) {
-            const int32_t* c = v->tetrahedra + 4 * (size_t)t;
-            double d = 0;
-            for (int i = 0; i < 3 && pieces[c[0]] == p; ++i) {
-                double middle = 0;
-                for (int k = 0; k < 4; ++k) {
-                    middle += v->nodes[3 * (size_t)c[k] + (size_t)i] / 4;
-                }
-                d += (middle - sum[1 + i] / sum[0]) * (middle - sum[1 + i] / sum[0]);
-            }
-            if (pieces[c[0]] == p && d < least) {
-                least = d;
-                best = t;
-            }
-        }
-        const int32_t* c = v->tetrahedra + 4 * (size_t)best;
-        int joint = h->flesh->owners[c[0]];
+        const double middle[3] = {sum[1] / sum[0], sum[2] / sum[0], sum[3] / sum[0]};
+        const int32_t* c = v->tetrahedra + 4 * (size_t)NearestTetrahedron(v, pieces, p, middle);
+        int joint = h->def->flesh->owners[c[0]];
         for (int k = 0; k < 4; ++k) {
             v->heldBy[c[k]] = joint;
+            v->holdStrength[c[k]] = h->def->exactly ? 0 : (float)h->def->strength;
         }
         jnaNotes_Add(notes, "a loose piece of %.3g litres at joint '%s' has no bone: its middle is held", 1e3 * sum[0],
-            h->character->joints[joint].name);
+            h->def->character->joints[joint].name);
     }
     free(pieces);
     free(sums);
     return jn_ok;
 }
 
-// What a person should know, by joint.
-static jnResult Tell(const Hold* h, jnaNotes* notes, jnError* error)
+// Boxes around the bones, and the deepest cover.
+static double BoxBones(Hold* h)
 {
-    const jnaVolume* v = h->volume;
-    double* held = calloc((size_t)h->flesh->jointCount + 1, sizeof(double));
-    if (held == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d joints", h->flesh->jointCount);
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        held[h->flesh->owners[n]] += v->heldBy[n] >= 0 ? h->flesh->nodeVolumes[n] : 0;
-    }
-    char names[JNA_NOTE_LENGTH / 2] = "";
-    for (int j = 0; j < h->flesh->jointCount; ++j) {
-        const char* name = h->character->joints[j].name;
-        double volume = h->flesh->volumes[j];
-        if (h->whole[j]) {
-            size_t length = strlen(names);
-            bool room = length + strlen(name) + 8 < sizeof(names);
-            snprintf(names + length, sizeof(names) - length, "%s%s", length > 0 ? ", " : "", room ? name : "...");
-        } else if (held[j] > ALL_RIGID * volume && volume > 0) {
-            jnaNotes_Add(notes, "the flesh of '%s' is rigid, %.0f %% of it is bone: a smaller share would help", name,
-                100 * held[j] / volume);
-        } else if (held[j] <= 0 && h->counts[j] == 0 && volume > WORTH_A_WORD * h->flesh->total) {
-            jnaNotes_Add(notes, "the flesh of '%s', %.3g litres, has no bone in it: %s", name, 1e3 * volume,
-                h->shares[j] > 0 ? "a finer mesh or a larger share would help" : "its share is 0");
+    double deepest = fmax(HEAD_COVER, fmax(HAND_COVER, FOOT_COVER)) * h->def->anatomy->size;
+    for (int b = 0; b < h->def->bones->count; ++b) {
+        const jnaBone* bone = &h->def->bones->bones[b];
+        double reach = 0;
+        for (int e = 0; e < 2; ++e) {
+            reach = fmax(reach, fmax(bone->caps[e], fmax(bone->radii[e][0], bone->radii[e][1])));
         }
+        for (int i = 0; i < 3; ++i) {
+            h->lows[b][i] = fmin(bone->ends[0][i], bone->ends[1][i]) - reach;
+            h->highs[b][i] = fmax(bone->ends[0][i], bone->ends[1][i]) + reach;
+        }
+        deepest = fmax(deepest, bone->cover);
     }
-    if (names[0] != '\0') {
-        jnaNotes_Add(notes, "held by their skin and hardly soft, for there are few nodes inside: %s", names);
-    }
-    free(held);
-    return jn_ok;
+    return (1 + COVER_FADE) * deepest;
 }
 
-jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
-    const double* shares, const jnaBoneList* bones, jnaNotes* notes, jnError* error)
+static jnResult GripAll(Hold* h, jnError* error)
 {
-    Hold h = {.volume = volume, .character = character, .flesh = flesh, .shares = shares, .bones = bones};
-    h.depths = malloc((size_t)volume->nodeCount * sizeof(double));
-    h.counts = malloc(((size_t)flesh->jointCount + 1) * sizeof(int));
-    h.whole = calloc((size_t)flesh->jointCount + 1, 1);
-    jnResult result = jn_ok;
-    if (h.depths == NULL || h.counts == NULL || h.whole == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", volume->nodeCount);
-    } else {
-        HoldInside(&h);
-        PartBones(&h);
-        Count(&h);
-        result = Widen(&h, error);
-        result = result == jn_ok ? HoldLoosePieces(&h, notes, error) : result;
-        result = result == jn_ok ? Tell(&h, notes, error) : result;
+    int count = h->volume->tetrahedronCount;
+    bool failed = false;
+#pragma omp parallel
+    {
+        int* near = malloc(((size_t)h->def->bones->count + 1) * sizeof(int));
+        if (near == NULL) {
+#pragma omp atomic write
+            failed = true;
+        }
+#pragma omp for schedule(dynamic, 256)
+        for (int t = 0; t < count; ++t) {
+            if (near != NULL) {
+                GripTetrahedron(h, t, near);
+            }
+        }
+        free(near);
     }
+    return !failed ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to hold %d tetrahedra", count);
+}
+
+jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes, jnError* error)
+{
+    size_t nodes = (size_t)volume->nodeCount + 1, elements = (size_t)volume->tetrahedronCount + 1;
+    size_t bones = (size_t)def->bones->count + 1;
+    Hold h = {.volume = volume, .def = def};
+    h.lows = malloc(bones * sizeof(*h.lows));
+    h.highs = malloc(bones * sizeof(*h.highs));
+    h.inPart = malloc(nodes * sizeof(float));
+    h.covers = malloc(nodes * sizeof(float));
+    h.depths = malloc(nodes * sizeof(float));
+    h.rigid = malloc(elements);
+    h.grips = malloc(elements * sizeof(Grip));
+    jnResult result = h.lows != NULL && h.highs != NULL && h.inPart != NULL && h.covers != NULL && h.depths != NULL &&
+                              h.rigid != NULL && h.grips != NULL
+                          ? jnaCreateSlicer(volume, &h.skin, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory to hold %d nodes", volume->nodeCount);
+    if (result == jn_ok) {
+        WeighParts(&h);
+        FindRigid(&h);
+        h.limit = BoxBones(&h);
+        result = jnaCreateSkinDepth(&h.skin, &h.under, error);
+    }
+    if (result == jn_ok) {
+        MeasureDepths(&h);
+    }
+    result = result == jn_ok ? GripAll(&h, error) : result;
+    result = result == jn_ok ? GatherNodes(&h, error) : result;
+    result = result == jn_ok ? HoldLoosePieces(&h, notes, error) : result;
+    jnaDestroySkinDepth(h.under);
+    jnaDestroySlicer(&h.skin);
+    free(h.lows);
+    free(h.highs);
+    free(h.inPart);
+    free(h.covers);
     free(h.depths);
-    free(h.counts);
-    free(h.whole);
+    free(h.rigid);
+    free(h.grips);
     return result;
 }

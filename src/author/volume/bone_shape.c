@@ -1,12 +1,20 @@
-// Where bones go: a tapered elliptic capsule from each joint towards each child, or, for a joint at the end of a limb,
-// towards the flesh that it moves.
+// Where bones go, by what the parts of a character are (anatomy.h).
+//
+// A bone is a tapered elliptic capsule, less whatever lies under its cover of flesh:
+//
+//   limbs       a shaft from pivot to pivot, as thick as a share of the flesh around it; a ball at each pivot that
+//   turns
+//               with half of the joint's rotation. Shafts begin inside their balls, whose size keeps them apart up to a
+//               flexion of 140 degrees. The shin's shaft lies in front, under the skin.
+//   trunk       a rib cage, a pelvis, and the spine between them
+//   neck        a shaft a joint
+//   the rest    tails, blobs: a shaft from each joint towards each child, or towards the flesh that it moves
+//
+// Head, hands and feet are bone all through but for their cover (bone_hold.c): their shape is that of the skin.
 //
 // Sections square to the axis tell how thick the flesh is. The axis is moved towards the middle of the sections; the
-// cross-section is an ellipse whose half-axes are a share of the thickness, so that the torso's bones are wider than
-// deep. A bone ends short of a joint by 1.2 of the flesh's radius, which keeps bones apart when the joint bends, but by
-// no more than a quarter of its length, or short joints of a spine would have none. Bones of different joints that
-// come too near to each other shrink until they do not.
-#include "bones_internal.h"
+// cross-section is an ellipse.
+#include "anatomy_internal.h"
 
 #include "inside_internal.h"
 
@@ -16,23 +24,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATIONS = 7, GAP_SAMPLES = 13, SHRINK_ROUNDS = 40 };
+enum { STATIONS = 7, GAP_SAMPLES = 13 };
 
-// In radii of the flesh: our trials solved well with it, and bones collided with 0.4.
-static const double SHORT_OF_JOINT = 1.2;
-// At most this part of the segment is left free at each end; less where the flesh is meant to be nearly rigid.
-static const double SHORT_LIMIT = 0.25, SHORT_LIMIT_RIGID = 0.15, NEARLY_RIGID = 0.5;
+// Shafts: shares of the local half-thickness.
+static const double THIGH = 0.26, UPPER_ARM = 0.34, FOREARM = 0.5, SHIN = 0.42, NECK = 0.5, GIRDLE = 0.35, SPINE = 0.22,
+                    SOFT_CHAIN = 0.3, LAST_OF_CHAIN = 0.5;
+// Balls: shares of the half-thickness at their pivot. Hips are deep inside, shoulders under muscle.
+static const double HINGE_BALL = 0.8, END_BALL = 0.85, HIP_BALL = 0.4, SHOULDER_BALL = 0.6;
+// Flesh that is left over a ball and in front of the shin, shares of the half-thickness there.
+static const double BALL_COVER = 0.1, SHIN_COVER = 0.12;
+// A shaft begins this part of its ball's radius from the pivot.
+static const double IN_BALL = 0.3;
+// Flesh over the ribs and the pelvis, parts of the body's size.
+static const double RIBS_COVER = 0.008, PELVIS_COVER = 0.014;
+// The rib cage is rounded below by this part of the trunk's length, and above.
+static const double RIBS_ROUND_LOW = 0.24, RIBS_ROUND_HIGH = 0.1;
+// The pelvis: height of its middle and half its height as parts of the trunk's length; width and depth of the way to
+// the skin. Its depth leaves buttocks and belly.
+static const double PELVIS_AT = 0.06, PELVIS_HIGH = 0.2, PELVIS_WIDE = 0.72, PELVIS_DEEP = 0.4;
+// At most this part of a segment is left free at each end of a chain's bone.
+static const double SHORT_LIMIT = 0.1;
 // How far the axis moves to the middle of the flesh. Not all the way: a spine lies behind it.
 static const double CENTRING = 0.6;
-// A bone reaches at most this far from its axis to the skin, in all directions but a few: a mouth or an eye socket is
-// no reason for a small skull.
-static const double DEEPEST = 0.85, IGNORED_RAYS = 0.1, IGNORED_RAYS_RIGID = 0.3;
+// A bone reaches at most this far from its axis to the skin, in all directions but a few.
+static const double DEEPEST = 0.85, IGNORED_RAYS = 0.1;
 // A segment shorter than this part of the flesh's reach says little about where its bone should be.
 static const double STUB = 0.5;
 // A joint nearer to the middle of its flesh than this part of the reach has no direction of its own.
 static const double CENTRED = 0.15;
-// Bones of different joints keep this part of the smaller one's thickness between them.
-static const double APART = 1.2;
 // Flesh below this part of the whole gets no bone of its own.
 static const double LEAST_FLESH = 2e-5;
 
@@ -40,9 +59,20 @@ static const double LEAST_FLESH = 2e-5;
 typedef struct Segment {
     int joint;
     double from[3], to[3];
-    double freeStart, freeEnd; // what to leave at the ends, in radii of the flesh
+    double freeStart, freeEnd; // what to leave at the ends, metres
     double share;
+    const double* front; // the bone lies under the skin on this side; NULL: in the middle
 } Segment;
+
+// What is being shaped.
+typedef struct Shaper {
+    const jnaCharacter* character;
+    const jnaJointFlesh* flesh;
+    const jnaAnatomy* anatomy;
+    jnaSlicer* slicer;
+    const jnaBoneSetting* settings; // [jointCount]
+    jnaBoneList* bones;
+} Shaper;
 
 static double Distance(const double* a, const double* b)
 {
@@ -206,17 +236,39 @@ static void Thin(jnaBone* bone, const jnaSection* sections, const double* u, con
     }
 }
 
-// The bone of a segment; false where the segment does not run inside the flesh.
-static bool ShapeBone(jnaSlicer* slicer, Segment* segment, jnaBone* bone)
+// Moves a segment so that its bone lies under the skin on one side.
+static void MoveToFront(Segment* segment, double axes[3][3], const jnaSection* sections)
 {
+    double values[STATIONS], line[2];
+    const double x = jnaDot(segment->front, axes[0]), y = jnaDot(segment->front, axes[1]);
+    int ray =
+        (int)lround(atan2(y, x) / (2 * 3.14159265358979) * JNA_SECTION_RAYS + JNA_SECTION_RAYS) % JNA_SECTION_RAYS;
+    for (int s = 0; s < STATIONS; ++s) {
+        double radius = sections[s].radius;
+        values[s] =
+            sections[s].inside ? fmax(sections[s].distances[ray] - (SHIN_COVER + segment->share) * radius, 0) : 0;
+    }
+    FitLine(sections, values, line);
+    for (int i = 0; i < 3; ++i) {
+        segment->from[i] += line[0] * segment->front[i];
+        segment->to[i] += line[1] * segment->front[i];
+    }
+}
+
+// Adds the bone of a segment; none where the segment does not run inside the flesh.
+static void AddShaft(Shaper* shaper, Segment* segment, bool blends)
+{
+    const jnaBoneSetting* setting = &shaper->settings[segment->joint];
     jnaSection sections[STATIONS];
-    *bone = (jnaBone){.joint = segment->joint};
-    if (CutSegment(slicer, segment->from, segment->to, bone->axes, sections) == 0) {
-        return false;
+    jnaBone* bone = &shaper->bones->bones[shaper->bones->count];
+    *bone = (jnaBone){.joint = segment->joint, .blends = blends};
+    if (!(setting->radius > 0 && setting->length > 0) ||
+        CutSegment(shaper->slicer, segment->from, segment->to, bone->axes, sections) == 0) {
+        return;
     }
     Centre(segment, bone->axes, sections);
-    if (CutSegment(slicer, segment->from, segment->to, bone->axes, sections) == 0) {
-        return false;
+    if (CutSegment(shaper->slicer, segment->from, segment->to, bone->axes, sections) == 0) {
+        return;
     }
     double u[3], v[3], radii[STATIONS], line[2];
     memcpy(u, bone->axes[0], sizeof(u));
@@ -227,28 +279,112 @@ static bool ShapeBone(jnaSlicer* slicer, Segment* segment, jnaBone* bone)
     }
     FitLine(sections, radii, line);
     for (int e = 0; e < 2; ++e) {
-        bone->radii[e][0] = segment->share * line[e] * (1 + oval);
-        bone->radii[e][1] = segment->share * line[e] * (1 - oval);
+        bone->radii[e][0] = setting->radius * segment->share * line[e] * (1 + oval);
+        bone->radii[e][1] = setting->radius * segment->share * line[e] * (1 - oval);
     }
-    Thin(bone, sections, u, v, segment->share < NEARLY_RIGID ? IGNORED_RAYS : IGNORED_RAYS_RIGID);
-    double length = Distance(segment->from, segment->to);
-    double limit = (segment->share < NEARLY_RIGID ? SHORT_LIMIT : SHORT_LIMIT_RIGID) * length;
-    double start = fmin(segment->freeStart * line[0], limit), end = length - fmin(segment->freeEnd * line[1], limit);
-    SetExtent(bone, segment->from, bone->axes[2], start, end);
-    return true;
+    Thin(bone, sections, u, v, IGNORED_RAYS);
+    if (segment->front != NULL) {
+        double square[3][3] = {{u[0], u[1], u[2]}, {v[0], v[1], v[2]}, {0}};
+        MoveToFront(segment, square, sections);
+    }
+    double length = Distance(segment->from, segment->to), start = fmin(segment->freeStart, 0.4 * length);
+    double end = length - fmin(segment->freeEnd, 0.4 * length), shorter = 0.5 * (1 - setting->length) * (end - start);
+    SetExtent(bone, segment->from, bone->axes[2], start + shorter, end - shorter);
+    shaper->bones->count++;
 }
 
-// The segment of a joint at the end of a limb: through the middle of its flesh to where that ends. Returns its length.
-static double LeafSegment(const jnaSlicer* slicer, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
-    double share, Segment* segment)
+static void AddBall(Shaper* shaper, int joint, const double* at, double radius, double cover)
 {
+    double scale = shaper->settings[joint].radius;
+    jnaBone* bone = &shaper->bones->bones[shaper->bones->count];
+    *bone = (jnaBone){.joint = joint,
+        .ball = shaper->character->joints[joint].parent >= 0,
+        .cover = cover,
+        .axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (int e = 0; e < 2; ++e) {
+        memcpy(bone->ends[e], at, sizeof(bone->ends[e]));
+        bone->radii[e][0] = bone->radii[e][1] = bone->caps[e] = scale * radius;
+    }
+    shaper->bones->count += scale * radius > 0;
+}
+
+static void SetSegment(Segment* s, int joint, const double* from, const double* to, double share)
+{
+    *s = (Segment){.joint = joint, .share = share};
+    memcpy(s->from, from, sizeof(s->from));
+    memcpy(s->to, to, sizeof(s->to));
+}
+
+static void ShapeLimb(Shaper* shaper, const jnaLimb* limb)
+{
+    double root = (limb->leg ? HIP_BALL : SHOULDER_BALL) * limb->rootRadius;
+    double hinge = HINGE_BALL * limb->hingeRadius, end = END_BALL * limb->endRadius;
+    Segment s;
+    SetSegment(&s, limb->root, limb->rootAt, limb->hingeAt, limb->leg ? THIGH : UPPER_ARM);
+    s.freeStart = IN_BALL * root;
+    s.freeEnd = IN_BALL * hinge;
+    AddShaft(shaper, &s, false);
+    SetSegment(&s, limb->hinge, limb->hingeAt, limb->endAt, limb->leg ? SHIN : FOREARM);
+    s.freeStart = IN_BALL * hinge;
+    s.freeEnd = IN_BALL * end;
+    s.front = limb->leg && jnaDot(limb->front, limb->front) > 0 ? limb->front : NULL;
+    AddShaft(shaper, &s, false);
+    AddBall(shaper, limb->root, limb->rootAt, root, BALL_COVER * limb->rootRadius);
+    AddBall(shaper, limb->hinge, limb->hingeAt, hinge, BALL_COVER * limb->hingeRadius);
+    AddBall(shaper, limb->end, limb->endAt, end, BALL_COVER * limb->endRadius);
+}
+
+// A solid of the trunk between two points of its axes.
+static jnaBone* AddSolid(Shaper* shaper, int joint, double radii[2][2], const double* caps, double cover)
+{
+    const jnaAnatomy* a = shaper->anatomy;
+    double scale = shaper->settings[joint].radius;
+    jnaBone* bone = &shaper->bones->bones[shaper->bones->count];
+    *bone = (jnaBone){.joint = joint, .cover = cover};
+    memcpy(bone->axes[0], a->left, sizeof(a->left));
+    memcpy(bone->axes[1], a->front, sizeof(a->front));
+    memcpy(bone->axes[2], a->up, sizeof(a->up));
+    for (int e = 0; e < 2; ++e) {
+        bone->radii[e][0] = scale * radii[e][0];
+        bone->radii[e][1] = scale * radii[e][1];
+        bone->caps[e] = caps[e];
+    }
+    shaper->bones->count += scale > 0;
+    return bone;
+}
+
+static void ShapeTrunk(Shaper* shaper)
+{
+    const jnaAnatomy* a = shaper->anatomy;
+    double at[3], reach[3];
+    if (a->ribs[0][0] > 0) {
+        double radii[2][2], caps[2] = {RIBS_ROUND_LOW * a->length, RIBS_ROUND_HIGH * a->length};
+        memcpy(radii, a->ribs, sizeof(radii));
+        jnaBone* bone = AddSolid(shaper, a->chest, radii, caps, RIBS_COVER * a->size);
+        memcpy(bone->ends, a->ribsAt, sizeof(bone->ends));
+    }
+    if (jnaCutTrunk(shaper->slicer, a, PELVIS_AT, at, reach)) {
+        double wide = PELVIS_WIDE * reach[2], deep = PELVIS_DEEP * 0.5 * (reach[0] + reach[1]);
+        double radii[2][2] = {{wide, deep}, {wide, deep}};
+        double caps[2] = {PELVIS_HIGH * a->length, PELVIS_HIGH * a->length};
+        jnaBone* bone = AddSolid(shaper, a->pelvis, radii, caps, PELVIS_COVER * a->size);
+        memcpy(bone->ends[0], at, sizeof(at));
+        memcpy(bone->ends[1], at, sizeof(at));
+    }
+}
+
+// The segment of a joint at the end of a chain: through the middle of its flesh to where that ends. Returns its length.
+static double LeafSegment(const Shaper* shaper, int joint, Segment* segment)
+{
+    const jnaJointFlesh* flesh = shaper->flesh;
+    const jnaSlicer* slicer = shaper->slicer;
     const double *position = flesh->positions[joint], *center = flesh->centers[joint];
-    double along[3], back[3], ahead, behind;
+    double along[3], back[3], ahead, behind = 0;
     for (int i = 0; i < 3; ++i) {
         along[i] = center[i] - position[i];
     }
     double offset = jnaNormalize(along);
-    *segment = (Segment){.joint = joint, .share = share, .freeStart = 1 - share, .freeEnd = 1 - share};
+    *segment = (Segment){.joint = joint, .share = LAST_OF_CHAIN};
     ahead = jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, position, along);
     bool middle = offset < CENTRED * ahead || ahead <= 0;
     if (middle) {
@@ -263,121 +399,106 @@ static double LeafSegment(const jnaSlicer* slicer, const jnaCharacter* character
                 memcpy(along, axis, sizeof(axis));
             }
         }
-    }
-    for (int i = 0; i < 3; ++i) {
-        back[i] = -along[i];
-    }
-    // A head has flesh below its joint too, but there is the neck's bone: half of it.
-    behind = (middle ? 1 : 0.5) * jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, position, back);
-    if (!middle && share < NEARLY_RIGID) {
-        behind = 0;
-        segment->freeStart = character->joints[joint].parent >= 0 ? SHORT_OF_JOINT : 0;
+        for (int i = 0; i < 3; ++i) {
+            back[i] = -along[i];
+        }
+        behind = jnaJointFlesh_Reach(flesh, slicer->nodeCount, slicer->nodes, joint, position, back);
     }
     for (int i = 0; i < 3; ++i) {
         segment->from[i] = position[i] - behind * along[i];
         segment->to[i] = position[i] + ahead * along[i];
     }
+    segment->freeEnd = (1 - LAST_OF_CHAIN) * 0.5 * ahead;
+    segment->freeStart = (1 - LAST_OF_CHAIN) * 0.5 * behind;
     return behind + ahead;
 }
 
-// All segments of a joint. segments: room for one per joint. Returns their number.
-static int FindSegments(const jnaSlicer* slicer, const jnaCharacter* character, const jnaJointFlesh* flesh, int joint,
-    double share, Segment* segments)
+static double ShareOf(const Shaper* shaper, int joint)
 {
-    if (!(share > 0) || flesh->volumes[joint] < LEAST_FLESH * flesh->total) {
-        return 0;
+    switch (shaper->anatomy->parts[joint]) {
+    case jna_bodyTrunk:
+        return SPINE;
+    case jna_bodyNeck:
+        return NECK;
+    case jna_bodyGirdle:
+        return GIRDLE;
+    default:
+        return SOFT_CHAIN;
     }
-    Segment leaf;
-    double reach = LeafSegment(slicer, character, flesh, joint, share, &leaf);
-    int count = 0;
+}
+
+// Whether a child continues what its parent's bone is for: the spine to the chest, the neck to the head, a girdle to
+// its limb, a chain to its next joint.
+static bool Continues(const Shaper* shaper, int joint, int child)
+{
+    const jnaAnatomy* a = shaper->anatomy;
+    jnaBodyPart part = (jnaBodyPart)a->parts[joint], next = (jnaBodyPart)a->parts[child];
+    switch (part) {
+    case jna_bodyTrunk:
+        return next == jna_bodyTrunk || next == jna_bodyNeck || next == jna_bodyHead;
+    case jna_bodyNeck:
+        return next == jna_bodyNeck || next == jna_bodyHead;
+    case jna_bodyGirdle:
+        return next == jna_bodyGirdle || next == jna_bodyUpper;
+    default:
+        return true;
+    }
+}
+
+// Shafts of a joint of trunk, neck, girdle or chain.
+static void ShapeJoint(Shaper* shaper, int joint)
+{
+    const jnaJointFlesh* flesh = shaper->flesh;
+    const jnaCharacter* character = shaper->character;
+    if (flesh->volumes[joint] < LEAST_FLESH * flesh->total) {
+        return;
+    }
+    Segment leaf, s;
+    bool chain = shaper->anatomy->parts[joint] == jna_bodyChain;
+    double reach = chain ? LeafSegment(shaper, joint, &leaf) : 0;
+    int before = shaper->bones->count;
+    bool any = false;
     for (int c = joint + 1; c < character->jointCount; ++c) {
         double length = Distance(flesh->positions[joint], flesh->positions[c]);
-        if (character->joints[c].parent != joint || length < STUB * reach) {
+        if (character->joints[c].parent != joint || length <= STUB * reach || !Continues(shaper, joint, c)) {
             continue;
         }
-        Segment* s = &segments[count++];
-        *s = (Segment){.joint = joint, .share = share, .freeEnd = SHORT_OF_JOINT};
-        s->freeStart = character->joints[joint].parent >= 0 ? SHORT_OF_JOINT : 0;
-        memcpy(s->from, flesh->positions[joint], sizeof(s->from));
-        memcpy(s->to, flesh->positions[c], sizeof(s->to));
-    }
-    if (count == 0 && reach > 0) {
-        segments[count++] = leaf;
-    }
-    return count;
-}
-
-// Pulls a bone away from another: towards its farther tip, and half as much in thickness.
-static void PullBack(jnaBone* bone, const jnaBone* other, double factor)
-{
-    double middle[3], tip[3];
-    Between(other->ends[0], other->ends[1], 0.5, middle);
-    int far = Distance(bone->ends[1], middle) >= Distance(bone->ends[0], middle);
-    // The ends of an ellipsoid are one point; the tips tell them apart.
-    double along[3] = {bone->ends[0][0] - middle[0], bone->ends[0][1] - middle[1], bone->ends[0][2] - middle[2]};
-    if (Distance(bone->ends[0], bone->ends[1]) < bone->caps[0]) {
-        far = jnaDot(along, bone->axes[2]) >= 0;
-    }
-    for (int i = 0; i < 3; ++i) {
-        tip[i] = bone->ends[far][i] + (far ? 1 : -1) * bone->caps[far] * bone->axes[2][i];
-    }
-    for (int e = 0; e < 2; ++e) {
-        for (int i = 0; i < 3; ++i) {
-            bone->ends[e][i] = tip[i] + factor * (bone->ends[e][i] - tip[i]);
+        SetSegment(&s, joint, flesh->positions[joint], flesh->positions[c], ShareOf(shaper, joint));
+        s.freeStart = s.freeEnd = SHORT_LIMIT * length;
+        any = true;
+        if (shaper->bones->count - before < character->jointCount) {
+            AddShaft(shaper, &s, true);
         }
-        bone->radii[e][0] *= 0.5 * (1 + factor);
-        bone->radii[e][1] *= 0.5 * (1 + factor);
-        bone->caps[e] *= factor;
     }
-}
-
-static double Thickness(const jnaBone* bone)
-{
-    // At its thicker end: the thin tip of a thumb says little about the room that it needs.
-    return fmax(fmin(bone->radii[0][0], bone->radii[0][1]), fmin(bone->radii[1][0], bone->radii[1][1]));
-}
-
-// Bones of different joints that are too near shrink, a little each round, the one with less flesh more.
-static void KeepApart(const jnaJointFlesh* flesh, jnaBoneList* bones)
-{
-    bool changed = true;
-    for (int round = 0; changed && round < SHRINK_ROUNDS; ++round) {
-        changed = false;
-        for (int a = 0; a < bones->count; ++a) {
-            for (int b = a + 1; b < bones->count; ++b) {
-                jnaBone *x = &bones->bones[a], *y = &bones->bones[b];
-                if (x->joint == y->joint || jnaBone_Gap(x, y) >= APART * fmin(Thickness(x), Thickness(y))) {
-                    continue;
-                }
-                double small = flesh->volumes[x->joint] - flesh->volumes[y->joint];
-                PullBack(x, y, small < 0 ? 0.9 : 0.97);
-                PullBack(y, x, small < 0 ? 0.97 : 0.9);
-                changed = true;
-            }
-        }
+    if (!any && chain && reach > 0) {
+        AddShaft(shaper, &leaf, true);
     }
 }
 
 jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
-    const double* shares, jnaBoneList* bones, jnError* error)
+    const jnaAnatomy* anatomy, const jnaBoneSetting* settings, jnaBoneList* bones, jnError* error)
 {
-    // A segment per child, or one for a joint without: at most two per joint.
-    size_t joints = (size_t)character->jointCount + 1;
-    Segment* segments = malloc(joints * sizeof(Segment));
-    bones->bones = malloc(2 * joints * sizeof(jnaBone));
+    // A segment a child, or one for a joint without; five a limb; two of the trunk.
+    size_t most = 2 * (size_t)character->jointCount + 5 * JNA_MAX_LIMBS + 3;
     bones->count = 0;
-    if (segments == NULL || bones->bones == NULL) {
-        free(segments);
-        jnaDestroyBoneList(bones);
+    bones->bones = malloc(most * sizeof(jnaBone));
+    if (bones->bones == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d joints", character->jointCount);
     }
+    Shaper shaper = {character, flesh, anatomy, slicer, settings, bones};
     for (int j = 0; j < character->jointCount; ++j) {
-        int count = FindSegments(slicer, character, flesh, j, shares[j], segments);
-        for (int s = 0; s < count; ++s) {
-            bones->count += ShapeBone(slicer, &segments[s], &bones->bones[bones->count]);
+        jnaBodyPart part = (jnaBodyPart)anatomy->parts[j];
+        if (part == jna_bodyTrunk || part == jna_bodyNeck || part == jna_bodyGirdle || part == jna_bodyChain) {
+            ShapeJoint(&shaper, j);
         }
     }
-    free(segments);
-    KeepApart(flesh, bones);
+    for (int i = 0; i < anatomy->limbCount; ++i) {
+        if (anatomy->limbs[i].hinge >= 0) {
+            ShapeLimb(&shaper, &anatomy->limbs[i]);
+        }
+    }
+    if (anatomy->trunk) {
+        ShapeTrunk(&shaper);
+    }
     return jn_ok;
 }

@@ -1,19 +1,13 @@
-// Bones of a volume: how much of the flesh they take by the joint's part of the body, what the manifest says, and the
-// order of the work: flesh, shapes, held nodes.
-#include "bones_internal.h"
+// Bones of a volume: what the manifest says, and the order of the work: parts of the body, shapes, held nodes.
+#include "anatomy_internal.h"
 
 #include "inside_internal.h"
 
 #include "character/affine.h"
-#include "character/humanoid.h"
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// Shares of the local thickness. Nearly rigid parts keep a skin of flesh; soft ones have just enough to be held.
-static const double HEAD_SHARE = 0.75, HAND_SHARE = 0.6, FOOT_SHARE = 0.6, NECK_SHARE = 0.3, LIMB_SHARE = 0.3,
-                    SOFT_SHARE = 0.25, END_SHARE = 0.5;
 
 void jnaDestroyBoneList(jnaBoneList* bones)
 {
@@ -39,58 +33,32 @@ double jnaBone_Depth(const jnaBone* bone, const double* point)
     return sqrt(jnaDot(scaled, scaled));
 }
 
-static void Spread(const jnaCharacter* character, int joint, double share, double* shares)
+// The joint that moves most of what lies in a bone of the trunk: a rib cage may begin below the joint of the chest.
+static void ChooseTrunkJoint(
+    const jnaVolume* v, const jnaAnatomy* a, const double* nodeVolumes, double* shares, jnaBone* bone)
 {
-    if (joint < 0) {
-        return;
-    }
-    shares[joint] = share;
-    // Parents come first, so one pass reaches all descendants of the joint that have not been told otherwise.
-    for (int c = joint + 1; c < character->jointCount; ++c) {
-        int parent = character->joints[c].parent;
-        while (parent > joint) {
-            parent = character->joints[parent].parent;
+    memset(shares, 0, (size_t)v->jointCount * sizeof(double));
+    for (int n = 0; n < v->nodeCount; ++n) {
+        if (jnaBone_Depth(bone, v->nodes + 3 * (size_t)n) >= 1) {
+            continue;
         }
-        if (parent == joint) {
-            shares[c] = share;
+        for (int32_t i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
+            shares[v->joints[i]] += nodeVolumes[n] * (double)v->weights[i];
         }
     }
+    int best = bone->joint;
+    for (int j = 0; j < v->jointCount; ++j) {
+        best = a->parts[j] == jna_bodyTrunk && shares[j] > shares[best] ? j : best;
+    }
+    bone->joint = best;
 }
 
-void jnaDefaultBoneShares(const jnaCharacter* character, double* shares)
-{
-    jnaHumanoid h;
-    jnaFindHumanoid(character, &h);
-    for (int j = 0; j < character->jointCount; ++j) {
-        bool leaf = true;
-        for (int c = j + 1; c < character->jointCount; ++c) {
-            leaf = leaf && character->joints[c].parent != j;
-        }
-        // Of a skeleton without known names, the ends are what heads, hands and feet would be.
-        shares[j] = leaf ? END_SHARE : SOFT_SHARE;
-    }
-    for (int side = 0; side < 2; ++side) {
-        static const int limbs[] = {jna_clavicle, jna_foreArm, jna_shin};
-        for (int i = 0; i < 3; ++i) {
-            if (h.sided[limbs[i] + side] >= 0) {
-                shares[h.sided[limbs[i] + side]] = LIMB_SHARE;
-            }
-        }
-        Spread(character, h.sided[jna_hand + side], HAND_SHARE, shares);
-        Spread(character, h.sided[jna_foot + side], FOOT_SHARE, shares);
-    }
-    for (int i = 0; i < h.neckCount; ++i) {
-        shares[h.neck[i]] = NECK_SHARE;
-    }
-    Spread(character, h.head, HEAD_SHARE, shares);
-}
-
-// What the manifest says about joints, over the defaults.
-static jnResult ApplyManifest(
-    const jnaCharacter* character, const jnaManifest* m, double* shares, float* holdStrength, jnError* error)
+// What the manifest says about joints and regions.
+static jnResult ReadSettings(
+    const jnaCharacter* character, const jnaManifest* m, jnaBoneSetting* settings, bool* rigidRegions, jnError* error)
 {
     for (int j = 0; j < character->jointCount; ++j) {
-        holdStrength[j] = m->bones.hold == jna_boneSpring ? (float)m->bones.stiffness : 0;
+        settings[j] = (jnaBoneSetting){.radius = 1, .length = 1};
     }
     for (int i = 0; i < m->bones.jointCount; ++i) {
         const jnaManifestBone* bone = &m->bones.joints[i];
@@ -98,10 +66,53 @@ static jnResult ApplyManifest(
         if (joint < 0) {
             return jnFail(error, jn_badData, "bones: the character has no joint '%s'", bone->joint);
         }
-        shares[joint] = bone->share >= 0 ? bone->share : shares[joint];
-        holdStrength[joint] = bone->hold == jna_boneSpring ? (float)bone->stiffness : 0;
+        settings[joint] = (jnaBoneSetting){bone->radius, bone->length, bone->rigid};
+    }
+    for (int i = 0; i < m->bones.regionCount; ++i) {
+        rigidRegions[m->bones.regions[i].region] = m->bones.regions[i].rigid;
     }
     return jn_ok;
+}
+
+static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaManifest* m, jnaAnatomy* anatomy,
+    jnaBoneList* bones, jnaNotes* notes, jnError* error)
+{
+    jnaSlicer slicer = {0};
+    jnaJointFlesh flesh = {0};
+    bool rigidRegions[JNA_REGIONS] = {false};
+    size_t joints = (size_t)character->jointCount + 1;
+    jnaBoneSetting* settings = malloc(joints * sizeof(*settings));
+    double* shares = malloc(joints * sizeof(double));
+    jnResult result = settings != NULL && shares != NULL
+                          ? ReadSettings(character, m, settings, rigidRegions, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory for %d bones", character->jointCount);
+    result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
+    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
+    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, anatomy, error) : result;
+    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, anatomy, settings, bones, error) : result;
+    for (int b = 0; b < bones->count && result == jn_ok; ++b) {
+        jnaBone* bone = &bones->bones[b];
+        if (!bone->ball && !bone->blends && anatomy->parts[bone->joint] == jna_bodyTrunk) {
+            ChooseTrunkJoint(v, anatomy, flesh.nodeVolumes, shares, bone);
+        }
+    }
+    const jnaHoldDef hold = {.character = character,
+        .flesh = &flesh,
+        .anatomy = anatomy,
+        .bones = bones,
+        .settings = settings,
+        .rigidRegions = rigidRegions,
+        .exactly = m->bones.hold == jna_boneDirichlet,
+        .strength = m->bones.stiffness};
+    result = result == jn_ok ? jnaHoldNodes(v, &hold, notes, error) : result;
+    if (result == jn_ok) {
+        jnaAnatomy_Tell(anatomy, character, notes);
+    }
+    jnaDestroyJointFlesh(&flesh);
+    jnaDestroySlicer(&slicer);
+    free(settings);
+    free(shares);
+    return result;
 }
 
 jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const jnaManifest* manifest,
@@ -109,39 +120,23 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
 {
     JN_ASSERT(v->rowStarts != NULL);
     jnaBoneList bones = {0};
-    jnaSlicer slicer = {0};
-    jnaJointFlesh flesh = {0};
-    size_t joints = (size_t)character->jointCount + 1;
-    double* shares = malloc(joints * sizeof(double));
+    jnaAnatomy anatomy = {0};
+    const jnaManifest standard = jnaDefaultManifest();
+    size_t nodes = (size_t)v->nodeCount + 1;
     free(v->heldBy);
     free(v->holdStrength);
-    v->heldBy = malloc((size_t)v->nodeCount * sizeof(*v->heldBy));
-    v->holdStrength = calloc(joints, sizeof(*v->holdStrength));
-    jnResult result = jn_ok;
-    if (shares == NULL || v->heldBy == NULL || v->holdStrength == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
-        goto done;
-    }
-    memset(v->heldBy, 0xff, (size_t)v->nodeCount * sizeof(*v->heldBy));
+    v->heldBy = malloc(nodes * sizeof(*v->heldBy));
+    v->holdStrength = calloc(nodes, sizeof(*v->holdStrength));
     v->jointCount = character->jointCount;
-    jnaDefaultBoneShares(character, shares);
-    if (manifest != NULL) {
-        result = ApplyManifest(character, manifest, shares, v->holdStrength, error);
+    jnResult result = v->heldBy != NULL && v->holdStrength != NULL
+                          ? Place(v, character, manifest != NULL ? manifest : &standard, &anatomy, &bones, notes, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
+    if (placed != NULL) {
+        *placed = result == jn_ok ? bones : (jnaBoneList){0};
     }
-    result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
-    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
-    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, shares, &bones, error) : result;
-    result = result == jn_ok ? jnaHoldNodes(v, character, &flesh, shares, &bones, notes, error) : result;
-done:
-    if (result == jn_ok && placed != NULL) {
-        *placed = bones;
-        bones = (jnaBoneList){0};
-    } else if (placed != NULL) {
-        *placed = (jnaBoneList){0};
+    if (placed == NULL || result != jn_ok) {
+        jnaDestroyBoneList(&bones);
     }
-    jnaDestroyBoneList(&bones);
-    jnaDestroyJointFlesh(&flesh);
-    jnaDestroySlicer(&slicer);
-    free(shares);
+    jnaDestroyAnatomy(&anatomy);
     return result;
 }

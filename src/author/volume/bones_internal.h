@@ -30,14 +30,33 @@ jnResult jnaCreateSurfaceFlesh(const jnaCharacter* character, const jnaSlicer* s
 double jnaJointFlesh_Reach(
     const jnaJointFlesh* flesh, int nodeCount, const double* nodes, int joint, const double* from, const double* along);
 
-/// Bones of all joints whose share is above 0, apart from each other. flesh: of the slicer's nodes. shares:
-/// [jointCount].
+/// What the manifest says about the bone of a joint.
+typedef struct jnaBoneSetting {
+    double radius; // times what is placed by itself; 0: none
+    double length; // the same
+    bool rigid;    // all flesh that the joint moves most is bone
+} jnaBoneSetting;
+
+struct jnaAnatomy;
+
+/// Bones of a character whose parts are known. flesh: of the slicer's nodes. settings: [jointCount].
 jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
-    const double* shares, jnaBoneList* bones, jnError* error);
+    const struct jnaAnatomy* anatomy, const jnaBoneSetting* settings, jnaBoneList* bones, jnError* error);
 
 /// Smallest gap between two bones, negative where they overlap, metres.
 double jnaBone_Gap(const jnaBone* a, const jnaBone* b);
 
-/// Holds the nodes in the bones; fills heldBy, which must be allocated.
-jnResult jnaHoldNodes(jnaVolume* volume, const jnaCharacter* character, const jnaJointFlesh* flesh,
-    const double* shares, const jnaBoneList* bones, jnaNotes* notes, jnError* error);
+/// How the flesh is held: see bone_hold.c.
+typedef struct jnaHoldDef {
+    const jnaCharacter* character;
+    const jnaJointFlesh* flesh;
+    const struct jnaAnatomy* anatomy;
+    const jnaBoneList* bones;
+    const jnaBoneSetting* settings; // [jointCount]
+    const bool* rigidRegions;       // [JNA_REGIONS]
+    bool exactly;                   // nodes that are mostly in bone follow it exactly
+    double strength;                // of whole bone, 1/s2
+} jnaHoldDef;
+
+/// Holds the nodes by the bone around them; fills heldBy and holdStrength, which must be allocated.
+jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes, jnError* error);

@@ -13,6 +13,9 @@ jnResult jnaFindBoundary(const jnaVolume* volume, int* count, int32_t** faces, j
 /// The joint with the largest weight at a node; the first of equals. Needs the weights.
 int jnaDominantJoint(const jnaVolume* volume, int node);
 
+/// The joint with the largest weight over the corners of a tetrahedron; the first of equals. Needs the weights.
+int jnaTetrahedronJoint(const jnaVolume* volume, int tetrahedron);
+
 /// Weight of a joint at a node, 0 where it has none.
 double jnaWeightOf(const jnaVolume* volume, int node, int joint);
 

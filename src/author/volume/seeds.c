@@ -5,7 +5,7 @@
 // points just under its surface, around one point on its axis, a bone's radius apart: enough for a chain of tetrahedra
 // that is held as a whole. From there to the skin the mesher grades by itself, so that the size of its tetrahedra
 // follows the thickness of the flesh. Points on the axis serve bones of any share; the manifest's need no new mesh.
-#include "bones_internal.h"
+#include "anatomy_internal.h"
 #include "mesh_internal.h"
 
 #include "internal.h"
@@ -141,8 +141,9 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
     jnaJointFlesh flesh = {0};
     jnaBoneList bones = {0};
     jnaTree tree = {0};
-    double* shares = jnaAllocate(character->jointCount, sizeof(*shares));
-    bool memory = slicer.heights != NULL && shares != NULL;
+    jnaAnatomy anatomy = {0};
+    jnaBoneSetting* settings = jnaAllocate(character->jointCount, sizeof(*settings));
+    bool memory = slicer.heights != NULL && settings != NULL;
     jnResult result = memory ? jnaCreateSurfaceFlesh(character, &slicer, surface->vertexOf, &flesh, error)
                              : jnFail(error, jn_outOfMemory, "out of memory for the seeds of a mesh");
     if (result == jn_badData) {
@@ -150,10 +151,11 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
         result = jn_ok;
         goto done;
     }
-    if (result == jn_ok) {
-        jnaDefaultBoneShares(character, shares);
-        result = jnaShapeBones(character, &flesh, &slicer, shares, &bones, error);
+    for (int j = 0; memory && j < character->jointCount; ++j) {
+        settings[j] = (jnaBoneSetting){.radius = 1, .length = 1};
     }
+    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, &anatomy, error) : result;
+    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, &anatomy, settings, &bones, error) : result;
     if (result == jn_ok) {
         result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     }
@@ -167,7 +169,8 @@ done:
     jnaDestroyBoneList(&bones);
     jnaDestroyJointFlesh(&flesh);
     free(slicer.heights);
-    free(shares);
+    jnaDestroyAnatomy(&anatomy);
+    free(settings);
     if (result != jn_ok) {
         jnaDestroySeeds(seeds);
     }

@@ -69,10 +69,17 @@ static char* DescribeInsideSettings(const jnaManifest* m)
         const jnaManifestFlesh* f = &m->materials.joints[i];
         fprintf(stream, "flesh %s\n%.17g %.17g %.17g\n", f->joint, f->youngFactor, f->densityFactor, f->poisson);
     }
+    for (int i = 0; i < m->materials.regionCount; ++i) {
+        const jnaManifestRegion* r = &m->materials.regions[i];
+        fprintf(stream, "region %d %.17g %.17g %.17g\n", (int)r->region, r->youngFactor, r->densityFactor, r->poisson);
+    }
     fprintf(stream, "bones %d %.17g\n", (int)m->bones.hold, m->bones.stiffness);
     for (int i = 0; i < m->bones.jointCount; ++i) {
         const jnaManifestBone* b = &m->bones.joints[i];
-        fprintf(stream, "bone %s\n%.17g %d %.17g\n", b->joint, b->share, (int)b->hold, b->stiffness);
+        fprintf(stream, "bone %s\n%.17g %.17g %d\n", b->joint, b->radius, b->length, b->rigid);
+    }
+    for (int i = 0; i < m->bones.regionCount; ++i) {
+        fprintf(stream, "rigid %d %d\n", (int)m->bones.regions[i].region, m->bones.regions[i].rigid);
     }
     bool failed = ferror(stream) != 0;
     if (fclose(stream) != 0 || failed) {
@@ -196,7 +203,8 @@ static jnResult CountClips(Inside* inside, jnError* error)
 static json_t* DescribeJoints(const Inside* inside)
 {
     const jnaVolume* v = &inside->volume;
-    int* held = jnaAllocate(inside->character->jointCount + 1, sizeof(*held));
+    int count = inside->character->jointCount;
+    int* held = jnaAllocate(2 * count + 2, sizeof(*held));
     if (held == NULL) {
         return NULL;
     }
@@ -204,10 +212,9 @@ static json_t* DescribeJoints(const Inside* inside)
         held[v->heldBy[n] + 1]++;
     }
     json_t* joints = json_array();
-    for (int j = 0; j < inside->character->jointCount; ++j) {
-        json_array_append_new(joints,
-            json_pack("{s:s, s:i, s:s, s:f}", "name", inside->character->joints[j].name, "held", held[j + 1], "hold",
-                v->holdStrength[j] > 0 ? "spring" : "dirichlet", "stiffness", (double)v->holdStrength[j]));
+    for (int j = 0; j < count; ++j) {
+        json_array_append_new(joints, json_pack("{s:s, s:i, s:i}", "name", inside->character->joints[j].name, "held",
+                                          held[j + 1], "held_by_ball", held[count + j + 1]));
     }
     free(held);
     return joints;
@@ -227,10 +234,11 @@ static json_t* DescribeBones(const Inside* inside)
     json_t* list = json_array();
     for (int i = 0; i < inside->bones.count; ++i) {
         const jnaBone* b = &inside->bones.bones[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "joint",
-                                        inside->character->joints[b->joint].name, "from", DescribeVector(b->ends[0], 3),
-                                        "to", DescribeVector(b->ends[1], 3), "across", DescribeVector(b->axes[0], 6),
-                                        "radii", DescribeVector(b->radii[0], 4), "caps", DescribeVector(b->caps, 2)));
+        json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:f, s:o, s:o, s:o, s:o, s:o}", "joint",
+                                        inside->character->joints[b->joint].name, "ball", b->ball, "blends", b->blends,
+                                        "cover", b->cover, "from", DescribeVector(b->ends[0], 3), "to",
+                                        DescribeVector(b->ends[1], 3), "across", DescribeVector(b->axes[0], 6), "radii",
+                                        DescribeVector(b->radii[0], 4), "caps", DescribeVector(b->caps, 2)));
     }
     return list;
 }
@@ -268,9 +276,9 @@ static jnResult SaveInside(Inside* inside, jnError* error)
     for (int n = 0; n < inside->volume.nodeCount; ++n) {
         held += inside->volume.heldBy[n] >= 0;
     }
-    root = json_pack("{s:i, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "held", held, "joints", DescribeJoints(inside),
-        "bones", DescribeBones(inside), "materials", DescribeMaterials(&inside->volume), "clips", inside->clips,
-        "notes", notes);
+    root = json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", inside->settings, "held",
+        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "materials",
+        DescribeMaterials(&inside->volume), "clips", inside->clips, "notes", notes);
     jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
                                    : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
     json_decref(root);
@@ -368,6 +376,22 @@ static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character,
     }
     report->meshMade = stale;
     jnaDestroyVolume(&volume);
+    return result;
+}
+
+jnResult jnaCheckInside(const char* workspace, const jnaManifest* manifest, jnError* error)
+{
+    json_t* root = NULL;
+    char* now = DescribeInsideSettings(manifest);
+    jnResult result = now != NULL ? jnaLoadJson(workspace, "volume/inside.json", &root, error)
+                                  : jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    const char* then = json_string_value(json_object_get(root, "settings"));
+    if (result == jn_ok && (then == NULL || strcmp(then, now) != 0)) {
+        result = jnFail(error, jn_badData,
+            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", workspace);
+    }
+    json_decref(root);
+    free(now);
     return result;
 }
 

@@ -36,7 +36,7 @@ static void ListEntries(jnaVolume* v, int influences, Entry entries[ENTRY_COUNT]
         {"row_starts.npy", jna_int32, v->nodeCount + 1, 0, (void**)&v->rowStarts, false},
         {"weights.npy", jna_float32, influences, 0, (void**)&v->weights, false},
         {"held_by.npy", jna_int32, v->nodeCount, 0, (void**)&v->heldBy, false},
-        {"hold_strength.npy", jna_float32, v->jointCount, 0, (void**)&v->holdStrength, false},
+        {"hold_strength.npy", jna_float32, v->nodeCount, 0, (void**)&v->holdStrength, false},
         {"regions.npy", jna_uint8, v->tetrahedronCount, 0, (void**)&v->regions, false},
         {"materials.npy", jna_float64, v->materialCount, 3, (void**)&v->materials, false},
     };
@@ -282,10 +282,10 @@ jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
         result = LoadOne(folder, &entries[i], error);
     }
     result = result == jn_ok ? LoadJoints(folder, volume, influences, error) : result;
-    if (result == jn_ok &&
-        !(InRange(volume->tetrahedra, 4 * (int64_t)volume->tetrahedronCount, 0, volume->nodeCount) &&
-            InRange(volume->skinTetrahedra, volume->vertexCount, -1, volume->tetrahedronCount) &&
-            InRange(volume->heldBy, volume->nodeCount, -1, UINT16_MAX + 1) && RowsAscend(volume, influences))) {
+    if (result == jn_ok && !(InRange(volume->tetrahedra, 4 * (int64_t)volume->tetrahedronCount, 0, volume->nodeCount) &&
+                               InRange(volume->skinTetrahedra, volume->vertexCount, -1, volume->tetrahedronCount) &&
+                               InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
+                               RowsAscend(volume, influences))) {
         result = jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder);
     }
     if (result != jn_ok) {

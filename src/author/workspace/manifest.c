@@ -42,24 +42,34 @@ typedef struct RawVolume {
     double *edge, *nodes;
 } RawVolume;
 
+typedef struct RawRegion {
+    jnaRegion region;
+    bool* rigid;
+    double *young, *density, *poisson;
+} RawRegion;
+
 typedef struct RawMaterials {
     double *density, *young, *poisson;
     RawFlesh* joints;
     unsigned jointCount;
+    RawRegion* regions;
+    unsigned regionCount;
     RawFlesh* fat;
 } RawMaterials;
 
 typedef struct RawBone {
     char* joint;
-    double *share, *stiffness;
-    jnaBoneHold hold;
+    double *radius, *length;
+    bool* rigid;
 } RawBone;
 
 typedef struct RawBones {
-    jnaBoneHold hold;
+    jnaBoneHold* hold;
     double* stiffness;
     RawBone* joints;
     unsigned jointCount;
+    RawRegion* regions;
+    unsigned regionCount;
 } RawBones;
 
 typedef struct RawPoses {
@@ -118,6 +128,12 @@ static const cyaml_strval_t kindNames[] = {{"cnn", jna_networkCnn}, {"pca", jna_
 
 static const cyaml_strval_t methodNames[] = {
     {"auto", jna_volumeAuto}, {"tetgen", jna_volumeTetgen}, {"lattice", jna_volumeLattice}};
+static const cyaml_strval_t regionNames[] = {{"other", jna_regionOther}, {"head", jna_regionHead},
+    {"neck", jna_regionNeck}, {"chest", jna_regionChest}, {"breast", jna_regionBreast}, {"belly", jna_regionBelly},
+    {"back", jna_regionBack}, {"buttock", jna_regionButtock}, {"hip", jna_regionHip}, {"upper_arm", jna_regionUpperArm},
+    {"elbow", jna_regionElbow}, {"forearm", jna_regionForeArm}, {"hand", jna_regionHand}, {"thigh", jna_regionThigh},
+    {"knee", jna_regionKnee}, {"shin", jna_regionShin}, {"calf", jna_regionCalf}, {"foot", jna_regionFoot}};
+_Static_assert(CYAML_ARRAY_LEN(regionNames) == JNA_REGIONS, "every region has a name");
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
 
 enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
@@ -147,6 +163,20 @@ static const cyaml_schema_field_t fleshFields[] = {
     CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawFlesh, poisson), CYAML_FIELD_END};
 static const cyaml_schema_value_t fleshValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawFlesh, fleshFields)};
 
+static const cyaml_schema_field_t regionFleshFields[] = {
+    CYAML_FIELD_ENUM("region", CYAML_FLAG_STRICT, RawRegion, region, regionNames, CYAML_ARRAY_LEN(regionNames)),
+    CYAML_FIELD_FLOAT_PTR("young_factor", OPTIONAL, RawRegion, young),
+    CYAML_FIELD_FLOAT_PTR("density_factor", OPTIONAL, RawRegion, density),
+    CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawRegion, poisson), CYAML_FIELD_END};
+static const cyaml_schema_value_t regionFleshValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawRegion, regionFleshFields)};
+
+static const cyaml_schema_field_t regionBoneFields[] = {
+    CYAML_FIELD_ENUM("region", CYAML_FLAG_STRICT, RawRegion, region, regionNames, CYAML_ARRAY_LEN(regionNames)),
+    CYAML_FIELD_BOOL_PTR("rigid", CYAML_FLAG_POINTER, RawRegion, rigid), CYAML_FIELD_END};
+static const cyaml_schema_value_t regionBoneValue = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawRegion, regionBoneFields)};
+
 static const cyaml_schema_field_t fatFields[] = {CYAML_FIELD_FLOAT_PTR("depth", CYAML_FLAG_POINTER, RawFlesh, depth),
     CYAML_FIELD_FLOAT_PTR("young_factor", OPTIONAL, RawFlesh, young),
     CYAML_FIELD_FLOAT_PTR("density_factor", OPTIONAL, RawFlesh, density),
@@ -156,6 +186,8 @@ static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("den
     CYAML_FIELD_FLOAT_PTR("young", OPTIONAL, RawMaterials, young),
     CYAML_FIELD_FLOAT_PTR("poisson", OPTIONAL, RawMaterials, poisson),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawMaterials, joints, jointCount, &fleshValue, 0, 4096),
+    CYAML_FIELD_SEQUENCE_COUNT(
+        "regions", OPTIONAL, RawMaterials, regions, regionCount, &regionFleshValue, 0, JNA_REGIONS),
     CYAML_FIELD_MAPPING_PTR("fat", OPTIONAL, RawMaterials, fat, fatFields), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
@@ -165,16 +197,17 @@ static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", C
 
 static const cyaml_schema_field_t boneFields[] = {
     CYAML_FIELD_STRING_PTR("joint", CYAML_FLAG_POINTER, RawBone, joint, 1, JNA_NAME_LENGTH - 1),
-    CYAML_FIELD_FLOAT_PTR("share", OPTIONAL, RawBone, share),
-    CYAML_FIELD_ENUM(
-        "hold", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, RawBone, hold, holdNames, CYAML_ARRAY_LEN(holdNames)),
-    CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBone, stiffness), CYAML_FIELD_END};
+    CYAML_FIELD_FLOAT_PTR("radius", OPTIONAL, RawBone, radius),
+    CYAML_FIELD_FLOAT_PTR("length", OPTIONAL, RawBone, length), CYAML_FIELD_BOOL_PTR("rigid", OPTIONAL, RawBone, rigid),
+    CYAML_FIELD_END};
 static const cyaml_schema_value_t boneValue = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, RawBone, boneFields)};
 
-static const cyaml_schema_field_t bonesFields[] = {CYAML_FIELD_ENUM("hold", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
-                                                       RawBones, hold, holdNames, CYAML_ARRAY_LEN(holdNames)),
+static const cyaml_schema_field_t bonesFields[] = {
+    CYAML_FIELD_ENUM_PTR("hold", CYAML_FLAG_STRICT | OPTIONAL, RawBones, hold, holdNames, CYAML_ARRAY_LEN(holdNames)),
     CYAML_FIELD_FLOAT_PTR("stiffness", OPTIONAL, RawBones, stiffness),
-    CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawBones, joints, jointCount, &boneValue, 0, 4096), CYAML_FIELD_END};
+    CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawBones, joints, jointCount, &boneValue, 0, 4096),
+    CYAML_FIELD_SEQUENCE_COUNT("regions", OPTIONAL, RawBones, regions, regionCount, &regionBoneValue, 0, JNA_REGIONS),
+    CYAML_FIELD_END};
 
 static const cyaml_strval_t limitNames[] = {{"all", false}, {"train", true}};
 static const cyaml_schema_field_t poseFields[] = {CYAML_FIELD_ENUM("limits", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
@@ -245,7 +278,8 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.young = 30000;
     m.materials.poisson = 0.45;
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
-    m.bones.stiffness = 1e5;
+    m.bones.hold = jna_boneSpring;
+    m.bones.stiffness = 1e6;
     m.network.kind = jna_networkPca;
     m.poses.random = m.poses.fromClips = 0.5;
     m.poses.heldOut = 0.02;
@@ -476,6 +510,13 @@ static jnResult CheckTwice(const Checker* c, const char* list, const char* joint
     return strcmp(joint, earlier) == 0 ? FailAt(c, path, "%s: '%s' is there twice", path, joint) : jn_ok;
 }
 
+static jnResult CheckRegionTwice(const Checker* c, const char* list, jnaRegion region, jnaRegion earlier)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "%s.region", list);
+    return region == earlier ? FailAt(c, path, "%s: '%s' is there twice", path, jnaRegionNames[region]) : jn_ok;
+}
+
 // Materials by joint and bones. What an entry leaves out is the general value.
 static jnResult CheckParts(const Checker* c, jnaManifest* m)
 {
@@ -488,15 +529,30 @@ static jnResult CheckParts(const Checker* c, jnaManifest* m)
             result = CheckTwice(c, list, m->materials.joints[i].joint, m->materials.joints[k].joint);
         }
     }
+    for (int i = 0; i < m->materials.regionCount && result == jn_ok; ++i) {
+        char list[60];
+        jnaManifestRegion* region = &m->materials.regions[i];
+        snprintf(list, sizeof(list), "materials.regions[%d]", i);
+        result = CheckEntry(c, list, "young_factor", 1e-6, 1e6, &region->youngFactor);
+        result = result == jn_ok ? CheckEntry(c, list, "density_factor", 1e-3, 1e3, &region->densityFactor) : result;
+        result = result == jn_ok ? CheckEntry(c, list, "poisson", 0, 0.4999, &region->poisson) : result;
+        for (int k = 0; k < i && result == jn_ok; ++k) {
+            result = CheckRegionTwice(c, list, region->region, m->materials.regions[k].region);
+        }
+    }
+    for (int i = 0; i < m->bones.regionCount && result == jn_ok; ++i) {
+        char list[60];
+        snprintf(list, sizeof(list), "bones.regions[%d]", i);
+        for (int k = 0; k < i && result == jn_ok; ++k) {
+            result = CheckRegionTwice(c, list, m->bones.regions[i].region, m->bones.regions[k].region);
+        }
+    }
     for (int i = 0; i < m->bones.jointCount && result == jn_ok; ++i) {
-        char list[60], hold[80];
+        char list[60];
         snprintf(list, sizeof(list), "bones.joints[%d]", i);
-        snprintf(hold, sizeof(hold), "%s.hold", list);
         jnaManifestBone* bone = &m->bones.joints[i];
-        bone->hold = jnaYamlMap_Find(c->map, hold) != NULL ? bone->hold : m->bones.hold;
-        bone->stiffness = m->bones.stiffness;
-        result = CheckEntry(c, list, "share", 0, 0.95, &bone->share);
-        result = result == jn_ok ? CheckEntry(c, list, "stiffness", 1, 1e12, &bone->stiffness) : result;
+        result = CheckEntry(c, list, "radius", 0, 10, &bone->radius);
+        result = result == jn_ok ? CheckEntry(c, list, "length", 0, 1.5, &bone->length) : result;
         for (int k = 0; k < i && result == jn_ok; ++k) {
             result = CheckTwice(c, list, bone->joint, m->bones.joints[k].joint);
         }
@@ -530,6 +586,20 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
     return jn_ok;
 }
 
+static bool AdoptRegions(const RawRegion* raw, unsigned count, int* regionCount, jnaManifestRegion** regions)
+{
+    *regions = calloc(count + 1, sizeof(**regions));
+    *regionCount = *regions != NULL ? (int)count : 0;
+    for (int i = 0; i < *regionCount; ++i) {
+        (*regions)[i] = (jnaManifestRegion){.region = raw[i].region,
+            .youngFactor = -1,
+            .densityFactor = -1,
+            .poisson = -1,
+            .rigid = raw[i].rigid != NULL && *raw[i].rigid};
+    }
+    return *regions != NULL;
+}
+
 // The lists of materials and bones, with their names and defaults; numbers follow from the text. False without memory.
 static bool AdoptParts(RawManifest* raw, jnaManifest* m)
 {
@@ -546,10 +616,17 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
             flesh->joint = NULL;
         }
     }
+    if (raw->materials != NULL && !AdoptRegions(raw->materials->regions, raw->materials->regionCount,
+                                      &m->materials.regionCount, &m->materials.regions)) {
+        return false;
+    }
     if (raw->bones == NULL) {
         return true;
     }
-    m->bones.hold = raw->bones->hold;
+    if (!AdoptRegions(raw->bones->regions, raw->bones->regionCount, &m->bones.regionCount, &m->bones.regions)) {
+        return false;
+    }
+    m->bones.hold = raw->bones->hold != NULL ? *raw->bones->hold : m->bones.hold;
     m->bones.joints = calloc(raw->bones->jointCount + 1, sizeof(*m->bones.joints));
     if (m->bones.joints == NULL) {
         return false;
@@ -557,7 +634,8 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
     m->bones.jointCount = (int)raw->bones->jointCount;
     for (int i = 0; i < m->bones.jointCount; ++i) {
         RawBone* bone = &raw->bones->joints[i];
-        m->bones.joints[i] = (jnaManifestBone){.joint = bone->joint, .share = -1, .hold = bone->hold};
+        m->bones.joints[i] = (jnaManifestBone){
+            .joint = bone->joint, .radius = 1, .length = 1, .rigid = bone->rigid != NULL && *bone->rigid};
         bone->joint = NULL;
     }
     return true;
@@ -697,7 +775,9 @@ void jnaDestroyManifest(jnaManifest* m)
         free(m->bones.joints[i].joint);
     }
     free(m->materials.joints);
+    free(m->materials.regions);
     free(m->bones.joints);
+    free(m->bones.regions);
     free(m->clips);
     free(m->pairs);
     free(m->springs.joints);

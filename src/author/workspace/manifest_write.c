@@ -86,6 +86,20 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
         PutField(file, "    - joint: ", m->materials.joints[i].joint);
         PutFlesh(file, "      ", &m->materials.joints[i]);
     }
+    fputs(m->materials.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
+    for (int i = 0; i < m->materials.regionCount; ++i) {
+        const jnaManifestRegion* r = &m->materials.regions[i];
+        fprintf(file, "    - region: %s\n", jnaRegionNames[r->region]);
+        if (r->youngFactor >= 0) {
+            fprintf(file, "      young_factor: %.10g\n", r->youngFactor);
+        }
+        if (r->densityFactor >= 0) {
+            fprintf(file, "      density_factor: %.10g\n", r->densityFactor);
+        }
+        if (r->poisson >= 0) {
+            fprintf(file, "      poisson: %.10g\n", r->poisson);
+        }
+    }
     fprintf(file, "  fat:\n    depth: %.10g\n", m->materials.fatDepth);
     PutFlesh(file, "    ", &m->materials.fat);
 }
@@ -104,19 +118,24 @@ static void PutVolume(FILE* file, const jnaManifest* m)
 static void PutBones(FILE* file, const jnaManifest* m)
 {
     static const char* const holds[] = {"dirichlet", "spring"};
-    fputs("\n# Bones inside the flesh. hold: dirichlet (nodes follow exactly) or spring (pulled, stiffness in 1/s2).\n"
-          "# joints: what differs; share is that of the flesh's thickness, 0 for no bone, left out: chosen by the "
-          "joint.\n",
+    fputs("\n# Bones inside the flesh. hold: spring (a penalty where there is bone, stiffness in 1/s2) or dirichlet "
+          "(exactly).\n"
+          "# joints: factors on radius and length of the bones of a joint, 0 for none; rigid: true makes all its flesh "
+          "bone.\n"
+          "# regions: rigid: true stops a part of the body from moving; see docs/volume.md for their names.\n",
         file);
     fprintf(file, "bones:\n  hold: %s\n  stiffness: %.10g\n", holds[m->bones.hold], m->bones.stiffness);
     fputs(m->bones.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
     for (int i = 0; i < m->bones.jointCount; ++i) {
         const jnaManifestBone* bone = &m->bones.joints[i];
         PutField(file, "    - joint: ", bone->joint);
-        if (bone->share >= 0) {
-            fprintf(file, "      share: %.10g\n", bone->share);
-        }
-        fprintf(file, "      hold: %s\n      stiffness: %.10g\n", holds[bone->hold], bone->stiffness);
+        fprintf(file, "      radius: %.10g\n      length: %.10g\n      rigid: %s\n", bone->radius, bone->length,
+            bone->rigid ? "true" : "false");
+    }
+    fputs(m->bones.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
+    for (int i = 0; i < m->bones.regionCount; ++i) {
+        const jnaManifestRegion* r = &m->bones.regions[i];
+        fprintf(file, "    - {region: %s, rigid: %s}\n", jnaRegionNames[r->region], r->rigid ? "true" : "false");
     }
 }
 

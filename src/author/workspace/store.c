@@ -165,7 +165,7 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
     return result;
 }
 
-static jnResult LoadJson(const char* folder, const char* name, json_t** root, jnError* error)
+jnResult jnaLoadJson(const char* folder, const char* name, json_t** root, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnResult result = jnaJoinPath(folder, name, path, error);
@@ -372,7 +372,7 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     char folder[JNA_PATH_LENGTH];
     json_t* root = NULL;
     jnResult result = jnaJoinPath(workspace, "character", folder, error);
-    result = result == jn_ok ? LoadJson(folder, "character.json", &root, error) : result;
+    result = result == jn_ok ? jnaLoadJson(folder, "character.json", &root, error) : result;
     if (result != jn_ok) {
         return result;
     }
@@ -447,7 +447,7 @@ jnResult jnaLoadClip(
     char folder[JNA_PATH_LENGTH];
     json_t* root = NULL;
     jnResult result = ClipFolder(workspace, name, folder, error);
-    result = result == jn_ok ? LoadJson(folder, "clip.json", &root, error) : result;
+    result = result == jn_ok ? jnaLoadJson(folder, "clip.json", &root, error) : result;
     if (result != jn_ok) {
         return result;
     }

@@ -197,25 +197,6 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
                                                         : OutOfMemory(error);
 }
 
-// The figure is heavy-set and its bones are few: with the flesh of a lean body its belly would go round by a hand's
-// breadth, and its hands, which are mittens, would flap.
-static jnResult SetFigureFlesh(jnaManifest* m, jnError* error)
-{
-    static const char* const hands[] = {"LeftHand", "RightHand"};
-    enum { HANDS = sizeof(hands) / sizeof(hands[0]) };
-    m->materials.young = 90000;
-    m->materials.joints = calloc(HANDS, sizeof(*m->materials.joints));
-    for (int i = 0; m->materials.joints != NULL && i < HANDS; ++i) {
-        m->materials.joints[i] =
-            (jnaManifestFlesh){.joint = strdup(hands[i]), .youngFactor = 10, .densityFactor = 1, .poisson = -1};
-        if (m->materials.joints[i].joint == NULL) {
-            return OutOfMemory(error);
-        }
-        m->materials.jointCount++;
-    }
-    return m->materials.jointCount == HANDS ? jn_ok : OutOfMemory(error);
-}
-
 static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* notes, jnError* error)
 {
     char path[PATH_MAX];
@@ -232,10 +213,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     if (import->manifest.character == NULL) {
         return OutOfMemory(error);
     }
-    jnResult result = jnaIsFigure(path) ? SetFigureFlesh(&import->manifest, error) : jn_ok;
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
     jnaClipList list = {0};
     jnaImportDef importDef = ImportDef(import);
     result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);

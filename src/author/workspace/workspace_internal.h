@@ -17,6 +17,9 @@ double jnaWallClock(void);
 /// no record; a stage that has other inputs by now, or other settings, it cannot tell. reason as of jnaStage_IsStale.
 jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error);
 
+/// Reads a JSON file of a folder; release it with json_decref. *root stays as it was on failure.
+jnResult jnaLoadJson(const char* folder, const char* name, json_t** root, jnError* error);
+
 /// Writes a JSON file, whole or not at all. digits: of real numbers, 17 bring every double back.
 jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error);
 
