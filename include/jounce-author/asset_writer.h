@@ -24,8 +24,8 @@ typedef struct jnaAssetDef {
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     const struct jnaNetwork* network; // jounce-author/network.h, trained for the character's linear blend; NULL: none
     double networkTolerance;          // metres; see jnaEncodeNetwork; default 5e-5
-    double detailShare;     // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
-    double hardAngle;       // degrees: normals of the file closer than this at one vertex are one normal; default 1
+    double detailShare; // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
+    double hardAngle;   // degrees: normals of the file closer than this at one vertex are one normal; default 1
 } jnaAssetDef;
 
 jnaAssetDef jnaDefaultAssetDef(void);

@@ -109,6 +109,7 @@ typedef struct jnaManifest {
         jnaManifestFlesh* joints;
         int regionCount;
         jnaManifestRegion* regions;
+        bool calibrate;       // regions are made as soft as a body's are; true
         double fatDepth;      // metres under the skin that are fat; 0: none
         jnaManifestFlesh fat; // half as stiff, 0.9 of the density
     } materials;

@@ -40,6 +40,11 @@ static const double regionYoung[JNA_REGIONS] = {
     [jna_regionFoot] = 1,
 };
 
+double jnaRegionYoung(jnaRegion region)
+{
+    return regionYoung[region];
+}
+
 // Moves the tetrahedra near the skin to the fat twin of their region.
 static jnResult FindFat(jnaVolume* v, const double (*middles)[3], double depth, jnError* error)
 {

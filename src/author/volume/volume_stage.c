@@ -6,6 +6,7 @@
 #include "mesh_internal.h"
 
 #include "jounce-author/inside.h"
+#include "jounce-author/sag.h"
 
 #include "workspace/workspace_internal.h"
 
@@ -63,6 +64,7 @@ static char* DescribeInsideSettings(const jnaManifest* m)
         return NULL;
     }
     fprintf(stream, "material %.17g %.17g %.17g\n", m->materials.young, m->materials.poisson, m->materials.density);
+    fprintf(stream, "calibrate %d\n", m->materials.calibrate);
     fprintf(stream, "fat %.17g %.17g %.17g %.17g\n", m->materials.fatDepth, m->materials.fat.youngFactor,
         m->materials.fat.densityFactor, m->materials.fat.poisson);
     for (int i = 0; i < m->materials.jointCount; ++i) {
@@ -317,7 +319,7 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
         result = jnaVolume_PlaceBones(v, c, &inside->manifest, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
-    result = result == jn_ok ? jnaVolume_FillMaterials(v, c, &inside->manifest, error) : result;
+    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->manifest, &inside->notes, error) : result;
     report->time.materials = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
     result = result == jn_ok ? CountClips(inside, error) : result;

@@ -54,6 +54,7 @@ typedef struct RawMaterials {
     unsigned jointCount;
     RawRegion* regions;
     unsigned regionCount;
+    bool* calibrate;
     RawFlesh* fat;
 } RawMaterials;
 
@@ -188,6 +189,7 @@ static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("den
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawMaterials, joints, jointCount, &fleshValue, 0, 4096),
     CYAML_FIELD_SEQUENCE_COUNT(
         "regions", OPTIONAL, RawMaterials, regions, regionCount, &regionFleshValue, 0, JNA_REGIONS),
+    CYAML_FIELD_BOOL_PTR("calibrate", OPTIONAL, RawMaterials, calibrate),
     CYAML_FIELD_MAPPING_PTR("fat", OPTIONAL, RawMaterials, fat, fatFields), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
@@ -277,6 +279,7 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.density = 1000;
     m.materials.young = 30000;
     m.materials.poisson = 0.45;
+    m.materials.calibrate = true;
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
     m.bones.hold = jna_boneSpring;
     m.bones.stiffness = 1e6;
@@ -615,6 +618,9 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
                 (jnaManifestFlesh){.joint = flesh->joint, .youngFactor = 1, .densityFactor = 1, .poisson = -1};
             flesh->joint = NULL;
         }
+    }
+    if (raw->materials != NULL && raw->materials->calibrate != NULL) {
+        m->materials.calibrate = *raw->materials->calibrate;
     }
     if (raw->materials != NULL && !AdoptRegions(raw->materials->regions, raw->materials->regionCount,
                                       &m->materials.regionCount, &m->materials.regions)) {

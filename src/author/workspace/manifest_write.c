@@ -86,6 +86,7 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
         PutField(file, "    - joint: ", m->materials.joints[i].joint);
         PutFlesh(file, "      ", &m->materials.joints[i]);
     }
+    fprintf(file, "  calibrate: %s\n", m->materials.calibrate ? "true" : "false");
     fputs(m->materials.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
     for (int i = 0; i < m->materials.regionCount; ++i) {
         const jnaManifestRegion* r = &m->materials.regions[i];
