@@ -10,8 +10,10 @@
 
 /// How motion is integrated.
 typedef enum jnaIntegrator {
-    jna_backwardEuler, // first order, as the paper
-    jna_bdf2,          // second order: the same cost, without the damping that comes from the step
+    jna_backwardEuler,    // first order, as the paper; damps whatever swings
+    jna_bdf2,             // second order
+    jna_generalizedAlpha, // second order, a third of the error in frequency and no damping to speak of; contact and the
+                          // springs of bones as backward Euler has them
 } jnaIntegrator;
 
 /// What is solved. Start from jnaDefaultFleshDef.
@@ -22,7 +24,7 @@ typedef struct jnaFleshDef {
     bool contact;                  // true
     double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
     double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
-    jnaIntegrator integrator;      // BDF2
+    jnaIntegrator integrator;      // generalised alpha
     int substeps;                  // steps in time per frame; 0, the default: by the rate
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
