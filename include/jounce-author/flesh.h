@@ -14,7 +14,11 @@ typedef enum jnaIntegrator {
     jna_bdf2,             // second order
     jna_generalizedAlpha, // second order, a third of the error in frequency and no damping to speak of; contact and the
                           // springs of bones as backward Euler has them
+    jna_integratorCount,
 } jnaIntegrator;
+
+/// As the manifest has it: "backward-euler", "bdf2", "generalized-alpha".
+const char* jnaIntegratorName(jnaIntegrator integrator);
 
 /// What is solved. Start from jnaDefaultFleshDef.
 typedef struct jnaFleshDef {

@@ -11,6 +11,12 @@
 // the factor by which a mode that is infinitely stiff is left after a step.
 #include "flesh_internal.h"
 
+const char* jnaIntegratorName(jnaIntegrator integrator)
+{
+    static const char* const names[jna_integratorCount] = {"backward-euler", "bdf2", "generalized-alpha"};
+    return names[integrator];
+}
+
 // 10 Hz at 120 steps a second, undamped, is 2.5 % slow at 0.70 and 2.2 % at 1; less rings less.
 static const double STIFF_FACTOR = 0.75;
 

@@ -51,7 +51,7 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     if (still) {
         own.damping = standard.damping;
         own.drag = standard.drag;
-        own.integrator = standard.integrator;
+        own.integrator = jna_bdf2; // whatever the default is: poses outlive a new one
         own.substeps = standard.substeps;
         own.stepTolerance = standard.stepTolerance;
     }
@@ -137,6 +137,7 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
+    s->fleshDef.integrator = s->manifest.flesh.integrator;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
     s->fleshDef.contact = s->manifest.flesh.contact;
     uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
