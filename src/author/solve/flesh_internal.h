@@ -70,7 +70,7 @@ typedef struct jnaTimeScheme {
     double inertia; // 1/s2: times the mass, the pull to where inertia leads
     double rate;    // 1/s: strains and places against their past, as a share of the elastic forces at the end
     double before;  // the past is y0 + before (y0 - y-1)
-    double springs; // factor of the springs of bones
+    double springs; // factor of the springs of bones and of contact
     // Of generalised alpha alone.
     double massAlpha, forceAlpha, beta, gamma;
     double lead; // share of s2 f/m by which the elastic force at the end moves a node

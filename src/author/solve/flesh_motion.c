@@ -215,13 +215,12 @@ static void FillPast(jnaFleshSolver* solver, double* state)
     }
     const double *nodes = Part(solver, state, NODES), *velocities = Part(solver, state, VELOCITIES);
     const double *before = Part(solver, state, NODES_BEFORE), *last = Part(solver, state, VELOCITIES_BEFORE);
-    double s = scheme->step;
     for (int n = 0; n < flesh->nodeCount; ++n) {
         for (size_t k = 0; k < 3; ++k) {
             size_t i = 3 * (size_t)n + k, at = 4 * (size_t)flesh->places[n] + k;
             solver->old[at] = Past(scheme, nodes[i], before[i]);
             solver->ahead[at] = Ahead(scheme, solver->old[at], nodes[i], velocities[i], last[i], flesh->def.gravity[k]);
-            solver->x[at] = scheme->lead > 0 ? nodes[i] + s * (velocities[i] + 0.5 * s * last[i]) : solver->ahead[at];
+solver->x[at] = scheme->lead > 0 ? 2 * nodes[i] - before[i] : solver->ahead[at];
         }
     }
 }
@@ -310,6 +309,7 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
         .pullTargets = solver->pullTargets,
         .strains = damped ? (const jnaElementStrain*)solver->strains : NULL,
         .damping = flesh->def.damping * solver->scheme.rate,
+        .contactFactor = solver->scheme.springs,
         .tolerance = flesh->def.stepTolerance,
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
