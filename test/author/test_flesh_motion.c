@@ -798,9 +798,52 @@ static void AStepThatDoesNotConvergeIsReported(void** state)
     DestroyTestFlesh(&flesh);
 }
 
+
+static void Experiment(void** state)
+{
+    (void)state;
+    enum { FRAMES = 24 };
+    double dampings[2] = {0.006, 0};
+    for (int d = 0; d < 2; ++d) {
+    double* ref = NULL;
+    for (int i = 2; i >= 1; --i) {
+        for (int sub = i == 2 ? 128 : 16; sub >= 2; sub /= sub == 128 ? 8 : 2) {
+            TestFlesh flesh = MakeBar();
+            jnaFleshDef def = PlainDef(&flesh.test);
+            def.integrator = (jnaIntegrator)i;
+            def.damping = dampings[d];
+            def.substeps = sub;
+            def.stepTolerance = getenv("TOL") ? atof(getenv("TOL")) : 1e-7;
+            Create(&flesh, &def);
+            jnaClip clip = NoddingClip(&flesh.test.character, FRAMES);
+            State st = MakeState(&flesh);
+            jnError error;
+            jnaFleshSolver_Start(flesh.solver, &clip, 0, st.nodes, &flesh.report, &error);
+            size_t size = 3 * (size_t)flesh.flesh->nodeCount;
+            bool fresh = ref == NULL;
+            if (fresh) ref = malloc(size * FRAMES * sizeof(double));
+            double sum = 0;
+            for (int f = 0; f + 1 < FRAMES; ++f) {
+                Advance(&flesh, &clip, f, &st);
+                for (size_t k = 0; k < size; ++k) {
+                    double* r = &ref[size * (size_t)f + k];
+                    if (fresh) *r = st.nodes[k];
+                    sum += (st.nodes[k] - *r) * (st.nodes[k] - *r);
+                }
+            }
+            print_message("damping %g integrator %d sub %d: rms %.3e m\n", dampings[d], i, sub, sqrt(3 * sum / ((double)size * (FRAMES - 1))));
+            DestroyState(&st);
+            jnaDestroyClip(&clip);
+            DestroyTestFlesh(&flesh);
+        }
+    }
+    free(ref);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(Experiment),
         cmocka_unit_test(AnOscillatorDecaysAsBackwardEulerDoes),
         cmocka_unit_test(TheOthersAreOfSecondOrder),
         cmocka_unit_test(EachIntegratorSwingsAsItsPolynomialSays),

@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 400, ROUNDS = 2 };
+enum { MOST_ITERATIONS = 400, ROUNDS = 2, VELOCITY_PARTS = 16 };
 static const double STEPS_A_SECOND = 240; // by default; see docs/simulation.md
 
 // The scheme and its factor for steps of so many seconds.
@@ -151,14 +151,20 @@ jnResult jnaFleshSolver_Start(
         return result;
     }
     int substeps = StepsOf(flesh, clip);
-    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
-    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
     double *nodes = Part(solver, state, NODES), *velocities = Part(solver, state, VELOCITIES);
     double *before = Part(solver, state, NODES_BEFORE), *velocitiesBefore = Part(solver, state, VELOCITIES_BEFORE);
+    PoseSubstep(solver, clip, frame, -1, VELOCITY_PARTS, solver->skinned[0]);
+    PoseSubstep(solver, clip, frame, 1, VELOCITY_PARTS, solver->skinned[1]);
     for (size_t i = 0; i < 3 * (size_t)flesh->nodeCount; ++i) {
-        double step = solver->skinned[1][i] - solver->skinned[0][i];
-        before[i] = nodes[i] - step;
-        velocities[i] = velocitiesBefore[i] = step * clip->rate * substeps;
+        velocities[i] = 0.5 * (solver->skinned[1][i] - solver->skinned[0][i]) * clip->rate * VELOCITY_PARTS;
+    }
+    PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
+    PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
+    for (size_t i = 0; i < 3 * (size_t)flesh->nodeCount; ++i) {
+        // Nothing accelerates flesh in equilibrium: it was as fast before. Bones were where the clip had them.
+        double step = velocities[i] / (clip->rate * substeps);
+        before[i] = nodes[i] - (flesh->held[i / 3] ? solver->skinned[1][i] - solver->skinned[0][i] : step);
+        velocitiesBefore[i] = velocities[i];
     }
     if (flesh->def.integrator == jna_generalizedAlpha) {
         StartAlpha(solver, 1 / (clip->rate * substeps), state);
@@ -220,7 +226,7 @@ static void FillPast(jnaFleshSolver* solver, double* state)
             size_t i = 3 * (size_t)n + k, at = 4 * (size_t)flesh->places[n] + k;
             solver->old[at] = Past(scheme, nodes[i], before[i]);
             solver->ahead[at] = Ahead(scheme, solver->old[at], nodes[i], velocities[i], last[i], flesh->def.gravity[k]);
-solver->x[at] = scheme->lead > 0 ? 2 * nodes[i] - before[i] : solver->ahead[at];
+            solver->x[at] = scheme->lead > 0 ? 2 * nodes[i] - before[i] : solver->ahead[at];
         }
     }
 }

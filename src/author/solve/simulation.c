@@ -57,7 +57,7 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
-    const double start = 2; // rule by which motion starts: 2, as fast as the skin
+    const double start = 3; // rule by which motion starts: 3, as fast as the skin, to second order
     hash = jnaHash(numbers, sizeof(numbers), hash);
     hash = still ? hash : jnaHash(&start, sizeof(start), hash);
     return jnaHash(jnVersion(), strlen(jnVersion()), hash);
