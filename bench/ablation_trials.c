@@ -48,9 +48,9 @@ static double complex AlphaMiss(const jnaTimeScheme* t, double ks, double kd, do
 {
     double s = t->step, am = t->massAlpha, af = t->forceAlpha;
     double complex newmark = t->beta * r * r + (0.5 - 2 * t->beta + t->gamma) * r + 0.5 + t->beta - t->gamma;
-    double complex rate = ((1.5 - af) * r * r - (2 - 2 * af) * r + 0.5 - af) / s;
-    double complex forces = ks * ((1 - af) * r + af) * r + kd * rate;
-    return (r - 1) * (r - 1) * ((1 - am) * r + am) * r + s * s * newmark * forces;
+    double complex rate = (1.5 * r * r - 2 * r + 0.5) / s;
+    double complex forces = ((1 - af) * r + af) * (ks * r * r + kd * rate);
+    return (r - 1) * (r - 1) * ((1 - am) * r + am) * r * r + s * s * newmark * forces;
 }
 
 // What steps of s make of e^(lambda s): slower, and damped otherwise.

@@ -250,8 +250,8 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     size_t used = 0, nodes = (size_t)s->flesh->nodeCount, freeNodes = (size_t)s->flesh->freeCount;
     size_t joints = (size_t)s->flesh->def.character->jointCount;
     size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
-    double** vectors[] = {&s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead,
-        &s->pastForces, &s->pullTargets};
+    double** vectors[] = {
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }

@@ -68,12 +68,12 @@ typedef struct jnaFleshOutcome {
 typedef struct jnaTimeScheme {
     double step;    // s, seconds
     double inertia; // 1/s2: times the mass, the pull to where inertia leads
-    double rate;    // 1/s: strains and places against their past, as a share of the elastic forces at the end
+    double rate;    // 1/s: of strains and places against their past
     double before;  // the past is y0 + before (y0 - y-1)
     double springs; // factor of the springs of bones and of contact
     // Of generalised alpha alone.
     double massAlpha, forceAlpha, beta, gamma;
-    double lead; // share of s2 f/m by which the elastic force at the end moves a node
+    double lead; // share of s2 f/m by which the force at the end moves a node
 } jnaTimeScheme;
 
 struct jnaFleshSolver {
@@ -88,7 +88,6 @@ struct jnaFleshSolver {
     double* unpadded;                 // [nodeCount][3], by node
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
     double *old, *ahead;              // [nodeCount][4], x* of a step, and where inertia alone leads
-    double* pastForces;               // [nodeCount][4], gradient of the elastic energy at the beginning of a step
     double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
     float* direction;                 // [freeCount + 1][4]
     jnaStepMemory memory;

@@ -9,17 +9,17 @@
 //
 // Backward Euler and BDF2 are one formula with different pasts: v = (x - x*) r and y = x* + v* / r, i = r^2.
 //
-// Generalised alpha: f, the elastic forces, are averaged over the step, d, those of viscosity, drag and weight, belong
-// to its inside; c, of contact and bones' springs, stay at its end, for averaged they would ring:
+// Generalised alpha: f, the forces of elements, viscosity and drag, are averaged over the step; c, those of contact and
+// of the springs of bones, stay at its end, for averaged they would ring:
 //
-//   (1 - am) a1 + am a0 = ((1 - af) f1 + af f0 + d) / m
+//   (1 - am) a1 + am a0 = ((1 - af) f1 + af f0) / m + g
 //   x1 = x0 + s v0 + s^2 ((1/2 - beta) a0 + beta a1) + s^2 c1 / m
 //   v1 = v0 + s ((1 - gamma) a0 + gamma a1) + s c1 / m
 //
 // (c as the impulses of Bruls, Acary and Cardona 2014). Without c it is Chung and Hulbert's; without f it is backward
 // Euler, so a node that meets a face or a bone stops there. Divided by beta (1 - af) / (1 - am), f1 is the gradient of
-// the elements' own energy, f0 a constant force that moves the targets. With c1 put in from the second line, v1 needs
-// the places alone, and what the minimiser left over counts as c: it does not add up.
+// the energies above, f0 a constant force that moves the targets. With c1 put in from the second line, v1 needs the
+// places and a alone, and what the minimiser left over counts as c: it does not add up.
 #include "flesh_internal.h"
 
 #include "jounce-author/inside.h"
@@ -90,12 +90,13 @@ done:
     return result;
 }
 
-// Arrays of a state, each [nodeCount][3]. Generalised alpha has the smooth part of the accelerations, a, in the last.
-enum { NODES, VELOCITIES, NODES_BEFORE, VELOCITIES_BEFORE, STATE_ARRAYS, ACCELERATIONS = VELOCITIES_BEFORE };
+// Arrays of a state, each [nodeCount][3]. Generalised alpha has a in the place of the velocities before, and -f.
+enum { NODES, VELOCITIES, NODES_BEFORE, VELOCITIES_BEFORE, FORCES, ACCELERATIONS = VELOCITIES_BEFORE };
 
 size_t jnaFlesh_StateCount(const jnaFlesh* flesh)
 {
-    return STATE_ARRAYS * 3 * (size_t)flesh->nodeCount;
+    size_t arrays = flesh->def.integrator == jna_generalizedAlpha ? FORCES + 1 : FORCES;
+    return arrays * 3 * (size_t)flesh->nodeCount;
 }
 
 static double* Part(const jnaFleshSolver* solver, double* state, int array)
@@ -115,27 +116,28 @@ static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, 
     jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
 }
 
-// Gradient of the elastic energy alone, by place.
-static void FindElasticForces(jnaFleshSolver* solver, const double* nodes, double* forces)
-{
-    const jnaFleshProblem elements = {.flesh = solver->flesh};
-    jnaPadNodes(solver->flesh, nodes, solver->x);
-    jnaFlesh_Evaluate(&elements, solver->x, forces, NULL, NULL);
-}
-
-// Forces in balance: a is that of flesh and weight without what holds them, and a node that is held stays where it is
-// if v = s a / 2.
+// Forces in balance: of flesh and weight without what holds them. A node that is held stays where it is if v = s a / 2;
+// viscosity is left out of that, for nothing balances it.
 static void StartAlpha(jnaFleshSolver* solver, double step, double* state)
 {
     const jnaFlesh* flesh = solver->flesh;
     double *velocities = Part(solver, state, VELOCITIES), *accelerations = Part(solver, state, ACCELERATIONS);
-    FindElasticForces(solver, Part(solver, state, NODES), solver->pastForces);
-    memset(accelerations, 0, 3 * (size_t)flesh->nodeCount * sizeof(double));
+    double *forces = Part(solver, state, FORCES), *elastic = solver->gradient, *all = solver->trialGradient;
+    jnaFleshProblem problem = {.flesh = flesh};
+    jnaPadNodes(flesh, Part(solver, state, NODES_BEFORE), solver->x);
+    flesh->kernels->measureStrains(&flesh->elements, solver->x, solver->strains);
+    jnaPadNodes(flesh, Part(solver, state, NODES), solver->x);
+    jnaFlesh_Evaluate(&problem, solver->x, elastic, NULL, NULL);
+    problem.strains = (const jnaElementStrain*)solver->strains;
+    problem.damping = flesh->def.damping / step;
+    jnaFlesh_Evaluate(&problem, solver->x, all, NULL, NULL);
+    memset(accelerations, 0, 6 * (size_t)flesh->nodeCount * sizeof(double));
     for (int p = 0; p < flesh->freeCount; ++p) {
         for (size_t k = 0; k < 3; ++k) {
-            size_t i = 3 * (size_t)flesh->order[p] + k;
-            accelerations[i] = flesh->def.gravity[k] - solver->pastForces[4 * (size_t)p + k] / flesh->mass[p];
-            velocities[i] += 0.5 * step * accelerations[i];
+            size_t i = 3 * (size_t)flesh->order[p] + k, at = 4 * (size_t)p + k;
+            forces[i] = all[at];
+            accelerations[i] = flesh->def.gravity[k] - all[at] / flesh->mass[p];
+            velocities[i] += 0.5 * step * (flesh->def.gravity[k] - elastic[at] / flesh->mass[p]);
         }
     }
 }
@@ -208,16 +210,14 @@ static double Ahead(const jnaTimeScheme* scheme, double old, double now, double 
     return now + s * velocity + s * s * ((0.5 - scheme->beta - most * scheme->massAlpha) * last + most * gravity);
 }
 
-// All that a step takes from the state: C*, x*, where inertia leads, f0; and x, from where the search begins.
+// What a step takes from the state: C*, x*, where inertia leads; and x, from where the search begins. What holds a node
+// is not in a, so generalised alpha begins it where it was going.
 static void FillPast(jnaFleshSolver* solver, double* state)
 {
     const jnaFlesh* flesh = solver->flesh;
     const jnaTimeScheme* scheme = &solver->scheme;
     if (flesh->def.damping > 0) {
         FillPastStrains(solver, state);
-    }
-    if (scheme->lead > 0) {
-        FindElasticForces(solver, Part(solver, state, NODES), solver->pastForces);
     }
     const double *nodes = Part(solver, state, NODES), *velocities = Part(solver, state, VELOCITIES);
     const double *before = Part(solver, state, NODES_BEFORE), *last = Part(solver, state, VELOCITIES_BEFORE);
@@ -232,11 +232,12 @@ static void FillPast(jnaFleshSolver* solver, double* state)
 }
 
 // What pulls the free nodes over a step: inertia, drag along with skinning, springs of bones, f0.
-static void FillPulls(jnaFleshSolver* solver)
+static void FillPulls(jnaFleshSolver* solver, double* state)
 {
     const jnaFlesh* flesh = solver->flesh;
     const jnaTimeScheme* scheme = &solver->scheme;
-    double share = scheme->lead > 0 ? scheme->forceAlpha / (1 - scheme->forceAlpha) : 0;
+    const double* forces = scheme->lead > 0 ? Part(solver, state, FORCES) : NULL;
+    double share = scheme->forceAlpha / (1 - scheme->forceAlpha);
     for (int p = 0; p < flesh->freeCount; ++p) {
         double inertia = flesh->mass[p] * scheme->inertia, drag = flesh->mass[p] * flesh->def.drag * scheme->rate;
         double bone[3] = {0}, spring = scheme->springs * flesh->springs[p], sum = inertia + drag + spring;
@@ -249,7 +250,8 @@ static void FillPulls(jnaFleshSolver* solver)
             double skinned = Past(scheme, solver->skinned[1][node + k], solver->skinned[0][node + k]);
             double carried = solver->old[i] + solver->skinned[2][node + k] - skinned;
             double pull = inertia * solver->ahead[i] + drag * carried + spring * bone[k];
-            solver->pullTargets[i] = (pull - share * solver->pastForces[i]) / sum;
+            pull -= forces != NULL ? share * forces[node + k] : 0;
+            solver->pullTargets[i] = pull / sum;
             // A stiff spring leaves no doubt where its node will be.
             solver->x[i] += spring / sum * (bone[k] - solver->x[i]);
         }
@@ -274,15 +276,15 @@ static void EndStep(jnaFleshSolver* solver, double* state)
     }
 }
 
-// The same for generalised alpha, with the forces of elements and viscosity at solver->x in `forces`. a of held nodes
-// is never read.
-static void EndAlpha(jnaFleshSolver* solver, const double* forces, double* state)
+// The same for generalised alpha, with the gradient of elements and viscosity at solver->x. Nothing reads a of held
+// nodes.
+static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* state)
 {
     const jnaFlesh* flesh = solver->flesh;
     const jnaTimeScheme* scheme = &solver->scheme;
     double *nodes = Part(solver, state, NODES), *before = Part(solver, state, NODES_BEFORE);
     double *velocities = Part(solver, state, VELOCITIES), *accelerations = Part(solver, state, ACCELERATIONS);
-    double s = scheme->step, am = scheme->massAlpha, af = scheme->forceAlpha;
+    double *forces = Part(solver, state, FORCES), s = scheme->step, am = scheme->massAlpha, af = scheme->forceAlpha;
     for (int p = 0; p < flesh->nodeCount; ++p) {
         for (size_t k = 0; k < 3; ++k) {
             size_t i = 3 * (size_t)flesh->order[p] + k, at = 4 * (size_t)p + k;
@@ -290,9 +292,10 @@ static void EndAlpha(jnaFleshSolver* solver, const double* forces, double* state
             if (p < flesh->freeCount) {
                 double skinned = Past(scheme, solver->skinned[1][i], solver->skinned[0][i]);
                 double drift = (solver->x[at] - solver->old[at]) - (solver->skinned[2][i] - skinned);
-                double smooth = (1 - af) * forces[at] + af * solver->pastForces[at];
-                double drag = (1 - af) * flesh->def.drag * scheme->rate * drift;
-                accelerations[i] = (flesh->def.gravity[k] - drag - smooth / flesh->mass[p] - am * was) / (1 - am);
+                double force = gradient[at] + flesh->mass[p] * flesh->def.drag * scheme->rate * drift;
+                double mean = ((1 - af) * force + af * forces[i]) / flesh->mass[p];
+                accelerations[i] = (flesh->def.gravity[k] - mean - am * was) / (1 - am);
+                forces[i] = force;
             }
             before[i] = nodes[i];
             nodes[i] = solver->x[at];
@@ -306,7 +309,7 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
 {
     const jnaFlesh* flesh = solver->flesh;
     FillPast(solver, state);
-    FillPulls(solver);
+    FillPulls(solver, state);
     bool damped = flesh->def.damping > 0;
     jnaFleshProblem problem = {
         .flesh = flesh,

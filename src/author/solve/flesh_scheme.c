@@ -1,14 +1,12 @@
 // The numbers of a step in time, for each integrator.
 //
-// With the equation of motion at the time t1 - a s (t1 the end of the step, s its length), the rate of anything comes
-// from its last three values by the parabola through them:
+// The rate of anything at the end of a step of s comes from its last three values by the parabola through them:
 //
-//   y' = ((3/2 - a) y1 - (2 - 2a) y0 + (1/2 - a) y-1) / s = (y1 - y*) / h    h = s / (3/2 - a)
-//   y* = y0 + (y0 - y-1) (1/2 - a) / (3/2 - a)
+//   y' = (3 y1 - 4 y0 + y-1) / 2s = (y1 - y*) r    r = 3/2s    y* = y0 + (y0 - y-1) / 3
 //
-// BDF2 is a = 0, for places and velocities alike; backward Euler has y* = y0, h = s. Generalised alpha (Chung and
-// Hulbert 1993) has a = af and Newmark's formulas instead of the second rate; see flesh_motion.c. Its one parameter is
-// the factor by which a mode that is infinitely stiff is left after a step.
+// BDF2 is this for places and for velocities; backward Euler has y* = y0, r = 1/s. Generalised alpha (Chung and Hulbert
+// 1993) has it for viscosity and drag alone and Newmark's formulas for the rest; see flesh_motion.c. Its one parameter
+// is the factor by which a mode that is infinitely stiff is left after a step.
 #include "flesh_internal.h"
 
 const char* jnaIntegratorName(jnaIntegrator integrator)
@@ -28,22 +26,19 @@ static void FillAlpha(jnaTimeScheme* scheme, double step)
     scheme->forceAlpha = af;
     scheme->beta = beta;
     scheme->gamma = 0.5 - am + af;
-    scheme->before = (0.5 - af) / (1.5 - af);
     scheme->lead = beta * (1 - af) / (1 - am);
     scheme->inertia = 1 / (scheme->lead * step * step);
-    scheme->rate = (1.5 - af) / (step * (1 - af));
     scheme->springs = 1 / scheme->lead;
 }
 
 jnaTimeScheme jnaMakeTimeScheme(jnaIntegrator integrator, double step)
 {
-    jnaTimeScheme scheme = {.step = step, .springs = 1};
+    bool first = integrator == jna_backwardEuler;
+    jnaTimeScheme scheme = {
+        .step = step, .before = first ? 0 : 1.0 / 3.0, .rate = (first ? 1 : 1.5) / step, .springs = 1};
+    scheme.inertia = scheme.rate * scheme.rate;
     if (integrator == jna_generalizedAlpha) {
         FillAlpha(&scheme, step);
-        return scheme;
     }
-    scheme.before = integrator == jna_bdf2 ? 1.0 / 3.0 : 0;
-    scheme.rate = (integrator == jna_bdf2 ? 1.5 : 1) / step;
-    scheme.inertia = scheme.rate * scheme.rate;
     return scheme;
 }
