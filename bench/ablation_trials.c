@@ -81,7 +81,7 @@ static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* err
     jnaModes m;
     jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
     double substeps = s->workspace.manifest.flesh.substeps;
-    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : 240);
+    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : JNA_STEPS_A_SECOND);
     for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
         double ks = m.stiffness[k], kd = m.damping[k];
         double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks);

@@ -20,6 +20,9 @@ typedef enum jnaIntegrator {
 /// As the manifest has it: "backward-euler", "bdf2", "generalized-alpha".
 const char* jnaIntegratorName(jnaIntegrator integrator);
 
+/// In a motion, by default; see docs/simulation.md.
+enum { JNA_STEPS_A_SECOND = 240 };
+
 /// What is solved. Start from jnaDefaultFleshDef.
 typedef struct jnaFleshDef {
     const jnaVolume* volume;       // with weights, bones and materials; must live longer than the flesh
@@ -29,7 +32,7 @@ typedef struct jnaFleshDef {
     double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
     double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
     jnaIntegrator integrator;      // generalised alpha
-    int substeps;                  // steps in time per frame; 0, the default: by the rate
+    int substeps;                  // steps in time per frame; 0, the default: JNA_STEPS_A_SECOND
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
     double stepTolerance;          // residual of a step in time; 1e-5

@@ -141,7 +141,7 @@ typedef struct jnaManifest {
         double damping;           // Rayleigh: share of the stiffness, seconds; 0.006
         double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
         jnaIntegrator integrator; // generalised alpha
-        double substeps;          // steps in time per frame, a whole number; 0, the default: 240 a second
+        double substeps;          // steps in time per frame, a whole number; 0, the default: JNA_STEPS_A_SECOND
         bool contact;             // whether flesh keeps out of flesh; true
     } flesh;
     struct {

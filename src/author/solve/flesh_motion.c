@@ -31,8 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 400, ROUNDS = 2, VELOCITY_PARTS = 16 };
-static const double STEPS_A_SECOND = 240; // by default; see docs/simulation.md
+enum { MOST_ITERATIONS = 400, ROUNDS = 2 };
+enum { VELOCITY_PARTS = 16 }; // of a frame, either way: the skin's velocity at the start, whatever the steps
 
 // The scheme and its factor for steps of so many seconds.
 static jnResult PrepareSteps(jnaFleshSolver* solver, double step, jnError* error)
@@ -106,7 +106,7 @@ static double* Part(const jnaFleshSolver* solver, double* state, int array)
 
 static int StepsOf(const jnaFlesh* flesh, const jnaClip* clip)
 {
-    return flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(STEPS_A_SECOND / clip->rate - 1e-9);
+    return flesh->def.substeps > 0 ? flesh->def.substeps : (int)ceil(JNA_STEPS_A_SECOND / clip->rate - 1e-9);
 }
 
 // Substep i of a frame, -1 being the one before it.
