@@ -1,5 +1,5 @@
-// jounce bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure's
-// jumping jacks: how far from many small steps, as a share of what motion adds to the poses, and what a step costs.
+// jounce bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
+// from many small steps, as a share of what motion adds to the poses, and what a step costs.
 #include "bench.h"
 #include "cli.h"
 
@@ -14,10 +14,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = 3000, FIRST = 30, FRAMES = 30, FINE = 32 }; // the clip begins slowly
-static const double STIFF = 1e6;                           // springs of bones, 1/s2
+enum { NODES = 3000, FRAMES = 30, FINE = 32 };
+static const double STIFF = 1e6; // springs of bones, 1/s2
+
+// What is compared.
+typedef struct Trial {
+    const char* name;
+    jnaFigureClip clip;
+    int first; // frame; jumping jacks begin slowly
+    bool springs, contact;
+} Trial;
+
+static const Trial trials[] = {
+    {"jumping jacks, bones held, no contact", jna_jumpingJacks, 30, false, false},
+    {"jumping jacks, springs of bones 1e6/s2, no contact", jna_jumpingJacks, 30, true, false},
+    {"run, bones held, contact", jna_run, 0, false, true},
+};
 
 typedef struct Scene {
+    const Trial* trial;
     jnaCharacter character;
     jnaClip clip;
     jnaVolume volume;
@@ -28,7 +43,8 @@ typedef struct Scene {
 
 typedef struct Cost {
     double seconds, iterations;
-    int failed; // frames
+    double depth; // greatest penetration left at the end of a frame, m
+    int failed;   // frames
 } Cost;
 
 static void DestroyScene(Scene* s)
@@ -41,17 +57,17 @@ static void DestroyScene(Scene* s)
     free(s->motion);
 }
 
-static jnResult CreateScene(bool springs, Scene* s, jnError* error)
+static jnResult CreateScene(Scene* s, jnError* error)
 {
     jnaVolumeDef def = jnaDefaultVolumeDef();
     jnaWeightsDef weights = jnaDefaultWeightsDef();
     jnaManifest manifest = jnaDefaultManifest();
-    manifest.bones.hold = springs ? jna_boneSpring : jna_boneDirichlet;
+    manifest.bones.hold = s->trial->springs ? jna_boneSpring : jna_boneDirichlet;
     manifest.bones.stiffness = STIFF;
     def.method = jna_volumeLattice;
     def.nodes = NODES;
     jnResult result = jnaCreateFigure(&s->character, error);
-    result = result == jn_ok ? jnaCreateFigureClip(&s->character, jna_jumpingJacks, 30, &s->clip, error) : result;
+    result = result == jn_ok ? jnaCreateFigureClip(&s->character, s->trial->clip, 30, &s->clip, error) : result;
     result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
     result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
     result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest, NULL, NULL, error) : result;
@@ -80,15 +96,17 @@ static jnResult Run(const Scene* s, const jnaFleshDef* def, double* nodes, Cost*
         result = jnFail(error, jn_outOfMemory, "out of memory for a state");
     }
     *cost = (Cost){0};
-    result = result == jn_ok ? jnaFleshSolver_Start(solver, &s->clip, FIRST, state, &report, error) : result;
+    int first = s->trial->first;
+    result = result == jn_ok ? jnaFleshSolver_Start(solver, &s->clip, first, state, &report, error) : result;
     size_t size = 3 * (size_t)s->volume.nodeCount;
     for (int f = 0; result == jn_ok && f < FRAMES; ++f) {
-        result = def->substeps > 0 ? jnaFleshSolver_Advance(solver, &s->clip, FIRST + f, state, &report, error)
-                                   : jnaFleshSolver_Pose(solver, &s->clip, FIRST + f + 1, state, &report, error);
+        result = def->substeps > 0 ? jnaFleshSolver_Advance(solver, &s->clip, first + f, state, &report, error)
+                                   : jnaFleshSolver_Pose(solver, &s->clip, first + f + 1, state, &report, error);
         memcpy(nodes + size * (size_t)f, state, size * sizeof(double));
         cost->seconds += report.seconds;
         cost->iterations += report.iterations;
         cost->failed += !report.converged;
+        cost->depth = fmax(cost->depth, report.solved.depth);
     }
     free(state);
     jnaDestroyFleshSolver(solver);
@@ -106,33 +124,31 @@ static double Rms(const Scene* s, const double* a, const double* b)
     return sqrt(3 * sum / (double)count);
 }
 
-static jnResult Compare(bool springs, bool contact, jnError* error)
+static jnResult Compare(const Trial* trial, jnError* error)
 {
-    static const char* const names[] = {"backward Euler", "BDF2", "generalised alpha"};
     static const int steps[] = {2, 4, 8};
-    Scene s = {0};
+    Scene s = {.trial = trial};
     Cost cost;
-    jnResult result = CreateScene(springs, &s, error);
+    jnResult result = CreateScene(&s, error);
     jnaFleshDef def = jnaDefaultFleshDef(&s.volume, &s.character);
-    def.contact = contact;
+    def.contact = trial->contact;
     result = result == jn_ok ? Run(&s, &def, s.poses, &cost, error) : result;
     def.substeps = FINE;
     result = result == jn_ok ? Run(&s, &def, s.reference, &cost, error) : result;
     if (result == jn_ok) {
-        printf("%d nodes, bones %s, contact %s; motion adds %.2f mm rms to the poses\n"
-               "  integrator         steps a frame  off, mm rms  of what motion adds  iterations a step  ms a step  "
-               "frames failed\n",
-            s.volume.nodeCount, springs ? "by springs of 1e6/s2" : "held", contact ? "on" : "off",
-            1e3 * Rms(&s, s.reference, s.poses));
+        printf("%s: %d nodes, %d frames; motion adds %.2f mm rms to the poses, against %d steps a frame\n"
+               "  integrator         steps  off mm  share  iterations  ms a step  frames failed  depth mm\n",
+            trial->name, s.volume.nodeCount, FRAMES, 1e3 * Rms(&s, s.reference, s.poses), FINE);
     }
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < jna_integratorCount; ++i) {
         for (int k = 0; result == jn_ok && k < 3; ++k) {
             def.integrator = (jnaIntegrator)i;
             def.substeps = steps[k];
             result = Run(&s, &def, s.motion, &cost, error);
             double count = (double)steps[k] * FRAMES, off = Rms(&s, s.motion, s.reference);
-            printf("  %-18s %13d %12.3f %20.3f %18.1f %10.2f %14d\n", names[i], steps[k], 1e3 * off,
-                off / Rms(&s, s.reference, s.poses), cost.iterations / count, 1e3 * cost.seconds / count, cost.failed);
+            printf("  %-18s %5d %7.3f %6.3f %11.1f %10.2f %14d %9.2f\n", jnaIntegratorName(def.integrator), steps[k],
+                1e3 * off, off / Rms(&s, s.reference, s.poses), cost.iterations / count, 1e3 * cost.seconds / count,
+                cost.failed, 1e3 * cost.depth);
         }
     }
     DestroyScene(&s);
@@ -142,8 +158,9 @@ static jnResult Compare(bool springs, bool contact, jnError* error)
 int jnbBenchSteps(void)
 {
     jnError error = {0};
-    jnResult result = Compare(false, false, &error);
-    result = result == jn_ok ? Compare(true, false, &error) : result;
-    result = result == jn_ok ? Compare(false, true, &error) : result;
+    jnResult result = jn_ok;
+    for (size_t i = 0; result == jn_ok && i < sizeof(trials) / sizeof(trials[0]); ++i) {
+        result = Compare(&trials[i], &error);
+    }
     return result == jn_ok ? JNC_DONE : jncFail(&error);
 }
