@@ -24,6 +24,9 @@ int jnbBenchContact(const char* file, const char* keep, double seconds);
 /// `poses`: how many random ones are solved. The others as above.
 int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds);
 
+/// The integrators of the flesh beside many small steps, on the figure. Takes minutes.
+int jnbBenchSteps(void);
+
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);
 double jnbPeakProductsAvx2(void);

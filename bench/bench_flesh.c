@@ -268,7 +268,7 @@ static jnResult PrintMotion(const Scene* s, int frames, jnError* error)
     jnResult result = jnaCreateFleshSolver(s->flesh, &solver, error);
     result = result == jn_ok && state != NULL ? jnaFleshSolver_Start(solver, clip, 0, state, &r, error) : result;
     Poses sum = {0};
-    int substeps = 8; // 240 a second at the 30 frames of all clips here
+    int substeps = JNA_STEPS_A_SECOND / 30; // the rate of all clips here
     for (int i = 0; result == jn_ok && state != NULL && i < frames; ++i) {
         result = jnaFleshSolver_Advance(solver, clip, i, state, &r, error);
         Count(&r, &sum);

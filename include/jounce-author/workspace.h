@@ -8,6 +8,7 @@
 #pragma once
 
 #include "jounce-author/anatomy.h"
+#include "jounce-author/flesh.h"
 #include "jounce-author/import.h"
 #include "jounce-author/npy.h"
 #include "jounce-author/volume.h"
@@ -151,11 +152,12 @@ typedef struct jnaManifest {
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
     struct {
-        double gravity;  // m/s2 down, along -Y; 0
-        double damping;  // Rayleigh: share of the stiffness, seconds; 0.006
-        double drag;     // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
-        double substeps; // steps in time per frame, a whole number; 0, the default: 240 a second
-        bool contact;    // whether flesh keeps out of flesh; true
+        double gravity;           // m/s2 down, along -Y; 0
+        double damping;           // Rayleigh: share of the stiffness, seconds; 0.006
+        double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+        jnaIntegrator integrator; // generalised alpha
+        double substeps;          // steps in time per frame, a whole number; 0, the default: JNA_STEPS_A_SECOND
+        bool contact;             // whether flesh keeps out of flesh; true
     } flesh;
     struct {
         double count;        // at most, a whole number; 64

@@ -11,7 +11,7 @@ int jncBench(int argc, char** argv)
         .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
                    "  jounce bench modes --asset hero/character.jounce\n  jounce bench network --poses 500\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
@@ -21,7 +21,7 @@ int jncBench(int argc, char** argv)
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|modes|fit|volume|contact|flesh|network",
+            .choices = "springs|character|modes|fit|volume|contact|flesh|network|steps",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -71,6 +71,8 @@ int jncBench(int argc, char** argv)
         return jnbBenchFlesh(from, keep, (int)poses, seconds);
     case NETWORK:
         return jnbBenchNetwork(seconds, (int)poses, keep);
+    case STEPS:
+        return jnbBenchSteps();
     case CONTACT:
         return jnbBenchContact(from, keep, seconds);
     case VOLUME:

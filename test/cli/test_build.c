@@ -126,6 +126,10 @@ static void EverythingIsMadeOnceAndThenOnlyWhatIsStale(void** state)
     Do("sed -i 's/substeps: .*/substeps: 2/' all/manifest.yaml");
     ExpectBuild("all --plan", "fresh", "import volume modes poses ");
     ExpectBuild("all --until evaluate", "made", "motion fit export evaluate ");
+    // Nor does another integrator.
+    Do("sed -i 's/integrator: .*/integrator: backward-euler/' all/manifest.yaml");
+    ExpectBuild("all --plan", "fresh", "import volume modes poses ");
+    Do("sed -i 's/integrator: .*/integrator: generalized-alpha/' all/manifest.yaml");
     Do("rm all/poses/valid.npy");
     ExpectBuild("all", "made", "poses report ");
     assert_true(FileExists("all/character.jounce"));

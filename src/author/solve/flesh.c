@@ -15,7 +15,7 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .volume = volume,
         .character = character,
         .contact = true,
-        .integrator = jna_bdf2,
+        .integrator = jna_generalizedAlpha,
         .damping = 0.006,
         .drag = 0.5,
         .pathSteps = 4,
@@ -250,7 +250,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     size_t joints = (size_t)s->flesh->def.character->jointCount;
     size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
     double** vectors[] = {
-        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pace, &s->pullTargets};
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }

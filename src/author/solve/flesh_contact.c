@@ -181,7 +181,7 @@ jnResult jnaSolveWithContact(
     }
     problem->contacts = &solver->contacts;
     problem->contactOffsets = solver->contactOffsets;
-    problem->contactFactor = CONTACT_FACTOR;
+    problem->contactFactor *= CONTACT_FACTOR;
     problem->contactMargin = MARGIN;
     problem->slide = ALONG;
     jnResult result = FindContacts(solver, &solver->contacts, report, error);

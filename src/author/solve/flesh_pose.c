@@ -48,6 +48,7 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
         .pulls = pulled ? solver->pulls : NULL,
         .pullTargets = solver->pullTargets,
         .gravity = flesh->hasGravity,
+        .contactFactor = 1,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
         .mostIterations = last ? MOST_ITERATIONS : PATH_ITERATIONS,
     };

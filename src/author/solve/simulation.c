@@ -51,13 +51,13 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     if (still) {
         own.damping = standard.damping;
         own.drag = standard.drag;
-        own.integrator = standard.integrator;
+        own.integrator = jna_bdf2; // whatever the default is: poses outlive a new one
         own.substeps = standard.substeps;
         own.stepTolerance = standard.stepTolerance;
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
-    const double start = 2; // rule by which motion starts: 2, as fast as the skin
+    const double start = 3; // rule by which motion starts: 3, as fast as the skin, to second order
     hash = jnaHash(numbers, sizeof(numbers), hash);
     hash = still ? hash : jnaHash(&start, sizeof(start), hash);
     return jnaHash(jnVersion(), strlen(jnVersion()), hash);
@@ -117,6 +117,7 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
+    s->fleshDef.integrator = s->manifest.flesh.integrator;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
     s->fleshDef.contact = s->manifest.flesh.contact;
     uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));

@@ -299,7 +299,8 @@ static bool WatchMoving(const jnaJobProgress* p, void* user)
 // Of a frame in motion.
 static double CostFrame(const jnaBuild* b)
 {
-    double steps = b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(240 / b->manifest.rate);
+    double steps =
+        b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(JNA_STEPS_A_SECOND / b->manifest.rate);
     return STEP_COST * steps * b->nodeCount;
 }
 

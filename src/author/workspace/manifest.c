@@ -99,6 +99,7 @@ typedef struct RawModes {
 
 typedef struct RawMotion {
     double *gravity, *damping, *drag, *substeps;
+    char* integrator;
     bool* contact;
 } RawMotion;
 
@@ -252,6 +253,7 @@ static const cyaml_schema_field_t modesFields[] = {CYAML_FIELD_FLOAT_PTR("count"
 static const cyaml_schema_field_t motionFields[] = {CYAML_FIELD_FLOAT_PTR("gravity", OPTIONAL, RawMotion, gravity),
     CYAML_FIELD_FLOAT_PTR("damping", OPTIONAL, RawMotion, damping),
     CYAML_FIELD_FLOAT_PTR("drag", OPTIONAL, RawMotion, drag),
+    CYAML_FIELD_STRING_PTR("integrator", OPTIONAL, RawMotion, integrator, 0, LONGEST),
     CYAML_FIELD_FLOAT_PTR("substeps", OPTIONAL, RawMotion, substeps),
     CYAML_FIELD_BOOL_PTR("contact", OPTIONAL, RawMotion, contact), CYAML_FIELD_END};
 
@@ -294,6 +296,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.dampingRatio = 0.2;
     m.flesh.damping = 0.006;
     m.flesh.drag = 0.5;
+    m.flesh.integrator = jna_generalizedAlpha;
     m.flesh.contact = true;
     m.modes.count = 64;
     m.modes.cutoff = 25;
@@ -496,6 +499,22 @@ static jnResult CheckEntry(
     char path[100];
     snprintf(path, sizeof(path), "%s.%s", list, key);
     return CheckNumber(c, path, least, most, value);
+}
+
+static jnResult CheckIntegrator(const Checker* c, jnaManifest* m)
+{
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, "flesh.integrator");
+    if (entry == NULL || entry->text == NULL) {
+        return jn_ok;
+    }
+    for (int i = 0; i < jna_integratorCount; ++i) {
+        if (strcmp(entry->text, jnaIntegratorName((jnaIntegrator)i)) == 0) {
+            m->flesh.integrator = (jnaIntegrator)i;
+            return jn_ok;
+        }
+    }
+    return FailAt(c, "flesh.integrator", "flesh.integrator is '%s'; it must be backward-euler, bdf2 or %s", entry->text,
+        jnaIntegratorName(jna_generalizedAlpha));
 }
 
 static jnResult CheckFlesh(const Checker* c, const char* list, jnaManifestFlesh* flesh)
@@ -719,6 +738,7 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         bool adopted = AdoptParts(raw, manifest) && manifest->clips != NULL;
         result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
         result = result == jn_ok ? CheckParts(&checker, manifest) : result;
+        result = result == jn_ok ? CheckIntegrator(&checker, manifest) : result;
         result = result == jn_ok ? CheckVolume(&checker, manifest) : result;
         result = result == jn_ok ? CheckClipParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckPoses(&checker, manifest) : result;

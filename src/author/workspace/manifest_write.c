@@ -160,14 +160,17 @@ static void PutPoses(FILE* file, const jnaManifest* m)
 
 static void PutMotion(FILE* file, const jnaManifest* m)
 {
-    fputs(
-        "\n# The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\n"
-        "# damping: seconds, share of the stiffness; drag: 1/s, share of the mass; substeps: steps per frame, 0: 240 a "
-        "second;\n"
-        "# contact: whether flesh keeps out of flesh; without, poses take half the time.\n",
+    fputs("\n# The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\n"
+          "# damping: seconds, share of the stiffness; drag: 1/s, share of the mass; integrator: generalized-alpha "
+          "(least\n"
+          "# damping of its own), bdf2 or backward-euler (damps most); ",
         file);
-    fprintf(file, "flesh:\n  gravity: %.10g\n  damping: %.10g\n  drag: %.10g\n  substeps: %.10g\n  contact: %s\n",
-        m->flesh.gravity, m->flesh.damping, m->flesh.drag, m->flesh.substeps, m->flesh.contact ? "true" : "false");
+    fprintf(file, "substeps: steps per frame, 0: %d a second;\n", JNA_STEPS_A_SECOND);
+    fputs("# contact: whether flesh keeps out of flesh; without, poses take half the time.\n", file);
+    fprintf(file, "flesh:\n  gravity: %.10g\n  damping: %.10g\n  drag: %.10g\n", m->flesh.gravity, m->flesh.damping,
+        m->flesh.drag);
+    fprintf(file, "  integrator: %s\n  substeps: %.10g\n  contact: %s\n", jnaIntegratorName(m->flesh.integrator),
+        m->flesh.substeps, m->flesh.contact ? "true" : "false");
 }
 
 static void PutSprings(FILE* file, const jnaManifest* m)
