@@ -90,9 +90,9 @@ static void PrintInside(const json_t* inside, const jnaVolume* v)
     size_t i;
     const json_t* entry;
     printf("  bones hold %d of %d nodes\n", IntegerOf(inside, "held"), v->nodeCount);
-    json_array_foreach(json_object_get(inside, "materials"), i, entry)
+    json_array_foreach(json_object_get(inside, "regions"), i, entry)
     {
-        printf("  material %zu: %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", i + 1,
+        printf("  %-9s  %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", TextOf(entry, "region"),
             NumberOf(entry, "young"), NumberOf(entry, "poisson"), NumberOf(entry, "density"),
             IntegerOf(entry, "tetrahedra"), 1000 * NumberOf(entry, "volume"));
     }

@@ -3,6 +3,7 @@
 //
 // They are apart because the mesher is slow and bones and materials are what a person tries out. Saving a new mesh
 // removes what was inside the old one, so that a run that ends between the two is taken up where it ended.
+#include "inside_internal.h"
 #include "mesh_internal.h"
 
 #include "jounce-author/inside.h"
@@ -245,26 +246,46 @@ static json_t* DescribeBones(const Inside* inside)
     return list;
 }
 
-static json_t* DescribeMaterials(const jnaVolume* v)
+// What the flesh of each region is like: means over its volume.
+static json_t* DescribeRegions(const Inside* inside)
 {
-    json_t* list = json_array();
-    for (int m = 0; m < v->materialCount; ++m) {
-        int count = 0;
-        double volume = 0;
-        for (int t = 0; t < v->tetrahedronCount; ++t) {
-            if (v->regions[t] == m) {
-                count++;
-                const int32_t* c = v->tetrahedra + 4 * (size_t)t;
-                volume += jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
-                              v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
-                          6;
-            }
-        }
-        const jnaMaterial* material = &v->materials[m];
-        json_array_append_new(
-            list, json_pack("{s:f, s:f, s:f, s:i, s:f}", "young", material->young, "poisson", material->poisson,
-                      "density", material->density, "tetrahedra", count, "volume", volume));
+    const jnaVolume* v = &inside->volume;
+    struct {
+        int count;
+        double volume, young, poisson, density;
+    } sums[JNA_REGIONS] = {{0}};
+    jnaAnatomy anatomy = {0};
+    if (jnaFindAnatomy(inside->character, v, &anatomy, NULL) != jn_ok) {
+        return NULL;
     }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double middle[3] = {0};
+        for (int k = 0; k < 12; ++k) {
+            middle[k % 3] += v->nodes[3 * (size_t)c[k / 3] + (size_t)(k % 3)] / 4;
+        }
+        double volume = jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
+                            v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
+                        6;
+        const jnaMaterial* material = &v->materials[v->regions[t]];
+        jnaRegion region = jnaAnatomy_Region(&anatomy, jnaTetrahedronJoint(v, t), middle);
+        sums[region].count++;
+        sums[region].volume += volume;
+        sums[region].young += volume * material->young;
+        sums[region].poisson += volume * material->poisson;
+        sums[region].density += volume * material->density;
+    }
+    json_t* list = json_array();
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        double volume = sums[r].volume;
+        if (sums[r].count > 0) {
+            json_array_append_new(
+                list, json_pack("{s:s, s:f, s:f, s:f, s:i, s:f}", "region", jnaRegionNames[r], "young",
+                          sums[r].young / volume, "poisson", sums[r].poisson / volume, "density",
+                          sums[r].density / volume, "tetrahedra", sums[r].count, "volume", volume));
+        }
+    }
+    jnaDestroyAnatomy(&anatomy);
     return list;
 }
 
@@ -279,8 +300,8 @@ static jnResult SaveInside(Inside* inside, jnError* error)
         held += inside->volume.heldBy[n] >= 0;
     }
     root = json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", inside->settings, "held",
-        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "materials",
-        DescribeMaterials(&inside->volume), "clips", inside->clips, "notes", notes);
+        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "regions", DescribeRegions(inside),
+        "clips", inside->clips, "notes", notes);
     jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
                                    : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
     json_decref(root);
