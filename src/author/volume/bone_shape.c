@@ -439,7 +439,8 @@ static bool Continues(const Shaper* shaper, int joint, int child)
     case jna_bodyNeck:
         return next == jna_bodyNeck || next == jna_bodyHead;
     case jna_bodyGirdle:
-        return next == jna_bodyGirdle || next == jna_bodyUpper;
+        // Of a leg it is the pelvis.
+        return (next == jna_bodyGirdle || next == jna_bodyUpper) && !a->limbs[a->limbOf[joint]].leg;
     default:
         return true;
     }
