@@ -68,6 +68,9 @@ typedef struct jnaFit {
     double totalLoss;     // over kept frames
     double totalCaptured; // over all vertices and valid frames
     double keptCaptured;  // the same over kept frames
+    // The first fit, which all frames count in, on the same frames: what the refit is compared with.
+    double firstCaptured, firstKeptCaptured;
+    double firstKeptLoss; // m^2
     int atBound, underdamped, overdamped, weak, unobserved;
     int64_t keptCount; // vertices times frames that counted in the loss
     int passes;        // of loss and gradient, over all batches
