@@ -1,8 +1,7 @@
-// The paper's figure of robust training: springs fitted to all frames of the clips to train on, and again without the
-// worst.
+// The paper's figure of robust training: springs fitted to all frames of a clip, and again without the worst.
 //
 // The paper's case is made from the character's own motion: a copy of it gets a few frames that did not converge, a few
-// centimetres off to and fro. Springs are fitted to that copy with and without dropping and judged on the frames that
+// centimetres off, to and fro. Springs are fitted to that copy with and without dropping and judged on the frames that
 // are good, where the truth is known; springs fitted to the clean motion say what could be had. Below it the
 // character's own motion, as it is.
 #include "report_internal.h"
@@ -18,7 +17,7 @@ enum { CHART_WIDTH = 280, CHART_HEIGHT = 190, FEWEST_FRAMES = 8 };
 
 // The paper's bad frames, 31 to 34, and how far off they are. A shorter clip has them in its middle.
 enum { BAD_FIRST = 31, BAD_COUNT = 4 };
-static const double BAD_METRES = 0.03;
+static const double BAD_METRES = 0.05;
 
 // Springs as they are fitted one after another.
 typedef enum Trial {
@@ -28,16 +27,14 @@ typedef enum Trial {
     trial_count,
 } Trial;
 
-// The clips to train on, as they are or with bad frames in one of them, and what was fitted to the soft vertices.
+// A clip to train on, as it is or with bad frames, and what was fitted to its soft vertices.
 typedef struct Robust {
     const ReportSamples* samples;
-    int count;              // sequences
-    jnaSequence* sequences; // [count]
-    int* which;             // [count], the sample of each
-    int shown;              // the sequence that is drawn
-    int badFirst, badCount; // frames of it that are bad; 0: none
-    float* copy;            // its motion with them
-    int chosen;             // vertex that is drawn, among the candidates
+    const ReportSample* sample; // the clip; NULL: none
+    jnaSequence sequence;       // its soft vertices
+    int badFirst, badCount;     // frames of it that are bad; 0: none
+    float* copy;                // its motion with them
+    int chosen;                 // vertex that is drawn, among the candidates
     jnaFit fits[trial_count];
     double drop;
 } Robust;
@@ -47,16 +44,16 @@ static void DestroyRobust(Robust* b)
     for (int i = 0; i < trial_count; ++i) {
         jnaDestroyFit(&b->fits[i]);
     }
-    free(b->sequences);
-    free(b->which);
     free(b->copy);
 }
 
-// Where a vertex of the copy is put in a bad frame: along one direction, to and fro, neighbours against each other.
+// Where a vertex of the copy is put in a bad frame: two frames to one side, two to the other, neighbours against each
+// other. frame: among the bad ones. An error that changes sides in every frame would be worse to look at and harmless
+// to the fit: it cancels.
 static void Disturb(float* position, int frame, int vertex)
 {
     static const double direction[3] = {0.78, 0.48, -0.4}; // no axis is spared
-    double sign = (frame + vertex) % 2 == 0 ? 1 : -1;
+    double sign = (frame / 2 + vertex) % 2 == 0 ? 1 : -1;
     for (int a = 0; a < 3; ++a) {
         position[a] += (float)(sign * BAD_METRES * direction[a]);
     }
@@ -64,7 +61,7 @@ static void Disturb(float* position, int frame, int vertex)
 
 static jnResult SpoilFrames(Robust* b, int vertices, jnError* error)
 {
-    jnaArray* motion = &b->sequences[b->shown].dynamics;
+    jnaArray* motion = &b->sequence.dynamics;
     int frames = (int)motion->shape[0];
     b->badCount = BAD_COUNT;
     b->badFirst = frames >= BAD_FIRST + 2 * BAD_COUNT ? BAD_FIRST : frames / 2 - BAD_COUNT / 2;
@@ -75,42 +72,31 @@ static jnResult SpoilFrames(Robust* b, int vertices, jnError* error)
     memcpy(b->copy, motion->data, motion->count * sizeof(float));
     for (int n = b->badFirst; n < b->badFirst + b->badCount; ++n) {
         for (int v = 0; v < vertices; ++v) {
-            Disturb(b->copy + 3 * ((size_t)n * (size_t)vertices + (size_t)v), n, v);
+            Disturb(b->copy + 3 * ((size_t)n * (size_t)vertices + (size_t)v), n - b->badFirst, v);
         }
     }
     motion->data = b->copy;
     return jn_ok;
 }
 
-// The motion of the clips to train on. spoil: with bad frames in a copy of the first that is long enough.
+// The first clip to train on that is long enough. spoil: a copy of it with bad frames.
 static jnResult MakeRobust(const ReportSamples* s, double drop, bool spoil, const Report* r, Robust* b, jnError* error)
 {
     int vertices = s->sizes[sample_soft];
     *b = (Robust){.samples = s, .chosen = -1, .drop = drop};
-    b->sequences = calloc((size_t)s->count + 1, sizeof(*b->sequences));
-    b->which = calloc((size_t)s->count + 1, sizeof(*b->which));
-    if (b->sequences == NULL || b->which == NULL) {
-        return jnaReport_OutOfMemory(error);
+    for (int i = 0; i < s->count && b->sample == NULL; ++i) {
+        b->sample = s->list[i].trained && s->list[i].frameCount >= FEWEST_FRAMES ? &s->list[i] : NULL;
     }
-    for (int i = 0; i < s->count; ++i) {
-        const ReportSample* sample = &s->list[i];
-        if (sample->trained && sample->frameCount >= FEWEST_FRAMES) {
-            b->which[b->count] = i;
-            b->sequences[b->count++] =
-                (jnaSequence){jnaReport_View(sample->targets[sample_soft], sample->frameCount, vertices),
-                    jnaReport_View(sample->motion[sample_soft], sample->frameCount, vertices)};
-        }
-    }
-    if (b->count == 0 || vertices == 0) {
+    if (b->sample == NULL || vertices == 0) {
         return jn_ok;
     }
+    b->sequence = (jnaSequence){jnaReport_View(b->sample->targets[sample_soft], b->sample->frameCount, vertices),
+        jnaReport_View(b->sample->motion[sample_soft], b->sample->frameCount, vertices)};
     double prior = jnaDefaultFitDef().prior;
-    jnResult result = spoil ? jnaReport_Fit(r, b->sequences, b->count, 0, prior, &b->fits[trial_clean], error) : jn_ok;
+    jnResult result = spoil ? jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_clean], error) : jn_ok;
     result = result == jn_ok && spoil ? SpoilFrames(b, vertices, error) : result;
-    result =
-        result == jn_ok ? jnaReport_Fit(r, b->sequences, b->count, 0, prior, &b->fits[trial_before], error) : result;
-    return result == jn_ok ? jnaReport_Fit(r, b->sequences, b->count, drop, prior, &b->fits[trial_after], error)
-                           : result;
+    result = result == jn_ok ? jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_before], error) : result;
+    return result == jn_ok ? jnaReport_Fit(r, &b->sequence, 1, drop, prior, &b->fits[trial_after], error) : result;
 }
 
 static bool IsBad(const Robust* b, int frame)
@@ -128,7 +114,7 @@ typedef struct Track {
 
 static jnResult MakeTrack(const Robust* b, Track* t, jnError* error)
 {
-    t->frames = (int)b->sequences[b->shown].targets.shape[0];
+    t->frames = (int)b->sequence.targets.shape[0];
     size_t row = 3 * (size_t)t->frames;
     t->numbers = malloc((3 * row + 1) * sizeof(float));
     t->dropped = calloc((size_t)t->frames + 1, 1);
@@ -146,7 +132,7 @@ static void DestroyTrack(Track* t)
 
 static void FillTrack(const Robust* b, int vertex, Track* t)
 {
-    const jnaSequence* s = &b->sequences[b->shown];
+    const jnaSequence* s = &b->sequence;
     size_t width = s->targets.shape[1];
     for (size_t n = 0; n < (size_t)t->frames; ++n) {
         size_t from = 3 * (n * width + (size_t)vertex);
@@ -209,34 +195,13 @@ static jnResult JudgeAll(const Report* r, Robust* b, Track* t, Sums sums[trial_c
 // Which frames of the chosen vertex the refit leaves out: it is fitted once more, alone.
 static jnResult FindDropped(const Report* r, const Robust* b, Track* t, jnError* error)
 {
-    size_t numbers = 0, at = 0, first = 0, vertices = (size_t)b->samples->sizes[sample_soft];
-    for (int i = 0; i < b->count; ++i) {
-        numbers += 6 * b->sequences[i].targets.shape[0];
-    }
-    float* data = malloc((numbers + 1) * sizeof(float));
-    jnaSequence* alone = calloc((size_t)b->count + 1, sizeof(*alone));
+    jnaSequence alone = {jnaReport_View(t->targets, t->frames, 1), jnaReport_View(t->motion, t->frames, 1)};
     jnaFit fit = {0};
-    jnResult result = data != NULL && alone != NULL ? jn_ok : jnaReport_OutOfMemory(error);
-    for (int i = 0; i < b->count && result == jn_ok; ++i) {
-        size_t frames = b->sequences[i].targets.shape[0];
-        float *targets = data + at, *motion = targets + 3 * frames;
-        for (size_t n = 0; n < frames; ++n) {
-            size_t from = 3 * (n * vertices + (size_t)b->chosen);
-            memcpy(targets + 3 * n, (const float*)b->sequences[i].targets.data + from, 3 * sizeof(float));
-            memcpy(motion + 3 * n, (const float*)b->sequences[i].dynamics.data + from, 3 * sizeof(float));
-        }
-        alone[i] = (jnaSequence){jnaReport_View(targets, (int)frames, 1), jnaReport_View(motion, (int)frames, 1)};
-        first += i < b->shown ? frames : 0;
-        at += 6 * frames;
-    }
-    result =
-        result == jn_ok ? jnaReport_Fit(r, alone, b->count, b->drop, jnaDefaultFitDef().prior, &fit, error) : result;
+    jnResult result = jnaReport_Fit(r, &alone, 1, b->drop, jnaDefaultFitDef().prior, &fit, error);
     for (int n = 0; n < t->frames && result == jn_ok; ++n) {
-        t->dropped[n] = fit.dropped[first + (size_t)n] > 0;
+        t->dropped[n] = fit.dropped[n] > 0;
     }
     jnaDestroyFit(&fit);
-    free(alone);
-    free(data);
     return result;
 }
 
@@ -303,7 +268,7 @@ static void DrawRow(Report* r, const Row* row, int frames, int index, const uint
 
 static const char* ClipName(const Report* r, const Robust* b)
 {
-    return r->manifest.clips[b->samples->list[b->which[b->shown]].clip].name;
+    return r->manifest.clips[b->sample->clip].name;
 }
 
 static void WriteHeading(Report* r, const Robust* b)
