@@ -137,7 +137,7 @@ int jncFit(int argc, char** argv)
             .value = &def.prior,
             .argument = "METRES",
             .range = {0, 10},
-            .help = "pulls springs per vertex towards a stiff one; 0 for none (2e-5)"},
+            .help = "pulls springs per vertex towards a stiff one; 0 for none (0)"},
         JNC_THREADS(threads, "default: all; the result is the same"),
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
         {0},

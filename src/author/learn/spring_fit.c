@@ -13,6 +13,11 @@
 #define DEFAULT_HERTZ 10.0
 // How far, in theta, a spring may plausibly be from that default: a factor of e^2.
 #define PRIOR_SPREAD 2.0
+// Metres. Where no prior is asked for, this one decides between springs that are all alike to the data, because nothing
+// moves there; a thousandth of what changes any measured number.
+#define TIE_BREAK 1e-6
+// Metres, position noise of a good simulation or scan: springs that it could have made are counted as weak.
+#define POSITION_NOISE 2e-5
 // A parameter within this of its bound, in theta, counts as at it.
 #define BOUND_MARGIN 1e-6
 // Vertices on which the order of the arrays is tried before everything is fitted.
@@ -27,7 +32,6 @@ jnaFitDef jnaDefaultFitDef(void)
         .seed = 1,
         .stiffnessRange = {0.1, 1e6},
         .dampingRange = {1e-3, 1e4},
-        .prior = 2e-5,
         .checkOrder = true,
     };
 }
@@ -164,7 +168,9 @@ static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
     jnaDefaultSpring(&stiffness, &damping);
     plan->priorTheta[0] = log(stiffness);
     plan->priorTheta[1] = log(damping);
-    plan->priorWeight = def->prior * def->prior / (PRIOR_SPREAD * PRIOR_SPREAD);
+    double prior = fmax(def->prior, TIE_BREAK), noise = fmax(def->prior, POSITION_NOISE);
+    plan->priorWeight = prior * prior / (PRIOR_SPREAD * PRIOR_SPREAD);
+    plan->weakBelow = noise * noise / (PRIOR_SPREAD * PRIOR_SPREAD);
     return jn_ok;
 }
 
@@ -307,7 +313,7 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
         }
         double weakest = fmin(lanes->matrix[0][lane], lanes->matrix[2][lane]);
         bool alone = (unobserved >> lane & 1) != 0;
-        fit->state[v] = (uint8_t)((bound ? jna_springAtBound : 0) | (weakest < plan->priorWeight ? jna_springWeak : 0) |
+        fit->state[v] = (uint8_t)((bound ? jna_springAtBound : 0) | (weakest < plan->weakBelow ? jna_springWeak : 0) |
                                   (alone ? jna_springUnobserved : 0));
     }
 }
