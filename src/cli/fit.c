@@ -64,7 +64,7 @@ static void PrintParts(const jnaSpringParts* parts)
 static void PrintTable(const jnaWorkspaceFit* fit)
 {
     const int* bounds = fit->parts.bounds;
-    printf("%d springs on %s targets; %d (%.0f %%) stopped at a bound, %d that the motion hardly says anything about\n",
+    printf("%d springs on %s targets; %d (%.1f %%) stopped at a bound, %d that the motion hardly says anything about\n",
         fit->vertexCount, targets[fit->targets], fit->atBound, Percent(fit->atBound, fit->vertexCount), fit->weak);
     if (fit->atBound > 0) {
         printf("  at the lowest stiffness %d, highest %d; at the lowest damping %d, highest %d\n",

@@ -197,7 +197,7 @@ static void WriteWords(Report* r, const jnaSpringParts* parts)
     fprintf(r->out,
         "<p>What <code>jounce fit</code> learned of each vertex, on logarithmic scales. Flesh is soft and swings "
         "(k<sub>d</sub>² − 4k<sub>s</sub> below 0, blue); what lies close to a bone is stiff and creeps back (red). "
-        "%.0f %% of the vertices swing. %.0f %% stopped at a bound of the fit, the motion being no spring's there or "
+        "%.0f %% of the vertices swing. %.1f %% stopped at a bound of the fit, the motion being no spring's there or "
         "too "
         "small: at the lowest stiffness %d, at the highest %d; at the lowest damping %d, at the highest %d.</p>\n",
         Percent(under, count), Percent(parts->all.atBound, parts->all.count), parts->bounds[jna_boundStiffnessLow],

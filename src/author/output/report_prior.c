@@ -136,8 +136,17 @@ static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)
     fputs("</p>\n<div class=\"row\" style=\"--least:300px\">\n", r->out);
     DrawChart(r, c, "magnitude", c->magnitude);
     DrawChart(r, c, "captured", c->captured);
+    fputs("</div>\n", r->out);
+    if (c->has[1] && c->magnitude[1][0] < 1) {
+        fprintf(r->out,
+            "<p>Without any prior the springs have %.2f of the flesh's magnitude on seen clips: where one spring "
+            "cannot "
+            "follow the flesh, less motion comes closer to it than more. That much is the model's, not the "
+            "prior's.</p>\n",
+            c->magnitude[1][0]);
+    }
     fprintf(r->out,
-        "</div>\n<figcaption>%d vertices spread over the body, no frames dropped. The springs of this "
+        "<figcaption>%d vertices spread over the body, no frames dropped. The springs of this "
         "workspace were fitted with ",
         s->sizes[sample_spread]);
     if (used > 0) {

@@ -240,7 +240,8 @@ static void FillRow(const Track* t, double rate, Row* row)
     }
 }
 
-static void DrawRow(Report* r, const Row* row, int frames, int index, const uint8_t* shaded)
+// most: the upper end of the error's axis, mm; what is beyond runs along it.
+static void DrawRow(Report* r, const Row* row, int frames, int index, const uint8_t* shaded, double most)
 {
     static const char* const names[2][4] = {{"x, all frames", "y, all frames", "z, all frames", "error, all frames"},
         {"x, worst left out", "y, worst left out", "z, worst left out", "error, worst left out"}};
@@ -258,12 +259,23 @@ static void DrawRow(Report* r, const Row* row, int frames, int index, const uint
             .xLabel = "seconds",
             .yLabel = k < 3 ? "from the target, mm" : "mm",
             .series = series,
-            .seriesCount = k < 3 ? 2 : 1};
+            .seriesCount = k < 3 ? 2 : 1,
+            .yRange = {0, k < 3 ? 0 : most}};
         fputs("<div>", r->out);
         jnaReport_Chart(r->out, &chart, shaded, CHART_WIDTH, CHART_HEIGHT);
         fputs("</div>\n", r->out);
     }
     fputs("</div>\n", r->out);
+}
+
+// The largest error in a good frame, and a little room.
+static double MostOnGood(const Robust* b, const Track* t, const Row* row)
+{
+    double most = 0;
+    for (int n = 0; n < t->frames; ++n) {
+        most = isfinite(row->error[n]) && !IsBad(b, n) ? fmax(most, row->error[n]) : most;
+    }
+    return most > 0 ? 1.2 * most : 1;
 }
 
 static const char* ClipName(const Report* r, const Robust* b)
@@ -294,6 +306,7 @@ static jnResult DrawChosen(Report* r, Robust* b, Track* t, Sums sums[trial_count
 {
     uint8_t* bad = calloc((size_t)t->frames + 1, 1);
     Row row = {0};
+    double most = 0;
     jnResult result = bad != NULL ? MakeRow((size_t)t->frames, &row, error) : jnaReport_OutOfMemory(error);
     FillTrack(b, b->chosen, t);
     result = result == jn_ok ? FindDropped(r, b, t, error) : result;
@@ -310,7 +323,8 @@ static jnResult DrawChosen(Report* r, Robust* b, Track* t, Sums sums[trial_count
         result = RunTrack(r, b, (Trial)k, b->chosen, t, &sums[k], error);
         if (result == jn_ok && k < 2) {
             FillRow(t, r->manifest.rate, &row);
-            DrawRow(r, &row, t->frames, k, k == 0 ? bad : t->dropped);
+            most = k == 0 ? MostOnGood(b, t, &row) : most; // one scale for both
+            DrawRow(r, &row, t->frames, k, k == 0 ? bad : t->dropped, most);
         }
     }
     free(row.numbers);
