@@ -103,7 +103,8 @@ static void DrawChart(const Report* r, const Curves* c, const char* title, const
 
 static void WriteTable(const Report* r, const Curves* c)
 {
-    fputs("<details><summary>Numbers</summary><table id=\"prior-numbers\"><tr><th>prior, mm</th><th>magnitude, "
+    fputs("<details><summary>Numbers</summary><div class=\"wide\"><table id=\"prior-numbers\"><tr><th>prior, "
+          "mm</th><th>magnitude, "
           "seen</th><th>unseen</th><th>captured, seen</th><th>unseen</th></tr>\n",
         r->out);
     for (int i = 0; i < STRENGTH_COUNT; ++i) {
@@ -114,7 +115,7 @@ static void WriteTable(const Report* r, const Curves* c)
         }
         fputs("</tr>\n", r->out);
     }
-    fputs("</table></details>\n", r->out);
+    fputs("</table></div></details>\n", r->out);
 }
 
 static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)

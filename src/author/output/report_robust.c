@@ -347,7 +347,8 @@ static void WriteTable(Report* r, const Robust* b, const Sums* all, const Sums* 
     static const char* const names[trial_count] = {"fitted to all frames, bad ones included",
         "fitted again without the worst", "fitted to the clean motion: what can be had"};
     fprintf(r->out,
-        "<table id=\"robust-numbers\"><tr><th class=\"l\">on the %.0f good frames of the clip</th><th>%d soft "
+        "<div class=\"wide\"><table id=\"robust-numbers\"><tr><th class=\"l\">on the %.0f good frames of the "
+        "clip</th><th>%d soft "
         "vertices,<br>rms mm</th><th>captured</th><th>vertex drawn,<br>rms mm</th><th>k<sub>s</sub>, "
         "1/s²</th><th>k<sub>d</sub>, 1/s</th></tr>\n",
         one[trial_before].count, b->samples->sizes[sample_soft]);
@@ -357,7 +358,7 @@ static void WriteTable(Report* r, const Robust* b, const Sums* all, const Sums* 
             names[k], Rms(&all[k]), Captured(&all[k]), Rms(&one[k]), (double)b->fits[k].stiffness[b->chosen],
             (double)b->fits[k].damping[b->chosen]);
     }
-    fputs("</table>\n", r->out);
+    fputs("</table></div>\n", r->out);
 }
 
 static void WriteCaption(Report* r, const Robust* b, const Sums* all, const Sums* one)
