@@ -188,11 +188,17 @@ def bench_fit(build):
 
 
 def ablation(build):
+    words = {
+        "as found": "**as found**, nothing learned",
+        "best amplitudes of these modes": "best amplitudes in every frame: what the shapes can hold",
+        "numbers learned": "**numbers learned**: the default",
+    }
     rows = []
     for line in load(build, "results/ablation.txt").splitlines():
         found = re.match(r"  (\S.*?)\s+(\d+)\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)$", line)
         if found:
-            rows.append(list(found.groups()))
+            name, *numbers = found.groups()
+            rows.append([words.get(name, name)] + numbers)
     return table(["", "modes", "seen", "soft", "unseen", "soft"], rows)
 
 
@@ -274,7 +280,7 @@ def flesh_apart(build):
 
 def flesh_bends(build):
     rows = []
-    pattern = r"  (.{16}) +([\d.]+) mm +([\d.]+) cm3 +([\d.]+) mm +([\d.]+) cm3 +([\d.]+) % gone"
+    pattern = r"  (\S.*?) +([\d.]+) mm +([\d.]+) cm3 +([\d.]+) mm +([\d.]+) cm3 +([\d.]+) % gone"
     for found in re.finditer(pattern, load(build, "results/flesh-body.txt")):
         name, depth, volume, left, rest, gone = found.groups()
         rows.append([name.strip(), f"{depth} mm, {float(volume):,.0f} cm³", f"{left} mm, {rest} cm³", gone + " %"])
