@@ -24,7 +24,7 @@
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
 // per vertex and frame; of a report, and of a quick one.
 static const double POSE_COST = 4.8e-5, STEP_COST = 1.7e-5, VOLUME_COST = 1.3e-4, MODES_COST = 4.2e-4;
-static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 1.6e-6, REPORT_COST = 16, QUICK_COST = 6;
+static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 3.2e-6, REPORT_COST = 18, QUICK_COST = 6;
 // A pose takes the more iterations the finer the flesh is.
 static const double POSE_GROWTH = 0.4;
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
