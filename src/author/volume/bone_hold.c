@@ -32,6 +32,8 @@ static const double PART_FROM = 0.45, PART_TO = 0.75;
 // In hands and feet, flesh between two digits' joints follows both: it is let go where no joint has so much of it, for
 // skinning folds it there.
 static const double ONE_FROM = 0.5, ONE_TO = 0.8;
+// Bones of the trunk keep away from the pivots of limbs by this part of the limb's half-thickness.
+static const double CLEAR = 0.75;
 // A node with at least this part of bone is held exactly where that is asked for.
 static const double EXACT_FROM = 0.5;
 // A piece held by less than this part of its volume counts as loose.
@@ -146,6 +148,20 @@ static void MeasureDepths(Hold* h)
     }
 }
 
+// How much of a bone of the trunk is left at a point: none around the pivots of hips and shoulders, where the flesh
+// needs room for the limb to turn.
+static double ClearOfLimbs(const jnaAnatomy* a, const double* point)
+{
+    double left = 1;
+    for (int i = 0; i < a->limbCount; ++i) {
+        const jnaLimb* limb = &a->limbs[i];
+        double d[3] = {point[0] - limb->rootAt[0], point[1] - limb->rootAt[1], point[2] - limb->rootAt[2]};
+        double clear = CLEAR * limb->rootRadius;
+        left = limb->hinge >= 0 ? fmin(left, Ramp((sqrt(jnaDot(d, d)) - clear) / (FADE * clear))) : left;
+    }
+    return left;
+}
+
 // How much bone a sample is, and of which frame.
 static double Sample(const Hold* h, const int* bones, int boneCount, const double* point, const double* bary,
     const int32_t* corners, int32_t* frame)
@@ -170,7 +186,10 @@ static double Sample(const Hold* h, const int* bones, int boneCount, const doubl
         if (!(b > 0) || (b <= best && !(bone->ball && *frame < v->jointCount))) {
             continue;
         }
-        if (bone->cover > 0) {
+        if (h->def->anatomy->parts[bone->joint] == jna_bodyTrunk) {
+            b *= ClearOfLimbs(h->def->anatomy, point);
+        }
+        if (b > 0 && bone->cover > 0) {
             double depth = DepthAt(h, corners, point, (1 + COVER_FADE) * bone->cover);
             b *= Ramp((depth - bone->cover) / (COVER_FADE * bone->cover));
         }
