@@ -72,6 +72,8 @@ typedef struct jnaVolumeReport {
     jnaForcedTetrahedron forced[JNA_MAX_LISTED];
     int outsideCount;       // lattice: surface vertices outside all tetrahedra
     double greatestOutside; // metres
+    int skinnedCount;       // lattice: surface vertices that it is too coarse for, carried by skinning alone
+    int blendedCount;       // and those between, partly by skinning
     struct {
         double surface, crossings, seeds, mesh, improve; // seconds
         double program;                                  // the tetgen program's share of mesh

@@ -122,9 +122,9 @@ jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double 
 /// Parts tetrahedra that touch without flesh between them and drops pieces below a share of the volume.
 jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);
 
-/// Hangs the character's vertices on a mesh that does not hold them as nodes.
-jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
-    int* outsideCount, double* greatestOutside, jnError* error);
+/// Hangs the character's vertices on a mesh that does not hold them as nodes. spacing: of the lattice, metres.
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, double spacing,
+    jnaVolume* volume, jnaVolumeReport* report, jnError* error);
 
 /// Closest point of a triangle, as weights of its corners: exactly 0 where it is on an edge or a corner.
 void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3]);

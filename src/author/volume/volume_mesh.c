@@ -151,6 +151,7 @@ static jnResult HangSkin(const jnaCharacter* character, const jnaSurface* surfac
     for (int v = 0; v < character->vertexCount; ++v) {
         int32_t node = surface->vertexOf[v];
         volume->skinTetrahedra[v] = node >= 0 ? corner[node] / 4 : -1;
+        volume->skinBlend[v] = node >= 0 ? 1 : 0;
         volume->skinWeights[4 * v + (node >= 0 ? corner[node] % 4 : 0)] = 1;
         for (int i = 0; i < 3 && node >= 0; ++i) {
             volume->skinOffsets[3 * v + i] = (double)character->positions[3 * v + i] - volume->nodes[3 * node + i];
@@ -171,7 +172,9 @@ static jnResult TakeMesh(const jnaCharacter* character, jnaMesh* mesh, jnaVolume
     volume->skinTetrahedra = jnaAllocate(character->vertexCount, sizeof(*volume->skinTetrahedra));
     volume->skinWeights = jnaAllocate(character->vertexCount, 4 * sizeof(double));
     volume->skinOffsets = jnaAllocate(character->vertexCount, 3 * sizeof(double));
-    return volume->skinTetrahedra != NULL && volume->skinWeights != NULL && volume->skinOffsets != NULL
+    volume->skinBlend = jnaAllocate(character->vertexCount, sizeof(double));
+    return volume->skinTetrahedra != NULL && volume->skinWeights != NULL && volume->skinOffsets != NULL &&
+                   volume->skinBlend != NULL
                ? jn_ok
                : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
 }
@@ -201,8 +204,7 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
         double start = jnaNow();
-        result =
-            jnaEmbedSkin(character, surface, &tree, volume, &report->outsideCount, &report->greatestOutside, error);
+        result = jnaEmbedSkin(character, surface, &tree, report->edge, volume, report, error);
         report->time.mesh += jnaNow() - start;
         jnaDestroyTree(&tree);
     }

@@ -38,10 +38,11 @@ static jnaStage DescribeMeshStage(const jnaVolumeDef* def, char text[SETTINGS_LE
     static const char* const inputs[] = {
         "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
     static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy"};
     snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method,
         def->edge, def->nodes, def->keepInner, def->improve);
-    return (jnaStage){"volume", 4, inputs, text, 6, outputs, 0};
+    return (jnaStage){
+        "volume", sizeof(inputs) / sizeof(inputs[0]), inputs, text, sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }
 
 static jnaStage DescribeInsideStage(const Inside* inside)
