@@ -13,6 +13,13 @@ typedef enum jnaVolumeMethod {
     jna_volumeLattice,
 } jnaVolumeMethod;
 
+/// What separate parts of a surface that follow one joint each (plates, armour, eyeballs) are taken for.
+typedef enum jnaShells {
+    jna_shellsAuto,  // rigid: left out of the flesh and carried by skinning
+    jna_shellsFlesh, // flesh, as all others
+    jna_shellsRigid, // every part but the largest is carried by skinning
+} jnaShells;
+
 /// How a bone holds its nodes.
 typedef enum jnaBoneHold {
     jna_boneDirichlet, // they follow it exactly

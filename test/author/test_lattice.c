@@ -203,7 +203,7 @@ static void TheWindingNumberIsNearlyThatOfAllTriangles(void** state)
     jnaSurface surface;
     jnaTree tree;
     AddSphere(&character, 0, 0, 0, 1);
-    assert_int_equal(jnaCreateSurface(&character, false, &surface, NULL, NULL), jn_ok);
+    assert_int_equal(jnaCreateSurface(&character, false, jna_shellsAuto, &surface, NULL, NULL), jn_ok);
     assert_int_equal(jnaCreateTree(surface.positions, surface.triangleCount, surface.triangles, &tree, NULL), jn_ok);
     Random random = {5};
     for (int i = 0; i < 3000; ++i) {

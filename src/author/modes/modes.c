@@ -399,6 +399,10 @@ jnResult jnaFindModes(
     Found f = {0};
     int* places = NULL;
     jnResult result = Check(v, c, def, error);
+    if (result == jn_ok && v->nodeCount == 0) {
+        jnaNotes_Add(notes, "there is no flesh, so there are no modes");
+        return jnaModes_Allocate(modes, 0, v->vertexCount, v->jointCount, error);
+    }
     result = result == jn_ok ? jnaCreateElastic(v, &f.elastic, error) : result;
     if (result != jn_ok) {
         return result;

@@ -26,9 +26,10 @@ typedef struct jnaSurface {
     jnaSurfaceReport report;
 } jnaSurface;
 
-/// Prepares a character's surface. A surface that encloses nothing is an error.
-jnResult jnaCreateSurface(
-    const jnaCharacter* character, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error);
+/// Prepares a character's surface. A surface that encloses nothing is an error, unless that is what rigid shells leave
+/// of it: then it has no triangles.
+jnResult jnaCreateSurface(const jnaCharacter* character, bool keepInner, jnaShells shells, jnaSurface* surface,
+    jnaNotes* notes, jnError* error);
 void jnaDestroySurface(jnaSurface* surface);
 
 /// An edge of a triangle mesh as one of its faces sees it.

@@ -11,6 +11,15 @@ static const double defaultEdges = 40;
 // far more at the edge above.
 enum { DEFAULT_NODES = 20000 };
 
+jnResult jnaCharacterHasFlesh(const jnaCharacter* character, const jnaVolumeDef* def, bool* has, jnError* error)
+{
+    jnaSurface surface = {0};
+    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, NULL, error);
+    *has = result == jn_ok && surface.triangleCount > 0;
+    jnaDestroySurface(&surface);
+    return result;
+}
+
 jnaVolumeDef jnaDefaultVolumeDef(void)
 {
     return (jnaVolumeDef){.improve = true, .program = "tetgen", .timeLimit = 120, .memoryLimit = (size_t)4 << 30};
@@ -254,6 +263,42 @@ static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, con
     return RunLattice(surface, def, mesh, report, error);
 }
 
+static jnResult Fill(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaVolume* volume,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+{
+    jnaMesh mesh = {0};
+    jnResult result = MakeMesh(character, surface, def, &mesh, report, notes, error);
+    bool conforming = report->method == jna_volumeTetgen;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
+    result = result == jn_ok ? Improve(&mesh, def, conforming ? surface->vertexCount : 0, report, error) : result;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
+    result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
+    volume->method = report->method;
+    if (result == jn_ok) {
+        result = conforming ? HangSkin(character, surface, volume, error)
+                            : HangOutside(character, surface, volume, report, error);
+    }
+    jnaDestroyMesh(&mesh);
+    return result;
+}
+
+// No flesh: skinning carries every vertex.
+static jnResult LeaveEmpty(const jnaCharacter* character, jnaVolume* volume, jnaVolumeReport* report, jnError* error)
+{
+    jnaMesh mesh = {.nodes = jnaAllocate(0, sizeof(double)), .tetrahedra = jnaAllocate(0, sizeof(int32_t))};
+    jnResult result = mesh.nodes != NULL && mesh.tetrahedra != NULL
+                          ? TakeMesh(character, &mesh, volume, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory for a volume");
+    jnaDestroyMesh(&mesh);
+    volume->method = report->method = jna_volumeLattice;
+    snprintf(report->reason, sizeof(report->reason), "nothing to fill: the character is made of rigid parts alone");
+    for (int v = 0; result == jn_ok && v < character->vertexCount; ++v) {
+        volume->skinTetrahedra[v] = -1;
+        volume->skinWeights[4 * v] = 1;
+    }
+    return result;
+}
+
 jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def, jnaVolume* volume,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
@@ -262,25 +307,16 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *report = (jnaVolumeReport){0};
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
-    jnaMesh mesh = {0};
     double start = jnaNow();
-    jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
+    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error);
     report->time.surface = jnaNow() - start;
     result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.1, error) : result;
-    result = result == jn_ok ? MakeMesh(character, &surface, def, &mesh, report, notes, error) : result;
-    bool conforming = report->method == jna_volumeTetgen;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
-    result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
-    result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
-    volume->method = report->method;
     if (result == jn_ok) {
-        result = conforming ? HangSkin(character, &surface, volume, error)
-                            : HangOutside(character, &surface, volume, report, error);
+        result = surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
+                                           : LeaveEmpty(character, volume, report, error);
     }
     report->surface = surface.report;
     jnaDestroySurface(&surface);
-    jnaDestroyMesh(&mesh);
     if (result != jn_ok) {
         jnaDestroyVolume(volume);
     }

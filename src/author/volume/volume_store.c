@@ -98,15 +98,15 @@ static json_t* DescribeReport(const jnaVolumeReport* r)
         json_array_append_new(bad, json_pack("{s:i, s:f, s:f}", "tetrahedron", (int)r->forced[i].tetrahedron, "angle",
                                        r->forced[i].angle, "surface_angle", r->forced[i].surfaceAngle));
     }
-    json_t* surface = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
+    json_t* surface = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
         "degenerate_faces", s->degenerateCount, "duplicate_faces", s->duplicateCount, "seam_vertices", s->seamCount,
         "open_edges", s->boundaryEdgeCount, "edges_of_many_faces", s->nonManifoldCount, "holes", s->holeCount, "parts",
         s->componentCount, "turned_faces", s->flippedCount, "inside_out_parts", s->insideOutCount, "left_out_parts",
-        s->leftOutCount, "hollows", s->cavityCount, "crossings", s->crossingCount, "moved_vertices", s->movedCount,
-        "greatest_move", s->greatestMove, "area", s->area, "volume", s->volume);
-    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:i, s:i, s:o, s:i, s:f, s:i, s:i}", "reason", r->reason, "edge", r->edge,
-        "surface", surface, "before", DescribeQuality(&r->before), "after", DescribeQuality(&r->after), "forced",
-        r->forcedCount, "unforced", r->unforcedCount, "bad", bad, "outside_vertices", r->outsideCount,
+        s->leftOutCount, "rigid_parts", s->shellCount, "hollows", s->cavityCount, "crossings", s->crossingCount,
+        "moved_vertices", s->movedCount, "greatest_move", s->greatestMove, "area", s->area, "volume", s->volume);
+    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:i, s:i, s:o, s:i, s:f, s:i, s:i}", "reason", r->reason, "edge",
+        r->edge, "surface", surface, "before", DescribeQuality(&r->before), "after", DescribeQuality(&r->after),
+        "forced", r->forcedCount, "unforced", r->unforcedCount, "bad", bad, "outside_vertices", r->outsideCount,
         "greatest_outside", r->greatestOutside, "skinned_vertices", r->skinnedCount, "blended_vertices",
         r->blendedCount);
 }

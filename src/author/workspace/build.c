@@ -5,6 +5,8 @@
 // what is left of them at the speed seen so far.
 #include "build_internal.h"
 
+#include "jounce-author/volume_mesh.h"
+
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -75,14 +77,14 @@ void jnaBuild_Close(jnaBuild* b)
 static int GuessNodes(const jnaBuild* b)
 {
     char path[JNA_PATH_LENGTH];
-    int nodes = 0;
     if (b->steps[jna_buildVolume].fresh && jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) == jn_ok) {
         json_t* root = json_load_file(path, 0, NULL);
-        nodes = (int)json_integer_value(json_object_get(root, "nodes"));
+        int nodes = (int)json_integer_value(json_object_get(root, "nodes"));
+        bool there = root != NULL;
         json_decref(root);
-    }
-    if (nodes > 0) {
-        return nodes;
+        if (there) {
+            return nodes;
+        }
     }
     return b->manifest.volume.nodes > 0 ? (int)(1.6 * b->manifest.volume.nodes) : (int)(1.6 * b->vertexCount);
 }
@@ -107,6 +109,32 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
     }
     jnaDestroyCharacter(&character);
     return result;
+}
+
+// Whether there is flesh at all. That of a volume that is there is counted; else the parts of the surface tell.
+static jnResult LookForFlesh(jnaBuild* b, jnError* error)
+{
+    bool has = b->nodeCount > 0;
+    if (b->steps[jna_buildVolume].needed && !b->steps[jna_buildVolume].fresh) {
+        jnaCharacter character = {0};
+        jnaVolumeDef def;
+        jnError ignored; // a surface that cannot be filled is the volume's to tell
+        jnResult result = jnaLoadCharacter(b->workspace, &character, error);
+        result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
+        if (result != jn_ok) {
+            return result;
+        }
+        has = jnaCharacterHasFlesh(&character, &def, &has, &ignored) != jn_ok || has;
+        jnaDestroyCharacter(&character);
+    }
+    b->fleshless = !has;
+    if (b->fleshless) {
+        b->nodeCount = 0;
+        jnaNotes_Add(b->notes,
+            "the character is made of rigid parts alone: it has no flesh and plays as skinning has it; volume.shells: "
+            "flesh in manifest.yaml fills it all the same");
+    }
+    return jn_ok;
 }
 
 // Looks at every stage that is needed. What comes behind a stage that must run can only be told by running that.
@@ -137,8 +165,9 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
                 snprintf(step->reason, sizeof(step->reason), "after volume");
             }
         }
-        if (i == jna_buildVolume) {
+        if (i == jna_buildVolume && result == jn_ok) {
             b->nodeCount = GuessNodes(b);
+            result = LookForFlesh(b, error);
         }
         step->estimate = step->fresh ? 0 : kind->estimate(b, step);
         before = step->fresh ? before : kind->name;

@@ -63,13 +63,19 @@ static bool Because(bool needed, char* reason, const char* why)
     return needed;
 }
 
+static bool HasFlesh(const jnaBuild* b, char* reason)
+{
+    return Because(!b->fleshless, reason, "the character has no flesh");
+}
+
 static bool NeedsMotion(const jnaBuild* b, char* reason)
 {
     int count = 0;
     for (int i = 0; i < b->manifest.clipCount; ++i) {
         count += IsSimulated(&b->manifest.clips[i]);
     }
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train") &&
            Because(count > 0, reason, "the clips bring their motion");
 }
@@ -90,12 +96,13 @@ static bool NeedsModes(const jnaBuild* b, char* reason)
 
 static bool NeedsPoses(const jnaBuild* b, char* reason)
 {
-    return Because(HasNetwork(b), reason, "there is no network");
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "there is no network");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train");
 }
 
