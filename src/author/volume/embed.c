@@ -2,9 +2,9 @@
 //
 // Each vertex takes the nearest tetrahedron that can be reached from just under it without leaving the flesh. The
 // nearest of all is that one nearly always; only where it lies across a gap are the next ones tried, nearest first, and
-// only so many: a vertex that reaches none of them, or has none within some edges, is carried by skinning. So the cost
-// per vertex is bounded, whatever the number of parts. A vertex outside hangs on by weights beyond 0 and 1, as long as
-// they stay small; further out it hangs on the closest point, and its offset brings it to its place.
+// only so many: a vertex that reaches none of them, or has none within an edge, is carried by skinning. So the cost per
+// vertex is bounded, whatever the number of parts. A vertex outside hangs on by weights beyond 0 and 1, as long as they
+// stay small; further out it hangs on the closest point, and its offset brings it to its place.
 #include "embed_internal.h"
 
 #include "internal.h"
@@ -15,9 +15,9 @@ static const double leastWeight = -1;
 // Of the mean edge, under the skin: where paths to tetrahedra start.
 static const double underShare = 0.01;
 
-// Rings of cells, each a mean edge wide, that are searched: flesh further away has nothing to do with a vertex.
-// Tetrahedra that are tried for a way to them: about those around one node.
-enum { MAX_RINGS = 3, MAX_TRIES = 24 };
+// Rings of cells, each a mean edge wide, that are searched: flesh further away than an edge has nothing to do with a
+// vertex. Tetrahedra that are tried for a way to them: about those around one node.
+enum { MAX_RINGS = 1, MAX_TRIES = 24 };
 
 /// Tetrahedra by cell of a grid over them.
 typedef struct Cells {
@@ -216,8 +216,7 @@ typedef struct Query {
     const jnaTree* tree;
     const double* point;
     double under[3]; // just under the skin
-    bool underInside;
-    int wanted; // candidates that are kept, at most MAX_TRIES
+    int wanted;      // candidates that are kept, at most MAX_TRIES
     int count;
     Found candidates[MAX_TRIES]; // nearest first; of equals the first tetrahedron
 } Query;
@@ -292,8 +291,8 @@ static void Gather(Query* q, int wanted)
     }
 }
 
-// Whether a way through the flesh leads to a tetrahedron. Its middle may lie a little outside; then nothing can be
-// said.
+// Whether a way through the flesh leads to a tetrahedron. Where the start or the tetrahedron's middle is a little
+// outside, nothing can be said; that is looked at last, because it takes long.
 static bool IsReached(const Query* q, int32_t t)
 {
     const int32_t* c = q->volume->tetrahedra + 4 * t;
@@ -302,18 +301,19 @@ static bool IsReached(const Query* q, int32_t t)
     for (int i = 0; i < 3; ++i) {
         middle[i] = 0.25 * (nodes[3 * c[0] + i] + nodes[3 * c[1] + i] + nodes[3 * c[2] + i] + nodes[3 * c[3] + i]);
     }
-    return !q->underInside || jnaTree_Winding(q->tree, middle) <= 0.5 ||
-           jnaTree_Exit(q->tree, q->under, middle, true) < 0;
+    return jnaTree_Exit(q->tree, q->under, middle, true) < 0 || jnaTree_Winding(q->tree, middle) <= 0.5 ||
+           jnaTree_Winding(q->tree, q->under) <= 0.5;
 }
 
 static Found Search(Query* q)
 {
+    double most = MAX_RINGS * q->cells->side;
     Gather(q, 1);
-    if (q->count > 0 && IsReached(q, q->candidates[0].tetrahedron)) {
+    if (q->count > 0 && q->candidates[0].distance <= most && IsReached(q, q->candidates[0].tetrahedron)) {
         return q->candidates[0];
     }
     Gather(q, MAX_TRIES);
-    for (int k = 1; k < q->count; ++k) {
+    for (int k = 1; k < q->count && q->candidates[k].distance <= most; ++k) {
         if (IsReached(q, q->candidates[k].tetrahedron)) {
             return q->candidates[k];
         }
@@ -372,7 +372,6 @@ static double Embed(const jnaCharacter* character, const jnaTree* tree, const Ce
         p[i] = (double)character->positions[3 * vertex + i];
         query.under[i] = p[i] - underShare * cells->side * normal[i];
     }
-    query.underInside = jnaTree_Winding(tree, query.under) > 0.5;
     Found found = Search(&query);
     if (found.tetrahedron >= 0) {
         HangVertex(volume, vertex, found.tetrahedron, p);

@@ -159,8 +159,7 @@ static double RayDepth(const Blend* b, const double* under, const double* direct
     for (int i = 0; i < 3; ++i) {
         to[i] = under[i] - thickest * b->spacing / cosine * direction[i];
     }
-    double share = jnaTree_Exit(b->tree, under, to, jnaTree_Winding(b->tree, to) > 0.5);
-    return share >= 0 ? share * thickest : thickest;
+    return thickest * jnaTree_Depth(b->tree, under, to);
 }
 
 // Thickness of the flesh under a vertex in spacings, at most `thickest`: the median of a ray along the normal and four
@@ -182,19 +181,21 @@ static double Thickness(const Blend* b, int32_t s)
     if (!(length > 0) || jnaTree_Winding(b->tree, under) <= 0.5) {
         return 0; // a single sheet, or skin through skin
     }
-    for (int r = 0; r < RAYS; ++r) {
+    int thick = 0;
+    for (int r = 0; r < RAYS && thick <= RAYS / 2; ++r) {
         double direction[3];
         for (int i = 0; i < 3; ++i) {
             direction[i] = r == 0 ? n[i] : half * (n[i] + (r % 2 == 0 ? 1 : -1) * across[r > 2][i]);
         }
         double depth = RayDepth(b, under, direction, r == 0 ? 1 : half);
+        thick += depth >= thickest;
         int k = r;
         for (; k > 0 && depths[k - 1] > depth; --k) {
             depths[k] = depths[k - 1];
         }
         depths[k] = depth;
     }
-    return depths[RAYS / 2];
+    return thick > RAYS / 2 ? thickest : depths[RAYS / 2];
 }
 
 // What a vertex tells by itself: thin or far.

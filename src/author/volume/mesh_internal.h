@@ -76,6 +76,10 @@ double jnaTree_Winding(const jnaTree* tree, const double point[3]);
 /// toInside: whether the other point is inside as well.
 double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside);
 
+/// The same as a share of the way, 1 where it does not end, for another point of which nothing is known: no winding
+/// number is needed where no face is met.
+double jnaTree_Depth(const jnaTree* tree, const double from[3], const double to[3]);
+
 /// Pairs of triangles that cross or touch where they have no vertex or edge in common.
 typedef struct jnaCrossings {
     int count, capacity;

@@ -128,11 +128,10 @@ static jnResult LookForFlesh(jnaBuild* b, jnError* error)
         jnaDestroyCharacter(&character);
     }
     b->fleshless = !has;
-    if (b->fleshless) {
-        b->nodeCount = 0;
-        jnaNotes_Add(b->notes,
-            "the character is made of rigid parts alone: it has no flesh and plays as skinning has it; volume.shells: "
-            "flesh in manifest.yaml fills it all the same");
+    b->nodeCount = has ? b->nodeCount : 0;
+    if (!has && b->steps[jna_buildVolume].fresh) { // else it tells when it is made
+        jnaNotes_Add(
+            b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
     }
     return jn_ok;
 }
