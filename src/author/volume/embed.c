@@ -128,7 +128,8 @@ static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
     return jn_ok;
 }
 
-void jnaBarycentricWeights(const jnaVolume* v, int t, const double* p, double w[4])
+// Barycentric weights of a point in a tetrahedron; they sum to 1 but for rounding.
+static void Weights(const jnaVolume* v, int t, const double* p, double w[4])
 {
     const int32_t* c = v->tetrahedra + 4 * t;
     const double *a = v->nodes + 3 * c[0], *b = v->nodes + 3 * c[1], *d = v->nodes + 3 * c[2], *e = v->nodes + 3 * c[3];
@@ -179,7 +180,7 @@ static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
 {
     static const uint8_t faces[4][3] = {{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}};
     const int32_t* c = v->tetrahedra + 4 * t;
-    jnaBarycentricWeights(v, t, p, w);
+    Weights(v, t, p, w);
     if (w[0] >= 0 && w[1] >= 0 && w[2] >= 0 && w[3] >= 0) {
         return 0;
     }
@@ -347,7 +348,7 @@ static double* VertexNormals(const jnaSurface* surface)
 static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const double* p)
 {
     double *w = v->skinWeights + 4 * vertex, closest[4];
-    jnaBarycentricWeights(v, tetrahedron, p, w);
+    Weights(v, tetrahedron, p, w);
     if (fmin(fmin(w[0], w[1]), fmin(w[2], w[3])) < leastWeight) {
         Closest(v, tetrahedron, p, closest);
         memcpy(w, closest, sizeof(closest));
@@ -399,7 +400,7 @@ jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, 
             report->greatestOutside = fmax(report->greatestOutside, far[v]);
         }
         DestroyCells(&cells);
-        result = jnaBlendSkin(character, surface, tree, normals, spacing, volume, report, error);
+        result = jnaBlendSkin(character, surface, tree, normals, far, spacing, volume, report, error);
     }
     free(normals);
     free(far);

@@ -6,10 +6,9 @@
 // on the same nodes are glued. Each of the four gives a vertex a share between 0 and 1, the least counts:
 //
 //   thin   the flesh under the vertex, by rays inward: 0 below thinnest h, 1 from thickest h on
-//   far    the least barycentric weight: 1 down to farWeights[1], 0 from farWeights[0] on
+//   far    how far outside the tetrahedra it lies: 1 up to nearest h, 0 from farthest h on
 //   torn   an edge of the skin shorter than h whose ends hang on tetrahedra that no third one connects: 0 at both ends
-//   glued  skin across less than h of air that other joints move, is far away along the skin, and hangs on a common
-//          node: 0 on both sides
+//   glued  patches of skin on a common node that other joints move and that do not hang together near it: 0 on all
 //
 // The shares then fall off no faster than 1 / (fadeWidth h) along the skin, so that a vertex next to a torn one moves
 // hardly more than it: the strain of the border is at most the flesh's displacement over fadeWidth h.
@@ -20,8 +19,8 @@
 // Thickness of flesh in spacings: with less than one there is no node between the skins, with about two there is one.
 static const double thinnest = 1, thickest = 1.75;
 
-// Least weight of a vertex: -1/4 is a quarter of a tetrahedron's height outside, -1 a whole one.
-static const double farWeights[2] = {-1, -0.25};
+// Distance outside the tetrahedra in spacings: what is cut off at a sharp edge is below half of one.
+static const double nearest = 0.5, farthest = 1;
 
 // Of the spacing, under the skin: where rays start.
 static const double underShare = 0.01;
@@ -29,13 +28,14 @@ static const double underShare = 0.01;
 // Of the spacing: how wide the border between flesh and skinning is along the skin.
 static const double fadeWidth = 1;
 
-// Of the spacing: two points this near along the skin are connected in the mesh as they should be.
+// Of the spacing: patches of skin that hang together within this distance of a node are one.
 static const double nearShare = 1.5;
 
 // Half the sum of differences of skinning weights from which two skins move apart visibly.
 static const double otherJoints = 0.25;
 
-enum { RAYS = 5 };
+// Patches of skin on one node that are told apart; what comes after them is left as it is.
+enum { RAYS = 5, MAX_PATCHES = 16 };
 
 /// All that is looked at.
 typedef struct Blend {
@@ -43,19 +43,32 @@ typedef struct Blend {
     const jnaSurface* surface;
     const jnaTree* tree;
     const double* normals; // [surface vertices][3]
+    const double* outside; // [vertices of the character], metres
     double spacing;
     const jnaVolume* volume;
     int32_t* vertexOn;                // [surface vertices], vertex of the character or -1
     int32_t *starts, *neighbours;     // along the skin, of surface vertices
     int32_t *nodeStarts, *tetrahedra; // of the nodes
     double* shares;                   // [surface vertices]
-    double* walked;                   // [surface vertices], scratch of the walk along the skin
-    int32_t* queue;                   // [surface vertices + 1], the same
+    int32_t *skinStarts, *skin;       // surface vertices by the tetrahedron that they hang on
+    int32_t *labels, *queue;          // [surface vertices], scratch of walks along the skin
+    uint8_t* glued;                   // [surface vertices]
 } Blend;
 
 static double Ramp(double x, double low, double high)
 {
     return x <= low ? 0 : x >= high ? 1 : (x - low) / (high - low);
+}
+
+static const double* PlaceOf(const Blend* b, int32_t s)
+{
+    return b->surface->positions + 3 * (size_t)s;
+}
+
+// Tetrahedron that a vertex of the surface hangs on, or -1.
+static int32_t HangsOn(const Blend* b, int32_t s)
+{
+    return b->vertexOn[s] >= 0 ? b->volume->skinTetrahedra[b->vertexOn[s]] : -1;
 }
 
 static void DestroyBlend(Blend* b)
@@ -66,8 +79,11 @@ static void DestroyBlend(Blend* b)
     free(b->nodeStarts);
     free(b->tetrahedra);
     free(b->shares);
-    free(b->walked);
+    free(b->skinStarts);
+    free(b->skin);
+    free(b->labels);
     free(b->queue);
+    free(b->glued);
 }
 
 // Rows of a table: counts[i + 1] holds how many entries row i has; becomes where it starts.
@@ -109,20 +125,41 @@ static void ListTetrahedra(Blend* b, int32_t* fill)
     }
 }
 
+static void ListSkin(Blend* b, int32_t* fill)
+{
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        if (HangsOn(b, s) >= 0) {
+            b->skinStarts[HangsOn(b, s) + 1]++;
+        }
+    }
+    Accumulate(b->skinStarts, b->volume->tetrahedronCount);
+    memcpy(fill, b->skinStarts, (size_t)b->volume->tetrahedronCount * sizeof(*fill));
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        if (HangsOn(b, s) >= 0) {
+            b->skin[fill[HangsOn(b, s)]++] = s;
+        }
+    }
+}
+
 static jnResult CreateBlend(Blend* b, jnError* error)
 {
-    int vertices = b->surface->vertexCount, nodes = b->volume->nodeCount;
+    int vertices = b->surface->vertexCount, nodes = b->volume->nodeCount, tetrahedra = b->volume->tetrahedronCount;
     b->vertexOn = jnaAllocate(vertices, sizeof(int32_t));
     b->starts = jnaAllocate(vertices + 1, sizeof(int32_t));
     b->neighbours = jnaAllocate(6 * (int64_t)b->surface->triangleCount, sizeof(int32_t));
     b->nodeStarts = jnaAllocate(nodes + 1, sizeof(int32_t));
     b->tetrahedra = jnaAllocate(4 * (int64_t)b->volume->tetrahedronCount, sizeof(int32_t));
     b->shares = jnaAllocate(vertices, sizeof(double));
-    b->walked = jnaAllocate(vertices, sizeof(double));
-    b->queue = jnaAllocate(vertices + 1, sizeof(int32_t));
-    int32_t* fill = jnaAllocate(vertices > nodes ? vertices : nodes, sizeof(int32_t));
+    b->skinStarts = jnaAllocate(tetrahedra + 1, sizeof(int32_t));
+    b->skin = jnaAllocate(vertices, sizeof(int32_t));
+    b->labels = jnaAllocate(vertices, sizeof(int32_t));
+    b->queue = jnaAllocate(vertices, sizeof(int32_t));
+    b->glued = jnaAllocate(vertices, 1);
+    int most = vertices > nodes ? vertices : nodes;
+    int32_t* fill = jnaAllocate(most > tetrahedra ? most : tetrahedra, sizeof(int32_t));
     bool good = b->vertexOn != NULL && b->starts != NULL && b->neighbours != NULL && b->nodeStarts != NULL &&
-                b->tetrahedra != NULL && b->shares != NULL && b->walked != NULL && b->queue != NULL && fill != NULL;
+                b->tetrahedra != NULL && b->shares != NULL && b->skinStarts != NULL && b->skin != NULL &&
+                b->labels != NULL && b->queue != NULL && b->glued != NULL && fill != NULL;
     if (good) {
         memset(b->vertexOn, -1, (size_t)vertices * sizeof(int32_t));
         for (int v = b->character->vertexCount - 1; v >= 0; --v) {
@@ -132,24 +169,13 @@ static jnResult CreateBlend(Blend* b, jnError* error)
         }
         for (int s = 0; s < vertices; ++s) {
             b->shares[s] = 1;
-            b->walked[s] = HUGE_VAL;
         }
         ListNeighbours(b, fill);
         ListTetrahedra(b, fill);
+        ListSkin(b, fill);
     }
     free(fill);
     return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
-}
-
-static const double* PlaceOf(const Blend* b, int32_t s)
-{
-    return b->surface->positions + 3 * (size_t)s;
-}
-
-// Tetrahedron that a vertex of the surface hangs on, or -1.
-static int32_t HangsOn(const Blend* b, int32_t s)
-{
-    return b->vertexOn[s] >= 0 ? b->volume->skinTetrahedra[b->vertexOn[s]] : -1;
 }
 
 // Depth of the flesh along one ray in spacings, measured along the normal, at most `thickest`.
@@ -163,10 +189,11 @@ static double RayDepth(const Blend* b, const double* under, const double* direct
 }
 
 // Thickness of the flesh under a vertex in spacings, at most `thickest`: the median of a ray along the normal and four
-// at 45 degrees, so that neither a sharp edge nor the length of a finger under its tip counts.
+// at 30 degrees to it, which is inside the corner of a box, so that neither a sharp edge nor the length of a finger
+// under its tip counts.
 static double Thickness(const Blend* b, int32_t s)
 {
-    const double *n = b->normals + 3 * (size_t)s, half = sqrt(0.5);
+    const double *n = b->normals + 3 * (size_t)s, cosine = sqrt(0.75), sine = 0.5;
     double under[3], across[2][3], depths[RAYS];
     int least = fabs(n[0]) < fabs(n[1]) ? 0 : 1;
     least = fabs(n[2]) < fabs(n[least]) ? 2 : least;
@@ -185,9 +212,9 @@ static double Thickness(const Blend* b, int32_t s)
     for (int r = 0; r < RAYS && thick <= RAYS / 2; ++r) {
         double direction[3];
         for (int i = 0; i < 3; ++i) {
-            direction[i] = r == 0 ? n[i] : half * (n[i] + (r % 2 == 0 ? 1 : -1) * across[r > 2][i]);
+            direction[i] = r == 0 ? n[i] : cosine * n[i] + (r % 2 == 0 ? sine : -sine) * across[r > 2][i];
         }
-        double depth = RayDepth(b, under, direction, r == 0 ? 1 : half);
+        double depth = RayDepth(b, under, direction, r == 0 ? 1 : cosine);
         thick += depth >= thickest;
         int k = r;
         for (; k > 0 && depths[k - 1] > depth; --k) {
@@ -208,10 +235,8 @@ static double OwnShare(const Blend* b, int32_t s)
     if (t < 0) {
         return 0;
     }
-    double w[4];
-    jnaBarycentricWeights(b->volume, t, PlaceOf(b, s), w);
-    double far = Ramp(fmin(fmin(w[0], w[1]), fmin(w[2], w[3])), farWeights[0], farWeights[1]);
-    return far > 0 ? fmin(far, Ramp(Thickness(b, s), thinnest, thickest)) : 0;
+    double near = 1 - Ramp(b->outside[b->vertexOn[s]] / b->spacing, nearest, farthest);
+    return near > 0 ? fmin(near, Ramp(Thickness(b, s), thinnest, thickest)) : 0;
 }
 
 static bool HaveCommonNode(const jnaVolume* v, int32_t a, int32_t b)
@@ -255,50 +280,6 @@ static void MarkTorn(Blend* b)
     }
 }
 
-/// The first skin that a ray through the air meets.
-typedef struct Air {
-    const jnaTree* tree;
-    const double *from, *to;
-    double nearest; // share of the way
-    int32_t triangle;
-} Air;
-
-static bool MeetSkin(int32_t triangle, void* user)
-{
-    Air* air = user;
-    const int32_t* c = air->tree->triangles + 3 * (size_t)triangle;
-    const double* p[3];
-    for (int k = 0; k < 3; ++k) {
-        p[k] = air->tree->positions + 3 * (size_t)c[k];
-    }
-    double before = jnaVolume6(p[0], p[1], p[2], air->from), behind = jnaVolume6(p[0], p[1], p[2], air->to), sides[3];
-    for (int k = 0; k < 3; ++k) {
-        sides[k] = jnaVolume6(air->from, air->to, p[k], p[(k + 1) % 3]);
-    }
-    bool through =
-        (sides[0] >= 0 && sides[1] >= 0 && sides[2] >= 0) || (sides[0] <= 0 && sides[1] <= 0 && sides[2] <= 0);
-    if (before * behind < 0 && through && before / (before - behind) < air->nearest) {
-        air->nearest = before / (before - behind);
-        air->triangle = triangle;
-    }
-    return true;
-}
-
-// Triangle of the skin across less than a spacing of air, or -1.
-static int32_t SkinAcross(const Blend* b, int32_t s)
-{
-    double from[3], to[3], low[3], high[3];
-    for (int i = 0; i < 3; ++i) {
-        from[i] = PlaceOf(b, s)[i] + underShare * b->spacing * b->normals[3 * (size_t)s + (size_t)i];
-        to[i] = PlaceOf(b, s)[i] + b->spacing * b->normals[3 * (size_t)s + (size_t)i];
-        low[i] = fmin(from[i], to[i]);
-        high[i] = fmax(from[i], to[i]);
-    }
-    Air air = {.tree = b->tree, .from = from, .to = to, .nearest = 1, .triangle = -1};
-    jnaTree_Visit(b->tree, low, high, MeetSkin, &air);
-    return air.triangle;
-}
-
 // Half the sum of differences of two vertices' skinning weights: 0 for the same joints, 1 for wholly others.
 static double WeightsApart(const jnaCharacter* c, int32_t a, int32_t b)
 {
@@ -313,60 +294,99 @@ static double WeightsApart(const jnaCharacter* c, int32_t a, int32_t b)
     return 1 - common;
 }
 
-// Whether a walk along the skin from one vertex to another is shorter than a length.
-static bool IsShortWalk(Blend* b, int32_t from, int32_t to, double length)
+static double DistanceToNode(const Blend* b, int32_t s, int32_t node)
 {
-    int count = 0, capacity = b->surface->vertexCount;
-    b->walked[from] = 0;
+    return jnaDistance(PlaceOf(b, s), b->volume->nodes + 3 * (size_t)node);
+}
+
+// Marks the skin around a vertex that can be walked to without going far from a node. Returns how many vertices the
+// queue has then, from `count` on.
+static int Walk(Blend* b, int32_t from, int32_t node, int32_t label, int count)
+{
+    b->labels[from] = label;
     b->queue[count++] = from;
-    for (int at = 0; at < count && b->walked[to] >= HUGE_VAL; ++at) {
-        int32_t s = b->queue[at];
-        for (int32_t e = b->starts[s]; e < b->starts[s + 1]; ++e) {
+    for (int at = count - 1; at < count; ++at) {
+        for (int32_t e = b->starts[b->queue[at]]; e < b->starts[b->queue[at] + 1]; ++e) {
             int32_t next = b->neighbours[e];
-            double way = b->walked[s] + jnaDistance(PlaceOf(b, s), PlaceOf(b, next));
-            // Each vertex once, by the fewest edges: near enough to the shortest way.
-            if (way < length && b->walked[next] >= HUGE_VAL && count < capacity) {
-                b->walked[next] = way;
+            if (b->labels[next] < 0 && DistanceToNode(b, next, node) < nearShare * b->spacing) {
+                b->labels[next] = label;
                 b->queue[count++] = next;
             }
         }
     }
-    bool found = b->walked[to] < HUGE_VAL;
-    for (int at = 0; at < count; ++at) {
-        b->walked[b->queue[at]] = HUGE_VAL;
-    }
-    return found;
+    return count;
 }
 
-static void MarkGlued(Blend* b, const int32_t* across)
+// Lists the vertices of the surface that flesh carries by a node. list: with room for all.
+static int ListCarried(const Blend* b, int32_t node, int32_t* list)
 {
-    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
-        for (int k = 0; across[s] >= 0 && k < 3; ++k) {
-            int32_t other = b->surface->triangles[3 * (size_t)across[s] + (size_t)k], to = HangsOn(b, other);
-            if (to >= 0 && HaveCommonNode(b->volume, HangsOn(b, s), to) &&
-                WeightsApart(b->character, b->vertexOn[s], b->vertexOn[other]) > otherJoints &&
-                !IsShortWalk(b, s, other, nearShare * b->spacing)) {
-                b->shares[s] = b->shares[other] = 0;
+    int count = 0;
+    for (int32_t e = b->nodeStarts[node]; e < b->nodeStarts[node + 1]; ++e) {
+        int32_t t = b->tetrahedra[e];
+        for (int32_t i = b->skinStarts[t]; i < b->skinStarts[t + 1]; ++i) {
+            if (b->shares[b->skin[i]] > 0) {
+                list[count++] = b->skin[i];
             }
         }
+    }
+    return count;
+}
+
+// A node glues where it carries patches of skin that do not hang together near it and that other joints move. Those of
+// two sides of thin flesh do not hang together either, but move alike.
+static void UnglueNode(Blend* b, int32_t node, const int32_t* carried, int count)
+{
+    int patches = 0, walked = 0;
+    int32_t nearestOf[MAX_PATCHES];
+    for (int i = 0; i < count; ++i) {
+        if (b->labels[carried[i]] < 0 && patches < MAX_PATCHES) {
+            nearestOf[patches] = carried[i];
+            walked = Walk(b, carried[i], node, patches++, walked);
+        }
+        int32_t label = b->labels[carried[i]];
+        if (label >= 0 && DistanceToNode(b, carried[i], node) < DistanceToNode(b, nearestOf[label], node)) {
+            nearestOf[label] = carried[i];
+        }
+    }
+    for (int p = 0; p < patches; ++p) {
+        bool glued = false;
+        for (int o = 0; o < patches && !glued; ++o) {
+            glued = o != p &&
+                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > otherJoints;
+        }
+        for (int i = 0; glued && i < count; ++i) {
+            b->glued[carried[i]] |= b->labels[carried[i]] == p;
+        }
+    }
+    for (int i = 0; i < walked; ++i) {
+        b->labels[b->queue[i]] = -1;
+    }
+}
+
+static void MarkGlued(Blend* b, int32_t* carried)
+{
+    memset(b->labels, -1, (size_t)b->surface->vertexCount * sizeof(int32_t));
+    for (int32_t node = 0; node < b->volume->nodeCount && b->character->influences != NULL; ++node) {
+        UnglueNode(b, node, carried, ListCarried(b, node, carried));
+    }
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        b->shares[s] = b->glued[s] ? 0 : b->shares[s];
     }
 }
 
 static jnResult FindShares(Blend* b, jnError* error)
 {
-    int32_t* across = jnaAllocate(b->surface->vertexCount, sizeof(*across));
-    if (across == NULL) {
+    int32_t* carried = jnaAllocate(b->surface->vertexCount, sizeof(*carried));
+    if (carried == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
     }
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
         b->shares[s] = OwnShare(b, s);
-        bool looks = b->character->influences != NULL && HangsOn(b, s) >= 0 && b->shares[s] > 0;
-        across[s] = looks ? SkinAcross(b, s) : -1;
     }
     MarkTorn(b);
-    MarkGlued(b, across);
-    free(across);
+    MarkGlued(b, carried);
+    free(carried);
     return jn_ok;
 }
 
@@ -393,12 +413,14 @@ static void Fade(Blend* b)
 }
 
 jnResult jnaBlendSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree,
-    const double* normals, double spacing, jnaVolume* volume, jnaVolumeReport* report, jnError* error)
+    const double* normals, const double* outside, double spacing, jnaVolume* volume, jnaVolumeReport* report,
+    jnError* error)
 {
     Blend b = {.character = character,
         .surface = surface,
         .tree = tree,
         .normals = normals,
+        .outside = outside,
         .spacing = spacing,
         .volume = volume};
     jnResult result = CreateBlend(&b, error);

@@ -3,10 +3,8 @@
 
 #include "mesh_internal.h"
 
-/// Barycentric weights of a point in a tetrahedron; they sum to 1 but for rounding.
-void jnaBarycentricWeights(const jnaVolume* volume, int tetrahedron, const double* point, double weights[4]);
-
 /// Fills skinBlend: 0 where the tetrahedra do not resolve the surface, fading to 1 along it. normals: of the surface's
-/// vertices, unit, outward.
+/// vertices, unit, outward; outside: how far each vertex of the character is outside the tetrahedra, metres.
 jnResult jnaBlendSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree,
-    const double* normals, double spacing, jnaVolume* volume, jnaVolumeReport* report, jnError* error);
+    const double* normals, const double* outside, double spacing, jnaVolume* volume, jnaVolumeReport* report,
+    jnError* error);
