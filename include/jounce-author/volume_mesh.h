@@ -91,9 +91,15 @@ typedef struct jnaVolumeReport {
 jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def, jnaVolume* volume,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error);
 
-/// Whether anything of a character is flesh, which takes much less time than making it: false where it is made of rigid
-/// shells alone.
-jnResult jnaCharacterHasFlesh(const jnaCharacter* character, const jnaVolumeDef* def, bool* has, jnError* error);
+/// What can be said about a volume before it is made, from its surface alone.
+typedef struct jnaVolumeForecast {
+    bool hasFlesh;          // false where the character is made of rigid shells alone
+    jnaVolumeMethod method; // tetgen or lattice; tetgen may still refuse
+    int nodes;              // about so many
+    int parts;              // of the flesh
+} jnaVolumeForecast;
+jnResult jnaForeseeVolume(
+    const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error);
 
 /// Measures tetrahedra.
 jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedronCount, const int32_t* tetrahedra);

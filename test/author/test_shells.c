@@ -124,9 +124,9 @@ static void ARobotHasNoFleshAndSaysSo(void** state)
     assert_true(HasNote(&notes, "no flesh and plays as skinning"));
     jnaVolumeDef def = jnaDefaultVolumeDef();
     jnaVolume v;
-    bool has = true;
-    assert_int_equal(jnaCharacterHasFlesh(&character, &def, &has, &error), jn_ok);
-    assert_false(has);
+    jnaVolumeForecast forecast;
+    assert_int_equal(jnaForeseeVolume(&character, &def, &forecast, &error), jn_ok);
+    assert_false(forecast.hasFlesh);
     assert_int_equal(jnaCreateVolume(&character, &def, &v, NULL, NULL, &error), jn_ok);
     assert_int_equal(v.nodeCount, 0);
     assert_int_equal(v.vertexCount, character.vertexCount);
@@ -136,8 +136,9 @@ static void ARobotHasNoFleshAndSaysSo(void** state)
     }
     jnaDestroyVolume(&v);
     def.shells = jna_shellsFlesh;
-    assert_int_equal(jnaCharacterHasFlesh(&character, &def, &has, &error), jn_ok);
-    assert_true(has);
+    assert_int_equal(jnaForeseeVolume(&character, &def, &forecast, &error), jn_ok);
+    assert_true(forecast.hasFlesh);
+    assert_int_equal(forecast.parts, 2);
 }
 
 static void FleshInsideArmourIsFlesh(void** state)

@@ -11,15 +11,6 @@ static const double defaultEdges = 40;
 // far more at the edge above.
 enum { DEFAULT_NODES = 20000 };
 
-jnResult jnaCharacterHasFlesh(const jnaCharacter* character, const jnaVolumeDef* def, bool* has, jnError* error)
-{
-    jnaSurface surface = {0};
-    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, NULL, error);
-    *has = result == jn_ok && surface.triangleCount > 0;
-    jnaDestroySurface(&surface);
-    return result;
-}
-
 jnaVolumeDef jnaDefaultVolumeDef(void)
 {
     return (jnaVolumeDef){.improve = true, .program = "tetgen", .timeLimit = 120, .memoryLimit = (size_t)4 << 30};
@@ -96,6 +87,32 @@ static const char* Obstacle(const jnaSurface* surface, char* text, size_t size)
         return NULL;
     }
     return text;
+}
+
+// Nodes over those aimed at in a lattice, which is cut at the skin, and over the skin's vertices in a conforming mesh:
+// as the characters that were tried have it.
+static const double moreNodes = 1.5;
+
+jnResult jnaForeseeVolume(
+    const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error)
+{
+    char text[JNA_NOTE_LENGTH];
+    jnaSurface surface = {0};
+    *forecast = (jnaVolumeForecast){0};
+    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, NULL, error);
+    if (result == jn_ok && surface.triangleCount > 0) {
+        bool lattice = def->method == jna_volumeLattice ||
+                       (def->method == jna_volumeAuto && Obstacle(&surface, text, sizeof(text)) != NULL);
+        double volume = fabs(surface.report.volume), aimed = def->nodes > 0 ? def->nodes : DEFAULT_NODES;
+        double inside = volume / pow(def->edge > 0 ? def->edge : HUGE_VAL, 3);
+        double nodes = lattice ? fmax(def->edge > 0 ? 2 * inside : aimed, 1)
+                               : fmax(fmax(surface.vertexCount, def->nodes), 1.5 * inside);
+        *forecast =
+            (jnaVolumeForecast){true, lattice ? jna_volumeLattice : jna_volumeTetgen, (int)fmin(moreNodes * nodes, 1e8),
+                surface.report.componentCount - surface.report.shellCount - surface.report.leftOutCount};
+    }
+    jnaDestroySurface(&surface);
+    return result;
 }
 
 static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,

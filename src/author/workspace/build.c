@@ -73,20 +73,20 @@ void jnaBuild_Close(jnaBuild* b)
     b->simulation = NULL;
 }
 
-// Nodes of the flesh: those that are there, or about so many as there will be.
-static int GuessNodes(const jnaBuild* b)
+// Nodes of the flesh that is there; false where its description cannot be read.
+static bool CountNodes(jnaBuild* b)
 {
     char path[JNA_PATH_LENGTH];
-    if (b->steps[jna_buildVolume].fresh && jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) == jn_ok) {
-        json_t* root = json_load_file(path, 0, NULL);
-        int nodes = (int)json_integer_value(json_object_get(root, "nodes"));
-        bool there = root != NULL;
-        json_decref(root);
-        if (there) {
-            return nodes;
-        }
+    if (jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) != jn_ok) {
+        return false;
     }
-    return b->manifest.volume.nodes > 0 ? (int)(1.6 * b->manifest.volume.nodes) : (int)(1.6 * b->vertexCount);
+    json_t* root = json_load_file(path, 0, NULL);
+    const json_t* nodes = json_object_get(root, "nodes");
+    bool there = json_is_integer(nodes);
+    b->nodeCount = (int)json_integer_value(nodes);
+    b->fleshless = there && b->nodeCount == 0;
+    json_decref(root);
+    return there;
 }
 
 jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
@@ -111,29 +111,31 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
     return result;
 }
 
-// Whether there is flesh at all. That of a volume that is there is counted; else the parts of the surface tell.
+// How much flesh there is, or whether there is any: counted where it is there, else foreseen from the surface.
 static jnResult LookForFlesh(jnaBuild* b, jnError* error)
 {
-    bool has = b->nodeCount > 0;
-    if (b->steps[jna_buildVolume].needed && !b->steps[jna_buildVolume].fresh) {
-        jnaCharacter character = {0};
-        jnaVolumeDef def;
-        jnError ignored; // a surface that cannot be filled is the volume's to tell
-        jnResult result = jnaLoadCharacter(b->workspace, &character, error);
-        result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
-        if (result != jn_ok) {
-            return result;
+    if (b->steps[jna_buildVolume].fresh && CountNodes(b)) {
+        if (b->fleshless) { // else it is told when it is made
+            jnaNotes_Add(
+                b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
         }
-        has = jnaCharacterHasFlesh(&character, &def, &has, &ignored) != jn_ok || has;
-        jnaDestroyCharacter(&character);
+        return jn_ok;
     }
-    b->fleshless = !has;
-    b->nodeCount = has ? b->nodeCount : 0;
-    if (!has && b->steps[jna_buildVolume].fresh) { // else it tells when it is made
-        jnaNotes_Add(
-            b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
+    jnaCharacter character = {0};
+    jnaVolumeDef def;
+    jnaVolumeForecast forecast;
+    jnError ignored; // a surface that cannot be filled is the volume's to tell
+    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
+    result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
+    if (result == jn_ok) {
+        bool known = jnaForeseeVolume(&character, &def, &forecast, &ignored) == jn_ok;
+        b->fleshless = known && !forecast.hasFlesh;
+        b->nodeCount = known ? forecast.nodes : b->vertexCount;
+        b->lattice = known && forecast.method == jna_volumeLattice;
+        b->partCount = forecast.parts;
     }
-    return jn_ok;
+    jnaDestroyCharacter(&character);
+    return result;
 }
 
 // Looks at every stage that is needed. What comes behind a stage that must run can only be told by running that.
@@ -165,7 +167,6 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
             }
         }
         if (i == jna_buildVolume && result == jn_ok) {
-            b->nodeCount = GuessNodes(b);
             result = LookForFlesh(b, error);
         }
         step->estimate = step->fresh ? 0 : kind->estimate(b, step);
