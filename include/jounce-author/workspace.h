@@ -118,6 +118,7 @@ typedef struct jnaManifest {
         jnaVolumeMethod method; // auto
         double edge;            // edge length aimed at inside, metres; 0: chosen
         double nodes;           // number of nodes aimed at instead, whole; 0: none
+        jnaShells shells;       // auto
     } volume;
     struct {
         jnaBoneHold hold; // spring

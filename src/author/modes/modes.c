@@ -103,10 +103,11 @@ static double SurfaceShape(const jnaVolume* v, const Found* f, const int* places
 {
     memset(shape, 0, 3 * sizeof(double));
     int t = v->skinTetrahedra[vertex];
-    for (int i = 0; t >= 0 && i < 4; ++i) {
+    double blend = jnaVolume_Blend(v, vertex);
+    for (int i = 0; blend > 0 && i < 4; ++i) {
         const double* at = At(f, places, mode, v->tetrahedra[4 * (size_t)t + (size_t)i]);
         for (int a = 0; a < 3; ++a) {
-            shape[a] += v->skinWeights[4 * (size_t)vertex + (size_t)i] * at[a];
+            shape[a] += blend * v->skinWeights[4 * (size_t)vertex + (size_t)i] * at[a];
         }
     }
     return shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2];
@@ -161,7 +162,8 @@ static void Locate(const jnaVolume* v, const Found* f, const int* places, int mo
     m->massShare[mode] = fourths > 0 ? squares * squares / fourths / jnaElastic_TotalMass(f->elastic) : 0;
 }
 
-// Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each.
+// Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each. What is carried
+// inside is the motion of the whole skin: vertices that skinning carries tell how the flesh under them moves as well.
 static jnResult ProjectVolume(const jnaVolume* v, const Found* f, const int* places, const double* scales,
     const jnaWatch* watch, jnaModes* m, jnError* error)
 {
@@ -397,6 +399,10 @@ jnResult jnaFindModes(
     Found f = {0};
     int* places = NULL;
     jnResult result = Check(v, c, def, error);
+    if (result == jn_ok && v->nodeCount == 0) {
+        jnaNotes_Add(notes, "there is no flesh, so there are no modes");
+        return jnaModes_Allocate(modes, 0, v->vertexCount, v->jointCount, error);
+    }
     result = result == jn_ok ? jnaCreateElastic(v, &f.elastic, error) : result;
     if (result != jn_ok) {
         return result;

@@ -183,9 +183,9 @@ enum { SETTINGS_LENGTH = 256 };
 static jnaStage DescribeStage(const jnaModesDef* def, char settings[SETTINGS_LENGTH])
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
-        "volume/skin_weights.npy", "volume/row_starts.npy", "volume/joints.npy", "volume/weights.npy",
-        "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy", "volume/materials.npy",
-        "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
+        "volume/skin_weights.npy", "volume/skin_blend.npy", "volume/row_starts.npy", "volume/joints.npy",
+        "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy",
+        "volume/materials.npy", "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
         "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
         "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};

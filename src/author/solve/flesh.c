@@ -334,7 +334,7 @@ void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes)
 }
 
 // A point of the rest surface moved by its vertex's own influences.
-static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, float* position)
+static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, double* position)
 {
     const jnaInfluences* influences = &character->influences[v];
     const float* rest = character->positions + 3 * (size_t)v;
@@ -349,7 +349,7 @@ static void SkinVertex(const jnaCharacter* character, const double* transforms, 
         }
     }
     for (int k = 0; k < 3; ++k) {
-        position[k] = (float)(point[k] / sum);
+        position[k] = point[k] / sum;
     }
 }
 
@@ -367,6 +367,22 @@ static void CarryOffset(const jnaVolume* v, const double* nodes, int32_t t, cons
     }
 }
 
+// A point of the skin where its tetrahedron carries it.
+static void CarryVertex(const jnaVolume* v, const double* nodes, int i, double point[3])
+{
+    int32_t t = v->skinTetrahedra[i];
+    const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
+    for (int c = 0; c < 4; ++c) {
+        const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
+        for (int k = 0; k < 3; ++k) {
+            point[k] += w[c] * node[k];
+        }
+    }
+    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
+        CarryOffset(v, nodes, t, offset, point);
+    }
+}
+
 void jnaFleshSolver_Surface(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions)
 {
@@ -375,24 +391,15 @@ void jnaFleshSolver_Surface(
     double* transforms = solver->relative;
     jnaPoseTransforms(character, clip, frame, transforms);
     for (int i = 0; i < v->vertexCount; ++i) {
-        int32_t t = v->skinTetrahedra[i];
-        if (t < 0) {
-            SkinVertex(character, transforms, i, positions + 3 * (size_t)i); // left out of the volume
-            continue;
+        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skinned[3] = {0};
+        if (blend > 0) {
+            CarryVertex(v, nodes, i, point);
         }
-        const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
-        double point[3] = {0};
-        for (int c = 0; c < 4; ++c) {
-            const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
-            for (int k = 0; k < 3; ++k) {
-                point[k] += w[c] * node[k];
-            }
-        }
-        if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
-            CarryOffset(v, nodes, t, offset, point);
+        if (blend < 1) { // left out of the volume, or too fine for it
+            SkinVertex(character, transforms, i, skinned);
         }
         for (int k = 0; k < 3; ++k) {
-            positions[3 * (size_t)i + (size_t)k] = (float)point[k];
+            positions[3 * (size_t)i + (size_t)k] = (float)(blend * point[k] + (1 - blend) * skinned[k]);
         }
     }
 }

@@ -37,13 +37,14 @@ typedef struct Inside {
 enum { SETTINGS_LENGTH = 256 };
 static jnaStage DescribeMeshStage(const jnaVolumeDef* def, char text[SETTINGS_LENGTH])
 {
-    static const char* const inputs[] = {
-        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
+    static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
+        "character/joints.npy", "character/weights.npy", "character/character.json"};
     static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
-    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method,
-        def->edge, def->nodes, def->keepInner, def->improve);
-    return (jnaStage){"volume", 4, inputs, text, 6, outputs, 0};
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy"};
+    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nshells %d\nimprove %d\n",
+        (int)def->method, def->edge, def->nodes, def->keepInner, (int)def->shells, def->improve);
+    return (jnaStage){
+        "volume", sizeof(inputs) / sizeof(inputs[0]), inputs, text, sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }
 
 static jnaStage DescribeInsideStage(const Inside* inside)
@@ -255,6 +256,9 @@ static json_t* DescribeRegions(const Inside* inside)
         double volume, young, poisson, density;
     } sums[JNA_REGIONS] = {{0}};
     jnaAnatomy anatomy = {0};
+    if (v->nodeCount == 0) {
+        return json_array();
+    }
     if (jnaFindAnatomy(inside->character, v, &anatomy, NULL) != jn_ok) {
         return NULL;
     }
@@ -327,12 +331,33 @@ static jnResult SaveAll(Inside* inside, jnError* error)
     return result == jn_ok ? SaveInside(inside, error) : result;
 }
 
+// What lives in no flesh: arrays of nothing, so that whoever reads the volume finds all of them.
+static jnResult MakeNothing(jnaVolume* v, const jnaCharacter* c, jnError* error)
+{
+    v->jointCount = c->jointCount;
+    v->rowStarts = jnaAllocate(1, sizeof(*v->rowStarts));
+    v->joints = jnaAllocate(0, sizeof(*v->joints));
+    v->weights = jnaAllocate(0, sizeof(*v->weights));
+    v->heldBy = jnaAllocate(0, sizeof(*v->heldBy));
+    v->holdStrength = jnaAllocate(0, sizeof(*v->holdStrength));
+    v->regions = jnaAllocate(0, sizeof(*v->regions));
+    v->materials = jnaAllocate(0, sizeof(*v->materials));
+    return v->rowStarts != NULL && v->joints != NULL && v->weights != NULL && v->heldBy != NULL &&
+                   v->holdStrength != NULL && v->regions != NULL && v->materials != NULL
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for a volume");
+}
+
 static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeReport* report, jnError* error)
 {
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
     const jnaWeightsDef def = jnaDefaultWeightsDef();
     double start = jnaNow();
+    if (v->nodeCount == 0) {
+        jnResult result = MakeNothing(v, c, error);
+        return result == jn_ok ? SaveAll(inside, error) : result;
+    }
     jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
     report->time.weights = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
@@ -429,6 +454,7 @@ jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* err
         def->method = manifest.volume.method;
         def->edge = manifest.volume.edge;
         def->nodes = (int)manifest.volume.nodes;
+        def->shells = manifest.volume.shells;
         jnaDestroyManifest(&manifest);
     }
     return result;

@@ -25,6 +25,9 @@
 // per vertex and frame; of a report, and of a quick one.
 static const double POSE_COST = 4.8e-5, STEP_COST = 1.7e-5, VOLUME_COST = 1.3e-4, MODES_COST = 4.2e-4;
 static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 3.2e-6, REPORT_COST = 18, QUICK_COST = 6;
+// Of a vertex that hangs on a lattice, in seconds, and the number of parts that doubles it: rays through the flesh meet
+// them all.
+static const double LATTICE_COST = 6e-5, NESTED_PARTS = 100;
 // A pose takes the more iterations the finer the flesh is.
 static const double POSE_GROWTH = 0.4;
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
@@ -63,13 +66,19 @@ static bool Because(bool needed, char* reason, const char* why)
     return needed;
 }
 
+static bool HasFlesh(const jnaBuild* b, char* reason)
+{
+    return Because(!b->fleshless, reason, "the character has no flesh");
+}
+
 static bool NeedsMotion(const jnaBuild* b, char* reason)
 {
     int count = 0;
     for (int i = 0; i < b->manifest.clipCount; ++i) {
         count += IsSimulated(&b->manifest.clips[i]);
     }
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train") &&
            Because(count > 0, reason, "the clips bring their motion");
 }
@@ -90,12 +99,13 @@ static bool NeedsModes(const jnaBuild* b, char* reason)
 
 static bool NeedsPoses(const jnaBuild* b, char* reason)
 {
-    return Because(HasNetwork(b), reason, "there is no network");
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "there is no network");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train");
 }
 
@@ -152,7 +162,8 @@ static jnResult RunVolume(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostVolume(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 0.7 + VOLUME_COST * b->nodeCount;
+    double skin = b->lattice ? LATTICE_COST * b->vertexCount * (1 + b->partCount / NESTED_PARTS) : 0;
+    return 0.9 + VOLUME_COST * b->nodeCount + skin;
 }
 
 static jnResult LookModes(jnaBuild* b, jnaBuildStep* step, jnError* error)

@@ -39,6 +39,7 @@ typedef struct RawFlesh {
 
 typedef struct RawVolume {
     jnaVolumeMethod method;
+    jnaShells shells;
     double *edge, *nodes;
 } RawVolume;
 
@@ -136,6 +137,8 @@ static const cyaml_strval_t regionNames[] = {{"other", jna_regionOther}, {"head"
     {"elbow", jna_regionElbow}, {"forearm", jna_regionForeArm}, {"hand", jna_regionHand}, {"thigh", jna_regionThigh},
     {"knee", jna_regionKnee}, {"shin", jna_regionShin}, {"calf", jna_regionCalf}, {"foot", jna_regionFoot}};
 _Static_assert(CYAML_ARRAY_LEN(regionNames) == JNA_REGIONS, "every region has a name");
+static const cyaml_strval_t shellNames[] = {
+    {"auto", jna_shellsAuto}, {"flesh", jna_shellsFlesh}, {"rigid", jna_shellsRigid}};
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
 
 enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
@@ -195,6 +198,8 @@ static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("den
 
 static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                         RawVolume, method, methodNames, CYAML_ARRAY_LEN(methodNames)),
+    CYAML_FIELD_ENUM(
+        "shells", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, RawVolume, shells, shellNames, CYAML_ARRAY_LEN(shellNames)),
     CYAML_FIELD_FLOAT_PTR("edge", OPTIONAL, RawVolume, edge),
     CYAML_FIELD_FLOAT_PTR("nodes", OPTIONAL, RawVolume, nodes), CYAML_FIELD_END};
 
@@ -681,6 +686,7 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     }
     if (raw->volume != NULL) {
         m->volume.method = raw->volume->method;
+        m->volume.shells = raw->volume->shells;
     }
     m->pairs = raw->pairs;
     m->pairCount = (int)raw->pairCount;

@@ -108,12 +108,15 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
 static void PutVolume(FILE* file, const jnaManifest* m)
 {
     static const char* const methods[] = {"auto", "tetgen", "lattice"};
+    static const char* const shells[] = {"auto", "flesh", "rigid"};
     fputs("\n# Tetrahedra inside. method: tetgen (every vertex of the skin is a node), lattice (coarser, the skin "
           "hangs on\n"
-          "# it), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\n",
+          "# it), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\n"
+          "# shells: what separate parts that follow one joint each are: auto (rigid, carried by skinning), flesh, or\n"
+          "# rigid (every part but the largest).\n",
         file);
-    fprintf(file, "volume:\n  method: %s\n  edge: %.10g\n  nodes: %.10g\n", methods[m->volume.method], m->volume.edge,
-        m->volume.nodes);
+    fprintf(file, "volume:\n  method: %s\n  edge: %.10g\n  nodes: %.10g\n  shells: %s\n", methods[m->volume.method],
+        m->volume.edge, m->volume.nodes, shells[m->volume.shells]);
 }
 
 static void PutBones(FILE* file, const jnaManifest* m)
