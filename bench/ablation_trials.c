@@ -378,9 +378,17 @@ static jnResult MakeElements(const jnaVolume* v, jnaElements* elements, jnError*
         const jnaMaterial* m = &v->materials[v->regions[i]];
         double mu = m->young / (2 * (1 + m->poisson));
         moduli[i] = mu;
-        moduli[count + i] = mu + m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+        moduli[count + i] = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
     }
-    jnaElementsDef def = {v->nodes, v->tetrahedronCount, v->tetrahedra, NULL, moduli, moduli + count};
+    jnaElementsDef def = {
+        .nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .kinds = v->regions,
+        .shear = moduli,
+        .volumetric = moduli + count,
+    };
     jnResult result = jnaCreateElements(&def, elements, error);
     free(moduli);
     return result;

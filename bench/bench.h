@@ -9,6 +9,10 @@ int jnbBenchModes(const char* asset, double seconds);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 
+/// The lowest frequencies of the flesh on meshes of several sizes. `file`: a character; NULL for the figure. Takes
+/// minutes.
+int jnbBenchMeshes(const char* file);
+
 /// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
 int jnbBenchVolume(const char* file);
 

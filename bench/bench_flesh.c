@@ -117,6 +117,21 @@ static void RunFactorRead(void* user)
     }
 }
 
+// How many patches have 4, 3, 2, 1 tetrahedra: lanes left over cost as much as others.
+static void PrintPatches(const jnaElements* elements)
+{
+    double sizes[JNA_ELEMENT_LANES + 1] = {0};
+    for (int b = 0; b < elements->blockCount; ++b) {
+        int used = 0;
+        for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
+            used += elements->blocks[b].shear[lane] > 0;
+        }
+        sizes[used] += 100.0 / elements->blockCount;
+    }
+    printf("  %d patches of 4, 3, 2, 1 tetrahedra: %.1f, %.1f, %.1f, %.1f %%\n", elements->blockCount, sizes[4],
+        sizes[3], sizes[2], sizes[1]);
+}
+
 static jnResult PrintIteration(const Scene* s, double seconds, jnError* error)
 {
     Iteration it = {.flesh = s->loose};
@@ -129,6 +144,7 @@ static jnResult PrintIteration(const Scene* s, double seconds, jnError* error)
         {.name = "elements", .run = RunElementRead, .user = &it}, {.name = "solve", .run = RunSolve, .user = &it},
         {.name = "factor", .run = RunFactorRead, .user = &it}};
     jnbRace(race, 4, seconds);
+    PrintPatches(&s->loose->elements);
     printf("  one iteration: forces %.2f ms, %.1f x reading the elements once; solve %.2f ms, %.1f x reading the "
            "factor (%zu entries) twice\n",
         1e3 * race[0].min, race[0].min / race[1].min, 1e3 * race[2].min, race[2].min / race[3].min,
