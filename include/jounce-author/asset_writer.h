@@ -20,7 +20,7 @@ typedef struct jnaAssetDef {
     jnStart start;          // default moving
     double rate;            // frames a second; default 30
     const jnaModes* modes;  // springs on modes; NULL (default): none
-    bool restVertices;      // with modes: the springs of single vertices do not move; default false
+    bool restVertices;      // the springs of single vertices do not move; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     const struct jnaNetwork* network; // jounce-author/network.h, trained for the character's linear blend; NULL: none
     double networkTolerance;          // metres; see jnaEncodeNetwork; default 5e-5

@@ -23,7 +23,7 @@ typedef struct Entry {
     void** data; // field of the modes
 } Entry;
 
-enum { ENTRY_COUNT = 11 };
+enum { ENTRY_COUNT = 12 };
 
 static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
 {
@@ -34,6 +34,7 @@ static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
         {"masses.npy", jna_float64, 1, {n}, (void**)&m->masses},
         {"gain.npy", jna_float64, 1, {n}, (void**)&m->gain},
         {"limits.npy", jna_float64, 1, {n}, (void**)&m->limits},
+        {"caps.npy", jna_float64, 1, {n}, (void**)&m->caps},
         {"joints.npy", jna_int32, 1, {n}, (void**)&m->joints},
         {"mass_share.npy", jna_float64, 1, {n}, (void**)&m->massShare},
         {"sizes.npy", jna_int32, 1, {n}, (void**)&m->sizes},
@@ -149,7 +150,7 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
     }
     for (int k = 0; result == jn_ok && k < modes->modeCount; ++k) {
         if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->masses[k] > 0 && modes->limits[k] >= 0 &&
-                modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {
+                modes->caps[k] >= 0 && modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {
             result = jnFail(error, jn_badData, "%s: mode %d has stiffness %g, damping %g, joint %d", folder, k,
                 modes->stiffness[k], modes->damping[k], modes->joints[k]);
         }
@@ -187,8 +188,8 @@ static jnaStage DescribeStage(const jnaModesDef* def, char settings[SETTINGS_LEN
         "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy", "volume/materials.npy",
         "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
-        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
-        "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
+        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/caps.npy", "modes/joints.npy",
+        "modes/mass_share.npy", "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
     bool own = def->ratio > 0;
     snprintf(settings, SETTINGS_LENGTH,
         "count %d\ncutoff %.17g\nratio %.17g %.17g %.17g\nthreshold %.17g\nmixing %.17g\nspeed %.17g\nprojection %d\n",
