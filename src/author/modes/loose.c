@@ -18,11 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A piece with no more held nodes than a tetrahedron has is held so that the solver can work, not by a bone.
-enum { CRUMB = 4 };
-// Energy of rigid motion above which a mode is no motion of flesh. Flesh around a bone of a third of its radius has
-// 0.7.
+// A piece with no more held nodes than a tetrahedron has, one in so many, is held so that the solver can work, not by a
+// bone.
+enum { CRUMB = 4, SPARSE = 100 };
+// A mode is no motion of flesh where more than this of its energy is rigid motion of pieces, and where it is slower
+// than SLOW times the lowest frequency at which flesh of the piece's length could swing by itself, c / 2 L with the
+// speed c of shear waves.
 #define RIGID_SHARE 0.95
+#define SLOW 0.5
+#define PI 3.14159265358979323846
 // A mode whose largest displacement on the skin is below this share of the largest inside does not show.
 #define SMALLEST_SHOWN 0.2
 
@@ -43,7 +47,7 @@ static void CountPieces(const jnaVolume* v, const int* pieces, Piece* list)
 
 static bool IsLoose(const Piece* p)
 {
-    return p->nodes > CRUMB && p->held <= CRUMB;
+    return p->nodes > 0 && p->held <= CRUMB && p->nodes > SPARSE * p->held;
 }
 
 static void TellLoose(const jnaVolume* v, const jnaCharacter* c, const Piece* list, jnaNotes* notes)
@@ -131,11 +135,23 @@ static double SpinEnergy(const double i[3][3], const double l[3])
     return determinant > 1e-9 * scale * scale * scale ? sum / determinant : 0;
 }
 
-// Share of a mode's energy in rigid motion of pieces.
-static double RigidShare(
-    const jnaVolume* v, const double* masses, const int* places, const int* pieces, const double* shape, Piece* list)
+// Speed of shear waves, m/s: of the softest material.
+static double ShearSpeed(const jnaVolume* v)
 {
-    double whole = 0, rigid = 0;
+    double least = HUGE_VAL;
+    for (int i = 0; i < v->materialCount; ++i) {
+        const jnaMaterial* m = &v->materials[i];
+        least = fmin(least, m->young / (2 * (1 + m->poisson) * m->density));
+    }
+    return sqrt(least);
+}
+
+// Share of a mode's energy in rigid motion of pieces, and the length of the piece that has most of it, as of a rod with
+// that radius of gyration.
+static double RigidShare(const jnaVolume* v, const double* masses, const int* places, const int* pieces,
+    const double* shape, Piece* list, double* length)
+{
+    double whole = 0, rigid = 0, most = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
         memset(list[n].momentum, 0, sizeof(list[n].momentum));
         memset(list[n].spin, 0, sizeof(list[n].spin));
@@ -157,10 +173,17 @@ static double RigidShare(
         }
         whole += masses[n] * jnaDot(at, at);
     }
+    *length = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
-        if (list[n].mass > 0) {
-            rigid +=
-                jnaDot(list[n].momentum, list[n].momentum) / list[n].mass + SpinEnergy(list[n].inertia, list[n].spin);
+        const Piece* p = &list[n];
+        if (!(p->mass > 0)) {
+            continue;
+        }
+        double energy = jnaDot(p->momentum, p->momentum) / p->mass + SpinEnergy(p->inertia, p->spin);
+        rigid += energy;
+        if (energy > most) {
+            most = energy;
+            *length = sqrt(6 * (p->inertia[0][0] + p->inertia[1][1] + p->inertia[2][2]) / p->mass);
         }
     }
     return whole > 0 ? rigid / whole : 1;
@@ -199,11 +222,13 @@ jnResult jnaDropLoose(const jnaVolume* v, const double* masses, const int* place
         free(list);
         return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
     }
+    double speed = ShearSpeed(v);
     jnaFindPieces(v, pieces);
     WeighPieces(v, masses, pieces, list);
     for (int k = 0; k < *count; ++k) {
         const double* shape = shapes + (size_t)k * numbers;
-        bool isRigid = RigidShare(v, masses, places, pieces, shape, list) > RIGID_SHARE;
+        double length, share = RigidShare(v, masses, places, pieces, shape, list, &length);
+        bool isRigid = share > RIGID_SHARE && sqrt(omega2[k]) * length < SLOW * PI * speed;
         bool isHidden = !isRigid && ShownShare(v, places, shape) < SMALLEST_SHOWN;
         rigid += isRigid;
         hidden += isHidden;
