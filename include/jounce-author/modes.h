@@ -71,8 +71,8 @@ jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, fl
 /// within its reach, nearly everywhere; see caps.c. peaks: [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.
 jnResult jnaModes_SetCaps(jnaModes* modes, const float* reach, const double* peaks, jnError* error);
 
-/// Shapes and projections under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as
-/// strongly as before. mask: [vertexCount], 0 to 1.
+/// Shapes under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as strongly as before.
+/// mask: [vertexCount], 0 to 1.
 jnResult jnaModes_Mask(jnaModes* modes, const jnaCharacter* character, const float* mask, jnError* error);
 
 /// Folder modes/ of a workspace: modes.json and arrays, each file atomically, modes.json last.

@@ -485,6 +485,15 @@ static void TestLooseFleshIsLeftOut(void** state)
         jnaDestroyModes(&modes);
         DestroyTestVolume(&two);
     }
+    // Where nothing is held at all, nothing moves, and that is no error.
+    TestVolume two = MakeTwo(&core, 0);
+    memset(two.volume.heldBy, 0xff, (size_t)two.volume.nodeCount * sizeof(int32_t));
+    jnaModesDef def = jnaDefaultModesDef();
+    jnaModes none;
+    assert_int_equal(jnaFindModes(&two.volume, &two.character, &def, &none, NULL, NULL), jn_ok);
+    assert_int_equal(none.modeCount, 0);
+    jnaDestroyModes(&none);
+    DestroyTestVolume(&two);
     jnaDestroyModes(&alone);
     DestroyCore(&core);
 }

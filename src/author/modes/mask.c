@@ -1,9 +1,10 @@
-// A painted weight on modes: shapes U_v become w_v U_v, so that a vertex of weight 0 stands still.
+// A painted weight on modes: shapes U_v become w_v U_v, so that a vertex of weight 0 stands still and one of weight 1
+// moves as before.
 //
-// Flesh that stands still has no part in the mode any more, neither in its mass nor in what drives it. With
-//     s = sum a_v |U_v|^2 / sum a_v w_v |U_v|^2        a_v the area around a vertex
-// the mass becomes m / s and the projection s w_v P_v: of two legs that swing in one mode, the one that is left swings
-// as it did. Frequency and damping stay.
+// Flesh of weight 0 has no part in a mode any more, neither in its mass nor in what drives it. With
+//     s = sum over all of a_v |U_v|^2 / sum over w_v > 0 of a_v |U_v|^2        a_v the area around a vertex
+// the mass becomes m / s and the projection s P_v, 0 where w_v is: of two legs that swing in one mode, the one that is
+// left swings as it did. Frequency and damping stay.
 #include "modes_internal.h"
 
 #include "internal.h"
@@ -15,7 +16,7 @@
 // A mode of which less than this is left is gone.
 #define LEAST_LEFT 1e-3
 
-// How much of a mode's energy on the surface a mask leaves, 0 to 1.
+// The share of a mode's energy on the surface where a mask is above 0.
 static double LeftOf(const jnaModes* m, size_t k, const double* areas, const float* mask)
 {
     double whole = 0, left = 0;
@@ -23,7 +24,7 @@ static double LeftOf(const jnaModes* m, size_t k, const double* areas, const flo
         const float* u = m->shapes + 3 * (k * (size_t)m->vertexCount + v);
         double square = areas[v] * (double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         whole += square;
-        left += (double)mask[v] * square;
+        left += mask[v] > 0.0f ? square : 0;
     }
     return whole > 0 ? left / whole : 0;
 }
@@ -48,7 +49,7 @@ jnResult jnaModes_Mask(jnaModes* m, const jnaCharacter* c, const float* mask, jn
             m->sizes[k] += weight > 0.0f && moves;
             for (size_t a = 0; a < 3; ++a) {
                 m->shapes[at + a] *= weight;
-                m->projections[at + a] *= weight * scale;
+                m->projections[at + a] *= weight > 0.0f ? scale : 0.0f;
             }
         }
     }

@@ -382,6 +382,16 @@ static bool TellSearch(double share, void* user)
     return jnaWatch_GoesOn(user, 0.6 * share);
 }
 
+// Whether any node may move: one that no bone holds, or only springs.
+static bool IsSoft(const jnaVolume* v)
+{
+    bool soft = false;
+    for (int n = 0; n < v->nodeCount && !soft; ++n) {
+        soft = v->heldBy[n] < 0 || (v->holdStrength != NULL && v->holdStrength[v->heldBy[n]] > 0.0f);
+    }
+    return soft;
+}
+
 // The modes of a volume whose loose pieces are held.
 static jnResult FindHeld(
     const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
@@ -437,7 +447,12 @@ jnResult jnaFindModes(
     jnaVolume held = {0};
     jnResult result = Check(v, c, def, error);
     result = result == jn_ok ? jnaHoldLoose(v, c, &held, notes, error) : result;
-    result = result == jn_ok ? FindHeld(&held, c, def, modes, notes, error) : result;
+    if (result == jn_ok && IsSoft(&held)) {
+        result = FindHeld(&held, c, def, modes, notes, error);
+    } else if (result == jn_ok) {
+        jnaNotes_Add(notes, "no flesh is soft: the character moves with its joints alone, without modes");
+        result = jnaModes_Allocate(modes, 0, v->vertexCount, v->jointCount, error);
+    }
     if (result != jn_ok) {
         jnaDestroyModes(modes);
     }
