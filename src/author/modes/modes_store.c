@@ -209,7 +209,7 @@ jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* s
 jnResult jnaUpdateModes(
     const char* workspace, const jnaModesDef* def, bool force, bool* made, jnaNotes* notes, jnError* error)
 {
-    char settings[SETTINGS_LENGTH];
+    char settings[SETTINGS_LENGTH], path[JNA_PATH_LENGTH];
     jnaStage stage = DescribeStage(def, settings);
     double started = jnaWallClock();
     bool stale = true;
@@ -225,7 +225,11 @@ jnResult jnaUpdateModes(
     if (result == jn_ok && stale) {
         result = jnaLoadCharacter(workspace, &character, error);
         result = result == jn_ok ? jnaFindModes(&volume, &character, def, &modes, notes, error) : result;
-        result = result == jn_ok ? jnaSaveModes(workspace, &modes, error) : result;
+        result = result == jn_ok ? jnaJoinPath(workspace, "stages/offsets.json", path, error) : result;
+        if (result == jn_ok) {
+            (void)remove(path); // new modes have no caps until the clips are played again
+            result = jnaSaveModes(workspace, &modes, error);
+        }
         stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
         jnaDestroyCharacter(&character);
