@@ -25,7 +25,7 @@ enum { CRUMB = 4, SPARSE = 100 };
 // than SLOW times the lowest frequency at which flesh of the piece's length could swing by itself, c / 2 L with the
 // speed c of shear waves.
 #define RIGID_SHARE 0.95
-#define SLOW 0.5
+#define SLOW 0.25
 #define PI 3.14159265358979323846
 // A mode whose largest displacement on the skin is below this share of the largest inside does not show.
 #define SMALLEST_SHOWN 0.2
