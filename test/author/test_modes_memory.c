@@ -74,7 +74,8 @@ static jnResult Store(jnError* error)
 // Reach, caps, a mask and a clip that is played.
 static jnResult Limit(jnError* error)
 {
-    const jnaCharacter* c = &core.block.character;
+    jnaCharacter whole = core.block.character; // as an asset needs it
+    const jnaCharacter* c = &whole;
     float reach[1000], turns[8 * 2 * 4] = {0}, places[8 * 2 * 3] = {0};
     const double peaks[MODES] = {0};
     jnaModes copy = {0};
@@ -84,6 +85,7 @@ static jnResult Limit(jnError* error)
     for (int i = 0; i < 16; ++i) {
         turns[4 * i + 3] = 1;
     }
+    whole.triangleCount = 1;
     assert_true(c->vertexCount <= 1000);
     jnResult result = jnaFindReach(&core.block.volume, c, reach, error);
     result = result == jn_ok ? jnaModes_Allocate(&copy, MODES, c->vertexCount, 2, error) : result;
@@ -92,7 +94,7 @@ static jnResult Limit(jnError* error)
         memcpy(copy.stiffness, modes.stiffness, MODES * sizeof(double));
     }
     result = result == jn_ok ? jnaModes_SetCaps(&copy, reach, peaks, error) : result;
-    result = result == jn_ok ? jnaModes_Mask(&copy, c, reach, error) : result;
+    result = result == jn_ok ? jnaModes_Mask(&copy, &core.block.character, reach, error) : result;
     result = result == jn_ok ? jnaFindOffsets(c, &copy, 1, &clip, &offsets, error) : result;
     assert_true(result == jn_ok ? offsets.joints != NULL && offsets.kept == 1
                                 : result == jn_outOfMemory && offsets.joints == NULL);

@@ -99,7 +99,8 @@ static jnResult PlayClip(const Run* r, const jnaClip* clip, jnError* error)
     if (clip->looping && frames > 0) {
         frames *= 1 + (int)fmin(LOOP_SECONDS * clip->rate / frames, 1000.0);
     }
-    for (int n = 0; result == jn_ok && n < frames; ++n) {
+    bool moves = result == jn_ok && c->modes != NULL && c->springs != NULL; // modes may move no vertex
+    for (int n = 0; moves && n < frames; ++n) {
         size_t at = (size_t)(n % clip->frameCount) * (size_t)clip->jointCount;
         jnCharacterInput input = {.h = (float)(1 / clip->rate),
             .pose = {.rotations = clip->rotations + 4 * at,
