@@ -68,8 +68,10 @@ double jnaHeightOf(const jnaCharacter* character);
 jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, float* reach, jnError* error);
 
 /// Sets the caps so that with all modes at their caps the root of the sum of squares of what each moves a vertex by is
-/// within its reach, nearly everywhere; see caps.c. peaks: [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.
-jnResult jnaModes_SetCaps(jnaModes* modes, const float* reach, const double* peaks, jnError* error);
+/// within its reach, nearly everywhere, and their sum within a fifth of the character's size; see caps.c. peaks:
+/// [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.
+jnResult jnaModes_SetCaps(
+    jnaModes* modes, const jnaCharacter* character, const float* reach, const double* peaks, jnError* error);
 
 /// Shapes under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as strongly as before.
 /// mask: [vertexCount], 0 to 1.

@@ -93,7 +93,7 @@ static jnResult Limit(jnError* error)
         memcpy(copy.shapes, modes.shapes, 3 * MODES * (size_t)c->vertexCount * sizeof(float));
         memcpy(copy.stiffness, modes.stiffness, MODES * sizeof(double));
     }
-    result = result == jn_ok ? jnaModes_SetCaps(&copy, reach, peaks, error) : result;
+    result = result == jn_ok ? jnaModes_SetCaps(&copy, c, reach, peaks, error) : result;
     result = result == jn_ok ? jnaModes_Mask(&copy, &core.block.character, reach, error) : result;
     result = result == jn_ok ? jnaFindOffsets(c, &copy, 1, &clip, &offsets, error) : result;
     assert_true(result == jn_ok ? offsets.joints != NULL && offsets.kept == 1

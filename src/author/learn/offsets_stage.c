@@ -83,11 +83,11 @@ static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** rea
 static jnResult Find(const jnaManifest* manifest, Work* w, jnaWorkspaceOffsets* found, jnError* error)
 {
     const float* reach = NULL;
-    jnResult result = jnaModes_SetCaps(&w->modes, NULL, NULL, error);
+    jnResult result = jnaModes_SetCaps(&w->modes, &w->character, NULL, NULL, error);
     result = result == jn_ok ? jnaFindOffsets(&w->character, &w->modes, w->clipCount, w->clips, &found->before, error)
                              : result;
     result = result == jn_ok ? SetReach(manifest, w, &reach, error) : result;
-    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, reach, found->before.peaks, error) : result;
+    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, &w->character, reach, found->before.peaks, error) : result;
     for (int k = 0; result == jn_ok && k < w->modes.modeCount; ++k) {
         found->capped += w->modes.caps[k] > 0 && found->before.peaks[k] > KNEE * w->modes.caps[k];
     }

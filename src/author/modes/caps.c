@@ -7,7 +7,8 @@
 // times as far as in that motion, whose modes are not all in step. The cap of a mode is e_k times a low s_v of the
 // vertices that it moves, SHARE of its energy on the skin being below, and at most SLACK times the least: with all
 // modes at their caps the root of the sum of their squares is within the reach of nearly every vertex, and nowhere
-// beyond SLACK times that.
+// beyond SLACK times that. The plain sum, all modes in step, is bounded as well, by FARTHEST times the character's
+// size.
 //
 // The reach is the thickness of the flesh: the distance to the nearest node that a bone holds.
 #include "modes_internal.h"
@@ -22,8 +23,10 @@
 // as long as its bone need not swing over its whole length.
 #define LEAST_REACH 0.01
 #define MOST_REACH 0.08
-// The lively motion has at least what a sudden acceleration of 2 g leads to.
-#define LIVELY 19.6133
+// The lively motion has at least what an acceleration of 1 g leads to.
+#define LIVELY 9.80665
+// No vertex goes beyond this share of the character's largest side, whatever moves it.
+#define FARTHEST 0.2
 // Where a mode moves a vertex by less than this share of its largest displacement, that vertex does not limit it.
 #define EDGE 0.2
 // Few vertices at the edge of a bone, where the mesh is too coarse for thin flesh, shall not hold a whole mode.
@@ -35,7 +38,7 @@
 // Where a character is lower than this share of its largest side, that side counts as its height: it lies down.
 #define LYING 0.25
 
-double jnaHeightOf(const jnaCharacter* c)
+static double LargestSide(const jnaCharacter* c, double* height)
 {
     double sides[3];
     for (size_t a = 0; a < 3; ++a) {
@@ -46,8 +49,14 @@ double jnaHeightOf(const jnaCharacter* c)
         }
         sides[a] = high - low;
     }
-    double most = fmax(sides[0], fmax(sides[1], sides[2]));
-    return sides[1] >= LYING * most ? sides[1] : most;
+    *height = sides[1];
+    return fmax(sides[0], fmax(sides[1], sides[2]));
+}
+
+double jnaHeightOf(const jnaCharacter* c)
+{
+    double height, most = LargestSide(c, &height);
+    return height >= LYING * most ? height : most;
 }
 
 jnResult jnaFindReach(const jnaVolume* v, const jnaCharacter* c, float* reach, jnError* error)
@@ -88,8 +97,7 @@ static double Expect(const jnaModes* m, size_t k, double peak)
         sum[i % 3] += (double)m->projections[k * 3 * (size_t)m->vertexCount + i];
     }
     double drive = LIVELY * fabs(m->gain[k]) * sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-    double sag = m->stiffness[k] > 0 ? 2 * drive / m->stiffness[k] : 0; // a step overshoots to twice the sag
-    return fmax(fmax(peak, sag), SHORTEST);
+    return fmax(fmax(peak, m->stiffness[k] > 0 ? drive / m->stiffness[k] : 0), SHORTEST);
 }
 
 static double LengthAt(const jnaModes* m, size_t k, size_t v)
@@ -132,33 +140,45 @@ static double FindRoom(const jnaModes* m, size_t k, const double* times, Room* r
     return fmin(rooms[at].times, SLACK * rooms[0].times);
 }
 
-jnResult jnaModes_SetCaps(jnaModes* m, const float* reach, const double* peaks, jnError* error)
+// The same for the plain sum of what all modes move a vertex by. farthest: metres; sums: [vertexCount], of the lively
+// motion.
+static double FindRoomInStep(const jnaModes* m, size_t k, const double* sums, double farthest)
+{
+    double most = 0;
+    for (size_t v = 0; v < (size_t)m->vertexCount; ++v) {
+        most = LengthAt(m, k, v) >= EDGE ? fmax(most, sums[v]) : most;
+    }
+    return most > 0 ? farthest / most : 0;
+}
+
+jnResult jnaModes_SetCaps(jnaModes* m, const jnaCharacter* c, const float* reach, const double* peaks, jnError* error)
 {
     size_t modes = (size_t)m->modeCount, vertices = (size_t)m->vertexCount;
     memset(m->caps, 0, modes * sizeof(double));
     if (reach == NULL) {
         return jn_ok;
     }
-    double* times = calloc(vertices + modes + 1, sizeof(double));
+    double* times = calloc(2 * vertices + modes + 1, sizeof(double));
     Room* rooms = malloc(vertices * sizeof(*rooms));
     if (times == NULL || rooms == NULL) {
         free(times);
         free(rooms);
         return jnFail(error, jn_outOfMemory, "out of memory for the caps of %zu modes", modes);
     }
-    double* expected = times + vertices;
+    double height, farthest = FARTHEST * LargestSide(c, &height), *sums = times + vertices, *expected = sums + vertices;
     for (size_t k = 0; k < modes; ++k) {
         expected[k] = Expect(m, k, peaks[k]);
         for (size_t v = 0; v < vertices; ++v) {
             double length = expected[k] * LengthAt(m, k, v);
             times[v] += length * length;
+            sums[v] += length;
         }
     }
     for (size_t v = 0; v < vertices; ++v) {
         times[v] = times[v] > 0 ? (double)reach[v] / sqrt(times[v]) : HUGE_VAL;
     }
     for (size_t k = 0; k < modes; ++k) {
-        double room = FindRoom(m, k, times, rooms);
+        double room = fmin(FindRoom(m, k, times, rooms), FindRoomInStep(m, k, sums, farthest));
         m->caps[k] = room > 0 ? fmax(expected[k] * room, SHORTEST) : 0;
     }
     free(times);
