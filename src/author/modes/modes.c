@@ -382,12 +382,12 @@ static bool TellSearch(double share, void* user)
     return jnaWatch_GoesOn(user, 0.6 * share);
 }
 
-// Whether any node may move: one that no bone holds, or only springs.
+// Whether there is flesh: a node that no bone holds.
 static bool IsSoft(const jnaVolume* v)
 {
     bool soft = false;
     for (int n = 0; n < v->nodeCount && !soft; ++n) {
-        soft = v->heldBy[n] < 0 || (v->holdStrength != NULL && v->holdStrength[v->heldBy[n]] > 0.0f);
+        soft = v->heldBy[n] < 0;
     }
     return soft;
 }
