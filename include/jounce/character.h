@@ -128,7 +128,7 @@ JN_API int jnCharacter_TuneModes(
 
 /// Limits how far the modes move what is shown: the asset's limit of each mode's amplitude, from the thickness of the
 /// flesh that it moves, times `scale`. Up to 0.7 of it a mode is untouched, then it bends smoothly (C1) and never
-/// reaches it; the motion underneath goes on as it is. 1 by default; 0 (or not a positive number) for no limit. Without
+/// reaches it; the motion underneath goes on as it is, up to ten times the limit. 1 by default; 0 (or not a positive number) for no limit. Without
 /// limits in the asset nothing happens.
 JN_API void jnCharacter_ScaleModeCaps(jnCharacter* character, float scale);
 

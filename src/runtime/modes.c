@@ -15,6 +15,8 @@ enum { MAX_TURN_PARTS = 64 };
 #define DUST 1e-30f
 // Up to this share of its cap an amplitude is shown as it is.
 #define KNEE 0.7f
+// Beyond so many times its cap it is taken back.
+#define TAKEN_BACK 10.0f
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
 
@@ -403,10 +405,24 @@ static void StepThrough(jnModes* m, double h, float share, float* state)
     }
 }
 
+// Far beyond its cap a mode is taken back, position and velocity: a joint that turns faster than the mode swings flings
+// it out exponentially, and it would take long to come back to where it shows.
+static void TakeBack(jnModes* m)
+{
+    for (size_t k = 0; m->capped && k < (size_t)m->count; ++k) {
+        float most = TAKEN_BACK * m->caps[k], size = fabsf(m->now[k]);
+        if (most > 0.0f && size > most && size <= 3e38f) {
+            m->now[k] *= most / size;
+            m->now[(size_t)m->lanes + k] *= most / size;
+        }
+    }
+}
+
 // Sets dust to 0, and everything if anything is not finite. Returns how many modes were not.
 static int CleanState(jnModes* m)
 {
     int bad = 0;
+    TakeBack(m);
     for (int i = 0; i < 2 * m->lanes; ++i) {
         float size = fabsf(m->now[i]);
         bad += !(size <= 3e38f);

@@ -77,8 +77,8 @@ void jnModes_Settle(jnModes* modes, const jnSprings* springs, double seconds);
 // [jointCount][4]; their angular velocities go to `spins`.
 void jnModes_At(jnModes* modes, const jnSprings* springs, double fraction, float* state, float* turns);
 // What is shown of a state of amplitudes and how fast they change, [2][lanes]: up to 0.7 of its cap an amplitude
-// is untouched, then it bends smoothly (C1) and never reaches the cap. The motion underneath stays linear. Returns `state`
-// itself where nothing is capped.
+// is untouched, then it bends smoothly (C1) and never reaches the cap. The motion underneath stays linear up to ten
+// times the cap. Returns `state` itself where nothing is capped.
 const float* jnModes_Limit(jnModes* modes, const float* state);
 // Offsets and velocities of what jnModes_At found into `added`.
 void jnModes_Fill(jnModes* modes, const float* state, const float* turns, const uint8_t* mask);

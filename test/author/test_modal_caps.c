@@ -94,6 +94,35 @@ static void TestNothingFliesOff(void** state)
     DestroyScene(&s);
 }
 
+// Spun faster than it swings, flesh is flung out exponentially; once the spin ends it is back soon.
+static void TestFleshComesBackFromASpin(void** state)
+{
+    (void)state;
+    amplitudeCap = 0.02;
+    Scene s = MakeScene(5, MODES, true);
+    amplitudeCap = 0;
+    jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
+    float *out = Positions(&s), *skinned = Positions(&s);
+    double most = 0, bound = LargestSum(&s.modes);
+    for (int n = 0; n < 600; ++n) { // eight seconds at 80 rad/s
+        double half = 0.5 * fmin(n, 480) * 80 / 60;
+        jnTransform root = {.rotation = {0, (float)sin(half), 0, (float)cos(half)}};
+        jnCharacter_Step(
+            c, &(jnCharacterInput){.h = 1.0f / 60, .pose = {.root = &root}}, &(jnCharacterOutput){.positions = out});
+        jnCharacter_Skin(c, &(jnPose){.root = &root}, &(jnCharacterOutput){.positions = skinned});
+        most = fmax(most, LargestOffset(out, skinned, s.vertices));
+    }
+    double left = LargestOffset(out, skinned, s.vertices);
+    print_message("spun: %.3g m, %.3g m two seconds later\n", most, left);
+    ASSERT_AT_MOST(most, 1.001 * bound);
+    assert_true(most > 0.2 * bound);
+    ASSERT_AT_MOST(left, 0.05 * bound);
+    jnDestroyCharacter(c);
+    free(out);
+    free(skinned);
+    DestroyScene(&s);
+}
+
 // Caps that nothing comes near do not change a byte, and neither do caps that are switched off.
 static void TestSmallMotionIsUntouched(void** state)
 {
@@ -126,7 +155,7 @@ static void TestContractsHoldUnderCaps(void** state)
 {
     (void)state;
     enum { FRAMES = 24 };
-    amplitudeCap = 0.004;
+    amplitudeCap = 0.02;
     Scene s = MakeScene(5, MODES, true);
     amplitudeCap = 0;
     size_t bytes = 3 * (size_t)s.vertices * sizeof(float);
@@ -503,6 +532,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestNothingFliesOff),
+        cmocka_unit_test(TestFleshComesBackFromASpin),
         cmocka_unit_test(TestSmallMotionIsUntouched),
         cmocka_unit_test(TestContractsHoldUnderCaps),
         cmocka_unit_test(TestVelocitiesUnderCaps),

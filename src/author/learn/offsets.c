@@ -71,7 +71,7 @@ static void LookAtFrame(const Run* r, const jnCharacter* c, int frame)
     }
 }
 
-// The same moment without caps: the motion underneath does not know them.
+// The same moment without caps: up to ten times as far the motion underneath does not know them.
 static void LookUnderCaps(const Run* r, jnCharacter* c, float* shown)
 {
     const float* targets = c->springs->samples[c->springs->clock.base];

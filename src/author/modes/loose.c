@@ -1,13 +1,10 @@
 // Flesh that nothing holds.
 //
 // A character may have parts that hang on no bone: plates of a robot, eyes, buttons. Such a part has no flesh of its
-// own to swing against, only itself as a whole, slowly and far. Two things keep it from flying off: a piece of the mesh
-// with no bone but the crumb that the solver needs is taken out of the search, so that its joints carry it; and a mode
-// that moves pieces as rigid bodies, or hardly shows on the skin, is left out.
-//
-// How rigid a mode is: of each piece the translation t and rotation w nearest to it in the sense of the mass,
-//     t = sum m phi / M        I w = sum m (x - centre) x phi        energy M |t|^2 + w . I w
-// against the energy of the whole mode, sum m |phi|^2.
+// own to swing against, only itself as a whole, slowly and far; and where a joint turns faster than that, it is flung
+// off and no spring brings it back. Two things prevent it: a piece of the mesh with no bone but the crumb that the
+// solver needs is taken out of the search, so that its joints carry it; and a mode that is far too slow for flesh of
+// that thickness, or hardly shows on the skin, is left out.
 #include "modes_internal.h"
 
 #include "character/affine.h"
@@ -21,11 +18,9 @@
 // A piece with no more held nodes than a tetrahedron has, one in so many, is held so that the solver can work, not by a
 // bone.
 enum { CRUMB = 4, SPARSE = 100 };
-// A mode is no motion of flesh where more than this of its energy is rigid motion of pieces, and where it is slower
-// than SLOW times the lowest frequency at which flesh of the piece's length could swing by itself, c / 2 L with the
-// speed c of shear waves.
-#define RIGID_SHARE 0.95
-#define SLOW 0.25
+// Flesh of thickness t on a bone swings at c / 4 t, with the speed c of shear waves. A mode slower than SLOW times
+// that, t the mean distance from the bones of what it moves, is no motion of flesh.
+#define SLOW 0.1
 #define PI 3.14159265358979323846
 // A mode whose largest displacement on the skin is below this share of the largest inside does not show.
 #define SMALLEST_SHOWN 0.2
@@ -33,8 +28,6 @@ enum { CRUMB = 4, SPARSE = 100 };
 // One piece of the mesh, by the number of its first node.
 typedef struct Piece {
     int nodes, held;
-    double mass, centre[3], inertia[3][3];
-    double momentum[3], spin[3]; // of the mode at hand
 } Piece;
 
 static void CountPieces(const jnaVolume* v, const int* pieces, Piece* list)
@@ -92,49 +85,6 @@ jnResult jnaHoldLoose(const jnaVolume* v, const jnaCharacter* c, jnaVolume* held
     return result;
 }
 
-// Mass, centre and inertia of every piece.
-static void WeighPieces(const jnaVolume* v, const double* masses, const int* pieces, Piece* list)
-{
-    for (int n = 0; n < v->nodeCount; ++n) {
-        Piece* p = &list[pieces[n]];
-        p->mass += masses[n];
-        for (int a = 0; a < 3; ++a) {
-            p->centre[a] += masses[n] * v->nodes[3 * (size_t)n + (size_t)a];
-        }
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        for (int a = 0; a < 3 && list[n].mass > 0; ++a) {
-            list[n].centre[a] /= list[n].mass;
-        }
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        Piece* p = &list[pieces[n]];
-        double r[3];
-        for (int a = 0; a < 3; ++a) {
-            r[a] = v->nodes[3 * (size_t)n + (size_t)a] - p->centre[a];
-        }
-        for (int a = 0; a < 3; ++a) {
-            for (int b = 0; b < 3; ++b) {
-                p->inertia[a][b] += masses[n] * ((a == b ? jnaDot(r, r) : 0) - r[a] * r[b]);
-            }
-        }
-    }
-}
-
-// Energy of the rigid motion with an angular momentum: L . I^-1 L by the adjugate; 0 where the piece is a line.
-static double SpinEnergy(const double i[3][3], const double l[3])
-{
-    double rows[3][3], sum = 0;
-    jnaCross(i[1], i[2], rows[0]);
-    jnaCross(i[2], i[0], rows[1]);
-    jnaCross(i[0], i[1], rows[2]);
-    double determinant = jnaDot(i[0], rows[0]), scale = i[0][0] + i[1][1] + i[2][2];
-    for (int a = 0; a < 3; ++a) {
-        sum += l[a] * jnaDot(rows[a], l);
-    }
-    return determinant > 1e-9 * scale * scale * scale ? sum / determinant : 0;
-}
-
 // Speed of shear waves, m/s: of the softest material.
 static double ShearSpeed(const jnaVolume* v)
 {
@@ -146,47 +96,41 @@ static double ShearSpeed(const jnaVolume* v)
     return sqrt(least);
 }
 
-// Share of a mode's energy in rigid motion of pieces, and the length of the piece that has most of it, as of a rod with
-// that radius of gyration.
-static double RigidShare(const jnaVolume* v, const double* masses, const int* places, const int* pieces,
-    const double* shape, Piece* list, double* length)
+// Distance of every node from the nearest one that is held. held: [nodeCount], scratch.
+static void FindDepths(const jnaVolume* v, int32_t* held, double* depths)
 {
-    double whole = 0, rigid = 0, most = 0;
+    int count = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
-        memset(list[n].momentum, 0, sizeof(list[n].momentum));
-        memset(list[n].spin, 0, sizeof(list[n].spin));
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        Piece* p = &list[pieces[n]];
-        if (places[n] < 0) {
-            continue;
-        }
-        const double* at = shape + 3 * (size_t)places[n];
-        double r[3], spin[3];
-        for (int a = 0; a < 3; ++a) {
-            r[a] = v->nodes[3 * (size_t)n + (size_t)a] - p->centre[a];
-        }
-        jnaCross(r, at, spin);
-        for (int a = 0; a < 3; ++a) {
-            p->momentum[a] += masses[n] * at[a];
-            p->spin[a] += masses[n] * spin[a];
-        }
-        whole += masses[n] * jnaDot(at, at);
-    }
-    *length = 0;
-    for (int n = 0; n < v->nodeCount; ++n) {
-        const Piece* p = &list[n];
-        if (!(p->mass > 0)) {
-            continue;
-        }
-        double energy = jnaDot(p->momentum, p->momentum) / p->mass + SpinEnergy(p->inertia, p->spin);
-        rigid += energy;
-        if (energy > most) {
-            most = energy;
-            *length = sqrt(6 * (p->inertia[0][0] + p->inertia[1][1] + p->inertia[2][2]) / p->mass);
+        if (v->heldBy[n] >= 0) {
+            held[count++] = n;
         }
     }
-    return whole > 0 ? rigid / whole : 1;
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double least = HUGE_VAL;
+        for (int i = 0; i < count; ++i) {
+            double away[3];
+            for (int a = 0; a < 3; ++a) {
+                away[a] = v->nodes[3 * (size_t)n + (size_t)a] - v->nodes[3 * (size_t)held[i] + (size_t)a];
+            }
+            least = fmin(least, jnaDot(away, away));
+        }
+        depths[n] = sqrt(least);
+    }
+}
+
+// Mean distance from the bones of what a mode moves, by its energy.
+static double DepthOf(
+    const jnaVolume* v, const double* masses, const int* places, const double* shape, const double* depths)
+{
+    double whole = 0, sum = 0;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        const double* at = shape + 3 * (size_t)(places[n] >= 0 ? places[n] : 0);
+        double energy = places[n] >= 0 ? masses[n] * jnaDot(at, at) : 0;
+        whole += energy;
+        sum += energy * depths[n];
+    }
+    return whole > 0 ? sum / whole : 0;
 }
 
 // Largest displacement on the skin of the largest inside.
@@ -215,39 +159,38 @@ jnResult jnaDropLoose(const jnaVolume* v, const double* masses, const int* place
     double* omega2, double* shapes, jnaNotes* notes, jnError* error)
 {
     size_t nodes = (size_t)v->nodeCount;
-    int *pieces = malloc(nodes * sizeof(int)), kept = 0, rigid = 0, hidden = 0;
-    Piece* list = calloc(nodes, sizeof(*list));
-    if (pieces == NULL || list == NULL) {
-        free(pieces);
-        free(list);
-        return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
+    int32_t* held = malloc(nodes * sizeof(int32_t));
+    double *depths = malloc(nodes * sizeof(double)), speed = ShearSpeed(v);
+    int kept = 0, slow = 0, hidden = 0;
+    if (held == NULL || depths == NULL) {
+        free(held);
+        free(depths);
+        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
     }
-    double speed = ShearSpeed(v);
-    jnaFindPieces(v, pieces);
-    WeighPieces(v, masses, pieces, list);
+    FindDepths(v, held, depths);
     for (int k = 0; k < *count; ++k) {
         const double* shape = shapes + (size_t)k * numbers;
-        double length, share = RigidShare(v, masses, places, pieces, shape, list, &length);
-        bool isRigid = share > RIGID_SHARE && sqrt(omega2[k]) * length < SLOW * PI * speed;
-        bool isHidden = !isRigid && ShownShare(v, places, shape) < SMALLEST_SHOWN;
-        rigid += isRigid;
+        double depth = DepthOf(v, masses, places, shape, depths);
+        bool isSlow = sqrt(omega2[k]) * depth < SLOW * 0.5 * PI * speed;
+        bool isHidden = !isSlow && ShownShare(v, places, shape) < SMALLEST_SHOWN;
+        slow += isSlow;
         hidden += isHidden;
-        if (!isRigid && !isHidden) {
+        if (!isSlow && !isHidden) {
             omega2[kept] = omega2[k];
             memmove(shapes + (size_t)kept * numbers, shape, numbers * sizeof(double));
             kept++;
         }
     }
-    if (rigid > 0) {
-        jnaNotes_Add(notes, "%d mode%s left out: whole pieces that hang on next to nothing swing in %s", rigid,
-            rigid > 1 ? "s are" : " is", rigid > 1 ? "them" : "it");
+    if (slow > 0) {
+        jnaNotes_Add(notes, "%d mode%s left out: far too slow for flesh, the part hangs on next to nothing", slow,
+            slow > 1 ? "s are" : " is");
     }
     if (hidden > 0) {
         jnaNotes_Add(notes, "%d mode%s left out: %s on the skin", hidden, hidden > 1 ? "s are" : " is",
             hidden > 1 ? "they hardly show" : "it hardly shows");
     }
     *count = kept;
-    free(pieces);
-    free(list);
+    free(held);
+    free(depths);
     return jn_ok;
 }
