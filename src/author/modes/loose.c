@@ -119,18 +119,20 @@ static void FindDepths(const jnaVolume* v, int32_t* held, double* depths)
     }
 }
 
-// Mean distance from the bones of what a mode moves, by its energy.
+// Mean distance from the bones of what a mode moves, by its energy; infinite where it moves bone that springs hold more
+// than flesh, which is no matter of thickness.
 static double DepthOf(
     const jnaVolume* v, const double* masses, const int* places, const double* shape, const double* depths)
 {
-    double whole = 0, sum = 0;
+    double flesh = 0, bone = 0, sum = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
         const double* at = shape + 3 * (size_t)(places[n] >= 0 ? places[n] : 0);
         double energy = places[n] >= 0 ? masses[n] * jnaDot(at, at) : 0;
-        whole += energy;
-        sum += energy * depths[n];
+        bone += v->heldBy[n] >= 0 ? energy : 0;
+        flesh += v->heldBy[n] < 0 ? energy : 0;
+        sum += v->heldBy[n] < 0 ? energy * depths[n] : 0;
     }
-    return whole > 0 ? sum / whole : 0;
+    return flesh > bone ? sum / flesh : HUGE_VAL;
 }
 
 // Largest displacement on the skin of the largest inside.
