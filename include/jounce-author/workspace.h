@@ -56,6 +56,13 @@ typedef enum jnaSpringLayer {
     jna_layerBoth,
 } jnaSpringLayer;
 
+/// How far modes may move the skin.
+typedef enum jnaCapKind {
+    jna_capFlesh,  // a multiple of the thickness of the flesh there
+    jna_capMetres, // the same everywhere
+    jna_capOff,    // as far as they go
+} jnaCapKind;
+
 typedef struct jnaManifestSpring {
     char* joint;
     double hertz;
@@ -147,6 +154,8 @@ typedef struct jnaManifest {
         jnaSpringMode mode;   // fitted
         double hertz;         // 3
         double dampingRatio;  // 0.2
+        jnaCapKind capKind;   // flesh
+        double cap;           // times the thickness, or metres; 1
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none

@@ -261,6 +261,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "springs:\n"
                     "  mode: joints\n"
                     "  hertz: 4.5\n"
+                    "  cap: 0.05 m\n"
                     "  joints:\n"
                     "    - {joint: belly, hertz: 2, damping_ratio: 0.1}\n");
     jnError error = {0};
@@ -312,6 +313,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.network.kind, jna_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
         assert_true(m.springs.hertz == 4.5 && m.springs.dampingRatio == 0.2);
+        assert_true(m.springs.capKind == jna_capMetres && m.springs.cap == 0.05);
         assert_string_equal(m.springs.joints[0].joint, "belly");
         assert_true(m.springs.joints[0].dampingRatio == 0.1);
         assert_int_equal(jnaWriteManifest(path, &m, &error), jn_ok);
@@ -340,6 +342,8 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"flesh:\n  integrator: rk4\n",
             ":5: flesh.integrator is 'rk4'; it must be backward-euler, bdf2 or generalized"},
         {"springs:\n  mode: mask\n", ":5: springs by mask need"},
+        {"springs:\n  cap: 5 cm\n", ":5: springs.cap is '5 cm'"}, {"springs:\n  cap: -1\n", ":5: springs.cap is '-1'"},
+        {"springs:\n  cap: none\n", ":5: springs.cap is 'none'"},
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},
         {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n", ":6: springs.joints[0].hertz"},
         {"materials:\n  poisson: 0.5\n", ":5: materials.poisson is 0.5"}, {"network: {kind: gpt}\n", ":4: "},

@@ -7,6 +7,7 @@
 #include "jounce-author/evaluate.h"
 #include "jounce-author/modes.h"
 #include "jounce-author/network.h"
+#include "jounce-author/offsets.h"
 #include "jounce-author/report.h"
 #include "jounce-author/volume_mesh.h"
 #include "jounce-author/workspace_fit.h"
@@ -172,6 +173,9 @@ static jnResult LookModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnaModesDef def;
     jnResult result = jnaReadModesDef(b->workspace, &def, error);
     result = result == jn_ok ? jnaModesAreStale(b->workspace, &def, &stale, step->reason, error) : result;
+    if (result == jn_ok && !stale) {
+        result = jnaOffsetsAreStale(b->workspace, &b->manifest, &stale, step->reason, error);
+    }
     step->fresh = !stale;
     return result;
 }
@@ -181,7 +185,13 @@ static jnResult RunModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnaModesDef def;
     jnResult result = jnaReadModesDef(b->workspace, &def, error);
     def.watch = (jnaWatch){TellShare, b};
-    return result == jn_ok ? jnaUpdateModes(b->workspace, &def, false, &step->made, b->notes, error) : result;
+    result = result == jn_ok ? jnaUpdateModes(b->workspace, &def, false, &step->made, b->notes, error) : result;
+    bool played = false;
+    if (result == jn_ok) {
+        result = jnaUpdateOffsets(b->workspace, &b->manifest, false, &played, NULL, b->notes, error);
+    }
+    step->made = step->made || played;
+    return result;
 }
 
 static double CostModes(const jnaBuild* b, const jnaBuildStep* step)
@@ -543,7 +553,7 @@ static jnResult DescribeEvaluation(const jnaBuild* b, Inputs** inputs, jnaStage*
 {
     static const char* const outputs[] = {"evaluation/evaluation.json"};
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
-        "modes/shapes.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
+        "modes/shapes.npy", "modes/caps.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
         "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
         "springs/rest_stiffness.npy", "springs/rest_damping.npy", "network/parameters.npy"};
     *inputs = ListInputs(b, error);

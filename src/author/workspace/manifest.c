@@ -91,7 +91,7 @@ typedef struct RawSprings {
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
     unsigned jointCount;
-    char *mask, *attribute;
+    char *mask, *attribute, *cap;
 } RawSprings;
 
 typedef struct RawModes {
@@ -248,6 +248,7 @@ static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("layer", C
     CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
+    CYAML_FIELD_STRING_PTR("cap", OPTIONAL, RawSprings, cap, 1, JNA_NAME_LENGTH - 1),
     CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST),
     CYAML_FIELD_STRING_PTR("attribute", OPTIONAL, RawSprings, attribute, 1, JNA_NAME_LENGTH + 1), CYAML_FIELD_END};
 
@@ -299,6 +300,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
+    m.springs.cap = 1;
     m.flesh.damping = 0.006;
     m.flesh.drag = 0.5;
     m.flesh.integrator = jna_generalizedAlpha;
@@ -452,6 +454,23 @@ static jnResult CheckCount(const Checker* c, const char* path, double least, dou
     jnResult result = CheckNumber(c, path, least, most, value);
     return result == jn_ok && *value != floor(*value) ? FailAt(c, path, "%s is %g; it must be whole", path, *value)
                                                       : result;
+}
+
+// "off", a multiple of the flesh's thickness, or metres: "1.5", "0.05 m".
+static jnResult CheckCap(const Checker* c, jnaManifest* m)
+{
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, "springs.cap");
+    const char* text = entry != NULL && entry->text != NULL ? entry->text : "1";
+    char* end = NULL;
+    double number = strtod(text, &end);
+    bool off = strcmp(text, "off") == 0, metres = strcmp(end, " m") == 0;
+    if (!off && (end == text || !(metres || *end == '\0') || !(number > 0 && number <= 1e6))) {
+        return FailAt(c, "springs.cap",
+            "springs.cap is '%s'; it may be off, a multiple of the flesh's thickness (1.5) or metres (0.05 m)", text);
+    }
+    m->springs.capKind = off ? jna_capOff : metres ? jna_capMetres : jna_capFlesh;
+    m->springs.cap = off ? 1 : number;
+    return jn_ok;
 }
 
 static jnResult CheckVolume(const Checker* c, jnaManifest* m)
@@ -745,6 +764,7 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
         result = result == jn_ok ? CheckParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckIntegrator(&checker, manifest) : result;
+        result = result == jn_ok ? CheckCap(&checker, manifest) : result;
         result = result == jn_ok ? CheckVolume(&checker, manifest) : result;
         result = result == jn_ok ? CheckClipParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckPoses(&checker, manifest) : result;

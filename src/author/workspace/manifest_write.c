@@ -188,14 +188,21 @@ static void PutSprings(FILE* file, const jnaManifest* m)
         file);
     fprintf(file, "modes:\n  count: %.10g\n  cutoff: %.10g\n  damping_ratio: %.10g\n", m->modes.count, m->modes.cutoff,
         m->modes.dampingRatio);
-    fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
-          "mask\n"
-          "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
-          "_JIGGLE),\n"
-          "# fitted (what `jounce fit` learned)\n",
+    fputs(
+        "\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
+        "mask\n"
+        "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
+        "_JIGGLE),\n"
+        "# fitted (what `jounce fit` learned). A mask or attribute acts on modes as well.\n"
+        "# cap: how far modes may move the skin: a multiple of the flesh's thickness there (1), metres (0.05 m), off\n",
         file);
     fprintf(file, "springs:\n  layer: %s\n  mode: %s\n", layers[m->springs.layer], modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
+    if (m->springs.capKind == jna_capOff) {
+        fputs("  cap: off\n", file);
+    } else {
+        fprintf(file, "  cap: %.10g%s\n", m->springs.cap, m->springs.capKind == jna_capMetres ? " m" : "");
+    }
     fputs(m->springs.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
     for (int i = 0; i < m->springs.jointCount; ++i) {
         PutField(file, "    - joint: ", m->springs.joints[i].joint);
