@@ -190,8 +190,8 @@ static void TheBodyIsMeshedFromItsOriginalSurface(void** state)
     assert_int_equal(jnaImportCharacter(DATA "body.glb", &import, &character, &clips, NULL, NULL, NULL), jn_ok);
     assert_int_equal(Mesh(&character, &def, &v, &report), jn_ok);
     assert_int_equal(v.method, jna_volumeTetgen);
-    ASSERT_NEAR(v.nodeCount, 22300, 700);
-    ASSERT_NEAR(v.tetrahedronCount, 96900, 3000);
+    ASSERT_NEAR(v.nodeCount, 21700, 700);
+    ASSERT_NEAR(v.tetrahedronCount, 93000, 3000);
     ASSERT_NEAR(report.after.volume, report.surface.volume, 1e-9 * report.surface.volume);
     assert_true(report.before.belowFive > 50);
     assert_int_equal(report.after.belowFive, 0);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // A clip that drives a mode beyond this share of its cap is touched by it: where the runtime's law begins to bend.
 #define KNEE 0.7
@@ -43,6 +44,14 @@ static void DestroyWork(Work* w)
     jnaDestroyCharacter(&w->character);
 }
 
+// A clip that the manifest names may not have been imported yet; it is played once it is.
+static bool IsImported(const char* workspace, const char* clip)
+{
+    char file[JNA_NAME_LENGTH + 64], path[JNA_PATH_LENGTH];
+    snprintf(file, sizeof(file), "clips/%s/clip.json", clip);
+    return jnaJoinPath(workspace, file, path, NULL) == jn_ok && access(path, R_OK) == 0;
+}
+
 static jnResult LoadWork(const char* workspace, const jnaManifest* manifest, Work* w, jnError* error)
 {
     jnResult result = jnaLoadVolume(workspace, &w->volume, error);
@@ -61,8 +70,10 @@ static jnResult LoadWork(const char* workspace, const jnaManifest* manifest, Wor
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", manifest->clipCount);
     }
     for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
-        result = jnaLoadClip(workspace, manifest->clips[i].name, &w->character, &w->clips[i], error);
-        w->clipCount += result == jn_ok;
+        if (IsImported(workspace, manifest->clips[i].name)) {
+            result = jnaLoadClip(workspace, manifest->clips[i].name, &w->character, &w->clips[w->clipCount], error);
+            w->clipCount += result == jn_ok;
+        }
     }
     return result;
 }

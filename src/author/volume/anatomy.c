@@ -206,27 +206,32 @@ static void AddLimb(Tree* t, int first)
     Spread(t, limb->end, jna_bodyEnd, index);
 }
 
+// A free branch of a joint that is long by itself, without the way inside the trunk.
+static bool MayBeLimb(const Tree* t, int joint, int branch)
+{
+    return ParentOf(t, branch) == joint && t->anatomy->parts[branch] == jna_bodyNone &&
+           t->lengths[branch] >= LONG_BRANCH * t->anatomy->size;
+}
+
 // Pairs of equal long branches of one joint become limbs, the most alike first.
 static void FindPairs(Tree* t, int joint)
 {
-    double size = t->anatomy->size;
     for (;;) {
         int best[2] = {-1, -1};
         double least = HUGE_VAL;
         for (int x = joint + 1; x < t->character->jointCount; ++x) {
+            if (!MayBeLimb(t, joint, x)) {
+                continue;
+            }
             for (int y = x + 1; y < t->character->jointCount; ++y) {
-                bool free = ParentOf(t, x) == joint && ParentOf(t, y) == joint &&
-                            t->anatomy->parts[x] == jna_bodyNone && t->anatomy->parts[y] == jna_bodyNone;
-                double a = t->lengths[x], b = t->lengths[y]; // without the way inside the trunk
-                if (!free || fmin(a, b) < LONG_BRANCH * size || fabs(a - b) > EQUAL_LENGTH * fmax(a, b) ||
+                double a = t->lengths[x], b = t->lengths[y];
+                if (!MayBeLimb(t, joint, y) || fabs(a - b) > EQUAL_LENGTH * fmax(a, b) || fabs(a - b) >= least ||
                     fabs(t->volumes[x] - t->volumes[y]) > EQUAL_VOLUME * fmax(t->volumes[x], t->volumes[y])) {
                     continue;
                 }
-                if (fabs(a - b) < least) {
-                    least = fabs(a - b);
-                    best[0] = x;
-                    best[1] = y;
-                }
+                least = fabs(a - b);
+                best[0] = x;
+                best[1] = y;
             }
         }
         if (best[0] < 0) {
