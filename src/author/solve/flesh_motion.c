@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 400, ROUNDS = 2 };
+enum { MOST_ITERATIONS = 400 };
+static const jnaContactEffort EFFORT = {.rounds = 2, .enough = 1e-3, .stiffness = 20, .holds = 5};
 static const double STEPS_A_SECOND = 240; // by default; see docs/simulation.md
 
 // The factor for steps of h.
@@ -203,7 +204,7 @@ static jnResult Step(jnaFleshSolver* solver, double h, double* state, jnaFleshRe
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, ROUNDS, true, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, &EFFORT, report, error);
     size_t count = 3 * (size_t)flesh->nodeCount;
     memcpy(Part(solver, state, NODES_BEFORE), Part(solver, state, NODES), 2 * count * sizeof(double));
     jnaUnpadNodes(flesh, solver->x, Part(solver, state, NODES));
