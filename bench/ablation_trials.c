@@ -7,7 +7,7 @@
 
 #include "character/affine.h"
 #include "internal.h"
-#include "solve/elements.h"
+#include "solve/flesh_internal.h"
 
 #include <cblas.h>
 #include <complex.h>
@@ -43,18 +43,49 @@ static jnResult PlayAsFound(
 
 // ---- The simulation's steps in time. ----
 
-// BDF2 with steps of h turns e^(lambda h) into the larger root of (3/2 - h lambda) r^2 - 2 r + 1/2: slower and more
-// damped. A constant force moves as far as before.
+// What is left of a root of generalised alpha's equation for x'' + kd x' + ks x = 0; see flesh_scheme.c.
+static double complex AlphaMiss(const jnaTimeScheme* t, double ks, double kd, double complex r)
+{
+    double s = t->step, am = t->massAlpha, af = t->forceAlpha;
+    double complex newmark = t->beta * r * r + (0.5 - 2 * t->beta + t->gamma) * r + 0.5 + t->beta - t->gamma;
+    double complex rate = (1.5 * r * r - 2 * r + 0.5) / s;
+    double complex forces = ((1 - af) * r + af) * (ks * r * r + kd * rate);
+    return (r - 1) * (r - 1) * ((1 - am) * r + am) * r * r + s * s * newmark * forces;
+}
+
+// What steps of s make of e^(lambda s): slower, and damped otherwise.
+static double complex StepRoot(jnaIntegrator integrator, double s, double ks, double kd, double complex lambda)
+{
+    double complex step = s * lambda;
+    if (integrator == jna_backwardEuler) {
+        return 1 / (1 - step);
+    }
+    double complex root = (2 + csqrt(1 + 2 * step)) / (3 - 2 * step); // the larger one of BDF2
+    if (integrator == jna_bdf2) {
+        return root;
+    }
+    enum { NEWTON = 30 }; // far more than a start that is this close needs
+    const double little = 1e-6;
+    jnaTimeScheme scheme = jnaMakeTimeScheme(integrator, s);
+    root = cexp(step);
+    for (int i = 0; i < NEWTON; ++i) {
+        double complex miss = AlphaMiss(&scheme, ks, kd, root);
+        root -= miss * little / (AlphaMiss(&scheme, ks, kd, root + little) - miss);
+    }
+    return root;
+}
+
+// A constant force moves as far as before.
 static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
     jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
     double substeps = s->workspace.manifest.flesh.substeps;
-    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : 240);
+    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : JNA_STEPS_A_SECOND);
     for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
         double ks = m.stiffness[k], kd = m.damping[k];
-        double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks), step = h * own;
-        double complex seen = clog((2 + csqrt(1 + 2 * step)) / (3 - 2 * step)) / h;
+        double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks);
+        double complex seen = clog(StepRoot(s->workspace.manifest.flesh.integrator, h, ks, kd, own)) / h;
         if (kd * kd < 4 * ks) {
             m.stiffness[k] = creal(seen * conj(seen));
             m.damping[k] = -2 * creal(seen);
@@ -347,9 +378,17 @@ static jnResult MakeElements(const jnaVolume* v, jnaElements* elements, jnError*
         const jnaMaterial* m = &v->materials[v->regions[i]];
         double mu = m->young / (2 * (1 + m->poisson));
         moduli[i] = mu;
-        moduli[count + i] = mu + m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+        moduli[count + i] = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
     }
-    jnaElementsDef def = {v->nodes, v->tetrahedronCount, v->tetrahedra, NULL, moduli, moduli + count};
+    jnaElementsDef def = {
+        .nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .kinds = v->regions,
+        .shear = moduli,
+        .volumetric = moduli + count,
+    };
     jnResult result = jnaCreateElements(&def, elements, error);
     free(moduli);
     return result;

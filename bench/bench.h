@@ -9,6 +9,10 @@ int jnbBenchModes(const char* asset, double seconds);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 
+/// The lowest frequencies of the flesh on meshes of several sizes. `file`: a character; NULL for the figure. Takes
+/// minutes.
+int jnbBenchMeshes(const char* file);
+
 /// The whole stage for the built-in figure and, where it is not NULL, a character from a file.
 int jnbBenchVolume(const char* file);
 
@@ -23,6 +27,9 @@ int jnbBenchContact(const char* file, const char* keep, double seconds);
 
 /// `poses`: how many random ones are solved. The others as above.
 int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds);
+
+/// The integrators of the flesh beside many small steps, on the figure. Takes minutes.
+int jnbBenchSteps(void);
 
 /// Products a second, multiplied and added, that one core manages at most.
 double jnbPeakProductsBaseline(void);

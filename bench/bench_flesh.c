@@ -117,6 +117,21 @@ static void RunFactorRead(void* user)
     }
 }
 
+// How many patches have 4, 3, 2, 1 tetrahedra: lanes left over cost as much as others.
+static void PrintPatches(const jnaElements* elements)
+{
+    double sizes[JNA_ELEMENT_LANES + 1] = {0};
+    for (int b = 0; b < elements->blockCount; ++b) {
+        int used = 0;
+        for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
+            used += elements->blocks[b].shear[lane] > 0;
+        }
+        sizes[used] += 100.0 / elements->blockCount;
+    }
+    printf("  %d patches of 4, 3, 2, 1 tetrahedra: %.1f, %.1f, %.1f, %.1f %%\n", elements->blockCount, sizes[4],
+        sizes[3], sizes[2], sizes[1]);
+}
+
 static jnResult PrintIteration(const Scene* s, double seconds, jnError* error)
 {
     Iteration it = {.flesh = s->loose};
@@ -129,6 +144,7 @@ static jnResult PrintIteration(const Scene* s, double seconds, jnError* error)
         {.name = "elements", .run = RunElementRead, .user = &it}, {.name = "solve", .run = RunSolve, .user = &it},
         {.name = "factor", .run = RunFactorRead, .user = &it}};
     jnbRace(race, 4, seconds);
+    PrintPatches(&s->loose->elements);
     printf("  one iteration: forces %.2f ms, %.1f x reading the elements once; solve %.2f ms, %.1f x reading the "
            "factor (%zu entries) twice\n",
         1e3 * race[0].min, race[0].min / race[1].min, 1e3 * race[2].min, race[2].min / race[3].min,
@@ -268,7 +284,7 @@ static jnResult PrintMotion(const Scene* s, int frames, jnError* error)
     jnResult result = jnaCreateFleshSolver(s->flesh, &solver, error);
     result = result == jn_ok && state != NULL ? jnaFleshSolver_Start(solver, clip, 0, state, &r, error) : result;
     Poses sum = {0};
-    int substeps = 8; // 240 a second at the 30 frames of all clips here
+    int substeps = JNA_STEPS_A_SECOND / 30; // the rate of all clips here
     for (int i = 0; result == jn_ok && state != NULL && i < frames; ++i) {
         result = jnaFleshSolver_Advance(solver, clip, i, state, &r, error);
         Count(&r, &sum);

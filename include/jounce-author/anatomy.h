@@ -46,7 +46,7 @@ typedef enum jnaRegion {
 } jnaRegion;
 extern const char* const jnaRegionNames[JNA_REGIONS];
 
-enum { JNA_MAX_LIMBS = 16 };
+enum { JNA_MAX_LIMBS = 16, JNA_CHEST_HEIGHTS = 10, JNA_CHEST_RAYS = 24 };
 
 /// A limb. Joints are -1 where it has none.
 typedef struct jnaLimb {
@@ -74,6 +74,9 @@ typedef struct jnaAnatomy {
     double length;                   // from hips to shoulders
     double ribs[2][2];               // half-width and half-depth of the rib cage at its lower and upper end
     double ribsAt[2][3];             // middles of these ends; no rib cage: half-widths 0
+    // Flesh between the rib cage and the skin, metres, by height from 0.5 to 1 and by direction
+    // around the cage, evenly turned from the left to the front.
+    float overRibs[JNA_CHEST_HEIGHTS][JNA_CHEST_RAYS];
 } jnaAnatomy;
 
 void jnaDestroyAnatomy(jnaAnatomy* anatomy);

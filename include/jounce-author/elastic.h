@@ -5,6 +5,7 @@
 //     psi = mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2,
 // so mu and lambda are the ordinary Lame parameters of Young's modulus E and Poisson's ratio v:
 //     mu = E / (2 (1 + v)),  lambda = E v / ((1 + v) (1 - 2 v)).
+// As in the flesh, the part with lambda is one of patches of up to four tetrahedra: tr(e) is averaged over a patch.
 //
 // Nodes whose bone holds them exactly are left out; springs of bones are part of the stiffness. Vectors are over the
 // free nodes, [freeCount][3]. All calls give the same bytes for any number of threads.

@@ -29,6 +29,10 @@ typedef struct jnaEvaluationRow {
     double layer;          // root mean square distance of the targets from the motion: what there is to capture
     double captured;       // 1 - rms^2 / layer^2; NaN where there is nothing to capture
     double rmsSoft, layerSoft, capturedSoft; // the same over soft vertices
+    // Best of its kind: what springs per vertex capture that were fitted to this very clip, all frames, no prior. From
+    // `captured` to here is lost by carrying over from other clips; from here to 1 is what such springs cannot do. NaN
+    // of methods that are not springs per vertex alone.
+    double best, bestSoft;
 } jnaEvaluationRow;
 
 /// All ways on one clip.
@@ -36,7 +40,8 @@ typedef struct jnaEvaluatedClip {
     char name[JNA_NAME_LENGTH]; // "" for all clips of a kind
     bool trained;               // its motion was learned from
     int frameCount;
-    int dropped; // frames that the fit left out, on average over the vertices
+    int dropped; // frames that the robust fit left out, on average over the vertices
+    int failed;  // frames whose equilibrium the simulation did not find; they do not count on simulated targets
     int rowCount;
     jnaEvaluationRow* rows; // [rowCount]
 } jnaEvaluatedClip;

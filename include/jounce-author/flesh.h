@@ -11,9 +11,18 @@
 
 /// How motion is integrated.
 typedef enum jnaIntegrator {
-    jna_backwardEuler, // first order, as the paper
-    jna_bdf2,          // second order: the same cost, without the damping that comes from the step
+    jna_backwardEuler,    // first order, as the paper; damps whatever swings
+    jna_bdf2,             // second order
+    jna_generalizedAlpha, // second order, a third of the error in frequency and no damping to speak of; contact and the
+                          // springs of bones as backward Euler has them
+    jna_integratorCount,
 } jnaIntegrator;
+
+/// As the manifest has it: "backward-euler", "bdf2", "generalized-alpha".
+const char* jnaIntegratorName(jnaIntegrator integrator);
+
+/// In a motion, by default; see docs/simulation.md.
+enum { JNA_STEPS_A_SECOND = 240 };
 
 /// What is solved. Start from jnaDefaultFleshDef.
 typedef struct jnaFleshDef {
@@ -23,8 +32,8 @@ typedef struct jnaFleshDef {
     bool contact;                  // true
     double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
     double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
-    jnaIntegrator integrator;      // BDF2
-    int substeps;                  // steps in time per frame; 0, the default: by the rate
+    jnaIntegrator integrator;      // generalised alpha
+    int substeps;                  // steps in time per frame; 0, the default: JNA_STEPS_A_SECOND
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
     double stepTolerance;          // residual of a step in time; 1e-5

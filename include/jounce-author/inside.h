@@ -48,6 +48,9 @@ double jnaBone_Depth(const jnaBone* bone, const double* point);
 jnResult jnaVolume_PlaceBones(jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest,
     jnaBoneList* bones, jnaNotes* notes, jnError* error);
 
+/// Young's modulus of a region, times the general one, where the manifest does not say.
+double jnaRegionYoung(jnaRegion region);
+
 /// Gives every tetrahedron its material; fills regions, materialCount, materials. Needs the weights.
 /// manifest: its materials section; NULL for the defaults.
 jnResult jnaVolume_FillMaterials(

@@ -19,7 +19,7 @@ typedef struct jnaModalFitDef {
     double prior;   // strength; below 0, the default: chosen
     double heldOut; // share of an only sequence, its end, that the choice is made on; of several each is held back in
                     // turn. 0.05 to 0.5; 0.25
-    bool keepGain; // only stiffness and damping; false
+    bool keepGain;  // only stiffness and damping; false
 } jnaModalFitDef;
 jnaModalFitDef jnaDefaultModalFitDef(void);
 

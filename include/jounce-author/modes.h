@@ -18,6 +18,7 @@ typedef struct jnaModes {
     double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
     double* gain;       // [modeCount], 1 for what the physics says
     double* limits;     // [modeCount], m/s^2: the force before the gain levels off towards this; 0: it does not
+    double* caps;       // [modeCount], metres: what is shown of an amplitude stays below this; 0: no limit
     int32_t* joints;    // [modeCount], the joint that most of the mode lives at
     double* massShare;  // [modeCount], share of the flesh's mass that takes part, 0 to 1
     int32_t* sizes;     // [modeCount], vertices in the mode
@@ -58,6 +59,23 @@ jnaModesDef jnaDefaultModesDef(void);
 /// volume needs weights, bones and material. notes: may be NULL. The same bytes for any number of threads.
 jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def, jnaModes* modes,
     jnaNotes* notes, jnError* error);
+
+/// Height of a character at rest, metres; its largest side where it lies down.
+double jnaHeightOf(const jnaCharacter* character);
+
+/// How far each vertex of the skin may be moved, in metres: the thickness of the flesh there, which is its distance
+/// from the nearest bone, within bounds that depend on the height. reach: [vertexCount].
+jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, float* reach, jnError* error);
+
+/// Sets the caps so that with all modes at their caps the root of the sum of squares of what each moves a vertex by is
+/// within its reach, nearly everywhere, and their sum within a fifth of the character's size; see caps.c. peaks:
+/// [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.
+jnResult jnaModes_SetCaps(
+    jnaModes* modes, const jnaCharacter* character, const float* reach, const double* peaks, jnError* error);
+
+/// Shapes under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as strongly as before.
+/// mask: [vertexCount], 0 to 1.
+jnResult jnaModes_Mask(jnaModes* modes, const jnaCharacter* character, const float* mask, jnError* error);
 
 /// Folder modes/ of a workspace: modes.json and arrays, each file atomically, modes.json last.
 jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);

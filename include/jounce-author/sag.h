@@ -5,6 +5,7 @@
 #pragma once
 
 #include "jounce-author/anatomy.h"
+#include "jounce-author/workspace.h"
 
 /// What is expected of a region of a human body; 0 for no bound.
 typedef struct jnaSagBounds {
@@ -21,9 +22,16 @@ typedef struct jnaSag {
 } jnaSag;
 void jnaDestroySag(jnaSag* sag);
 
-/// Solves the rest pose under gravity along three axes, without contact. The volume needs weights, bones and materials.
-/// A few seconds for 22,000 nodes.
-jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, jnaSag* sag, jnError* error);
+/// Solves the rest pose under gravity, without contact. The volume needs weights, bones and materials. axes: 1 for -Y
+/// alone, 3 for all. About a second an axis for 22,000 nodes.
+jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error);
+
+/// Fills the materials so that every region sags as a body's does: a lean character's flesh is softer than a heavy
+/// one's, where the same stiffness would leave it hard as wood. Starts from the manifest's materials, as
+/// jnaVolume_FillMaterials, and scales regions whose median is outside what is expected; regions that the manifest
+/// lists keep what it says, and materials.calibrate: false keeps all. Notes say what was scaled; may be NULL.
+jnResult jnaVolume_CalibrateMaterials(
+    jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest, jnaNotes* notes, jnError* error);
 
 /// Median and greatest length over the vertices of a region. Returns how many there are.
 int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median, double* greatest);

@@ -45,7 +45,8 @@ typedef struct jnaFitDef {
     int threads;              // 0: all
     double stiffnessRange[2]; // bounds, 1/s^2. Default 0.1 to 1e6
     double dampingRange[2];   // bounds, 1/s. Default 0.001 to 1e4
-    double prior;         // metres: position noise against which a spring counts as excited. Default 2e-5; 0: no prior
+    double prior; // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
+                  // none, but a vertex without any motion gets k_0
     double smooth;        // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
@@ -68,6 +69,9 @@ typedef struct jnaFit {
     double totalLoss;     // over kept frames
     double totalCaptured; // over all vertices and valid frames
     double keptCaptured;  // the same over kept frames
+    // The first fit, which all frames count in, on the same frames: what the refit is compared with.
+    double firstCaptured, firstKeptCaptured;
+    double firstKeptLoss; // m^2
     int atBound, underdamped, overdamped, weak, unobserved;
     int64_t keptCount; // vertices times frames that counted in the loss
     int passes;        // of loss and gradient, over all batches
@@ -76,7 +80,7 @@ typedef struct jnaFit {
 /// Flags in jnaFit.state.
 typedef enum jnaSpringState {
     jna_springAtBound = 1,    // a parameter ended at a bound
-    jna_springWeak = 2,       // the data say less about it than the prior does
+    jna_springWeak = 2,       // the data say less about it than the prior does, or than 0.02 mm of noise could
     jna_springUnobserved = 4, // no valid frame: it has the default parameters
 } jnaSpringState;
 

@@ -13,6 +13,13 @@ typedef enum jnaVolumeMethod {
     jna_volumeLattice,
 } jnaVolumeMethod;
 
+/// What separate parts of a surface that follow one joint each (plates, armour, eyeballs) are taken for.
+typedef enum jnaShells {
+    jna_shellsAuto,  // rigid: left out of the flesh and carried by skinning
+    jna_shellsFlesh, // flesh, as all others
+    jna_shellsRigid, // every part but the largest is carried by skinning
+} jnaShells;
+
 /// How a bone holds its nodes.
 typedef enum jnaBoneHold {
     jna_boneDirichlet, // they follow it exactly
@@ -36,10 +43,12 @@ typedef struct jnaVolume {
 
     // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset that undoes what was
     // moved for the simulation. A vertex that is left out of the volume has tetrahedron -1 and is carried by skinning.
+    // Where tetrahedra are too coarse for the surface (fingers, ears, lips), skinBlend fades from flesh to skinning.
     int vertexCount;
     int32_t* skinTetrahedra; // [vertexCount] (mesh)
     double* skinWeights;     // [vertexCount][4], sum 1 (mesh)
     double* skinOffsets;     // [vertexCount][3] (mesh)
+    double* skinBlend;       // [vertexCount], 0 (skinning) to 1 (flesh); NULL: 1 for all that have a tetrahedron (mesh)
 
     // Skinning of the nodes, rows compressed: entries rowStarts[n] to rowStarts[n + 1] (weights)
     int32_t* rowStarts; // [nodeCount + 1]
@@ -60,3 +69,9 @@ typedef struct jnaVolume {
 } jnaVolume;
 
 void jnaDestroyVolume(jnaVolume* volume);
+
+/// Share of a vertex's motion that is the flesh's: 0 where skinning carries it.
+static inline double jnaVolume_Blend(const jnaVolume* volume, int vertex)
+{
+    return volume->skinTetrahedra[vertex] < 0 ? 0 : volume->skinBlend == NULL ? 1 : volume->skinBlend[vertex];
+}

@@ -12,6 +12,7 @@ typedef struct jnaVolumeDef {
     double edge;            // edge length aimed at inside, metres; 0, the default: chosen
     int nodes;              // number of nodes aimed at instead; 0: none
     bool keepInner;         // small closed parts inside others (eyeballs, teeth) belong to the volume; false
+    jnaShells shells;       // auto
     bool improve;           // move nodes and swap tetrahedra inside until no angle is small; true
     const char* program;    // the tetgen program; "tetgen"
     double timeLimit;       // seconds that it may take; 120
@@ -33,6 +34,7 @@ typedef struct jnaSurfaceReport {
     int flippedCount;        // faces against their neighbours' orientation, turned
     int insideOutCount;      // whole parts that were inside out, turned
     int leftOutCount;        // small parts inside others, carried by skinning
+    int shellCount;          // parts that follow one joint, carried by skinning
     int cavityCount;         // parts that bound a hollow
     int crossingCount;       // pairs of faces that cross
     int movedCount;          // vertices moved to undo that
@@ -72,6 +74,8 @@ typedef struct jnaVolumeReport {
     jnaForcedTetrahedron forced[JNA_MAX_LISTED];
     int outsideCount;       // lattice: surface vertices outside all tetrahedra
     double greatestOutside; // metres
+    int skinnedCount;       // lattice: surface vertices that it is too coarse for, carried by skinning alone
+    int blendedCount;       // and those between, partly by skinning
     struct {
         double surface, crossings, seeds, mesh, improve; // seconds
         double program;                                  // the tetgen program's share of mesh
@@ -81,10 +85,21 @@ typedef struct jnaVolumeReport {
 } jnaVolumeReport;
 
 /// Makes the tetrahedra inside a character and hangs its skin on them; weights, bones and material stay NULL.
+/// A character of nothing but rigid shells gets a volume without nodes: skinning carries all of it.
 /// Small crossings of the surface are repaired for the volume alone; skinOffsets undoes that. The same bytes for any
 /// number of threads. report, notes: may be NULL. Destroy the volume with jnaDestroyVolume.
 jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def, jnaVolume* volume,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error);
+
+/// What can be said about a volume before it is made, from its surface alone.
+typedef struct jnaVolumeForecast {
+    bool hasFlesh;          // false where the character is made of rigid shells alone
+    jnaVolumeMethod method; // tetgen or lattice; tetgen may still refuse
+    int nodes;              // about so many
+    int parts;              // of the flesh
+} jnaVolumeForecast;
+jnResult jnaForeseeVolume(
+    const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error);
 
 /// Measures tetrahedra.
 jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedronCount, const int32_t* tetrahedra);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "jounce-author/anatomy.h"
+#include "jounce-author/flesh.h"
 #include "jounce-author/import.h"
 #include "jounce-author/npy.h"
 #include "jounce-author/volume.h"
@@ -54,6 +55,13 @@ typedef enum jnaSpringLayer {
     jna_layerModal,
     jna_layerBoth,
 } jnaSpringLayer;
+
+/// How far modes may move the skin.
+typedef enum jnaCapKind {
+    jna_capFlesh,  // a multiple of the thickness of the flesh there
+    jna_capMetres, // the same everywhere
+    jna_capOff,    // as far as they go
+} jnaCapKind;
 
 typedef struct jnaManifestSpring {
     char* joint;
@@ -109,6 +117,7 @@ typedef struct jnaManifest {
         jnaManifestFlesh* joints;
         int regionCount;
         jnaManifestRegion* regions;
+        bool calibrate;       // regions are made as soft as a body's are; true
         double fatDepth;      // metres under the skin that are fat; 0: none
         jnaManifestFlesh fat; // half as stiff, 0.9 of the density
     } materials;
@@ -116,6 +125,7 @@ typedef struct jnaManifest {
         jnaVolumeMethod method; // auto
         double edge;            // edge length aimed at inside, metres; 0: chosen
         double nodes;           // number of nodes aimed at instead, whole; 0: none
+        jnaShells shells;       // auto
     } volume;
     struct {
         jnaBoneHold hold; // spring
@@ -144,17 +154,20 @@ typedef struct jnaManifest {
         jnaSpringMode mode;   // fitted
         double hertz;         // 3
         double dampingRatio;  // 0.2
+        jnaCapKind capKind;   // flesh
+        double cap;           // times the thickness, or metres; 1
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
     struct {
-        double gravity;  // m/s2 down, along -Y; 0
-        double damping;  // Rayleigh: share of the stiffness, seconds; 0.006
-        double drag;     // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
-        double substeps; // steps in time per frame, a whole number; 0, the default: 240 a second
-        bool contact;    // whether flesh keeps out of flesh; true
+        double gravity;           // m/s2 down, along -Y; 0
+        double damping;           // Rayleigh: share of the stiffness, seconds; 0.006
+        double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+        jnaIntegrator integrator; // generalised alpha
+        double substeps;          // steps in time per frame, a whole number; 0, the default: JNA_STEPS_A_SECOND
+        bool contact;             // whether flesh keeps out of flesh; true
     } flesh;
     struct {
         double count;        // at most, a whole number; 64

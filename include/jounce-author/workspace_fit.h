@@ -3,6 +3,7 @@
 
 #include "jounce-author/import.h"
 #include "jounce-author/spring_fit.h"
+#include "jounce-author/spring_parts.h"
 
 /// What springs hang on.
 typedef enum jnaFitTargets {
@@ -16,7 +17,10 @@ typedef enum jnaFitTargets {
 /// Start from jnaDefaultWorkspaceFitDef.
 typedef struct jnaWorkspaceFitDef {
     jnaFitTargets targets; // auto
+    jnaFitMethod method;   // of springs per vertex; Levenberg-Marquardt
+    jnaFitDrop dropBy;     // which frames the robust refit of springs per vertex leaves out; each vertex's own worst
     double drop;           // share of frames that the robust refit leaves out; 0.1
+    double prior;          // of springs per vertex, metres, as in jnaFitDef; that of jnaDefaultFitDef
     bool keep;             // leaves springs that are up to date alone; false
     int threads;           // 0: all
     jnaProgress* progress; // NULL: none
@@ -43,13 +47,17 @@ typedef struct jnaWorkspaceFit {
     int clipCount;         // times layers
     jnaClipFit* clips;     // [clipCount], owned
     int vertexCount, atBound, weak;
-    int modeCount;      // that were learned; 0: none
-    double modalPrior;  // strength that was chosen for them; infinite: they stay as the physics says
-    double uniform[2];  // one stiffness and damping for all vertices
-    double lossBefore;  // mean square of what springs of single vertices leave over all frames, m^2, fitted to all
-    double lossAfter;   // the same over the frames that were kept, fitted to them
-    double shareBefore; // of the motion captured by the first of the two, over all frames
-    double shareAfter;  // and by the second, over the frames that were kept
+    int keptFrames;       // a vertex, on average, that the robust refit keeps, of `frames`
+    int frames;           // of all clips learned from
+    jnaSpringParts parts; // springs per vertex, part by part
+    int modeCount;        // that were learned; 0: none
+    double modalPrior;    // strength that was chosen for them; infinite: they stay as the physics says
+    double uniform[2];    // one stiffness and damping for all vertices
+    // Springs per vertex fitted to all frames (before) and refitted without the worst (after), compared on the same
+    // frames: those that the refit keeps, and all of them.
+    double lossBefore, lossAfter;               // mean square of what they leave on the kept frames, m^2
+    double capturedBefore, capturedAfter;       // of the motion on the kept frames
+    double capturedAllBefore, capturedAllAfter; // of the motion on all frames
 } jnaWorkspaceFit;
 void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit);
 

@@ -98,6 +98,7 @@ typedef struct jnAssetModes {
     const uint16_t* pairs;         // [pairCount][2], modes of a pair, the larger first
     const uint32_t* spinStarts;    // [jointCount + 1]
     const jnAssetSpin* spins;      // [spinCount]
+    const float* caps;             // [modeCount], shown amplitudes stay below; 0: no limit; NULL: none has one
 } jnAssetModes;
 
 /// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. "Vertices" are welded, one per point

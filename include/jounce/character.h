@@ -126,6 +126,12 @@ JN_API void jnCharacter_AddImpulseSphere(
 JN_API int jnCharacter_TuneModes(
     jnCharacter* character, int joint, float hertzScale, float ratioScale, float gainScale);
 
+/// Limits how far the modes move what is shown: the asset's limit of each mode's amplitude, from the thickness of the
+/// flesh that it moves, times `scale`. Up to 0.7 of it a mode is untouched, then it bends smoothly (C1) and never
+/// reaches it; the motion underneath goes on as it is, up to ten times the limit. 1 by default; 0 (or not a positive number) for no limit. Without
+/// limits in the asset nothing happens.
+JN_API void jnCharacter_ScaleModeCaps(jnCharacter* character, float scale);
+
 /// Level of detail: springs of a block of 16 vertices whose mask is 0 throughout rest on their targets and are not
 /// stepped; they take up their motion again, from rest, when the mask is set. NULL: all move. mask: [springCount].
 JN_API void jnCharacter_SetMask(jnCharacter* character, const uint8_t* mask);

@@ -76,7 +76,7 @@ static int Run(const char* workspace, bool json)
     int code = JNC_DONE;
     jnResult result = jnaLoadCharacter(workspace, &character, &error);
     result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
-    result = result == jn_ok ? jnaMeasureSag(&volume, &character, &sag, &error) : result;
+    result = result == jn_ok ? jnaMeasureSag(&volume, &character, 3, &sag, &error) : result;
     if (result != jn_ok) {
         code = jncFail(&error);
     } else if (json) {

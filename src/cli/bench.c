@@ -11,17 +11,17 @@ int jncBench(int argc, char** argv)
         .example = "  jounce bench springs\n  jounce bench volume --from body.glb\n"
                    "  jounce bench modes --asset hero/character.jounce\n  jounce bench network --poses 500\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
     const char *keep = NULL, *from = NULL, *asset = NULL, *ablation = NULL;
-    bool posesGiven = false;
+    bool posesGiven = false, meshes = false;
     const jncOption options[] = {
         {.name = "WHAT",
             .kind = jnc_choice,
             .value = &what,
-            .choices = "springs|character|modes|fit|volume|contact|flesh|network",
+            .choices = "springs|character|modes|fit|volume|contact|flesh|network|steps",
             .help = "what to measure (default springs)"},
         {.name = "--seconds",
             .kind = jnc_number,
@@ -39,6 +39,10 @@ int jncBench(int argc, char** argv)
             .value = &ablation,
             .argument = "WORKSPACE",
             .help = "modes: what each part of them is worth on the simulated motion of a workspace"},
+        {.name = "--meshes",
+            .kind = jnc_flag,
+            .value = &meshes,
+            .help = "modes: the first ten frequencies on meshes of 3,000 to 48,000 nodes"},
         {.name = "--keep",
             .kind = jnc_text,
             .value = &keep,
@@ -48,7 +52,7 @@ int jncBench(int argc, char** argv)
             .kind = jnc_text,
             .value = &from,
             .argument = "FILE",
-            .help = "volume: a character besides the built-in figure; contact, flesh: instead of it"},
+            .help = "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it"},
         {.name = "--poses",
             .kind = jnc_integer,
             .value = &poses,
@@ -71,6 +75,8 @@ int jncBench(int argc, char** argv)
         return jnbBenchFlesh(from, keep, (int)poses, seconds);
     case NETWORK:
         return jnbBenchNetwork(seconds, (int)poses, keep);
+    case STEPS:
+        return jnbBenchSteps();
     case CONTACT:
         return jnbBenchContact(from, keep, seconds);
     case VOLUME:
@@ -78,6 +84,9 @@ int jncBench(int argc, char** argv)
     case FIT:
         return jnbBenchFit(keep);
     case MODES:
+        if (meshes) {
+            return jnbBenchMeshes(from);
+        }
         return ablation != NULL ? jnbBenchAblation(ablation) : jnbBenchModes(asset, seconds);
     case CHARACTER:
         return jnbBenchCharacter(seconds);

@@ -19,7 +19,9 @@ static void PrintShare(double captured)
 static void PrintClip(const jnaEvaluatedClip* clip)
 {
     static const char* const targets[] = {"simulated", "network", "skinned"};
-    printf("  springs              on         rms mm   95 %% mm   soft mm captured     soft   causal     soft\n");
+    printf("  springs              on         rms mm   95 %% mm   soft mm captured     soft   causal     soft  at best "
+           "    "
+           "soft\n");
     for (int i = 0; i < clip->rowCount; ++i) {
         const jnaEvaluationRow* r = &clip->rows[i];
         const jnaEvaluationRow* causal = jnaEvaluatedClip_Find(clip, r->method, r->targets, true);
@@ -34,8 +36,24 @@ static void PrintClip(const jnaEvaluatedClip* clip)
             PrintShare(shown != NULL ? shown->captured : (double)NAN);
             PrintShare(shown != NULL ? shown->capturedSoft : (double)NAN);
         }
+        if (isfinite(r->best)) {
+            PrintShare(r->best);
+            PrintShare(r->bestSoft);
+        }
         printf("\n");
     }
+}
+
+// Frames that are not like the others: what the fit dropped, and what the simulation did not solve.
+static void PrintFrames(const jnaEvaluatedClip* clip)
+{
+    if (clip->dropped > 0) {
+        printf(", %d of them dropped by the fit", clip->dropped);
+    }
+    if (clip->failed > 0) {
+        printf(", %d without an equilibrium: they do not count on simulated targets", clip->failed);
+    }
+    printf("\n");
 }
 
 static void PrintAll(const jnaEvaluation* e, bool each)
@@ -43,21 +61,22 @@ static void PrintAll(const jnaEvaluation* e, bool each)
     for (int i = 0; each && i < e->clipCount; ++i) {
         const jnaEvaluatedClip* c = &e->clips[i];
         printf("%s, %s, %d frames", c->name, c->trained ? "seen" : "unseen", c->frameCount);
-        printf(c->dropped > 0 ? ", %d of them dropped by the fit\n" : "\n", c->dropped);
+        PrintFrames(c);
         PrintClip(c);
     }
     if (e->seen.rowCount > 0) {
-        printf(
-            "all clips learned from, %d frames, %d of them dropped by the fit\n", e->seen.frameCount, e->seen.dropped);
+        printf("all clips learned from, %d frames", e->seen.frameCount);
+        PrintFrames(&e->seen);
         PrintClip(&e->seen);
     }
     if (e->unseen.rowCount > 0) {
-        printf("all clips never seen, %d frames\n", e->unseen.frameCount);
+        printf("all clips never seen, %d frames", e->unseen.frameCount);
+        PrintFrames(&e->unseen);
         PrintClip(&e->unseen);
     }
-    printf(
-        "captured: share of the motion between targets and simulation that the springs follow; soft: over the %.0f %%"
-        " of the\nvertices that move most against their bones; causal: without knowing the next frame\n",
+    printf("captured: fraction of the motion between targets and simulation that the springs follow; soft: over the "
+           "%.0f %% of\nthe vertices that move most against their bones; causal: without knowing the next frame; at "
+           "best: springs per\nvertex fitted to that very clip, so the most that one spring per vertex can do\n",
         100 * e->softShare);
 }
 

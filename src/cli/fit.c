@@ -3,6 +3,8 @@
 
 #include "jounce-author/workspace_fit.h"
 
+#include "learn/learned.h"
+
 #include <jansson.h>
 #include <math.h>
 
@@ -23,21 +25,58 @@ static int PrintJson(const jnaWorkspaceFit* fit)
                        "trained", c->trained, "frames", c->frameCount, "layer", c->layer, "error", c->error, "captured",
                        Share(c->captured), "captured_soft", Share(c->capturedSoft)));
     }
-    json_t* root = json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:o}", "targets", targets[fit->targets], "vertices",
-        fit->vertexCount, "at_bound", fit->atBound, "weak", fit->weak, "modes", fit->modeCount, "loss_before",
-        fit->lossBefore, "loss_after", fit->lossAfter, "clips", clips);
+    json_t* root = json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "targets",
+        targets[fit->targets], "vertices", fit->vertexCount, "frames", fit->frames, "kept_frames", fit->keptFrames,
+        "at_bound", fit->atBound, "weak", fit->weak, "modes", fit->modeCount, "loss_before", fit->lossBefore,
+        "loss_after", fit->lossAfter, "captured_before", Share(fit->capturedBefore), "captured_after",
+        Share(fit->capturedAfter), "captured_all_before", Share(fit->capturedAllBefore), "captured_all_after",
+        Share(fit->capturedAllAfter), "by_part", jnaSpringParts_Json(&fit->parts), "clips", clips);
     int code = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 ? JNC_DONE : JNC_FAILED;
     printf("\n");
     json_decref(root);
     return code;
 }
 
+static double Percent(int count, int all)
+{
+    return all > 0 ? 100.0 * count / all : 0;
+}
+
+// Where springs are stiff and where they are soft, and how many stopped at a bound.
+static void PrintParts(const jnaSpringParts* parts)
+{
+    printf(
+        "  part                       springs  stiff, overdamped  soft, underdamped  at a bound  median k_s   k_d\n");
+    for (int i = -1; i < parts->count; ++i) {
+        const jnaSpringPart* p = i < 0 ? &parts->all : &parts->parts[i];
+        printf("  %-26.26s %7d %16.0f %% %16.0f %% %9.0f %% %11.3g %5.3g\n", p->name, p->count,
+            Percent(p->stiffOverdamped, p->count), Percent(p->softUnderdamped, p->count), Percent(p->atBound, p->count),
+            p->stiffness, p->damping);
+    }
+    if (isfinite(parts->leftRight[0])) {
+        printf("  left against right: correlation of log k_s %.4f, of log k_d %.4f\n", parts->leftRight[0],
+            parts->leftRight[1]);
+    } else {
+        printf("  left against right: the character is not symmetric\n");
+    }
+}
+
 static void PrintTable(const jnaWorkspaceFit* fit)
 {
-    printf("%d springs on %s targets, %d at a bound, %d that the motion hardly says anything about\n", fit->vertexCount,
-        targets[fit->targets], fit->atBound, fit->weak);
-    printf("  they leave %.3f mm, without the worst frames %.3f mm; one spring for all: %.3g 1/s2, %.3g 1/s\n",
-        1e3 * sqrt(fit->lossBefore), 1e3 * sqrt(fit->lossAfter), fit->uniform[0], fit->uniform[1]);
+    const int* bounds = fit->parts.bounds;
+    printf("%d springs on %s targets; %d (%.1f %%) stopped at a bound, %d that the motion hardly says anything about\n",
+        fit->vertexCount, targets[fit->targets], fit->atBound, Percent(fit->atBound, fit->vertexCount), fit->weak);
+    if (fit->atBound > 0) {
+        printf("  at the lowest stiffness %d, highest %d; at the lowest damping %d, highest %d\n",
+            bounds[jna_boundStiffnessLow], bounds[jna_boundStiffnessHigh], bounds[jna_boundDampingLow],
+            bounds[jna_boundDampingHigh]);
+    }
+    printf("  fitted to all %d frames, then without the worst; on the %d frames a vertex that both have:\n"
+           "  %.3f, then %.3f mm rms are left, captured %.3f, then %.3f; on all frames captured %.3f, then %.3f\n",
+        fit->frames, fit->keptFrames, 1e3 * sqrt(fit->lossBefore), 1e3 * sqrt(fit->lossAfter), fit->capturedBefore,
+        fit->capturedAfter, fit->capturedAllBefore, fit->capturedAllAfter);
+    printf("  one spring for all: %.3g 1/s2, %.3g 1/s\n", fit->uniform[0], fit->uniform[1]);
+    PrintParts(&fit->parts);
     if (fit->modeCount > 0) {
         printf(isfinite(fit->modalPrior) ? "  %d modes, held to the physics by %g\n"
                                          : "  %d modes, which stay as the physics says\n",
@@ -59,13 +98,14 @@ int jncFit(int argc, char** argv)
                  "imported,\n"
                  "into WORKSPACE/springs/: one per vertex and, where `jounce modes` found vibration modes, those, and "
                  "springs per\n"
-                 "vertex on what they leave. Then plays all clips that have motion with each and tells the share of "
-                 "the dynamics\n"
-                 "layer that they capture, seen and unseen. `jounce evaluate` tells it in full.\n",
+                 "vertex on what they leave. Prints where springs are stiff and soft, then plays all clips that have "
+                 "motion and\n"
+                 "prints the fraction of the dynamics layer that each captures, seen and unseen. `jounce evaluate` has "
+                 "all of it.\n",
         .example = "  jounce simulate hero --clips && jounce simulate hero --clips --dynamic && jounce fit hero\n",
     };
     const char* workspace = NULL;
-    int kind = -1;
+    int kind = -1, method = jna_fitLm, dropBy = jna_dropByVertex;
     long threads = 0;
     bool json = false;
     jnaWorkspaceFitDef def = jnaDefaultWorkspaceFitDef();
@@ -76,12 +116,28 @@ int jncFit(int argc, char** argv)
             .value = &kind,
             .choices = "quasistatic|network|skinned",
             .help = "what the springs hang on (quasistatic, or what there is)"},
+        {.name = "--method",
+            .kind = jnc_choice,
+            .value = &method,
+            .choices = "lm|descent",
+            .help = "of springs per vertex: Levenberg-Marquardt, or gradient descent as the paper (lm)"},
         {.name = "--drop",
             .kind = jnc_number,
             .value = &def.drop,
             .argument = "SHARE",
             .range = {0, 0.5},
-            .help = "worst frames left out of a second fit (0.1)"},
+            .help = "fraction of frames, the worst, left out of a second fit (0.1)"},
+        {.name = "--drop-by",
+            .kind = jnc_choice,
+            .value = &dropBy,
+            .choices = "vertex|frame",
+            .help = "worst frames of each vertex, or of all vertices together (vertex)"},
+        {.name = "--prior",
+            .kind = jnc_number,
+            .value = &def.prior,
+            .argument = "METRES",
+            .range = {0, 10},
+            .help = "pulls springs per vertex towards a stiff one; 0 for none (0)"},
         JNC_THREADS(threads, "default: all; the result is the same"),
         {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
         {0},
@@ -95,6 +151,8 @@ int jncFit(int argc, char** argv)
     jnaWorkspaceFit fit;
     jncProgress progress = jncBeginProgress("fitting springs");
     def.targets = (jnaFitTargets)kind;
+    def.method = (jnaFitMethod)method;
+    def.dropBy = (jnaFitDrop)dropBy;
     def.threads = (int)threads;
     def.progress = jncShowProgress;
     def.user = &progress;

@@ -109,9 +109,10 @@ static void PrintModes(const jnAsset* a)
         return;
     }
     Range hertz = ModeHertz(a->modes, &density, a->vertexCount);
-    printf("  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, %d turning pairs; springs of vertices %s\n",
+    printf(
+        "  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, %d turning pairs%s; springs of vertices %s\n",
         a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->pairCount,
-        a->modes->movesVertices ? "move as well" : "rest");
+        a->modes->caps != NULL ? ", capped" : "", a->modes->movesVertices ? "move as well" : "rest");
 }
 
 static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
@@ -191,8 +192,9 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
         double density;
         Range modeHertz = ModeHertz(a->modes, &density, a->vertexCount);
         json_object_set_new(root, "modes",
-            json_pack("{s:i, s:o, s:f, s:i, s:b}", "count", a->modes->modeCount, "hertz", PackRange(modeHertz),
-                "density", density, "entries", a->modes->entryCount, "movesVertices", (int)a->modes->movesVertices));
+            json_pack("{s:i, s:o, s:f, s:i, s:b, s:b}", "count", a->modes->modeCount, "hertz", PackRange(modeHertz),
+                "density", density, "entries", a->modes->entryCount, "movesVertices", (int)a->modes->movesVertices,
+                "capped", (int)(a->modes->caps != NULL)));
     }
     json_object_set_new(root, "layer",
         json_string(a->modes == NULL          ? "vertex"

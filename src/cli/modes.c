@@ -2,10 +2,13 @@
 #include "cli.h"
 
 #include "jounce-author/modes.h"
+#include "jounce-author/offsets.h"
 #include "jounce-author/workspace.h"
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static double Hertz(const jnaModes* m, int k)
 {
@@ -25,26 +28,79 @@ static void PrintTable(const char* workspace, const jnaModes* m, const jnaCharac
     }
     printf("%s: %d modes%s, %.1f %% of their entries stored\n", workspace, m->modeCount, made ? "" : " (up to date)",
         m->modeCount > 0 ? 100 * numbers / m->modeCount / m->vertexCount : 0);
-    printf("  mode   hertz  ratio  gain   mass  vertices  region\n");
+    printf("  mode   hertz  ratio  gain   mass  cap mm  vertices  region\n");
     for (int k = 0; k < m->modeCount; ++k) {
-        printf("  %4d %7.2f %6.3f %5.2f %5.1f%% %9d  %s\n", k, Hertz(m, k), Ratio(m, k), m->gain[k],
-            100 * m->massShare[k], m->sizes[k], c->joints[m->joints[k]].name);
+        printf("  %4d %7.2f %6.3f %5.2f %5.1f%% %7.1f %9d  %s\n", k, Hertz(m, k), Ratio(m, k), m->gain[k],
+            100 * m->massShare[k], 1e3 * m->caps[k], m->sizes[k], c->joints[m->joints[k]].name);
     }
+}
+
+// What playing the clips showed, as the stage wrote it; NULL: nothing.
+static json_t* LoadOffsets(const char* workspace)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/modes/offsets.json", workspace);
+    return json_load_file(path, 0, NULL);
+}
+
+static double NumberAt(const json_t* object, const char* key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static int CompareOffsets(const void* a, const void* b)
+{
+    double x = NumberAt(*(json_t*const*)a, "offset"), y = NumberAt(*(json_t*const*)b, "offset");
+    return x > y ? -1 : x < y;
+}
+
+// The joints whose flesh goes farthest in the clips.
+static void PrintOffsets(const char* workspace)
+{
+    enum { MOST = 12 };
+    json_t* root = LoadOffsets(workspace);
+    const json_t* joints = json_object_get(json_object_get(root, "before_cap"), "joints");
+    const json_t* capped = json_object_get(json_object_get(root, "after_cap"), "joints");
+    json_t* list[4096];
+    size_t count = json_array_size(joints);
+    count = count < 4096 ? count : 4096;
+    for (size_t i = 0; i < count; ++i) {
+        list[i] = json_array_get(joints, i);
+    }
+    qsort(list, count, sizeof(list[0]), CompareOffsets);
+    if (count > 0) {
+        printf("  largest offsets in the clips, before the cap and with it\n");
+        printf("      mm  %% height    capped   hertz  joint, clip\n");
+    }
+    for (size_t i = 0; i < count && i < MOST; ++i) {
+        const char* joint = json_string_value(json_object_get(list[i], "joint"));
+        double after = 0;
+        for (size_t k = 0; k < json_array_size(capped); ++k) {
+            const json_t* other = json_array_get(capped, k);
+            bool same = strcmp(json_string_value(json_object_get(other, "joint")), joint) == 0;
+            after = same ? NumberAt(other, "offset") : after;
+        }
+        printf("  %6.1f %9.1f %9.1f %7.2f  %s, %s\n", 1e3 * NumberAt(list[i], "offset"),
+            100 * NumberAt(list[i], "offset") / NumberAt(root, "height"), 1e3 * after, NumberAt(list[i], "hertz"),
+            joint, json_string_value(json_object_get(list[i], "clip")));
+    }
+    json_decref(root);
 }
 
 static int PrintJson(const char* workspace, const jnaModes* m, const jnaCharacter* c, bool made, const jnaNotes* notes)
 {
     json_t *list = json_array(), *lines = json_array();
     for (int k = 0; k < m->modeCount; ++k) {
-        json_array_append_new(list, json_pack("{s:f, s:f, s:f, s:f, s:i, s:s}", "hertz", Hertz(m, k), "damping_ratio",
-                                        Ratio(m, k), "gain", m->gain[k], "mass_share", m->massShare[k], "vertices",
-                                        (int)m->sizes[k], "region", c->joints[m->joints[k]].name));
+        json_array_append_new(
+            list, json_pack("{s:f, s:f, s:f, s:f, s:f, s:i, s:s}", "hertz", Hertz(m, k), "damping_ratio", Ratio(m, k),
+                      "gain", m->gain[k], "mass_share", m->massShare[k], "cap", m->caps[k], "vertices",
+                      (int)m->sizes[k], "region", c->joints[m->joints[k]].name));
     }
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
-    json_t* root = json_pack("{s:s, s:b, s:i, s:o, s:o}", "workspace", workspace, "made", made, "vertices",
-        m->vertexCount, "modes", list, "notes", lines);
+    json_t* root = json_pack("{s:s, s:b, s:i, s:o, s:o, s:o?}", "workspace", workspace, "made", made, "vertices",
+        m->vertexCount, "modes", list, "notes", lines, "offsets", LoadOffsets(workspace));
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(root);
@@ -57,6 +113,22 @@ typedef struct Settings {
     double cutoff, ratio;
     bool countGiven, cutoffGiven, ratioGiven;
 } Settings;
+
+// Plays the clips on the modes, which are up to date.
+static jnResult UpdateOffsets(const char* workspace, bool force, bool* made, jnaNotes* notes, jnError* error)
+{
+    char path[4096];
+    jnaManifest manifest = {0};
+    bool played = false;
+    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
+    jnResult result = jnaReadManifest(path, &manifest, error);
+    if (result == jn_ok) {
+        result = jnaUpdateOffsets(workspace, &manifest, force, &played, NULL, notes, error);
+        jnaDestroyManifest(&manifest);
+    }
+    *made = *made || played;
+    return result;
+}
 
 static int Run(const char* workspace, const Settings* settings, const char* picture, bool force, bool json)
 {
@@ -72,6 +144,7 @@ static int Run(const char* workspace, const Settings* settings, const char* pict
     def.cutoff = settings->cutoffGiven ? settings->cutoff : def.cutoff;
     def.ratio = settings->ratioGiven ? settings->ratio : def.ratio;
     result = result == jn_ok ? jnaUpdateModes(workspace, &def, force, &made, &notes, &error) : result;
+    result = result == jn_ok ? UpdateOffsets(workspace, force, &made, &notes, &error) : result;
     result = result == jn_ok ? jnaLoadModes(workspace, &modes, &error) : result;
     result = result == jn_ok ? jnaLoadCharacter(workspace, &character, &error) : result;
     if (result == jn_ok && picture != NULL) {
@@ -84,6 +157,7 @@ static int Run(const char* workspace, const Settings* settings, const char* pict
         code = PrintJson(workspace, &modes, &character, made, &notes);
     } else {
         PrintTable(workspace, &modes, &character, made);
+        PrintOffsets(workspace);
         jncPrintNotes(&notes);
     }
     jnaDestroyNotes(&notes);
@@ -98,7 +172,8 @@ int jncModes(int argc, char** argv)
         "Finds the vibration modes of the flesh inside a character, bones held: what springs on modes are made from.\n"
         "Needs the volume of jounce tetrahedralize. The table gives each mode's frequency, damping ratio, the share "
         "of\n"
-        "the mass that takes part, how many vertices are in it, and the joint that most of it lives at.\n",
+        "the mass that takes part, how many vertices are in it, and the joint that most of it lives at.\n"
+        "Then every clip is played: how far the flesh of each joint goes, with and without the cap (springs.cap).\n",
         "  jounce modes hero --cutoff 15 --picture modes.png\n"};
     const char *workspace = NULL, *picture = NULL;
     Settings settings = {0};

@@ -303,7 +303,7 @@ int jncSpringsFit(int argc, char** argv)
             .kind = jnc_number,
             .value = &request.prior,
             .argument = "METRES",
-            .help = "noise below which motion says nothing (default 2e-5)"},
+            .help = "pull towards a stiff, critically damped spring (default 0, none)"},
         {.name = "--seed",
             .kind = jnc_integer,
             .value = &request.seed,

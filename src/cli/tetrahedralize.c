@@ -64,6 +64,8 @@ static void PrintMesh(const char* workspace, const jnaVolume* v, const jnaVolume
     if (r->method == jna_volumeLattice) {
         printf("  %d vertices of the skin lie outside the tetrahedra, by up to %.2g mm; they are carried along\n",
             r->outsideCount, 1000 * r->greatestOutside);
+        printf("  %d vertices of the skin are too fine for the lattice and carried by skinning, %d more partly\n",
+            r->skinnedCount, r->blendedCount);
     }
     PrintHistogram(q);
 }
@@ -90,9 +92,9 @@ static void PrintInside(const json_t* inside, const jnaVolume* v)
     size_t i;
     const json_t* entry;
     printf("  bones hold %d of %d nodes\n", IntegerOf(inside, "held"), v->nodeCount);
-    json_array_foreach(json_object_get(inside, "materials"), i, entry)
+    json_array_foreach(json_object_get(inside, "regions"), i, entry)
     {
-        printf("  material %zu: %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", i + 1,
+        printf("  %-9s  %.4g Pa, Poisson %.4g, %.4g kg/m3: %d tetrahedra, %.4g litres\n", TextOf(entry, "region"),
             NumberOf(entry, "young"), NumberOf(entry, "poisson"), NumberOf(entry, "density"),
             IntegerOf(entry, "tetrahedra"), 1000 * NumberOf(entry, "volume"));
     }

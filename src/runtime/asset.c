@@ -72,6 +72,7 @@ static const Rule rules[] = {
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
     {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
+    {JN_SECTION_MODE_CAPS, false, offsetof(jnAssetBlock, modes.caps)},
     {JN_SECTION_NETWORK, false, offsetof(jnAssetBlock, network)},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
@@ -277,6 +278,8 @@ static uint64_t ExpectedSize(const jnAssetBlock* block, uint32_t id, uint64_t ac
         return (uint64_t)a->partCount * sizeof(jnAssetPart);
     case JN_SECTION_CLIPS:
         return (uint64_t)a->clipCount * sizeof(jnAssetClipEntry);
+    case JN_SECTION_MODE_CAPS:
+        return a->modes != NULL ? (uint64_t)a->modes->modeCount * sizeof(float) : 0;
     case JN_SECTION_FOLLOWERS: // those of the vertices with springs behind the drivers, which are counted by it
         return actual < (uint64_t)jnBlockCount(a->springCount) * JN_LANES * sizeof(jnAssetFollower)
                    ? actual / sizeof(jnAssetFollower) * sizeof(jnAssetFollower)
@@ -315,6 +318,12 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         }
         if (rules[i].id == JN_SECTION_MODES) {
             jnResult result = jnReadModes(block, entry->size, error);
+            if (result != jn_ok) {
+                return result;
+            }
+        }
+        if (rules[i].id == JN_SECTION_MODE_CAPS) {
+            jnResult result = jnCheckModeCaps(block, error);
             if (result != jn_ok) {
                 return result;
             }

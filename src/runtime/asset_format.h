@@ -33,6 +33,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
+#define JN_SECTION_MODE_CAPS JN_SECTION_ID('M', 'C', 'A', 'P')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 
@@ -120,5 +121,7 @@ uint64_t jnAssetChecksum(const void* bytes, size_t size);
 jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
 // asset_modes.c: places and checks section MODE, `size` bytes at block->modesHeader.
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error);
+// Checks section MCAP, placed at block->modes.caps; section MODE is read.
+jnResult jnCheckModeCaps(const jnAssetBlock* block, jnError* error);
 // The same for INFS or RNGS alone, before the size of another section is taken from it.
 jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error);

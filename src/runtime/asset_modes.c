@@ -121,6 +121,20 @@ static jnResult CheckSpins(const jnAssetBlock* block, jnError* error)
     return jn_ok;
 }
 
+jnResult jnCheckModeCaps(const jnAssetBlock* block, jnError* error)
+{
+    if (block->view.modes == NULL) {
+        return jnFail(error, jn_badData, "%s: has section MCAP but no section MODE", block->source);
+    }
+    for (int k = 0; k < block->modes.modeCount; ++k) {
+        if (!InRange(block->modes.caps[k], 0, LARGEST)) {
+            return jnFail(error, jn_badData, "%s: section MCAP: the cap of mode %d is %g; it must be 0 to %g",
+                block->source, k, (double)block->modes.caps[k], (double)LARGEST);
+        }
+    }
+    return jn_ok;
+}
+
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error)
 {
     const jnAssetModesHeader* h = block->modesHeader;

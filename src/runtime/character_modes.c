@@ -34,7 +34,7 @@ static void ShowThroughSprings(jnCharacter* c, double fraction, const jnSpringsO
     jnModes* m = c->modes;
     float *state = m->work + 6 * (size_t)m->lanes, *turns = m->middle;
     jnModes_At(m, c->springs, fraction, state, turns);
-    jnModes_Fill(m, state, turns, MaskOf(c));
+    jnModes_Fill(m, jnModes_Limit(m, state), turns, MaskOf(c));
     c->springs->added = m->added;
     if (fraction < 1.0) {
         jnSprings_Evaluate(c->springs, (float)fraction, out);
@@ -70,7 +70,7 @@ void jnAddModes(jnCharacter* c)
     jnModes* m = c->modes;
     const jnSpringsClock* clock = &c->springs->clock;
     jnModePass pass = {.asset = c->asset,
-        .amplitudes = m->now,
+        .amplitudes = jnModes_Limit(m, m->now),
         .stride = (size_t)m->lanes,
         .mask = MaskOf(c),
         .base = jnVerticesRest(c) ? c->springs->samples[clock->base] : NULL,
@@ -168,6 +168,13 @@ int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float rat
     bool good =
         hertzScale >= 0.0f && ratioScale >= 0.0f && isfinite(hertzScale) && isfinite(ratioScale) && isfinite(gainScale);
     return c->modes != NULL && good ? jnModes_Tune(c->modes, joint, hertzScale, ratioScale, gainScale) : 0;
+}
+
+void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
+{
+    if (c->modes != NULL) {
+        jnModes_ScaleCaps(c->modes, scale > 0.0f && isfinite(scale) ? scale : 0.0f);
+    }
 }
 
 // A velocity of the world in the springs' space, at the sample that their state belongs to.

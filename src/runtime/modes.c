@@ -13,6 +13,10 @@
 enum { MAX_TURN_PARTS = 64 };
 // Amplitudes below this are rounding dust.
 #define DUST 1e-30f
+// Up to this share of its cap an amplitude is shown as it is.
+#define KNEE 0.7f
+// Beyond so many times its cap it is taken back.
+#define TAKEN_BACK 10.0f
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
 
@@ -37,12 +41,12 @@ static size_t LayOut(jnModes* m, const jnAsset* asset)
     size_t joints = (size_t)asset->jointCount, blocks = (size_t)jnBlockCount(asset->springCount);
     float* none;
     float** arrays[] = {m ? &m->stiffness : &none, m ? &m->damping : &none, m ? &m->gain : &none,
-        m ? &m->limits : &none, m ? &m->coefficients : &none, m ? &m->sums : &none, m ? &m->columns : &none,
-        m ? &m->middle : &none, m ? &m->spins : &none, m ? &m->aligned : &none, m ? &m->work : &none,
-        m ? &m->added : &none, m ? &m->now : &none, m ? &m->before : &none, m ? &m->forces : &none,
-        m ? &m->pairs : &none, m ? &m->turns[0] : &none, m ? &m->turns[1] : &none, m ? &m->turns[2] : &none,
-        m ? &m->turns[3] : &none};
-    const size_t floats[] = {lanes, lanes, lanes, lanes, lanes * JN_COEFFICIENT_ROWS,
+        m ? &m->limits : &none, m ? &m->caps : &none, m ? &m->shown : &none, m ? &m->coefficients : &none,
+        m ? &m->sums : &none, m ? &m->columns : &none, m ? &m->middle : &none, m ? &m->spins : &none,
+        m ? &m->aligned : &none, m ? &m->work : &none, m ? &m->added : &none, m ? &m->now : &none,
+        m ? &m->before : &none, m ? &m->forces : &none, m ? &m->pairs : &none, m ? &m->turns[0] : &none,
+        m ? &m->turns[1] : &none, m ? &m->turns[2] : &none, m ? &m->turns[3] : &none};
+    const size_t floats[] = {lanes, lanes, lanes, lanes, lanes, 2 * lanes, lanes * JN_COEFFICIENT_ROWS,
         count * JN_MODE_FIELDS * JN_MODE_LANES, count * lanes, 4 * joints, 3 * joints, 4 * joints, 8 * lanes,
         blocks * 2 * JN_FIELD_SIZE, 2 * lanes, 2 * lanes, 2 * lanes, (size_t)asset->modes->pairCount, 4 * joints,
         4 * joints, 4 * joints, 4 * joints};
@@ -125,6 +129,7 @@ jnModes* jnMakeModes(void* memory, const jnAsset* asset, jnKernel kernel)
     LayOut(m, asset);
     FindNeighbours(m);
     jnModes_Tune(m, -1, 1.0f, 1.0f, 1.0f);
+    jnModes_ScaleCaps(m, 1.0f);
     for (int i = 0; i < JN_HISTORY; ++i) {
         for (int j = 0; j < asset->jointCount; ++j) {
             m->turns[i][4 * (size_t)j + 3] = 1.0f;
@@ -149,6 +154,34 @@ int jnModes_Tune(jnModes* m, int joint, float hertzScale, float ratioScale, floa
     }
     m->coefficientTime = 0.0;
     return count;
+}
+
+void jnModes_ScaleCaps(jnModes* m, float scale)
+{
+    const float* caps = m->asset->modes->caps;
+    m->capped = false;
+    for (int k = 0; k < m->count; ++k) {
+        m->caps[k] = caps != NULL ? fminf(caps[k] * scale, 1e30f) : 0.0f;
+        m->capped = m->capped || m->caps[k] > 0.0f;
+    }
+}
+
+const float* jnModes_Limit(jnModes* m, const float* state)
+{
+    size_t lanes = (size_t)m->lanes;
+    if (!m->capped) {
+        return state;
+    }
+    memcpy(m->shown, state, 2 * lanes * sizeof(float));
+    for (size_t k = 0; k < (size_t)m->count; ++k) {
+        float cap = m->caps[k], knee = KNEE * cap, rest = cap - knee, over = fabsf(state[k]) - knee;
+        if (cap > 0.0f && over > 0.0f) { // knee + rest over / (rest + over), of slope 1 at the knee
+            float share = rest / (rest + over);
+            m->shown[k] = copysignf(cap - rest * share, state[k]);
+            m->shown[lanes + k] = share * share * state[lanes + k];
+        }
+    }
+    return m->shown;
 }
 
 static void MultiplyQuaternions(const double a[4], const double b[4], double out[4])
@@ -372,10 +405,24 @@ static void StepThrough(jnModes* m, double h, float share, float* state)
     }
 }
 
+// Far beyond its cap a mode is taken back, position and velocity: a joint that turns faster than the mode swings flings
+// it out exponentially, and it would take long to come back to where it shows.
+static void TakeBack(jnModes* m)
+{
+    for (size_t k = 0; m->capped && k < (size_t)m->count; ++k) {
+        float most = TAKEN_BACK * m->caps[k], size = fabsf(m->now[k]);
+        if (most > 0.0f && size > most && size <= 3e38f) {
+            m->now[k] *= most / size;
+            m->now[(size_t)m->lanes + k] *= most / size;
+        }
+    }
+}
+
 // Sets dust to 0, and everything if anything is not finite. Returns how many modes were not.
 static int CleanState(jnModes* m)
 {
     int bad = 0;
+    TakeBack(m);
     for (int i = 0; i < 2 * m->lanes; ++i) {
         float size = fabsf(m->now[i]);
         bad += !(size <= 3e38f);

@@ -22,6 +22,8 @@ typedef struct jnModes {
     // Settings, [lanes] each.
     float *stiffness, *damping, *gain;
     float* limits;          // times the gain; 0: none
+    float* caps;            // of the amplitudes that are shown; 0: none
+    bool capped;            // any of them
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
 
@@ -33,6 +35,7 @@ typedef struct jnModes {
     float* aligned;       // [jointCount][4], by jnModes_Align
     uint64_t* neighbours; // [jointCount][neighbourWords], bits: joints that move a vertex together
     int neighbourWords;
+    float* shown; // [2][lanes], by jnModes_Limit
     float* work;  // [8][lanes]
     float* added; // [blockCount][2][3][JN_LANES], offsets and velocities, by jnModes_Fill
 
@@ -56,6 +59,9 @@ void jnModes_Align(jnModes* modes, const float* turns, jnModePass* pass);
 // The modes that live at a joint (all with -1) as in the asset, frequency, damping ratio and gain scaled.
 int jnModes_Tune(jnModes* modes, int joint, float hertzScale, float ratioScale, float gainScale);
 
+// The asset's caps times a scale; 0: none.
+void jnModes_ScaleCaps(jnModes* modes, float scale);
+
 // Rotations of the joints, duals [jointCount][JN_DUAL_SIZE] in the world, as those of the springs' newest sample; of
 // all samples where the springs have just started.
 void jnModes_TakeTurns(jnModes* modes, const jnSprings* springs, const float* duals, bool all);
@@ -70,6 +76,10 @@ void jnModes_Settle(jnModes* modes, const jnSprings* springs, double seconds);
 // Amplitudes and how fast they change, [2][lanes], at a fraction of the last interval, and the joints' rotations
 // [jointCount][4]; their angular velocities go to `spins`.
 void jnModes_At(jnModes* modes, const jnSprings* springs, double fraction, float* state, float* turns);
+// What is shown of a state of amplitudes and how fast they change, [2][lanes]: up to 0.7 of its cap an amplitude
+// is untouched, then it bends smoothly (C1) and never reaches the cap. The motion underneath stays linear up to ten
+// times the cap. Returns `state` itself where nothing is capped.
+const float* jnModes_Limit(jnModes* modes, const float* state);
 // Offsets and velocities of what jnModes_At found into `added`.
 void jnModes_Fill(jnModes* modes, const float* state, const float* turns, const uint8_t* mask);
 

@@ -26,6 +26,7 @@ typedef struct TubeDef {
     bool integers;        // weights as bytes, keys as shorts, both normalised
     bool twice;           // two joints, each listed twice with shares of its weight
     bool painted;         // COLOR_0, _JIGGLE and _BROKEN, see AddPaint
+    bool robot;           // of two separate parts, each on a joint of its own
     bool hat;             // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
@@ -73,6 +74,7 @@ static inline float TubeWeight(const TubeDef* def, int vertex, int joint)
         return 1.0F / (float)(joint + 1) / sum;
     }
     float upper = 0.25F * (float)(vertex / COLUMNS);
+    upper = def->robot ? (float)(vertex / COLUMNS > 2) : upper;
     return joint == 0 ? 1 - upper : joint == 1 ? upper : 0;
 }
 
@@ -117,18 +119,18 @@ static inline void AddNodes(GltfWriter* w, const TubeDef* def)
         def->extraNodes != NULL ? def->extraNodes : "");
 }
 
-static inline int AddTriangles(GltfWriter* w)
+static inline int AddTriangles(GltfWriter* w, const TubeDef* def)
 {
     uint16_t triangles[(RINGS - 1) * (COLUMNS - 1) * 6], *at = triangles;
     for (int r = 0; r + 1 < RINGS; ++r) {
-        for (int c = 0; c + 1 < COLUMNS; ++c) {
+        for (int c = 0; c + 1 < COLUMNS && !(def->robot && r == 2); ++c) {
             uint16_t a = (uint16_t)(r * COLUMNS + c), b = (uint16_t)(a + 1);
             uint16_t quad[6] = {a, b, (uint16_t)(a + COLUMNS), b, (uint16_t)(b + COLUMNS), (uint16_t)(a + COLUMNS)};
             memcpy(at, quad, sizeof(quad));
             at += 6;
         }
     }
-    return AddArray(w, triangles, sizeof(triangles), 5123, "SCALAR", (int)(at - triangles));
+    return AddArray(w, triangles, (size_t)(at - triangles) * sizeof(*at), 5123, "SCALAR", (int)(at - triangles));
 }
 
 static inline int AddShares(GltfWriter* w, const TubeDef* def, float (*weights)[4])
@@ -201,7 +203,7 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
         at += sprintf(at, ",\"WEIGHTS_%d\":%d", set, AddShares(w, def, weights));
     }
     at += def->painted ? AddPaint(w, at) : 0;
-    sprintf(at, "},\"indices\":%d}]}%s],", AddTriangles(w), def->extraMeshes != NULL ? def->extraMeshes : "");
+    sprintf(at, "},\"indices\":%d}]}%s],", AddTriangles(w, def), def->extraMeshes != NULL ? def->extraMeshes : "");
 }
 
 static inline void AddSkin(GltfWriter* w, const TubeDef* def)

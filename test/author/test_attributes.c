@@ -7,6 +7,7 @@
 #include "jounce-author/build.h"
 #include "jounce-author/hand_springs.h"
 #include "jounce-author/workspace.h"
+#include "jounce/jounce.h"
 #include "jounce/spring_functions.h"
 
 #include <ftw.h>
@@ -152,6 +153,54 @@ static void AnAttributeSetsTheSprings(void** state)
     ExpectHertz(expected);
 }
 
+// The clip of a modal asset, played: the farthest that any vertex of each ring is from where the skeleton puts it.
+static void PlayRings(double farthest[RINGS])
+{
+    jnaAssetFile file;
+    jnError error = {0};
+    if (Build(Path(""), NULL, &error) != jn_ok || jnaOpenAsset(Path(JNA_ASSET_NAME), &file, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
+    const jnAsset* asset = file.asset;
+    assert_non_null(asset->modes);
+    size_t vertices = (size_t)asset->vertexCount;
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    jnCharacter* c;
+    assert_int_equal(jnCreateCharacter(&def, &c, NULL), jn_ok);
+    float *out = malloc(3 * vertices * sizeof(float)), *skinned = malloc(3 * vertices * sizeof(float));
+    jnAssetClip clip = jnAsset_Clip(asset, 0);
+    memset(farthest, 0, RINGS * sizeof(double));
+    for (int n = 0; n < clip.frameCount; ++n) {
+        jnPose pose = {.rotations = clip.rotations + 4 * n * asset->jointCount};
+        jnCharacter_Step(c, &(jnCharacterInput){.h = 1.0f / 30, .pose = pose},
+            &(jnCharacterOutput){.positions = out, .welded = true});
+        jnCharacter_Skin(c, &pose, &(jnCharacterOutput){.positions = skinned, .welded = true});
+        for (size_t i = 0; i < 3 * vertices; ++i) {
+            int ring = (int)(asset->rest[4 * (i / 3) + 1] * (RINGS - 1) / 2 + 0.5f);
+            farthest[ring] = fmax(farthest[ring], fabs((double)out[i] - (double)skinned[i]));
+        }
+    }
+    jnDestroyCharacter(c);
+    jnaCloseAsset(&file);
+    free(out);
+    free(skinned);
+}
+
+// _JIGGLE is 0 on the first ring: it stands still, whatever moves; COLOR_0.g is 1 there.
+static void AnAttributeActsOnModes(void** state)
+{
+    (void)state;
+    double painted[RINGS], bare[RINGS];
+    MakeWorkspace("springs: {layer: modal, mode: attribute, attribute: _JIGGLE}\n");
+    PlayRings(painted);
+    MakeWorkspace("springs: {layer: modal, mode: uniform}\n");
+    PlayRings(bare);
+    print_message("first ring %.2g m, painted %.2g m; last %.2g m, painted %.2g m\n", bare[0], painted[0],
+        bare[RINGS - 1], painted[RINGS - 1]);
+    assert_true(bare[0] > 1e-5 && painted[0] <= 1e-6);
+    assert_true(painted[RINGS - 1] > 0.7 * bare[RINGS - 1] && painted[RINGS - 1] < 1.5 * bare[RINGS - 1]);
+}
+
 static void AChangedAttributeIsBuiltAgain(void** state)
 {
     (void)state;
@@ -220,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AttributesAreImportedWeldedAndKept),
         cmocka_unit_test(AnAttributeSetsTheSprings),
+        cmocka_unit_test(AnAttributeActsOnModes),
         cmocka_unit_test(AChangedAttributeIsBuiltAgain),
         cmocka_unit_test(WhatCannotBeIsRefused),
         cmocka_unit_test(DamagedAttributesAreRefused),

@@ -92,7 +92,7 @@ static void DeepCrossingsAreLeftAlone(void** state)
     AddSphere(&character, 0, 0, 0, 1);
     int vertex = 1 + (SPHERE_RINGS / 2 - 1) * SPHERE_SECTORS;
     character.positions[3 * vertex] = -1.5F;
-    assert_int_equal(jnaCreateSurface(&character, false, &surface, NULL, NULL), jn_ok);
+    assert_int_equal(jnaCreateSurface(&character, false, jna_shellsAuto, &surface, NULL, NULL), jn_ok);
     double before = surface.positions[3 * vertex];
     assert_int_equal(jnaRepairCrossings(&surface, &repaired, NULL), jn_ok);
     assert_false(repaired);
@@ -111,7 +111,7 @@ static void AShallowOverlapIsParted(void** state)
     bool repaired = false;
     AddSphere(&character, 0, 0, 0, 1);
     AddSphere(&character, 0, 1.9995, 0, 1);
-    assert_int_equal(jnaCreateSurface(&character, false, &surface, NULL, NULL), jn_ok);
+    assert_int_equal(jnaCreateSurface(&character, false, jna_shellsAuto, &surface, NULL, NULL), jn_ok);
     assert_int_equal(jnaRepairCrossings(&surface, &repaired, NULL), jn_ok);
     assert_true(surface.report.crossingCount > 0);
     assert_true(repaired);
@@ -138,7 +138,7 @@ static void TheBodyCrossesItselfEightTimes(void** state)
     jnaSurface surface;
     bool repaired;
     assert_int_equal(jnaImportCharacter(DATA "body.glb", &def, &character, &clips, NULL, NULL, NULL), jn_ok);
-    assert_int_equal(jnaCreateSurface(&character, false, &surface, NULL, NULL), jn_ok);
+    assert_int_equal(jnaCreateSurface(&character, false, jna_shellsAuto, &surface, NULL, NULL), jn_ok);
     assert_int_equal(jnaRepairCrossings(&surface, &repaired, NULL), jn_ok);
     assert_int_equal(surface.report.crossingCount, 8);
     assert_true(repaired);

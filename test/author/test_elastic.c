@@ -3,6 +3,8 @@
 
 #include "jounce-author/elastic.h"
 
+#include "solve/elements.h"
+
 #define PI 3.141592653589793
 
 static void SetMaterial(jnaVolume* v, double young, double poisson, double density)
@@ -81,6 +83,129 @@ static void TestStiffnessIsThatOfTheFlesh(void** state)
     free(force);
     jnaDestroyElastic(elastic);
     DestroyTestVolume(&block);
+}
+
+// The elements of the flesh simulator on the same volume.
+static jnaElements MustMakeElements(const jnaVolume* v)
+{
+    size_t count = (size_t)v->tetrahedronCount;
+    double *shear = malloc(count * sizeof(double)), *volumetric = malloc(count * sizeof(double));
+    for (size_t t = 0; t < count; ++t) {
+        const jnaMaterial* m = &v->materials[v->regions[t]];
+        shear[t] = m->young / (2 * (1 + m->poisson));
+        volumetric[t] = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+    }
+    jnaElementsDef def = {
+        .nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .kinds = v->regions,
+        .shear = shear,
+        .volumetric = volumetric,
+    };
+    jnaElements elements;
+    assert_int_equal(jnaCreateElements(&def, &elements, NULL), jn_ok);
+    free(shear);
+    free(volumetric);
+    return elements;
+}
+
+// Forces of the flesh at rest moved by +-step along u, their difference over 2 step.
+static void FleshSlope(const jnaVolume* v, const jnaElements* elements, const double* u, double step, double* slope)
+{
+    size_t n = (size_t)v->nodeCount;
+    double *x = calloc(4 * n, sizeof(double)), *forces[2];
+    for (int side = 0; side < 2; ++side) {
+        forces[side] = calloc(4 * n, sizeof(double));
+        for (size_t i = 0; i < 3 * n; ++i) {
+            x[4 * (i / 3) + i % 3] = v->nodes[i] + (side == 0 ? -step : step) * u[i];
+        }
+        jnaElementPass pass = {.elements = elements, .positions = x, .gradient = forces[side]};
+        jnaElementKernelsBaseline.addForces(&pass);
+    }
+    for (size_t i = 0; i < 3 * n; ++i) {
+        size_t at = 4 * (i / 3) + i % 3;
+        slope[i] = (forces[1][at] - forces[0][at]) / (2 * step);
+    }
+    free(x);
+    free(forces[0]);
+    free(forces[1]);
+}
+
+// Displacements of no pattern, two materials: the stiffness is the slope of the simulator's forces, patch by patch.
+static void TestStiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
+{
+    (void)state;
+    TestVolume block = MakeBlock(5, 4, 3, (double[3]){0.5, 0.4, 0.3}, 0.15, 2);
+    jnaVolume* v = &block.volume;
+    SetMaterial(v, 30000, 0.45, 1000);
+    v->materials = realloc(v->materials, 2 * sizeof(jnaMaterial));
+    v->materials[1] = (jnaMaterial){9000, 0.3, 900};
+    v->materialCount = 2;
+    for (int t = v->tetrahedronCount / 2; t < v->tetrahedronCount; ++t) {
+        v->regions[t] = 1;
+    }
+    jnaElastic* elastic = MustCreate(v);
+    jnaElements elements = MustMakeElements(v);
+    size_t n = 3 * (size_t)v->nodeCount;
+    assert_int_equal(jnaElastic_FreeCount(elastic), v->nodeCount);
+    double *u = malloc(n * sizeof(double)), *force = malloc(n * sizeof(double)), *slope = malloc(n * sizeof(double));
+    double greatest = 0, worst[2] = {0};
+    Random random = {11};
+    for (size_t i = 0; i < n; ++i) {
+        u[i] = Uniform(&random, -1, 1);
+    }
+    jnaElastic_Apply(elastic, u, force);
+    for (int k = 0; k < 2; ++k) {
+        FleshSlope(v, &elements, u, k == 0 ? 1e-3 : 1e-4, slope);
+        for (size_t i = 0; i < n; ++i) {
+            greatest = fmax(greatest, fabs(force[i]));
+            worst[k] = fmax(worst[k], fabs(slope[i] - force[i]));
+        }
+    }
+    // Central differences: a tenth of the step, a hundredth of the error.
+    ASSERT_AT_MOST(worst[1] / greatest, 1e-5);
+    ASSERT_AT_MOST(worst[1], 0.02 * worst[0]);
+    free(u);
+    free(force);
+    free(slope);
+    jnaDestroyElements(&elements);
+    jnaDestroyElastic(elastic);
+    DestroyTestVolume(&block);
+}
+
+// A free block near incompressibility: six motions cost nothing, and the others are those of ordinary tetrahedra at
+// Poisson 0 or stiffer. A pattern that patches overlook, a checkerboard say, would come as a mode far below them.
+static void TestPatchesLeaveNoSoftModes(void** state)
+{
+    (void)state;
+    enum { COUNT = 30 };
+    double omega2[2][COUNT];
+    for (int kind = 0; kind < 2; ++kind) {
+        // Of the same shear modulus.
+        double poisson = kind == 0 ? 0 : 0.49, shear = 10000;
+        TestVolume cube = MakeBlock(5, 5, 5, (double[3]){0.1, 0.1, 0.1}, 0.1, 2);
+        SetMaterial(&cube.volume, 2 * (1 + poisson) * shear, poisson, 1000);
+        jnaElastic* elastic = MustCreate(&cube.volume);
+        size_t n = 3 * (size_t)jnaElastic_FreeCount(elastic);
+        double* shapes = malloc(COUNT * n * sizeof(double));
+        int found;
+        assert_int_equal(jnaElastic_FindModes(elastic, COUNT, omega2[kind], shapes, &found, NULL, NULL), jn_ok);
+        assert_int_equal(found, COUNT);
+        ASSERT_AT_MOST(fabs(omega2[kind][5]), 1e-6 * omega2[kind][6]);
+        assert_true(omega2[kind][6] > 0);
+        free(shapes);
+        jnaDestroyElastic(elastic);
+        DestroyTestVolume(&cube);
+    }
+    for (int k = 6; k < COUNT; ++k) {
+        // More volumetric stiffness only adds energy, so every eigenvalue rises.
+        assert_true(omega2[1][k] > omega2[0][k] * (1 - 1e-9));
+    }
+    print_message("modes 7, 8, 30 over those without volumetric stiffness: %.2f, %.2f, %.2f\n",
+        sqrt(omega2[1][6] / omega2[0][6]), sqrt(omega2[1][7] / omega2[0][7]),
+        sqrt(omega2[1][COUNT - 1] / omega2[0][COUNT - 1]));
 }
 
 // Timoshenko's cantilever (Huang 1961): zero at its frequencies. b^2 = density A omega^2 L^4 / (E I), r and s the
@@ -207,6 +332,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TestStiffnessIsThatOfTheFlesh),
+        cmocka_unit_test(TestStiffnessIsTheSlopeOfTheSimulatorsForces),
+        cmocka_unit_test(TestPatchesLeaveNoSoftModes),
         cmocka_unit_test(TestCantileverSwingsAsBeamTheorySays),
         cmocka_unit_test(TestBonesHoldBySpringsOrNotAtAll),
         cmocka_unit_test(TestBadVolumesAreRefusedInWords),

@@ -132,6 +132,7 @@ static void MotionOfSpringsIsCaptured(void** state)
         assert_non_null(r);
         assert_true(r->captured > 0.999 && r->capturedSoft > 0.999 && r->layer > 1e-3);
         assert_true(causal->captured < r->captured && causal->captured > 0.5);
+        assert_true(methods[i] == jna_methodVertex ? r->best > 0.999 && r->bestSoft > 0.999 : isnan(r->best));
     }
     const jnaEvaluationRow* skinned = jnaEvaluatedClip_Find(&e.clips[0], jna_methodSkinned, jna_targetsSkinned, false);
     assert_true(skinned->captured == 0 && skinned->rms == skinned->layer);
@@ -139,6 +140,30 @@ static void MotionOfSpringsIsCaptured(void** state)
         jnaEvaluatedClip_Find(&e.seen, jna_methodSpringsOnSkinned, jna_targetsSkinned, false)->captured > 0.999);
     assert_null(jnaEvaluatedClip_Find(&e.seen, jna_methodNetwork, jna_targetsNetwork, false));
     jnaDestroyEvaluation(&e);
+}
+
+// Springs that were learned from something else lose; the best of their kind is what this clip's own motion gives.
+static void TheBestOfAKindDoesNotDependOnWhatWasLearned(void** state)
+{
+    (void)state;
+    size_t shape[1] = {TUBE_VERTICES};
+    float wrong[TUBE_VERTICES];
+    jnaLearned learned;
+    assert_int_equal(jnaLoadLearned("w", TUBE_VERTICES, 0, &learned, &error), jn_ok);
+    for (int v = 0; v < TUBE_VERTICES; ++v) {
+        wrong[v] = 6 * learned.stiffness[v];
+    }
+    assert_int_equal(jnaWriteArray("w/springs/stiffness.npy", jna_float32, 1, shape, wrong, &error), jn_ok);
+    jnaEvaluation e = Evaluate(1);
+    const jnaEvaluationRow* r = jnaEvaluatedClip_Find(&e.clips[0], jna_methodVertex, jna_targetsQuasistatic, false);
+    print_message("learned elsewhere %.3f, best of its kind %.4f\n", r->captured, r->best);
+    assert_true(r->captured < 0.9 && r->best > 0.999);
+    char* text = jnaEvaluation_Json(&e);
+    assert_non_null(strstr(text, "\"best_soft\""));
+    free(text);
+    jnaDestroyEvaluation(&e);
+    assert_int_equal(jnaWriteArray("w/springs/stiffness.npy", jna_float32, 1, shape, learned.stiffness, &error), jn_ok);
+    jnaDestroyLearned(&learned);
 }
 
 // Frames whose equilibrium was not found are garbage, and marked: nothing of them shows.
@@ -164,6 +189,11 @@ static void UnsolvedFramesAreFilledIn(void** state)
     for (int i = 0; i < 2; ++i) {
         jnaEvaluation e = Evaluate(1);
         captured[i] = jnaEvaluatedClip_Find(&e.seen, jna_methodUniform, jna_targetsQuasistatic, false)->captured;
+        assert_int_equal(e.clips[0].failed, i == 0 ? 0 : 5);
+        assert_int_equal(e.seen.failed, e.clips[0].failed);
+        if (i == 1) {
+            assert_true(jnaEvaluatedClip_Find(&e.seen, jna_methodVertex, jna_targetsQuasistatic, false)->best > 0.99);
+        }
         jnaDestroyEvaluation(&e);
         assert_int_equal(jnaWriteArray("w/" CLIP "quasistatic_valid.npy", jna_uint8, 1, shape, solved, &error), jn_ok);
     }
@@ -471,6 +501,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(MotionOfSpringsIsCaptured),
+        cmocka_unit_test(TheBestOfAKindDoesNotDependOnWhatWasLearned),
         cmocka_unit_test(UnsolvedFramesAreFilledIn),
         cmocka_unit_test(TheSameWhateverTheThreads),
         cmocka_unit_test(ThePlayerPlaysWhatShips),

@@ -128,8 +128,11 @@ static void ACantileverSagsAsTheFormulaSays(void** state)
     double stiffness[3], sheared = 1 / 1.0125, order[2];
     for (int i = 0; i < 3; ++i) {
         stiffness[i] = 1 / TipSag(2 << i, 0, true);
-        print_message("%d cells high: sag %.4f of the formula's, with Poisson 0.45 %.4f\n", 2 << i, 1 / stiffness[i],
-            TipSag(2 << i, 0.45, true));
+        // Near incompressibility the beam is hardly stiffer: patches do not lock, tetrahedra sag 0.305, 0.600, 0.835.
+        double dense = TipSag(2 << i, 0.45, true);
+        print_message(
+            "%d cells high: sag %.4f of the formula's, with Poisson 0.45 %.4f\n", 2 << i, 1 / stiffness[i], dense);
+        assert_true(dense * stiffness[i] > 0.95);
     }
     for (int i = 0; i < 2; ++i) {
         order[i] = log2((stiffness[i] - sheared) / (stiffness[i + 1] - sheared));

@@ -117,7 +117,7 @@ int main(void)
     FillInside(&test, (jnaMaterial){1e4, 0.4, 1000}, HoldLeftFace);
     clip = RestClip(&test.character, 1, 30);
     TurnJoint(&clip, 0, 1, 0.5, AXIS_X);
-    moving = calloc((size_t)test.volume.nodeCount * 12, sizeof(double)); // four arrays
+    moving = calloc((size_t)test.volume.nodeCount * 15, sizeof(double)); // five arrays of a state
     const struct CMUnitTest tests[] = {cmocka_unit_test(MakingAndMovingFleshSurvivesEveryFailure)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(moving);

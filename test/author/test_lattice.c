@@ -76,6 +76,10 @@ static void TheNumberOfNodesCanBeAimedAt(void** state)
         def.nodes = nodes;
         assert_int_equal(jnaCreateVolume(&character, &def, &v, NULL, NULL, &error), jn_ok);
         ASSERT_NEAR(v.nodeCount, nodes, 0.6 * nodes);
+        jnaVolumeForecast forecast;
+        assert_int_equal(jnaForeseeVolume(&character, &def, &forecast, &error), jn_ok);
+        assert_int_equal(forecast.method, jna_volumeLattice);
+        ASSERT_NEAR(forecast.nodes, v.nodeCount, 0.4 * v.nodeCount);
         jnaDestroyVolume(&v);
     }
     jnaDestroyCharacter(&character);
@@ -203,7 +207,7 @@ static void TheWindingNumberIsNearlyThatOfAllTriangles(void** state)
     jnaSurface surface;
     jnaTree tree;
     AddSphere(&character, 0, 0, 0, 1);
-    assert_int_equal(jnaCreateSurface(&character, false, &surface, NULL, NULL), jn_ok);
+    assert_int_equal(jnaCreateSurface(&character, false, jna_shellsAuto, &surface, NULL, NULL), jn_ok);
     assert_int_equal(jnaCreateTree(surface.positions, surface.triangleCount, surface.triangles, &tree, NULL), jn_ok);
     Random random = {5};
     for (int i = 0; i < 3000; ++i) {

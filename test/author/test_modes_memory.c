@@ -4,6 +4,7 @@
 
 #include "jounce-author/asset_writer.h"
 #include "jounce-author/modal_fit.h"
+#include "jounce-author/offsets.h"
 #include "jounce/jounce.h"
 
 #include "failing_memory.h"
@@ -68,6 +69,44 @@ static jnResult Store(jnError* error)
     }
     jnaDestroyModes(&back);
     return result;
+}
+
+// Reach, caps, a mask and a clip that is played.
+static jnResult Limit(jnError* error)
+{
+    jnaCharacter whole = core.block.character; // as an asset needs it
+    const jnaCharacter* c = &whole;
+    float reach[1000], turns[8 * 2 * 4] = {0}, places[8 * 2 * 3] = {0};
+    const double peaks[MODES] = {0};
+    jnaModes copy = {0};
+    jnaOffsets offsets = {0};
+    jnaClip clip = {.name = "still", .rate = 30, .frameCount = 8, .jointCount = 2, .rotations = turns};
+    clip.translations = places;
+    for (int i = 0; i < 16; ++i) {
+        turns[4 * i + 3] = 1;
+    }
+    whole.triangleCount = 1;
+    assert_true(c->vertexCount <= 1000);
+    jnResult result = jnaFindReach(&core.block.volume, c, reach, error);
+    result = result == jn_ok ? jnaModes_Allocate(&copy, MODES, c->vertexCount, 2, error) : result;
+    if (result == jn_ok) {
+        memcpy(copy.shapes, modes.shapes, 3 * MODES * (size_t)c->vertexCount * sizeof(float));
+        memcpy(copy.stiffness, modes.stiffness, MODES * sizeof(double));
+    }
+    result = result == jn_ok ? jnaModes_SetCaps(&copy, c, reach, peaks, error) : result;
+    result = result == jn_ok ? jnaModes_Mask(&copy, &core.block.character, reach, error) : result;
+    result = result == jn_ok ? jnaFindOffsets(c, &copy, 1, &clip, &offsets, error) : result;
+    assert_true(result == jn_ok ? offsets.joints != NULL && offsets.kept == 1
+                                : result == jn_outOfMemory && offsets.joints == NULL);
+    jnaDestroyOffsets(&offsets);
+    jnaDestroyModes(&copy);
+    return result;
+}
+
+static void LimitingModesSurvivesEveryFailure(void** state)
+{
+    (void)state;
+    FailEach(Limit, 15);
 }
 
 static void StoringModesSurvivesEveryFailure(void** state)
@@ -212,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(FindingModesSurvivesEveryFailure),
+        cmocka_unit_test(LimitingModesSurvivesEveryFailure),
         cmocka_unit_test(StoringModesSurvivesEveryFailure),
         cmocka_unit_test(FittingModesSurvivesEveryFailure),
         cmocka_unit_test(ModesOfMotionSurviveEveryFailure),

@@ -176,7 +176,7 @@ static void DroppingTheWorstFramesSurvivesBursts(void** state)
     Data data = MakeData(600, 800, 1, 2e-4);
     AddBursts(&data);
     jnaFitDef def = jnaDefaultFitDef();
-    double error[3];
+    double error[3], captured = 0;
     for (int k = 0; k < 3; ++k) {
         def.drop = k == 0 ? 0 : 0.1;
         def.dropBy = k == 2 ? jna_dropByFrame : jna_dropByVertex;
@@ -187,6 +187,12 @@ static void DroppingTheWorstFramesSurvivesBursts(void** state)
             dropped += fit.dropped[n];
         }
         assert_int_equal(dropped, k == 0 ? 0 : 60 * 800);
+        // Both fits on the same frames: the first is the fit without dropping, and on the frames that are kept the
+        // second is better; over all frames, bursts included, it cannot be.
+        captured = k == 0 ? fit.totalCaptured : captured;
+        ASSERT_NEAR(fit.firstCaptured, captured, 1e-12);
+        assert_true(k == 0 ? fit.firstKeptLoss == fit.totalLoss : fit.firstKeptLoss > 1.5 * fit.totalLoss);
+        assert_true(fit.firstKeptCaptured <= fit.keptCaptured && fit.firstCaptured >= fit.totalCaptured);
         jnaDestroyFit(&fit);
     }
     print_message("median error of k_s with bursts: %.1e, without the worst frames %.1e by vertex, %.1e by frame\n",

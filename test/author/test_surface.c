@@ -16,10 +16,15 @@ static int Clear(void** state)
     return 0;
 }
 
-static jnResult Create(bool keepInner)
+static jnResult CreateWith(bool keepInner, jnaShells shells)
 {
     jnaDestroySurface(&surface);
-    return jnaCreateSurface(&character, keepInner, &surface, &notes, &error);
+    return jnaCreateSurface(&character, keepInner, shells, &surface, &notes, &error);
+}
+
+static jnResult Create(bool keepInner)
+{
+    return CreateWith(keepInner, jna_shellsAuto);
 }
 
 static void ASphereIsTakenAsItIs(void** state)

@@ -42,6 +42,8 @@ static jnaVolume FullVolume(void)
     v.skinOffsets = calloc(6, sizeof(double));
     v.skinOffsets[2] = 0.1;
     v.holdStrength = calloc(4, sizeof(float));
+    v.skinBlend = calloc(2, sizeof(double));
+    v.skinBlend[0] = 0.25;
     v.regions = calloc(1, 1);
     v.materials = calloc(1, sizeof(*v.materials));
     v.materials[0] = (jnaMaterial){30000, 0.45, 1000};
@@ -69,6 +71,7 @@ static void EveryFieldComesBack(void** state)
     assert_memory_equal(back.skinTetrahedra, v.skinTetrahedra, 2 * sizeof(int32_t));
     assert_memory_equal(back.skinWeights, v.skinWeights, 8 * sizeof(double));
     assert_memory_equal(back.skinOffsets, v.skinOffsets, 6 * sizeof(double));
+    assert_memory_equal(back.skinBlend, v.skinBlend, 2 * sizeof(double));
     assert_memory_equal(back.rowStarts, v.rowStarts, 5 * sizeof(int32_t));
     assert_memory_equal(back.joints, v.joints, 5 * sizeof(uint16_t));
     assert_memory_equal(back.weights, v.weights, 5 * sizeof(float));
@@ -123,6 +126,11 @@ static void DamageIsRefused(void** state)
     assert_int_equal(jnaSaveVolume(folder, &v, NULL, &error), jn_ok);
     assert_int_equal(jnaLoadVolume(folder, &back, &error), jn_badData);
     v.rowStarts[1] = 1;
+    v.skinBlend[1] = 1.01;
+    assert_int_equal(jnaSaveVolume(folder, &v, NULL, &error), jn_ok);
+    assert_int_equal(jnaLoadVolume(folder, &back, &error), jn_badData);
+    assert_non_null(strstr(error.message, "skin_blend.npy"));
+    v.skinBlend[1] = 0;
     assert_int_equal(jnaSaveVolume(folder, &v, NULL, &error), jn_ok);
     char path[512];
     snprintf(path, sizeof(path), "%s/volume/nodes.npy", folder);

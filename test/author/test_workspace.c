@@ -253,7 +253,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "    - {joint: tail, radius: 0}\n"
                     "  regions:\n"
                     "    - {region: calf, rigid: true}\n"
-                    "flesh: {gravity: 9.81, drag: 2, substeps: 4, contact: false}\n"
+                    "flesh: {gravity: 9.81, drag: 2, integrator: bdf2, substeps: 4, contact: false}\n"
                     "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
                     "limits: train}\n"
                     "network: {kind: pca, epochs: 12}\n"
@@ -261,6 +261,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "springs:\n"
                     "  mode: joints\n"
                     "  hertz: 4.5\n"
+                    "  cap: 0.05 m\n"
                     "  joints:\n"
                     "    - {joint: belly, hertz: 2, damping_ratio: 0.1}\n");
     jnError error = {0};
@@ -303,6 +304,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(m.materials.regions[0].region == jna_regionBelly && m.materials.regions[0].youngFactor == 0.7);
         assert_true(m.materials.regions[0].densityFactor < 0 && m.materials.regions[1].poisson == 0.48);
         assert_true(m.flesh.gravity == 9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
+        assert_int_equal(m.flesh.integrator, jna_bdf2);
         assert_false(m.flesh.contact);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
@@ -311,6 +313,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.network.kind, jna_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
         assert_true(m.springs.hertz == 4.5 && m.springs.dampingRatio == 0.2);
+        assert_true(m.springs.capKind == jna_capMetres && m.springs.cap == 0.05);
         assert_string_equal(m.springs.joints[0].joint, "belly");
         assert_true(m.springs.joints[0].dampingRatio == 0.1);
         assert_int_equal(jnaWriteManifest(path, &m, &error), jn_ok);
@@ -336,7 +339,11 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"clips:\n- {name: a/b, role: train, source: b}\n", ":5: the clip name 'a/b'"},
         {"clips:\n- {name: \"a\\nb\", role: train, source: b}\n", ":5: the clip name 'a b'"},
         {"rate: 30\nrate: 31\n", ":5: 'rate' is given twice"}, {"rate: [30\n", ":5: is not valid YAML"},
+        {"flesh:\n  integrator: rk4\n",
+            ":5: flesh.integrator is 'rk4'; it must be backward-euler, bdf2 or generalized"},
         {"springs:\n  mode: mask\n", ":5: springs by mask need"},
+        {"springs:\n  cap: 5 cm\n", ":5: springs.cap is '5 cm'"}, {"springs:\n  cap: -1\n", ":5: springs.cap is '-1'"},
+        {"springs:\n  cap: none\n", ":5: springs.cap is 'none'"},
         {"springs:\n  hertz: 3\n  damping_ratio: -0.5\n", ":6: springs.damping_ratio is -0.5"},
         {"springs:\n  joints:\n  - {joint: a, hertz: 1e9, damping_ratio: 1}\n", ":6: springs.joints[0].hertz"},
         {"materials:\n  poisson: 0.5\n", ":5: materials.poisson is 0.5"}, {"network: {kind: gpt}\n", ":4: "},

@@ -126,6 +126,10 @@ static void EverythingIsMadeOnceAndThenOnlyWhatIsStale(void** state)
     Do("sed -i 's/substeps: .*/substeps: 2/' all/manifest.yaml");
     ExpectBuild("all --plan", "fresh", "import volume modes poses ");
     ExpectBuild("all --until evaluate", "made", "motion fit export evaluate ");
+    // Nor does another integrator.
+    Do("sed -i 's/integrator: .*/integrator: backward-euler/' all/manifest.yaml");
+    ExpectBuild("all --plan", "fresh", "import volume modes poses ");
+    Do("sed -i 's/integrator: .*/integrator: generalized-alpha/' all/manifest.yaml");
     Do("rm all/poses/valid.npy");
     ExpectBuild("all", "made", "poses report ");
     assert_true(FileExists("all/character.jounce"));
@@ -196,6 +200,29 @@ static void AStageThatIsStoppedIsBegunAgain(void** state)
     ExpectBuild("stopped", "made", "modes export ");
 }
 
+static void ARobotEndsWellWithoutFlesh(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation", .robot = true};
+    char line[1024];
+    snprintf(line, sizeof(line), "new robot --from '%s'", WriteTube("build_robot", &def));
+    assert_int_equal(RunJounce(line).code, 0);
+    Outcome outcome = RunJounce("build robot");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.out, "has no flesh and plays as skinning has it"));
+    assert_non_null(strstr(outcome.out, "2 parts follow one joint each and are carried by skinning: 1 of J0, 1 of J1"));
+    outcome = RunJounce("info robot/character.jounce");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.out, "springs   0 of"));
+    // It is told again, and nothing is made again.
+    ExpectBuild("robot", "made", "");
+    ExpectBuild("robot --plan", "needed", "import volume modes export ");
+    assert_non_null(strstr(RunJounce("build robot").out, "has no flesh"));
+    Do("sed -i 's/shells: auto/shells: flesh/; s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 120/' "
+       "robot/manifest.yaml");
+    ExpectBuild("robot --until modes", "made", "volume modes export ");
+}
+
 static void BadInputIsOneClearLine(void** state)
 {
     (void)state;
@@ -215,6 +242,7 @@ int main(void)
         cmocka_unit_test(MotionOfTheVerbIsThatOfTheManifest),
         cmocka_unit_test(WhatIsNotLearnedYetIsSaid),
         cmocka_unit_test(AStageThatIsStoppedIsBegunAgain),
+        cmocka_unit_test(ARobotEndsWellWithoutFlesh),
         cmocka_unit_test(BadInputIsOneClearLine),
     };
     return cmocka_run_group_tests(tests, MakeClean, LeaveScratchFolder);

@@ -52,6 +52,84 @@ static void SpringsComeBackFromTheirMotion(void** state)
     jnaCloseArray(&stiffness);
 }
 
+static double NumberOf(const json_t* root, const char* key)
+{
+    return json_number_value(json_object_get(root, key));
+}
+
+// The account in springs/fit.json; the caller releases it.
+static json_t* FitWith(const char* options)
+{
+    char line[256];
+    snprintf(line, sizeof(line), "fit b --targets skinned %s", options);
+    Run(line);
+    json_t* root = json_load_file("b/springs/fit.json", 0, NULL);
+    assert_non_null(root);
+    return root;
+}
+
+static void TheFitTakesItsMethodAndPrior(void** state)
+{
+    (void)state;
+    json_t* descent = FitWith("--method descent --drop-by frame");
+    assert_string_equal(json_string_value(json_object_get(descent, "method")), "descent");
+    assert_string_equal(json_string_value(json_object_get(descent, "drop_by")), "frame");
+    const json_t* springs = json_object_get(descent, "vertex");
+    assert_true(NumberOf(springs, "captured_after") >= NumberOf(springs, "captured_before"));
+    assert_true(NumberOf(springs, "loss_after") <= NumberOf(springs, "loss_before"));
+    json_decref(descent);
+    // A prior of a metre leaves nothing but itself: the stiff spring.
+    json_t* held = FitWith("--prior 1");
+    const json_t* parts = json_object_get(json_object_get(held, "vertex"), "by_part");
+    const json_t* all = json_object_get(parts, "all");
+    assert_true(NumberOf(held, "prior") == 1);
+    assert_true(NumberOf(all, "median_stiffness") > 2000 && NumberOf(all, "median_damping") > 60);
+    json_decref(held);
+    json_t* free = FitWith("--prior 0");
+    all = json_object_get(json_object_get(json_object_get(free, "vertex"), "by_part"), "all");
+    assert_true(NumberOf(all, "median_stiffness") < 700);
+    assert_int_equal(NumberOf(all, "soft_underdamped"), NumberOf(all, "springs"));
+    assert_true(NumberOf(json_object_get(json_object_get(json_object_get(free, "vertex"), "by_part"), "left_right"),
+                    "stiffness") < 1.0001);
+    json_decref(free);
+    Outcome outcome = RunJounce("fit b --targets skinned");
+    assert_non_null(strstr(outcome.out, "stopped at a bound"));
+    assert_non_null(strstr(outcome.out, "soft, underdamped"));
+    assert_non_null(strstr(outcome.out, "left against right"));
+    ExpectFailure("fit b --method guess", 2, "lm", "method");
+    ExpectFailure("fit b --prior -1", 2, "prior", "0");
+}
+
+// The row of the report's table of bad frames: rms over the soft vertices, mm.
+static double RowOf(const char* html, const char* name)
+{
+    const char* row = strstr(html, name);
+    double value = 0;
+    assert_non_null(row);
+    assert_int_equal(sscanf(strstr(row, "</td><td>"), "</td><td>%lf", &value), 1);
+    return value;
+}
+
+// Motion of springs, with four bad frames in a copy: the refit comes back to what the clean motion gives.
+static void TheReportShowsThatBadFramesAreDropped(void** state)
+{
+    (void)state;
+    Run("fit b --targets skinned");
+    Run("build b --until modes");
+    Run("report b --quick -o bad.html");
+    FILE* file = fopen("bad.html", "rb");
+    assert_non_null(file);
+    static char html[8 << 20];
+    html[fread(html, 1, sizeof(html) - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(html, "with frames 31 to 34 made bad"));
+    double before = RowOf(html, "fitted to all frames, bad ones included");
+    double after = RowOf(html, "fitted again without the worst"), clean = RowOf(html, "fitted to the clean motion");
+    print_message("on good frames: %.2f mm, without the worst %.2f, clean %.2f\n", before, after, clean);
+    assert_true(before > clean + 0.2);
+    assert_true(after - clean < 0.3 * (before - clean));
+}
+
 static void FittedSpringsAreExported(void** state)
 {
     (void)state;
@@ -77,6 +155,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(SpringsComeBackFromTheirMotion),
+        cmocka_unit_test(TheFitTakesItsMethodAndPrior),
+        cmocka_unit_test(TheReportShowsThatBadFramesAreDropped),
         cmocka_unit_test(FittedSpringsAreExported),
         cmocka_unit_test(WhatIsMissingIsSaid),
     };

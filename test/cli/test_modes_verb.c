@@ -7,7 +7,7 @@
 
 static int MakeWorkspace(void** state)
 {
-    TubeDef def = {.joints = 2, .armature = ""};
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
     char line[1024];
     if (EnterScratchFolder(state) != 0) {
         return -1;
@@ -35,6 +35,9 @@ static void ModesAreToldAndKept(void** state)
     }
     assert_non_null(strstr(outcome.out, "hertz"));
     assert_non_null(strstr(outcome.out, "region"));
+    assert_non_null(strstr(outcome.out, "largest offset "));
+    assert_non_null(strstr(outcome.out, "before the cap and with it"));
+    assert_true(FileExists("ws/modes/offsets.json") && FileExists("ws/modes/caps.npy"));
     assert_true(FileExists("ws/modes/shapes.npy") && FileExists("ws/stages/modes.json") && FileExists("modes.png"));
     outcome = RunJounce("modes ws --count 6 --cutoff 200");
     assert_non_null(strstr(outcome.out, "up to date"));
@@ -44,6 +47,11 @@ static void ModesAreToldAndKept(void** state)
     assert_non_null(root);
     const json_t* modes = json_object_get(root, "modes");
     assert_true(json_array_size(modes) >= 3 && json_array_size(modes) <= 4);
+    const json_t* offsets = json_object_get(root, "offsets");
+    const json_t* largest = json_object_get(json_object_get(offsets, "before_cap"), "largest");
+    assert_true(json_number_value(json_object_get(offsets, "height")) > 1.9);
+    assert_true(json_number_value(json_object_get(largest, "offset")) > 1e-5);
+    assert_true(json_number_value(json_object_get(largest, "hertz")) > 0);
     double last = 0;
     for (size_t k = 0; k < json_array_size(modes); ++k) {
         const json_t* mode = json_array_get(modes, k);

@@ -234,11 +234,15 @@ static void MakeEvaluation(void)
         "{\"rows\": [{\"method\": \"skinned\", \"targets\": \"skinned\", \"timing\": \"exact\", \"rms_mm\": 8.25, "
         "\"p95_mm\": 20, \"rms_soft_mm\": 15, \"captured\": null, \"captured_soft\": null}, {\"method\": \"vertex\", "
         "\"targets\": \"network\", \"timing\": \"causal\", \"rms_mm\": 3.125, \"p95_mm\": 9, \"rms_soft_mm\": 7, "
-        "\"captured\": 0.62, \"captured_soft\": 0.71}]}";
+        "\"captured\": 0.62, \"captured_soft\": 0.71, \"best\": 0.68, \"best_soft\": 0.83}]}";
     assert_int_equal(system("mkdir -p w/evaluation"), 0);
     FILE* file = fopen("w/evaluation/evaluation.json", "wb");
     assert_non_null(file);
-    fprintf(file, "{\"version\": 1, \"soft_share\": 0.1, \"clips\": [], \"seen\": %s, \"unseen\": %s}", rows, rows);
+    fprintf(file,
+        "{\"version\": 1, \"soft_share\": 0.1, \"clips\": [{\"clip\": \"other\", "
+        "\"trained\": false, \"frames\": 31, \"dropped\": 3, \"failed\": 2, \"rows\": []}], \"seen\": %s, \"unseen\": "
+        "%s}",
+        rows, rows);
     fclose(file);
 }
 
@@ -262,10 +266,18 @@ static void EveryFigureIsThere(void** state)
     AssertWellFormed(html);
     AssertIds(html, sections);
     static const char* const figures[] = {"table-seen", "table-unseen", "still-0", "still-1", "sequence-0", "curves-0",
-        "curves-1", "robust-trajectories", "map-stiffness", "map-damping", "map-regime", "mode-table", "mode-shapes",
-        "network-errors", "close-armpit", "close-knee", "failures", NULL};
+        "curves-1", "robust-trajectories", "robust-numbers", "robust-own", "prior", "prior-numbers", "map-stiffness",
+        "map-damping", "map-regime", "spring-parts", "mode-table", "mode-shapes", "network-errors", "close-armpit",
+        "close-knee", "failures", NULL};
     AssertIds(html, figures);
     assert_non_null(strstr(html, "class=\"ships\""));
+    assert_non_null(strstr(html, "<td>0.68</td><td>0.83</td>"));
+    // What the fit dropped is the fit's, what the simulation did not solve is the simulation's.
+    assert_non_null(strstr(html, "31 frames; the robust fit of springs per vertex dropped 3 of them"));
+    assert_non_null(strstr(html, "found no equilibrium in 2"));
+    assert_null(strstr(html, "the simulation failed there"));
+    // Springs per vertex ship here: they are not shown twice.
+    assert_null(strstr(html, "springs per vertex to simulation: error</span><span"));
     assert_non_null(strstr(html, "<b>3.12 mm</b> (rms)"));
     assert_non_null(strstr(html, "8.2 mm &lt;inside&gt; flesh"));
     assert_null(strstr(html, "class=\"missing\">"));

@@ -56,6 +56,7 @@ static void ShapeMode(const jnaCharacter* c, jnaModes* m, int k)
     m->masses[k] = mass;
     m->joints[k] = k / 3 + 1;
     m->massShare[k] = 0.1;
+    m->caps[k] = 0.02;
     for (int i = 0; i < 3 * c->vertexCount; ++i) {
         m->projections[(size_t)k * (size_t)c->vertexCount * 3 + (size_t)i] = (float)(VERTEX_MASS / mass) * shape[i];
     }

@@ -53,6 +53,9 @@ static void SetControls(jnCharacter* character, int n)
     if (n == 20 && modes != NULL) {
         jnCharacter_TuneModes(character, modes->modes[0].joint, 0.75f, 2.0f, 1.25f);
     }
+    if (n == 22) {
+        jnCharacter_ScaleModeCaps(character, 0.5f);
+    }
     if (n == 24) {
         jnSprings_SetCap(springs, 0.03125f);
     }

@@ -10,7 +10,7 @@ import { launch, open } from './browser.mjs';
 
 const address = pathToFileURL(path.resolve(process.env.REPORT)).href;
 const FIGURES = ['table-seen', 'table-unseen', 'still-0', 'still-1', 'sequence-0', 'curves-0', 'curves-1', 'robust-trajectories',
-  'map-stiffness', 'map-damping', 'map-regime', 'mode-table', 'mode-shapes', 'network-errors', 'close-armpit', 'close-knee',
+  'robust-numbers', 'prior', 'spring-parts', 'map-stiffness', 'map-damping', 'map-regime', 'mode-table', 'mode-shapes', 'network-errors', 'close-armpit', 'close-knee',
   'timings', 'versions', 'manifest'];
 
 let browser, page, problems;

@@ -13,6 +13,7 @@ const CONTROLS = {
   },
   18: (c) => c.setInertia(0.5, 0.25),
   20: (c) => c.asset.modes.length > 0 && c.tuneModes(c.asset.modes[0].joint, 0.75, 2, 1.25),
+  22: (c) => c.scaleModeCaps(0.5),
   24: (c) => c.setCap(0.03125),
 };
 

@@ -34,11 +34,18 @@ static void DestroyWays(Ways* w)
     }
 }
 
-// A way of springs, in both timings.
+// A way of springs, in both timings; beside springs per vertex, those fitted to each clip for itself.
 static void AddWay(Ways* w, jnaMethod method, jnaFitTargets targets)
 {
+    bool hasBest = method == jna_methodVertex || method == jna_methodSpringsOnSkinned;
     for (int causal = 0; w->made[method] && causal < 2; ++causal) {
-        w->list[w->count++] = (jnaWay){method, targets, causal ? jn_timingCausal : jn_timingExact, &w->players[method]};
+        jnaWay way = {method, targets, causal ? jn_timingCausal : jn_timingExact, &w->players[method], false};
+        w->list[w->count++] = way;
+        if (hasBest) {
+            way.player = NULL;
+            way.best = true;
+            w->list[w->count++] = way;
+        }
     }
 }
 
@@ -102,8 +109,8 @@ static jnResult MakeWays(Ways* w, const jnaTakes* takes, const jnaLearned* l, jn
     if (result == jn_ok && takes->hasModes) {
         result = AddModal(w, takes, l, error);
     }
-    w->list[w->count++] = (jnaWay){jna_methodSkinned, jna_targetsSkinned, jn_timingExact, NULL};
-    w->list[w->count++] = (jnaWay){jna_methodNetwork, jna_targetsNetwork, jn_timingExact, NULL};
+    w->list[w->count++] = (jnaWay){jna_methodSkinned, jna_targetsSkinned, jn_timingExact, NULL, false};
+    w->list[w->count++] = (jnaWay){jna_methodNetwork, jna_targetsNetwork, jn_timingExact, NULL, false};
     AddWay(w, jna_methodSpringsOnSkinned, jna_targetsSkinned);
     for (int i = 0; i < 2; ++i) {
         for (int method = jna_methodUniform; method < jna_methodCount; ++method) {
@@ -171,11 +178,12 @@ static json_t* RowsJson(const jnaEvaluatedClip* clip)
     json_t* rows = json_array();
     for (int i = 0; rows != NULL && i < clip->rowCount; ++i) {
         const jnaEvaluationRow* r = &clip->rows[i];
-        json_t* row = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+        json_t* row = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
             jnaMethodName(r->method), "targets", jnaTargetsName(r->targets), "timing", r->causal ? "causal" : "exact",
             "rms_mm", Number(1e3 * r->rms), "p95_mm", Number(1e3 * r->percentile95), "rms_soft_mm",
             Number(1e3 * r->rmsSoft), "captured", Number(r->captured), "captured_soft", Number(r->capturedSoft),
-            "layer_mm", Number(1e3 * r->layer), "layer_soft_mm", Number(1e3 * r->layerSoft));
+            "layer_mm", Number(1e3 * r->layer), "layer_soft_mm", Number(1e3 * r->layerSoft), "best", Number(r->best),
+            "best_soft", Number(r->bestSoft));
         if (json_array_append_new(rows, row) != 0) {
             json_decref(rows);
             rows = NULL;
@@ -189,17 +197,17 @@ static json_t* MakeJson(const jnaEvaluation* e)
     json_t* clips = json_array();
     for (int i = 0; clips != NULL && i < e->clipCount; ++i) {
         const jnaEvaluatedClip* c = &e->clips[i];
-        json_t* clip = json_pack("{s:s, s:b, s:i, s:i, s:o}", "clip", c->name, "trained", c->trained, "frames",
-            c->frameCount, "dropped", c->dropped, "rows", RowsJson(c));
+        json_t* clip = json_pack("{s:s, s:b, s:i, s:i, s:i, s:o}", "clip", c->name, "trained", c->trained, "frames",
+            c->frameCount, "dropped", c->dropped, "failed", c->failed, "rows", RowsJson(c));
         if (json_array_append_new(clips, clip) != 0) {
             json_decref(clips);
             clips = NULL;
         }
     }
-    return json_pack("{s:i, s:f, s:i, s:o, s:{s:i, s:i, s:o}, s:{s:i, s:i, s:o}}", "version", 1, "soft_share",
+    return json_pack("{s:i, s:f, s:i, s:o, s:{s:i, s:i, s:i, s:o}, s:{s:i, s:i, s:i, s:o}}", "version", 2, "soft_share",
         e->softShare, "vertices", e->vertexCount, "clips", clips, "seen", "frames", e->seen.frameCount, "dropped",
-        e->seen.dropped, "rows", RowsJson(&e->seen), "unseen", "frames", e->unseen.frameCount, "dropped",
-        e->unseen.dropped, "rows", RowsJson(&e->unseen));
+        e->seen.dropped, "failed", e->seen.failed, "rows", RowsJson(&e->seen), "unseen", "frames", e->unseen.frameCount,
+        "dropped", e->unseen.dropped, "failed", e->unseen.failed, "rows", RowsJson(&e->unseen));
 }
 
 char* jnaEvaluation_Json(const jnaEvaluation* e)

@@ -20,6 +20,7 @@ typedef struct jnaFitPlan {
     int* starts;                       // [sequenceCount + 1]
     double low[2], high[2];            // bounds of theta
     double priorTheta[2], priorWeight; // metres^2 per unit of theta^2
+    double weakBelow;                  // the same: springs that the data curve less than this are weak
 } jnaFitPlan;
 
 // Memory of one thread's batch, reused.

@@ -1,5 +1,7 @@
 // One row per way and clip: sums of squares over vertices and frames, and a histogram of distances for the percentile.
 //
+// The best of a kind is found clip by clip: springs per vertex fitted to the very motion that they are measured on.
+//
 // Soft vertices are the tenth that moves most against its equilibria (where there are none, against the network's or
 // the skinned surface) in the clips learned from; the same vertices in every row. Ways run side by side, each on one
 // thread, so that the sums do not depend on the number of threads.
@@ -31,6 +33,8 @@ typedef struct Work {
     Tally* tallies;                     // [3][wayCount]: of the clip at hand, of all seen, of all unseen
     uint32_t* bins;                     // theirs
     jnaArray targets[jna_targetsCount]; // of the clip at hand
+    jnaPlayer best[jna_targetsCount];   // springs fitted to the clip at hand
+    bool hasBest[jna_targetsCount];
 } Work;
 
 // What a way's frames are compared with.
@@ -131,7 +135,10 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     size_t width = 3 * (size_t)w->takes->character.vertexCount;
     Playing playing = {.work = w, .take = t, .targets = targets, .tally = &w->tallies[way]};
     playing.solved = of->targets == jna_targetsQuasistatic ? t->solved : NULL;
-    if (of->player == NULL) {
+    if (of->best && !w->hasBest[of->targets]) {
+        return jn_ok;
+    }
+    if (of->player == NULL && !of->best) {
         for (int n = 0; n < t->frameCount; ++n) {
             AddFrame(n, targets + (size_t)n * width, &playing);
         }
@@ -144,7 +151,7 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
         .timing = of->timing,
         .take = AddFrame,
         .user = &playing};
-    return jnaPlayer_Play(of->player, &play, error);
+    return jnaPlayer_Play(of->best ? &w->best[of->targets] : of->player, &play, error);
 }
 
 static double Share(double square, double layer)
@@ -157,6 +164,19 @@ static double Root(double square, int64_t count)
     return count > 0 ? sqrt(square / (double)count) : 0;
 }
 
+// The best of a way's kind: the tally of springs fitted to each clip for itself; NULL: none.
+static const Tally* FindBest(const Work* w, const Tally* tallies, const jnaWay* of)
+{
+    for (int i = 0; i < w->wayCount; ++i) {
+        const jnaWay* way = &w->ways[i];
+        if (way->best && way->method == of->method && way->targets == of->targets && way->timing == of->timing &&
+            tallies[i].counts[0] > 0) {
+            return &tallies[i];
+        }
+    }
+    return NULL;
+}
+
 // Rows of what was tallied; ways that never ran have none.
 static jnResult FillRows(const Work* w, const Tally* tallies, jnaEvaluatedClip* clip, jnError* error)
 {
@@ -165,8 +185,8 @@ static jnResult FillRows(const Work* w, const Tally* tallies, jnaEvaluatedClip* 
         return jnFail(error, jn_outOfMemory, "out of memory for %d rows", w->wayCount);
     }
     for (int i = 0; i < w->wayCount; ++i) {
-        const Tally* t = &tallies[i];
-        if (t->counts[0] == 0) {
+        const Tally *t = &tallies[i], *best = FindBest(w, tallies, &w->ways[i]);
+        if (t->counts[0] == 0 || w->ways[i].best) {
             continue;
         }
         clip->rows[clip->rowCount++] = (jnaEvaluationRow){.method = w->ways[i].method,
@@ -178,7 +198,9 @@ static jnResult FillRows(const Work* w, const Tally* tallies, jnaEvaluatedClip* 
             .captured = Share(t->squares[0], t->layers[0]),
             .rmsSoft = Root(t->squares[1], t->counts[1]),
             .layerSoft = Root(t->layers[1], t->counts[1]),
-            .capturedSoft = Share(t->squares[1], t->layers[1])};
+            .capturedSoft = Share(t->squares[1], t->layers[1]),
+            .best = best != NULL ? Share(best->squares[0], best->layers[0]) : (double)NAN,
+            .bestSoft = best != NULL ? Share(best->squares[1], best->layers[1]) : (double)NAN};
     }
     return jn_ok;
 }
@@ -218,7 +240,78 @@ static void CloseAll(Work* w)
 {
     for (int kind = 0; kind < jna_targetsCount; ++kind) {
         jnaCloseTargets(&w->targets[kind]);
+        if (w->hasBest[kind]) {
+            jnaDestroyPlayer(&w->best[kind]);
+        }
+        w->hasBest[kind] = false;
     }
+}
+
+// The motion without the frames that do not count: a copy where there are any, else the motion itself.
+static jnResult CountedMotion(const jnaTake* take, jnaFitTargets kind, jnaArray* motion, float** copy, jnError* error)
+{
+    *motion = take->motion;
+    *copy = NULL;
+    if (kind != jna_targetsQuasistatic || take->solved == NULL) {
+        return jn_ok;
+    }
+    *copy = malloc((motion->count + 1) * sizeof(float));
+    if (*copy == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
+    }
+    size_t width = motion->count / (size_t)take->frameCount;
+    for (size_t i = 0; i < motion->count; ++i) {
+        (*copy)[i] = take->solved[i / width] != 0 ? (float)jnaArray_Get(&take->motion, i) : NAN;
+    }
+    motion->scalar = jna_float32;
+    motion->data = *copy;
+    return jn_ok;
+}
+
+// Springs per vertex for this take alone, on targets of a kind. Motion that is nowhere there has none.
+static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnError* error)
+{
+    jnaSequence sequence = {.targets = w->targets[kind]};
+    jnaFitDef def = jnaDefaultFitDef();
+    jnaFit fit = {0};
+    jnError own = {0};
+    float* copy = NULL;
+    def.sequences = &sequence;
+    def.sequenceCount = 1;
+    def.dt = 1 / w->takes->manifest.rate;
+    def.drop = def.prior = 0;
+    def.threads = threads;
+    def.checkOrder = false;
+    jnResult result = CountedMotion(&w->takes->takes[take], kind, &sequence.dynamics, &copy, error);
+    if (result == jn_ok) {
+        result = jnaFitSprings(&def, &fit, &own);
+        if (result != jn_ok && result != jn_badData) {
+            (void)jnFail(error, result, "%s", own.message);
+        }
+    }
+    if (result == jn_ok) {
+        jnaPlayerDef player = {.character = &w->takes->character,
+            .stiffness = fit.stiffness,
+            .damping = fit.damping,
+            .rate = w->takes->manifest.rate};
+        result = jnaMakePlayer(&player, &w->best[kind], error);
+        w->hasBest[kind] = result == jn_ok;
+    }
+    jnaDestroyFit(&fit);
+    free(copy);
+    return result == jn_badData ? jn_ok : result;
+}
+
+static jnResult FitAllBest(Work* w, int take, int threads, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < w->wayCount; ++i) {
+        jnaFitTargets kind = w->ways[i].targets;
+        if (w->ways[i].best && !w->hasBest[kind] && w->targets[kind].data != NULL) {
+            result = FitBest(w, take, kind, threads, error);
+        }
+    }
+    return result;
 }
 
 static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip, jnError* error)
@@ -227,7 +320,9 @@ static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip
     snprintf(clip->name, sizeof(clip->name), "%s", w->takes->manifest.clips[t->clip].name);
     clip->trained = t->trained;
     clip->frameCount = t->frameCount;
+    clip->failed = jnaTake_Failed(t);
     jnResult result = OpenAll(w, take, error);
+    result = result == jn_ok ? FitAllBest(w, take, threads, error) : result;
     if (result == jn_ok) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int i = 0; i < w->wayCount; ++i) {
@@ -324,6 +419,7 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
         e->clipCount++;
         jnaEvaluatedClip* all = takes->takes[i].trained ? &e->seen : &e->unseen;
         all->frameCount += takes->takes[i].frameCount;
+        all->failed += e->clips[i].failed;
         if (result == jn_ok && def->progress != NULL && !def->progress((i + 1.0) / takes->count, def->user)) {
             result = jnFail(error, jn_badArgument, "the evaluation was ended");
         }

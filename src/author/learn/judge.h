@@ -14,6 +14,7 @@ typedef struct jnaWay {
     jnaFitTargets targets;
     jnTiming timing;
     const jnaPlayer* player; // NULL: the targets themselves
+    bool best;               // springs per vertex fitted to each take for itself, for the row with the same method
 } jnaWay;
 
 /// Measures all ways on all takes whose targets are there. threads: 0 for all.

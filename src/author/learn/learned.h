@@ -2,6 +2,9 @@
 #pragma once
 
 #include "jounce-author/modes.h"
+#include "jounce-author/spring_parts.h"
+
+#include <jansson.h>
 
 /// Numbers of a character's springs. What is NULL was not learned; all are owned.
 typedef struct jnaLearned {
@@ -22,3 +25,6 @@ jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, j
 
 /// Modes with the learned numbers: arrays but these three are shared. modes: filled; release with free(m->stiffness).
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error);
+
+/// Springs part by part, for fit.json and for --json. NULL: out of memory.
+json_t* jnaSpringParts_Json(const jnaSpringParts* parts);

@@ -159,8 +159,7 @@ static bool MarksAgree(const jnaCharacter* c, const uint64_t* marks, const jnaMi
     return agree;
 }
 
-// *symmetric: whether there are partners.
-static jnResult FindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirror* m, bool* symmetric, jnError* error)
+jnResult jnaFindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirror* m, bool* symmetric, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, joints = (size_t)c->jointCount;
     m->vertices = malloc(vertices * sizeof(int32_t) + 1);
@@ -179,6 +178,13 @@ static jnResult FindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirr
     free(heights);
     free(sums);
     return result;
+}
+
+void jnaDestroyMirror(jnaMirror* m)
+{
+    free(m->vertices);
+    free(m->joints);
+    *m = (jnaMirror){0};
 }
 
 // Room for `count` pairs; false leaves all as it was.
@@ -210,7 +216,7 @@ jnResult jnaPairs_Mirror(
     bool symmetric = false;
     int count = 0;
     *added = 0;
-    jnResult result = FindMirror(character, marks, &mirror, &symmetric, error);
+    jnResult result = jnaFindMirror(character, marks, &mirror, &symmetric, error);
     for (int i = 0; i < pairs->count; ++i) {
         count += pairs->uses[i] == jna_pairTrain;
     }
@@ -223,7 +229,6 @@ jnResult jnaPairs_Mirror(
             ++*added;
         }
     }
-    free(mirror.vertices);
-    free(mirror.joints);
+    jnaDestroyMirror(&mirror);
     return result;
 }

@@ -13,6 +13,11 @@
 #define DEFAULT_HERTZ 10.0
 // How far, in theta, a spring may plausibly be from that default: a factor of e^2.
 #define PRIOR_SPREAD 2.0
+// Metres. Where no prior is asked for, this one decides between springs that are all alike to the data, because nothing
+// moves there; a thousandth of what changes any measured number.
+#define TIE_BREAK 1e-6
+// Metres, position noise of a good simulation or scan: springs that it could have made are counted as weak.
+#define POSITION_NOISE 2e-5
 // A parameter within this of its bound, in theta, counts as at it.
 #define BOUND_MARGIN 1e-6
 // Vertices on which the order of the arrays is tried before everything is fitted.
@@ -27,7 +32,6 @@ jnaFitDef jnaDefaultFitDef(void)
         .seed = 1,
         .stiffnessRange = {0.1, 1e6},
         .dampingRange = {1e-3, 1e4},
-        .prior = 2e-5,
         .checkOrder = true,
     };
 }
@@ -164,12 +168,16 @@ static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
     jnaDefaultSpring(&stiffness, &damping);
     plan->priorTheta[0] = log(stiffness);
     plan->priorTheta[1] = log(damping);
-    plan->priorWeight = def->prior * def->prior / (PRIOR_SPREAD * PRIOR_SPREAD);
+    double prior = fmax(def->prior, TIE_BREAK), noise = fmax(def->prior, POSITION_NOISE);
+    plan->priorWeight = prior * prior / (PRIOR_SPREAD * PRIOR_SPREAD);
+    plan->weakBelow = noise * noise / (PRIOR_SPREAD * PRIOR_SPREAD);
     return jn_ok;
 }
 
 // Squares of what is left and of what there was, over all valid frames and over the kept ones, and how many those are.
 enum { TOTAL_ALL, TOTAL_ALL_BEFORE, TOTAL_KEPT, TOTAL_KEPT_BEFORE, TOTAL_KEPT_COUNT, TOTALS };
+// Squares that the first fit leaves, over all valid frames and over those that the refit keeps.
+enum { FIRST_ALL, FIRST_KEPT, FIRSTS };
 
 // What is done with every batch.
 typedef enum Sweep {
@@ -187,6 +195,7 @@ typedef struct Job {
     double* frameLoss;  // [batches][frameCount], for dropping by frame; NULL otherwise
     const uint8_t* out; // [frameCount], 1 where a frame is dropped for all; NULL: none is
     double* totals;     // [batches][TOTALS]
+    double* firsts;     // [batches][FIRSTS], where there is a refit
     int batches;
     double startShare, endShare; // of the progress, for this sweep
     Sweep sweep;
@@ -304,7 +313,7 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
         }
         double weakest = fmin(lanes->matrix[0][lane], lanes->matrix[2][lane]);
         bool alone = (unobserved >> lane & 1) != 0;
-        fit->state[v] = (uint8_t)((bound ? jna_springAtBound : 0) | (weakest < plan->priorWeight ? jna_springWeak : 0) |
+        fit->state[v] = (uint8_t)((bound ? jna_springAtBound : 0) | (weakest < plan->weakBelow ? jna_springWeak : 0) |
                                   (alone ? jna_springUnobserved : 0));
     }
 }
@@ -358,6 +367,20 @@ static void DropForAll(const Job* job, jnaFitBatch* batch)
     }
 }
 
+// What the first fit leaves of a batch, so that both fits can be compared on the same frames. The losses are those of
+// its parameters, the weights those of the refit.
+static void SumFirst(Job* job, const Worker* worker, int first)
+{
+    double* sums = job->firsts + (size_t)(first / JNA_BATCH) * FIRSTS;
+    sums[FIRST_ALL] = sums[FIRST_KEPT] = 0;
+    for (size_t i = 0; i < (size_t)job->plan->frameCount * JNA_BATCH; ++i) {
+        if (first + (int)(i % JNA_BATCH) < job->plan->vertexCount) {
+            sums[FIRST_ALL] += worker->valid[i] * worker->frameLoss[i];
+            sums[FIRST_KEPT] += worker->batch.weight[i] * worker->frameLoss[i];
+        }
+    }
+}
+
 // Parameters of a batch for this sweep, and the weights they were found with.
 static void FindLanes(Job* job, Worker* worker, int first, jnaLanes* lanes)
 {
@@ -370,11 +393,14 @@ static void FindLanes(Job* job, Worker* worker, int first, jnaLanes* lanes)
         LoadTheta(job, first, lanes);
         DropForAll(job, &worker->batch);
     }
-    if (dropsByVertex) {
+    if (dropsByVertex || job->sweep == sweep_refit) {
         FrameLosses(job, worker, lanes);
+    }
+    if (dropsByVertex) {
         DropWorstFrames(plan, &worker->batch, worker->frameLoss, worker->scratch);
     }
     if (job->sweep == sweep_refit || (job->sweep == sweep_fit && dropsByVertex)) {
+        SumFirst(job, worker, first);
         worker->passes += jnaDescendLanes(&worker->batch, plan, lanes);
     }
 }
@@ -513,6 +539,19 @@ static double Total(const Job* job, int which)
     return sum;
 }
 
+// The same of the first fit; where nothing was dropped there is only one.
+static double FirstTotal(const Job* job, int which)
+{
+    double sum = 0.0;
+    if (!(job->plan->def->drop > 0.0)) {
+        return Total(job, which == FIRST_ALL ? TOTAL_ALL : TOTAL_KEPT);
+    }
+    for (int i = 0; i < job->batches; ++i) {
+        sum += job->firsts[(size_t)i * FIRSTS + (size_t)which];
+    }
+    return sum;
+}
+
 static void SumUp(const Job* job)
 {
     jnaFit* fit = job->fit;
@@ -521,6 +560,9 @@ static void SumUp(const Job* job)
     fit->keptCount = (int64_t)Total(job, TOTAL_KEPT_COUNT);
     fit->totalCaptured = before > 0 ? 1 - Total(job, TOTAL_ALL) / before : (double)NAN;
     fit->keptCaptured = keptBefore > 0 ? 1 - fit->totalLoss / keptBefore : (double)NAN;
+    fit->firstKeptLoss = FirstTotal(job, FIRST_KEPT);
+    fit->firstCaptured = before > 0 ? 1 - FirstTotal(job, FIRST_ALL) / before : (double)NAN;
+    fit->firstKeptCaptured = keptBefore > 0 ? 1 - fit->firstKeptLoss / keptBefore : (double)NAN;
     for (int v = 0; v < fit->vertexCount; ++v) {
         double square = (double)fit->damping[v] * (double)fit->damping[v], four = 4 * (double)fit->stiffness[v];
         fit->underdamped += square < four;
@@ -571,7 +613,8 @@ static jnResult FitAll(const jnaFitDef* def, jnaFit* fit, jnError* error)
     bool byFrame = def->drop > 0.0 && def->dropBy == jna_dropByFrame;
     job.theta = malloc(5 * n * sizeof(double));
     job.matrix = job.theta != NULL ? job.theta + 2 * n : NULL;
-    job.totals = calloc((size_t)job.batches * TOTALS, sizeof(double));
+    job.totals = calloc((size_t)job.batches * (TOTALS + FIRSTS), sizeof(double));
+    job.firsts = job.totals != NULL ? job.totals + (size_t)job.batches * TOTALS : NULL;
     job.frameLoss = byFrame ? calloc((size_t)job.batches * frames, sizeof(double)) : NULL;
     uint8_t* out = calloc(frames, 1);
     if (result == jn_ok &&

@@ -225,6 +225,19 @@ bool jnaTakes_Has(const jnaTakes* t, int take, jnaFitTargets kind)
                                           : true;
 }
 
+jnaFitTargets jnaTakes_Choose(const jnaTakes* t, jnaFitTargets asked)
+{
+    static const jnaFitTargets order[] = {jna_targetsQuasistatic, jna_targetsNetwork, jna_targetsSkinned};
+    for (int i = 0; asked == jna_targetsAuto && i < 3; ++i) {
+        bool all = true;
+        for (int k = 0; k < t->trainCount; ++k) {
+            all = all && jnaTakes_Has(t, k, order[i]);
+        }
+        asked = all ? order[i] : asked;
+    }
+    return asked;
+}
+
 // Targets that are made: room for them, as an array on the heap.
 static jnResult MakeRoom(const jnaTakes* t, const jnaTake* take, jnaArray* targets, jnError* error)
 {
@@ -366,6 +379,15 @@ jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames,
     return jn_ok;
 }
 
+int jnaTake_Failed(const jnaTake* take)
+{
+    int failed = 0;
+    for (int n = 0; take->solved != NULL && n < take->frameCount; ++n) {
+        failed += take->solved[n] == 0;
+    }
+    return failed;
+}
+
 bool jnaTake_IsWhole(const jnaTake* take)
 {
     bool whole = true;
@@ -390,7 +412,7 @@ static void AddMotion(const jnaTakes* t, const jnaTake* take, bool quasistatic, 
     }
 }
 
-void jnaTakes_FitStage(const jnaTakes* t, jnaFitTargets kind, double drop, jnaTakesStage* s)
+void jnaTakes_FitStage(const jnaTakes* t, jnaFitTargets kind, const jnaWorkspaceFitDef* def, jnaTakesStage* s)
 {
     static const char* const outputs[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/fit.json"};
     s->inputCount = 0;
@@ -410,8 +432,8 @@ void jnaTakes_FitStage(const jnaTakes* t, jnaFitTargets kind, double drop, jnaTa
     if (kind == jna_targetsNetwork) {
         s->inputs[s->inputCount++] = "network/parameters.npy";
     }
-    snprintf(s->settings, sizeof(s->settings), "targets %s\ndrop %.17g\nclips %d\n", jnaTargetsName(kind), drop,
-        t->trainCount);
+    snprintf(s->settings, sizeof(s->settings), "targets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n",
+        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, t->trainCount);
     s->stage = (jnaStage){.name = "fit",
         .inputCount = s->inputCount,
         .inputs = s->inputs,

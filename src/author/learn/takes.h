@@ -45,6 +45,10 @@ const char* jnaTargetsName(jnaFitTargets kind);
 /// Whether a take has targets of a kind.
 bool jnaTakes_Has(const jnaTakes* takes, int take, jnaFitTargets kind);
 
+/// What springs are learned on: as asked, or where nobody did (jna_targetsAuto) the best that all clips to learn from
+/// have.
+jnaFitTargets jnaTakes_Choose(const jnaTakes* takes, jnaFitTargets asked);
+
 /// Targets of a take, float32 (frames, vertices, 3), mapped or made; close them with jnaCloseTargets. The network's
 /// are what the runtime makes of the pose. Equilibria that were not found are filled in between their neighbours: what
 /// the flesh does to the skinned surface, in the skinned frames, goes evenly from one to the other.
@@ -71,8 +75,11 @@ typedef struct jnaTakesStage {
     char names[JNA_MAX_CLIPS * 2][JNA_NAME_LENGTH + 32];
 } jnaTakesStage;
 
-/// The stage "fit": the motion of the clips learned from, targets of the kind, the modes.
-void jnaTakes_FitStage(const jnaTakes* takes, jnaFitTargets kind, double drop, jnaTakesStage* stage);
+/// The stage "fit": the motion of the clips learned from, targets of the kind, the modes, the def's settings.
+void jnaTakes_FitStage(const jnaTakes* takes, jnaFitTargets kind, const jnaWorkspaceFitDef* def, jnaTakesStage* stage);
+
+/// Frames of a take whose equilibrium was not found.
+int jnaTake_Failed(const jnaTake* take);
 
 /// Whether all of a take's motion is there and finite.
 bool jnaTake_IsWhole(const jnaTake* take);

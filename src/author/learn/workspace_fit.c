@@ -46,12 +46,18 @@ typedef struct Work {
 
 jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void)
 {
-    return (jnaWorkspaceFitDef){.targets = jna_targetsAuto, .drop = 0.1};
+    const jnaFitDef springs = jnaDefaultFitDef();
+    return (jnaWorkspaceFitDef){.targets = jna_targetsAuto,
+        .method = springs.method,
+        .dropBy = springs.dropBy,
+        .drop = springs.drop,
+        .prior = springs.prior};
 }
 
 void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit)
 {
     free(fit->clips);
+    jnaDestroySpringParts(&fit->parts);
     *fit = (jnaWorkspaceFit){0};
 }
 
@@ -69,20 +75,6 @@ static void DestroyWork(Work* w)
     jnaDestroyModalFit(&w->modal);
     jnaDestroyLearned(&w->learned);
     jnaCloseTakes(&w->takes);
-}
-
-// What the springs are learned on, where nobody said.
-static jnaFitTargets ChooseTargets(const jnaTakes* t, jnaFitTargets asked)
-{
-    static const jnaFitTargets order[] = {jna_targetsQuasistatic, jna_targetsNetwork, jna_targetsSkinned};
-    for (int i = 0; asked == jna_targetsAuto && i < 3; ++i) {
-        bool all = true;
-        for (int k = 0; k < t->trainCount; ++k) {
-            all = all && jnaTakes_Has(t, k, order[i]);
-        }
-        asked = all ? order[i] : asked;
-    }
-    return asked;
 }
 
 static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
@@ -121,7 +113,10 @@ static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)
     def.sequences = sequences;
     def.sequenceCount = w->lessonCount;
     def.dt = 1 / w->takes.manifest.rate;
+    def.method = w->def->method;
+    def.dropBy = w->def->dropBy;
     def.drop = w->def->drop;
+    def.prior = w->def->prior;
     def.threads = w->def->threads;
     return def;
 }
@@ -136,17 +131,14 @@ static jnaArray Borrow(const float* data, size_t frames, size_t vertices)
         .data = data};
 }
 
-// Springs per vertex: once with all frames, then without the worst.
+// Springs per vertex, to all frames and then without the worst; and what the one is worth against the other.
 static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
 {
     jnaFitDef def = BaseDef(w, sequences);
-    jnaFit first = {0}, fit = {0};
-    def.drop = 0;
-    jnResult result = jnaFitSprings(&def, &first, error);
-    def.drop = w->def->drop;
+    jnaFit fit = {0};
     def.progress = w->def->progress;
     def.user = w->def->user;
-    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    jnResult result = jnaFitSprings(&def, &fit, error);
     if (result == jn_ok) {
         size_t at = 0;
         for (int i = 0; i < w->lessonCount; ++i) {
@@ -154,18 +146,23 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
                 w->dropped[i] += fit.dropped[at++];
             }
         }
-        out->lossBefore = first.totalLoss / (double)(first.keptCount > 0 ? first.keptCount : 1);
-        out->lossAfter = fit.totalLoss / (double)(fit.keptCount > 0 ? fit.keptCount : 1);
-        out->shareBefore = first.totalCaptured;
-        out->shareAfter = fit.keptCaptured;
+        double kept = (double)(fit.keptCount > 0 ? fit.keptCount : 1);
+        out->lossBefore = fit.firstKeptLoss / kept;
+        out->lossAfter = fit.totalLoss / kept;
+        out->capturedBefore = fit.firstKeptCaptured;
+        out->capturedAfter = fit.keptCaptured;
+        out->capturedAllBefore = fit.firstCaptured;
+        out->capturedAllAfter = fit.totalCaptured;
         out->vertexCount = fit.vertexCount;
+        out->frames = fit.frameCount;
+        out->keptFrames = (int)lround((double)fit.keptCount / fit.vertexCount);
         out->atBound = fit.atBound;
         out->weak = fit.weak;
+        result = jnaSortSprings(&w->takes.character, NULL, fit.stiffness, fit.damping, &out->parts, error);
         w->learned.stiffness = fit.stiffness;
         w->learned.damping = fit.damping;
         fit.stiffness = fit.damping = NULL;
     }
-    jnaDestroyFit(&first);
     jnaDestroyFit(&fit);
     return result;
 }
@@ -339,23 +336,53 @@ static json_t* Finite(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+static json_t* PartJson(const jnaSpringPart* p)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o}", "part", p->name, "springs", p->count, "stiff_overdamped",
+        p->stiffOverdamped, "soft_underdamped", p->softUnderdamped, "at_bound", p->atBound, "median_stiffness",
+        Finite(p->stiffness), "median_damping", Finite(p->damping));
+}
+
+json_t* jnaSpringParts_Json(const jnaSpringParts* parts)
+{
+    json_t* list = json_array();
+    for (int i = 0; list != NULL && i < parts->count; ++i) {
+        json_array_append_new(list, PartJson(&parts->parts[i]));
+    }
+    return json_pack("{s:o, s:{s:i, s:i, s:i, s:i}, s:{s:o, s:o}, s:o}", "all", PartJson(&parts->all), "at_bounds",
+        "stiffness_low", parts->bounds[jna_boundStiffnessLow], "stiffness_high", parts->bounds[jna_boundStiffnessHigh],
+        "damping_low", parts->bounds[jna_boundDampingLow], "damping_high", parts->bounds[jna_boundDampingHigh],
+        "left_right", "stiffness", Finite(parts->leftRight[0]), "damping", Finite(parts->leftRight[1]), "parts", list);
+}
+
+// Frames of a clip learned from: those that the fit dropped, and those whose equilibrium the simulation did not find.
+static json_t* LessonJson(const Work* w, int lesson)
+{
+    const jnaTake* take = &w->takes.takes[w->lessons[lesson].take];
+    double dropped = (double)w->dropped[lesson] / w->takes.character.vertexCount;
+    return json_pack("{s:s, s:i, s:i, s:i}", "clip", w->takes.manifest.clips[take->clip].name, "frames",
+        take->frameCount, "dropped", (int)lround(dropped), "failed", jnaTake_Failed(take));
+}
+
 // How it came about: fit.json, last.
 static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* error)
 {
+    static const char* const methods[] = {"lm", "descent"};
+    static const char* const drops[] = {"vertex", "frame"};
     char folder[JNA_PATH_LENGTH];
-    int vertices = w->takes.character.vertexCount;
     json_t* clips = json_array();
     for (int i = 0; i < w->lessonCount; ++i) {
-        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
-        json_array_append_new(
-            clips, json_pack("{s:s, s:i, s:i}", "clip", w->takes.manifest.clips[take->clip].name, "frames",
-                       take->frameCount, "dropped", (int)lround((double)w->dropped[i] / vertices)));
+        json_array_append_new(clips, LessonJson(w, i));
     }
-    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:o, s:{s:o, s:o, s:o, s:o, s:i, s:i}, s:{s:f, s:f}}", "version", 1,
-        "targets", jnaTargetsName(w->kind), "drop", w->def->drop, "vertices", vertices, "clips", clips, "vertex",
-        "loss_before", Finite(out->lossBefore), "loss_after", Finite(out->lossAfter), "captured_before",
-        Finite(out->shareBefore), "captured_after", Finite(out->shareAfter), "at_bound", out->atBound, "weak",
-        out->weak, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
+    json_t* springs = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o}", "loss_before", Finite(out->lossBefore),
+        "loss_after", Finite(out->lossAfter), "captured_before", Finite(out->capturedBefore), "captured_after",
+        Finite(out->capturedAfter), "captured_all_before", Finite(out->capturedAllBefore), "captured_all_after",
+        Finite(out->capturedAllAfter), "at_bound", out->atBound, "weak", out->weak, "by_part",
+        jnaSpringParts_Json(&out->parts));
+    json_t* root = json_pack("{s:i, s:s, s:s, s:f, s:s, s:f, s:i, s:o, s:o, s:{s:f, s:f}}", "version", 2, "targets",
+        jnaTargetsName(w->kind), "method", methods[w->def->method], "drop", w->def->drop, "drop_by",
+        drops[w->def->dropBy], "prior", w->def->prior, "vertices", w->takes.character.vertexCount, "clips", clips,
+        "vertex", springs, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
     if (root != NULL && out->modeCount > 0) {
         json_object_set_new(root, "modal",
             json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "prior", Finite(w->modal.prior),
@@ -392,7 +419,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
             .modes = i > 0 ? &w->fitted : NULL,
             .rate = w->takes.manifest.rate};
         result = jnaMakePlayer(&def, &players[i], error);
-        ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i]};
+        ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
     }
     jnaEvaluateDef def = {.threads = w->def->threads};
     result = result == jn_ok ? jnaJudge(&w->takes, ways, layers, &def, &evaluation, error) : result;
@@ -448,7 +475,7 @@ jnResult jnaFitWorkspace(
     if (result != jn_ok) {
         return result;
     }
-    fit->targets = w.kind = ChooseTargets(&w.takes, def->targets);
+    fit->targets = w.kind = jnaTakes_Choose(&w.takes, def->targets);
     w.learned.vertexCount = w.takes.character.vertexCount;
     w.learned.modeCount = w.takes.hasModes ? w.takes.modes.modeCount : 0;
     jnaTakesStage* stage = malloc(sizeof(*stage));
@@ -457,7 +484,7 @@ jnResult jnaFitWorkspace(
     result =
         stage != NULL ? jnaTakes_NeedTraining(&w.takes, error) : jnFail(error, jn_outOfMemory, "out of memory to fit");
     if (result == jn_ok) {
-        jnaTakes_FitStage(&w.takes, w.kind, def->drop, stage);
+        jnaTakes_FitStage(&w.takes, w.kind, def, stage);
         result = def->keep ? jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error) : jn_ok;
     }
     if (result == jn_ok && stale) {

@@ -1,16 +1,19 @@
-// Stiffness and mass of linear tetrahedra, and their Cholesky factor.
+// Stiffness and mass of linear tetrahedra that keep their volume by patches, and their Cholesky factor.
 //
-//   K_ij = V (lambda g_i g_j^T + mu g_j g_i^T + mu (g_i . g_j) 1)      g_i gradient of hat function i, V the volume
+//   K_ij = sum over tetrahedra of V mu (g_j g_i^T + (g_i . g_j) 1)  +  sum over patches of d_i d_j^T
+//   d_i  = sum over the patch's tetrahedra of w g_i,   w = V lambda / sqrt(sum of V lambda over the patch)
 //   M_i  = sum over tetrahedra of density V / 4
 //
-// Linear tetrahedra are too stiff in bending and near incompressibility; the flesh simulator uses the same ones, so its
-// modes are these. The ordering is found on the graph of nodes and expanded to three rows a node. BLAS is kept to one
-// thread: no sum depends on how many there are.
+// with g_i the gradient of hat function i and V the volume: the Hessian at rest of the flesh simulator's energy
+// (solve/elements.h), on the same patches, so its modes are these. Linear tetrahedra are too stiff in bending. The
+// ordering is found on the graph of nodes and expanded to three rows a node. BLAS is kept to one thread: no sum depends
+// on how many there are.
 #include "jounce-author/elastic.h"
 
 #include "character/affine.h"
 #include "internal.h"
 #include "volume/node_pattern.h"
+#include "volume/patches.h"
 
 #include "jounce-author/laplacian.h"
 
@@ -89,7 +92,7 @@ static jnResult Check(const jnaVolume* v, jnError* error)
     }
     for (int i = 0; i < v->materialCount; ++i) {
         const jnaMaterial* m = &v->materials[i];
-        if (!(m->young > 0 && m->young < 1e15 && m->poisson > -1 && m->poisson < 0.5 && m->density > 0 &&
+        if (!(m->young > 0 && m->young < 1e15 && m->poisson >= 0 && m->poisson < 0.5 && m->density > 0 &&
                 m->density < 1e9)) {
             return jnFail(error, jn_badData, "material %d has Young's modulus %g Pa, Poisson's ratio %g, density %g", i,
                 m->young, m->poisson, m->density);
@@ -110,33 +113,63 @@ static jnResult Check(const jnaVolume* v, jnError* error)
     return jn_ok;
 }
 
-static void AddElement(jnaElastic* e, const jnaVolume* v, int t)
+enum { ROWS = 3 * JNA_PATCH_NODES };
+
+// A patch's matrix over its nodes, and its mass. The volumetric part is the dyad of `slope`.
+static void MeasurePatch(const jnaVolume* v, const jnaPatch* patch, double* masses, double local[ROWS][ROWS])
 {
-    const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
-    const jnaMaterial* m = &v->materials[v->regions[t]];
-    double g[4][3], volume = fabs(jnaHatGradients(v->nodes, corners, g));
-    double mu = m->young / (2 * (1 + m->poisson));
-    double lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    for (int i = 0; i < 4; ++i) {
-        e->masses[corners[i]] += m->density * volume / 4;
-        for (int k = 0; k < 4; ++k) {
-            double* block = e->entries + 9 * (size_t)e->pattern.places[16 * (size_t)t + (size_t)(4 * i + k)];
-            double dot = jnaDot(g[i], g[k]);
-            for (int a = 0; a < 3; ++a) {
-                for (int b = 0; b < 3; ++b) {
-                    block[3 * a + b] += volume * (lambda * g[i][a] * g[k][b] + mu * g[i][b] * g[k][a]);
+    double slope[ROWS] = {0}, weights = 0;
+    memset(local, 0, ROWS * sizeof(*local));
+    for (int e = 0; e < patch->count; ++e) {
+        int t = patch->tetrahedra[e];
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        const jnaMaterial* m = &v->materials[v->regions[t]];
+        double g[4][3], volume = fabs(jnaHatGradients(v->nodes, corners, g));
+        double mu = volume * m->young / (2 * (1 + m->poisson));
+        double lambda = volume * m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+        weights += lambda;
+        for (int i = 0; i < 4; ++i) {
+            int row = 3 * patch->corners[e][i];
+            masses[corners[i]] += m->density * volume / 4;
+            for (int k = 0; k < 4; ++k) {
+                int column = 3 * patch->corners[e][k];
+                double dot = jnaDot(g[i], g[k]);
+                for (int a = 0; a < 3; ++a) {
+                    for (int b = 0; b < 3; ++b) {
+                        local[row + a][column + b] += mu * g[i][b] * g[k][a];
+                    }
+                    local[row + a][column + a] += mu * dot;
                 }
-                block[4 * a] += volume * mu * dot;
+            }
+            for (int a = 0; a < 3; ++a) {
+                slope[row + a] += lambda * g[i][a];
+            }
+        }
+    }
+    for (int i = 0; i < ROWS * ROWS && weights > 0; ++i) {
+        local[i / ROWS][i % ROWS] += slope[i / ROWS] / weights * slope[i % ROWS];
+    }
+}
+
+static void AddPatch(jnaElastic* e, const int* places, int nodeCount, double local[ROWS][ROWS])
+{
+    for (int i = 0; i < nodeCount; ++i) {
+        for (int k = 0; k < nodeCount; ++k) {
+            double* block = e->entries + 9 * (size_t)places[JNA_PATCH_NODES * i + k];
+            for (int a = 0; a < 9; ++a) {
+                block[a] += local[3 * i + a / 3][3 * k + a % 3];
             }
         }
     }
 }
 
-// Element after element in order, then the springs of bones: sums are always the same.
-static void Assemble(jnaElastic* e, const jnaVolume* v)
+// Patch after patch in order, then the springs of bones: sums are always the same.
+static void Assemble(jnaElastic* e, const jnaVolume* v, int patchCount, const jnaPatch* patches)
 {
-    for (int t = 0; t < v->tetrahedronCount; ++t) {
-        AddElement(e, v, t);
+    for (int p = 0; p < patchCount; ++p) {
+        double local[ROWS][ROWS];
+        MeasurePatch(v, &patches[p], e->masses, local);
+        AddPatch(e, e->pattern.places + JNA_PATCH_NODES * JNA_PATCH_NODES * (size_t)p, patches[p].nodeCount, local);
     }
     for (int n = 0; n < v->nodeCount; ++n) {
         e->totalMass += e->masses[n];
@@ -244,19 +277,28 @@ static bool Analyze(jnaElastic* e)
     return good && e->factor != NULL && e->right != NULL;
 }
 
-jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error)
+// Nodes that share a patch.
+static bool FindPattern(const jnaVolume* v, int patchCount, const jnaPatch* patches, jnaNodePattern* pattern)
 {
-    *elastic = NULL;
-    jnResult result = Check(volume, error);
-    if (result != jn_ok) {
-        return result;
+    int32_t* cells = malloc(((size_t)patchCount * JNA_PATCH_NODES + 1) * sizeof(int32_t));
+    for (int p = 0; cells != NULL && p < patchCount; ++p) {
+        memcpy(cells + JNA_PATCH_NODES * (size_t)p, patches[p].nodes, sizeof(patches[p].nodes));
     }
-    size_t n = (size_t)volume->nodeCount;
-    jnaElastic* e = calloc(1, sizeof(*e));
-    bool good =
-        e != NULL && jnaFindNodePattern(volume->nodeCount, volume->tetrahedronCount, volume->tetrahedra, &e->pattern);
+    bool good = cells != NULL && jnaFindNodePattern(v->nodeCount, patchCount, JNA_PATCH_NODES, cells, pattern);
+    free(cells);
+    return good;
+}
+
+// Everything but the factor. False: out of memory.
+static bool Prepare(jnaElastic* e, const jnaVolume* v)
+{
+    size_t n = (size_t)v->nodeCount;
+    jnaPatchesDef def = {v->nodeCount, v->tetrahedronCount, v->tetrahedra, v->regions};
+    jnaPatch* patches = NULL;
+    int patchCount = 0;
+    bool good = jnaFindPatches(&def, &patchCount, &patches) && FindPattern(v, patchCount, patches, &e->pattern);
     if (good) {
-        e->nodeCount = volume->nodeCount;
+        e->nodeCount = v->nodeCount;
         e->freeNodes = malloc(n * sizeof(int));
         e->freeIndex = malloc(n * sizeof(int));
         e->masses = calloc(n, sizeof(double));
@@ -264,18 +306,30 @@ jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError
         good = e->freeNodes != NULL && e->freeIndex != NULL && e->masses != NULL && e->entries != NULL;
     }
     if (good) {
-        Assemble(e, volume);
-        FindFree(e, volume);
-        if (e->freeCount == 0) {
-            jnaDestroyElastic(e);
-            return jnFail(error, jn_badData, "all %d nodes of the volume are held by bones: there is no flesh to move",
-                volume->nodeCount);
-        }
-        good = Analyze(e);
+        Assemble(e, v, patchCount, patches);
+        FindFree(e, v);
     }
-    if (!good) {
+    free(patches);
+    return good;
+}
+
+jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error)
+{
+    *elastic = NULL;
+    jnResult result = Check(volume, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaElastic* e = calloc(1, sizeof(*e));
+    bool good = e != NULL && Prepare(e, volume);
+    if (good && e->freeCount == 0) {
         jnaDestroyElastic(e);
-        return jnFail(error, jn_outOfMemory, "out of memory for the flesh of %zu nodes", n);
+        return jnFail(error, jn_badData, "all %d nodes of the volume are held by bones: there is no flesh to move",
+            volume->nodeCount);
+    }
+    if (!good || !Analyze(e)) {
+        jnaDestroyElastic(e);
+        return jnFail(error, jn_outOfMemory, "out of memory for the flesh of %d nodes", volume->nodeCount);
     }
     *elastic = e;
     return jn_ok;

@@ -46,6 +46,7 @@ void jnaDestroyModes(jnaModes* m)
     free(m->masses);
     free(m->gain);
     free(m->limits);
+    free(m->caps);
     free(m->joints);
     free(m->massShare);
     free(m->sizes);
@@ -65,6 +66,7 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->masses = calloc(n, sizeof(double));
     m->gain = calloc(n, sizeof(double));
     m->limits = calloc(n, sizeof(double));
+    m->caps = calloc(n, sizeof(double));
     m->joints = calloc(n, sizeof(int32_t));
     m->massShare = calloc(n, sizeof(double));
     m->sizes = calloc(n, sizeof(int32_t));
@@ -72,8 +74,8 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->projections = calloc(numbers, sizeof(float));
     m->spins = calloc(3 * (size_t)jointCount * n * n, sizeof(float));
     if (m->stiffness == NULL || m->damping == NULL || m->masses == NULL || m->gain == NULL || m->limits == NULL ||
-        m->joints == NULL || m->massShare == NULL || m->sizes == NULL || m->shapes == NULL || m->projections == NULL ||
-        m->spins == NULL) {
+        m->caps == NULL || m->joints == NULL || m->massShare == NULL || m->sizes == NULL || m->shapes == NULL ||
+        m->projections == NULL || m->spins == NULL) {
         jnaDestroyModes(m);
         return jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d vertices", modeCount, vertexCount);
     }
@@ -103,10 +105,11 @@ static double SurfaceShape(const jnaVolume* v, const Found* f, const int* places
 {
     memset(shape, 0, 3 * sizeof(double));
     int t = v->skinTetrahedra[vertex];
-    for (int i = 0; t >= 0 && i < 4; ++i) {
+    double blend = jnaVolume_Blend(v, vertex);
+    for (int i = 0; blend > 0 && i < 4; ++i) {
         const double* at = At(f, places, mode, v->tetrahedra[4 * (size_t)t + (size_t)i]);
         for (int a = 0; a < 3; ++a) {
-            shape[a] += v->skinWeights[4 * (size_t)vertex + (size_t)i] * at[a];
+            shape[a] += blend * v->skinWeights[4 * (size_t)vertex + (size_t)i] * at[a];
         }
     }
     return shape[0] * shape[0] + shape[1] * shape[1] + shape[2] * shape[2];
@@ -161,7 +164,8 @@ static void Locate(const jnaVolume* v, const Found* f, const int* places, int mo
     m->massShare[mode] = fourths > 0 ? squares * squares / fourths / jnaElastic_TotalMass(f->elastic) : 0;
 }
 
-// Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each.
+// Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each. What is carried
+// inside is the motion of the whole skin: vertices that skinning carries tell how the flesh under them moves as well.
 static jnResult ProjectVolume(const jnaVolume* v, const Found* f, const int* places, const double* scales,
     const jnaWatch* watch, jnaModes* m, jnError* error)
 {
@@ -282,16 +286,6 @@ static bool AreMirrored(const float* places, int a, int b, double height)
     return a != b && sqrt(x * x + y * y + z * z) < MIRROR_TOLERANCE * height;
 }
 
-static double HeightOf(const jnaCharacter* c)
-{
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int v = 0; v < c->vertexCount; ++v) {
-        low = fmin(low, (double)c->positions[3 * (size_t)v + 1]);
-        high = fmax(high, (double)c->positions[3 * (size_t)v + 1]);
-    }
-    return high - low;
-}
-
 // How many of the found modes are kept: below the cut-off, and not the first of a mirror pair that the count cut apart.
 // joints: [count], where each lives; places: of the joints.
 static int KeepCount(
@@ -303,9 +297,9 @@ static int KeepCount(
         keep++;
     }
     if (keep > 1 && keep < f->count) {
-        bool pair = AreMirrored(places, joints[keep - 1], joints[keep], HeightOf(c)) &&
+        bool pair = AreMirrored(places, joints[keep - 1], joints[keep], jnaHeightOf(c)) &&
                     f->omega2[keep] < (1 + PAIR_TOLERANCE) * f->omega2[keep - 1];
-        bool matched = AreMirrored(places, joints[keep - 1], joints[keep - 2], HeightOf(c)) &&
+        bool matched = AreMirrored(places, joints[keep - 1], joints[keep - 2], jnaHeightOf(c)) &&
                        f->omega2[keep - 1] < (1 + PAIR_TOLERANCE) * f->omega2[keep - 2];
         keep -= pair && !matched;
     }
@@ -390,27 +384,36 @@ static bool TellSearch(double share, void* user)
     return jnaWatch_GoesOn(user, 0.6 * share);
 }
 
-jnResult jnaFindModes(
+// Whether there is flesh: a node that no bone holds exactly.
+static bool IsSoft(const jnaVolume* v)
+{
+    bool soft = false;
+    for (int n = 0; n < v->nodeCount && !soft; ++n) {
+        soft = v->heldBy[n] < 0 || (v->holdStrength != NULL && v->holdStrength[n] > 0);
+    }
+    return soft;
+}
+
+// The modes of a volume whose loose pieces are held.
+static jnResult FindHeld(
     const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
 {
-    *modes = (jnaModes){0};
     Found f = {0};
     int* places = NULL;
-    jnResult result = Check(v, c, def, error);
-    result = result == jn_ok ? jnaCreateElastic(v, &f.elastic, error) : result;
+    jnResult result = jnaCreateElastic(v, &f.elastic, error);
     if (result != jn_ok) {
         return result;
     }
     size_t numbers = 3 * (size_t)jnaElastic_FreeCount(f.elastic), asked = (size_t)def->count + 1;
     f.omega2 = malloc(asked * sizeof(double));
-    f.shapes = malloc(asked * numbers * sizeof(double));
+    f.shapes = malloc(asked * numbers * sizeof(double) + 1);
     places = malloc((size_t)v->nodeCount * sizeof(int));
     if (f.omega2 == NULL || f.shapes == NULL || places == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %zu modes of %zu numbers", asked, numbers);
     }
     jnaWatch whole = def->watch;
     const jnaWatch search = {TellSearch, &whole};
-    if (result == jn_ok) {
+    if (result == jn_ok && numbers > 0) {
         result = jnaElastic_FindModes(f.elastic, (int)asked, f.omega2, f.shapes, &f.count, &search, error);
     }
     result = result == jn_ok ? jnaWatch_Tell(&whole, 0.6, error) : result;
@@ -421,22 +424,40 @@ jnResult jnaFindModes(
         for (size_t i = 0; i < numbers / 3; ++i) {
             places[jnaElastic_FreeNodes(f.elastic)[i]] = (int)i;
         }
+        const double* masses = jnaElastic_Masses(f.elastic);
         DropFloating(&f, numbers, notes);
-        if (def->mixing > 0) {
-            result = jnaLocalizeModes(
-                v, jnaElastic_Masses(f.elastic), places, def->mixing, f.count, numbers, f.omega2, f.shapes, error);
+        result = jnaDropLoose(v, masses, places, numbers, &f.count, f.omega2, f.shapes, notes, error);
+        if (result == jn_ok && def->mixing > 0) {
+            result = jnaLocalizeModes(v, masses, places, def->mixing, f.count, numbers, f.omega2, f.shapes, error);
         }
     }
     result = result == jn_ok ? jnaWatch_Tell(&whole, 0.7, error) : result;
     if (result == jn_ok) {
         result = Bring(v, c, def, &f, places, modes, error);
     }
-    if (result != jn_ok) {
-        jnaDestroyModes(modes);
-    }
     free(f.omega2);
     free(f.shapes);
     free(places);
     jnaDestroyElastic(f.elastic);
+    return result;
+}
+
+jnResult jnaFindModes(
+    const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
+{
+    *modes = (jnaModes){0};
+    jnaVolume held = {0};
+    jnResult result = Check(v, c, def, error);
+    result = result == jn_ok && v->nodeCount > 0 ? jnaHoldLoose(v, c, &held, notes, error) : result;
+    if (result == jn_ok && IsSoft(&held)) {
+        result = FindHeld(&held, c, def, modes, notes, error);
+    } else if (result == jn_ok) {
+        jnaNotes_Add(notes, "no flesh is soft: the character moves with its joints alone, without modes");
+        result = jnaModes_Allocate(modes, 0, v->vertexCount, v->jointCount, error);
+    }
+    if (result != jn_ok) {
+        jnaDestroyModes(modes);
+    }
+    free(held.heldBy);
     return result;
 }

@@ -15,6 +15,15 @@ jnResult jnaModes_ProjectSurface(jnaModes* modes, const jnaCharacter* character,
 /// Takes vertices that move less than `threshold` out of each mode, and counts those that stay.
 void jnaModes_Sparsen(jnaModes* modes, double threshold);
 
+/// A volume in which pieces that no bone holds are held by their joints as a whole; see loose.c. It shares all but
+/// heldBy, which is to be freed. notes: may be NULL.
+jnResult jnaHoldLoose(
+    const jnaVolume* volume, const jnaCharacter* character, jnaVolume* held, jnaNotes* notes, jnError* error);
+
+/// Takes modes out that are no motion of flesh, in place. masses: [nodeCount]; the others as of jnaLocalizeModes.
+jnResult jnaDropLoose(const jnaVolume* volume, const double* masses, const int* places, size_t numbers, int* count,
+    double* omega2, double* shapes, jnaNotes* notes, jnError* error);
+
 /// Turns modes of nearly the same frequency so that each lives at few joints; see localize.c. tolerance: the coupling
 /// that may be dropped, as a share of a mode's stiffness. places: [nodeCount], free node or -1; omega2: [count];
 /// shapes: [count][numbers].

@@ -23,7 +23,7 @@ typedef struct Entry {
     void** data; // field of the modes
 } Entry;
 
-enum { ENTRY_COUNT = 11 };
+enum { ENTRY_COUNT = 12 };
 
 static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
 {
@@ -34,6 +34,7 @@ static void ListEntries(jnaModes* m, Entry entries[ENTRY_COUNT])
         {"masses.npy", jna_float64, 1, {n}, (void**)&m->masses},
         {"gain.npy", jna_float64, 1, {n}, (void**)&m->gain},
         {"limits.npy", jna_float64, 1, {n}, (void**)&m->limits},
+        {"caps.npy", jna_float64, 1, {n}, (void**)&m->caps},
         {"joints.npy", jna_int32, 1, {n}, (void**)&m->joints},
         {"mass_share.npy", jna_float64, 1, {n}, (void**)&m->massShare},
         {"sizes.npy", jna_int32, 1, {n}, (void**)&m->sizes},
@@ -149,7 +150,7 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
     }
     for (int k = 0; result == jn_ok && k < modes->modeCount; ++k) {
         if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->masses[k] > 0 && modes->limits[k] >= 0 &&
-                modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {
+                modes->caps[k] >= 0 && modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {
             result = jnFail(error, jn_badData, "%s: mode %d has stiffness %g, damping %g, joint %d", folder, k,
                 modes->stiffness[k], modes->damping[k], modes->joints[k]);
         }
@@ -183,12 +184,12 @@ enum { SETTINGS_LENGTH = 256 };
 static jnaStage DescribeStage(const jnaModesDef* def, char settings[SETTINGS_LENGTH])
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
-        "volume/skin_weights.npy", "volume/row_starts.npy", "volume/joints.npy", "volume/weights.npy",
-        "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy", "volume/materials.npy",
-        "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
+        "volume/skin_weights.npy", "volume/skin_blend.npy", "volume/row_starts.npy", "volume/joints.npy",
+        "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy",
+        "volume/materials.npy", "character/positions.npy", "character/triangles.npy", "character/weld.npy"};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
-        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
-        "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
+        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/caps.npy", "modes/joints.npy",
+        "modes/mass_share.npy", "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
     bool own = def->ratio > 0;
     snprintf(settings, SETTINGS_LENGTH,
         "count %d\ncutoff %.17g\nratio %.17g %.17g %.17g\nthreshold %.17g\nmixing %.17g\nspeed %.17g\nprojection %d\n",
@@ -208,7 +209,7 @@ jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* s
 jnResult jnaUpdateModes(
     const char* workspace, const jnaModesDef* def, bool force, bool* made, jnaNotes* notes, jnError* error)
 {
-    char settings[SETTINGS_LENGTH];
+    char settings[SETTINGS_LENGTH], path[JNA_PATH_LENGTH];
     jnaStage stage = DescribeStage(def, settings);
     double started = jnaWallClock();
     bool stale = true;
@@ -224,7 +225,11 @@ jnResult jnaUpdateModes(
     if (result == jn_ok && stale) {
         result = jnaLoadCharacter(workspace, &character, error);
         result = result == jn_ok ? jnaFindModes(&volume, &character, def, &modes, notes, error) : result;
-        result = result == jn_ok ? jnaSaveModes(workspace, &modes, error) : result;
+        result = result == jn_ok ? jnaJoinPath(workspace, "stages/offsets.json", path, error) : result;
+        if (result == jn_ok) {
+            (void)remove(path); // new modes have no caps until the clips are played again
+            result = jnaSaveModes(workspace, &modes, error);
+        }
         stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
         jnaDestroyCharacter(&character);

@@ -1,4 +1,4 @@
-// Section MODE of an asset: modes of unit modal mass, sparse by blocks of 16 vertices.
+// Sections MODE and MCAP of an asset: modes of unit modal mass, sparse by blocks of 16 vertices.
 //
 // Shapes and projections are rounded to 16 bits with a scale per block and mode, 3e-5 of the largest number in it: a
 // mode that moves flesh by 5 cm is shown to within a micrometre. Spins are kept where they can matter: a joint that
@@ -204,6 +204,15 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
         FillModes(&w);
         FillEntries(&w);
         FillSpins(&w);
+    }
+    bool capped = false;
+    for (int k = 0; k < w.m->modeCount; ++k) {
+        capped = capped || w.m->caps[k] > 0;
+    }
+    size_t size = (size_t)w.m->modeCount * sizeof(float);
+    float* caps = !s->failed && capped ? jnaAddSection(s, JN_SECTION_MODE_CAPS, false, size) : NULL;
+    for (int k = 0; caps != NULL && k < w.m->modeCount; ++k) {
+        caps[k] = (float)(w.m->caps[k] * sqrt(w.m->masses[k]));
     }
     free(w.source);
 }

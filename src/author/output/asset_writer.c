@@ -79,8 +79,7 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
 static bool IsRigid(const jnaAssetDef* def, int v)
 {
     double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
-    bool rigid =
-        (def->modes != NULL && def->restVertices) || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
+    bool rigid = def->restVertices || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
     for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
         const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);
         rigid = u[0] == 0.0f && u[1] == 0.0f && u[2] == 0.0f;

@@ -9,6 +9,7 @@
 
 enum { CHART_WIDTH = 360, CHART_HEIGHT = 210, LEVELS = 3, MOST_SHOWN = 3 };
 
+// The paper's colours; what ships beside springs per vertex is purple.
 static const struct {
     const char* label;
     uint32_t color;
@@ -17,29 +18,44 @@ static const struct {
     [curve_position] = {"position, from the pelvis", 0xd6453d, false},
     [curve_skinnedToSimulated] = {"skinning to simulation", 0x2f83d0, false},
     [curve_targetToSimulated] = {"network to simulation: the dynamics layer", 0x2f9e44, false},
-    [curve_targetToOurs] = {"network to springs: what we make of it", 0xf08c1e, false},
-    [curve_oursToSimulated] = {"springs to simulation: what is left", 0x8b949c, true},
+    [curve_targetToOurs] = {"network to ", 0x8a4fc8, false},
+    [curve_oursToSimulated] = {" to simulation: error", 0x8a4fc8, true},
+    [curve_targetToPaper] = {"network to springs per vertex, the paper", 0xf08c1e, false},
+    [curve_paperToSimulated] = {"springs per vertex to simulation: error", 0xf08c1e, true},
 };
 
 // Which curves each of the three scales shows.
+enum { MOST_CURVES = 5 };
 static const struct {
     const char* title;
     int count;
-    ReportCurve curves[3];
+    ReportCurve curves[MOST_CURVES];
 } SCALES[LEVELS] = {
     {"position and skinning error", 2, {curve_position, curve_skinnedToSimulated}},
     {"skinning and network error", 2, {curve_skinnedToSimulated, curve_targetToSimulated}},
-    {"the layer and the springs", 3, {curve_targetToSimulated, curve_targetToOurs, curve_oursToSimulated}},
+    {"the dynamics layer and the springs", 5,
+        {curve_targetToSimulated, curve_targetToOurs, curve_oursToSimulated, curve_targetToPaper,
+            curve_paperToSimulated}},
 };
 
-static void DrawScale(
-    FILE* out, int level, const char* whose, double* const curves[curve_count], const double* seconds, int frames)
+static bool IsShown(const Report* r, ReportCurve curve)
 {
-    jnaSeries series[3];
+    return r->showsPaper || (curve != curve_targetToPaper && curve != curve_paperToSimulated);
+}
+
+static void DrawScale(
+    const Report* r, int level, const char* whose, double* const curves[curve_count], const double* seconds, int frames)
+{
+    FILE* out = r->out;
+    jnaSeries series[MOST_CURVES];
     char title[96];
+    int count = 0;
     for (int s = 0; s < SCALES[level].count; ++s) {
         ReportCurve which = SCALES[level].curves[s];
-        series[s] = (jnaSeries){.x = seconds,
+        if (!IsShown(r, which)) {
+            continue;
+        }
+        series[count++] = (jnaSeries){.x = seconds,
             .y = curves[which],
             .count = frames,
             .color = CURVES[which].color,
@@ -47,7 +63,7 @@ static void DrawScale(
     }
     snprintf(title, sizeof(title), "%s: %s", whose, SCALES[level].title);
     double most = 0;
-    for (int s = 0; s < SCALES[level].count; ++s) {
+    for (int s = 0; s < count; ++s) {
         for (int n = 0; n < frames; ++n) {
             most = isfinite(series[s].y[n]) ? fmax(most, series[s].y[n]) : most;
         }
@@ -56,11 +72,17 @@ static void DrawScale(
         .xLabel = "seconds",
         .yLabel = "mm",
         .series = series,
-        .seriesCount = SCALES[level].count,
+        .seriesCount = count,
         .yRange = {0, most > 0 ? 1.06 * most : 1}};
     fputs("<div>", out);
     jnaReport_Chart(out, &chart, NULL, CHART_WIDTH, CHART_HEIGHT);
     fputs("</div>\n", out);
+}
+
+static double Captured(double left, double layer)
+{
+    double captured = 1 - left / layer;
+    return fabs(captured) < 0.005 ? 0 : captured; // no -0.00
 }
 
 static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error)
@@ -78,18 +100,21 @@ static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error
     }
     fprintf(r->out, "<figure id=\"curves-%d\"><h3>", number);
     jnaReport_Text(r->out, clip->name);
-    double captured = clip->layerSquares > 0 ? 1 - clip->leftSquares / clip->layerSquares : (double)NAN;
     fprintf(r->out, ", %s", clip->trained ? "seen" : "unseen");
-    if (isfinite(captured)) {
-        fprintf(r->out, ": captured %.2f over all vertices", fabs(captured) < 0.005 ? 0 : captured);
+    if (clip->layerSquares > 0) {
+        fprintf(r->out, ": captured over all vertices by %s %.2f", jnaReport_OursName(r),
+            Captured(clip->leftSquares, clip->layerSquares));
+    }
+    if (clip->layerSquares > 0 && r->showsPaper) {
+        fprintf(r->out, ", by learned springs per vertex %.2f", Captured(clip->paperSquares, clip->layerSquares));
     }
     fputs("</h3>\n<div class=\"row\" style=\"--least:290px\">\n", r->out);
     for (int level = 0; level < LEVELS; ++level) {
-        DrawScale(r->out, level, "average", clip->means, seconds, clip->frameCount);
+        DrawScale(r, level, "average", clip->means, seconds, clip->frameCount);
     }
     fputs("</div>\n<div class=\"row\" style=\"--least:290px\">\n", r->out);
     for (int level = 0; level < LEVELS; ++level) {
-        DrawScale(r->out, level, "one vertex", clip->single, seconds, clip->frameCount);
+        DrawScale(r, level, "one vertex", clip->single, seconds, clip->frameCount);
     }
     fputs("</div></figure>\n", r->out);
     free(seconds);
@@ -105,8 +130,10 @@ static void WriteLegend(Report* r)
         r->out);
     fprintf(r->out, "number %d, at ", r->softVertex);
     jnaReport_Text(r->out, jnaReport_RegionOf(r, r->softVertex));
-    fputs(
-        "). From left to right the scale is magnified. Springs are played by the runtime, as they ship.</p>\n", r->out);
+    fputs("). From left to right the scale is magnified. The runtime plays what ships", r->out);
+    fputs(r->showsPaper ? "; beside it, on the same targets, learned springs per vertex, as the paper has them.</p>\n"
+                        : ".</p>\n",
+        r->out);
     if (r->asset.asset->network == jn_networkNone) {
         fputs("<p>The file has no network: its springs hang on the skinned surface, which is meant by <i>network</i> "
               "here.</p>\n",
@@ -114,7 +141,16 @@ static void WriteLegend(Report* r)
     }
     fputs("<p class=\"keys\">", r->out);
     for (int k = 0; k < curve_count; ++k) {
-        jnaReport_Key(r->out, CURVES[k].color, CURVES[k].dashed, CURVES[k].label);
+        char label[128];
+        const char *own = CURVES[k].label, *ours = jnaReport_OursName(r);
+        if (k == curve_targetToOurs) {
+            snprintf(label, sizeof(label), "%s%s: what ships", own, ours);
+        } else {
+            snprintf(label, sizeof(label), "%s%s", k == curve_oursToSimulated ? ours : "", own);
+        }
+        if (IsShown(r, (ReportCurve)k)) {
+            jnaReport_Key(r->out, CURVES[k].color, CURVES[k].dashed, label);
+        }
     }
     fputs("</p>\n", r->out);
 }

@@ -207,6 +207,17 @@ static int FindPelvis(const jnaCharacter* c)
     return 0;
 }
 
+// Learned springs per vertex, the paper's, and whether they are anything but what ships.
+static jnResult LoadSprings(Report* r, jnError* error)
+{
+    int count = r->character.vertexCount;
+    jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error);
+    result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error) : result;
+    bool ships = r->manifest.springs.layer == jna_layerVertex && r->manifest.springs.mode == jna_springsFitted;
+    r->showsPaper = r->stiffness != NULL && r->damping != NULL && !ships;
+    return result;
+}
+
 jnResult jnaReport_Load(Report* r, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
@@ -232,6 +243,7 @@ jnResult jnaReport_Load(Report* r, jnError* error)
         result = OpenClip(r, clip, error);
     }
     result = result == jn_ok ? OpenAsset(r, error) : result;
+    result = result == jn_ok ? LoadSprings(r, error) : result;
     result = result == jn_ok ? LoadJson(r, "evaluation/evaluation.json", &r->evaluation, error) : result;
     result = result == jn_ok ? LoadJson(r, "springs/fit.json", &r->fit, error) : result;
     result = result == jn_ok ? LoadJson(r, "poses/poses.json", &r->poses, error) : result;
@@ -251,13 +263,13 @@ void jnaReport_Destroy(Report* r)
             free(clip->means[k]);
             free(clip->single[k]);
         }
-        for (int k = 0; k < 3; ++k) {
+        for (int k = 0; k < still_count; ++k) {
             free(clip->stills[k]);
         }
-        free(clip->seenTargets);
-        free(clip->seenSimulated);
     }
     free(r->clips);
+    free(r->stiffness);
+    free(r->damping);
     free(r->place);
     free(r->triangleColors);
     free(r->manifestText);
@@ -282,6 +294,13 @@ const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
         scratch[i] = (float)jnaArray_Get(array, first + i);
     }
     return scratch;
+}
+
+const char* jnaReport_OursName(const Report* r)
+{
+    return r->manifest.springs.layer == jna_layerModal  ? "modes"
+           : r->manifest.springs.layer == jna_layerBoth ? "modes and springs per vertex"
+                                                        : "springs per vertex";
 }
 
 const char* jnaReport_RegionOf(const Report* r, int vertex)

@@ -116,8 +116,7 @@ static void WriteRows(const Report* r, const json_t* rows, const char* timing)
     fputs("<div class=\"wide\"><table><tr><th>motion</th><th class=\"l\">around</th>", out);
     fputs(timing == NULL ? "<th class=\"l\">timing</th>" : "", out);
     fputs("<th>rms<br>mm</th><th>95 %<br>mm</th><th>rms, soft<br>mm</th><th>captured</th><th>captured,<br>soft "
-          "vertices</th>"
-          "</tr>\n",
+          "vertices</th><th>best of<br>its kind</th><th>the same,<br>soft</th></tr>\n",
         out);
     size_t i;
     const json_t* row;
@@ -141,6 +140,8 @@ static void WriteRows(const Report* r, const json_t* rows, const char* timing)
         WriteNumber(out, "%.2f", NumberOf(row, "rms_soft_mm"));
         WriteShare(out, NumberOf(row, "captured"));
         WriteShare(out, NumberOf(row, "captured_soft"));
+        WriteNumber(out, "%.2f", NumberOf(row, "best"));
+        WriteNumber(out, "%.2f", NumberOf(row, "best_soft"));
         fputs("</tr>\n", out);
     }
     fputs("</table></div>\n", out);
@@ -163,9 +164,14 @@ static void WriteClips(const Report* r)
         jnaReport_Text(out, TextOf(clip, "clip"));
         fprintf(out, ", %s</h3>\n<p>%.0f frames", json_is_true(json_object_get(clip, "trained")) ? "seen" : "unseen",
             fmax(NumberOf(clip, "frames"), 0));
-        double dropped = NumberOf(clip, "dropped");
+        double dropped = NumberOf(clip, "dropped"), failed = NumberOf(clip, "failed");
         if (isfinite(dropped) && dropped > 0) {
-            fprintf(out, ", %.0f of them left out: the simulation failed there", dropped);
+            fprintf(out, "; the robust fit of springs per vertex dropped %.0f of them, a vertex, on average", dropped);
+        }
+        if (isfinite(failed) && failed > 0) {
+            fprintf(out,
+                "; the simulation found no equilibrium in %.0f, which do not count on simulated (quasistatic) targets",
+                failed);
         }
         fputs(".</p>\n", out);
         WriteRows(r, json_object_get(clip, "rows"), NULL);
@@ -188,7 +194,10 @@ void jnaReport_Evaluation(Report* r)
         "explain, 1 − Σ|x − x<sub>D</sub>|² / Σ|x̂ − x<sub>D</sub>|²: 1 is the simulation itself, 0 no springs at all. "
         "<b>Soft</b> vertices are the %.0f %% that move most. Springs hang on the targets named under <i>around</i>: "
         "what the network says of the pose, the simulated equilibrium, or skinning. <b>Unseen</b> clips were never "
-        "learned from.</p>\n",
+        "learned from. <b>Best of its kind</b>: what springs per vertex capture when they are fitted to that very "
+        "clip. "
+        "Up to there it is the carrying over to other motion that costs; beyond, one spring per vertex cannot do "
+        "it.</p>\n",
         isfinite(soft) ? 100 * soft : 10.0);
     static const struct {
         const char *group, *title;

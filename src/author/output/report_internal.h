@@ -7,37 +7,50 @@
 #include "jounce-author/report.h"
 #include "jounce-author/workspace.h"
 
+#include "learn/takes.h"
+
 #include <jansson.h>
 
-enum { ROBUST_CANDIDATES = 64 };
+enum { ROBUST_CANDIDATES = 64, SPREAD_VERTICES = 512 };
 
 /// Lengths that are followed over a clip, metres: means over the vertices, or of one of them.
 typedef enum ReportCurve {
     curve_position, // of the simulated vertex, from the pelvis
     curve_skinnedToSimulated,
     curve_targetToSimulated, // the dynamics layer
-    curve_targetToOurs,      // what the springs make of it
+    curve_targetToOurs,      // what the springs that ship make of it
     curve_oursToSimulated,   // what they leave
+    curve_targetToPaper,     // what learned springs per vertex make of it, the paper's
+    curve_paperToSimulated,  // what they leave
     curve_count,
 } ReportCurve;
+
+/// Surfaces of a still.
+typedef enum ReportStill {
+    still_skinned,
+    still_paper, // springs per vertex
+    still_ours,  // what ships
+    still_simulated,
+    still_count,
+} ReportStill;
 
 /// One clip of the manifest and what there is to show of it.
 typedef struct ReportClip {
     const char* name;
     bool trained;
     jnaClip clip;
-    int assetClip;                      // index in the asset; -1: not there
-    int first;                          // frame of the clip that the motion begins with
-    int frameCount;                     // of the motion; 0: none
-    jnaArray simulated;                 // (frames, vertices, 3), where frameCount is not 0
-    jnaArray quasistatic;               // the same; count 0: none
-    double* means[curve_count];         // [frameCount], by the first playing
-    double* single[curve_count];        // [frameCount], of the soft vertex, by the second playing
-    double layerSquares;                // sum over frames and vertices of the dynamics layer, m2
-    double leftSquares;                 // and of what the springs leave
-    int strongest;                      // frame with the largest layer; -1: none
-    float* stills[3];                   // [vertexCount][3], skinned, ours, simulated at that frame
-    float *seenTargets, *seenSimulated; // [frameCount][ROBUST_CANDIDATES][3], of clips to train on
+    int assetClip;               // index in the asset; -1: not there
+    int first;                   // frame of the clip that the motion begins with
+    int frameCount;              // of the motion; 0: none
+    jnaArray simulated;          // (frames, vertices, 3), where frameCount is not 0
+    jnaArray quasistatic;        // the same; count 0: none
+    double* means[curve_count];  // [frameCount], by the first playing
+    double* single[curve_count]; // [frameCount], of the soft vertex, by the second playing
+    double layerSquares;         // sum over frames and vertices of the dynamics layer, m2
+    double leftSquares;          // and of what the springs that ship leave
+    double paperSquares;         // and of what springs per vertex leave
+    int strongest;               // frame with the largest layer; -1: none
+    float* stills[still_count];  // [vertexCount][3], at that frame; the paper's NULL where there is none
 } ReportClip;
 
 /// A report in the making.
@@ -54,6 +67,8 @@ typedef struct Report {
     int clipCount;
     ReportClip* clips;
     json_t *evaluation, *fit, *poses, *network; // NULL where there is none
+    float *stiffness, *damping;                 // [vertexCount], learned springs per vertex; NULL: none
+    bool showsPaper;                            // they are shown beside what ships, which is something else
     int pelvis;                                 // joint
     bool played;                                // at least one clip with motion was
     int softVertex;                             // moves most against its target
@@ -67,6 +82,7 @@ typedef struct Report {
 typedef struct ReportFrame {
     int index; // of the motion
     const float *skinned, *target, *ours, *simulated;
+    const float* paper;  // springs per vertex; NULL: none, or what ships
     const float* pelvis; // x, y, z
 } ReportFrame;
 typedef void ReportTake(const ReportFrame* frame, void* user);
@@ -80,6 +96,8 @@ jnResult jnaReport_ReadNumbers(const Report* report, const char* name, int count
 /// One row of a motion as floats: in the file where it has floats, else in `scratch`.
 const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch);
 
+/// What ships, in a word: "modes", "springs per vertex".
+const char* jnaReport_OursName(const Report* report);
 /// The name of the joint that moves a vertex most.
 const char* jnaReport_RegionOf(const Report* report, int vertex);
 jnResult jnaReport_OutOfMemory(jnError* error);
@@ -93,6 +111,40 @@ jnResult jnaReport_CreatePoser(const Report* report, ReportPoser** poser, jnErro
 void jnaReport_DestroyPoser(ReportPoser* poser);
 void jnaReport_Pose(ReportPoser* poser, const float* rotations, const float* translations, const float* scales,
     float* skinned, float* target);
+
+// report_samples.c: some vertices of every clip with motion, to fit springs to.
+typedef enum ReportSet {
+    sample_soft,   // the report's candidates
+    sample_spread, // over the whole body
+    sample_setCount,
+} ReportSet;
+
+/// One clip. Arrays are [frameCount][size of the set][3], owned.
+typedef struct ReportSample {
+    int clip; // of the manifest
+    bool trained;
+    int frameCount;
+    float *targets[sample_setCount], *motion[sample_setCount];
+} ReportSample;
+
+typedef struct ReportSamples {
+    jnaFitTargets kind; // the targets
+    int count;
+    ReportSample* list; // [count], clips to learn from first
+    const int* vertices[sample_setCount];
+    int sizes[sample_setCount];
+    int* spread; // owned
+} ReportSamples;
+/// Reads them. None, with a note, where the workspace's motion does not fit.
+jnResult jnaReport_Sample(Report* report, ReportSamples* samples, jnError* error);
+void jnaReport_DestroySamples(ReportSamples* samples);
+jnaArray jnaReport_View(const float* data, int frames, int vertices);
+/// A fit as `jounce fit` does it.
+jnResult jnaReport_Fit(const Report* report, const jnaSequence* sequences, int count, double drop, double prior,
+    jnaFit* fit, jnError* error);
+
+// report_prior.c: what the prior does to springs per vertex, over its strength.
+jnResult jnaReport_Prior(Report* report, const ReportSamples* samples, jnError* error);
 
 // report_page.c: the page.
 void jnaReport_BeginPage(Report* report);

@@ -1,19 +1,28 @@
 // The paper's figure of the learned springs: stiffness, damping and what tells swinging from creeping, on the body from
-// both sides, on logarithmic scales.
+// both sides, on logarithmic scales; and the same in numbers, part by part. Springs that stopped at a bound of the fit
+// say "more than" or "less than": they are drawn apart.
 #include "report_internal.h"
+
+#include "jounce-author/spring_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAP_PANELS = 2 };
 
 // One quantity on the body: values as they are coloured, and the two ends.
 typedef struct Map {
     const char *id, *title, *unit;
+    bool diverges; // about 0; else from low to high
     float* values; // [vertexCount], logarithms; with a sign where it diverges
-    float* colors; // [vertexCount][3], where it diverges; else NULL
+    float* colors; // [vertexCount][3]
     float low, high;
 } Map;
+
+// Springs at a bound, linear RGB and on the page: on neither colour map.
+static const float BOUND_COLOR[3] = {0.85f, 0.12f, 0.42f};
+enum { BOUND_PAGE_COLOR = 0xee61ad };
 
 // From blue over nearly white to red, linear RGB; t from -1 to 1.
 static void DivergingColor(float t, float rgb[3])
@@ -78,14 +87,8 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
         meshes[i] = jnaPictureCharacter(&r->character, NULL, r->triangleColors);
         meshes[i].turn = i == 0 ? 0 : 180;
         meshes[i].panel = i;
-        if (map->colors != NULL) {
-            meshes[i].triangleColors = NULL;
-            meshes[i].colors = map->colors;
-        } else {
-            meshes[i].heat = map->values;
-            meshes[i].heatLow = map->low;
-            meshes[i].heatHigh = map->high;
-        }
+        meshes[i].triangleColors = NULL;
+        meshes[i].colors = map->colors;
         jnaPictureMesh_Center(&meshes[i]);
     }
     jnaPictureDef def = jnaReport_PictureDef(r, 400);
@@ -101,7 +104,7 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     result = jnaReport_Panels(r, &picture, MAP_PANELS, labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);
-    if (map->colors != NULL) {
+    if (map->diverges) {
         WriteDivergingBar(r->out, map->high);
     } else {
         WriteLogBar(r->out, map);
@@ -118,6 +121,18 @@ static void FillLogs(const float* numbers, int count, Map* map, float* scratch)
     }
     map->low = jnaReport_Percentile(map->values, count, 0.01, scratch);
     map->high = fmaxf(jnaReport_Percentile(map->values, count, 0.99, scratch), map->low + 0.01f);
+    for (int v = 0; v < count; ++v) {
+        jnaHeatColor((map->values[v] - map->low) / (map->high - map->low), map->colors + 3 * (size_t)v);
+    }
+}
+
+static void MarkBounds(const Report* r, Map* map)
+{
+    for (int v = 0; v < r->character.vertexCount; ++v) {
+        if (jnaBoundsOf(r->stiffness[v], r->damping[v]) != 0) {
+            memcpy(map->colors + 3 * (size_t)v, BOUND_COLOR, sizeof(BOUND_COLOR));
+        }
+    }
 }
 
 // sign(d) log10(1 + |d|) of d = k_d^2 - 4 k_s.
@@ -134,36 +149,91 @@ static void FillRegime(const float* stiffness, const float* damping, int count, 
     }
 }
 
-static jnResult DrawMaps(Report* r, const float* stiffness, const float* damping, jnError* error)
+static double Percent(int count, int all)
 {
-    int count = r->character.vertexCount, under = 0;
+    return all > 0 ? 100.0 * count / all : 0;
+}
+
+static void WritePart(FILE* out, const jnaSpringPart* p)
+{
+    fputs("<tr><td class=\"l\">", out);
+    jnaReport_Text(out, p->name);
+    fprintf(out, "</td><td>%d</td><td>%.0f %%</td><td>%.0f %%</td><td>%.0f %%</td><td>%.3g</td><td>%.3g</td></tr>\n",
+        p->count, Percent(p->stiffOverdamped, p->count), Percent(p->softUnderdamped, p->count),
+        Percent(p->atBound, p->count), p->stiffness, p->damping);
+}
+
+static void WriteParts(Report* r, const jnaSpringParts* parts)
+{
+    FILE* out = r->out;
+    fputs("<figure id=\"spring-parts\"><h3>Part by part</h3>\n<div class=\"wide\"><table><tr><th class=\"l\">part</th>"
+          "<th>springs</th><th>stiff and<br>overdamped</th><th>soft and<br>underdamped</th><th>at a<br>bound</th>"
+          "<th>median k<sub>s</sub>,<br>1/s²</th><th>median k<sub>d</sub>,<br>1/s</th></tr>\n",
+        out);
+    for (int i = -1; i < parts->count; ++i) {
+        WritePart(out, i < 0 ? &parts->all : &parts->parts[i]);
+    }
+    fputs(
+        "</table></div>\n<figcaption>By the joint that moves a vertex most, left and right together. Stiff: 10 Hz and "
+        "more. ",
+        out);
+    if (isfinite(parts->leftRight[0])) {
+        fprintf(out,
+            "Each vertex was fitted for itself; left and right correlate by %.4f in log k<sub>s</sub> and %.4f in log "
+            "k<sub>d</sub>.",
+            parts->leftRight[0], parts->leftRight[1]);
+    } else {
+        fputs("The character is not symmetric: left and right are not compared.", out);
+    }
+    fputs("</figcaption></figure>\n", out);
+}
+
+static void WriteWords(Report* r, const jnaSpringParts* parts)
+{
+    int under = 0, count = r->character.vertexCount;
+    for (int v = 0; v < count; ++v) {
+        under += r->damping[v] * r->damping[v] < 4 * r->stiffness[v];
+    }
+    fprintf(r->out,
+        "<p>What <code>jounce fit</code> learned of each vertex, on logarithmic scales. Flesh is soft and swings "
+        "(k<sub>d</sub>² − 4k<sub>s</sub> below 0, blue); what lies close to a bone is stiff and creeps back (red). "
+        "%.0f %% of the vertices swing. %.1f %% stopped at a bound of the fit, the motion being no spring's there or "
+        "too "
+        "small: at the lowest stiffness %d, at the highest %d; at the lowest damping %d, at the highest %d.</p>\n",
+        Percent(under, count), Percent(parts->all.atBound, parts->all.count), parts->bounds[jna_boundStiffnessLow],
+        parts->bounds[jna_boundStiffnessHigh], parts->bounds[jna_boundDampingLow], parts->bounds[jna_boundDampingHigh]);
+    if (parts->all.atBound > 0) {
+        fputs("<p class=\"keys\">", r->out);
+        jnaReport_Key(r->out, BOUND_PAGE_COLOR, false, "at a bound");
+        fputs("</p>\n", r->out);
+    }
+}
+
+static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
+{
+    int count = r->character.vertexCount;
     float* numbers = malloc((size_t)count * 6 * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
     }
-    float* scratch = numbers + 4 * (size_t)count;
-    Map map = {.id = "map-stiffness", .title = "Stiffness k<sub>s</sub>", .unit = " 1/s²", .values = numbers};
-    for (int v = 0; v < count; ++v) {
-        under += damping[v] * damping[v] < 4 * stiffness[v];
+    float *scratch = numbers + 4 * (size_t)count, *colors = numbers + (size_t)count;
+    Map maps[3] = {{.id = "map-stiffness", .title = "Stiffness k<sub>s</sub>", .unit = " 1/s²"},
+        {.id = "map-damping", .title = "Damping k<sub>d</sub>", .unit = " 1/s"},
+        {.id = "map-regime", .title = "k<sub>d</sub>² − 4k<sub>s</sub>", .diverges = true}};
+    WriteWords(r, parts);
+    fputs("<div class=\"row\" style=\"--least:300px\">\n", r->out);
+    jnResult result = jn_ok;
+    for (int i = 0; i < 3 && result == jn_ok; ++i) {
+        maps[i].values = numbers;
+        maps[i].colors = colors;
+        if (maps[i].diverges) {
+            FillRegime(r->stiffness, r->damping, count, &maps[i], scratch);
+        } else {
+            FillLogs(i == 0 ? r->stiffness : r->damping, count, &maps[i], scratch);
+        }
+        MarkBounds(r, &maps[i]);
+        result = DrawMap(r, &maps[i], error);
     }
-    fprintf(r->out,
-        "<p>What <code>jounce fit</code> learned of each vertex, on logarithmic scales. Flesh is soft and swings "
-        "(k<sub>d</sub>² "
-        "− 4k<sub>s</sub> below 0, blue); what lies close to a bone is stiff and creeps back (red). %.0f %% of the "
-        "vertices "
-        "swing.</p>\n<div class=\"row\" style=\"--least:300px\">\n",
-        100.0 * under / count);
-    FillLogs(stiffness, count, &map, scratch);
-    jnResult result = DrawMap(r, &map, error);
-    map = (Map){.id = "map-damping", .title = "Damping k<sub>d</sub>", .unit = " 1/s", .values = numbers};
-    FillLogs(damping, count, &map, scratch);
-    result = result == jn_ok ? DrawMap(r, &map, error) : result;
-    map = (Map){.id = "map-regime",
-        .title = "k<sub>d</sub>² − 4k<sub>s</sub>",
-        .values = numbers,
-        .colors = numbers + (size_t)count};
-    FillRegime(stiffness, damping, count, &map, scratch);
-    result = result == jn_ok ? DrawMap(r, &map, error) : result;
     fputs("</div>\n", r->out);
     free(numbers);
     return result;
@@ -172,17 +242,18 @@ static jnResult DrawMaps(Report* r, const float* stiffness, const float* damping
 jnResult jnaReport_HeatMaps(Report* r, jnError* error)
 {
     jnaReport_BeginSection(r, "springs", "Springs on the body");
-    float *stiffness = NULL, *damping = NULL;
-    int count = r->character.vertexCount;
-    jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &stiffness, error);
-    result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &damping, error) : result;
-    if (stiffness != NULL && damping != NULL) {
-        result = DrawMaps(r, stiffness, damping, error);
-    } else if (result == jn_ok) {
+    jnaSpringParts parts = {0};
+    jnResult result = jn_ok;
+    if (r->stiffness != NULL && r->damping != NULL) {
+        result = jnaSortSprings(&r->character, NULL, r->stiffness, r->damping, &parts, error);
+        result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
+        if (result == jn_ok) {
+            WriteParts(r, &parts);
+        }
+    } else {
         jnaReport_Missing(r, "no springs of single vertices were fitted: jounce fit %s", r->workspace);
     }
-    free(stiffness);
-    free(damping);
+    jnaDestroySpringParts(&parts);
     jnaReport_EndSection(r);
     return result;
 }

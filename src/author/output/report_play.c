@@ -1,4 +1,5 @@
-// The clips of a report, played by the runtime as they ship, beside the motion that was simulated.
+// The clips of a report, played by the runtime as they ship, beside the motion that was simulated. Where that is not a
+// learned spring per vertex, those are played too, on the same targets and in the same timing: they are the paper's.
 //
 // The springs start where the simulation does, on their targets and moving with them. Two passes keep memory small: the
 // first follows the means over all vertices and finds the vertices and frames worth showing, the second keeps those.
@@ -6,6 +7,7 @@
 
 #include "internal.h"
 #include "jounce/character.h"
+#include "jounce/springs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,19 +65,34 @@ typedef struct Playing {
     ReportPoser* poser;
     float* numbers;                                   // one block for all below
     float *skinned[2], *target[2], *ours, *simulated; // [vertexCount][3]; of this pose and of the one before
+    float* paper;                                     // [vertexCount][3], of springs per vertex
     float* matrices;                                  // [jointCount][12]
+    jnSprings* springs;                               // per vertex; NULL: none
 } Playing;
 
 static void EndPlaying(Playing* p)
 {
     jnaReport_DestroyPoser(p->poser);
+    jnDestroySprings(p->springs);
     free(p->numbers);
+}
+
+// Springs per vertex that run as what ships does.
+static jnResult CreateSprings(const Report* r, Playing* p, jnError* error)
+{
+    jnSpringsDef def = jnDefaultSpringsDef();
+    def.count = r->character.vertexCount;
+    def.stiffness = r->stiffness;
+    def.damping = r->damping;
+    def.curve = (jnCurve)r->asset.asset->curve;
+    def.timing = (jnTiming)r->asset.asset->timing;
+    return r->showsPaper ? jnCreateSprings(&def, &p->springs, error) : jn_ok;
 }
 
 static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
 {
     size_t row = 3 * (size_t)r->character.vertexCount, joints = 12 * (size_t)r->character.jointCount;
-    *p = (Playing){.numbers = malloc((6 * row + joints) * sizeof(float))};
+    *p = (Playing){.numbers = malloc((7 * row + joints) * sizeof(float))};
     if (p->numbers == NULL) {
         return jnaReport_OutOfMemory(error);
     }
@@ -85,8 +102,10 @@ static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
     }
     p->ours = p->numbers + 4 * row;
     p->simulated = p->numbers + 5 * row;
-    p->matrices = p->numbers + 6 * row;
-    return jnaReport_CreatePoser(r, &p->poser, error);
+    p->paper = p->numbers + 6 * row;
+    p->matrices = p->numbers + 7 * row;
+    jnResult result = jnaReport_CreatePoser(r, &p->poser, error);
+    return result == jn_ok ? CreateSprings(r, p, error) : result;
 }
 
 static void Give(const Report* r, const ReportClip* clip, Playing* p, int frame, int slot, ReportTake* take, void* user)
@@ -99,6 +118,7 @@ static void Give(const Report* r, const ReportClip* clip, Playing* p, int frame,
         .target = p->target[slot],
         .ours = p->ours,
         .simulated = jnaReport_Row(&clip->simulated, frame, p->simulated),
+        .paper = p->springs != NULL ? p->paper : NULL,
         .pelvis = pelvis};
     take(&given, user);
 }
@@ -125,6 +145,10 @@ static jnResult Play(const Report* r, const ReportClip* clip, ReportTake* take, 
         jnaReport_Pose(p.poser, pose.rotations, pose.translations, pose.scales, p.skinned[n % 2], p.target[n % 2]);
         jnCharacter_Step(p.poser->character, &(jnCharacterInput){.h = (float)(1 / source.rate), .pose = pose}, &output);
         Reorder(p.poser, p.ours);
+        if (p.springs != NULL) {
+            jnSprings_Step(p.springs, &(jnSpringsInput){.h = (float)(1 / source.rate), .targets = p.target[n % 2]},
+                &(jnSpringsOutput){.positions = p.paper});
+        }
         if (!lags || n > 0) {
             Give(r, clip, &p, lags ? n - 1 : n, (lags ? n - 1 : n) % 2, take, user);
         }
@@ -132,6 +156,9 @@ static jnResult Play(const Report* r, const ReportClip* clip, ReportTake* take, 
     if (lags) {
         jnCharacter_Finish(p.poser->character, &output);
         Reorder(p.poser, p.ours);
+        if (p.springs != NULL) {
+            jnSprings_Finish(p.springs, &(jnSpringsOutput){.positions = p.paper});
+        }
         Give(r, clip, &p, clip->frameCount - 1, (clip->frameCount - 1) % 2, take, user);
     }
     EndPlaying(&p);
@@ -171,6 +198,12 @@ static void TakeMeans(const ReportFrame* f, void* user)
         means[curve_targetToSimulated] += sqrt(away);
         means[curve_targetToOurs] += sqrt(Square(target, f->ours + at));
         means[curve_oursToSimulated] += sqrt(left);
+        if (f->paper != NULL) {
+            double paper = Square(f->paper + at, truth);
+            means[curve_targetToPaper] += sqrt(Square(target, f->paper + at));
+            means[curve_paperToSimulated] += sqrt(paper);
+            s->clip->paperSquares += paper;
+        }
         layer += away;
         s->clip->leftSquares += left;
         if (s->sums != NULL) {
@@ -195,7 +228,6 @@ static void TakeMeans(const ReportFrame* f, void* user)
 typedef struct Keep {
     const Report* report;
     ReportClip* clip;
-    const char* targets; // that the springs were learned on
 } Keep;
 
 static void TakeKept(const ReportFrame* f, void* user)
@@ -211,27 +243,20 @@ static void TakeKept(const ReportFrame* f, void* user)
         [curve_targetToSimulated] = sqrt(Square(f->target + at, truth)),
         [curve_targetToOurs] = sqrt(Square(f->target + at, f->ours + at)),
         [curve_oursToSimulated] = sqrt(Square(f->ours + at, truth)),
+        [curve_targetToPaper] = f->paper != NULL ? sqrt(Square(f->target + at, f->paper + at)) : 0,
+        [curve_paperToSimulated] = f->paper != NULL ? sqrt(Square(f->paper + at, truth)) : 0,
     };
     for (int i = 0; i < curve_count; ++i) {
         clip->single[i][f->index] = lengths[i];
     }
-    const float* surfaces[3] = {f->skinned, f->ours, f->simulated};
-    for (int i = 0; i < 3 && f->index == clip->strongest; ++i) {
-        memcpy(clip->stills[i], surfaces[i], 3 * sizeof(float) * (size_t)r->character.vertexCount);
-    }
-    if (clip->seenTargets == NULL) {
-        return;
-    }
-    bool quasistatic = strcmp(k->targets, "quasistatic") == 0 && clip->quasistatic.scalar == jna_float32;
-    const float* targets = quasistatic && clip->quasistatic.count > 0
-                               ? jnaReport_Row(&clip->quasistatic, f->index, NULL)
-                           : strcmp(k->targets, "skinned") == 0 ? f->skinned
-                                                                : f->target;
-    for (int i = 0; i < r->candidateCount; ++i) {
-        size_t from = 3 * (size_t)r->candidates[i];
-        size_t to = 3 * ((size_t)f->index * (size_t)r->candidateCount + (size_t)i);
-        memcpy(clip->seenTargets + to, targets + from, 3 * sizeof(float));
-        memcpy(clip->seenSimulated + to, f->simulated + from, 3 * sizeof(float));
+    const float* surfaces[still_count] = {[still_skinned] = f->skinned,
+        [still_paper] = f->paper,
+        [still_ours] = f->ours,
+        [still_simulated] = f->simulated};
+    for (int i = 0; i < still_count && f->index == clip->strongest; ++i) {
+        if (surfaces[i] != NULL) {
+            memcpy(clip->stills[i], surfaces[i], 3 * sizeof(float) * (size_t)r->character.vertexCount);
+        }
     }
 }
 
@@ -244,15 +269,12 @@ static jnResult AllocateClip(const Report* r, ReportClip* clip, bool second, jnE
         *curve = calloc(frames, sizeof(double));
         good = good && *curve != NULL;
     }
-    for (int k = 0; second && k < 3 && clip->strongest >= 0; ++k) {
+    for (int k = 0; second && k < still_count && clip->strongest >= 0; ++k) {
+        if (k == still_paper && !r->showsPaper) {
+            continue;
+        }
         clip->stills[k] = malloc(row);
         good = good && clip->stills[k] != NULL;
-    }
-    if (second && clip->trained && r->candidateCount > 0) {
-        size_t size = frames * (size_t)r->candidateCount * 3 * sizeof(float);
-        clip->seenTargets = malloc(size);
-        clip->seenSimulated = malloc(size);
-        good = good && clip->seenTargets != NULL && clip->seenSimulated != NULL;
     }
     return good ? jn_ok : jnaReport_OutOfMemory(error);
 }
@@ -370,13 +392,12 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
     jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error);
     result = result == jn_ok && r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : result;
     free(sums);
-    const char* targets = json_string_value(json_object_get(r->fit, "targets"));
     for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
         if (!CanPlay(clip)) {
             continue;
         }
-        Keep keep = {r, clip, targets != NULL ? targets : "network"};
+        Keep keep = {r, clip};
         result = AllocateClip(r, clip, true, error);
         result = result == jn_ok ? Play(r, clip, TakeKept, &keep, error) : result;
     }

@@ -1,5 +1,5 @@
-// Stills: each clip at the frame with the most dynamics, skinned, ours and simulated side by side with the distances
-// between them, and the simulated clips that were learned from, in a few frames.
+// Stills: each clip at the frame with the most dynamics, skinned, springs per vertex, what ships and simulated side by
+// side with the distances from the simulation, and the simulated clips that were learned from, in a few frames.
 #include "report_internal.h"
 
 #include "internal.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STILL_PANELS = 5, STRIP_PANELS = 6, MOST_STILLS = 4, MOST_STRIPS = 2 };
+enum { MOST_PANELS = 2 * still_count - 1, STRIP_PANELS = 6, MOST_STILLS = 4, MOST_STRIPS = 2 };
 #define DEGREES 57.29577951308232
 
 // Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
@@ -46,34 +46,45 @@ static double Rms(const float* values, int count)
 }
 
 typedef struct Still {
-    jnaPictureMesh meshes[STILL_PANELS];
-    float* heat[2]; // [vertexCount], distance of skinning and of ours from the simulation
-    float high;     // metres, the end of the colour map
-    char labels[STILL_PANELS][96];
+    int count, panels; // surfaces; and with the distances of all but the last
+    ReportStill surfaces[still_count];
+    jnaPictureMesh meshes[MOST_PANELS];
+    float* heat[still_count]; // [vertexCount], distance of each but the last from the simulation
+    float high;               // metres, the end of the colour map
+    char labels[MOST_PANELS][96];
 } Still;
+
+static const char* NameOf(const Report* r, ReportStill surface)
+{
+    return surface == still_skinned ? "skinned"
+           : surface == still_paper ? "springs per vertex"
+           : surface == still_ours  ? jnaReport_OursName(r)
+                                    : "simulated";
+}
 
 static void FillStill(const Report* r, const ReportClip* clip, float turn, Still* still)
 {
-    static const char* const names[3] = {"skinned", "ours", "simulated"};
-    for (int i = 0; i < STILL_PANELS; ++i) {
-        const float* positions = clip->stills[i < 3 ? i : i - 3];
+    for (int i = 0; i < still->panels; ++i) {
+        int surface = i < still->count ? i : i - still->count;
+        const char* name = NameOf(r, still->surfaces[surface]);
         jnaPictureMesh* mesh = &still->meshes[i];
-        *mesh = jnaPictureCharacter(&r->character, positions, r->triangleColors);
+        *mesh = jnaPictureCharacter(&r->character, clip->stills[still->surfaces[surface]], r->triangleColors);
         mesh->turn = turn;
         mesh->panel = i;
-        if (i >= 3) {
-            mesh->heat = still->heat[i - 3];
+        if (i >= still->count) {
+            mesh->heat = still->heat[surface];
             mesh->heatHigh = still->high;
-            snprintf(still->labels[i], sizeof(still->labels[i]), "%s, %.1f mm rms off", names[i - 3],
+            snprintf(still->labels[i], sizeof(still->labels[i]), "%s, %.1f mm rms off", name,
                 1e3 * Rms(mesh->heat, mesh->vertexCount));
         } else {
-            snprintf(still->labels[i], sizeof(still->labels[i]), "%s", names[i]);
+            snprintf(still->labels[i], sizeof(still->labels[i]), "%s", name);
         }
     }
     // All stand where the simulated one does: what differs is what moved.
-    jnaPictureMesh_Center(&still->meshes[2]);
-    for (int i = 0; i < STILL_PANELS; ++i) {
-        memcpy(still->meshes[i].offset, still->meshes[2].offset, sizeof(still->meshes[i].offset));
+    jnaPictureMesh* simulated = &still->meshes[still->count - 1];
+    jnaPictureMesh_Center(simulated);
+    for (int i = 0; i < still->panels; ++i) {
+        memmove(still->meshes[i].offset, simulated->offset, sizeof(still->meshes[i].offset));
     }
 }
 
@@ -81,10 +92,10 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
 {
     FillStill(r, clip, turn, still);
     jnaPictureDef def = jnaReport_PictureDef(r, 400);
-    def.columns = STILL_PANELS;
-    jnaPictureDef_Frame(&def, still->meshes, STILL_PANELS);
+    def.columns = still->panels;
+    jnaPictureDef_Frame(&def, still->meshes, still->panels);
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, still->meshes, STILL_PANELS, &picture, error);
+    jnResult result = jnaDrawPicture(&def, still->meshes, still->panels, &picture, error);
     if (result != jn_ok) {
         return result;
     }
@@ -92,8 +103,8 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
     jnaReport_Text(r->out, clip->name);
     fprintf(r->out, ", %s, %.2f s</h3>\n<div class=\"row\" style=\"--least:%dpx\">\n",
         clip->trained ? "seen" : "unseen", (clip->first + clip->strongest) / clip->clip.rate,
-        def.panelWidth > def.panelHeight ? 200 : 140);
-    result = jnaReport_Panels(r, &picture, STILL_PANELS, still->labels, error);
+        def.panelWidth > def.panelHeight ? 200 : 120);
+    result = jnaReport_Panels(r, &picture, still->panels, still->labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);
     const double shares[2] = {0, 1};
@@ -106,17 +117,25 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
 
 static jnResult MakeStill(Report* r, const ReportClip* clip, int number, jnError* error)
 {
-    int count = r->character.vertexCount;
-    float* numbers = malloc(((size_t)count * 3 + 12 * (size_t)r->character.jointCount) * sizeof(float));
+    size_t count = (size_t)r->character.vertexCount;
+    float* numbers = malloc((count * (still_count + 1) + 12 * (size_t)r->character.jointCount) * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
     }
-    Still still = {.heat = {numbers, numbers + count}};
-    for (int i = 0; i < 2; ++i) {
-        Distances(clip->stills[i], clip->stills[2], count, still.heat[i]);
+    Still still = {0};
+    for (int i = 0; i < still_count; ++i) {
+        if (clip->stills[i] != NULL) {
+            still.surfaces[still.count++] = (ReportStill)i;
+        }
     }
-    still.high = fmaxf(jnaReport_Percentile(still.heat[0], count, 0.99, numbers + 2 * (size_t)count), 1e-3f);
-    float facing = Facing(r, &clip->clip, clip->first + clip->strongest, numbers + 3 * (size_t)count);
+    still.panels = 2 * still.count - 1;
+    for (int i = 0; i < still.count - 1; ++i) {
+        still.heat[i] = numbers + count * (size_t)i;
+        Distances(clip->stills[still.surfaces[i]], clip->stills[still_simulated], (int)count, still.heat[i]);
+    }
+    float *scratch = numbers + count * still_count, *matrices = scratch + count;
+    still.high = fmaxf(jnaReport_Percentile(still.heat[0], (int)count, 0.99, scratch), 1e-3f);
+    float facing = Facing(r, &clip->clip, clip->first + clip->strongest, matrices);
     jnResult result = DrawStill(r, clip, -facing - 30, &still, number, error);
     free(numbers);
     return result;
@@ -177,16 +196,17 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
             "--dynamic && jounce build %s",
             r->workspace, r->workspace);
     } else {
-        fputs("<p>For each clip the frame in which the flesh is farthest from what the pose explains. <i>Ours</i> is "
-              "what the "
-              "runtime plays; colours tell how far the surface is from the simulated one.</p>\n",
-            r->out);
+        fprintf(r->out,
+            "<p>For each clip the frame in which the flesh is farthest from what the pose explains. The runtime plays "
+            "<i>%s</i>: that is what ships%s. Colours show how far a surface is from the simulated one.</p>\n",
+            jnaReport_OursName(r),
+            r->showsPaper ? "; <i>springs per vertex</i> are the paper's, learned from the same clips" : "");
     }
     for (int seen = 1; seen >= 0; --seen) {
         int drawn = 0;
         for (int i = 0; i < r->clipCount && result == jn_ok; ++i) {
             const ReportClip* clip = &r->clips[i];
-            if (clip->trained != (seen == 1) || clip->stills[2] == NULL) {
+            if (clip->trained != (seen == 1) || clip->stills[still_simulated] == NULL) {
                 continue;
             }
             if (drawn++ >= MOST_STILLS) {

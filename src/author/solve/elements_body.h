@@ -24,6 +24,13 @@ static inline Lanes AbsoluteLanes(Lanes v)
     return (Lanes)((LaneMask)v & (int64_t)0x7fffffffffffffff);
 }
 
+// The sum of the four in every lane; the same order in each but for swapped operands, so the same bytes.
+static inline Lanes SumOverLanes(Lanes v)
+{
+    Lanes pairs = v + __builtin_shufflevector(v, v, 1, 0, 3, 2);
+    return pairs + __builtin_shufflevector(pairs, pairs, 2, 3, 0, 1);
+}
+
 // Rows to columns; its own inverse.
 static inline void Transpose(Lanes m[4])
 {
@@ -87,16 +94,16 @@ static inline void Cofactor(Lanes f[3][3], Lanes cofactor[3][3])
 
 // Adds the viscous stress F S to `stress` and returns its energy.
 static inline Lanes AddDamping(
-    Lanes f[3][3], const jnaElementStrain* old, Lanes shear, Lanes bulk, double damping, Lanes stress[3][3])
+    Lanes f[3][3], const jnaElementStrain* old, Lanes shear, Lanes volumetric, double damping, Lanes stress[3][3])
 {
     Lanes c[6];
     Strain(f, c);
     for (int i = 0; i < 6; ++i) {
         c[i] -= LoadLanes((*old)[i]);
     }
-    // S = b/h (mu dC + lambda/2 tr(dC)), all times V; lambda = bulk - shear.
+    // S = b/h (V mu dC + w/2 (sum of w tr(dC)) 1)
     Lanes trace = c[0] + c[1] + c[2];
-    Lanes mu = shear * damping, half = (bulk - shear) * (0.5 * damping) * trace;
+    Lanes mu = shear * damping, half = volumetric * (0.5 * damping) * SumOverLanes(volumetric * trace);
     Lanes energy =
         mu * (0.25 * (c[0] * c[0] + c[1] * c[1] + c[2] * c[2]) + 0.5 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5])) +
         0.25 * half * trace;
@@ -132,20 +139,25 @@ static inline void RunForces(jnaElementPass* pass, bool absolute, bool damped)
         Lanes f[3][3], cofactor[3][3], stress[3][3];
         Deform(block, positions, f);
         Cofactor(f, cofactor);
-        Lanes shear = LoadLanes(block->shear), bulk = LoadLanes(block->bulk);
+        Lanes shear = LoadLanes(block->shear), volumetric = LoadLanes(block->volumetric);
         Lanes j = f[0][0] * cofactor[0][0] + f[1][0] * cofactor[1][0] + f[2][0] * cofactor[2][0];
         Lanes growth = j - 1.0, square = none;
-        Lanes pressure = bulk * growth - shear;
+        Lanes shared = volumetric * SumOverLanes(volumetric * growth);
+        Lanes lack = JNA_GUARD_VOLUME - j;
+        lack = (Lanes)((LaneMask)lack & (LaneMask)(lack > 0.0));
+        Lanes guard = LoadLanes(block->guard) * lack;
+        Lanes pressure = shear * growth - shear + shared - guard;
         for (int r = 0; r < 3; ++r) {
             for (int c = 0; c < 3; ++c) {
                 square += f[r][c] * f[r][c];
                 stress[r][c] = shear * f[r][c] + pressure * cofactor[r][c];
             }
         }
-        energy += 0.5 * shear * (square - 3.0) - shear * growth + 0.5 * bulk * growth * growth;
-        inverted += (LaneMask)(j <= 0.0) & (LaneMask)(bulk > 0.0);
+        energy +=
+            0.5 * shear * (square - 3.0) - shear * growth + 0.5 * ((shear * growth + shared) * growth + guard * lack);
+        inverted += (LaneMask)(j <= 0.0) & (LaneMask)(shear > 0.0);
         if (damped) {
-            energy += AddDamping(f, &pass->strains[n], shear, bulk, pass->damping, stress);
+            energy += AddDamping(f, &pass->strains[n], shear, volumetric, pass->damping, stress);
         }
         Lanes first[4] = {none, none, none, none};
         for (int k = 0; k < 3; ++k) {

@@ -15,7 +15,7 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .volume = volume,
         .character = character,
         .contact = true,
-        .integrator = jna_bdf2,
+        .integrator = jna_generalizedAlpha,
         .damping = 0.006,
         .drag = 0.5,
         .pathSteps = 4,
@@ -94,8 +94,9 @@ static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
     return &v->materials[v->regions[t]];
 }
 
-// Masses by node, shear and bulk moduli by tetrahedron. Returns the norm of the forces under a strain of one.
-static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* bulk, double* stiffness)
+// Masses by node, Lame's mu (shear) and lambda (volumetric) by tetrahedron. Returns the norm of the forces under a
+// strain of one.
+static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* volumetric, double* stiffness)
 {
     double square = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
@@ -105,7 +106,7 @@ static double FillMatter(const jnaVolume* v, double* mass, double* shear, double
         double mu = material->young / (2 * (1 + material->poisson));
         double lambda = material->young * material->poisson / ((1 + material->poisson) * (1 - 2 * material->poisson));
         shear[t] = mu;
-        bulk[t] = lambda + mu;
+        volumetric[t] = lambda;
         stiffness[t] = 2 * mu + lambda;
         for (int c = 0; c < 4; ++c) {
             mass[corners[c]] += 0.25 * volume * material->density;
@@ -131,10 +132,10 @@ static void NumberNodes(jnaFlesh* f)
     }
 }
 
-static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* bulk, jnError* error)
+static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* volumetric, jnError* error)
 {
     const jnaVolume* v = f->def.volume;
-    f->unitForce = FillMatter(v, mass, shear, bulk, f->stiffness);
+    f->unitForce = FillMatter(v, mass, shear, volumetric, f->stiffness);
     for (int n = 0; n < f->nodeCount; ++n) {
         double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : 0;
         f->held[n] = v->heldBy[n] >= 0 && !(strength > 0);
@@ -170,7 +171,16 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
         double gradients[4][3];
         f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
     }
-    jnaElementsDef elements = {v->nodes, v->tetrahedronCount, v->tetrahedra, f->places, shear, bulk};
+    jnaElementsDef elements = {
+        .nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .numbers = f->places,
+        .kinds = v->regions,
+        .shear = shear,
+        .volumetric = volumetric,
+    };
     return jnaCreateElements(&elements, &f->elements, error);
 }
 
@@ -182,7 +192,8 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
         return result;
     }
     size_t nodes = (size_t)def->volume->nodeCount, elements = (size_t)def->volume->tetrahedronCount;
-    double *mass = Doubles(nodes), *springs = Doubles(nodes), *shear = Doubles(elements), *bulk = Doubles(elements);
+    double *mass = Doubles(nodes), *springs = Doubles(nodes), *shear = Doubles(elements);
+    double* volumetric = Doubles(elements);
     jnaFlesh* f = calloc(1, sizeof(*f));
     if (f != NULL) {
         f->def = *def;
@@ -196,12 +207,12 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
         f->kernels = jnaChooseElementKernels();
         f->hasGravity = def->gravity[0] != 0 || def->gravity[1] != 0 || def->gravity[2] != 0;
     }
-    if (f == NULL || mass == NULL || springs == NULL || shear == NULL || bulk == NULL || f->places == NULL ||
+    if (f == NULL || mass == NULL || springs == NULL || shear == NULL || volumetric == NULL || f->places == NULL ||
         f->order == NULL || f->mass == NULL || f->springs == NULL || f->stiffness == NULL || f->held == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for flesh of %d nodes", def->volume->nodeCount);
     }
     if (result == jn_ok) {
-        result = Prepare(f, mass, springs, shear, bulk, error);
+        result = Prepare(f, mass, springs, shear, volumetric, error);
     }
     if (result == jn_ok && def->contact) {
         jnaContactDef contact = jnaDefaultContactDef(def->volume);
@@ -210,7 +221,7 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
     free(mass);
     free(springs);
     free(shear);
-    free(bulk);
+    free(volumetric);
     if (result != jn_ok) {
         jnaDestroyFlesh(f);
         return result;
@@ -250,7 +261,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     size_t joints = (size_t)s->flesh->def.character->jointCount;
     size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
     double** vectors[] = {
-        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->pace, &s->pullTargets};
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }
@@ -335,7 +346,7 @@ void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes)
 }
 
 // A point of the rest surface moved by its vertex's own influences.
-static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, float* position)
+static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, double* position)
 {
     const jnaInfluences* influences = &character->influences[v];
     const float* rest = character->positions + 3 * (size_t)v;
@@ -350,7 +361,7 @@ static void SkinVertex(const jnaCharacter* character, const double* transforms, 
         }
     }
     for (int k = 0; k < 3; ++k) {
-        position[k] = (float)(point[k] / sum);
+        position[k] = point[k] / sum;
     }
 }
 
@@ -368,6 +379,22 @@ static void CarryOffset(const jnaVolume* v, const double* nodes, int32_t t, cons
     }
 }
 
+// A point of the skin where its tetrahedron carries it.
+static void CarryVertex(const jnaVolume* v, const double* nodes, int i, double point[3])
+{
+    int32_t t = v->skinTetrahedra[i];
+    const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
+    for (int c = 0; c < 4; ++c) {
+        const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
+        for (int k = 0; k < 3; ++k) {
+            point[k] += w[c] * node[k];
+        }
+    }
+    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
+        CarryOffset(v, nodes, t, offset, point);
+    }
+}
+
 void jnaFleshSolver_Surface(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions)
 {
@@ -376,24 +403,15 @@ void jnaFleshSolver_Surface(
     double* transforms = solver->relative;
     jnaPoseTransforms(character, clip, frame, transforms);
     for (int i = 0; i < v->vertexCount; ++i) {
-        int32_t t = v->skinTetrahedra[i];
-        if (t < 0) {
-            SkinVertex(character, transforms, i, positions + 3 * (size_t)i); // left out of the volume
-            continue;
+        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skinned[3] = {0};
+        if (blend > 0) {
+            CarryVertex(v, nodes, i, point);
         }
-        const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
-        double point[3] = {0};
-        for (int c = 0; c < 4; ++c) {
-            const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
-            for (int k = 0; k < 3; ++k) {
-                point[k] += w[c] * node[k];
-            }
-        }
-        if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
-            CarryOffset(v, nodes, t, offset, point);
+        if (blend < 1) { // left out of the volume, or too fine for it
+            SkinVertex(character, transforms, i, skinned);
         }
         for (int k = 0; k < 3; ++k) {
-            positions[3 * (size_t)i + (size_t)k] = (float)point[k];
+            positions[3 * (size_t)i + (size_t)k] = (float)(blend * point[k] + (1 - blend) * skinned[k]);
         }
     }
 }

@@ -107,8 +107,9 @@ static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const j
         problem->goesOn = round > 0;
         result = Minimize(solver, problem, false, report, error);
         result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
-        if (result == jn_ok) {
-            Aim(solver); // also at the end: the next step of a path goes on from there
+        // Of a path also at the end: its next step goes on from there. A step in time that did would ring.
+        if (result == jn_ok && (effort->firm || round + 1 < effort->rounds)) {
+            Aim(solver);
         }
         if (report->converged && report->solved.depth < effort->enough) {
             break;
@@ -118,24 +119,27 @@ static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const j
     return result;
 }
 
-static int FindPair(const jnaContacts* contacts, int count, const jnaContactPair* like)
+// A pair of the same node, and of the same face where that matters; -1: none.
+static int FindPair(const jnaContacts* contacts, int count, const jnaContactPair* like, bool face)
 {
     int p = 0;
-    while (p < count && (contacts->pairs[p].node != like->node || contacts->pairs[p].face != like->face)) {
+    while (p < count && (contacts->pairs[p].node != like->node || (face && contacts->pairs[p].face != like->face))) {
         ++p;
     }
     return p < count ? p : -1;
 }
 
-// Takes over the pairs of nodes that are still inside. Returns how many; -1 out of memory.
-static int TakeDeep(jnaContacts* held, const jnaContacts* found)
+// Takes over the pairs of nodes that are still inside: beside those they have, or a step in time, which would ring, in
+// their place. Returns how many; -1 out of memory.
+static int TakeDeep(jnaContacts* held, const jnaContacts* found, const jnaContactEffort* effort)
 {
     int before = held->count, taken = 0;
+    double depth = effort->firm ? PAIR_DEPTH : effort->enough;
     for (int f = 0; f < found->count; ++f) {
-        if (found->pairs[f].gap > -PAIR_DEPTH) {
+        if (found->pairs[f].gap > -depth) {
             continue;
         }
-        int at = FindPair(held, before, &found->pairs[f]);
+        int at = FindPair(held, before, &found->pairs[f], effort->firm);
         if (at < 0 && held->count == held->capacity) {
             int capacity = held->capacity * 2 + 16;
             jnaContactPair* pairs = realloc(held->pairs, (size_t)capacity * sizeof(*pairs));
@@ -193,26 +197,32 @@ static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jna
     jnResult result = jn_ok;
     int failures = 0;
     bool good = false;
-    problem->slide = effort->rough ? 1 : ALONG;
+    problem->slide = effort->firm ? 1 : ALONG;
     for (int round = 0; result == jn_ok && round < effort->holds; ++round) {
-        bool rough = effort->rough && !good && round < effort->holds - LAST_HOLDS;
+        bool rough = effort->firm && !good && round < effort->holds - LAST_HOLDS;
         problem->goesOn = round > 0;
         result = HoldOnce(solver, problem, rough, report, error);
         if (result != jn_ok) {
             break;
         }
         failures += !rough && !report->converged;
-        good = report->solved.depth < GOOD_DEPTH && report->solved.volume < GOOD_VOLUME;
+        good = effort->firm && report->solved.depth < GOOD_DEPTH && report->solved.volume < GOOD_VOLUME;
         if ((good && !rough) || failures > 1) { // more of them is not for want of a pair
             break;
         }
         if (good) {
             continue;
         }
-        MeasureGaps(solver);
-        Aim(solver);
-        if (TakeDeep(&solver->contacts, &solver->found) < 0) {
+        if (effort->firm) {
+            MeasureGaps(solver);
+            Aim(solver);
+        }
+        int taken = TakeDeep(&solver->contacts, &solver->found, effort);
+        if (taken < 0) {
             return jnFail(error, jn_outOfMemory, "out of memory for %d pairs in contact", solver->contacts.count);
+        }
+        if (taken == 0 && !effort->firm) {
+            break;
         }
     }
     return result;
@@ -226,7 +236,7 @@ jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, c
         return Minimize(solver, problem, toTheEnd, report, error);
     }
     problem->contacts = &solver->contacts;
-    problem->contactFactor = effort->stiffness;
+    problem->contactFactor *= effort->stiffness;
     problem->contactMargin = MARGIN;
     problem->slide = ALONG;
     jnResult result = FindContacts(solver, &solver->contacts, report, error);

@@ -63,6 +63,18 @@ typedef struct jnaFleshOutcome {
     double forceSeconds, solveSeconds;
 } jnaFleshOutcome;
 
+// A step in time as a minimisation; see flesh_scheme.c and flesh_motion.c.
+typedef struct jnaTimeScheme {
+    double step;    // s, seconds
+    double inertia; // 1/s2: times the mass, the pull to where inertia leads
+    double rate;    // 1/s: of strains and places against their past
+    double before;  // the past is y0 + before (y0 - y-1)
+    double springs; // factor of the springs of bones and of contact
+    // Of generalised alpha alone.
+    double massAlpha, forceAlpha, beta, gamma;
+    double lead; // share of s2 f/m by which the force at the end moves a node
+} jnaTimeScheme;
+
 struct jnaFleshSolver {
     const jnaFlesh* flesh;
     jnaContactFinder* finder;
@@ -74,7 +86,7 @@ struct jnaFleshSolver {
     double* absolute;                 // [nodeCount][4]
     double* unpadded;                 // [nodeCount][3], by node
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
-    double *old, *pace;               // [nodeCount][4], x* and v* of a step
+    double *old, *ahead;              // [nodeCount][4], x* of a step, and where inertia alone leads
     double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
     float* direction;                 // [freeCount + 1][4]
     jnaStepMemory memory;
@@ -85,8 +97,8 @@ struct jnaFleshSolver {
     jnaElementStrain *strains, *strainsBefore; // [blockCount]
     jnaClip pose;                              // one frame: the interpolated pose
     struct jnaNewton* newton;                  // made when first needed
-    jnaPreconditioner moving;                  // for steps of stepSeconds
-    double stepSeconds;
+    jnaPreconditioner moving;                  // for steps of this length
+    jnaTimeScheme scheme;                      // step 0: none yet
     double frameRate;
 };
 
@@ -103,6 +115,9 @@ double jnaFlesh_Evaluate(
 
 // minimize.c: from solver->x to a minimum, in place; held nodes stay where they are.
 void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome);
+
+// flesh_scheme.c
+jnaTimeScheme jnaMakeTimeScheme(jnaIntegrator integrator, double step);
 
 // flesh_path.c: moves all nodes of solver->x by the skinning that leads from oldTransforms to transforms, bones
 // exactly.
@@ -124,7 +139,8 @@ typedef struct jnaContactEffort {
     double enough;    // metres: settled when no node is deeper
     double stiffness; // of pairs, times shear modulus times edge: stiff enough, not yet stuck
     int holds;        // in which they hold; 0: not to the end
-    bool rough;       // all but the last holds are solved roughly, and along the faces they hold as well: for poses
+    bool firm; // for poses: pairs hold along the face as well, offsets grow with every look, and all but the last holds
+               // are solved roughly
 } jnaContactEffort;
 // flesh_contact.c: solves the problem with contact.
 jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,

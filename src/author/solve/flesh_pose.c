@@ -20,10 +20,10 @@ static const double ANGLE_PER_STEP = 0.6;  // radians that a joint may turn in o
 static const double DEPTH_PER_STEP = 5e-3;
 enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40 };
 // Soft flesh pressed by firm flesh needs a stiffer penalty than steps in time do, or offsets that take long to grow.
-static const jnaContactEffort ON_THE_WAY = {.rounds = 1, .enough = 1e-3, .stiffness = 40};
-static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 24, .rough = true};
+static const jnaContactEffort ON_THE_WAY = {.rounds = 1, .enough = 1e-3, .stiffness = 40, .firm = true};
+static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 24, .firm = true};
 // Where bones are inside each other nothing can be solved, and trying costs the most.
-static const jnaContactEffort IN_VAIN = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 4, .rough = true};
+static const jnaContactEffort IN_VAIN = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 4, .firm = true};
 static const double MOST_DEPTH = 5e-3, MOST_VOLUME = 2e-6; // metres, m3, of flesh inside flesh
 
 bool jnaPullToBones(jnaFleshSolver* solver)
@@ -57,6 +57,7 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
         .pulls = pulled ? solver->pulls : NULL,
         .pullTargets = solver->pullTargets,
         .gravity = flesh->hasGravity,
+        .contactFactor = 1,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
         .mostIterations = last ? MOST_ITERATIONS : PATH_ITERATIONS,
     };

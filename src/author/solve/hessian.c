@@ -1,10 +1,12 @@
-// The Hessian of one tetrahedron, as it is or with its negative eigenvalues taken away.
+// The Hessian of a patch of tetrahedra, as it is or with negative eigenvalues taken away.
 //
-// For F = U diag(s) V^T and an energy of the stretches s alone, d2psi/dF2 falls apart in the frame of U and V into a
-// 3 x 3 block that couples the stretches and three pairs of eigenvalues that turn or shear two axes (the clamp of
-// robust quasistatics and the analytic eigensystem are the same thing). With c = (lambda + mu)(J - 1) - mu:
+// With c = dE/dJ and b = mu, or mu + lambda where the guard acts, see elements.h, a tetrahedron's own part is that
+// of an energy of its stretches alone, and the patch adds the dyad of ds/dx, which is never negative. For F = U diag(s)
+// V^T the own part, d2psi/dF2, falls apart in the frame of U and V into a 3 x 3 block that couples the stretches and
+// three pairs of eigenvalues that turn or shear two axes (the clamp of robust quasistatics and the analytic eigensystem
+// are the same thing):
 //
-//   stretch  A_ii = mu + (lambda + mu) (s_j s_k)^2      A_ij = (lambda + mu) s_i s_j s_k^2 + c s_k
+//   stretch  A_ii = mu + b (s_j s_k)^2      A_ij = b s_i s_j s_k^2 + c s_k
 //   shear    mu - c s_k  on (u_i v_j^T + u_j v_i^T) / sqrt 2
 //   turn     mu + c s_k  on (u_i v_j^T - u_j v_i^T) / sqrt 2
 //
@@ -144,11 +146,10 @@ static void Dyad(double u[3][3], int i, double v[3][3], int k, double scale, dou
     }
 }
 
-static void ProjectedHessian(double shear, double bulk, const double f[9], double hessian[9][9])
+static void ProjectedHessian(double shear, double bulk, double pressure, const double f[9], double hessian[9][9])
 {
     double u[3][3], v[3][3], s[3], block[3][3], axes[3][3];
     Decompose(f, u, s, v);
-    double pressure = bulk * (s[0] * s[1] * s[2] - 1) - shear;
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         block[k][k] = shear + bulk * s[i] * s[i] * s[j] * s[j];
@@ -171,9 +172,9 @@ static void ProjectedHessian(double shear, double bulk, const double f[9], doubl
     }
 }
 
-static void PlainHessian(double shear, double bulk, const double f[9], double hessian[9][9])
+// cof F, row-major; returns det F.
+static double Cofactor(const double f[9], double cofactor[9])
 {
-    double cofactor[9];
     for (int c = 0; c < 3; ++c) {
         int a = (c + 1) % 3, b = (c + 2) % 3;
         for (int r = 0; r < 3; ++r) {
@@ -181,8 +182,13 @@ static void PlainHessian(double shear, double bulk, const double f[9], double he
             cofactor[3 * r + c] = f[3 * i + a] * f[3 * k + b] - f[3 * k + a] * f[3 * i + b];
         }
     }
-    double volume = f[0] * cofactor[0] + f[3] * cofactor[3] + f[6] * cofactor[6];
-    double pressure = bulk * (volume - 1) - shear;
+    return f[0] * cofactor[0] + f[3] * cofactor[3] + f[6] * cofactor[6];
+}
+
+static void PlainHessian(double shear, double bulk, double pressure, const double f[9], double hessian[9][9])
+{
+    double cofactor[9];
+    Cofactor(f, cofactor);
     AddDyad(bulk, cofactor, hessian);
     for (int i = 0; i < 9; ++i) {
         hessian[i][i] += shear;
@@ -206,11 +212,8 @@ static void PlainHessian(double shear, double bulk, const double f[9], double he
     }
 }
 
-void jnaElementHessian(
-    const jnaElementBlock* block, int lane, const double deformation[9], bool project, double hessian[12][12])
+static void Hats(const jnaElementBlock* block, int lane, double hats[4][3])
 {
-    double byStrain[9][9] = {{0}}, hats[4][3];
-    (project ? ProjectedHessian : PlainHessian)(block->shear[lane], block->bulk[lane], deformation, byStrain);
     for (int c = 0; c < 3; ++c) {
         hats[0][c] = 0;
         for (int k = 0; k < 3; ++k) {
@@ -218,6 +221,12 @@ void jnaElementHessian(
             hats[0][c] -= hats[k + 1][c];
         }
     }
+}
+
+// Adds a tetrahedron's own part to the rows of its corners.
+static void AddElement(
+    double byStrain[9][9], double hats[4][3], const uint8_t corners[4], double hessian[JNA_PATCH_ROWS][JNA_PATCH_ROWS])
+{
     // dF_rc = sum over corners of dx_r * hat_c: contract one side, then the other.
     double half[9][12];
     for (int a = 0; a < 9; ++a) {
@@ -231,9 +240,62 @@ void jnaElementHessian(
     for (int n = 0; n < 4; ++n) {
         for (int r = 0; r < 3; ++r) {
             for (int b = 0; b < 12; ++b) {
-                hessian[3 * n + r][b] =
+                hessian[3 * corners[n] + r][3 * corners[b / 3] + b % 3] +=
                     half[3 * r][b] * hats[n][0] + half[3 * r + 1][b] * hats[n][1] + half[3 * r + 2][b] * hats[n][2];
             }
         }
     }
+}
+
+int jnaElementBlock_Nodes(
+    const jnaElementBlock* block, int32_t nodes[JNA_PATCH_NODES], uint8_t corners[JNA_ELEMENT_LANES][4])
+{
+    int count = 0;
+    for (int i = 0; i < 4 * JNA_ELEMENT_LANES; ++i) {
+        int32_t node = block->corners[i % 4][i / 4];
+        int place = 0;
+        while (place < count && nodes[place] != node) {
+            ++place;
+        }
+        nodes[place] = node;
+        count += place == count;
+        corners[i / 4][i % 4] = (uint8_t)place;
+    }
+    return count;
+}
+
+int jnaPatchHessian(const jnaElementBlock* block, const double* positions, bool project, int32_t nodes[JNA_PATCH_NODES],
+    double hessian[JNA_PATCH_ROWS][JNA_PATCH_ROWS])
+{
+    uint8_t corners[JNA_ELEMENT_LANES][4];
+    int count = jnaElementBlock_Nodes(block, nodes, corners);
+    double f[JNA_ELEMENT_LANES][9], cofactor[JNA_ELEMENT_LANES][9], growth[JNA_ELEMENT_LANES], sum = 0;
+    for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
+        jnaElementDeformation(block, lane, positions, f[lane]);
+        growth[lane] = Cofactor(f[lane], cofactor[lane]) - 1;
+        sum += block->volumetric[lane] * growth[lane];
+    }
+    memset(hessian, 0, JNA_PATCH_ROWS * sizeof(*hessian));
+    double slope[JNA_PATCH_ROWS] = {0}; // ds/dx
+    for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
+        double shear = block->shear[lane], weight = block->volumetric[lane], hats[4][3], byStrain[9][9] = {{0}};
+        if (!(shear > 0)) {
+            continue; // a lane left over
+        }
+        Hats(block, lane, hats);
+        double guard = block->guard[lane], lack = fmax(JNA_GUARD_VOLUME - 1 - growth[lane], 0);
+        double pressure = shear * (growth[lane] - 1) + weight * sum - guard * lack;
+        double bulk = shear + (lack > 0 ? guard : 0);
+        (project ? ProjectedHessian : PlainHessian)(shear, bulk, pressure, f[lane], byStrain);
+        AddElement(byStrain, hats, corners[lane], hessian);
+        for (int i = 0; i < 12; ++i) {
+            slope[3 * corners[lane][i / 3] + i % 3] += weight * jnaDot(cofactor[lane] + 3 * (i % 3), hats[i / 3]);
+        }
+    }
+    for (int i = 0; i < 3 * count; ++i) {
+        for (int k = 0; k < 3 * count; ++k) {
+            hessian[i][k] += slope[i] * slope[k];
+        }
+    }
+    return count;
 }

@@ -1,7 +1,7 @@
 // Newton's direction by CHOLMOD; see newton.h.
 //
 // The matrix is kept by blocks of 3 x 3, the lower triangle by columns of nodes in the order of the Laplacian's factor,
-// which dissects the mesh and so needs no other. Every element knows where its sixteen blocks go. Pairs in contact
+// which dissects the mesh and so needs no other. Every patch of tetrahedra knows where its blocks go. Pairs in contact
 // reach across the pattern; their share is added as a second matrix. Viscosity is left out: it only makes the true
 // Hessian stiffer along the step, and steps in time are not what this is for.
 #include "newton.h"
@@ -15,12 +15,14 @@
 
 void openblas_set_num_threads(int count);
 
+enum { PAIRS = JNA_PATCH_NODES * JNA_PATCH_NODES };
+
 struct jnaNewton {
     const jnaFlesh* flesh;
-    int* starts;            // [freeCount + 1], blocks of each column
-    int* rows;              // [blocks], node of each block, rising, the diagonal first
-    double (*blocks)[9];    // [blocks], row-major
-    int32_t* elementBlocks; // [elements][16], block of corners (row, column), or -1
+    int* starts;          // [freeCount + 1], blocks of each column
+    int* rows;            // [blocks], node of each block, rising, the diagonal first
+    double (*blocks)[9];  // [blocks], row-major
+    int32_t* patchBlocks; // [patches][PAIRS], block of nodes (row, column), or -1
     cholmod_common common;
     cholmod_sparse* matrix;
     cholmod_factor* factor;
@@ -31,29 +33,27 @@ static int CompareInts(const void* a, const void* b)
     return (*(const int*)a > *(const int*)b) - (*(const int*)a < *(const int*)b);
 }
 
-static int32_t Corner(const jnaElements* elements, int e, int c)
-{
-    return elements->blocks[e / JNA_ELEMENT_LANES].corners[c][e % JNA_ELEMENT_LANES];
-}
-
-// The columns' rows: every free node with the later free ones that it shares a tetrahedron with.
+// The columns' rows: every free node with the later free ones that it shares a patch with.
 static bool FindPattern(jnaNewton* n)
 {
     const jnaElements* elements = &n->flesh->elements;
     int count = n->flesh->freeCount;
     int* ends = calloc((size_t)count + 2, sizeof(int));
-    int* list = malloc((size_t)elements->count * 16 * sizeof(int) + sizeof(int));
+    int* list = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int));
     n->starts = calloc((size_t)count + 1, sizeof(int));
     if (ends == NULL || list == NULL || n->starts == NULL) {
         free(ends);
         free(list);
         return false;
     }
-    // Twice over the elements: sizes, then rows with repetitions; then each column is sorted and thinned.
+    // Twice over the patches: sizes, then rows with repetitions; then each column is sorted and thinned.
     for (int pass = 0; pass < 2; ++pass) {
-        for (int e = 0; e < elements->count; ++e) {
-            for (int i = 0; i < 16; ++i) {
-                int row = Corner(elements, e, i / 4), column = Corner(elements, e, i % 4);
+        for (int e = 0; e < elements->blockCount; ++e) {
+            int32_t nodes[JNA_PATCH_NODES];
+            uint8_t corners[JNA_ELEMENT_LANES][4];
+            int nodeCount = jnaElementBlock_Nodes(&elements->blocks[e], nodes, corners);
+            for (int i = 0; i < nodeCount * nodeCount; ++i) {
+                int row = nodes[i / nodeCount], column = nodes[i % nodeCount];
                 if (row >= column && row < count) {
                     if (pass == 0) {
                         ends[column + 1]++;
@@ -101,18 +101,21 @@ static int32_t FindBlock(const jnaNewton* n, int row, int column)
     return low;
 }
 
-static bool PlaceElements(jnaNewton* n)
+static bool PlacePatches(jnaNewton* n)
 {
     const jnaElements* elements = &n->flesh->elements;
-    n->elementBlocks = malloc((size_t)elements->count * 16 * sizeof(int32_t) + sizeof(int32_t));
-    for (int e = 0; n->elementBlocks != NULL && e < elements->count; ++e) {
-        for (int i = 0; i < 16; ++i) {
-            int row = Corner(elements, e, i / 4), column = Corner(elements, e, i % 4);
-            bool stored = row >= column && row < n->flesh->freeCount;
-            n->elementBlocks[16 * (size_t)e + (size_t)i] = stored ? FindBlock(n, row, column) : -1;
+    n->patchBlocks = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int32_t));
+    for (int e = 0; n->patchBlocks != NULL && e < elements->blockCount; ++e) {
+        int32_t nodes[JNA_PATCH_NODES], *places = n->patchBlocks + PAIRS * (size_t)e;
+        uint8_t corners[JNA_ELEMENT_LANES][4];
+        int nodeCount = jnaElementBlock_Nodes(&elements->blocks[e], nodes, corners);
+        for (int i = 0; i < PAIRS; ++i) {
+            int r = i / JNA_PATCH_NODES, c = i % JNA_PATCH_NODES;
+            bool stored = r < nodeCount && c < nodeCount && nodes[r] >= nodes[c] && nodes[r] < n->flesh->freeCount;
+            places[i] = stored ? FindBlock(n, nodes[r], nodes[c]) : -1;
         }
     }
-    return n->elementBlocks != NULL;
+    return n->patchBlocks != NULL;
 }
 
 // The scalar pattern of the blocks' lower triangle.
@@ -154,7 +157,7 @@ jnResult jnaCreateNewton(const jnaFlesh* flesh, jnaNewton** newton, jnError* err
     n->common.nmethods = 1;
     n->common.method[0].ordering = CHOLMOD_NATURAL;
     // The blocks' positions must fit CHOLMOD's int.
-    if (flesh->elements.count > INT32_MAX / 256 || !FindPattern(n) || !PlaceElements(n) || !MakeMatrix(n)) {
+    if (flesh->elements.count > INT32_MAX / 256 || !FindPattern(n) || !PlacePatches(n) || !MakeMatrix(n)) {
         jnaDestroyNewton(n);
         return jnFail(error, jn_outOfMemory, "out of memory for the Hessian of %d nodes", flesh->freeCount);
     }
@@ -173,7 +176,7 @@ void jnaDestroyNewton(jnaNewton* n)
     free(n->starts);
     free(n->rows);
     free(n->blocks);
-    free(n->elementBlocks);
+    free(n->patchBlocks);
     free(n);
 }
 
@@ -181,15 +184,15 @@ static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double*
 {
     const jnaElements* elements = &n->flesh->elements;
     memset(n->blocks, 0, (size_t)n->starts[n->flesh->freeCount] * sizeof(*n->blocks));
-    for (int e = 0; e < elements->count; ++e) {
-        const jnaElementBlock* block = &elements->blocks[e / JNA_ELEMENT_LANES];
-        double deformation[9], hessian[12][12];
-        jnaElementDeformation(block, e % JNA_ELEMENT_LANES, x, deformation);
-        jnaElementHessian(block, e % JNA_ELEMENT_LANES, deformation, project, hessian);
-        for (int i = 0; i < 16; ++i) {
-            int32_t at = n->elementBlocks[16 * (size_t)e + (size_t)i];
+    for (int e = 0; e < elements->blockCount; ++e) {
+        int32_t nodes[JNA_PATCH_NODES];
+        double hessian[JNA_PATCH_ROWS][JNA_PATCH_ROWS];
+        jnaPatchHessian(&elements->blocks[e], x, project, nodes, hessian);
+        for (int i = 0; i < PAIRS; ++i) {
+            int32_t at = n->patchBlocks[PAIRS * (size_t)e + (size_t)i];
+            int row = 3 * (i / JNA_PATCH_NODES), column = 3 * (i % JNA_PATCH_NODES);
             for (int k = 0; at >= 0 && k < 9; ++k) {
-                n->blocks[at][k] += hessian[3 * (i / 4) + k / 3][3 * (i % 4) + k % 3];
+                n->blocks[at][k] += hessian[row + k / 3][column + k % 3];
             }
         }
     }

@@ -81,7 +81,7 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
     return result;
 }
 
-jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, jnaSag* sag, jnError* error)
+jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error)
 {
     size_t vertices = (size_t)character->vertexCount + 1;
     *sag = (jnaSag){.vertexCount = character->vertexCount, .converged = true};
@@ -103,7 +103,7 @@ jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, j
     if (result == jn_ok) {
         jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
     }
-    for (int axis = 0; axis < 3 && result == jn_ok; ++axis) {
+    for (int axis = 0; axis < axes && result == jn_ok; ++axis) {
         result = MeasureAxis(volume, character, &rest, axis, nodes, surface, sag, error);
     }
     free(nodes);

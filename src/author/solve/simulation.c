@@ -33,6 +33,7 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     hash = jnaHash(v->skinTetrahedra, skin * sizeof(int32_t), hash);
     hash = jnaHash(v->skinWeights, skin * 4 * sizeof(double), hash);
     hash = jnaHash(v->skinOffsets, skin * 3 * sizeof(double), hash);
+    hash = v->skinBlend != NULL ? jnaHash(v->skinBlend, skin * sizeof(double), hash) : hash;
     hash = jnaHash(v->rowStarts, (nodes + 1) * sizeof(int32_t), hash);
     hash = jnaHash(v->joints, influences * sizeof(uint16_t), hash);
     hash = jnaHash(v->weights, influences * sizeof(float), hash);
@@ -55,14 +56,14 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     if (still) {
         own.damping = standard.damping;
         own.drag = standard.drag;
-        own.integrator = standard.integrator;
+        own.integrator = jna_bdf2; // whatever the default is: poses outlive a new one
         own.substeps = standard.substeps;
         own.stepTolerance = standard.stepTolerance;
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS,
         CONTACT_RULE};
-    const double start = 2; // rule by which motion starts: 2, as fast as the skin
+    const double start = 3; // rule by which motion starts: 3, as fast as the skin, to second order
     hash = jnaHash(numbers, sizeof(numbers), hash);
     hash = still ? hash : jnaHash(&start, sizeof(start), hash);
     return jnaHash(jnVersion(), strlen(jnVersion()), hash);
@@ -122,6 +123,7 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
     s->fleshDef.damping = s->manifest.flesh.damping;
     s->fleshDef.drag = s->manifest.flesh.drag;
+    s->fleshDef.integrator = s->manifest.flesh.integrator;
     s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
     s->fleshDef.contact = s->manifest.flesh.contact;
     uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));

@@ -16,7 +16,9 @@ static const double RIBS_WIDE = 0.84, RIBS_DEEP = 0.85, DEEPEST_RIBS = 0.85;
 // The cage is narrower at the top, where the shoulders are.
 static const double RIBS_TAPER = 0.72;
 // Flesh in front of the ribs that is thicker than this part of the body's size is breast.
-static const double BREAST = 0.018;
+static const double BREAST = 0.02, BREAST_FACES = 0.3;
+// Heights of the trunk in which that is measured begin here.
+static const double CHEST_LOW = 0.5;
 // A knee reaches this many half-thicknesses from its pivot along the leg.
 static const double HINGE_REACH = 0.9;
 // The shin's front: within about 55 degrees of where the toes point.
@@ -48,6 +50,25 @@ bool jnaCutTrunk(jnaSlicer* slicer, const jnaAnatomy* a, double height, double a
     return true;
 }
 
+// How thick the flesh over the ribs is, all around.
+static void MeasureChest(jnaSlicer* slicer, jnaAnatomy* a)
+{
+    _Static_assert((int)JNA_CHEST_RAYS == (int)JNA_SECTION_RAYS, "rays are those of a section");
+    for (int h = 0; h < JNA_CHEST_HEIGHTS; ++h) {
+        double height = CHEST_LOW + (1 - CHEST_LOW) * (h + 0.5) / JNA_CHEST_HEIGHTS, at[3];
+        jnaSection section;
+        for (int k = 0; k < 3; ++k) {
+            at[k] = a->ribsAt[0][k] + (height - RIBS_LOW) * a->length * a->up[k];
+        }
+        jnaSlice(slicer, at, a->left, a->front, &section);
+        for (int r = 0; section.inside && r < JNA_CHEST_RAYS; ++r) {
+            double angle = 2 * 3.14159265358979323846 * r / JNA_CHEST_RAYS;
+            double u = cos(angle) / a->ribs[0][0], v = sin(angle) / a->ribs[0][1];
+            a->overRibs[h][r] = (float)(section.distances[r] - 1 / sqrt(u * u + v * v));
+        }
+    }
+}
+
 void jnaMeasureTrunk(jnaSlicer* slicer, jnaAnatomy* a)
 {
     double at[3], width[3], depth[3];
@@ -65,15 +86,19 @@ void jnaMeasureTrunk(jnaSlicer* slicer, jnaAnatomy* a)
                 a->hips[k] + (e == 0 ? RIBS_LOW : RIBS_HIGH) * a->length * a->up[k] + forward * a->front[k];
         }
     }
+    MeasureChest(slicer, a);
 }
 
-// How thick the flesh is between the rib cage and a point, metres; negative inside it.
-static double OverRibs(const jnaAnatomy* a, const double* point)
+// Whether flesh thicker than over ribs alone lies in the direction of a point of the chest: all of it is breast, down
+// to the ribs.
+static bool IsBreast(const jnaAnatomy* a, const double* point, double height)
 {
+    const double turn = 2 * 3.14159265358979323846;
     double d[3] = {point[0] - a->ribsAt[0][0], point[1] - a->ribsAt[0][1], point[2] - a->ribsAt[0][2]};
-    double x = jnaDot(d, a->left), z = jnaDot(d, a->front), away = sqrt(x * x + z * z);
-    double u = x / a->ribs[0][0], v = z / a->ribs[0][1], depth = sqrt(u * u + v * v);
-    return depth > 0 ? away * (1 - 1 / depth) : -a->ribs[0][1];
+    double angle = atan2(jnaDot(d, a->front), jnaDot(d, a->left));
+    int ray = (int)lround((angle / turn + 1) * JNA_CHEST_RAYS) % JNA_CHEST_RAYS;
+    int row = (int)floor((height - CHEST_LOW) / (1 - CHEST_LOW) * JNA_CHEST_HEIGHTS);
+    return row >= 0 && row < JNA_CHEST_HEIGHTS && (double)a->overRibs[row][ray] > BREAST * a->size;
 }
 
 static jnaRegion TrunkRegion(const jnaAnatomy* a, const double* point)
@@ -83,7 +108,7 @@ static jnaRegion TrunkRegion(const jnaAnatomy* a, const double* point)
     double forward = jnaDot(d, a->front), aside = jnaDot(d, a->left), away = sqrt(forward * forward + aside * aside);
     double facing = away > 0 ? forward / away : 0;
     if (height > (facing > BELLY_FACES ? CHEST_FROM : BACK_CHEST_FROM)) {
-        bool breast = a->ribs[0][0] > 0 && facing > 0 && OverRibs(a, point) > BREAST * a->size && height < 1;
+        bool breast = a->ribs[0][0] > 0 && facing > BREAST_FACES && IsBreast(a, point, height);
         return breast ? jna_regionBreast : jna_regionChest;
     }
     if (forward < -BUTTOCK_BEHIND * a->length && height > BUTTOCK_FROM && height < BUTTOCK_TO) {

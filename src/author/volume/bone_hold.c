@@ -29,6 +29,11 @@ static const double HEAD_COVER = 0.0025, HAND_COVER = 0.002, FOOT_COVER = 0.003;
 static const double FADE = 0.25, COVER_FADE = 0.5;
 // Whether a sample is in a head, hand or foot: their share of its weights, from not at all to wholly.
 static const double PART_FROM = 0.45, PART_TO = 0.75;
+// In hands and feet, flesh between two digits' joints follows both: it is let go where no joint has so much of it, for
+// skinning folds it there.
+static const double ONE_FROM = 0.5, ONE_TO = 0.8;
+// Bones of the trunk keep away from the pivots of limbs by this part of the limb's half-thickness.
+static const double CLEAR = 0.75;
 // A node with at least this part of bone is held exactly where that is asked for.
 static const double EXACT_FROM = 0.5;
 // A piece held by less than this part of its volume counts as loose.
@@ -56,6 +61,7 @@ typedef struct Hold {
     jnaSkinDepth* under;
     double limit;                   // depths beyond are not told apart
     float* depths;                  // [nodeCount], under the skin
+    float* fades;                   // [nodeCount], of what follows its skinned position
     double (*lows)[3], (*highs)[3]; // [bones], boxes
     float* inPart;                  // [nodeCount], share of the weights that are head, hand or foot
     float* covers;                  // [nodeCount], mean cover of those
@@ -85,14 +91,17 @@ static void WeighParts(Hold* h)
 {
     const jnaVolume* v = h->volume;
     for (int n = 0; n < v->nodeCount; ++n) {
-        double sum = 0, all = 0, cover = 0;
+        double sum = 0, all = 0, cover = 0, blend = 0, most = 0;
         for (int32_t i = v->rowStarts[n]; i < v->rowStarts[n + 1]; ++i) {
             double w = (double)v->weights[i], own = CoverOf(h->def->anatomy, v->joints[i]);
             all += w;
             sum += own >= 0 ? w : 0;
             cover += own >= 0 ? w * own : 0;
+            blend = fmax(blend, h->def->anatomy->parts[v->joints[i]] == jna_bodyEnd);
+            most = fmax(most, w);
         }
         h->inPart[n] = (float)(all > 0 ? sum / all : 0);
+        h->fades[n] = (float)(all > 0 ? 1 - blend * (1 - Ramp((most / all - ONE_FROM) / (ONE_TO - ONE_FROM))) : 1);
         h->covers[n] = (float)(sum > 0 ? cover / sum : 0);
     }
 }
@@ -139,6 +148,20 @@ static void MeasureDepths(Hold* h)
     }
 }
 
+// How much of a bone of the trunk is left at a point: none around the pivots of hips and shoulders, where the flesh
+// needs room for the limb to turn.
+static double ClearOfLimbs(const jnaAnatomy* a, const double* point)
+{
+    double left = 1;
+    for (int i = 0; i < a->limbCount; ++i) {
+        const jnaLimb* limb = &a->limbs[i];
+        double d[3] = {point[0] - limb->rootAt[0], point[1] - limb->rootAt[1], point[2] - limb->rootAt[2]};
+        double clear = CLEAR * limb->rootRadius;
+        left = limb->hinge >= 0 ? fmin(left, Ramp((sqrt(jnaDot(d, d)) - clear) / (FADE * clear))) : left;
+    }
+    return left;
+}
+
 // How much bone a sample is, and of which frame.
 static double Sample(const Hold* h, const int* bones, int boneCount, const double* point, const double* bary,
     const int32_t* corners, int32_t* frame)
@@ -163,7 +186,10 @@ static double Sample(const Hold* h, const int* bones, int boneCount, const doubl
         if (!(b > 0) || (b <= best && !(bone->ball && *frame < v->jointCount))) {
             continue;
         }
-        if (bone->cover > 0) {
+        if (h->def->anatomy->parts[bone->joint] == jna_bodyTrunk) {
+            b *= ClearOfLimbs(h->def->anatomy, point);
+        }
+        if (b > 0 && bone->cover > 0) {
             double depth = DepthAt(h, corners, point, (1 + COVER_FADE) * bone->cover);
             b *= Ramp((depth - bone->cover) / (COVER_FADE * bone->cover));
         }
@@ -264,6 +290,7 @@ static jnResult GatherNodes(Hold* h, jnError* error)
     for (size_t n = 0; n < nodes; ++n) {
         const Grip* most = &of[2 * n + (of[2 * n + 1].amounts[0] > of[2 * n].amounts[0])];
         double share = (double)most->amounts[0] / fmax(h->def->flesh->nodeVolumes[n], 1e-300);
+        share *= most->frame == 2 * v->jointCount ? (double)h->fades[n] : 1;
         bool held = h->def->exactly ? share >= EXACT_FROM : share > 0;
         v->heldBy[n] = held ? most->frame : -1;
         v->holdStrength[n] = held && !h->def->exactly ? (float)(fmin(share, 1) * h->def->strength) : 0;
@@ -396,10 +423,11 @@ jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes,
     h.inPart = malloc(nodes * sizeof(float));
     h.covers = malloc(nodes * sizeof(float));
     h.depths = malloc(nodes * sizeof(float));
+    h.fades = malloc(nodes * sizeof(float));
     h.rigid = malloc(elements);
     h.grips = malloc(elements * sizeof(Grip));
     jnResult result = h.lows != NULL && h.highs != NULL && h.inPart != NULL && h.covers != NULL && h.depths != NULL &&
-                              h.rigid != NULL && h.grips != NULL
+                              h.fades != NULL && h.rigid != NULL && h.grips != NULL
                           ? jnaCreateSlicer(volume, &h.skin, error)
                           : jnFail(error, jn_outOfMemory, "out of memory to hold %d nodes", volume->nodeCount);
     if (result == jn_ok) {
@@ -421,6 +449,7 @@ jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes,
     free(h.inPart);
     free(h.covers);
     free(h.depths);
+    free(h.fades);
     free(h.rigid);
     free(h.grips);
     return result;

@@ -321,7 +321,7 @@ static void ShapeLimb(Shaper* shaper, const jnaLimb* limb)
     double hinge = HINGE_BALL * limb->hingeRadius, end = END_BALL * limb->endRadius;
     Segment s;
     SetSegment(&s, limb->root, limb->rootAt, limb->hingeAt, limb->leg ? THIGH : UPPER_ARM);
-    s.freeStart = IN_BALL * root;
+    s.freeStart = root; // a hip is deep inside: its shaft begins where the ball ends
     s.freeEnd = IN_BALL * hinge;
     AddShaft(shaper, &s, false);
     SetSegment(&s, limb->hinge, limb->hingeAt, limb->endAt, limb->leg ? SHIN : FOREARM);
@@ -353,6 +353,17 @@ static jnaBone* AddSolid(Shaper* shaper, int joint, double radii[2][2], const do
     return bone;
 }
 
+// Height of the joint where the spine leaves the pelvis; 1 where the pelvis hangs on the chest.
+static double SpineHeight(const Shaper* shaper)
+{
+    const jnaAnatomy* a = shaper->anatomy;
+    int joint = a->chest;
+    while (joint > a->pelvis && shaper->character->joints[joint].parent != a->pelvis) {
+        joint = shaper->character->joints[joint].parent;
+    }
+    return joint > a->pelvis ? jnaAnatomy_Height(a, shaper->flesh->positions[joint]) : 1;
+}
+
 static void ShapeTrunk(Shaper* shaper)
 {
     const jnaAnatomy* a = shaper->anatomy;
@@ -366,7 +377,9 @@ static void ShapeTrunk(Shaper* shaper)
     if (jnaCutTrunk(shaper->slicer, a, PELVIS_AT, at, reach)) {
         double wide = PELVIS_WIDE * reach[2], deep = PELVIS_DEEP * 0.5 * (reach[0] + reach[1]);
         double radii[2][2] = {{wide, deep}, {wide, deep}};
-        double caps[2] = {PELVIS_HIGH * a->length, PELVIS_HIGH * a->length};
+        // The spine bends above the pelvis, not inside it.
+        double high = fmin(PELVIS_HIGH, fmax(SpineHeight(shaper) - PELVIS_AT, 0.3 * PELVIS_HIGH));
+        double caps[2] = {PELVIS_HIGH * a->length, high * a->length};
         jnaBone* bone = AddSolid(shaper, a->pelvis, radii, caps, PELVIS_COVER * a->size);
         memcpy(bone->ends[0], at, sizeof(at));
         memcpy(bone->ends[1], at, sizeof(at));
@@ -439,7 +452,8 @@ static bool Continues(const Shaper* shaper, int joint, int child)
     case jna_bodyNeck:
         return next == jna_bodyNeck || next == jna_bodyHead;
     case jna_bodyGirdle:
-        return next == jna_bodyGirdle || next == jna_bodyUpper;
+        // Of a leg it is the pelvis.
+        return (next == jna_bodyGirdle || next == jna_bodyUpper) && !a->limbs[a->limbOf[joint]].leg;
     default:
         return true;
     }

@@ -33,7 +33,8 @@ double jnaBone_Depth(const jnaBone* bone, const double* point)
     return sqrt(jnaDot(scaled, scaled));
 }
 
-// The joint that moves most of what lies in a bone of the trunk: a rib cage may begin below the joint of the chest.
+// The joint that moves most of what lies in the rib cage, which may begin below the joint of the chest. The pelvis goes
+// with the joint that its legs hang on, whatever the skin's weights say.
 static void ChooseTrunkJoint(
     const jnaVolume* v, const jnaAnatomy* a, const double* nodeVolumes, double* shares, jnaBone* bone)
 {
@@ -92,7 +93,7 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaMani
     result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, anatomy, settings, bones, error) : result;
     for (int b = 0; b < bones->count && result == jn_ok; ++b) {
         jnaBone* bone = &bones->bones[b];
-        if (!bone->ball && !bone->blends && anatomy->parts[bone->joint] == jna_bodyTrunk) {
+        if (!bone->ball && !bone->blends && bone->joint == anatomy->chest) {
             ChooseTrunkJoint(v, anatomy, flesh.nodeVolumes, shares, bone);
         }
     }

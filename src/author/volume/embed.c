@@ -1,9 +1,11 @@
 // Hanging a skin on tetrahedra that do not hold its vertices as nodes.
 //
-// Each vertex takes the nearest tetrahedron that can be reached from just under it without leaving the flesh; one in
-// the limb across a gap counts as further away. A vertex outside hangs on by weights beyond 0 and 1, as long as they
+// Each vertex takes the nearest tetrahedron that can be reached from just under it without leaving the flesh. The
+// nearest of all is that one nearly always; only where it lies across a gap are the next ones tried, nearest first, and
+// only so many: a vertex that reaches none of them, or has none within an edge, is carried by skinning. So the cost per
+// vertex is bounded, whatever the number of parts. A vertex outside hangs on by weights beyond 0 and 1, as long as they
 // stay small; further out it hangs on the closest point, and its offset brings it to its place.
-#include "mesh_internal.h"
+#include "embed_internal.h"
 
 #include "internal.h"
 
@@ -12,6 +14,10 @@ static const double leastWeight = -1;
 
 // Of the mean edge, under the skin: where paths to tetrahedra start.
 static const double underShare = 0.01;
+
+// Rings of cells, each a mean edge wide, that are searched: flesh further away than an edge has nothing to do with a
+// vertex. Tetrahedra that are tried for a way to them: about those around one node.
+enum { MAX_RINGS = 1, MAX_TRIES = 24 };
 
 /// Tetrahedra by cell of a grid over them.
 typedef struct Cells {
@@ -201,18 +207,19 @@ static double Closest(const jnaVolume* v, int t, const double* p, double w[4])
 
 typedef struct Found {
     int32_t tetrahedron;
-    double score, distance;
+    double distance;
 } Found;
 
 /// A vertex that looks for its tetrahedron.
 typedef struct Query {
     const jnaVolume* volume;
+    const Cells* cells;
     const jnaTree* tree;
     const double* point;
     double under[3]; // just under the skin
-    bool underInside;
-    double penalty; // for a tetrahedron that cannot be reached
-    Found best;
+    int wanted;      // candidates that are kept, at most MAX_TRIES
+    int count;
+    Found candidates[MAX_TRIES]; // nearest first; of equals the first tetrahedron
 } Query;
 
 // No point of the tetrahedron is nearer than its box. Squared.
@@ -226,42 +233,48 @@ static double BoxDistance2(double (*box)[3], const double* p)
     return sum;
 }
 
-static void Consider(Query* q, const Cells* cells, int32_t t)
+static bool ComesFirst(const Found* a, const Found* b)
 {
-    const jnaVolume* v = q->volume;
-    const int32_t* c = v->tetrahedra + 4 * t;
-    // A large one is met in several cells.
-    if (t == q->best.tetrahedron || BoxDistance2(cells->boxes[t], q->point) > q->best.score * q->best.score) {
-        return;
-    }
-    double w[4], middle[3], distance = Closest(v, t, q->point, w), score = distance;
-    if (score > q->best.score) {
-        return;
-    }
-    for (int i = 0; i < 3; ++i) {
-        middle[i] =
-            0.25 * (v->nodes[3 * c[0] + i] + v->nodes[3 * c[1] + i] + v->nodes[3 * c[2] + i] + v->nodes[3 * c[3] + i]);
-    }
-    // The middle of a tetrahedron may lie a little outside; then nothing can be said.
-    if (q->underInside && jnaTree_Winding(q->tree, middle) > 0.5 &&
-        jnaTree_Exit(q->tree, q->under, middle, true) >= 0) {
-        score += q->penalty;
-    }
-    if (score < q->best.score || (score <= q->best.score && t < q->best.tetrahedron)) {
-        q->best = (Found){t, score, distance};
-    }
+    return a->distance < b->distance || (a->distance <= b->distance && a->tetrahedron < b->tetrahedron);
 }
 
-// Cells in growing shells around the vertex, until no cell further out can hold anything nearer.
-static Found Search(const Cells* cells, Query* q)
+static void Consider(Query* q, int32_t t)
 {
-    int at[3], most = 0;
+    double limit = q->count == q->wanted ? q->candidates[q->count - 1].distance : HUGE_VAL, w[4];
+    if (BoxDistance2(q->cells->boxes[t], q->point) > limit * limit) {
+        return;
+    }
+    for (int k = 0; k < q->count; ++k) {
+        if (q->candidates[k].tetrahedron == t) {
+            return; // a large one is met in several cells
+        }
+    }
+    Found found = {t, Closest(q->volume, t, q->point, w)};
+    if (q->count == q->wanted && !ComesFirst(&found, &q->candidates[q->count - 1])) {
+        return;
+    }
+    int k = q->count < q->wanted ? q->count++ : q->count - 1;
+    for (; k > 0 && ComesFirst(&found, &q->candidates[k - 1]); --k) {
+        q->candidates[k] = q->candidates[k - 1];
+    }
+    q->candidates[k] = found;
+}
+
+// The nearest tetrahedra: cells in growing shells around the vertex, until no cell further out holds a nearer one.
+static void Gather(Query* q, int wanted)
+{
+    const Cells* cells = q->cells;
+    int at[3];
+    q->wanted = wanted;
+    q->count = 0;
     for (int i = 0; i < 3; ++i) {
         at[i] = CellOf(cells, i, q->point[i]);
-        most = cells->size[i] > most ? cells->size[i] : most;
     }
-    // What lies beyond the cells of the rings before is that many sides away.
-    for (int ring = 0; ring <= most && q->best.score > (ring - 1) * cells->side; ++ring) {
+    for (int ring = 0; ring <= MAX_RINGS; ++ring) {
+        // What lies beyond the cells of the rings before is that many sides away.
+        if (q->count == wanted && q->candidates[wanted - 1].distance <= (ring - 1) * cells->side) {
+            break;
+        }
         for (int z = at[2] - ring; z <= at[2] + ring; ++z) {
             for (int y = at[1] - ring; y <= at[1] + ring; ++y) {
                 bool shell = abs(z - at[2]) == ring || abs(y - at[1]) == ring;
@@ -271,13 +284,42 @@ static Found Search(const Cells* cells, Query* q)
                     }
                     int cell = x + cells->size[0] * (y + cells->size[1] * z);
                     for (int32_t e = cells->starts[cell]; e < cells->starts[cell + 1]; ++e) {
-                        Consider(q, cells, cells->entries[e]);
+                        Consider(q, cells->entries[e]);
                     }
                 }
             }
         }
     }
-    return q->best;
+}
+
+// Whether a way through the flesh leads to a tetrahedron. Where the start or the tetrahedron's middle is a little
+// outside, nothing can be said; that is looked at last, because it takes long.
+static bool IsReached(const Query* q, int32_t t)
+{
+    const int32_t* c = q->volume->tetrahedra + 4 * t;
+    const double* nodes = q->volume->nodes;
+    double middle[3];
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = 0.25 * (nodes[3 * c[0] + i] + nodes[3 * c[1] + i] + nodes[3 * c[2] + i] + nodes[3 * c[3] + i]);
+    }
+    return jnaTree_Exit(q->tree, q->under, middle, true) < 0 || jnaTree_Winding(q->tree, middle) <= 0.5 ||
+           jnaTree_Winding(q->tree, q->under) <= 0.5;
+}
+
+static Found Search(Query* q)
+{
+    double most = MAX_RINGS * q->cells->side;
+    Gather(q, 1);
+    if (q->count > 0 && q->candidates[0].distance <= most && IsReached(q, q->candidates[0].tetrahedron)) {
+        return q->candidates[0];
+    }
+    Gather(q, MAX_TRIES);
+    for (int k = 1; k < q->count && q->candidates[k].distance <= most; ++k) {
+        if (IsReached(q, q->candidates[k].tetrahedron)) {
+            return q->candidates[k];
+        }
+    }
+    return (Found){-1, 0};
 }
 
 static double* VertexNormals(const jnaSurface* surface)
@@ -321,8 +363,25 @@ static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const doub
     }
 }
 
-jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
-    int* outsideCount, double* greatestOutside, jnError* error)
+// Hangs one vertex. Returns how far outside the tetrahedra it is.
+static double Embed(const jnaCharacter* character, const jnaTree* tree, const Cells* cells, const double* normal,
+    int vertex, jnaVolume* volume)
+{
+    double p[3];
+    Query query = {.volume = volume, .cells = cells, .tree = tree, .point = p};
+    for (int i = 0; i < 3; ++i) {
+        p[i] = (double)character->positions[3 * vertex + i];
+        query.under[i] = p[i] - underShare * cells->side * normal[i];
+    }
+    Found found = Search(&query);
+    if (found.tetrahedron >= 0) {
+        HangVertex(volume, vertex, found.tetrahedron, p);
+    }
+    return found.distance;
+}
+
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, double spacing,
+    jnaVolume* volume, jnaVolumeReport* report, jnError* error)
 {
     Cells cells;
     double *normals = VertexNormals(surface), *far = jnaAllocate(character->vertexCount, sizeof(double));
@@ -334,27 +393,14 @@ jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, 
             int32_t on = surface->vertexOf[v];
             volume->skinTetrahedra[v] = -1;
             volume->skinWeights[4 * v] = 1;
-            if (on >= 0) {
-                double p[3];
-                for (int i = 0; i < 3; ++i) {
-                    p[i] = (double)character->positions[3 * v + i];
-                }
-                Query query = {.volume = volume, .tree = tree, .point = p, .penalty = 2 * cells.side};
-                query.best = (Found){-1, HUGE_VAL, HUGE_VAL};
-                for (int i = 0; i < 3; ++i) {
-                    query.under[i] = p[i] - underShare * cells.side * normals[3 * on + i];
-                }
-                query.underInside = jnaTree_Winding(tree, query.under) > 0.5;
-                Found found = Search(&cells, &query);
-                HangVertex(volume, v, found.tetrahedron, p);
-                far[v] = found.distance;
-            }
+            far[v] = on >= 0 ? Embed(character, tree, &cells, normals + 3 * on, v, volume) : 0;
         }
         for (int v = 0; v < character->vertexCount; ++v) {
-            *outsideCount += far[v] > 0;
-            *greatestOutside = fmax(*greatestOutside, far[v]);
+            report->outsideCount += far[v] > 0;
+            report->greatestOutside = fmax(report->greatestOutside, far[v]);
         }
         DestroyCells(&cells);
+        result = jnaBlendSkin(character, surface, tree, normals, far, spacing, volume, report, error);
     }
     free(normals);
     free(far);

@@ -200,7 +200,7 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     l->threads = def->threads;
     l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
     bool found =
-        l->freeIndex != NULL && jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, def->tetrahedra, &l->pattern);
+        l->freeIndex != NULL && jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, 4, def->tetrahedra, &l->pattern);
     l->entries = found ? malloc(((size_t)l->pattern.rowStarts[def->nodeCount] + 1) * sizeof(double)) : NULL;
     if (l->entries == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for a Laplacian of %d nodes", def->nodeCount);

@@ -10,13 +10,20 @@
 
 #include "jounce-author/inside.h"
 
+#include "jounce-author/laplacian.h"
+
 #include "character/affine.h"
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MATERIALS = 256 };
+enum { MAX_MATERIALS = 256, MOST_ROUNDS = 40 };
+
+// Stiffness changes between regions over this part of the body's size.
+static const double SMOOTH_OVER = 0.012;
+// Steps of the logarithm of stiffness: 4 % is not felt; coarser only where there would be too many materials.
+static const double FINEST_STEP = 0.04, COARSEST_STEP = 1;
 
 // Young's modulus of the regions, times the general one; see docs/volume.md for where the numbers come from.
 static const double regionYoung[JNA_REGIONS] = {
@@ -39,6 +46,11 @@ static const double regionYoung[JNA_REGIONS] = {
     [jna_regionCalf] = 0.3,
     [jna_regionFoot] = 1,
 };
+
+double jnaRegionYoung(jnaRegion region)
+{
+    return regionYoung[region];
+}
 
 // Moves the tetrahedra near the skin to the fat twin of their region.
 static jnResult FindFat(jnaVolume* v, const double (*middles)[3], double depth, jnError* error)
@@ -89,9 +101,8 @@ static jnaMaterial Change(jnaMaterial material, const jnaManifestFlesh* flesh)
     return material;
 }
 
-// The material of a region, of a joint that the manifest lists (or NULL), and of the fat there (or NULL).
-static jnaMaterial Mix(
-    const jnaManifest* m, jnaRegion region, const jnaManifestFlesh* joint, const jnaManifestFlesh* fat)
+// What the manifest or the table says of a region.
+static jnaMaterial OfRegion(const jnaManifest* m, jnaRegion region)
 {
     jnaMaterial material = {m->materials.young * regionYoung[region], m->materials.poisson, m->materials.density};
     for (int i = 0; i < m->materials.regionCount; ++i) {
@@ -102,8 +113,7 @@ static jnaMaterial Mix(
             material.poisson = r->poisson >= 0 ? r->poisson : material.poisson;
         }
     }
-    material = joint != NULL ? Change(material, joint) : material;
-    return fat != NULL ? Change(material, fat) : material;
+    return material;
 }
 
 // Which of the manifest's joints each joint is, counted from 1; 0: none.
@@ -120,68 +130,161 @@ static jnResult FindKinds(const jnaCharacter* character, const jnaManifest* m, i
     return jn_ok;
 }
 
-// Gives every tetrahedron the number of its material, making those that are met for the first time. twins: 2 with fat.
-static jnResult Sort(jnaVolume* v, const jnaManifest* m, const jnaAnatomy* anatomy, const int* kinds, int twins,
-    double (*middles)[3], jnError* error)
+// Everything that sorting works with.
+typedef struct Sorting {
+    jnaVolume* volume;
+    const jnaManifest* manifest;
+    const jnaAnatomy* anatomy;
+    int* kinds;           // [jointCount], the manifest's joints counted from 1; 0: none
+    uint8_t* regions;     // [tetrahedronCount], of the body
+    int32_t* kindOf;      // [tetrahedronCount]
+    double (*middles)[3]; // [tetrahedronCount]
+    double* stiffness;    // [tetrahedronCount], logarithm of Young's modulus by region, smoothed
+    double* sums;         // [nodeCount][2]
+} Sorting;
+
+static void FindRegions(Sorting* s)
 {
-    int16_t* numbers = malloc((size_t)JNA_REGIONS * ((size_t)m->materials.jointCount + 1) * sizeof(*numbers));
-    if (numbers == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount);
-    }
-    memset(numbers, 0xff, (size_t)JNA_REGIONS * ((size_t)m->materials.jointCount + 1) * sizeof(*numbers));
-    v->materialCount = 0;
-    jnResult result = jn_ok;
-    for (int t = 0; t < v->tetrahedronCount && result == jn_ok; ++t) {
-        memset(middles[t], 0, sizeof(middles[t]));
+    const jnaVolume* v = s->volume;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        memset(s->middles[t], 0, sizeof(s->middles[t]));
         for (int k = 0; k < 12; ++k) {
             size_t node = (size_t)v->tetrahedra[4 * (size_t)t + (size_t)(k / 3)];
-            middles[t][k % 3] += v->nodes[3 * node + (size_t)(k % 3)] / 4;
+            s->middles[t][k % 3] += v->nodes[3 * node + (size_t)(k % 3)] / 4;
         }
-        int joint = jnaTetrahedronJoint(v, t), kind = joint >= 0 ? kinds[joint] : 0;
-        jnaRegion region = jnaAnatomy_Region(anatomy, joint, middles[t]);
-        int16_t* number = &numbers[(size_t)kind * JNA_REGIONS + (size_t)region];
-        if (*number < 0 && v->materialCount + twins > MAX_MATERIALS) {
-            result = jnFail(error, jn_badData, "materials: more than %d kinds of flesh", MAX_MATERIALS);
-        } else if (*number < 0) {
-            const jnaManifestFlesh* own = kind > 0 ? &m->materials.joints[kind - 1] : NULL;
-            *number = (int16_t)v->materialCount;
-            v->materials[v->materialCount++] = Mix(m, region, own, NULL);
-            if (twins == 2) {
-                v->materials[v->materialCount++] = Mix(m, region, own, &m->materials.fat);
+        int joint = jnaTetrahedronJoint(v, t);
+        s->kindOf[t] = joint >= 0 ? s->kinds[joint] : 0;
+        s->regions[t] = (uint8_t)jnaAnatomy_Region(s->anatomy, joint, s->middles[t]);
+        s->stiffness[t] = log(OfRegion(s->manifest, (jnaRegion)s->regions[t]).young);
+    }
+}
+
+// Flesh does not change at a line: stiffness is averaged over a few centimetres, whatever the mesh.
+static void Smooth(Sorting* s)
+{
+    const jnaVolume* v = s->volume;
+    double whole = 0, gradients[4][3];
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        whole += fabs(jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients));
+    }
+    double edge = cbrt(whole / fmax(v->tetrahedronCount, 1) * 8.5), reach = SMOOTH_OVER * s->anatomy->size / edge;
+    int rounds = (int)fmin(fmax(round(reach * reach), 1), MOST_ROUNDS);
+    for (int round = 0; round < rounds; ++round) {
+        memset(s->sums, 0, 2 * (size_t)v->nodeCount * sizeof(double));
+        for (int t = 0; t < v->tetrahedronCount; ++t) {
+            double volume = fabs(jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients));
+            for (int k = 0; k < 4; ++k) {
+                double* sum = s->sums + 2 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)k];
+                sum[0] += volume * s->stiffness[t];
+                sum[1] += volume;
             }
         }
-        v->regions[t] = (uint8_t)*number;
+        for (int t = 0; t < v->tetrahedronCount; ++t) {
+            double mean = 0;
+            for (int k = 0; k < 4; ++k) {
+                const double* sum = s->sums + 2 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)k];
+                mean += sum[1] > 0 ? 0.25 * sum[0] / sum[1] : 0.25 * s->stiffness[t];
+            }
+            s->stiffness[t] = mean;
+        }
     }
-    free(numbers);
-    return result;
+}
+
+// The number of a material, added where it is not there yet; -1 where there is no room. twin: its fat follows it.
+static int FindMaterial(jnaVolume* v, const jnaMaterial* material, const jnaManifestFlesh* fat)
+{
+    int step = fat != NULL ? 2 : 1;
+    for (int i = 0; i < v->materialCount; i += step) {
+        if (memcmp(&v->materials[i], material, sizeof(*material)) == 0) {
+            return i;
+        }
+    }
+    if (v->materialCount + step > MAX_MATERIALS) {
+        return -1;
+    }
+    v->materials[v->materialCount] = *material;
+    if (fat != NULL) {
+        v->materials[v->materialCount + 1] = Change(*material, fat);
+    }
+    v->materialCount += step;
+    return v->materialCount - step;
+}
+
+// Gives every tetrahedron the number of its material. Stiffness in steps, so that there are few of them.
+static bool Number(Sorting* s, double step, bool smooth)
+{
+    jnaVolume* v = s->volume;
+    const jnaManifest* m = s->manifest;
+    const jnaManifestFlesh* fat = m->materials.fatDepth > 0 ? &m->materials.fat : NULL;
+    v->materialCount = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        jnaMaterial material = OfRegion(m, (jnaRegion)s->regions[t]);
+        if (smooth) {
+            material.young = exp(step * round(s->stiffness[t] / step));
+        }
+        material = s->kindOf[t] > 0 ? Change(material, &m->materials.joints[s->kindOf[t] - 1]) : material;
+        int number = FindMaterial(v, &material, fat);
+        if (number < 0) {
+            return false;
+        }
+        v->regions[t] = (uint8_t)number;
+    }
+    return true;
+}
+
+static jnResult Sort(Sorting* s, jnError* error)
+{
+    jnaVolume* v = s->volume;
+    FindRegions(s);
+    // A character without parts has one region, and no borders to smooth.
+    bool smooth = s->anatomy->trunk;
+    if (smooth) {
+        Smooth(s);
+    }
+    double step = FINEST_STEP;
+    while (!Number(s, step, smooth)) {
+        step *= 2;
+        if (step > COARSEST_STEP) {
+            return jnFail(error, jn_badData, "materials: more than %d kinds of flesh", MAX_MATERIALS);
+        }
+    }
+    return s->manifest->materials.fatDepth > 0
+               ? FindFat(v, (const double(*)[3])s->middles, s->manifest->materials.fatDepth, error)
+               : jn_ok;
 }
 
 jnResult jnaVolume_FillMaterials(
     jnaVolume* v, const jnaCharacter* character, const jnaManifest* manifest, jnError* error)
 {
     JN_ASSERT(v->rowStarts != NULL);
-    const jnaManifest standard = jnaDefaultManifest(), *m = manifest != NULL ? manifest : &standard;
+    const jnaManifest standard = jnaDefaultManifest();
     jnaAnatomy anatomy = {0};
-    size_t elements = (size_t)v->tetrahedronCount + 1;
+    Sorting s = {.volume = v, .manifest = manifest != NULL ? manifest : &standard, .anatomy = &anatomy};
+    size_t elements = (size_t)v->tetrahedronCount + 1, nodes = (size_t)v->nodeCount + 1;
     free(v->regions);
     free(v->materials);
     v->regions = malloc(elements);
     v->materials = calloc(MAX_MATERIALS, sizeof(*v->materials));
-    int* kinds = calloc((size_t)character->jointCount + 1, sizeof(int));
-    double(*middles)[3] = malloc(elements * sizeof(*middles));
+    s.kinds = calloc((size_t)character->jointCount + 1, sizeof(int));
+    s.regions = malloc(elements);
+    s.kindOf = malloc(elements * sizeof(*s.kindOf));
+    s.middles = malloc(elements * sizeof(*s.middles));
+    s.stiffness = malloc(elements * sizeof(double));
+    s.sums = malloc(nodes * 2 * sizeof(double));
     jnResult result = jn_ok;
-    if (v->regions == NULL || v->materials == NULL || kinds == NULL || middles == NULL) {
+    if (v->regions == NULL || v->materials == NULL || s.kinds == NULL || s.regions == NULL || s.kindOf == NULL ||
+        s.middles == NULL || s.stiffness == NULL || s.sums == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount);
     }
-    result = result == jn_ok ? FindKinds(character, m, kinds, error) : result;
+    result = result == jn_ok ? FindKinds(character, s.manifest, s.kinds, error) : result;
     result = result == jn_ok ? jnaFindAnatomy(character, v, &anatomy, error) : result;
-    int twins = m->materials.fatDepth > 0 ? 2 : 1;
-    result = result == jn_ok ? Sort(v, m, &anatomy, kinds, twins, middles, error) : result;
-    if (result == jn_ok && twins == 2) {
-        result = FindFat(v, (const double(*)[3])middles, m->materials.fatDepth, error);
-    }
+    result = result == jn_ok ? Sort(&s, error) : result;
     jnaDestroyAnatomy(&anatomy);
-    free(kinds);
-    free(middles);
+    free(s.kinds);
+    free(s.regions);
+    free(s.kindOf);
+    free(s.middles);
+    free(s.stiffness);
+    free(s.sums);
     return result;
 }

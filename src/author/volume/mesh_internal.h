@@ -26,9 +26,10 @@ typedef struct jnaSurface {
     jnaSurfaceReport report;
 } jnaSurface;
 
-/// Prepares a character's surface. A surface that encloses nothing is an error.
-jnResult jnaCreateSurface(
-    const jnaCharacter* character, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error);
+/// Prepares a character's surface. A surface that encloses nothing is an error, unless that is what rigid shells leave
+/// of it: then it has no triangles.
+jnResult jnaCreateSurface(const jnaCharacter* character, bool keepInner, jnaShells shells, jnaSurface* surface,
+    jnaNotes* notes, jnError* error);
 void jnaDestroySurface(jnaSurface* surface);
 
 /// An edge of a triangle mesh as one of its faces sees it.
@@ -74,6 +75,10 @@ double jnaTree_Winding(const jnaTree* tree, const double point[3]);
 /// Where the inside ends on the way from an inside point to another, as a share of it, or -1 where it does not.
 /// toInside: whether the other point is inside as well.
 double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside);
+
+/// The same as a share of the way, 1 where it does not end, for another point of which nothing is known: no winding
+/// number is needed where no face is met.
+double jnaTree_Depth(const jnaTree* tree, const double from[3], const double to[3]);
 
 /// Pairs of triangles that cross or touch where they have no vertex or edge in common.
 typedef struct jnaCrossings {
@@ -122,9 +127,9 @@ jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double 
 /// Parts tetrahedra that touch without flesh between them and drops pieces below a share of the volume.
 jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);
 
-/// Hangs the character's vertices on a mesh that does not hold them as nodes.
-jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, jnaVolume* volume,
-    int* outsideCount, double* greatestOutside, jnError* error);
+/// Hangs the character's vertices on a mesh that does not hold them as nodes. spacing: of the lattice, metres.
+jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, double spacing,
+    jnaVolume* volume, jnaVolumeReport* report, jnError* error);
 
 /// Closest point of a triangle, as weights of its corners: exactly 0 where it is on an edge or a corner.
 void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3]);

@@ -1,5 +1,5 @@
-// The pattern is found node by node: its tetrahedra's corners, each once, then sorted; and with it where the elements'
-// entries go, so that nothing has to be searched for when a matrix is filled.
+// The pattern is found node by node: its cells' corners, each once, then sorted; and with it where the cells' entries
+// go, so that nothing has to be searched for when a matrix is filled.
 #include "node_pattern.h"
 
 #include <stdlib.h>
@@ -16,32 +16,33 @@ static void SortRising(int* list, int count)
     }
 }
 
-// The tetrahedra around each node, rising. starts: [nodeCount + 1]; around: corners, 4 * tetrahedron + corner.
-static void ListAround(int nodeCount, size_t corners, const int32_t* tetrahedra, int* starts, int* around)
+// The cells around each node, rising. starts: [nodeCount + 1]; around: corners, size * cell + corner.
+static void ListAround(int nodeCount, size_t corners, const int32_t* cells, int* starts, int* around)
 {
     memset(starts, 0, ((size_t)nodeCount + 1) * sizeof(int));
     for (size_t i = 0; i < corners; ++i) {
-        starts[tetrahedra[i]]++;
+        starts[cells[i]]++;
     }
     for (int n = 0; n < nodeCount; ++n) {
         starts[n + 1] += starts[n];
     }
     for (size_t i = corners; i-- > 0;) {
-        around[--starts[tetrahedra[i]]] = (int)i;
+        around[--starts[cells[i]]] = (int)i;
     }
 }
 
-// One row: its columns, and where the entries of the elements around go in it. place: [nodeCount] scratch, below the
+// One row: its columns, and where the entries of the cells around go in it. place: [nodeCount] scratch, below the
 // row's first entry for nodes that are not in it. Returns the row's end.
 static int FillRow(
-    jnaNodePattern* p, const int32_t* tetrahedra, int node, const int* around, int aroundCount, int* place)
+    jnaNodePattern* p, int size, const int32_t* cells, int node, const int* around, int aroundCount, int* place)
 {
     int first = p->rowStarts[node], count = first;
     place[node] = first;
     p->columns[count++] = node;
     for (int i = 0; i < aroundCount; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            int other = tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k];
+        const int32_t* cell = cells + around[i] / size * size;
+        for (int k = 0; k < size; ++k) {
+            int other = cell[k];
             if (place[other] < first) {
                 place[other] = first;
                 p->columns[count++] = other;
@@ -53,32 +54,33 @@ static int FillRow(
         place[p->columns[i]] = i;
     }
     for (int i = 0; i < aroundCount; ++i) {
-        for (int k = 0; k < 4; ++k) {
-            p->places[4 * (size_t)around[i] + (size_t)k] = place[tetrahedra[4 * (size_t)(around[i] / 4) + (size_t)k]];
+        const int32_t* cell = cells + around[i] / size * size;
+        for (int k = 0; k < size; ++k) {
+            p->places[(size_t)size * (size_t)around[i] + (size_t)k] = place[cell[k]];
         }
     }
     return count;
 }
 
-bool jnaFindNodePattern(int nodeCount, int tetrahedronCount, const int32_t* tetrahedra, jnaNodePattern* p)
+bool jnaFindNodePattern(int nodeCount, int cellCount, int size, const int32_t* cells, jnaNodePattern* p)
 {
-    size_t n = (size_t)nodeCount, corners = 4 * (size_t)tetrahedronCount;
+    size_t n = (size_t)nodeCount, corners = (size_t)size * (size_t)cellCount, others = (size_t)size - 1;
     int* starts = malloc((n + 1) * sizeof(int));
     int* around = malloc((corners + 1) * sizeof(int));
     int* place = malloc((n + 1) * sizeof(int));
     *p = (jnaNodePattern){.nodeCount = nodeCount,
         .rowStarts = calloc(n + 1, sizeof(int)),
-        .columns = malloc((n + 3 * corners + 1) * sizeof(int)), // at most three others per corner
-        .places = malloc((4 * corners + 1) * sizeof(int))};
+        .columns = malloc((n + others * corners + 1) * sizeof(int)), // at most these others per corner
+        .places = malloc(((size_t)size * corners + 1) * sizeof(int))};
     bool good = starts != NULL && around != NULL && place != NULL && p->columns != NULL && p->places != NULL &&
                 p->rowStarts != NULL;
     if (good) {
-        ListAround(nodeCount, corners, tetrahedra, starts, around);
+        ListAround(nodeCount, corners, cells, starts, around);
         memset(place, 0xff, (n + 1) * sizeof(int));
     }
     for (int node = 0; good && node < nodeCount; ++node) {
         p->rowStarts[node + 1] =
-            FillRow(p, tetrahedra, node, around + starts[node], starts[node + 1] - starts[node], place);
+            FillRow(p, size, cells, node, around + starts[node], starts[node + 1] - starts[node], place);
     }
     free(starts);
     free(around);

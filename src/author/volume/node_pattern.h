@@ -1,5 +1,5 @@
-// Which nodes of a tetrahedral mesh share a tetrahedron, the pattern of every matrix on it, and where elements go in
-// it.
+// Which nodes of a mesh share a cell (a tetrahedron, or a patch of them), the pattern of every matrix on it, and where
+// the cells' entries go in it.
 #pragma once
 
 #include "jounce/base.h"
@@ -8,11 +8,12 @@ typedef struct jnaNodePattern {
     int nodeCount;
     int* rowStarts; // [nodeCount + 1]
     int* columns;   // [rowStarts[nodeCount]], rising within a row, the node itself included
-    int* places;    // [tetrahedronCount][4][4], entry of each pair of corners, row then column
+    int* places;    // [cellCount][size][size], entry of each pair of corners, row then column
 } jnaNodePattern;
 
-/// Every node with those it shares a tetrahedron with. False: out of memory; destroy it in any case.
-bool jnaFindNodePattern(int nodeCount, int tetrahedronCount, const int32_t* tetrahedra, jnaNodePattern* pattern);
+/// Every node with those it shares a cell with. cells: [cellCount][size], nodes may repeat. False: out of memory;
+/// destroy it in any case.
+bool jnaFindNodePattern(int nodeCount, int cellCount, int size, const int32_t* cells, jnaNodePattern* pattern);
 void jnaDestroyNodePattern(jnaNodePattern* pattern);
 
 /// Place of an entry that is in the pattern.

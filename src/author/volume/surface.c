@@ -2,8 +2,9 @@
 //
 // Faces without an area by index and doubled faces are dropped; vertices on one point that the weld left apart because
 // joints move them differently are joined where the surface is open there; faces are turned to agree with their
-// neighbours; holes are capped; parts are turned outward, and small ones inside others left out. What remains is
-// numbered anew, in the character's order. Limits: an edge of more than two faces is told, not mended.
+// neighbours; parts that follow one joint are left out; holes are capped; parts are turned outward, and small ones
+// inside others left out. What remains is numbered anew, in the character's order. Limits: an edge of more than two
+// faces is told, not mended.
 #include "surface_internal.h"
 
 #include "internal.h"
@@ -45,6 +46,8 @@ static void DestroyFaces(jnaFaces* faces)
     free(faces->faces);
     free(faces->component);
     free(faces->role);
+    free(faces->partStarts);
+    free(faces->byPart);
 }
 
 typedef struct SortedFace {
@@ -231,7 +234,7 @@ static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jna
         return jnFail(error, jn_outOfMemory, "out of memory for a surface");
     }
     for (int f = 0; f < faces->count; ++f) {
-        for (int k = 0; k < 3 && faces->role[faces->component[f]] != jna_partLeftOut; ++k) {
+        for (int k = 0; k < 3 && jnaPartIsMeshed(faces->role[faces->component[f]]); ++k) {
             number[faces->faces[f][k]] = 1;
         }
     }
@@ -248,7 +251,7 @@ static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jna
     double six = 0;
     for (int f = 0; f < faces->count; ++f) {
         jnaPartRole role = faces->role[faces->component[f]];
-        if (role == jna_partLeftOut) {
+        if (!jnaPartIsMeshed(role)) {
             continue;
         }
         const double* p[3];
@@ -296,14 +299,33 @@ static void TellEdges(const jnaSurfaceReport* report, jnaNotes* notes)
     }
 }
 
-static jnResult CheckInside(const jnaCharacter* character, const jnaSurface* surface, jnError* error)
+// What rigid shells leave may be nothing, or a sheet or two: a character without flesh.
+static void LeaveNothing(const jnaCharacter* character, jnaSurface* surface, jnaNotes* notes)
+{
+    surface->triangleCount = surface->vertexCount = 0;
+    surface->report.area = surface->report.volume = 0;
+    for (int v = 0; v < character->vertexCount; ++v) {
+        surface->vertexOf[v] = -1;
+    }
+    jnaNotes_Add(notes,
+        "'%s' is made of rigid parts alone: it has no flesh and plays as skinning has it (volume.shells: flesh in the "
+        "manifest fills it all the same)",
+        character->name);
+}
+
+static jnResult CheckInside(const jnaCharacter* character, jnaSurface* surface, jnaNotes* notes, jnError* error)
 {
     const jnaSurfaceReport* report = &surface->report;
+    bool flat = !(fabs(report->volume) > flatRatio * report->area * sqrt(report->area));
+    if (flat && report->shellCount > 0) {
+        LeaveNothing(character, surface, notes);
+        return jn_ok;
+    }
     if (surface->triangleCount == 0) {
         return jnFail(
             error, jn_badData, "'%s' has no faces with an area, so there is nothing to fill", character->name);
     }
-    if (!(fabs(report->volume) > flatRatio * report->area * sqrt(report->area))) {
+    if (flat) {
         return jnFail(error, jn_badData,
             "the surface of '%s' is flat or open: its %d faces enclose no volume, so there is no flesh to simulate",
             character->name, surface->triangleCount);
@@ -311,8 +333,8 @@ static jnResult CheckInside(const jnaCharacter* character, const jnaSurface* sur
     return jn_ok;
 }
 
-jnResult jnaCreateSurface(
-    const jnaCharacter* character, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error)
+jnResult jnaCreateSurface(const jnaCharacter* character, bool keepInner, jnaShells shells, jnaSurface* surface,
+    jnaNotes* notes, jnError* error)
 {
     *surface = (jnaSurface){0};
     jnaSurfaceReport* report = &surface->report;
@@ -328,12 +350,13 @@ jnResult jnaCreateSurface(
     result = result == jn_ok ? DropDuplicates(&faces, report, error) : result;
     result = result == jn_ok ? CountEdges(&faces, report, error) : result;
     result = result == jn_ok ? jnaFaces_Orient(&faces, &report->flippedCount, error) : result;
+    result = result == jn_ok ? jnaFaces_FindShells(&faces, character, shells, surface, notes, error) : result;
     result = result == jn_ok ? jnaFaces_Cap(&faces, report, notes, error) : result;
     result = result == jn_ok ? jnaFaces_SortParts(&faces, keepInner, surface, notes, error) : result;
     result = result == jn_ok ? Finish(character, &faces, surface, error) : result;
     if (result == jn_ok) {
         TellEdges(report, notes);
-        result = CheckInside(character, surface, error);
+        result = CheckInside(character, surface, notes, error);
     }
     DestroyFaces(&faces);
     if (result != jn_ok) {

@@ -156,8 +156,8 @@ static int ListRims(const jnaFaces* faces, const jnaFaceEdge* edges, Rim* rims)
              end < 3 * faces->count && edges[end].low == edges[e].low && edges[end].high == edges[e].high;) {
             ++end;
         }
-        if (end == e + 1) {
-            const jnaFaceEdge* edge = &edges[e];
+        const jnaFaceEdge* edge = &edges[e];
+        if (end == e + 1 && jnaPartIsMeshed(faces->role[faces->component[edge->face]])) {
             rims[count++] = (Rim){edge->reversed ? edge->low : edge->high, edge->reversed ? edge->high : edge->low,
                 faces->component[edge->face], false};
         }
@@ -268,6 +268,29 @@ jnResult jnaFaces_Cap(jnaFaces* faces, jnaSurfaceReport* report, jnaNotes* notes
     return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a surface");
 }
 
+bool jnaFaces_ListParts(jnaFaces* faces)
+{
+    free(faces->partStarts);
+    free(faces->byPart);
+    int parts = faces->componentCount;
+    faces->partStarts = jnaAllocate(parts + 1, sizeof(*faces->partStarts));
+    faces->byPart = jnaAllocate(faces->count, sizeof(*faces->byPart));
+    int32_t* fill = jnaAllocate(parts + 1, sizeof(*fill));
+    bool good = faces->partStarts != NULL && faces->byPart != NULL && fill != NULL;
+    for (int f = 0; good && f < faces->count; ++f) {
+        faces->partStarts[faces->component[f] + 1]++;
+    }
+    for (int c = 0; good && c < parts; ++c) {
+        fill[c] = faces->partStarts[c];
+        faces->partStarts[c + 1] += faces->partStarts[c];
+    }
+    for (int f = 0; good && f < faces->count; ++f) {
+        faces->byPart[fill[faces->component[f]]++] = f;
+    }
+    free(fill);
+    return good;
+}
+
 /// A part, measured.
 typedef struct Part {
     double low[3], high[3];
@@ -311,10 +334,8 @@ static bool BoxInside(const Part* inner, const Part* outer)
 static double PartWinding(const jnaFaces* faces, int part, const double* point)
 {
     double sum = 0;
-    for (int f = 0; f < faces->count; ++f) {
-        if (faces->component[f] != part) {
-            continue;
-        }
+    for (int32_t i = faces->partStarts[part]; i < faces->partStarts[part + 1]; ++i) {
+        int32_t f = faces->byPart[i];
         double a[3], b[3], c[3], bc[3];
         jnaSubtract(faces->positions + 3 * faces->faces[f][0], point, a);
         jnaSubtract(faces->positions + 3 * faces->faces[f][1], point, b);
@@ -326,14 +347,16 @@ static double PartWinding(const jnaFaces* faces, int part, const double* point)
     return sum / (4 * 3.14159265358979323846);
 }
 
+// Rigid shells count for nothing: flesh inside armour is flesh.
 static void FindAround(const jnaFaces* faces, Part* parts)
 {
     for (int c = 0; c < faces->componentCount; ++c) {
         const double* point = faces->positions + 3 * faces->faces[parts[c].face][0];
         parts[c].around = -1;
-        for (int o = 0; o < faces->componentCount; ++o) {
+        for (int o = 0; jnaPartIsMeshed(faces->role[c]) && o < faces->componentCount; ++o) {
             bool smaller = parts[c].around < 0 || fabs(parts[o].volume) < fabs(parts[parts[c].around].volume);
-            if (o != c && smaller && BoxInside(&parts[c], &parts[o]) && fabs(PartWinding(faces, o, point)) > 0.5) {
+            if (o != c && smaller && jnaPartIsMeshed(faces->role[o]) && BoxInside(&parts[c], &parts[o]) &&
+                fabs(PartWinding(faces, o, point)) > 0.5) {
                 parts[c].around = o;
             }
         }
@@ -342,10 +365,8 @@ static void FindAround(const jnaFaces* faces, Part* parts)
 
 static void TurnPart(jnaFaces* faces, int part)
 {
-    for (int f = 0; f < faces->count; ++f) {
-        if (faces->component[f] == part) {
-            TurnFace(faces->faces[f]);
-        }
+    for (int32_t i = faces->partStarts[part]; i < faces->partStarts[part + 1]; ++i) {
+        TurnFace(faces->faces[faces->byPart[i]]);
     }
 }
 
@@ -379,6 +400,9 @@ static bool SortPart(jnaFaces* faces, bool keepInner, Part* parts, int c, jnaSur
 {
     Part* part = &parts[c];
     jnaSurfaceReport* report = &surface->report;
+    if (!jnaPartIsMeshed(faces->role[c])) {
+        return true;
+    }
     if (part->around < 0) {
         if (part->volume < 0) {
             TurnPart(faces, c);
@@ -412,8 +436,7 @@ static bool SortPart(jnaFaces* faces, bool keepInner, Part* parts, int c, jnaSur
 jnResult jnaFaces_SortParts(jnaFaces* faces, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error)
 {
     Part* parts = jnaAllocate(faces->componentCount, sizeof(*parts));
-    faces->role = jnaAllocate(faces->componentCount, sizeof(*faces->role));
-    bool good = parts != NULL && faces->role != NULL;
+    bool good = parts != NULL && jnaFaces_ListParts(faces);
     if (good) {
         MeasureParts(faces, parts);
         FindAround(faces, parts);

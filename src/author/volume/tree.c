@@ -225,7 +225,8 @@ static bool AddHit(int32_t triangle, void* user)
     return true;
 }
 
-double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside)
+// toInside: -1 where it is not known.
+static double Leave(const jnaTree* tree, const double from[3], const double to[3], int toInside)
 {
     Hits hits = {.tree = tree, .from = from, .to = to};
     double low[3], high[3];
@@ -237,7 +238,8 @@ double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3
     for (int k = 0; k < hits.count; ++k) {
         double next = k + 1 < hits.count ? hits.at[k + 1] : 1, middle[3];
         if (k + 1 == hits.count) {
-            return toInside ? -1 : hits.at[k];
+            bool inside = toInside < 0 ? jnaTree_Winding(tree, to) > 0.5 : toInside > 0;
+            return inside ? -1 : hits.at[k];
         }
         // Hits on a common edge of two faces come twice.
         if (next - hits.at[k] < 1e-9) {
@@ -251,5 +253,16 @@ double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3
         }
     }
     // Through a hole that could not be capped: somewhere between.
-    return toInside ? -1 : 0.5;
+    return toInside != 0 ? -1 : 0.5;
+}
+
+double jnaTree_Exit(const jnaTree* tree, const double from[3], const double to[3], bool toInside)
+{
+    return Leave(tree, from, to, toInside);
+}
+
+double jnaTree_Depth(const jnaTree* tree, const double from[3], const double to[3])
+{
+    double share = Leave(tree, from, to, -1);
+    return share >= 0 ? share : 1;
 }

@@ -10,6 +10,7 @@ void jnaDestroyVolume(jnaVolume* volume)
     free(volume->skinTetrahedra);
     free(volume->skinWeights);
     free(volume->skinOffsets);
+    free(volume->skinBlend);
     free(volume->rowStarts);
     free(volume->joints);
     free(volume->weights);

@@ -89,6 +89,32 @@ static const char* Obstacle(const jnaSurface* surface, char* text, size_t size)
     return text;
 }
 
+// Nodes over those aimed at in a lattice, which is cut at the skin, and over the skin's vertices in a conforming mesh:
+// as the characters that were tried have it.
+static const double moreNodes = 1.5;
+
+jnResult jnaForeseeVolume(
+    const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error)
+{
+    char text[JNA_NOTE_LENGTH];
+    jnaSurface surface = {0};
+    *forecast = (jnaVolumeForecast){0};
+    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, NULL, error);
+    if (result == jn_ok && surface.triangleCount > 0) {
+        bool lattice = def->method == jna_volumeLattice ||
+                       (def->method == jna_volumeAuto && Obstacle(&surface, text, sizeof(text)) != NULL);
+        double volume = fabs(surface.report.volume), aimed = def->nodes > 0 ? def->nodes : DEFAULT_NODES;
+        double inside = volume / pow(def->edge > 0 ? def->edge : HUGE_VAL, 3);
+        double nodes = lattice ? fmax(def->edge > 0 ? 2 * inside : aimed, 1)
+                               : fmax(fmax(surface.vertexCount, def->nodes), 1.5 * inside);
+        *forecast =
+            (jnaVolumeForecast){true, lattice ? jna_volumeLattice : jna_volumeTetgen, (int)fmin(moreNodes * nodes, 1e8),
+                surface.report.componentCount - surface.report.shellCount - surface.report.leftOutCount};
+    }
+    jnaDestroySurface(&surface);
+    return result;
+}
+
 static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
     jnaVolumeReport* report, char* obstacle, size_t size, jnaNotes* notes, jnError* error)
 {
@@ -151,6 +177,7 @@ static jnResult HangSkin(const jnaCharacter* character, const jnaSurface* surfac
     for (int v = 0; v < character->vertexCount; ++v) {
         int32_t node = surface->vertexOf[v];
         volume->skinTetrahedra[v] = node >= 0 ? corner[node] / 4 : -1;
+        volume->skinBlend[v] = node >= 0 ? 1 : 0;
         volume->skinWeights[4 * v + (node >= 0 ? corner[node] % 4 : 0)] = 1;
         for (int i = 0; i < 3 && node >= 0; ++i) {
             volume->skinOffsets[3 * v + i] = (double)character->positions[3 * v + i] - volume->nodes[3 * node + i];
@@ -171,7 +198,9 @@ static jnResult TakeMesh(const jnaCharacter* character, jnaMesh* mesh, jnaVolume
     volume->skinTetrahedra = jnaAllocate(character->vertexCount, sizeof(*volume->skinTetrahedra));
     volume->skinWeights = jnaAllocate(character->vertexCount, 4 * sizeof(double));
     volume->skinOffsets = jnaAllocate(character->vertexCount, 3 * sizeof(double));
-    return volume->skinTetrahedra != NULL && volume->skinWeights != NULL && volume->skinOffsets != NULL
+    volume->skinBlend = jnaAllocate(character->vertexCount, sizeof(double));
+    return volume->skinTetrahedra != NULL && volume->skinWeights != NULL && volume->skinOffsets != NULL &&
+                   volume->skinBlend != NULL
                ? jn_ok
                : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
 }
@@ -201,8 +230,7 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
         double start = jnaNow();
-        result =
-            jnaEmbedSkin(character, surface, &tree, volume, &report->outsideCount, &report->greatestOutside, error);
+        result = jnaEmbedSkin(character, surface, &tree, report->edge, volume, report, error);
         report->time.mesh += jnaNow() - start;
         jnaDestroyTree(&tree);
     }
@@ -252,6 +280,42 @@ static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, con
     return RunLattice(surface, def, mesh, report, error);
 }
 
+static jnResult Fill(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaVolume* volume,
+    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+{
+    jnaMesh mesh = {0};
+    jnResult result = MakeMesh(character, surface, def, &mesh, report, notes, error);
+    bool conforming = report->method == jna_volumeTetgen;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
+    result = result == jn_ok ? Improve(&mesh, def, conforming ? surface->vertexCount : 0, report, error) : result;
+    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
+    result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
+    volume->method = report->method;
+    if (result == jn_ok) {
+        result = conforming ? HangSkin(character, surface, volume, error)
+                            : HangOutside(character, surface, volume, report, error);
+    }
+    jnaDestroyMesh(&mesh);
+    return result;
+}
+
+// No flesh: skinning carries every vertex.
+static jnResult LeaveEmpty(const jnaCharacter* character, jnaVolume* volume, jnaVolumeReport* report, jnError* error)
+{
+    jnaMesh mesh = {.nodes = jnaAllocate(0, sizeof(double)), .tetrahedra = jnaAllocate(0, sizeof(int32_t))};
+    jnResult result = mesh.nodes != NULL && mesh.tetrahedra != NULL
+                          ? TakeMesh(character, &mesh, volume, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory for a volume");
+    jnaDestroyMesh(&mesh);
+    volume->method = report->method = jna_volumeLattice;
+    snprintf(report->reason, sizeof(report->reason), "nothing to fill: the character is made of rigid parts alone");
+    for (int v = 0; result == jn_ok && v < character->vertexCount; ++v) {
+        volume->skinTetrahedra[v] = -1;
+        volume->skinWeights[4 * v] = 1;
+    }
+    return result;
+}
+
 jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def, jnaVolume* volume,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
@@ -260,25 +324,16 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *report = (jnaVolumeReport){0};
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
-    jnaMesh mesh = {0};
     double start = jnaNow();
-    jnResult result = jnaCreateSurface(character, def->keepInner, &surface, notes, error);
+    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error);
     report->time.surface = jnaNow() - start;
     result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.1, error) : result;
-    result = result == jn_ok ? MakeMesh(character, &surface, def, &mesh, report, notes, error) : result;
-    bool conforming = report->method == jna_volumeTetgen;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
-    result = result == jn_ok ? Improve(&mesh, def, conforming ? surface.vertexCount : 0, report, error) : result;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
-    result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
-    volume->method = report->method;
     if (result == jn_ok) {
-        result = conforming ? HangSkin(character, &surface, volume, error)
-                            : HangOutside(character, &surface, volume, report, error);
+        result = surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
+                                           : LeaveEmpty(character, volume, report, error);
     }
     report->surface = surface.report;
     jnaDestroySurface(&surface);
-    jnaDestroyMesh(&mesh);
     if (result != jn_ok) {
         jnaDestroyVolume(volume);
     }

@@ -3,9 +3,11 @@
 //
 // They are apart because the mesher is slow and bones and materials are what a person tries out. Saving a new mesh
 // removes what was inside the old one, so that a run that ends between the two is taken up where it ended.
+#include "inside_internal.h"
 #include "mesh_internal.h"
 
 #include "jounce-author/inside.h"
+#include "jounce-author/sag.h"
 
 #include "workspace/workspace_internal.h"
 
@@ -35,13 +37,14 @@ typedef struct Inside {
 enum { SETTINGS_LENGTH = 256 };
 static jnaStage DescribeMeshStage(const jnaVolumeDef* def, char text[SETTINGS_LENGTH])
 {
-    static const char* const inputs[] = {
-        "character/positions.npy", "character/weld.npy", "character/triangles.npy", "character/character.json"};
+    static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
+        "character/joints.npy", "character/weights.npy", "character/character.json"};
     static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
-    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nimprove %d\n", (int)def->method,
-        def->edge, def->nodes, def->keepInner, def->improve);
-    return (jnaStage){"volume", 4, inputs, text, 6, outputs, 0};
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy"};
+    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nshells %d\nimprove %d\n",
+        (int)def->method, def->edge, def->nodes, def->keepInner, (int)def->shells, def->improve);
+    return (jnaStage){
+        "volume", sizeof(inputs) / sizeof(inputs[0]), inputs, text, sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }
 
 static jnaStage DescribeInsideStage(const Inside* inside)
@@ -63,6 +66,7 @@ static char* DescribeInsideSettings(const jnaManifest* m)
         return NULL;
     }
     fprintf(stream, "material %.17g %.17g %.17g\n", m->materials.young, m->materials.poisson, m->materials.density);
+    fprintf(stream, "calibrate %d\n", m->materials.calibrate);
     fprintf(stream, "fat %.17g %.17g %.17g %.17g\n", m->materials.fatDepth, m->materials.fat.youngFactor,
         m->materials.fat.densityFactor, m->materials.fat.poisson);
     for (int i = 0; i < m->materials.jointCount; ++i) {
@@ -243,26 +247,49 @@ static json_t* DescribeBones(const Inside* inside)
     return list;
 }
 
-static json_t* DescribeMaterials(const jnaVolume* v)
+// What the flesh of each region is like: means over its volume.
+static json_t* DescribeRegions(const Inside* inside)
 {
-    json_t* list = json_array();
-    for (int m = 0; m < v->materialCount; ++m) {
-        int count = 0;
-        double volume = 0;
-        for (int t = 0; t < v->tetrahedronCount; ++t) {
-            if (v->regions[t] == m) {
-                count++;
-                const int32_t* c = v->tetrahedra + 4 * (size_t)t;
-                volume += jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
-                              v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
-                          6;
-            }
-        }
-        const jnaMaterial* material = &v->materials[m];
-        json_array_append_new(
-            list, json_pack("{s:f, s:f, s:f, s:i, s:f}", "young", material->young, "poisson", material->poisson,
-                      "density", material->density, "tetrahedra", count, "volume", volume));
+    const jnaVolume* v = &inside->volume;
+    struct {
+        int count;
+        double volume, young, poisson, density;
+    } sums[JNA_REGIONS] = {{0}};
+    jnaAnatomy anatomy = {0};
+    if (v->nodeCount == 0) {
+        return json_array();
     }
+    if (jnaFindAnatomy(inside->character, v, &anatomy, NULL) != jn_ok) {
+        return NULL;
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        double middle[3] = {0};
+        for (int k = 0; k < 12; ++k) {
+            middle[k % 3] += v->nodes[3 * (size_t)c[k / 3] + (size_t)(k % 3)] / 4;
+        }
+        double volume = jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
+                            v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
+                        6;
+        const jnaMaterial* material = &v->materials[v->regions[t]];
+        jnaRegion region = jnaAnatomy_Region(&anatomy, jnaTetrahedronJoint(v, t), middle);
+        sums[region].count++;
+        sums[region].volume += volume;
+        sums[region].young += volume * material->young;
+        sums[region].poisson += volume * material->poisson;
+        sums[region].density += volume * material->density;
+    }
+    json_t* list = json_array();
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        double volume = sums[r].volume;
+        if (sums[r].count > 0) {
+            json_array_append_new(
+                list, json_pack("{s:s, s:f, s:f, s:f, s:i, s:f}", "region", jnaRegionNames[r], "young",
+                          sums[r].young / volume, "poisson", sums[r].poisson / volume, "density",
+                          sums[r].density / volume, "tetrahedra", sums[r].count, "volume", volume));
+        }
+    }
+    jnaDestroyAnatomy(&anatomy);
     return list;
 }
 
@@ -277,8 +304,8 @@ static jnResult SaveInside(Inside* inside, jnError* error)
         held += inside->volume.heldBy[n] >= 0;
     }
     root = json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", inside->settings, "held",
-        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "materials",
-        DescribeMaterials(&inside->volume), "clips", inside->clips, "notes", notes);
+        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "regions", DescribeRegions(inside),
+        "clips", inside->clips, "notes", notes);
     jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
                                    : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
     json_decref(root);
@@ -304,12 +331,33 @@ static jnResult SaveAll(Inside* inside, jnError* error)
     return result == jn_ok ? SaveInside(inside, error) : result;
 }
 
+// What lives in no flesh: arrays of nothing, so that whoever reads the volume finds all of them.
+static jnResult MakeNothing(jnaVolume* v, const jnaCharacter* c, jnError* error)
+{
+    v->jointCount = c->jointCount;
+    v->rowStarts = jnaAllocate(1, sizeof(*v->rowStarts));
+    v->joints = jnaAllocate(0, sizeof(*v->joints));
+    v->weights = jnaAllocate(0, sizeof(*v->weights));
+    v->heldBy = jnaAllocate(0, sizeof(*v->heldBy));
+    v->holdStrength = jnaAllocate(0, sizeof(*v->holdStrength));
+    v->regions = jnaAllocate(0, sizeof(*v->regions));
+    v->materials = jnaAllocate(0, sizeof(*v->materials));
+    return v->rowStarts != NULL && v->joints != NULL && v->weights != NULL && v->heldBy != NULL &&
+                   v->holdStrength != NULL && v->regions != NULL && v->materials != NULL
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for a volume");
+}
+
 static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeReport* report, jnError* error)
 {
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
     const jnaWeightsDef def = jnaDefaultWeightsDef();
     double start = jnaNow();
+    if (v->nodeCount == 0) {
+        jnResult result = MakeNothing(v, c, error);
+        return result == jn_ok ? SaveAll(inside, error) : result;
+    }
     jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
     report->time.weights = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
@@ -317,7 +365,7 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
         result = jnaVolume_PlaceBones(v, c, &inside->manifest, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
-    result = result == jn_ok ? jnaVolume_FillMaterials(v, c, &inside->manifest, error) : result;
+    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->manifest, &inside->notes, error) : result;
     report->time.materials = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
     result = result == jn_ok ? CountClips(inside, error) : result;
@@ -406,6 +454,7 @@ jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* err
         def->method = manifest.volume.method;
         def->edge = manifest.volume.edge;
         def->nodes = (int)manifest.volume.nodes;
+        def->shells = manifest.volume.shells;
         jnaDestroyManifest(&manifest);
     }
     return result;

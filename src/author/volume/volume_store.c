@@ -22,7 +22,7 @@ typedef struct Entry {
     bool required;
 } Entry;
 
-enum { ENTRY_COUNT = 11 };
+enum { ENTRY_COUNT = 12 };
 
 // joints.npy and materials.npy have a form of their own in memory and are apart.
 static void ListEntries(jnaVolume* v, int influences, Entry entries[ENTRY_COUNT])
@@ -33,6 +33,7 @@ static void ListEntries(jnaVolume* v, int influences, Entry entries[ENTRY_COUNT]
         {"skin_tetrahedra.npy", jna_int32, v->vertexCount, 0, (void**)&v->skinTetrahedra, true},
         {"skin_weights.npy", jna_float64, v->vertexCount, 4, (void**)&v->skinWeights, true},
         {"skin_offsets.npy", jna_float64, v->vertexCount, 3, (void**)&v->skinOffsets, true},
+        {"skin_blend.npy", jna_float64, v->vertexCount, 0, (void**)&v->skinBlend, false},
         {"row_starts.npy", jna_int32, v->nodeCount + 1, 0, (void**)&v->rowStarts, false},
         {"weights.npy", jna_float32, influences, 0, (void**)&v->weights, false},
         {"held_by.npy", jna_int32, v->nodeCount, 0, (void**)&v->heldBy, false},
@@ -97,16 +98,17 @@ static json_t* DescribeReport(const jnaVolumeReport* r)
         json_array_append_new(bad, json_pack("{s:i, s:f, s:f}", "tetrahedron", (int)r->forced[i].tetrahedron, "angle",
                                        r->forced[i].angle, "surface_angle", r->forced[i].surfaceAngle));
     }
-    json_t* surface = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
+    json_t* surface = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:f}",
         "degenerate_faces", s->degenerateCount, "duplicate_faces", s->duplicateCount, "seam_vertices", s->seamCount,
         "open_edges", s->boundaryEdgeCount, "edges_of_many_faces", s->nonManifoldCount, "holes", s->holeCount, "parts",
         s->componentCount, "turned_faces", s->flippedCount, "inside_out_parts", s->insideOutCount, "left_out_parts",
-        s->leftOutCount, "hollows", s->cavityCount, "crossings", s->crossingCount, "moved_vertices", s->movedCount,
-        "greatest_move", s->greatestMove, "area", s->area, "volume", s->volume);
-    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:i, s:i, s:o, s:i, s:f}", "reason", r->reason, "edge", r->edge,
-        "surface", surface, "before", DescribeQuality(&r->before), "after", DescribeQuality(&r->after), "forced",
-        r->forcedCount, "unforced", r->unforcedCount, "bad", bad, "outside_vertices", r->outsideCount,
-        "greatest_outside", r->greatestOutside);
+        s->leftOutCount, "rigid_parts", s->shellCount, "hollows", s->cavityCount, "crossings", s->crossingCount,
+        "moved_vertices", s->movedCount, "greatest_move", s->greatestMove, "area", s->area, "volume", s->volume);
+    return json_pack("{s:s, s:f, s:o, s:o, s:o, s:i, s:i, s:o, s:i, s:f, s:i, s:i}", "reason", r->reason, "edge",
+        r->edge, "surface", surface, "before", DescribeQuality(&r->before), "after", DescribeQuality(&r->after),
+        "forced", r->forcedCount, "unforced", r->unforcedCount, "bad", bad, "outside_vertices", r->outsideCount,
+        "greatest_outside", r->greatestOutside, "skinned_vertices", r->skinnedCount, "blended_vertices",
+        r->blendedCount);
 }
 
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
@@ -240,6 +242,16 @@ static bool InRange(const int32_t* values, int64_t count, int low, int limit)
     return true;
 }
 
+static bool BlendsAreShares(const jnaVolume* v)
+{
+    for (int i = 0; v->skinBlend != NULL && i < v->vertexCount; ++i) {
+        if (!(v->skinBlend[i] >= 0 && v->skinBlend[i] <= 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool RowsAscend(const jnaVolume* v, int influences)
 {
     for (int n = 0; v->rowStarts != NULL && n < v->nodeCount; ++n) {
@@ -287,6 +299,9 @@ jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
                                InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
                                RowsAscend(volume, influences))) {
         result = jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder);
+    }
+    if (result == jn_ok && !BlendsAreShares(volume)) {
+        result = jnFail(error, jn_badData, "%s/skin_blend.npy: has a number that is not between 0 and 1", folder);
     }
     if (result != jn_ok) {
         jnaDestroyVolume(volume);

@@ -5,6 +5,8 @@
 // what is left of them at the speed seen so far.
 #include "build_internal.h"
 
+#include "jounce-author/volume_mesh.h"
+
 #include "workspace_internal.h"
 
 #include "internal.h"
@@ -71,20 +73,20 @@ void jnaBuild_Close(jnaBuild* b)
     b->simulation = NULL;
 }
 
-// Nodes of the flesh: those that are there, or about so many as there will be.
-static int GuessNodes(const jnaBuild* b)
+// Nodes of the flesh that is there; false where its description cannot be read.
+static bool CountNodes(jnaBuild* b)
 {
     char path[JNA_PATH_LENGTH];
-    int nodes = 0;
-    if (b->steps[jna_buildVolume].fresh && jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) == jn_ok) {
-        json_t* root = json_load_file(path, 0, NULL);
-        nodes = (int)json_integer_value(json_object_get(root, "nodes"));
-        json_decref(root);
+    if (jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) != jn_ok) {
+        return false;
     }
-    if (nodes > 0) {
-        return nodes;
-    }
-    return b->manifest.volume.nodes > 0 ? (int)(1.6 * b->manifest.volume.nodes) : (int)(1.6 * b->vertexCount);
+    json_t* root = json_load_file(path, 0, NULL);
+    const json_t* nodes = json_object_get(root, "nodes");
+    bool there = json_is_integer(nodes);
+    b->nodeCount = (int)json_integer_value(nodes);
+    b->fleshless = there && b->nodeCount == 0;
+    json_decref(root);
+    return there;
 }
 
 jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
@@ -104,6 +106,33 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
             b->frameCount += count;
             b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
         }
+    }
+    jnaDestroyCharacter(&character);
+    return result;
+}
+
+// How much flesh there is, or whether there is any: counted where it is there, else foreseen from the surface.
+static jnResult LookForFlesh(jnaBuild* b, jnError* error)
+{
+    if (b->steps[jna_buildVolume].fresh && CountNodes(b)) {
+        if (b->fleshless) { // else it is told when it is made
+            jnaNotes_Add(
+                b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
+        }
+        return jn_ok;
+    }
+    jnaCharacter character = {0};
+    jnaVolumeDef def;
+    jnaVolumeForecast forecast;
+    jnError ignored; // a surface that cannot be filled is the volume's to tell
+    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
+    result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
+    if (result == jn_ok) {
+        bool known = jnaForeseeVolume(&character, &def, &forecast, &ignored) == jn_ok;
+        b->fleshless = known && !forecast.hasFlesh;
+        b->nodeCount = known ? forecast.nodes : b->vertexCount;
+        b->lattice = known && forecast.method == jna_volumeLattice;
+        b->partCount = forecast.parts;
     }
     jnaDestroyCharacter(&character);
     return result;
@@ -137,8 +166,8 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
                 snprintf(step->reason, sizeof(step->reason), "after volume");
             }
         }
-        if (i == jna_buildVolume) {
-            b->nodeCount = GuessNodes(b);
+        if (i == jna_buildVolume && result == jn_ok) {
+            result = LookForFlesh(b, error);
         }
         step->estimate = step->fresh ? 0 : kind->estimate(b, step);
         before = step->fresh ? before : kind->name;

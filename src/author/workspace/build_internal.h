@@ -18,6 +18,9 @@ typedef struct jnaBuild {
     int frameCount;    // of the clips that are simulated
     int longestFrames; // of one of them
     int trainFrames;   // of clips with motion that is learned from
+    int partCount;     // of the surface that is to be filled
+    bool lattice;      // that it will be filled by
+    bool fleshless;    // nothing but rigid shells: skinning is all there is, known with the volume
 
     jnaSimulation* simulation; // open while volume and import do not change; NULL: not open
 

@@ -7,6 +7,7 @@
 #include "jounce-author/evaluate.h"
 #include "jounce-author/modes.h"
 #include "jounce-author/network.h"
+#include "jounce-author/offsets.h"
 #include "jounce-author/report.h"
 #include "jounce-author/volume_mesh.h"
 #include "jounce-author/workspace_fit.h"
@@ -24,7 +25,10 @@
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
 // per vertex and frame; of a report, and of a quick one.
 static const double POSE_COST = 4.8e-5, STEP_COST = 1.7e-5, VOLUME_COST = 1.3e-4, MODES_COST = 4.2e-4;
-static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 1.6e-6, REPORT_COST = 16, QUICK_COST = 6;
+static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 3.2e-6, REPORT_COST = 18, QUICK_COST = 6;
+// Of a vertex that hangs on a lattice, in seconds, and the number of parts that doubles it: rays through the flesh meet
+// them all.
+static const double LATTICE_COST = 6e-5, NESTED_PARTS = 100;
 // A pose takes the more iterations the finer the flesh is.
 static const double POSE_GROWTH = 0.4;
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
@@ -63,13 +67,19 @@ static bool Because(bool needed, char* reason, const char* why)
     return needed;
 }
 
+static bool HasFlesh(const jnaBuild* b, char* reason)
+{
+    return Because(!b->fleshless, reason, "the character has no flesh");
+}
+
 static bool NeedsMotion(const jnaBuild* b, char* reason)
 {
     int count = 0;
     for (int i = 0; i < b->manifest.clipCount; ++i) {
         count += IsSimulated(&b->manifest.clips[i]);
     }
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train") &&
            Because(count > 0, reason, "the clips bring their motion");
 }
@@ -90,12 +100,13 @@ static bool NeedsModes(const jnaBuild* b, char* reason)
 
 static bool NeedsPoses(const jnaBuild* b, char* reason)
 {
-    return Because(HasNetwork(b), reason, "there is no network");
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "there is no network");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
-    return Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
+    return HasFlesh(b, reason) &&
+           Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train");
 }
 
@@ -152,7 +163,8 @@ static jnResult RunVolume(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostVolume(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 0.7 + VOLUME_COST * b->nodeCount;
+    double skin = b->lattice ? LATTICE_COST * b->vertexCount * (1 + b->partCount / NESTED_PARTS) : 0;
+    return 0.9 + VOLUME_COST * b->nodeCount + skin;
 }
 
 static jnResult LookModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
@@ -161,6 +173,9 @@ static jnResult LookModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnaModesDef def;
     jnResult result = jnaReadModesDef(b->workspace, &def, error);
     result = result == jn_ok ? jnaModesAreStale(b->workspace, &def, &stale, step->reason, error) : result;
+    if (result == jn_ok && !stale) {
+        result = jnaOffsetsAreStale(b->workspace, &b->manifest, &stale, step->reason, error);
+    }
     step->fresh = !stale;
     return result;
 }
@@ -170,7 +185,13 @@ static jnResult RunModes(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnaModesDef def;
     jnResult result = jnaReadModesDef(b->workspace, &def, error);
     def.watch = (jnaWatch){TellShare, b};
-    return result == jn_ok ? jnaUpdateModes(b->workspace, &def, false, &step->made, b->notes, error) : result;
+    result = result == jn_ok ? jnaUpdateModes(b->workspace, &def, false, &step->made, b->notes, error) : result;
+    bool played = false;
+    if (result == jn_ok) {
+        result = jnaUpdateOffsets(b->workspace, &b->manifest, false, &played, NULL, b->notes, error);
+    }
+    step->made = step->made || played;
+    return result;
 }
 
 static double CostModes(const jnaBuild* b, const jnaBuildStep* step)
@@ -299,7 +320,8 @@ static bool WatchMoving(const jnaJobProgress* p, void* user)
 // Of a frame in motion.
 static double CostFrame(const jnaBuild* b)
 {
-    double steps = b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(240 / b->manifest.rate);
+    double steps =
+        b->manifest.flesh.substeps > 0 ? b->manifest.flesh.substeps : ceil(JNA_STEPS_A_SECOND / b->manifest.rate);
     return STEP_COST * steps * b->nodeCount;
 }
 
@@ -531,7 +553,7 @@ static jnResult DescribeEvaluation(const jnaBuild* b, Inputs** inputs, jnaStage*
 {
     static const char* const outputs[] = {"evaluation/evaluation.json"};
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
-        "modes/shapes.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
+        "modes/shapes.npy", "modes/caps.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
         "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
         "springs/rest_stiffness.npy", "springs/rest_damping.npy", "network/parameters.npy"};
     *inputs = ListInputs(b, error);

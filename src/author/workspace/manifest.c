@@ -39,6 +39,7 @@ typedef struct RawFlesh {
 
 typedef struct RawVolume {
     jnaVolumeMethod method;
+    jnaShells shells;
     double *edge, *nodes;
 } RawVolume;
 
@@ -54,6 +55,7 @@ typedef struct RawMaterials {
     unsigned jointCount;
     RawRegion* regions;
     unsigned regionCount;
+    bool* calibrate;
     RawFlesh* fat;
 } RawMaterials;
 
@@ -89,7 +91,7 @@ typedef struct RawSprings {
     double *hertz, *dampingRatio;
     jnaManifestSpring* joints;
     unsigned jointCount;
-    char *mask, *attribute;
+    char *mask, *attribute, *cap;
 } RawSprings;
 
 typedef struct RawModes {
@@ -98,6 +100,7 @@ typedef struct RawModes {
 
 typedef struct RawMotion {
     double *gravity, *damping, *drag, *substeps;
+    char* integrator;
     bool* contact;
 } RawMotion;
 
@@ -134,6 +137,8 @@ static const cyaml_strval_t regionNames[] = {{"other", jna_regionOther}, {"head"
     {"elbow", jna_regionElbow}, {"forearm", jna_regionForeArm}, {"hand", jna_regionHand}, {"thigh", jna_regionThigh},
     {"knee", jna_regionKnee}, {"shin", jna_regionShin}, {"calf", jna_regionCalf}, {"foot", jna_regionFoot}};
 _Static_assert(CYAML_ARRAY_LEN(regionNames) == JNA_REGIONS, "every region has a name");
+static const cyaml_strval_t shellNames[] = {
+    {"auto", jna_shellsAuto}, {"flesh", jna_shellsFlesh}, {"rigid", jna_shellsRigid}};
 static const cyaml_strval_t holdNames[] = {{"dirichlet", jna_boneDirichlet}, {"spring", jna_boneSpring}};
 
 enum { LONGEST = JNA_PATH_LENGTH - 1, OPTIONAL = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL };
@@ -188,10 +193,13 @@ static const cyaml_schema_field_t materialFields[] = {CYAML_FIELD_FLOAT_PTR("den
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawMaterials, joints, jointCount, &fleshValue, 0, 4096),
     CYAML_FIELD_SEQUENCE_COUNT(
         "regions", OPTIONAL, RawMaterials, regions, regionCount, &regionFleshValue, 0, JNA_REGIONS),
+    CYAML_FIELD_BOOL_PTR("calibrate", OPTIONAL, RawMaterials, calibrate),
     CYAML_FIELD_MAPPING_PTR("fat", OPTIONAL, RawMaterials, fat, fatFields), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t volumeFields[] = {CYAML_FIELD_ENUM("method", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL,
                                                         RawVolume, method, methodNames, CYAML_ARRAY_LEN(methodNames)),
+    CYAML_FIELD_ENUM(
+        "shells", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, RawVolume, shells, shellNames, CYAML_ARRAY_LEN(shellNames)),
     CYAML_FIELD_FLOAT_PTR("edge", OPTIONAL, RawVolume, edge),
     CYAML_FIELD_FLOAT_PTR("nodes", OPTIONAL, RawVolume, nodes), CYAML_FIELD_END};
 
@@ -240,6 +248,7 @@ static const cyaml_schema_field_t springsFields[] = {CYAML_FIELD_ENUM("layer", C
     CYAML_FIELD_FLOAT_PTR("hertz", OPTIONAL, RawSprings, hertz),
     CYAML_FIELD_FLOAT_PTR("damping_ratio", OPTIONAL, RawSprings, dampingRatio),
     CYAML_FIELD_SEQUENCE_COUNT("joints", OPTIONAL, RawSprings, joints, jointCount, &springValue, 0, 4096),
+    CYAML_FIELD_STRING_PTR("cap", OPTIONAL, RawSprings, cap, 1, JNA_NAME_LENGTH - 1),
     CYAML_FIELD_STRING_PTR("mask", OPTIONAL, RawSprings, mask, 1, LONGEST),
     CYAML_FIELD_STRING_PTR("attribute", OPTIONAL, RawSprings, attribute, 1, JNA_NAME_LENGTH + 1), CYAML_FIELD_END};
 
@@ -250,6 +259,7 @@ static const cyaml_schema_field_t modesFields[] = {CYAML_FIELD_FLOAT_PTR("count"
 static const cyaml_schema_field_t motionFields[] = {CYAML_FIELD_FLOAT_PTR("gravity", OPTIONAL, RawMotion, gravity),
     CYAML_FIELD_FLOAT_PTR("damping", OPTIONAL, RawMotion, damping),
     CYAML_FIELD_FLOAT_PTR("drag", OPTIONAL, RawMotion, drag),
+    CYAML_FIELD_STRING_PTR("integrator", OPTIONAL, RawMotion, integrator, 0, LONGEST),
     CYAML_FIELD_FLOAT_PTR("substeps", OPTIONAL, RawMotion, substeps),
     CYAML_FIELD_BOOL_PTR("contact", OPTIONAL, RawMotion, contact), CYAML_FIELD_END};
 
@@ -277,6 +287,7 @@ jnaManifest jnaDefaultManifest(void)
     m.materials.density = 1000;
     m.materials.young = 30000;
     m.materials.poisson = 0.45;
+    m.materials.calibrate = true;
     m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
     m.bones.hold = jna_boneSpring;
     m.bones.stiffness = 1e6;
@@ -289,8 +300,10 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
+    m.springs.cap = 1;
     m.flesh.damping = 0.006;
     m.flesh.drag = 0.5;
+    m.flesh.integrator = jna_generalizedAlpha;
     m.flesh.contact = true;
     m.modes.count = 64;
     m.modes.cutoff = 25;
@@ -443,6 +456,23 @@ static jnResult CheckCount(const Checker* c, const char* path, double least, dou
                                                       : result;
 }
 
+// "off", a multiple of the flesh's thickness, or metres: "1.5", "0.05 m".
+static jnResult CheckCap(const Checker* c, jnaManifest* m)
+{
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, "springs.cap");
+    const char* text = entry != NULL && entry->text != NULL ? entry->text : "1";
+    char* end = NULL;
+    double number = strtod(text, &end);
+    bool off = strcmp(text, "off") == 0, metres = strcmp(end, " m") == 0;
+    if (!off && (end == text || !(metres || *end == '\0') || !(number > 0 && number <= 1e6))) {
+        return FailAt(c, "springs.cap",
+            "springs.cap is '%s'; it may be off, a multiple of the flesh's thickness (1.5) or metres (0.05 m)", text);
+    }
+    m->springs.capKind = off ? jna_capOff : metres ? jna_capMetres : jna_capFlesh;
+    m->springs.cap = off ? 1 : number;
+    return jn_ok;
+}
+
 static jnResult CheckVolume(const Checker* c, jnaManifest* m)
 {
     jnResult result = CheckCount(c, "volume.nodes", 0, 1e7, &m->volume.nodes);
@@ -493,6 +523,22 @@ static jnResult CheckEntry(
     char path[100];
     snprintf(path, sizeof(path), "%s.%s", list, key);
     return CheckNumber(c, path, least, most, value);
+}
+
+static jnResult CheckIntegrator(const Checker* c, jnaManifest* m)
+{
+    const jnaYamlEntry* entry = jnaYamlMap_Find(c->map, "flesh.integrator");
+    if (entry == NULL || entry->text == NULL) {
+        return jn_ok;
+    }
+    for (int i = 0; i < jna_integratorCount; ++i) {
+        if (strcmp(entry->text, jnaIntegratorName((jnaIntegrator)i)) == 0) {
+            m->flesh.integrator = (jnaIntegrator)i;
+            return jn_ok;
+        }
+    }
+    return FailAt(c, "flesh.integrator", "flesh.integrator is '%s'; it must be backward-euler, bdf2 or %s", entry->text,
+        jnaIntegratorName(jna_generalizedAlpha));
 }
 
 static jnResult CheckFlesh(const Checker* c, const char* list, jnaManifestFlesh* flesh)
@@ -616,6 +662,9 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
             flesh->joint = NULL;
         }
     }
+    if (raw->materials != NULL && raw->materials->calibrate != NULL) {
+        m->materials.calibrate = *raw->materials->calibrate;
+    }
     if (raw->materials != NULL && !AdoptRegions(raw->materials->regions, raw->materials->regionCount,
                                       &m->materials.regionCount, &m->materials.regions)) {
         return false;
@@ -656,6 +705,7 @@ static void Adopt(RawManifest* raw, jnaManifest* m)
     }
     if (raw->volume != NULL) {
         m->volume.method = raw->volume->method;
+        m->volume.shells = raw->volume->shells;
     }
     m->pairs = raw->pairs;
     m->pairCount = (int)raw->pairCount;
@@ -713,6 +763,8 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
         bool adopted = AdoptParts(raw, manifest) && manifest->clips != NULL;
         result = adopted ? CheckNumbers(&checker, manifest) : jnFail(error, jn_outOfMemory, "%s: out of memory", file);
         result = result == jn_ok ? CheckParts(&checker, manifest) : result;
+        result = result == jn_ok ? CheckIntegrator(&checker, manifest) : result;
+        result = result == jn_ok ? CheckCap(&checker, manifest) : result;
         result = result == jn_ok ? CheckVolume(&checker, manifest) : result;
         result = result == jn_ok ? CheckClipParts(&checker, manifest) : result;
         result = result == jn_ok ? CheckPoses(&checker, manifest) : result;

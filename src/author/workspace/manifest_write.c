@@ -86,6 +86,7 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
         PutField(file, "    - joint: ", m->materials.joints[i].joint);
         PutFlesh(file, "      ", &m->materials.joints[i]);
     }
+    fprintf(file, "  calibrate: %s\n", m->materials.calibrate ? "true" : "false");
     fputs(m->materials.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
     for (int i = 0; i < m->materials.regionCount; ++i) {
         const jnaManifestRegion* r = &m->materials.regions[i];
@@ -107,12 +108,15 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
 static void PutVolume(FILE* file, const jnaManifest* m)
 {
     static const char* const methods[] = {"auto", "tetgen", "lattice"};
+    static const char* const shells[] = {"auto", "flesh", "rigid"};
     fputs("\n# Tetrahedra inside. method: tetgen (every vertex of the skin is a node), lattice (coarser, the skin "
           "hangs on\n"
-          "# it), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\n",
+          "# it), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\n"
+          "# shells: what separate parts that follow one joint each are: auto (rigid, carried by skinning), flesh, or\n"
+          "# rigid (every part but the largest).\n",
         file);
-    fprintf(file, "volume:\n  method: %s\n  edge: %.10g\n  nodes: %.10g\n", methods[m->volume.method], m->volume.edge,
-        m->volume.nodes);
+    fprintf(file, "volume:\n  method: %s\n  edge: %.10g\n  nodes: %.10g\n  shells: %s\n", methods[m->volume.method],
+        m->volume.edge, m->volume.nodes, shells[m->volume.shells]);
 }
 
 static void PutBones(FILE* file, const jnaManifest* m)
@@ -159,14 +163,17 @@ static void PutPoses(FILE* file, const jnaManifest* m)
 
 static void PutMotion(FILE* file, const jnaManifest* m)
 {
-    fputs(
-        "\n# The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\n"
-        "# damping: seconds, share of the stiffness; drag: 1/s, share of the mass; substeps: steps per frame, 0: 240 a "
-        "second;\n"
-        "# contact: whether flesh keeps out of flesh; without, poses take half the time.\n",
+    fputs("\n# The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\n"
+          "# damping: seconds, share of the stiffness; drag: 1/s, share of the mass; integrator: generalized-alpha "
+          "(least\n"
+          "# damping of its own), bdf2 or backward-euler (damps most); ",
         file);
-    fprintf(file, "flesh:\n  gravity: %.10g\n  damping: %.10g\n  drag: %.10g\n  substeps: %.10g\n  contact: %s\n",
-        m->flesh.gravity, m->flesh.damping, m->flesh.drag, m->flesh.substeps, m->flesh.contact ? "true" : "false");
+    fprintf(file, "substeps: steps per frame, 0: %d a second;\n", JNA_STEPS_A_SECOND);
+    fputs("# contact: whether flesh keeps out of flesh; without, poses take half the time.\n", file);
+    fprintf(file, "flesh:\n  gravity: %.10g\n  damping: %.10g\n  drag: %.10g\n", m->flesh.gravity, m->flesh.damping,
+        m->flesh.drag);
+    fprintf(file, "  integrator: %s\n  substeps: %.10g\n  contact: %s\n", jnaIntegratorName(m->flesh.integrator),
+        m->flesh.substeps, m->flesh.contact ? "true" : "false");
 }
 
 static void PutSprings(FILE* file, const jnaManifest* m)
@@ -181,14 +188,21 @@ static void PutSprings(FILE* file, const jnaManifest* m)
         file);
     fprintf(file, "modes:\n  count: %.10g\n  cutoff: %.10g\n  damping_ratio: %.10g\n", m->modes.count, m->modes.cutoff,
         m->modes.dampingRatio);
-    fputs("\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
-          "mask\n"
-          "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
-          "_JIGGLE),\n"
-          "# fitted (what `jounce fit` learned)\n",
+    fputs(
+        "\n# Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), "
+        "mask\n"
+        "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
+        "_JIGGLE),\n"
+        "# fitted (what `jounce fit` learned). A mask or attribute acts on modes as well.\n"
+        "# cap: how far modes may move the skin: a multiple of the flesh's thickness there (1), metres (0.05 m), off\n",
         file);
     fprintf(file, "springs:\n  layer: %s\n  mode: %s\n", layers[m->springs.layer], modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
+    if (m->springs.capKind == jna_capOff) {
+        fputs("  cap: off\n", file);
+    } else {
+        fprintf(file, "  cap: %.10g%s\n", m->springs.cap, m->springs.capKind == jna_capMetres ? " m" : "");
+    }
     fputs(m->springs.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
     for (int i = 0; i < m->springs.jointCount; ++i) {
         PutField(file, "    - joint: ", m->springs.joints[i].joint);

@@ -215,6 +215,9 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
         result = ReadAttribute(work, error);
         hand.mask = work->mask;
     }
+    if (result == jn_ok && hand.mask != NULL && work->modes.modeCount > 0) {
+        result = jnaModes_Mask(&work->modes, &work->character, hand.mask, error);
+    }
     return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
 }
 
@@ -319,6 +322,7 @@ static void DescribeExport(const char* workspace, const jnaManifest* m, ExportSt
     s->inputs[count++] = "stages/import.json";
     if (m->springs.layer != jna_layerVertex) {
         s->inputs[count++] = "stages/modes.json";
+        s->inputs[count++] = "modes/caps.npy";
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         s->inputs[count++] = m->springs.mask;

@@ -168,6 +168,11 @@ export class Character {
     this.module.exports.jnwSetCap(this.open(), distance);
   }
 
+  /** The limits that the file sets to its modes, from the thickness of the flesh, times this; 0: none. 1 at first. */
+  scaleModeCaps(scale: number): void {
+    this.module.exports.jnwScaleModeCaps(this.open(), scale);
+  }
+
   /** Adds a velocity, m/s, to the flesh within `radius` of `center`, with a smooth fall-off. Felt by the next step. */
   addImpulse(center: readonly number[], radius: number, velocity: readonly number[]): void {
     const [x, y, z] = center, [vx, vy, vz] = velocity;

@@ -36,6 +36,7 @@ export interface Exports {
   jnwSetForce(character: number, x: number, y: number, z: number): void;
   jnwSetInertia(character: number, translation: number, rotation: number): void;
   jnwSetCap(character: number, distance: number): void;
+  jnwScaleModeCaps(character: number, scale: number): void;
   jnwAddImpulse(
     character: number, x: number, y: number, z: number, radius: number, vx: number, vy: number, vz: number): void;
   jnwResetCount(character: number): number;

@@ -427,6 +427,11 @@ void EXPORT(jnwSetCap)(jnwCharacter* c, float distance)
     }
 }
 
+void EXPORT(jnwScaleModeCaps)(jnwCharacter* c, float scale)
+{
+    jnCharacter_ScaleModeCaps(c->character, scale);
+}
+
 void EXPORT(jnwAddImpulse)(jnwCharacter* c, float x, float y, float z, float radius, float vx, float vy, float vz)
 {
     jnCharacter_AddImpulseSphere(c->character, (float[3]){x, y, z}, radius, (float[3]){vx, vy, vz});

@@ -1,0 +1,166 @@
+// jounce bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
+// from many small steps, as a share of what motion adds to the poses, and what a step costs.
+#include "bench.h"
+#include "cli.h"
+
+#include "jounce-author/figure.h"
+#include "jounce-author/flesh.h"
+#include "jounce-author/inside.h"
+#include "jounce-author/volume_mesh.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES = 3000, FRAMES = 30, FINE = 32 };
+static const double STIFF = 1e6; // springs of bones, 1/s2
+
+// What is compared.
+typedef struct Trial {
+    const char* name;
+    jnaFigureClip clip;
+    int first; // frame; jumping jacks begin slowly
+    bool springs, contact;
+} Trial;
+
+static const Trial trials[] = {
+    {"jumping jacks, bones held, no contact", jna_jumpingJacks, 30, false, false},
+    {"jumping jacks, springs of bones 1e6/s2, no contact", jna_jumpingJacks, 30, true, false},
+    {"run, bones held, contact", jna_run, 0, false, true},
+};
+
+typedef struct Scene {
+    const Trial* trial;
+    jnaCharacter character;
+    jnaClip clip;
+    jnaVolume volume;
+    double* poses;     // [FRAMES][nodeCount][3], quasistatic
+    double* reference; // the same in motion, FINE steps a frame
+    double* motion;
+} Scene;
+
+typedef struct Cost {
+    double seconds, iterations;
+    double depth; // greatest penetration left at the end of a frame, m
+    int failed;   // frames
+} Cost;
+
+static void DestroyScene(Scene* s)
+{
+    jnaDestroyVolume(&s->volume);
+    jnaDestroyClip(&s->clip);
+    jnaDestroyCharacter(&s->character);
+    free(s->poses);
+    free(s->reference);
+    free(s->motion);
+}
+
+static jnResult CreateScene(Scene* s, jnError* error)
+{
+    jnaVolumeDef def = jnaDefaultVolumeDef();
+    jnaWeightsDef weights = jnaDefaultWeightsDef();
+    jnaManifest manifest = jnaDefaultManifest();
+    manifest.bones.hold = s->trial->springs ? jna_boneSpring : jna_boneDirichlet;
+    manifest.bones.stiffness = STIFF;
+    def.method = jna_volumeLattice;
+    def.nodes = NODES;
+    jnResult result = jnaCreateFigure(&s->character, error);
+    result = result == jn_ok ? jnaCreateFigureClip(&s->character, s->trial->clip, 30, &s->clip, error) : result;
+    result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
+    result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
+    result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest, NULL, NULL, error) : result;
+    result = result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, &manifest, error) : result;
+    jnaDestroyManifest(&manifest);
+    size_t bytes = 3 * (size_t)s->volume.nodeCount * FRAMES * sizeof(double);
+    s->poses = malloc(bytes + 1);
+    s->reference = malloc(bytes + 1);
+    s->motion = malloc(bytes + 1);
+    if (result == jn_ok && (s->poses == NULL || s->reference == NULL || s->motion == NULL)) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", FRAMES);
+    }
+    return result;
+}
+
+// Poses where def.substeps is 0, else motion.
+static jnResult Run(const Scene* s, const jnaFleshDef* def, double* nodes, Cost* cost, jnError* error)
+{
+    jnaFlesh* flesh = NULL;
+    jnaFleshSolver* solver = NULL;
+    jnaFleshReport report;
+    jnResult result = jnaCreateFlesh(def, &flesh, error);
+    result = result == jn_ok ? jnaCreateFleshSolver(flesh, &solver, error) : result;
+    double* state = result == jn_ok ? malloc(jnaFlesh_StateCount(flesh) * sizeof(double)) : NULL;
+    if (result == jn_ok && state == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for a state");
+    }
+    *cost = (Cost){0};
+    int first = s->trial->first;
+    result = result == jn_ok ? jnaFleshSolver_Start(solver, &s->clip, first, state, &report, error) : result;
+    size_t size = 3 * (size_t)s->volume.nodeCount;
+    for (int f = 0; result == jn_ok && f < FRAMES; ++f) {
+        result = def->substeps > 0 ? jnaFleshSolver_Advance(solver, &s->clip, first + f, state, &report, error)
+                                   : jnaFleshSolver_Pose(solver, &s->clip, first + f + 1, state, &report, error);
+        memcpy(nodes + size * (size_t)f, state, size * sizeof(double));
+        cost->seconds += report.seconds;
+        cost->iterations += report.iterations;
+        cost->failed += !report.converged;
+        cost->depth = fmax(cost->depth, report.solved.depth);
+    }
+    free(state);
+    jnaDestroyFleshSolver(solver);
+    jnaDestroyFlesh(flesh);
+    return result;
+}
+
+static double Rms(const Scene* s, const double* a, const double* b)
+{
+    double sum = 0;
+    size_t count = 3 * (size_t)s->volume.nodeCount * FRAMES;
+    for (size_t i = 0; i < count; ++i) {
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    return sqrt(3 * sum / (double)count);
+}
+
+static jnResult Compare(const Trial* trial, jnError* error)
+{
+    static const int steps[] = {2, 4, 8};
+    Scene s = {.trial = trial};
+    Cost cost;
+    jnResult result = CreateScene(&s, error);
+    jnaFleshDef def = jnaDefaultFleshDef(&s.volume, &s.character);
+    def.contact = trial->contact;
+    result = result == jn_ok ? Run(&s, &def, s.poses, &cost, error) : result;
+    def.substeps = FINE;
+    result = result == jn_ok ? Run(&s, &def, s.reference, &cost, error) : result;
+    if (result == jn_ok) {
+        printf("%s: %d nodes, %d frames; motion adds %.2f mm rms to the poses, against %d steps a frame\n"
+               "  integrator         steps  off mm  share  iterations  ms a step  frames failed  depth mm\n",
+            trial->name, s.volume.nodeCount, FRAMES, 1e3 * Rms(&s, s.reference, s.poses), FINE);
+    }
+    for (int i = 0; i < jna_integratorCount; ++i) {
+        for (int k = 0; result == jn_ok && k < 3; ++k) {
+            def.integrator = (jnaIntegrator)i;
+            def.substeps = steps[k];
+            result = Run(&s, &def, s.motion, &cost, error);
+            double count = (double)steps[k] * FRAMES, off = Rms(&s, s.motion, s.reference);
+            printf("  %-18s %5d %7.3f %6.3f %11.1f %10.2f %14d %9.2f\n", jnaIntegratorName(def.integrator), steps[k],
+                1e3 * off, off / Rms(&s, s.reference, s.poses), cost.iterations / count, 1e3 * cost.seconds / count,
+                cost.failed, 1e3 * cost.depth);
+        }
+    }
+    DestroyScene(&s);
+    return result;
+}
+
+int jnbBenchSteps(void)
+{
+    jnError error = {0};
+    jnResult result = jn_ok;
+    for (size_t i = 0; result == jn_ok && i < sizeof(trials) / sizeof(trials[0]); ++i) {
+        result = Compare(&trials[i], &error);
+    }
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}

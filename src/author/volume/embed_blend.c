@@ -1,0 +1,439 @@
+// Where a lattice is too coarse for the skin that hangs on it, and how the skin fades to skinning there.
+//
+// A lattice of spacing h moves the surface of flesh that is a few h thick as it should. Thinner flesh (fingers, toes,
+// ears) has no node of its own inside; a vertex far outside its tetrahedron exaggerates what that does; neighbours on
+// the skin that hang on tetrahedra far from each other in the mesh are torn apart; and two skins across a gap that hang
+// on the same nodes are glued. Each of the four gives a vertex a share between 0 and 1, the least counts:
+//
+//   thin   the flesh under the vertex, by rays inward: 0 below thinnest h, 1 from thickest h on
+//   far    how far outside the tetrahedra it lies: 1 up to nearest h, 0 from farthest h on
+//   torn   an edge of the skin shorter than h whose ends hang on tetrahedra that no third one connects: 0 at both ends
+//   glued  patches of skin on a common node that other joints move and that do not hang together near it: 0 on all
+//
+// The shares then fall off no faster than 1 / (fadeWidth h) along the skin, so that a vertex next to a torn one moves
+// hardly more than it: the strain of the border is at most the flesh's displacement over fadeWidth h.
+#include "embed_internal.h"
+
+#include "internal.h"
+
+// Thickness of flesh in spacings: with less than one there is no node between the skins, with about two there is one.
+static const double thinnest = 1, thickest = 1.75;
+
+// Distance outside the tetrahedra in spacings: what is cut off at a sharp edge is below half of one.
+static const double nearest = 0.5, farthest = 1;
+
+// Of the spacing, under the skin: where rays start.
+static const double underShare = 0.01;
+
+// Of the spacing: how wide the border between flesh and skinning is along the skin.
+static const double fadeWidth = 1;
+
+// Of the spacing: patches of skin that hang together within this distance of a node are one.
+static const double nearShare = 1.5;
+
+// Half the sum of differences of skinning weights from which two skins move apart visibly.
+static const double otherJoints = 0.25;
+
+// Patches of skin on one node that are told apart; what comes after them is left as it is.
+enum { RAYS = 5, MAX_PATCHES = 16 };
+
+/// All that is looked at.
+typedef struct Blend {
+    const jnaCharacter* character;
+    const jnaSurface* surface;
+    const jnaTree* tree;
+    const double* normals; // [surface vertices][3]
+    const double* outside; // [vertices of the character], metres
+    double spacing;
+    const jnaVolume* volume;
+    int32_t* vertexOn;                // [surface vertices], vertex of the character or -1
+    int32_t *starts, *neighbours;     // along the skin, of surface vertices
+    int32_t *nodeStarts, *tetrahedra; // of the nodes
+    double* shares;                   // [surface vertices]
+    int32_t *skinStarts, *skin;       // surface vertices by the tetrahedron that they hang on
+    int32_t *labels, *queue;          // [surface vertices], scratch of walks along the skin
+    uint8_t* glued;                   // [surface vertices]
+} Blend;
+
+static double Ramp(double x, double low, double high)
+{
+    return x <= low ? 0 : x >= high ? 1 : (x - low) / (high - low);
+}
+
+static const double* PlaceOf(const Blend* b, int32_t s)
+{
+    return b->surface->positions + 3 * (size_t)s;
+}
+
+// Tetrahedron that a vertex of the surface hangs on, or -1.
+static int32_t HangsOn(const Blend* b, int32_t s)
+{
+    return b->vertexOn[s] >= 0 ? b->volume->skinTetrahedra[b->vertexOn[s]] : -1;
+}
+
+static void DestroyBlend(Blend* b)
+{
+    free(b->vertexOn);
+    free(b->starts);
+    free(b->neighbours);
+    free(b->nodeStarts);
+    free(b->tetrahedra);
+    free(b->shares);
+    free(b->skinStarts);
+    free(b->skin);
+    free(b->labels);
+    free(b->queue);
+    free(b->glued);
+}
+
+// Rows of a table: counts[i + 1] holds how many entries row i has; becomes where it starts.
+static void Accumulate(int32_t* counts, int rows)
+{
+    for (int i = 0; i < rows; ++i) {
+        counts[i + 1] += counts[i];
+    }
+}
+
+// Neighbours along the skin, each edge from both of its faces, which does no harm.
+static void ListNeighbours(Blend* b, int32_t* fill)
+{
+    const jnaSurface* s = b->surface;
+    for (int i = 0; i < 3 * s->triangleCount; ++i) {
+        b->starts[s->triangles[i] + 1] += 2;
+    }
+    Accumulate(b->starts, s->vertexCount);
+    memcpy(fill, b->starts, (size_t)s->vertexCount * sizeof(*fill));
+    for (int t = 0; t < s->triangleCount; ++t) {
+        const int32_t* c = s->triangles + 3 * t;
+        for (int k = 0; k < 3; ++k) {
+            b->neighbours[fill[c[k]]++] = c[(k + 1) % 3];
+            b->neighbours[fill[c[k]]++] = c[(k + 2) % 3];
+        }
+    }
+}
+
+static void ListTetrahedra(Blend* b, int32_t* fill)
+{
+    const jnaVolume* v = b->volume;
+    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
+        b->nodeStarts[v->tetrahedra[i] + 1]++;
+    }
+    Accumulate(b->nodeStarts, v->nodeCount);
+    memcpy(fill, b->nodeStarts, (size_t)v->nodeCount * sizeof(*fill));
+    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
+        b->tetrahedra[fill[v->tetrahedra[i]]++] = i / 4;
+    }
+}
+
+static void ListSkin(Blend* b, int32_t* fill)
+{
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        if (HangsOn(b, s) >= 0) {
+            b->skinStarts[HangsOn(b, s) + 1]++;
+        }
+    }
+    Accumulate(b->skinStarts, b->volume->tetrahedronCount);
+    memcpy(fill, b->skinStarts, (size_t)b->volume->tetrahedronCount * sizeof(*fill));
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        if (HangsOn(b, s) >= 0) {
+            b->skin[fill[HangsOn(b, s)]++] = s;
+        }
+    }
+}
+
+static jnResult CreateBlend(Blend* b, jnError* error)
+{
+    int vertices = b->surface->vertexCount, nodes = b->volume->nodeCount, tetrahedra = b->volume->tetrahedronCount;
+    b->vertexOn = jnaAllocate(vertices, sizeof(int32_t));
+    b->starts = jnaAllocate(vertices + 1, sizeof(int32_t));
+    b->neighbours = jnaAllocate(6 * (int64_t)b->surface->triangleCount, sizeof(int32_t));
+    b->nodeStarts = jnaAllocate(nodes + 1, sizeof(int32_t));
+    b->tetrahedra = jnaAllocate(4 * (int64_t)b->volume->tetrahedronCount, sizeof(int32_t));
+    b->shares = jnaAllocate(vertices, sizeof(double));
+    b->skinStarts = jnaAllocate(tetrahedra + 1, sizeof(int32_t));
+    b->skin = jnaAllocate(vertices, sizeof(int32_t));
+    b->labels = jnaAllocate(vertices, sizeof(int32_t));
+    b->queue = jnaAllocate(vertices, sizeof(int32_t));
+    b->glued = jnaAllocate(vertices, 1);
+    int most = vertices > nodes ? vertices : nodes;
+    int32_t* fill = jnaAllocate(most > tetrahedra ? most : tetrahedra, sizeof(int32_t));
+    bool good = b->vertexOn != NULL && b->starts != NULL && b->neighbours != NULL && b->nodeStarts != NULL &&
+                b->tetrahedra != NULL && b->shares != NULL && b->skinStarts != NULL && b->skin != NULL &&
+                b->labels != NULL && b->queue != NULL && b->glued != NULL && fill != NULL;
+    if (good) {
+        memset(b->vertexOn, -1, (size_t)vertices * sizeof(int32_t));
+        for (int v = b->character->vertexCount - 1; v >= 0; --v) {
+            if (b->surface->vertexOf[v] >= 0) {
+                b->vertexOn[b->surface->vertexOf[v]] = v;
+            }
+        }
+        for (int s = 0; s < vertices; ++s) {
+            b->shares[s] = 1;
+        }
+        ListNeighbours(b, fill);
+        ListTetrahedra(b, fill);
+        ListSkin(b, fill);
+    }
+    free(fill);
+    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+}
+
+// Depth of the flesh along one ray in spacings, measured along the normal, at most `thickest`.
+static double RayDepth(const Blend* b, const double* under, const double* direction, double cosine)
+{
+    double to[3];
+    for (int i = 0; i < 3; ++i) {
+        to[i] = under[i] - thickest * b->spacing / cosine * direction[i];
+    }
+    return thickest * jnaTree_Depth(b->tree, under, to);
+}
+
+// Thickness of the flesh under a vertex in spacings, at most `thickest`: the median of a ray along the normal and four
+// at 30 degrees to it, which is inside the corner of a box, so that neither a sharp edge nor the length of a finger
+// under its tip counts.
+static double Thickness(const Blend* b, int32_t s)
+{
+    const double *n = b->normals + 3 * (size_t)s, cosine = sqrt(0.75), sine = 0.5;
+    double under[3], across[2][3], depths[RAYS];
+    int least = fabs(n[0]) < fabs(n[1]) ? 0 : 1;
+    least = fabs(n[2]) < fabs(n[least]) ? 2 : least;
+    double axis[3] = {least == 0, least == 1, least == 2};
+    jnaCross(n, axis, across[0]);
+    double length = jnaLength(across[0]);
+    for (int i = 0; i < 3; ++i) {
+        across[0][i] /= length;
+        under[i] = PlaceOf(b, s)[i] - underShare * b->spacing * n[i];
+    }
+    jnaCross(n, across[0], across[1]);
+    if (!(length > 0) || jnaTree_Winding(b->tree, under) <= 0.5) {
+        return 0; // a single sheet, or skin through skin
+    }
+    int thick = 0;
+    for (int r = 0; r < RAYS && thick <= RAYS / 2; ++r) {
+        double direction[3];
+        for (int i = 0; i < 3; ++i) {
+            direction[i] = r == 0 ? n[i] : cosine * n[i] + (r % 2 == 0 ? sine : -sine) * across[r > 2][i];
+        }
+        double depth = RayDepth(b, under, direction, r == 0 ? 1 : cosine);
+        thick += depth >= thickest;
+        int k = r;
+        for (; k > 0 && depths[k - 1] > depth; --k) {
+            depths[k] = depths[k - 1];
+        }
+        depths[k] = depth;
+    }
+    return thick > RAYS / 2 ? thickest : depths[RAYS / 2];
+}
+
+// What a vertex tells by itself: thin or far.
+static double OwnShare(const Blend* b, int32_t s)
+{
+    int32_t t = HangsOn(b, s);
+    if (b->vertexOn[s] < 0) {
+        return 1; // the middle of a cap, which nobody sees
+    }
+    if (t < 0) {
+        return 0;
+    }
+    double near = 1 - Ramp(b->outside[b->vertexOn[s]] / b->spacing, nearest, farthest);
+    return near > 0 ? fmin(near, Ramp(Thickness(b, s), thinnest, thickest)) : 0;
+}
+
+static bool HaveCommonNode(const jnaVolume* v, int32_t a, int32_t b)
+{
+    for (int i = 0; i < 16; ++i) {
+        if (v->tetrahedra[4 * a + i / 4] == v->tetrahedra[4 * b + i % 4]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether two tetrahedra have a node in common, or each has one with a third.
+static bool AreConnected(const Blend* b, int32_t from, int32_t to)
+{
+    if (HaveCommonNode(b->volume, from, to)) {
+        return true;
+    }
+    for (int k = 0; k < 4; ++k) {
+        int32_t node = b->volume->tetrahedra[4 * from + k];
+        for (int32_t e = b->nodeStarts[node]; e < b->nodeStarts[node + 1]; ++e) {
+            if (HaveCommonNode(b->volume, b->tetrahedra[e], to)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void MarkTorn(Blend* b)
+{
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        int32_t from = HangsOn(b, s);
+        for (int32_t e = b->starts[s]; from >= 0 && e < b->starts[s + 1]; ++e) {
+            int32_t other = b->neighbours[e], to = HangsOn(b, other);
+            if (other > s && to >= 0 && jnaDistance(PlaceOf(b, s), PlaceOf(b, other)) < b->spacing &&
+                !AreConnected(b, from, to)) {
+                b->shares[s] = b->shares[other] = 0;
+            }
+        }
+    }
+}
+
+// Half the sum of differences of two vertices' skinning weights: 0 for the same joints, 1 for wholly others.
+static double WeightsApart(const jnaCharacter* c, int32_t a, int32_t b)
+{
+    double common = 0;
+    for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+        for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+            if (c->influences[a].joints[i] == c->influences[b].joints[k]) {
+                common += (double)fminf(c->influences[a].weights[i], c->influences[b].weights[k]);
+            }
+        }
+    }
+    return 1 - common;
+}
+
+static double DistanceToNode(const Blend* b, int32_t s, int32_t node)
+{
+    return jnaDistance(PlaceOf(b, s), b->volume->nodes + 3 * (size_t)node);
+}
+
+// Marks the skin around a vertex that can be walked to without going far from a node. Returns how many vertices the
+// queue has then, from `count` on.
+static int Walk(Blend* b, int32_t from, int32_t node, int32_t label, int count)
+{
+    b->labels[from] = label;
+    b->queue[count++] = from;
+    for (int at = count - 1; at < count; ++at) {
+        for (int32_t e = b->starts[b->queue[at]]; e < b->starts[b->queue[at] + 1]; ++e) {
+            int32_t next = b->neighbours[e];
+            if (b->labels[next] < 0 && DistanceToNode(b, next, node) < nearShare * b->spacing) {
+                b->labels[next] = label;
+                b->queue[count++] = next;
+            }
+        }
+    }
+    return count;
+}
+
+// Lists the vertices of the surface that flesh carries by a node. list: with room for all.
+static int ListCarried(const Blend* b, int32_t node, int32_t* list)
+{
+    int count = 0;
+    for (int32_t e = b->nodeStarts[node]; e < b->nodeStarts[node + 1]; ++e) {
+        int32_t t = b->tetrahedra[e];
+        for (int32_t i = b->skinStarts[t]; i < b->skinStarts[t + 1]; ++i) {
+            if (b->shares[b->skin[i]] > 0) {
+                list[count++] = b->skin[i];
+            }
+        }
+    }
+    return count;
+}
+
+// A node glues where it carries patches of skin that do not hang together near it and that other joints move. Those of
+// two sides of thin flesh do not hang together either, but move alike.
+static void UnglueNode(Blend* b, int32_t node, const int32_t* carried, int count)
+{
+    int patches = 0, walked = 0;
+    int32_t nearestOf[MAX_PATCHES];
+    for (int i = 0; i < count; ++i) {
+        if (b->labels[carried[i]] < 0 && patches < MAX_PATCHES) {
+            nearestOf[patches] = carried[i];
+            walked = Walk(b, carried[i], node, patches++, walked);
+        }
+        int32_t label = b->labels[carried[i]];
+        if (label >= 0 && DistanceToNode(b, carried[i], node) < DistanceToNode(b, nearestOf[label], node)) {
+            nearestOf[label] = carried[i];
+        }
+    }
+    for (int p = 0; p < patches; ++p) {
+        bool glued = false;
+        for (int o = 0; o < patches && !glued; ++o) {
+            glued = o != p &&
+                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > otherJoints;
+        }
+        for (int i = 0; glued && i < count; ++i) {
+            b->glued[carried[i]] |= b->labels[carried[i]] == p;
+        }
+    }
+    for (int i = 0; i < walked; ++i) {
+        b->labels[b->queue[i]] = -1;
+    }
+}
+
+static void MarkGlued(Blend* b, int32_t* carried)
+{
+    memset(b->labels, -1, (size_t)b->surface->vertexCount * sizeof(int32_t));
+    for (int32_t node = 0; node < b->volume->nodeCount && b->character->influences != NULL; ++node) {
+        UnglueNode(b, node, carried, ListCarried(b, node, carried));
+    }
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        b->shares[s] = b->glued[s] ? 0 : b->shares[s];
+    }
+}
+
+static jnResult FindShares(Blend* b, jnError* error)
+{
+    int32_t* carried = jnaAllocate(b->surface->vertexCount, sizeof(*carried));
+    if (carried == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t s = 0; s < b->surface->vertexCount; ++s) {
+        b->shares[s] = OwnShare(b, s);
+    }
+    MarkTorn(b);
+    MarkGlued(b, carried);
+    free(carried);
+    return jn_ok;
+}
+
+// The largest shares below those found that fall off along the skin no faster than they may. Forward and back in turns,
+// until nothing changes.
+static void Fade(Blend* b)
+{
+    int count = b->surface->vertexCount;
+    double width = fadeWidth * b->spacing;
+    for (bool changed = true, forward = true; changed; forward = !forward) {
+        changed = false;
+        for (int i = 0; i < count; ++i) {
+            int32_t s = forward ? i : count - 1 - i;
+            for (int32_t e = b->starts[s]; e < b->starts[s + 1]; ++e) {
+                int32_t next = b->neighbours[e];
+                double most = b->shares[next] + jnaDistance(PlaceOf(b, s), PlaceOf(b, next)) / width;
+                if (most < b->shares[s]) {
+                    b->shares[s] = most;
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+jnResult jnaBlendSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree,
+    const double* normals, const double* outside, double spacing, jnaVolume* volume, jnaVolumeReport* report,
+    jnError* error)
+{
+    Blend b = {.character = character,
+        .surface = surface,
+        .tree = tree,
+        .normals = normals,
+        .outside = outside,
+        .spacing = spacing,
+        .volume = volume};
+    jnResult result = CreateBlend(&b, error);
+    result = result == jn_ok ? FindShares(&b, error) : result;
+    if (result == jn_ok) {
+        Fade(&b);
+        for (int v = 0; v < character->vertexCount; ++v) {
+            double share = volume->skinTetrahedra[v] >= 0 ? b.shares[surface->vertexOf[v]] : 0;
+            volume->skinBlend[v] = share * share * (3 - 2 * share); // without a kink at either end
+            report->skinnedCount += surface->vertexOf[v] >= 0 && !(share > 0);
+            report->blendedCount += share > 0 && share < 1;
+        }
+    }
+    DestroyBlend(&b);
+    return result;
+}
