@@ -19,6 +19,7 @@ typedef struct jnaContactPair {
                       // on an edge or a corner, the direction of the way out
     double stiffness; // N/m for a penalty factor of 1: shear modulus times local edge length
     double gap;       // when it was found or last looked at, metres; negative inside
+    double offset;    // metres beyond the face that whoever solves aims at; the finder carries it along
 } jnaContactPair;
 
 /// Pairs at hand. Mutable, one per solving thread. A zeroed struct holds none.

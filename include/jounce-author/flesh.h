@@ -4,6 +4,7 @@
 // threads; a jnaFleshSolver holds the buffers of one thread. The bytes of a result depend on the input alone.
 #pragma once
 
+#include "jounce-author/bone_overlap.h"
 #include "jounce-author/character.h"
 #include "jounce-author/contact.h"
 #include "jounce-author/volume.h"
@@ -48,7 +49,7 @@ typedef struct jnaFleshSolver jnaFleshSolver;
 jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jnError* error);
 void jnaDestroyFleshSolver(jnaFleshSolver* solver); // NULL is allowed
 
-enum { JNA_REASON_LENGTH = 128 };
+enum { JNA_REASON_LENGTH = 192 };
 
 /// How a solve went.
 typedef struct jnaFleshReport {
@@ -60,7 +61,8 @@ typedef struct jnaFleshReport {
     int invertedCount; // tetrahedra inside out in the result
     int contactCount;  // pairs that hold it
     jnaPenetration skinned, solved;
-    double seconds; // of this thread
+    jnaBoneOverlap bones; // of a pose with contact: found before it is solved; flesh cannot mend it
+    double seconds;       // of this thread
     struct {
         double forces, solve, contact, other; // seconds
     } time;

@@ -90,14 +90,15 @@ jnaJob jnaDefaultJob(const jnaSolve* solve);
 
 /// What became of it.
 typedef struct jnaJobReport {
-    bool merged;      // the arrays are there
-    bool upToDate;    // they were before
-    int solved;       // poses of this run
-    int shardCount;   // in all
-    int missingCount; // shards that are not there yet
-    int left;         // poses in them
-    int failedCount;  // poses of all that are not valid; where merged
-    double seconds;   // of this run
+    bool merged;       // the arrays are there
+    bool upToDate;     // they were before
+    int solved;        // poses of this run
+    int shardCount;    // in all
+    int missingCount;  // shards that are not there yet
+    int left;          // poses in them
+    int failedCount;   // poses of all that are not valid; where merged
+    int failedByBones; // of those the poses that drive bone through bone
+    double seconds;    // of this run
 } jnaJobReport;
 
 /// Runs a job until its arrays are there, or its part is done. A shard that is there is kept, one of other inputs is

@@ -65,3 +65,18 @@ typedef struct jnaAuditPose {
 /// skinning. poses: [count].
 jnResult jnaAuditPoses(jnaSimulation* simulation, int count, int threads, jnaAuditPose* poses, jnaJobWatch* watch,
     void* watchUser, jnError* error);
+
+/// One pose or frame with contact, solved as a job solves it.
+typedef struct jnaContactEntry {
+    int clip, frame; // clip -1: a training pose, frame its index
+    bool solved;
+    double depth, volume;           // of flesh inside flesh, metres and m3
+    double bones;                   // how deep bones are inside each other in the pose itself, metres; 0: apart
+    double seconds;                 // of one thread
+    char reason[JNA_REASON_LENGTH]; // empty where it was solved
+} jnaContactEntry;
+
+/// Solves every `every`-th frame of all clips and the first `poses` training poses, and keeps nothing but how each
+/// ended. entries: [*count], clips in order and then the poses; free() it.
+jnResult jnaAuditContact(jnaSimulation* simulation, int every, int poses, int threads, int* count,
+    jnaContactEntry** entries, jnaJobWatch* watch, void* watchUser, jnError* error);

@@ -108,6 +108,7 @@ int jncAnatomy(int argc, char** argv);
 int jncModes(int argc, char** argv);
 int jncSimulate(int argc, char** argv);
 int jncAudit(int argc, char** argv);
+int jncAuditContact(const char* workspace, int every, int poses, int threads, bool json);
 int jncTrain(int argc, char** argv);
 int jncFit(int argc, char** argv);
 int jncEvaluate(int argc, char** argv);

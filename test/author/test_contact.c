@@ -488,6 +488,27 @@ static void LookingAgainGivesTheSame(void** state)
     DestroyScene(&s);
 }
 
+static void OffsetsGoAlongWithTheirPairs(void** state)
+{
+    (void)state;
+    Scene s;
+    int second = MakeTwo(&s);
+    Move(&s, second, s.volume.nodeCount, 0, 0.08 - 0.4 - 0.01, 0);
+    Find(&s);
+    int count = s.contacts.count;
+    assert_true(count > 0);
+    for (int p = 0; p < count; ++p) {
+        assert_true(s.contacts.pairs[p].offset == 0);
+        s.contacts.pairs[p].offset = 1e-3 * s.contacts.pairs[p].node;
+    }
+    Find(&s);
+    assert_int_equal(s.contacts.count, count);
+    for (int p = 0; p < count; ++p) {
+        assert_true(s.contacts.pairs[p].offset == 1e-3 * s.contacts.pairs[p].node);
+    }
+    DestroyScene(&s);
+}
+
 static void APictureOfItCanBeDrawn(void** state)
 {
     (void)state;
@@ -518,6 +539,7 @@ int main(void)
         cmocka_unit_test(AnInvertedBlockHoldsNothing),
         cmocka_unit_test(ANodeThatIsNoNumberIsNamed),
         cmocka_unit_test(LookingAgainGivesTheSame),
+        cmocka_unit_test(OffsetsGoAlongWithTheirPairs),
         cmocka_unit_test(APictureOfItCanBeDrawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

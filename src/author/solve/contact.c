@@ -172,8 +172,9 @@ static bool IsFree(const jnaContactShape* s, int32_t node, const int32_t* corner
     return !same && !(s->held[node] && s->held[corners[0]] && s->held[corners[1]] && s->held[corners[2]]);
 }
 
-// Adds a pair to what was found, unless the node has one with that face.
-static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, const jnaSurfacePoint* at, bool kept)
+// Adds a pair to what was found, unless the node has one with that face. old: the pair it goes on from, or NULL.
+static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, const jnaSurfacePoint* at,
+    const jnaContactPair* old, bool kept)
 {
     const jnaContactShape* s = f->shape;
     const int32_t* c = s->faces + 3 * (size_t)at->face;
@@ -188,7 +189,7 @@ static bool AddPair(jnaContactFinder* f, const double* nodes, int32_t node, cons
     if (!jnaReserve(&f->found.pairs, &f->found.capacity, f->found.count + 1, sizeof(jnaContactPair))) {
         return false;
     }
-    jnaContactPair pair = {.node = node, .face = at->face, .kept = kept};
+    jnaContactPair pair = {.node = node, .face = at->face, .kept = kept, .offset = old != NULL ? old->offset : 0};
     double p[3], away[3], shear = 0;
     for (int k = 0; k < 3; ++k) {
         pair.corners[k] = c[k];
@@ -280,8 +281,8 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
     for (int l = 0; l < layerCount; ++l) {
         jnaSurfacePoint exit = PressedExit(f, nodes, node, &layers[l], normal);
         int nth = MatchOld(f, old, place, &layers[l], used);
-        if (nth >= 0) {
-            const jnaContactPair* pair = Nth(f, old, place, nth);
+        const jnaContactPair* pair = nth >= 0 ? Nth(f, old, place, nth) : NULL;
+        if (pair != NULL) {
             double rest[3];
             PointOn(s, s->volume->nodes, pair->face, pair->weights, rest);
             jnaSurfacePoint back =
@@ -289,7 +290,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }
-        if (!AddPair(f, nodes, node, &exit, false)) {
+        if (!AddPair(f, nodes, node, &exit, pair, false)) {
             return false;
         }
     }
@@ -301,7 +302,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
         double rest[3];
         PointOn(s, s->volume->nodes, old->pairs[o].face, old->pairs[o].weights, rest);
         jnaSurfacePoint kept = jnaFindExit(f, nodes, node, rest, s->restDistance, 1, normal, reach);
-        if (kept.face >= 0 && !AddPair(f, nodes, node, &kept, true)) {
+        if (kept.face >= 0 && !AddPair(f, nodes, node, &kept, &old->pairs[o], true)) {
             return false;
         }
     }

@@ -265,7 +265,6 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = Take(block, &used, vector);
     }
-    s->contactOffsets = Take(block, &used, nodes * sizeof(double));
     s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
     for (int i = 0; i < 3; ++i) {
         s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
@@ -304,6 +303,7 @@ jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jn
     jnResult result = jnaClip_Allocate(&s->pose, true, error);
     if (result == jn_ok && flesh->contactShape != NULL) {
         result = jnaCreateContactFinder(flesh->contactShape, &s->finder, error);
+        result = result == jn_ok ? jnaCreatePosedBones(flesh->def.volume, &s->bones, error) : result;
     }
     if (result != jn_ok) {
         jnaDestroyFleshSolver(s);
@@ -319,6 +319,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
         return;
     }
     jnaDestroyContactFinder(s->finder);
+    jnaDestroyPosedBones(s->bones);
     jnaDestroyContacts(&s->contacts);
     jnaDestroyContacts(&s->found);
     jnaDestroyNewton(s->newton);

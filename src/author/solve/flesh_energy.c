@@ -48,7 +48,7 @@ static double AddContacts(const jnaFleshProblem* problem, const double* x, doubl
             }
             gap += pair->normal[k] * away[k];
         }
-        double offset = problem->contactMargin + problem->contactOffsets[pair->node];
+        double offset = problem->contactMargin + pair->offset;
         gap -= offset;
         double stiffness = problem->contactFactor * pair->stiffness;
         double slide = pair->gap < offset ? problem->slide : 0, across = gap < 0 ? (1 - slide) * gap : 0;

@@ -42,9 +42,8 @@ typedef struct jnaFleshProblem {
     bool gravity;
     const jnaContacts* contacts; // NULL: none
     double contactFactor;
-    double contactMargin;         // metres that every pair aims in front of its face
-    const double* contactOffsets; // [nodeCount], by node, metres that its pairs aim beyond the face
-    double slide;                 // stiffness of a pair along its face, as a share of that across
+    double contactMargin; // metres that every pair aims in front of its face
+    double slide;         // stiffness of a pair along its face, as a share of that across
     double tolerance;
     int leastIterations, mostIterations;
     bool goesOn;              // with what the minimizer remembers of a problem that differs little
@@ -79,27 +78,27 @@ typedef struct jnaTimeScheme {
 struct jnaFleshSolver {
     const jnaFlesh* flesh;
     jnaContactFinder* finder;
+    jnaPosedBones* bones; // with contact only
     jnaContacts contacts, found;
     void* block;                      // one block for all arrays below
     double *x, *trial;                // [nodeCount][4]
     double *gradient, *trialGradient; // [nodeCount][4]
     double* absolute;                 // [nodeCount][4]
-    double* contactOffsets;           // [nodeCount], by node
     double* unpadded;                 // [nodeCount][3], by node
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
     double *old, *ahead;              // [nodeCount][4], x* of a step, and where inertia alone leads
     double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
     float* direction;                 // [freeCount + 1][4]
     jnaStepMemory memory;
-    float* steps[JNA_PAIRS];                       // [freeCount + 1][4], s
-    float* changes[JNA_PAIRS];                     // [freeCount + 1][4], y
-    double* transforms;                            // [2 * jointCount][12], of joints and of their balls
-    double *oldTransforms, *relative;              // [jointCount][12]
-    jnaElementStrain *strains, *strainsBefore;     // [blockCount]
-    jnaClip pose;                                  // one frame: the interpolated pose
-    struct jnaNewton* newton;                      // made when first needed
-    jnaPreconditioner moving;                      // for steps of this length
-    jnaTimeScheme scheme;                          // step 0: none yet
+    float* steps[JNA_PAIRS];                   // [freeCount + 1][4], s
+    float* changes[JNA_PAIRS];                 // [freeCount + 1][4], y
+    double* transforms;                        // [2 * jointCount][12], of joints and of their balls
+    double *oldTransforms, *relative;          // [jointCount][12]
+    jnaElementStrain *strains, *strainsBefore; // [blockCount]
+    jnaClip pose;                              // one frame: the interpolated pose
+    struct jnaNewton* newton;                  // made when first needed
+    jnaPreconditioner moving;                  // for steps of this length
+    jnaTimeScheme scheme;                      // step 0: none yet
     double frameRate;
 };
 
@@ -134,9 +133,17 @@ jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error);
 double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
 // Places all nodes of x that follow a bone exactly.
 void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x);
-// flesh_contact.c: solves the problem with contact: at most `rounds` in which the pairs settle, then, `toTheEnd`, until
-// they hold.
-jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, int rounds, bool toTheEnd,
+// How much is done about contact.
+typedef struct jnaContactEffort {
+    int rounds;       // in which the pairs settle
+    double enough;    // metres: settled when no node is deeper
+    double stiffness; // of pairs, times shear modulus times edge: stiff enough, not yet stuck
+    int holds;        // in which they hold; 0: not to the end
+    bool firm; // for poses: pairs hold along the face as well, offsets grow with every look, and all but the last holds
+               // are solved roughly
+} jnaContactEffort;
+// flesh_contact.c: solves the problem with contact.
+jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
     jnaFleshReport* report, jnError* error);
 void jnaForgetContacts(jnaFleshSolver* solver);
 // Springs of bones as pulls; returns false where there are none.

@@ -31,7 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 400, ROUNDS = 2 };
+enum { MOST_ITERATIONS = 400 };
+static const jnaContactEffort EFFORT = {.rounds = 2, .enough = 1e-3, .stiffness = 20, .holds = 5};
 enum { VELOCITY_PARTS = 16 }; // of a frame, either way: the skin's velocity at the start, whatever the steps
 
 // The scheme and its factor for steps of so many seconds.
@@ -323,7 +324,7 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, ROUNDS, true, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, &EFFORT, report, error);
     if (solver->scheme.lead > 0) {
         problem.pulls = NULL;
         problem.contacts = NULL;

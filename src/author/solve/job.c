@@ -336,7 +336,7 @@ static jnResult RunShards(Runner* r, jnaJobReport* report, jnError* error)
             result = Merge(r, &again, error);
         }
     }
-    report->merged = result == jn_ok && jnaIsMerged(plan, &report->failedCount);
+    report->merged = result == jn_ok && jnaIsMerged(plan, report);
     report->missingCount = report->merged ? 0 : report->missingCount;
     report->left = report->merged ? 0 : report->left;
     report->solved = r->progress.solved;
@@ -389,7 +389,7 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     jnResult result = jnaCreateShardPlan(job, &plan, &failure);
     if (result == jn_ok) {
         report->shardCount = plan.shardCount;
-        report->upToDate = report->merged = jnaIsMerged(&plan, &report->failedCount);
+        report->upToDate = report->merged = jnaIsMerged(&plan, report);
     }
     if (result == jn_ok && job->look) {
         report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);

@@ -23,7 +23,7 @@ typedef struct Merge {
     json_t* columns[JNA_COLUMNS]; // borrowed from root
     json_t* failures;
     json_t* root;
-    int failed;
+    int failed, bones; // bones: of the failed ones those that drive bone through bone
 } Merge;
 
 static void FormatHash(uint64_t hash, char* text)
@@ -76,6 +76,7 @@ static void PutRecord(Merge* m, int pose, const jnaRecord* record)
     }
     if (!valid) {
         m->failed++;
+        m->bones += record->values[jna_columnBones] > 0;
         json_array_append_new(m->failures, json_pack("{s:i, s:s}", "index", pose, "reason", record->reason));
     }
 }
@@ -149,6 +150,7 @@ static jnResult Publish(Merge* m, jnError* error)
         return result;
     }
     json_object_set_new(m->root, "failed", json_integer(m->failed));
+    json_object_set_new(m->root, "failed_by_bones", json_integer(m->bones));
     (void)json_dumpf(m->root, json.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
     fputc('\n', json.stream);
     result = jnaFile_Sync(&json, error);
@@ -197,7 +199,7 @@ static bool IsThere(const jnaJob* job, const char* name)
     return jnaJob_Path(job, name, path, NULL) == jn_ok && access(path, R_OK) == 0;
 }
 
-bool jnaIsMerged(const jnaShardPlan* plan, int* failed)
+bool jnaIsMerged(const jnaShardPlan* plan, jnaJobReport* report)
 {
     const jnaJob* job = plan->job;
     char text[17];
@@ -209,8 +211,9 @@ bool jnaIsMerged(const jnaShardPlan* plan, int* failed)
     for (int i = 0; merged && i < job->arrayCount; ++i) {
         merged = IsThere(job, job->arrays[i].name);
     }
-    if (merged && failed != NULL) {
-        *failed = (int)json_integer_value(json_object_get(root, "failed"));
+    if (merged && report != NULL) {
+        report->failedCount = (int)json_integer_value(json_object_get(root, "failed"));
+        report->failedByBones = (int)json_integer_value(json_object_get(root, "failed_by_bones"));
     }
     json_decref(root);
     return merged;

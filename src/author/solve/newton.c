@@ -214,7 +214,8 @@ static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double*
     }
 }
 
-// k (row row^T) of the pairs that press, lower triangle. NULL out of memory.
+// The Hessian of the pairs' energy, k ((1 - slide) n n^T + slide I) between the corners, the first where they press;
+// lower triangle. NULL out of memory.
 static cholmod_sparse* ContactMatrix(jnaNewton* n, const jnaFleshProblem* problem, const double* x)
 {
     const jnaContacts* contacts = problem->contacts;
@@ -229,20 +230,23 @@ static cholmod_sparse* ContactMatrix(jnaNewton* n, const jnaFleshProblem* proble
     for (int p = 0; p < contacts->count; ++p) {
         const jnaContactPair* pair = &contacts->pairs[p];
         int32_t places[4];
-        double row[12], gap = 0;
+        double shares[4] = {1, -pair->weights[0], -pair->weights[1], -pair->weights[2]};
+        double offset = problem->contactMargin + pair->offset, gap = -offset;
         for (int c = 0; c < 4; ++c) {
             places[c] = n->flesh->places[c == 0 ? pair->node : pair->corners[c - 1]];
             for (int k = 0; k < 3; ++k) {
-                row[3 * c + k] = (c == 0 ? 1 : -pair->weights[c - 1]) * pair->normal[k];
-                gap += row[3 * c + k] * x[4 * (size_t)places[c] + (size_t)k];
+                gap += shares[c] * pair->normal[k] * x[4 * (size_t)places[c] + (size_t)k];
             }
         }
-        for (int i = 0; gap < 0 && i < 144; ++i) {
-            int a = 3 * places[i / 36] + (i / 12) % 3, b = 3 * places[(i % 12) / 3] + i % 3;
+        double slide = pair->gap < offset ? problem->slide : 0, across = gap < 0 ? 1 - slide : 0;
+        for (int i = 0; (slide > 0 || across > 0) && i < 144; ++i) {
+            int c = i / 36, d = i % 12 / 3, k = i / 12 % 3, l = i % 3;
+            int a = 3 * places[c] + k, b = 3 * places[d] + l;
             if (a >= b && a < (int)size) {
+                double block = across * pair->normal[k] * pair->normal[l] + (k == l ? slide : 0);
                 rows[triplet->nnz] = a;
                 columns[triplet->nnz] = b;
-                values[triplet->nnz++] = problem->contactFactor * pair->stiffness * row[i / 12] * row[i % 12];
+                values[triplet->nnz++] = problem->contactFactor * pair->stiffness * shares[c] * shares[d] * block;
             }
         }
     }

@@ -17,6 +17,7 @@ typedef enum jnaColumn {
     jna_columnSkinnedVolume,
     jna_columnDepth,
     jna_columnVolume,
+    jna_columnBones,
     jna_columnSeconds, // last: not in the JSON
     JNA_COLUMNS,
 } jnaColumn;
@@ -82,8 +83,8 @@ bool jnaJobLock_TakeMerge(jnaJobLock* lock);
 /// Merges the shards, which must all be there, into the arrays. *good is false where a shard was damaged.
 jnResult jnaMergeShards(const jnaShardPlan* plan, bool* good, jnError* error);
 
-/// Whether the arrays of just this plan are there. failed: poses that are not valid, may be NULL.
-bool jnaIsMerged(const jnaShardPlan* plan, int* failed);
+/// Whether the arrays of just this plan are there. report: gets how many poses failed; may be NULL.
+bool jnaIsMerged(const jnaShardPlan* plan, jnaJobReport* report);
 
 /// Writes those shards of the plan that the arrays of an earlier, shorter job hold.
 jnResult jnaReuseMerged(const jnaShardPlan* plan, jnError* error);

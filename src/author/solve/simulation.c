@@ -43,6 +43,10 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
 
+// The rule by which contact is resolved and the path chosen: 2, another pair beside those that a node has, short steps
+// where flesh meets flesh.
+static const double CONTACT_RULE = 2;
+
 // still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
 // again.
 static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t hash)
@@ -57,7 +61,8 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
         own.stepTolerance = standard.stepTolerance;
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
-        def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS};
+        def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS,
+        CONTACT_RULE};
     const double start = 3; // rule by which motion starts: 3, as fast as the skin, to second order
     hash = jnaHash(numbers, sizeof(numbers), hash);
     hash = still ? hash : jnaHash(&start, sizeof(start), hash);
