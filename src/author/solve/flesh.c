@@ -266,6 +266,7 @@ static size_t LayOut(jnaFleshSolver* s, char* block)
         *vectors[i] = Take(block, &used, vector);
     }
     s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
+    s->holds = Take(block, &used, nodes * sizeof(double));
     for (int i = 0; i < 3; ++i) {
         s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
     }

@@ -85,6 +85,7 @@ struct jnaFleshSolver {
     double *gradient, *trialGradient; // [nodeCount][4]
     double* absolute;                 // [nodeCount][4]
     double* unpadded;                 // [nodeCount][3], by node
+    double* holds;                    // [nodeCount], by place: 1 where contact holds it in a step
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
     double *old, *ahead;              // [nodeCount][4], x* of a step, and where inertia alone leads
     double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step

@@ -16,10 +16,13 @@
 //   x1 = x0 + s v0 + s^2 ((1/2 - beta) a0 + beta a1) + s^2 c1 / m
 //   v1 = v0 + s ((1 - gamma) a0 + gamma a1) + s c1 / m
 //
-// (c as the impulses of Bruls, Acary and Cardona 2014). Without c it is Chung and Hulbert's; without f it is backward
-// Euler, so a node that meets a face or a bone stops there. Divided by beta (1 - af) / (1 - am), f1 is the gradient of
-// the energies above, f0 a constant force that moves the targets. With c1 put in from the second line, v1 needs the
-// places and a alone, and what the minimiser left over counts as c: it does not add up.
+// (c as the impulses of Bruls, Acary and Cardona 2014). A node that contact holds against f has the velocity of its
+// place, and what it remembers as a and f is what it felt, f and c together: else flesh that is pressed against flesh
+// would carry half a step of f as a velocity of its own, and be shot out when it comes free. Without c it is Chung and
+// Hulbert's; without f it is backward Euler, so a node that meets a face or a bone stops there. Divided by beta (1 -
+// af) / (1 - am), f1 is the gradient of the energies above, f0 a constant force that moves the targets. With c1 put in
+// from the second line, v1 needs the places and a alone, and what the minimiser left over counts as c: it does not add
+// up.
 #include "flesh_internal.h"
 
 #include "jounce-author/inside.h"
@@ -277,6 +280,20 @@ static void EndStep(jnaFleshSolver* solver, double* state)
     }
 }
 
+// Marks the nodes that contact holds, and their faces' corners: 1, others 0.
+static void FindHolds(jnaFleshSolver* solver)
+{
+    const int32_t* places = solver->flesh->places;
+    memset(solver->holds, 0, (size_t)solver->flesh->nodeCount * sizeof(double));
+    for (int i = 0; solver->finder != NULL && i < solver->contacts.count; ++i) {
+        const jnaContactPair* pair = &solver->contacts.pairs[i];
+        solver->holds[places[pair->node]] = 1;
+        for (int c = 0; c < 3; ++c) {
+            solver->holds[places[pair->corners[c]]] = 1;
+        }
+    }
+}
+
 // The same for generalised alpha, with the gradient of elements and viscosity at solver->x. Nothing reads a of held
 // nodes.
 static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* state)
@@ -289,7 +306,7 @@ static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* sta
     for (int p = 0; p < flesh->nodeCount; ++p) {
         for (size_t k = 0; k < 3; ++k) {
             size_t i = 3 * (size_t)flesh->order[p] + k, at = 4 * (size_t)p + k;
-            double was = accelerations[i];
+            double was = accelerations[i], paced = velocities[i], hold = solver->holds[p];
             if (p < flesh->freeCount) {
                 double skinned = Past(scheme, solver->skinned[1][i], solver->skinned[0][i]);
                 double drift = (solver->x[at] - solver->old[at]) - (solver->skinned[2][i] - skinned);
@@ -300,8 +317,14 @@ static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* sta
             }
             before[i] = nodes[i];
             nodes[i] = solver->x[at];
-            velocities[i] = (nodes[i] - before[i]) / s + s * ((0.5 - scheme->gamma + scheme->beta) * was +
-                                                                 (scheme->gamma - scheme->beta) * accelerations[i]);
+            double free = (nodes[i] - before[i]) / s + s * ((0.5 - scheme->gamma + scheme->beta) * was +
+                                                               (scheme->gamma - scheme->beta) * accelerations[i]);
+            velocities[i] = free + hold * ((nodes[i] - before[i]) / s - free);
+            if (hold > 0 && p < flesh->freeCount) {
+                double felt = (velocities[i] - paced) / s;
+                accelerations[i] += hold * (felt - accelerations[i]);
+                forces[i] += hold * (flesh->mass[p] * (flesh->def.gravity[k] - felt) - forces[i]);
+            }
         }
     }
 }
@@ -329,6 +352,7 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
         problem.pulls = NULL;
         problem.contacts = NULL;
         jnaFlesh_Evaluate(&problem, solver->x, solver->gradient, NULL, NULL);
+        FindHolds(solver);
         EndAlpha(solver, solver->gradient, state);
     } else {
         EndStep(solver, state);
