@@ -21,6 +21,14 @@ typedef enum ReportCurve {
     curve_count,
 } ReportCurve;
 
+/// The frame in which a vertex is farthest from its target.
+typedef struct ReportWorst {
+    int frame;         // of the motion; -1: none
+    double offsets[2]; // metres, of ours and of the simulated one
+    int vertices[2];   // where
+    float* surfaces;   // [3][vertexCount][3], skinned, ours, simulated; NULL: not wanted
+} ReportWorst;
+
 /// One clip of the manifest and what there is to show of it.
 typedef struct ReportClip {
     const char* name;
@@ -38,6 +46,7 @@ typedef struct ReportClip {
     int strongest;                      // frame with the largest layer; -1: none
     float* stills[3];                   // [vertexCount][3], skinned, ours, simulated at that frame
     float *seenTargets, *seenSimulated; // [frameCount][ROBUST_CANDIDATES][3], of clips to train on
+    ReportWorst worst;                  // by the second playing
 } ReportClip;
 
 /// A report in the making.
@@ -94,6 +103,11 @@ void jnaReport_DestroyPoser(ReportPoser* poser);
 void jnaReport_Pose(ReportPoser* poser, const float* rotations, const float* translations, const float* scales,
     float* skinned, float* target);
 
+// report_worst.c: the worst frames.
+jnResult jnaReport_BeginWorst(const Report* report, ReportClip* clip, jnError* error);
+/// Keeps a frame that is worse than those before.
+void jnaReport_KeepWorst(const Report* report, ReportClip* clip, const ReportFrame* frame);
+
 // report_page.c: the page.
 void jnaReport_BeginPage(Report* report);
 void jnaReport_EndPage(Report* report);
@@ -115,7 +129,9 @@ bool jnaReport_Progress(Report* report, double share);
 
 // The sections.
 void jnaReport_Summary(Report* report);
+jnResult jnaReport_Worst(Report* report, jnError* error);
 void jnaReport_Evaluation(Report* report);
+jnResult jnaReport_Anatomy(Report* report, jnError* error);
 jnResult jnaReport_Stills(Report* report, jnError* error);
 jnResult jnaReport_Curves(Report* report, jnError* error);
 jnResult jnaReport_Robust(Report* report, jnError* error);
@@ -130,6 +146,8 @@ void jnaReport_Settings(Report* report);
 // report_pictures.c, for all sections with pictures.
 /// Size and light of the report's pictures.
 jnaPictureDef jnaReport_PictureDef(const Report* report, int panelHeight);
+/// Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
+float jnaReport_Facing(const Report* report, const jnaClip* clip, int frame, float* matrices);
 /// The ground under the character.
 float jnaReport_Ground(const Report* report);
 /// The value that a share of the others is below. scratch: [count].

@@ -215,6 +215,7 @@ static void TakeKept(const ReportFrame* f, void* user)
     for (int i = 0; i < curve_count; ++i) {
         clip->single[i][f->index] = lengths[i];
     }
+    jnaReport_KeepWorst(r, clip, f);
     const float* surfaces[3] = {f->skinned, f->ours, f->simulated};
     for (int i = 0; i < 3 && f->index == clip->strongest; ++i) {
         memcpy(clip->stills[i], surfaces[i], 3 * sizeof(float) * (size_t)r->character.vertexCount);
@@ -378,6 +379,7 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
         }
         Keep keep = {r, clip, targets != NULL ? targets : "network"};
         result = AllocateClip(r, clip, true, error);
+        result = result == jn_ok ? jnaReport_BeginWorst(r, clip, error) : result;
         result = result == jn_ok ? Play(r, clip, TakeKept, &keep, error) : result;
     }
     return result;
