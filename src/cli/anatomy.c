@@ -137,11 +137,16 @@ static int Run(const char* workspace, const char* picture, bool json)
 void jncPrintSoftness(const char* workspace)
 {
     char path[PATH_MAX];
+    jnError error = {0};
     jnaSoftness s = {0};
     jnaSoftnessDef def = jnaDefaultSoftnessDef();
     def.axes = 1;
     snprintf(path, sizeof(path), "%s/volume/held_by.npy", workspace);
-    if (access(path, R_OK) != 0 || jnaMeasureSoftness(workspace, &def, &s, NULL) != jn_ok) {
+    if (access(path, R_OK) != 0) {
+        return;
+    }
+    if (jnaMeasureSoftness(workspace, &def, &s, &error) != jn_ok) {
+        printf("  note: %s\n", error.message);
         return;
     }
     printf("sag under 1 g, mm (expected of a body):");

@@ -82,14 +82,35 @@ static jnResult WriteLegends(
     return result == jn_ok ? WriteNames(sag, def, picture, error) : result;
 }
 
+// Six panels. colors: [vertexCount][3], written; triangles: [triangleCount][3], scratch. Returns the lowest point.
+static float FillPanels(const jnaSag* sag, const jnaCharacter* character, double high, float* colors, float* triangles,
+    jnaPictureMesh meshes[PANELS])
+{
+    static const float turns[JNA_SOFTNESS_COLUMNS] = {0, -90, 180};
+    float low = HUGE_VALF;
+    for (size_t v = 0; v < (size_t)character->vertexCount; ++v) {
+        jnaRegionColor((jnaRegion)sag->regions[v], colors + 3 * v);
+        low = fminf(low, character->positions[3 * v + 1]);
+    }
+    for (int p = 0; p < PANELS; ++p) {
+        meshes[p] = jnaPictureCharacter(character, NULL, triangles);
+        meshes[p].triangleColors = NULL;
+        meshes[p].heat = p < JNA_SOFTNESS_COLUMNS ? sag->lengths[0] : NULL;
+        meshes[p].heatHigh = (float)high;
+        meshes[p].colors = colors;
+        meshes[p].turn = turns[p % JNA_SOFTNESS_COLUMNS];
+        meshes[p].panel = p;
+        jnaPictureMesh_Center(&meshes[p]);
+    }
+    return low;
+}
+
 jnResult jnaDrawSoftness(const jnaSag* sag, const jnaCharacter* character, const jnaPictureDef* settings,
     jnaPicture* picture, double* high, jnError* error)
 {
     static const char* const captions[PANELS] = {
         "sag, front", "sag, side", "sag, back", "regions, front", "regions, side", "regions, back"};
-    static const float turns[JNA_SOFTNESS_COLUMNS] = {0, -90, 180};
-    size_t vertices = (size_t)character->vertexCount;
-    float* colors = malloc((4 * vertices + 1) * sizeof(float));
+    float* colors = malloc((3 * (size_t)character->vertexCount + 1) * sizeof(float));
     float* triangles = malloc(((size_t)character->triangleCount + 1) * 3 * sizeof(float));
     *picture = (jnaPicture){0};
     if (colors == NULL || triangles == NULL) {
@@ -97,29 +118,12 @@ jnResult jnaDrawSoftness(const jnaSag* sag, const jnaCharacter* character, const
         free(triangles);
         return jnFail(error, jn_outOfMemory, "out of memory for a picture");
     }
-    double end = FindHigh(sag, colors + 3 * vertices);
-    for (size_t v = 0; v < vertices; ++v) {
-        jnaRegionColor((jnaRegion)sag->regions[v], colors + 3 * v);
-    }
     jnaPictureMesh meshes[PANELS];
-    float low = HUGE_VALF;
-    for (size_t v = 0; v < vertices; ++v) {
-        low = fminf(low, character->positions[3 * v + 1]);
-    }
-    for (int p = 0; p < PANELS; ++p) {
-        meshes[p] = jnaPictureCharacter(character, NULL, triangles);
-        meshes[p].triangleColors = NULL;
-        meshes[p].heat = p < JNA_SOFTNESS_COLUMNS ? sag->lengths[0] : NULL;
-        meshes[p].heatHigh = (float)end;
-        meshes[p].colors = colors;
-        meshes[p].turn = turns[p % JNA_SOFTNESS_COLUMNS];
-        meshes[p].panel = p;
-        jnaPictureMesh_Center(&meshes[p]);
-    }
     jnaPictureDef def = settings != NULL ? *settings : jnaDefaultPictureDef();
+    double end = FindHigh(sag, colors);
     def.columns = JNA_SOFTNESS_COLUMNS;
     def.rows = JNA_SOFTNESS_ROWS;
-    def.groundHeight = low;
+    def.groundHeight = FillPanels(sag, character, end, colors, triangles, meshes);
     if (settings == NULL) {
         def.panelHeight = PANEL_HEIGHT;
         def.captions = captions;
