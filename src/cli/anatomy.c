@@ -59,6 +59,9 @@ static void PrintClips(const jnaSoftness* s)
         printf("%s, %d frames %s: distance from the %s surface, mm: rms, greatest (frame)\n", clip->name,
             clip->frameCount, clip->simulated ? "simulated" : "as the modes play it",
             clip->against == jna_targetsQuasistatic ? "quasistatic" : "skinned");
+        if (clip->simulated && clip->against != jna_targetsQuasistatic) {
+            printf("  with what the pose alone does; jounce simulate without --dynamic tells them apart\n");
+        }
         for (int r = 0; r < JNA_REGIONS; ++r) {
             const jnaRegionMotion* motion = &clip->regions[r];
             double median, greatest;

@@ -290,7 +290,9 @@ static void WarnOfMotion(jnaSoftness* s)
     } hard[] = {{jna_regionHead, &HARD_HEAD}, {jna_regionKnee, &HARD_HINGE}, {jna_regionElbow, &HARD_HINGE}};
     for (int i = 0; i < s->clipCount; ++i) {
         const jnaClipSoftness* clip = &s->clips[i];
-        for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human; ++h) {
+        // From the skinned surface, simulated flesh is also as far as the pose alone takes it: a bent knee is no swing.
+        bool swings = !clip->simulated || clip->against == jna_targetsQuasistatic;
+        for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human && swings; ++h) {
             const jnaRegionMotion* motion = &clip->regions[hard[h].region];
             if (motion->most > *hard[h].most) {
                 jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: a body's hardly does",
