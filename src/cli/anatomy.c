@@ -131,7 +131,9 @@ static int Run(const char* workspace, const char* picture, bool json)
         free(text);
     } else if (result == jn_ok) {
         PrintAll(&softness);
-        printf(picture != NULL ? "%s shows sag and regions\n" : "", picture);
+        if (picture != NULL) {
+            printf("%s shows sag and regions\n", picture);
+        }
     }
     jnaDestroySoftness(&softness);
     return result == jn_ok ? JNC_DONE : jncFail(&error);

@@ -17,7 +17,7 @@ static const double LEAST_HIGH = 1e-4;
 void jnaRegionColor(jnaRegion region, float rgb[3])
 {
     // Hues a golden angle apart, so that neighbours in the list differ; the rest is grey.
-    double hue = 6 * fmod(region * 0.38196601, 1), light = region % 2 == 0 ? 0.62 : 0.36;
+    double hue = 6 * fmod((int)region * 0.38196601, 1), light = region % 2 == 0 ? 0.62 : 0.36;
     for (int i = 0; i < 3; ++i) {
         double away = fabs(hue - 2 * i);
         away = fmin(away, 6 - away);
