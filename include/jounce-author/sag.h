@@ -13,9 +13,20 @@ typedef struct jnaSagBounds {
 } jnaSagBounds;
 extern const jnaSagBounds jnaExpectedSag[JNA_REGIONS];
 
+/// How a region's sag compares with what is expected of a human body.
+typedef enum jnaSagFit {
+    jna_sagUnknown, // nothing is expected: no bound, or no human body
+    jna_sagFits,
+    jna_sagSofter,
+    jna_sagStiffer,
+} jnaSagFit;
+
 /// Displacement of the skin by gravity, lengths in metres.
 typedef struct jnaSag {
     int vertexCount;
+    bool human;        // a standing body with head, two arms and two legs, of a person's size: the bounds hold for it
+    double size;       // greatest extent of the flesh, metres
+    int axes;          // that were solved; lengths of the others are 0
     float* lengths[3]; // [vertexCount] under 9.81 m/s2 along -Y, -X, -Z
     uint8_t* regions;  // [vertexCount], jnaRegion
     bool converged;
@@ -35,3 +46,6 @@ jnResult jnaVolume_CalibrateMaterials(
 
 /// Median and greatest length over the vertices of a region. Returns how many there are.
 int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median, double* greatest);
+
+/// What the median of a region under gravity along -Y, metres, says.
+jnaSagFit jnaSag_Judge(const jnaSag* sag, jnaRegion region, double median);

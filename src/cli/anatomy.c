@@ -1,110 +1,195 @@
 // jounce anatomy: how soft a character's flesh is, by region of the body.
+#include "anatomy.h"
 #include "cli.h"
 
-#include "jounce-author/inside.h"
-#include "jounce-author/sag.h"
-#include "jounce-author/volume_mesh.h"
 #include "jounce-author/workspace.h"
 
-#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-static const char* Judge(jnaRegion region, double median)
+static const char* FitWords(jnaSagFit fit)
 {
-    const jnaSagBounds* bounds = &jnaExpectedSag[region];
-    return bounds->most > 0 && median > bounds->most ? "softer than a body"
-           : median < bounds->least                  ? "stiffer than a body"
-                                                     : "";
+    return fit == jna_sagSofter ? "softer than a body" : fit == jna_sagStiffer ? "stiffer than a body" : "";
 }
 
-static void PrintTable(const jnaSag* sag)
+static void PrintExpected(const jnaSag* sag, jnaRegion region)
+{
+    const jnaSagBounds* bounds = &jnaExpectedSag[region];
+    char text[32] = "";
+    if (jnaSag_Judge(sag, region, 0) != jna_sagUnknown) {
+        snprintf(text, sizeof(text), "%g-%g", 1e3 * bounds->least, 1e3 * bounds->most);
+    }
+    printf("   %-8s", text);
+}
+
+static void PrintRegions(const jnaSoftness* s)
 {
     printf("sag of the skin under 1 g, mm: median over the region, along -Y, -X, -Z; greatest along -Y; expected of a "
-           "body\n");
-    printf("  region      vertices      -Y      -X      -Z  greatest   expected\n");
+           "body;\nlowest frequency that moves the region\n");
+    printf("  region      vertices      -Y      -X      -Z  greatest   expected    Hz\n");
     for (int r = 0; r < JNA_REGIONS; ++r) {
         double median[3] = {0}, greatest[3] = {0};
         int count = 0;
         for (int axis = 0; axis < 3; ++axis) {
-            count = jnaSag_Region(sag, axis, (jnaRegion)r, &median[axis], &greatest[axis]);
+            count = jnaSag_Region(&s->sag, axis, (jnaRegion)r, &median[axis], &greatest[axis]);
         }
         if (count == 0) {
             printf("  %-10s %9s\n", jnaRegionNames[r], "n/a");
             continue;
         }
-        const jnaSagBounds* bounds = &jnaExpectedSag[r];
-        char expected[32] = "";
-        if (bounds->most > 0) {
-            snprintf(expected, sizeof(expected), "%g-%g", 1e3 * bounds->least, 1e3 * bounds->most);
+        printf("  %-10s %9d %7.2f %7.2f %7.2f %9.2f", jnaRegionNames[r], count, 1e3 * median[0], 1e3 * median[1],
+            1e3 * median[2], 1e3 * greatest[0]);
+        PrintExpected(&s->sag, (jnaRegion)r);
+        if (s->modes[r] >= 0) {
+            printf(" %5.1f", s->hertz[r]);
+        } else {
+            printf(" %5s", "-");
         }
-        printf("  %-10s %9d %7.2f %7.2f %7.2f %9.2f   %-8s %s\n", jnaRegionNames[r], count, 1e3 * median[0],
-            1e3 * median[1], 1e3 * median[2], 1e3 * greatest[0], expected, Judge((jnaRegion)r, median[0]));
-    }
-    if (!sag->converged) {
-        printf("  the flesh did not come to rest under its weight: it is too soft somewhere\n");
+        printf("   %s\n", FitWords(jnaSag_Judge(&s->sag, (jnaRegion)r, median[0])));
     }
 }
 
-static int PrintJson(const char* workspace, const jnaSag* sag)
+// A line for each clip, in blocks of regions that fit the width.
+static void PrintClips(const jnaSoftness* s)
 {
-    json_t* list = json_array();
-    for (int r = 0; r < JNA_REGIONS; ++r) {
-        double median[3] = {0}, greatest[3] = {0};
-        int count = 0;
-        for (int axis = 0; axis < 3; ++axis) {
-            count = jnaSag_Region(sag, axis, (jnaRegion)r, &median[axis], &greatest[axis]);
+    for (int i = 0; i < s->clipCount; ++i) {
+        const jnaClipSoftness* clip = &s->clips[i];
+        int shown = 0;
+        printf("%s, %d frames %s: distance from the %s surface, mm: rms, greatest (frame)\n", clip->name,
+            clip->frameCount, clip->simulated ? "simulated" : "as the modes play it",
+            clip->against == jna_targetsQuasistatic ? "quasistatic" : "skinned");
+        if (clip->simulated && clip->against != jna_targetsQuasistatic) {
+            printf("  with what the pose alone does; jounce simulate without --dynamic tells them apart\n");
         }
-        if (count > 0) {
-            json_array_append_new(
-                list, json_pack("{s:s, s:i, s:[f,f,f], s:[f,f,f], s:s}", "region", jnaRegionNames[r], "vertices", count,
-                          "median", median[0], median[1], median[2], "greatest", greatest[0], greatest[1], greatest[2],
-                          "judgement", Judge((jnaRegion)r, median[0])));
+        for (int r = 0; r < JNA_REGIONS; ++r) {
+            const jnaRegionMotion* motion = &clip->regions[r];
+            double median, greatest;
+            if (jnaSag_Region(&s->sag, 0, (jnaRegion)r, &median, &greatest) == 0) {
+                continue;
+            }
+            printf("  %-9s %6.2f %7.2f (%4d)%s", jnaRegionNames[r], 1e3 * motion->rms, 1e3 * motion->most,
+                motion->frame, shown % 3 == 2 ? "\n" : "");
+            shown++;
+        }
+        printf("%s", shown % 3 != 0 ? "\n" : "");
+        if (s->lipPairs > 0) {
+            printf("  lips open by %.2f mm at most (frame %d)\n", 1e3 * clip->lips, clip->lipsFrame);
+        } else {
+            printf("  lips: n/a\n");
         }
     }
-    json_t* root = json_pack("{s:s, s:b, s:o}", "workspace", workspace, "converged", sag->converged, "regions", list);
-    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    putchar('\n');
-    json_decref(root);
-    return JNC_DONE;
 }
 
-static int Run(const char* workspace, bool json)
+static void PrintAll(const jnaSoftness* s)
+{
+    PrintRegions(s);
+    if (s->modeCount == 0) {
+        printf("no vibration modes; `jounce modes` finds them\n");
+    }
+    if (!s->sag.human) {
+        printf("no standing human body was recognised: nothing is expected of it\n");
+    }
+    if (s->lipPairs > 0) {
+        printf("lips: %d pairs of vertices touch at rest, %.2f mm apart at most\n", s->lipPairs, 1e3 * s->lipsRest);
+    } else {
+        printf("lips: n/a, none touch at rest\n");
+    }
+    PrintClips(s);
+    for (int i = 0; i < s->warnings.count; ++i) {
+        printf("warning: %s\n", s->warnings.lines[i]);
+    }
+}
+
+static jnResult Draw(const char* workspace, const jnaSag* sag, const char* path, jnError* error)
+{
+    jnaCharacter character = {0};
+    jnaPicture picture = {0};
+    jnResult result = jnaLoadCharacter(workspace, &character, error);
+    result = result == jn_ok ? jnaDrawSoftness(sag, &character, NULL, &picture, NULL, error) : result;
+    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    jnaDestroyPicture(&picture);
+    jnaDestroyCharacter(&character);
+    return result;
+}
+
+static int Run(const char* workspace, const char* picture, bool json)
 {
     jnError error = {0};
-    jnaCharacter character = {0};
-    jnaVolume volume = {0};
-    jnaSag sag = {0};
-    int code = JNC_DONE;
-    jnResult result = jnaLoadCharacter(workspace, &character, &error);
-    result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
-    result = result == jn_ok ? jnaMeasureSag(&volume, &character, 3, &sag, &error) : result;
-    if (result != jn_ok) {
-        code = jncFail(&error);
-    } else if (json) {
-        code = PrintJson(workspace, &sag);
-    } else {
-        PrintTable(&sag);
+    jnaSoftness softness = {0};
+    jnaSoftnessDef def = jnaDefaultSoftnessDef();
+    jncProgress progress = jncBeginProgress("measuring");
+    def.progress = jncShowProgress;
+    def.user = &progress;
+    jnResult result = jnaMeasureSoftness(workspace, &def, &softness, &error);
+    jncEndProgress(&progress);
+    result = result == jn_ok && picture != NULL ? Draw(workspace, &softness.sag, picture, &error) : result;
+    if (result == jn_ok && json) {
+        char* text = jnaSoftness_Json(&softness);
+        result = text != NULL ? jn_ok : jn_outOfMemory;
+        printf("%s\n", text != NULL ? text : "");
+        free(text);
+    } else if (result == jn_ok) {
+        PrintAll(&softness);
+        if (picture != NULL) {
+            printf("%s shows sag and regions\n", picture);
+        }
     }
-    jnaDestroySag(&sag);
-    jnaDestroyVolume(&volume);
-    jnaDestroyCharacter(&character);
-    return code;
+    jnaDestroySoftness(&softness);
+    return result == jn_ok ? JNC_DONE : jncFail(&error);
+}
+
+void jncPrintSoftness(const char* workspace)
+{
+    char path[PATH_MAX];
+    jnError error = {0};
+    jnaSoftness s = {0};
+    jnaSoftnessDef def = jnaDefaultSoftnessDef();
+    def.axes = 1;
+    snprintf(path, sizeof(path), "%s/volume/held_by.npy", workspace);
+    if (access(path, R_OK) != 0) {
+        return;
+    }
+    if (jnaMeasureSoftness(workspace, &def, &s, &error) != jn_ok) {
+        printf("  note: %s\n", error.message);
+        return;
+    }
+    printf("sag under 1 g, mm (expected of a body):");
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        double median = 0, greatest = 0;
+        if (jnaSag_Region(&s.sag, 0, (jnaRegion)r, &median, &greatest) > 0) {
+            const jnaSagBounds* bounds = &jnaExpectedSag[r];
+            printf(" %s %.1f", jnaRegionNames[r], 1e3 * median);
+            if (jnaSag_Judge(&s.sag, (jnaRegion)r, median) != jna_sagUnknown) {
+                printf(" (%g-%g)", 1e3 * bounds->least, 1e3 * bounds->most);
+            }
+        }
+    }
+    printf("\n");
+    for (int i = 0; i < s.warnings.count; ++i) {
+        printf("warning: %s\n", s.warnings.lines[i]);
+    }
+    printf("jounce anatomy %s has more of it\n", workspace);
+    jnaDestroySoftness(&s);
 }
 
 int jncAnatomy(int argc, char** argv)
 {
-    static const jncUsage usage = {"jounce anatomy WORKSPACE [--json]",
+    static const jncUsage usage = {"jounce anatomy WORKSPACE [--picture PNG] [--json]",
         "Measures how soft the flesh is, by region of the body: how far the skin sags when gravity is switched on in "
-        "the\nrest pose, bones held. Regions that are far from a human body's are marked. Needs the volume of jounce\n"
-        "tetrahedralize.\n",
-        "  jounce anatomy hero\n"};
-    const char* workspace = NULL;
+        "the\nrest pose, bones held; the lowest frequency; how far the skin is from where the pose has it in each "
+        "clip,\nsimulated or as the modes play it; and how far lips that touch at rest come apart. Regions that are "
+        "far from a\nhuman body's are marked. Needs the volume of jounce tetrahedralize.\n",
+        "  jounce anatomy hero --picture hero-anatomy.png\n"};
+    const char *workspace = NULL, *picture = NULL;
     bool json = false;
-    const jncOption options[] = {{.name = "WORKSPACE",
-                                     .kind = jnc_text,
-                                     .value = &workspace,
-                                     .help = "folder of the character",
-                                     .required = true},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print the table as JSON"}, {0}};
+    const jncOption options[] = {JNC_WORKSPACE(workspace),
+        {.name = "--picture",
+            .kind = jnc_text,
+            .value = &picture,
+            .argument = "PNG",
+            .help = "draw sag and regions from front, side and back"},
+        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print all of it as JSON"}, {0}};
     int code = jncParse(argc, argv, &usage, options);
-    return code >= 0 ? code : Run(workspace, json);
+    return code >= 0 ? code : Run(workspace, picture, json);
 }

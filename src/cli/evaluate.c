@@ -1,4 +1,5 @@
 // jounce evaluate: how near each way to move a character comes to its simulated or imported motion.
+#include "anatomy.h"
 #include "cli.h"
 
 #include "jounce-author/evaluate.h"
@@ -137,6 +138,7 @@ int jncEvaluate(int argc, char** argv)
         code = JNC_DONE;
         PrintAll(&evaluation, each);
         jncPrintNotes(&notes);
+        jncPrintSoftness(workspace);
         printf("%s/evaluation/evaluation.json\n", workspace);
     }
     jnaDestroyNotes(&notes);

@@ -21,7 +21,7 @@ typedef struct Options {
     double rate;
     int view; // of viewNames; VIEWS: none was asked for
     double turn, pitch, across;
-    bool compare;
+    bool compare, bones;
     const char* near;
     int stage;
     bool offset;
@@ -49,7 +49,7 @@ static const char* const viewNames[VIEWS] = {"front", "three-quarter", "side", "
 static const float viewTurns[VIEWS] = {0, -35, -90, 180};
 
 static const jncUsage usage = {
-    .synopsis = "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...]] -o OUT.png",
+    .synopsis = "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...] | --bones] -o OUT.png",
     .about =
         "Draws a workspace's character or the built-in figure: at rest from four sides, or frames of a clip side by\n"
         "side. With --stage dynamic the springs of WORKSPACE/character.jounce move the surface; jounce build makes\n"
@@ -57,6 +57,7 @@ static const jncUsage usage = {
     .example = "  jounce picture hero -o hero.png\n"
                "  jounce picture hero --clip walk --time 0.4 --time 0.6 --stage dynamic --offset -o walk.png\n"
                "  jounce picture hero --clip walk --frame 12 --compare --near LeftLeg --view back -o knee.png\n"
+               "  jounce picture hero --bones -o bones.png\n"
                "  jounce picture --figure --clip shadow-boxing --frame 37 -o jab.png\n",
 };
 
@@ -243,6 +244,9 @@ static int CheckOptions(const Options* o)
     if (o->offset && o->weights != NULL) {
         return jncMisuse("either --offset or --weights");
     }
+    if (o->bones && (o->figure || o->clip != NULL || o->compare || o->weights != NULL)) {
+        return jncMisuse("--bones shows the rest pose of a WORKSPACE and goes with nothing else");
+    }
     if (o->compare != (o->near != NULL) || (o->compare && (o->workspace == NULL || o->clip == NULL))) {
         return jncMisuse("--compare needs WORKSPACE, --clip, --frame and --near JOINT, and they need it");
     }
@@ -322,6 +326,10 @@ int jncPicture(int argc, char** argv)
             .help = "a close-up skinned, by the network and simulated (jounce simulate --clips) side by side; with "
                     "--stage dynamic "
                     "skinned, with springs, and the simulated motion"},
+        {.name = "--bones",
+            .kind = jnc_flag,
+            .value = &o.bones,
+            .help = "the bones inside, the nodes that they hold, and what each part was taken for"},
         {.name = "--near", .kind = jnc_text, .value = &o.near, .argument = "JOINT", .help = "what --compare looks at"},
         {.name = "--across",
             .kind = jnc_number,
@@ -376,6 +384,9 @@ int jncPicture(int argc, char** argv)
     }
     if (o.compare) {
         return Compare(&o);
+    }
+    if (o.bones) {
+        return jncPicture_Bones(o.workspace, o.output);
     }
     Sheet sheet = {0};
     jnError error = {0};

@@ -29,7 +29,7 @@ jnResult jncScene_Pose(
 typedef struct jncComparison {
     const char* workspace;
     const char* clip;
-    const char* joint;  // that is looked at
+    const char* joint; // that is looked at
     bool dynamic;
     const int* frames;  // [count]
     int count;          // at most a third of JNC_MAX_PANELS
@@ -42,3 +42,6 @@ typedef struct jncComparison {
 
 /// Draws it from the workspace's network and motion/NAME/quasistatic.npy, or its file and dynamic.npy. The exit code.
 int jncPicture_Compare(const jncComparison* comparison);
+
+/// Draws the bones of a workspace's volume as the manifest has them now. The exit code.
+int jncPicture_Bones(const char* workspace, const char* output);

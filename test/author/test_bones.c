@@ -309,7 +309,7 @@ static void APictureIsWritten(void** state)
     fclose(file);
     unlink(path);
     assert_memory_equal(head, "\x89PNG", 4);
-    assert_int_equal(head[22] << 8 | head[23], 720);
+    assert_true((head[22] << 8 | head[23]) > 720); // panels and the legend
     assert_int_equal(jnaPictureBones(&test.volume, &test.character, &bones, "/nowhere/bones.png", &error), jn_ioFailed);
     jnaDestroyBoneList(&bones);
     DestroyTestVolume(&test);

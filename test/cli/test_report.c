@@ -114,8 +114,8 @@ static void AssertNoNan(const char* html)
     }
 }
 
-static const char* const sections[] = {"evaluation", "stills", "curves", "robust", "springs", "modes", "network",
-    "poses", "sizes", "times", "timings", "settings", "versions", "manifest", NULL};
+static const char* const sections[] = {"worst", "evaluation", "anatomy", "stills", "curves", "robust", "springs",
+    "modes", "network", "poses", "sizes", "times", "timings", "settings", "versions", "manifest", NULL};
 
 static void WhatIsMissingIsSaid(void** state)
 {
@@ -128,7 +128,8 @@ static void WhatIsMissingIsSaid(void** state)
     AssertIds(html, sections);
     // With the folder on the screen; the page does not know where it was made.
     static const char* const said[] = {"jounce evaluate %s", "jounce simulate %s --clips --dynamic", "jounce fit %s",
-        "jounce modes %s", "jounce train %s", "jounce simulate %s --poses", "jounce build %s"};
+        "jounce tetrahedralize %s", "jounce modes %s", "jounce train %s", "jounce simulate %s --poses",
+        "jounce build %s"};
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); ++i) {
         char line[64];
         snprintf(line, sizeof(line), said[i], "WORKSPACE");
@@ -265,10 +266,10 @@ static void EveryFigureIsThere(void** state)
     char* html = ReadReport("w/report.html");
     AssertWellFormed(html);
     AssertIds(html, sections);
-    static const char* const figures[] = {"table-seen", "table-unseen", "still-0", "still-1", "sequence-0", "curves-0",
-        "curves-1", "robust-trajectories", "robust-numbers", "robust-own", "prior", "prior-numbers", "map-stiffness",
-        "map-damping", "map-regime", "spring-parts", "mode-table", "mode-shapes", "network-errors", "close-armpit",
-        "close-knee", "failures", NULL};
+    static const char* const figures[] = {"worst-0", "worst-1", "table-seen", "table-unseen", "anatomy-picture", "sag",
+        "swing", "still-0", "still-1", "sequence-0", "curves-0", "curves-1", "robust-trajectories", "robust-numbers",
+        "robust-own", "prior", "prior-numbers", "map-stiffness", "map-damping", "map-regime", "spring-parts",
+        "mode-table", "mode-shapes", "network-errors", "close-armpit", "close-knee", "failures", NULL};
     AssertIds(html, figures);
     assert_non_null(strstr(html, "class=\"ships\""));
     assert_non_null(strstr(html, "<td>0.68</td><td>0.83</td>"));

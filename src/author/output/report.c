@@ -16,7 +16,9 @@ static const struct {
     double share;
 } SECTIONS[] = {
     {NULL, jnaReport_Summary, 0.15},
-    {NULL, jnaReport_Evaluation, 0.15},
+    {jnaReport_Worst, NULL, 0.35},
+    {NULL, jnaReport_Evaluation, 0.35},
+    {jnaReport_Anatomy, NULL, 0.4},
     {jnaReport_Stills, NULL, 0.65},
     {jnaReport_Curves, NULL, 0.65},
     {jnaReport_Robust, NULL, 0.68},

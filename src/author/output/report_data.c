@@ -259,6 +259,7 @@ void jnaReport_Destroy(Report* r)
         jnaDestroyClip(&clip->clip);
         jnaCloseArray(&clip->simulated);
         jnaCloseArray(&clip->quasistatic);
+        free(clip->worst.surfaces);
         for (int k = 0; k < curve_count; ++k) {
             free(clip->means[k]);
             free(clip->single[k]);

@@ -34,6 +34,14 @@ typedef enum ReportStill {
     still_count,
 } ReportStill;
 
+/// The frame in which a vertex is farthest from its target.
+typedef struct ReportWorst {
+    int frame;         // of the motion; -1: none
+    double offsets[2]; // metres, of ours and of the simulated one
+    int vertices[2];   // where
+    float* surfaces;   // [3][vertexCount][3], skinned, ours, simulated; NULL: not wanted
+} ReportWorst;
+
 /// One clip of the manifest and what there is to show of it.
 typedef struct ReportClip {
     const char* name;
@@ -51,6 +59,7 @@ typedef struct ReportClip {
     double paperSquares;         // and of what springs per vertex leave
     int strongest;               // frame with the largest layer; -1: none
     float* stills[still_count];  // [vertexCount][3], at that frame; the paper's NULL where there is none
+    ReportWorst worst;           // by the second playing
 } ReportClip;
 
 /// A report in the making.
@@ -146,6 +155,11 @@ jnResult jnaReport_Fit(const Report* report, const jnaSequence* sequences, int c
 // report_prior.c: what the prior does to springs per vertex, over its strength.
 jnResult jnaReport_Prior(Report* report, const ReportSamples* samples, jnError* error);
 
+// report_worst.c: the worst frames.
+jnResult jnaReport_BeginWorst(const Report* report, ReportClip* clip, jnError* error);
+/// Keeps a frame that is worse than those before.
+void jnaReport_KeepWorst(const Report* report, ReportClip* clip, const ReportFrame* frame);
+
 // report_page.c: the page.
 void jnaReport_BeginPage(Report* report);
 void jnaReport_EndPage(Report* report);
@@ -167,7 +181,9 @@ bool jnaReport_Progress(Report* report, double share);
 
 // The sections.
 void jnaReport_Summary(Report* report);
+jnResult jnaReport_Worst(Report* report, jnError* error);
 void jnaReport_Evaluation(Report* report);
+jnResult jnaReport_Anatomy(Report* report, jnError* error);
 jnResult jnaReport_Stills(Report* report, jnError* error);
 jnResult jnaReport_Curves(Report* report, jnError* error);
 jnResult jnaReport_Robust(Report* report, jnError* error);
@@ -182,6 +198,8 @@ void jnaReport_Settings(Report* report);
 // report_pictures.c, for all sections with pictures.
 /// Size and light of the report's pictures.
 jnaPictureDef jnaReport_PictureDef(const Report* report, int panelHeight);
+/// Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
+float jnaReport_Facing(const Report* report, const jnaClip* clip, int frame, float* matrices);
 /// The ground under the character.
 float jnaReport_Ground(const Report* report);
 /// The value that a share of the others is below. scratch: [count].

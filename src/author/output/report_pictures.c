@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEGREES 57.29577951308232
+
 jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
 {
     jnaPictureDef def = jnaDefaultPictureDef();
@@ -14,6 +16,18 @@ jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
     def.threads = r->def->threads;
     def.groundHeight = jnaReport_Ground(r);
     return def;
+}
+
+float jnaReport_Facing(const Report* r, const jnaClip* clip, int frame, float* matrices)
+{
+    const float* m = matrices + 12 * (size_t)r->pelvis;
+    jnaPoseMatrices(&r->character, NULL, 0, matrices);
+    // The joint's own axis that points along +Z at rest, carried along.
+    const float axis[3] = {m[8], m[9], m[10]};
+    jnaPoseMatrices(&r->character, clip, frame, matrices);
+    float x = m[0] * axis[0] + m[1] * axis[1] + m[2] * axis[2];
+    float z = m[8] * axis[0] + m[9] * axis[1] + m[10] * axis[2];
+    return (float)(DEGREES * atan2((double)x, (double)z));
 }
 
 float jnaReport_Ground(const Report* r)

@@ -249,6 +249,7 @@ static void TakeKept(const ReportFrame* f, void* user)
     for (int i = 0; i < curve_count; ++i) {
         clip->single[i][f->index] = lengths[i];
     }
+    jnaReport_KeepWorst(r, clip, f);
     const float* surfaces[still_count] = {[still_skinned] = f->skinned,
         [still_paper] = f->paper,
         [still_ours] = f->ours,
@@ -399,6 +400,7 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
         }
         Keep keep = {r, clip};
         result = AllocateClip(r, clip, true, error);
+        result = result == jn_ok ? jnaReport_BeginWorst(r, clip, error) : result;
         result = result == jn_ok ? Play(r, clip, TakeKept, &keep, error) : result;
     }
     return result;

@@ -9,20 +9,6 @@
 #include <string.h>
 
 enum { MOST_PANELS = 2 * still_count - 1, STRIP_PANELS = 6, MOST_STILLS = 4, MOST_STRIPS = 2 };
-#define DEGREES 57.29577951308232
-
-// Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
-static float Facing(const Report* r, const jnaClip* clip, int frame, float* matrices)
-{
-    const float* m = matrices + 12 * (size_t)r->pelvis;
-    jnaPoseMatrices(&r->character, NULL, 0, matrices);
-    // The joint's own axis that points along +Z at rest, carried along.
-    const float axis[3] = {m[8], m[9], m[10]};
-    jnaPoseMatrices(&r->character, clip, frame, matrices);
-    float x = m[0] * axis[0] + m[1] * axis[1] + m[2] * axis[2];
-    float z = m[8] * axis[0] + m[9] * axis[1] + m[10] * axis[2];
-    return (float)(DEGREES * atan2((double)x, (double)z));
-}
 
 static float Distances(const float* a, const float* b, int vertexCount, float* out)
 {
@@ -135,7 +121,7 @@ static jnResult MakeStill(Report* r, const ReportClip* clip, int number, jnError
     }
     float *scratch = numbers + count * still_count, *matrices = scratch + count;
     still.high = fmaxf(jnaReport_Percentile(still.heat[0], (int)count, 0.99, scratch), 1e-3f);
-    float facing = Facing(r, &clip->clip, clip->first + clip->strongest, matrices);
+    float facing = jnaReport_Facing(r, &clip->clip, clip->first + clip->strongest, matrices);
     jnResult result = DrawStill(r, clip, -facing - 30, &still, number, error);
     free(numbers);
     return result;
@@ -151,7 +137,7 @@ static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError
     }
     jnaPictureMesh meshes[STRIP_PANELS];
     char labels[STRIP_PANELS][96];
-    float facing = Facing(r, &clip->clip, clip->first, numbers + STRIP_PANELS * row);
+    float facing = jnaReport_Facing(r, &clip->clip, clip->first, numbers + STRIP_PANELS * row);
     for (int i = 0; i < STRIP_PANELS; ++i) {
         int frame = (int)((long)(clip->frameCount - 1) * i / (STRIP_PANELS - 1));
         float* positions = numbers + row * (size_t)i;
@@ -214,7 +200,7 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
                 continue;
             }
             result = MakeStill(r, clip, stills++, error);
-            if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.4 / r->clipCount)) {
+            if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.25 / r->clipCount)) {
                 result = jnFail(error, jn_cancelled, "the report was cancelled");
             }
         }

@@ -11,8 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-// A region is brought inside its bounds by this much, so that a finer mesh or another solver leaves it there.
-static const double MARGIN = 0.2;
+// Where a region's sag is brought to, in parts of its least: above it, so that a finer mesh leaves it there, and not
+// far above, for soft flesh is less linear the farther it swings. Regions without a least stay below this part of their
+// most.
+static const double FIRM = 1.2, SOFT = 1.35, HARD = 0.8;
 // No flesh is softer or harder than this, Pa.
 static const double SOFTEST = 1500, HARDEST = 200000;
 // Fewer vertices say nothing about a region.
@@ -30,7 +32,8 @@ static double Correction(const jnaSag* sag, jnaRegion region, double stretch)
     if (!(bounds->most > 0) || count < FEWEST_VERTICES || count < LEAST_VERTICES * sag->vertexCount) {
         return 1;
     }
-    double least = stretch * bounds->least * (1 + MARGIN), most = stretch * bounds->most * (1 - MARGIN);
+    double least = stretch * FIRM * bounds->least;
+    double most = stretch * (bounds->least > 0 ? SOFT * bounds->least : HARD * bounds->most);
     return median < least ? median / least : median > most ? median / most : 1;
 }
 

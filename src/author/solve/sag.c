@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 static const double GRAVITY = 9.81;
+// Heights of people, metres: beyond them the table does not hold. A child's sag is less, a giant's more.
+static const double SMALLEST_PERSON = 1.2, TALLEST_PERSON = 2.4;
 
 // Of the skin, in people; from the team's table for a heavy man and an average woman.
 const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {
@@ -81,10 +83,21 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
     return result;
 }
 
+// A standing person, by the parts that were found.
+static bool IsHuman(const jnaAnatomy* a)
+{
+    int arms = 0, legs = 0;
+    for (int i = 0; i < a->limbCount; ++i) {
+        arms += a->limbs[i].hinge >= 0 && !a->limbs[i].leg;
+        legs += a->limbs[i].hinge >= 0 && a->limbs[i].leg;
+    }
+    return a->trunk && a->head >= 0 && arms == 2 && legs == 2 && a->size > SMALLEST_PERSON && a->size < TALLEST_PERSON;
+}
+
 jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error)
 {
     size_t vertices = (size_t)character->vertexCount + 1;
-    *sag = (jnaSag){.vertexCount = character->vertexCount, .converged = true};
+    *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};
     jnaClip rest = {0};
     double* nodes = malloc(((size_t)volume->nodeCount + 1) * 3 * sizeof(double));
@@ -102,6 +115,8 @@ jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, i
     result = result == jn_ok ? MakeRest(character, &rest, error) : result;
     if (result == jn_ok) {
         jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
+        sag->human = IsHuman(&anatomy);
+        sag->size = anatomy.size;
     }
     for (int axis = 0; axis < axes && result == jn_ok; ++axis) {
         result = MeasureAxis(volume, character, &rest, axis, nodes, surface, sag, error);
@@ -137,4 +152,13 @@ int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median,
     }
     free(values);
     return count;
+}
+
+jnaSagFit jnaSag_Judge(const jnaSag* sag, jnaRegion region, double median)
+{
+    const jnaSagBounds* bounds = &jnaExpectedSag[region];
+    if (!sag->human || bounds->most <= 0) {
+        return jna_sagUnknown;
+    }
+    return median > bounds->most ? jna_sagSofter : median < bounds->least ? jna_sagStiffer : jna_sagFits;
 }

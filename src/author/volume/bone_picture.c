@@ -1,6 +1,8 @@
-// A picture of the bones: the far half of the skin as a shell, and in it the bones or the nodes that they hold, each
-// joint in a colour of its own.
+// A picture of the bones: the far half of the skin as a shell, and in it the bones or the nodes that they hold,
+// coloured by part of the body; below them the names of the colours, and what each part of the character was taken for.
 #include "inside_internal.h"
+
+#include "jounce-author/anatomy.h"
 
 #include "jounce-author/inside.h"
 #include "jounce-author/picture.h"
@@ -51,15 +53,60 @@ static bool AllocateMesh(Mesh* mesh, size_t vertices, size_t triangles)
     return mesh->positions != NULL && mesh->colors != NULL && mesh->triangles != NULL;
 }
 
-// Colours that differ between neighbours in the list of joints: hues a golden angle apart.
-static void ColorOf(int joint, float rgb[3])
+// What is told apart by colour: the parts of a body, limbs as arms and legs, and the balls at their joints.
+typedef enum Hue {
+    hue_chain,
+    hue_trunk,
+    hue_neck,
+    hue_head,
+    hue_girdle,
+    hue_thigh,
+    hue_shin,
+    hue_foot,
+    hue_upperArm,
+    hue_forearm,
+    hue_hand,
+    hue_ball,
+    hue_count,
+} Hue;
+static const struct {
+    const char* name;
+    float rgb[3]; // linear
+} hues[hue_count] = {
+    [hue_chain] = {"chain", {0.30f, 0.30f, 0.30f}},
+    [hue_trunk] = {"trunk", {0.75f, 0.42f, 0.05f}},
+    [hue_neck] = {"neck", {0.55f, 0.55f, 0.05f}},
+    [hue_head] = {"head", {0.10f, 0.45f, 0.12f}},
+    [hue_girdle] = {"girdle", {0.75f, 0.22f, 0.12f}},
+    [hue_thigh] = {"thigh", {0.05f, 0.20f, 0.65f}},
+    [hue_shin] = {"shin", {0.08f, 0.45f, 0.75f}},
+    [hue_foot] = {"foot", {0.04f, 0.50f, 0.45f}},
+    [hue_upperArm] = {"upper arm", {0.35f, 0.06f, 0.50f}},
+    [hue_forearm] = {"forearm", {0.60f, 0.15f, 0.60f}},
+    [hue_hand] = {"hand", {0.75f, 0.15f, 0.35f}},
+    [hue_ball] = {"ball at a joint", {0.65f, 0.02f, 0.02f}},
+};
+
+static Hue HueOf(const jnaAnatomy* a, int joint)
 {
-    double hue = 6 * fmod(joint * 0.38196601, 1), light = joint % 2 == 0 ? 0.75 : 0.45;
-    for (int i = 0; i < 3; ++i) {
-        // Each channel is full within 60 degrees of its own hue and falls off over the next 60.
-        double away = fabs(hue - 2 * i);
-        away = fmin(away, 6 - away);
-        rgb[i] = (float)(light * fmin(fmax(2 - away, 0.06), 1));
+    bool leg = a->limbOf[joint] >= 0 && a->limbs[a->limbOf[joint]].leg;
+    switch (a->parts[joint]) {
+    case jna_bodyTrunk:
+        return hue_trunk;
+    case jna_bodyNeck:
+        return hue_neck;
+    case jna_bodyHead:
+        return hue_head;
+    case jna_bodyGirdle:
+        return hue_girdle;
+    case jna_bodyUpper:
+        return leg ? hue_thigh : hue_upperArm;
+    case jna_bodyLower:
+        return leg ? hue_shin : hue_forearm;
+    case jna_bodyEnd:
+        return leg ? hue_foot : hue_hand;
+    default:
+        return hue_chain;
     }
 }
 
@@ -81,10 +128,9 @@ static void AddTriangle(Mesh* mesh, int a, int b, int c)
 }
 
 // Rings from one pole to the other: half an ellipsoid at each end, and what lies between them.
-static void AddBone(Mesh* mesh, const jnaBone* bone)
+static void AddBone(Mesh* mesh, const jnaAnatomy* anatomy, const jnaBone* bone)
 {
-    float color[3];
-    ColorOf(bone->joint, color);
+    const float* color = hues[bone->ball ? hue_ball : HueOf(anatomy, bone->joint)].rgb;
     int first = mesh->vertexCount;
     for (int r = 0; r < RINGS; ++r) {
         int end = r >= CAP_RINGS;
@@ -99,9 +145,13 @@ static void AddBone(Mesh* mesh, const jnaBone* bone)
             AddVertex(mesh, p, color);
         }
     }
+    // The axes of a trunk are left-handed: its rings run the other way.
+    double across[3];
+    jnaCross(bone->axes[0], bone->axes[1], across);
+    int next = jnaDot(across, bone->axes[2]) < 0 ? SLICES - 1 : 1;
     for (int r = 0; r + 1 < RINGS; ++r) {
         for (int s = 0; s < SLICES; ++s) {
-            int a = first + r * SLICES + s, b = first + r * SLICES + (s + 1) % SLICES;
+            int a = first + r * SLICES + s, b = first + r * SLICES + (s + next) % SLICES;
             AddTriangle(mesh, a, b, b + SLICES);
             AddTriangle(mesh, a, b + SLICES, a + SLICES);
         }
@@ -109,12 +159,10 @@ static void AddBone(Mesh* mesh, const jnaBone* bone)
 }
 
 // A held node: a small tetrahedron, for there are thousands of them.
-static void AddNode(Mesh* mesh, const double* p, int joint, double size)
+static void AddNode(Mesh* mesh, const double* p, const float* color, double size)
 {
     static const int corners[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     static const int sides[4][3] = {{0, 1, 2}, {0, 3, 1}, {0, 2, 3}, {1, 3, 2}};
-    float color[3];
-    ColorOf(joint, color);
     int first = mesh->vertexCount;
     for (int k = 0; k < 4; ++k) {
         double corner[3];
@@ -128,19 +176,28 @@ static void AddNode(Mesh* mesh, const double* p, int joint, double size)
     }
 }
 
-static bool BuildBones(const jnaBoneList* bones, Mesh* mesh)
+static bool BuildBones(const jnaBoneList* bones, const jnaAnatomy* anatomy, Mesh* mesh)
 {
     size_t count = (size_t)bones->count;
     if (!AllocateMesh(mesh, count * RINGS * SLICES, count * 2 * RINGS * SLICES)) {
         return false;
     }
     for (int b = 0; b < bones->count; ++b) {
-        AddBone(mesh, &bones->bones[b]);
+        AddBone(mesh, anatomy, &bones->bones[b]);
     }
     return true;
 }
 
-static bool BuildNodes(const jnaVolume* v, double size, Mesh* mesh)
+// A node that follows its own skinned position has the colour of the joint that moves it most.
+static Hue HueOfNode(const jnaVolume* v, const jnaAnatomy* anatomy, int node)
+{
+    int by = v->heldBy[node];
+    bool ball = by >= v->jointCount && by < 2 * v->jointCount;
+    int joint = by < v->jointCount ? by : jnaDominantJoint(v, node);
+    return ball ? hue_ball : joint >= 0 ? HueOf(anatomy, joint) : hue_chain;
+}
+
+static bool BuildNodes(const jnaVolume* v, const jnaAnatomy* anatomy, double size, Mesh* mesh)
 {
     size_t count = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
@@ -151,7 +208,7 @@ static bool BuildNodes(const jnaVolume* v, double size, Mesh* mesh)
     }
     for (int n = 0; n < v->nodeCount; ++n) {
         if (v->heldBy[n] >= 0) {
-            AddNode(mesh, v->nodes + 3 * (size_t)n, v->heldBy[n], size);
+            AddNode(mesh, v->nodes + 3 * (size_t)n, hues[HueOfNode(v, anatomy, n)].rgb, size);
         }
     }
     return true;
@@ -210,6 +267,67 @@ static jnaPictureDef Frame(const jnaCharacter* c)
     return def;
 }
 
+static uint32_t ToText(const float* rgb)
+{
+    uint32_t color = 0;
+    for (int i = 0; i < 3; ++i) {
+        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
+        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
+    }
+    return color;
+}
+
+// Makes a picture taller, with paper below.
+static bool Extend(jnaPicture* picture, int more)
+{
+    size_t row = 4 * (size_t)picture->width, old = row * (size_t)picture->height, size = old + row * (size_t)more;
+    uint8_t* pixels = realloc(picture->pixels, size);
+    if (pixels == NULL) {
+        return false;
+    }
+    memset(pixels + old, 0xf4, size - old);
+    for (size_t i = old + 3; i < size; i += 4) {
+        pixels[i] = 0xff;
+    }
+    picture->pixels = pixels;
+    picture->height += more;
+    return true;
+}
+
+// The colours that are used, and what the parts were taken for, in two columns.
+static jnResult WriteLegend(const jnaCharacter* c, const jnaAnatomy* a, jnaPicture* picture, jnError* error)
+{
+    const double size = 0.026 * PANEL_HEIGHT, line = 1.5 * size, top = picture->height;
+    jnaNotes notes = {0};
+    jnResult result = jn_ok;
+    bool used[hue_count] = {[hue_ball] = a->limbCount > 0};
+    int listed = 0, shown = 0;
+    jnaAnatomy_Tell(a, c, &notes);
+    for (int j = 0; j < c->jointCount; ++j) {
+        used[HueOf(a, j)] = used[HueOf(a, j)] || a->parts[j] != jna_bodyNone;
+    }
+    for (int h = 0; h < hue_count; ++h) {
+        listed += used[h];
+    }
+    int rows = (notes.count + 1) / 2;
+    if (!Extend(picture, (int)(line * (rows + 2)))) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    }
+    for (int h = 0; h < hue_count && result == jn_ok; ++h) {
+        if (used[h]) {
+            double x = size + shown++ * (picture->width - 2 * size) / listed;
+            result =
+                jnaPicture_Text(picture, x, top + line, size, jna_textLeft, ToText(hues[h].rgb), hues[h].name, error);
+        }
+    }
+    for (int i = 0; i < notes.count && result == jn_ok; ++i) {
+        double x = size + i / rows * 0.5 * picture->width, y = top + (2 + i % rows) * line;
+        result = jnaPicture_Text(picture, x, y, size, jna_textLeft, 0x404448, notes.lines[i], error);
+    }
+    jnaDestroyNotes(&notes);
+    return result;
+}
+
 jnResult jnaPictureBones(
     const jnaVolume* v, const jnaCharacter* c, const jnaBoneList* bones, const char* path, jnError* error)
 {
@@ -220,7 +338,13 @@ jnResult jnaPictureBones(
     Mesh solids[KINDS] = {{0}};
     Shell shells[VIEWS] = {{0}};
     jnaPicture picture = {0};
-    bool good = BuildBones(bones, &solids[0]) && BuildNodes(v, 0.004 * (double)def.camera.height, &solids[1]);
+    jnaAnatomy anatomy = {0};
+    jnResult result = jnaFindAnatomy(c, v, &anatomy, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    bool good = BuildBones(bones, &anatomy, &solids[0]) &&
+                BuildNodes(v, &anatomy, 0.004 * (double)def.camera.height, &solids[1]);
     for (int i = 0; i < VIEWS && good; ++i) {
         good = BuildShell(c, turns[i], &shells[i]);
     }
@@ -243,10 +367,12 @@ jnResult jnaPictureBones(
             meshes[2 * p + k].panel = p;
         }
     }
-    jnResult result = good ? jnaDrawPicture(&def, meshes, 2 * PANELS, &picture, error)
-                           : jnFail(error, jn_outOfMemory, "%s: out of memory for the picture", path);
+    result = good ? jnaDrawPicture(&def, meshes, 2 * PANELS, &picture, error)
+                  : jnFail(error, jn_outOfMemory, "%s: out of memory for the picture", path);
+    result = result == jn_ok ? WriteLegend(c, &anatomy, &picture, error) : result;
     result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
     jnaDestroyPicture(&picture);
+    jnaDestroyAnatomy(&anatomy);
     for (int i = 0; i < KINDS; ++i) {
         DestroyMesh(&solids[i]);
     }

@@ -614,8 +614,13 @@ static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
 static jnResult DescribeReport(const jnaBuild* b, Inputs** inputs, jnaStage* stage, jnError* error)
 {
     static const char* const outputs[] = {JNA_REPORT_NAME};
+    static const char* const flesh[] = {"volume/nodes.npy", "volume/held_by.npy", "volume/hold_strength.npy",
+        "volume/regions.npy", "volume/materials.npy"};
     jnResult result = DescribeEvaluation(b, inputs, stage, error);
     if (result == jn_ok) {
+        for (size_t i = 0; i < sizeof(flesh) / sizeof(flesh[0]); ++i) {
+            AddInput(b, *inputs, flesh[i]);
+        }
         AddInput(b, *inputs, "evaluation/evaluation.json");
         AddInput(b, *inputs, JNA_ASSET_NAME);
         size_t used = strlen((*inputs)->settings);
