@@ -10,6 +10,7 @@
 /// What is expected of a region of a human body; 0 for no bound.
 typedef struct jnaSagBounds {
     double least, most; // metres, of the median
+    double aim;         // what materials are calibrated to, within; 0: nothing
 } jnaSagBounds;
 extern const jnaSagBounds jnaExpectedSag[JNA_REGIONS];
 

@@ -11,10 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-// Where a region's sag is brought to, in parts of its least: above it, so that a finer mesh leaves it there, and not
-// far above, for soft flesh is less linear the farther it swings. Regions without a least stay below this part of their
-// most.
-static const double FIRM = 1.2, SOFT = 1.35, HARD = 0.8;
+// A region's sag may be off from what is aimed at by so much; regions that only must not be soft stay below this part of
+// their most.
+static const double BELOW = 0.93, ABOVE = 1.1, HARD = 0.8;
 // No flesh is softer or harder than this, Pa.
 static const double SOFTEST = 1500, HARDEST = 200000;
 // Fewer vertices say nothing about a region.
@@ -32,8 +31,8 @@ static double Correction(const jnaSag* sag, jnaRegion region, double stretch)
     if (!(bounds->most > 0) || count < FEWEST_VERTICES || count < LEAST_VERTICES * sag->vertexCount) {
         return 1;
     }
-    double least = stretch * FIRM * bounds->least;
-    double most = stretch * (bounds->least > 0 ? SOFT * bounds->least : HARD * bounds->most);
+    bool soft = bounds->aim > 0;
+    double least = stretch * BELOW * bounds->aim, most = stretch * (soft ? ABOVE * bounds->aim : HARD * bounds->most);
     return median < least ? median / least : median > most ? median / most : 1;
 }
 
