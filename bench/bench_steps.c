@@ -67,7 +67,7 @@ static jnResult CreateScene(Scene* s, jnError* error)
     def.method = jna_volumeLattice;
     def.nodes = NODES;
     jnResult result = jnaCreateFigure(&s->character, error);
-    result = result == jn_ok ? jnaCreateFigureClip(&s->character, s->trial->clip, 30, &s->clip, error) : result;
+    result = result == jn_ok ? jnaCreateFigureClip(&s->character, (int)s->trial->clip, 30, &s->clip, error) : result;
     result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
     result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
     result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest, NULL, NULL, error) : result;

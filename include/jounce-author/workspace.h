@@ -155,7 +155,7 @@ typedef struct jnaManifest {
         double hertz;         // 3
         double dampingRatio;  // 0.2
         jnaCapKind capKind;   // flesh
-        double cap;           // times the thickness, or metres; 1
+        double cap;           // times the thickness, or metres; 2
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none

@@ -251,7 +251,7 @@ static void MeasureSwing(const Swing* swing, double* frequency, double* ratio, d
     }
     double determinant = a[0][0] * a[1][1] - a[0][1] * a[0][1];
     double p = (b[0] * a[1][1] - b[1] * a[0][1]) / determinant, q = (a[0][0] * b[1] - a[0][1] * b[0]) / determinant;
-    *root = CMPLX(0.5 * p, sqrt(q - 0.25 * p * p));
+    *root = 0.5 * p + sqrt(q - 0.25 * p * p) * (double complex)I;
     double complex lambda = clog(*root);
     *frequency = cabs(lambda) / swing->step;
     *ratio = -creal(lambda) / cabs(lambda);
@@ -263,7 +263,7 @@ static void MeasureSwing(const Swing* swing, double* frequency, double* ratio, d
 static double Miss(jnaIntegrator integrator, double step, double complex r)
 {
     static const double rho = 0.75;
-    double complex z = CMPLX(0, step);
+    double complex z = step * (double complex)I;
     if (integrator == jna_backwardEuler) {
         return cabs(r * (1 - z) - 1);
     }

@@ -14,18 +14,18 @@ static const double SMALLEST_PERSON = 1.2, TALLEST_PERSON = 2.4;
 
 // Of the skin, in people; from the team's table for a heavy man and an average woman.
 const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {
-    [jna_regionHead] = {0, 0.001},
-    [jna_regionChest] = {0, 0.004},
+    [jna_regionHead] = {0, 0.001, 0},
+    [jna_regionChest] = {0, 0.004, 0},
     [jna_regionBreast] = {0.010, 0.030, 0.0125},
     [jna_regionBelly] = {0.010, 0.025, 0.011},
     [jna_regionButtock] = {0.005, 0.012, 0.0063},
-    [jna_regionElbow] = {0, 0.0025},
-    [jna_regionHand] = {0, 0.001},
+    [jna_regionElbow] = {0, 0.0025, 0},
+    [jna_regionHand] = {0, 0.001, 0},
     [jna_regionThigh] = {0.003, 0.008, 0.005},
-    [jna_regionKnee] = {0, 0.0025},
-    [jna_regionShin] = {0, 0.001},
+    [jna_regionKnee] = {0, 0.0025, 0},
+    [jna_regionShin] = {0, 0.001, 0},
     [jna_regionCalf] = {0.002, 0.005, 0.0021},
-    [jna_regionFoot] = {0, 0.001},
+    [jna_regionFoot] = {0, 0.001, 0},
 };
 
 void jnaDestroySag(jnaSag* sag)

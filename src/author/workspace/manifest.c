@@ -300,7 +300,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
-    m.springs.cap = 1;
+    m.springs.cap = 2;
     m.flesh.damping = 0.006;
     m.flesh.drag = 0.5;
     m.flesh.integrator = jna_generalizedAlpha;

@@ -194,7 +194,7 @@ static void PutSprings(FILE* file, const jnaManifest* m)
         "# (an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, "
         "_JIGGLE),\n"
         "# fitted (what `jounce fit` learned). A mask or attribute acts on modes as well.\n"
-        "# cap: how far modes may move the skin: a multiple of the flesh's thickness there (1), metres (0.05 m), off\n",
+        "# cap: how far modes may move the skin: a multiple of the flesh's thickness there (2), metres (0.05 m), off\n",
         file);
     fprintf(file, "springs:\n  layer: %s\n  mode: %s\n", layers[m->springs.layer], modes[m->springs.mode]);
     fprintf(file, "  hertz: %.10g\n  damping_ratio: %.10g\n", m->springs.hertz, m->springs.dampingRatio);
