@@ -2,9 +2,9 @@
 //
 // A branch of a joint is a child with all that hangs on it; its length runs along the longest chain to the end of the
 // flesh. Two branches of one joint that are long and equally long are limbs. A limb's own joints are found by where
-// they divide it: a hip is 0, a knee 0.40, an ankle 0.72 of the way from the hip along the leg to the toes, and
-// shoulder, elbow and wrist divide an arm alike, so that collar bones, joints that split a segment in two, and fingers
-// need no names. A head is what holds most of the flesh beyond the chest.
+// they divide it: a hip is 0, a knee 0.40, an ankle 0.76 of the way from the hip along the leg to the toes, and
+// shoulder, elbow and wrist divide an arm nearly alike, so that collar bones, joints that split a segment in two, and
+// fingers need no names. A head is what holds most of the flesh beyond the chest.
 #include "anatomy_internal.h"
 
 #include "character/affine.h"
@@ -17,8 +17,12 @@
 static const double LONG_BRANCH = 0.2;
 // Limbs of a pair differ at most so much, in length and in volume.
 static const double EQUAL_LENGTH = 0.15, EQUAL_VOLUME = 0.5;
-// Where hinge and end divide a limb, and how far off (summed squares) a division may be.
-static const double HINGE_AT = 0.40, END_AT = 0.72, WORST_DIVISION = 0.06;
+// Where hinge and end divide an arm, and a leg, whose foot turns off; how far off (summed squares) a division may be.
+static const double ARM[2] = {0.39, 0.72}, LEG[2] = {0.40, 0.76}, WORST_DIVISION = 0.06;
+// A foot's middle is away from the shin's direction by at least this cosine.
+static const double STRAIGHT = 0.7;
+// What the part of a branch before the limb's root costs, squared: a shin and foot divide as a leg does.
+static const double SKIPPED = 0.05;
 // The head holds at least this part of the flesh beyond the chest.
 static const double HEAD_SHARE = 0.65;
 // A branch with less of the flesh than this is no head.
@@ -132,8 +136,22 @@ static void FollowBranch(const Tree* t, int first, Chain* chain)
     chain->total = chain->at[chain->count - 1] + t->lengths[last];
 }
 
+// Whether what lies beyond a limb's end turns off, as a foot does: the flesh of the last joint against the segment
+// before.
+static bool TurnsOff(const Tree* t, const Chain* chain, int hinge, int end)
+{
+    int last = chain->joints[chain->count - 1];
+    double along[3], beyond[3];
+    for (int i = 0; i < 3; ++i) {
+        const double* at = t->flesh->positions[chain->joints[end]];
+        along[i] = at[i] - t->flesh->positions[chain->joints[hinge]][i];
+        beyond[i] = t->flesh->centers[last][i] - at[i];
+    }
+    return jnaNormalize(along) > 0 && jnaNormalize(beyond) > 0 && jnaDot(along, beyond) < STRAIGHT;
+}
+
 // Hip, knee and ankle of a chain, or shoulder, elbow and wrist: places in it. False where nothing divides it so.
-static bool DivideChain(const Chain* chain, int* root, int* hinge, int* end)
+static bool DivideChain(const Tree* t, const Chain* chain, int* root, int* hinge, int* end)
 {
     double least = WORST_DIVISION;
     bool found = false;
@@ -141,10 +159,12 @@ static bool DivideChain(const Chain* chain, int* root, int* hinge, int* end)
         double length = chain->total - chain->at[r];
         for (int h = r + 1; h + 1 < chain->count; ++h) {
             for (int e = h + 1; e < chain->count; ++e) {
-                double a = (chain->at[h] - chain->at[r]) / length - HINGE_AT;
-                double b = (chain->at[e] - chain->at[r]) / length - END_AT;
-                if (a * a + b * b < least) {
-                    least = a * a + b * b;
+                const double* parts = TurnsOff(t, chain, h, e) ? LEG : ARM;
+                double a = (chain->at[h] - chain->at[r]) / length - parts[0];
+                double b = (chain->at[e] - chain->at[r]) / length - parts[1], off = a * a + b * b;
+                off += SKIPPED * pow(chain->at[r] / chain->total, 2);
+                if (off < least) {
+                    least = off;
                     *root = r;
                     *hinge = h;
                     *end = e;
@@ -186,7 +206,7 @@ static void AddLimb(Tree* t, int first)
     *limb = (jnaLimb){.first = first, .root = -1, .hinge = -1, .end = -1};
     Chain chain;
     FollowBranch(t, first, &chain);
-    if (!DivideChain(&chain, &root, &hinge, &end)) {
+    if (!DivideChain(t, &chain, &root, &hinge, &end)) {
         limb->root = first;
         memcpy(limb->rootAt, t->flesh->positions[first], sizeof(limb->rootAt));
         Spread(t, first, jna_bodyChain, index);
