@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATIONS = 7, GAP_SAMPLES = 13 };
+enum { STATIONS = 7 };
 
 // Shafts: shares of the local half-thickness.
 static const double THIGH = 0.26, UPPER_ARM = 0.34, FOREARM = 0.5, SHIN = 0.42, NECK = 0.5, GIRDLE = 0.35, SPINE = 0.22,
@@ -173,27 +173,6 @@ static double Support(const jnaBone* bone, double t, const double* direction)
     double along = jnaDot(direction, bone->axes[2]);
     r[2] = along * (along < 0 ? bone->caps[0] : bone->caps[1]);
     return sqrt(jnaDot(r, r));
-}
-
-double jnaBone_Gap(const jnaBone* a, const jnaBone* b)
-{
-    double least = HUGE_VAL;
-    for (int i = 0; i < GAP_SAMPLES; ++i) {
-        for (int k = 0; k < GAP_SAMPLES; ++k) {
-            double s = i / (GAP_SAMPLES - 1.0), t = k / (GAP_SAMPLES - 1.0), p[3], q[3], d[3], back[3];
-            Between(a->ends[0], a->ends[1], s, p);
-            Between(b->ends[0], b->ends[1], t, q);
-            for (int n = 0; n < 3; ++n) {
-                d[n] = q[n] - p[n];
-            }
-            double distance = jnaNormalize(d);
-            for (int n = 0; n < 3; ++n) {
-                back[n] = -d[n];
-            }
-            least = fmin(least, distance - Support(a, s, d) - Support(b, t, back));
-        }
-    }
-    return least;
 }
 
 // A bone of the given reach along its axis: rounded ends included, so that nothing sticks out of [start, end].

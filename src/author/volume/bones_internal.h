@@ -43,9 +43,6 @@ struct jnaAnatomy;
 jnResult jnaShapeBones(const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer,
     const struct jnaAnatomy* anatomy, const jnaBoneSetting* settings, jnaBoneList* bones, jnError* error);
 
-/// Smallest gap between two bones, negative where they overlap, metres.
-double jnaBone_Gap(const jnaBone* a, const jnaBone* b);
-
 /// How the flesh is held: see bone_hold.c.
 typedef struct jnaHoldDef {
     const jnaCharacter* character;
