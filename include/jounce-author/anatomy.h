@@ -77,6 +77,7 @@ typedef struct jnaAnatomy {
     // Flesh between the rib cage and the skin, metres, by height from 0.5 to 1 and by direction
     // around the cage, evenly turned from the left to the front.
     float overRibs[JNA_CHEST_HEIGHTS][JNA_CHEST_RAYS];
+    bool breasts; // flesh bulges over the fold below it
 } jnaAnatomy;
 
 void jnaDestroyAnatomy(jnaAnatomy* anatomy);

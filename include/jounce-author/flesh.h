@@ -31,12 +31,12 @@ typedef struct jnaFleshDef {
     double gravity[3];             // m/s2; 0
     bool contact;                  // true
     double damping;                // Rayleigh: share of the stiffness, seconds; 0.006
-    double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+    double drag;                   // Rayleigh: share of the mass, against the skinned motion, 1/s; 7
     jnaIntegrator integrator;      // generalised alpha
     int substeps;                  // steps in time per frame; 0, the default: JNA_STEPS_A_SECOND
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
-    double stepTolerance;          // residual of a step in time; 1e-5
+    double stepTolerance;          // residual of a step in time; 5e-5
     bool newton;                   // Newton's method throughout, the reference, ten times slower; false
 } jnaFleshDef;
 jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* character);

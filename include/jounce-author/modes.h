@@ -44,7 +44,7 @@ typedef struct jnaModesDef {
     double cutoff;      // hertz: modes above are left out; 25
     double ratio;       // damping ratio of all modes; 0: as the next two say; 0.15
     double damping;     // Rayleigh's, as of the flesh: a mode is damped by drag + damping omega^2; seconds; 0.006
-    double drag;        // 1/s; 0.5
+    double drag;        // 1/s; 7
     double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02
     double mixing;      // modes are turned among each other to live in one place each, as long as the coupling that
                         // is dropped stays below this share of their stiffness; 0: as they are; 0.02

@@ -164,7 +164,7 @@ typedef struct jnaManifest {
     struct {
         double gravity;           // m/s2 down, along -Y; 0
         double damping;           // Rayleigh: share of the stiffness, seconds; 0.006
-        double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 0.5
+        double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 7
         jnaIntegrator integrator; // generalised alpha
         double substeps;          // steps in time per frame, a whole number; 0, the default: JNA_STEPS_A_SECOND
         bool contact;             // whether flesh keeps out of flesh; true

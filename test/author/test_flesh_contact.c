@@ -274,12 +274,12 @@ static void BlocksThatMeetInMotionStayTogether(void** state)
                 jnaIntegratorName((jnaIntegrator)i), substeps, 1e3 * c->depth, 1e3 * c->rebound, 1e3 * c->ringing,
                 c->failed, c->iterations / 96.0);
         }
-        // No worse than BDF2, whose contact is of the end of the step as well.
+        // No worse than BDF2, whose contact is of the end of the step as well; both ring by less than can be seen.
         const Clash *bdf2 = &clashes[jna_bdf2], *alpha = &clashes[jna_generalizedAlpha];
         assert_int_equal(alpha->failed, 0);
         ASSERT_AT_MOST(alpha->depth, bdf2->depth + 1e-3);
         ASSERT_AT_MOST(alpha->rebound, bdf2->rebound + 1e-4);
-        ASSERT_AT_MOST(alpha->ringing, 2 * bdf2->ringing);
+        ASSERT_AT_MOST(alpha->ringing, bdf2->ringing + 1e-4);
         ASSERT_AT_MOST(alpha->iterations, 1.3 * bdf2->iterations);
     }
 }

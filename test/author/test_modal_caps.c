@@ -315,7 +315,7 @@ static void TestCapsFollowTheFlesh(void** state)
     print_message(
         "%.1f %% of the vertices beyond 1.1 of their reach, at most %.2f\n", 100 * beyond / s.vertices, worst);
     ASSERT_AT_MOST(worst, 2.2);
-    ASSERT_AT_MOST(LargestSum(m), 1.1 * 0.2 * 0.3); // whatever moves them, a fifth of the block's length
+    ASSERT_AT_MOST(LargestSum(m), 1.1 * 0.3 * 0.3); // whatever moves them, three tenths of the block's length
     ASSERT_AT_MOST(beyond, 0.15 * s.vertices);
     // Half the reach, half the caps; a mode that is expected to move more has more of it.
     double first = m->caps[0], second = m->caps[1];

@@ -26,7 +26,7 @@
 // The lively motion has at least what an acceleration of 1 g leads to.
 #define LIVELY 9.80665
 // No vertex goes beyond this share of the character's largest side, whatever moves it.
-#define FARTHEST 0.2
+#define FARTHEST 0.3
 // Where a mode moves a vertex by less than this share of its largest displacement, that vertex does not limit it.
 #define EDGE 0.2
 // Few vertices at the edge of a bone, where the mesh is too coarse for thin flesh, shall not hold a whole mode.

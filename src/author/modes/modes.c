@@ -33,7 +33,7 @@ jnaModesDef jnaDefaultModesDef(void)
         .cutoff = 25,
         .ratio = 0.15,
         .damping = 0.006,
-        .drag = 0.5,
+        .drag = 7,
         .threshold = 0.02,
         .mixing = 0.02,
         .speed = 4};

@@ -17,10 +17,10 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .contact = true,
         .integrator = jna_generalizedAlpha,
         .damping = 0.006,
-        .drag = 0.5,
+        .drag = 7,
         .pathSteps = 4,
         .poseTolerance = 1e-4,
-        .stepTolerance = 1e-5,
+        .stepTolerance = 5e-5,
     };
 }
 

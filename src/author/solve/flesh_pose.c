@@ -14,7 +14,9 @@
 #include <string.h>
 
 static const double PATH_TOLERANCE = 1e-2; // of steps on the way
-static const double ANGLE_PER_STEP = 0.6;  // radians that a joint may turn in one step
+// Radians that a joint may turn in one step, and where skinning drives flesh into flesh: there a long step may carry a
+// fold over to the wrong side of what it meets, and a pose lands in another equilibrium than its neighbour.
+static const double ANGLE_PER_STEP = 0.6, TOUCHING_ANGLE = 0.2;
 // Metres that skinning may drive flesh into flesh in one step. Pairs are right when surfaces meet, and follow along in
 // small steps; in long ones limbs jump through each other. 10 mm, with
 // two rounds a step instead of one, left more volume in five of seven deep folds; less was not tried.
@@ -168,7 +170,8 @@ jnResult jnaFleshSolver_Pose(
     if (begun != jn_ok) {
         return begun;
     }
-    int turns = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / ANGLE_PER_STEP);
+    double anglePerStep = report->skinned.depth > 0 ? TOUCHING_ANGLE : ANGLE_PER_STEP;
+    int turns = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / anglePerStep);
     int deep = (int)fmin(ceil(report->skinned.depth / DEPTH_PER_STEP), MOST_STEPS);
     int steps = turns > deep ? turns : deep;
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;

@@ -9,14 +9,19 @@
 #include "character/affine.h"
 #include "internal.h"
 
+#include <float.h>
+
+static const double TURN = 6.28318530717958647692;
+
 // Heights of the rib cage's ends, and where its width and depth are taken.
 static const double RIBS_LOW = 0.66, RIBS_HIGH = 0.94, WIDTH_AT = 0.68, DEPTH_AT = 0.8;
 // Of the way to the skin; and ribs are never deeper than this part of their width.
 static const double RIBS_WIDE = 0.84, RIBS_DEEP = 0.85, DEEPEST_RIBS = 0.85;
 // The cage is narrower at the top, where the shoulders are.
 static const double RIBS_TAPER = 0.72;
-// Flesh in front of the ribs that is thicker than this part of the body's size is breast.
-static const double BREAST = 0.02, BREAST_FACES = 0.3;
+// Flesh in front of the ribs that is thicker than this part of the body's size is breast, on a chest where it bulges
+// over the fold below it by so much: a chest that is merely broad has corners, and no breasts.
+static const double BREAST = 0.02, BREAST_FACES = 0.3, BREAST_BULGES = 0.009;
 // Heights of the trunk in which that is measured begin here.
 static const double CHEST_LOW = 0.5;
 // A knee reaches this many half-thicknesses from its pivot along the leg.
@@ -62,9 +67,17 @@ static void MeasureChest(jnaSlicer* slicer, jnaAnatomy* a)
         }
         jnaSlice(slicer, at, a->left, a->front, &section);
         for (int r = 0; section.inside && r < JNA_CHEST_RAYS; ++r) {
-            double angle = 2 * 3.14159265358979323846 * r / JNA_CHEST_RAYS;
+            double angle = TURN * r / JNA_CHEST_RAYS;
             double u = cos(angle) / a->ribs[0][0], v = sin(angle) / a->ribs[0][1];
             a->overRibs[h][r] = (float)(section.distances[r] - 1 / sqrt(u * u + v * v));
+        }
+    }
+    a->breasts = false;
+    for (int r = 0; r < JNA_CHEST_RAYS; ++r) {
+        double fold = DBL_MAX;
+        for (int h = 0; h < JNA_CHEST_HEIGHTS && sin(TURN * r / JNA_CHEST_RAYS) > BREAST_FACES; ++h) {
+            a->breasts |= (double)a->overRibs[h][r] > fold + BREAST_BULGES * a->size;
+            fold = fmin(fold, (double)a->overRibs[h][r]);
         }
     }
 }
@@ -93,12 +106,11 @@ void jnaMeasureTrunk(jnaSlicer* slicer, jnaAnatomy* a)
 // to the ribs.
 static bool IsBreast(const jnaAnatomy* a, const double* point, double height)
 {
-    const double turn = 2 * 3.14159265358979323846;
     double d[3] = {point[0] - a->ribsAt[0][0], point[1] - a->ribsAt[0][1], point[2] - a->ribsAt[0][2]};
     double angle = atan2(jnaDot(d, a->front), jnaDot(d, a->left));
-    int ray = (int)lround((angle / turn + 1) * JNA_CHEST_RAYS) % JNA_CHEST_RAYS;
+    int ray = (int)lround((angle / TURN + 1) * JNA_CHEST_RAYS) % JNA_CHEST_RAYS;
     int row = (int)floor((height - CHEST_LOW) / (1 - CHEST_LOW) * JNA_CHEST_HEIGHTS);
-    return row >= 0 && row < JNA_CHEST_HEIGHTS && (double)a->overRibs[row][ray] > BREAST * a->size;
+    return a->breasts && row >= 0 && row < JNA_CHEST_HEIGHTS && (double)a->overRibs[row][ray] > BREAST * a->size;
 }
 
 static jnaRegion TrunkRegion(const jnaAnatomy* a, const double* point)

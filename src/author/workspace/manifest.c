@@ -302,7 +302,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.dampingRatio = 0.2;
     m.springs.cap = 2;
     m.flesh.damping = 0.006;
-    m.flesh.drag = 0.5;
+    m.flesh.drag = 7;
     m.flesh.integrator = jna_generalizedAlpha;
     m.flesh.contact = true;
     m.modes.count = 64;
