@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jounce-author/character.h"
+#include "jounce-author/volume_mesh.h"
 
 /// Which part of the body each vertex belongs to. Anything that names parts can fill one in; jnaPartsByJoint is a
 /// partition that every character has.
@@ -16,6 +17,12 @@ void jnaDestroyParts(jnaParts* parts);
 /// By the joint that moves a vertex most. Of a symmetric character a joint and its partner across the middle are one
 /// part.
 jnResult jnaPartsByJoint(const jnaCharacter* character, jnaParts* parts, jnError* error);
+
+/// By region of the body (jnaRegionNames); by joint where no trunk was found.
+jnResult jnaPartsByRegion(const jnaCharacter* character, const jnaVolume* volume, jnaParts* parts, jnError* error);
+
+/// By region where the workspace has a volume, by joint otherwise.
+jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* character, jnaParts* parts, jnError* error);
 
 /// Springs of one part. "Stiff" is at least the stiffness that an unexcited spring gets (jnaDefaultSpring),
 /// "overdamped" k_d^2 > 4 k_s.

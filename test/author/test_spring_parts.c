@@ -3,6 +3,7 @@
 
 #include "failing_memory.h"
 
+#include "jounce-author/inside.h"
 #include "jounce-author/spring_fit.h"
 #include "jounce-author/spring_parts.h"
 
@@ -159,6 +160,29 @@ static void EveryAllocationMayFail(void** state)
     FailEach(SortOnce, 8);
 }
 
+// The regions of the figure: what is in the hands is stiff.
+static void RegionsAreParts(void** state)
+{
+    (void)state;
+    jnaVolume volume = {0};
+    jnaVolumeDef def = jnaDefaultVolumeDef();
+    def.method = jna_volumeLattice;
+    def.nodes = 3000;
+    assert_int_equal(jnaCreateVolume(&figure, &def, &volume, NULL, NULL, &error), jn_ok);
+    jnaWeightsDef weights = jnaDefaultWeightsDef();
+    assert_int_equal(jnaVolume_CarryWeights(&volume, &figure, &weights, &error), jn_ok);
+    jnaParts regions;
+    jnaSpringParts parts;
+    FillSprings();
+    assert_int_equal(jnaPartsByRegion(&figure, &volume, &regions, &error), jn_ok);
+    assert_int_equal(jnaSortSprings(&figure, &regions, stiffness, damping, &parts, &error), jn_ok);
+    const jnaSpringPart *hand = Find(&parts, "hand"), *belly = Find(&parts, "belly");
+    assert_true(hand->stiffOverdamped > 0.9 * hand->count && belly->softUnderdamped == belly->count);
+    jnaDestroySpringParts(&parts);
+    jnaDestroyParts(&regions);
+    jnaDestroyVolume(&volume);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +190,7 @@ int main(void)
         cmocka_unit_test(BoundsAreSeenAndOnlyThose),
         cmocka_unit_test(SidesThatDifferCorrelateLess),
         cmocka_unit_test(OtherPartsMayBeGiven),
+        cmocka_unit_test(RegionsAreParts),
         cmocka_unit_test(EveryAllocationMayFail),
     };
     return cmocka_run_group_tests(tests, MakeSprings, FreeSprings);

@@ -1,7 +1,8 @@
-// Counts of springs by part of the body. A part is whatever jnaParts says it is; here it is the joint that moves a
+// Counts of springs by part of the body. A part is whatever jnaParts says it is: a region, or the joint that moves a
 // vertex most, left and right together.
 #include "jounce-author/spring_parts.h"
 
+#include "jounce-author/anatomy.h"
 #include "jounce-author/spring_fit.h"
 
 #include "internal.h"
@@ -82,6 +83,48 @@ jnResult jnaPartsByJoint(const jnaCharacter* c, jnaParts* parts, jnError* error)
     if (result != jn_ok) {
         jnaDestroyParts(parts);
     }
+    return result;
+}
+
+jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaParts* parts, jnError* error)
+{
+    *parts = (jnaParts){.count = JNA_REGIONS};
+    jnaAnatomy anatomy = {0};
+    jnResult result = jnaFindAnatomy(c, volume, &anatomy, error);
+    if (result != jn_ok || !anatomy.trunk) {
+        jnaDestroyAnatomy(&anatomy);
+        return result == jn_ok ? jnaPartsByJoint(c, parts, error) : result;
+    }
+    size_t vertices = (size_t)c->vertexCount;
+    uint8_t* regions = malloc(vertices + 1);
+    parts->names = calloc(JNA_REGIONS, sizeof(*parts->names));
+    parts->of = calloc(vertices + 1, sizeof(*parts->of));
+    if (regions == NULL || parts->names == NULL || parts->of == NULL) {
+        jnaDestroyParts(parts);
+        result = jnFail(error, jn_outOfMemory, "out of memory for the regions of '%s'", c->name);
+        goto done;
+    }
+    jnaAnatomy_SkinRegions(&anatomy, c, regions);
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        snprintf(parts->names[r], JNA_NAME_LENGTH, "%s", jnaRegionNames[r]);
+    }
+    for (size_t v = 0; v < vertices; ++v) {
+        parts->of[v] = regions[v];
+    }
+done:
+    jnaDestroyAnatomy(&anatomy);
+    free(regions);
+    return result;
+}
+
+jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* c, jnaParts* parts, jnError* error)
+{
+    jnaVolume volume = {0};
+    if (jnaLoadVolume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
+        return jnaPartsByJoint(c, parts, error);
+    }
+    jnResult result = jnaPartsByRegion(c, &volume, parts, error);
+    jnaDestroyVolume(&volume);
     return result;
 }
 

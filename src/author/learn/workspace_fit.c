@@ -158,7 +158,12 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
         out->keptFrames = (int)lround((double)fit.keptCount / fit.vertexCount);
         out->atBound = fit.atBound;
         out->weak = fit.weak;
-        result = jnaSortSprings(&w->takes.character, NULL, fit.stiffness, fit.damping, &out->parts, error);
+        jnaParts parts = {0};
+        result = jnaPartsOfWorkspace(w->takes.workspace, &w->takes.character, &parts, error);
+        if (result == jn_ok) {
+            result = jnaSortSprings(&w->takes.character, &parts, fit.stiffness, fit.damping, &out->parts, error);
+        }
+        jnaDestroyParts(&parts);
         w->learned.stiffness = fit.stiffness;
         w->learned.damping = fit.damping;
         fit.stiffness = fit.damping = NULL;

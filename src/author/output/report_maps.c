@@ -245,7 +245,11 @@ jnResult jnaReport_HeatMaps(Report* r, jnError* error)
     jnaSpringParts parts = {0};
     jnResult result = jn_ok;
     if (r->stiffness != NULL && r->damping != NULL) {
-        result = jnaSortSprings(&r->character, NULL, r->stiffness, r->damping, &parts, error);
+        jnaParts regions = {0};
+        result = jnaPartsOfWorkspace(r->workspace, &r->character, &regions, error);
+        result =
+            result == jn_ok ? jnaSortSprings(&r->character, &regions, r->stiffness, r->damping, &parts, error) : result;
+        jnaDestroyParts(&regions);
         result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
         if (result == jn_ok) {
             WriteParts(r, &parts);
