@@ -29,6 +29,8 @@ static const double PAIR_DEPTH = 3e-4;  // metres: from here on a node gets anot
 static const double GOOD_DEPTH = 2e-3;  // metres and m3: what is left when a pose is solved to the end, well within
 static const double GOOD_VOLUME = 1e-6; // what a pose may have
 static const double ROUGH = 10;         // times the tolerance while pairs are still missing
+// Metres, m3: what is as deep as this after all rough rounds, the last ones, the most costly, do not resolve.
+static const double HOPELESS_DEPTH = 0.02, HOPELESS_VOLUME = 5e-5;
 enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
 
 static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
@@ -191,6 +193,11 @@ static jnResult HoldOnce(
     return result == jn_ok ? FindContacts(solver, &solver->found, report, error) : result;
 }
 
+static bool IsHopeless(const jnaPenetration* left)
+{
+    return left->depth > HOPELESS_DEPTH || left->volume > HOPELESS_VOLUME;
+}
+
 static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
     jnaFleshReport* report, jnError* error)
 {
@@ -200,6 +207,10 @@ static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jna
     problem->slide = effort->firm ? 1 : ALONG;
     for (int round = 0; result == jn_ok && round < effort->holds; ++round) {
         bool rough = effort->firm && !good && round < effort->holds - LAST_HOLDS;
+        if (effort->firm && round > 0 && !rough && !good && IsHopeless(&report->solved)) {
+            report->converged = false;
+            break;
+        }
         problem->goesOn = round > 0;
         result = HoldOnce(solver, problem, rough, report, error);
         if (result != jn_ok) {

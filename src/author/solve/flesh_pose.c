@@ -21,7 +21,7 @@ static const double ANGLE_PER_STEP = 0.6, TOUCHING_ANGLE = 0.2;
 // small steps; in long ones limbs jump through each other. 10 mm, with
 // two rounds a step instead of one, left more volume in five of seven deep folds; less was not tried.
 static const double DEPTH_PER_STEP = 5e-3;
-enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40 };
+enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40, IN_VAIN_STEPS = 8 };
 // Soft flesh pressed by firm flesh needs a stiffer penalty than steps in time do, or offsets that take long to grow.
 static const jnaContactEffort ON_THE_WAY = {.rounds = 1, .enough = 1e-3, .stiffness = 40, .firm = true};
 static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 24, .firm = true};
@@ -106,11 +106,11 @@ static void Judge(const jnaFleshSolver* solver, jnaFleshReport* report)
 {
     const jnaJoint* joints = solver->flesh->def.character->joints;
     char bones[2 * JNA_NAME_LENGTH + 64] = "", why[JNA_NAME_LENGTH + 128] = "";
-    if (!report->converged) {
-        snprintf(why, sizeof(why), "residual %.1e after %d iterations", report->residual, report->iterations);
-    } else if (report->solved.depth > MOST_DEPTH || report->solved.volume > MOST_VOLUME) {
+    if (report->solved.depth > MOST_DEPTH || report->solved.volume > MOST_VOLUME) {
         snprintf(why, sizeof(why), "%.1f mm, %.1f cm3 of flesh inside flesh at %.32s", 1e3 * report->solved.depth,
             1e6 * report->solved.volume, DeepestJoint(solver));
+    } else if (!report->converged) {
+        snprintf(why, sizeof(why), "residual %.1e after %d iterations", report->residual, report->iterations);
     }
     report->converged = why[0] == 0;
     if (!report->converged && report->bones.depth > 0) {
@@ -174,6 +174,7 @@ jnResult jnaFleshSolver_Pose(
     int turns = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / anglePerStep);
     int deep = (int)fmin(ceil(report->skinned.depth / DEPTH_PER_STEP), MOST_STEPS);
     int steps = turns > deep ? turns : deep;
+    steps = report->bones.depth > MOST_DEPTH && steps > IN_VAIN_STEPS ? IN_VAIN_STEPS : steps;
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
     jnResult result = FollowPath(solver, clip, frame, steps, report, error);
     if (result != jn_ok) {

@@ -20,7 +20,8 @@
 
 typedef float Float4 __attribute__((vector_size(16)));
 
-enum { RUN = 32, MOST_SHORTER = 25, PATIENCE = 8 };
+// An iteration takes one evaluation, seldom two: three of them on average are a search that leads nowhere.
+enum { RUN = 32, MOST_TRIALS = 3, MOST_SHORTER = 25, PATIENCE = 8 };
 static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
 static const double SLACK = 1e-13;       // of the energy: its rounding
 static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
@@ -213,7 +214,8 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             outcome->converged = true;
             return;
         }
-        if (!(outcome->residual < HUGE_VAL) || outcome->iterations >= problem->mostIterations) {
+        if (!(outcome->residual < HUGE_VAL) || outcome->iterations >= problem->mostIterations ||
+            outcome->evaluations >= MOST_TRIALS * problem->mostIterations) {
             return;
         }
         if (problem->newton != NULL && outcome->iterations % PATIENCE == 0) {
