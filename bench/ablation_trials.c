@@ -1,13 +1,13 @@
 // Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
 #include "ablation.h"
 
-#include "jounce-author/elastic.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
+#include "modes/elastic.h"
+#include "volume/bones.h"
+#include "volume/laplacian.h"
 
-#include "character/affine.h"
-#include "internal.h"
-#include "solve/flesh_internal.h"
+#include "base/affine.h"
+#include "runtime/internal.h"
+#include "flesh/flesh_internal.h"
 
 #include <cblas.h>
 #include <complex.h>

@@ -1,4 +1,4 @@
-// jounce bench modes --ablation WORKSPACE: what each part of the springs on modes is worth.
+// jounce-bench modes --ablation WORKSPACE: what each part of the springs on modes is worth.
 //
 // For every way of making the modes, the share of the simulated dynamics that they capture on the quasistatic targets,
 // over the clips learned from and over the others, of all vertices and of the tenth that moves most against its targets
@@ -7,9 +7,9 @@
 #include "bench.h"
 #include "cli.h"
 
-#include "jounce-author/volume_mesh.h"
+#include "volume/tetrahedralize.h"
 
-#include "internal.h"
+#include "runtime/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

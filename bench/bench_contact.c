@@ -1,13 +1,13 @@
-// jounce bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
+// jounce-bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
 #include "bench.h"
-#include "bend.h"
+#include "helpers/bend.h"
 #include "cli.h"
 #include "measure.h"
 
-#include "jounce-author/contact.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
+#include "flesh/contact.h"
+#include "character/figure.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
 
 #include <stdlib.h>
 #include <string.h>

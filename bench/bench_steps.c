@@ -1,14 +1,14 @@
-// jounce bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
+// jounce-bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
 // from many small steps, as a share of what motion adds to the poses, and what a step costs.
 #include "bench.h"
 #include "cli.h"
 
-#include "jounce-author/figure.h"
-#include "jounce-author/flesh.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
+#include "character/figure.h"
+#include "flesh/flesh.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
 
-#include "internal.h"
+#include "runtime/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

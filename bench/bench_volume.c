@@ -1,11 +1,11 @@
-// jounce bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
+// jounce-bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
 // their picture on disk, against the tetgen program alone in the same runs.
 #include "bench.h"
 #include "cli.h"
 #include "measure.h"
 
-#include "jounce-author/volume_mesh.h"
-#include "jounce-author/workspace.h"
+#include "volume/tetrahedralize.h"
+#include "workspace/workspace.h"
 
 #include <ftw.h>
 #include <omp.h>

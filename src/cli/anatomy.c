@@ -2,7 +2,7 @@
 #include "anatomy.h"
 #include "cli.h"
 
-#include "jounce-author/workspace.h"
+#include "workspace/workspace.h"
 
 #include <limits.h>
 #include <stdlib.h>

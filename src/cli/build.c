@@ -3,8 +3,8 @@
 #include "build.h"
 #include "cli.h"
 
-#include "jounce-author/build.h"
-#include "jounce-author/report.h"
+#include "pipeline/build.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -6,11 +6,11 @@
 #include "build.h"
 #include "cli.h"
 
-#include "jounce-author/build.h"
-#include "jounce-author/report.h"
-#include "jounce-author/workspace.h"
+#include "pipeline/build.h"
+#include "report/report.h"
+#include "workspace/workspace.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <jansson.h>
 #include <stdlib.h>

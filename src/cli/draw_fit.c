@@ -2,11 +2,11 @@
 // are left out, as the paper's figure on robust training shows it.
 #include "draw.h"
 
-#include "jounce-author/chart.h"
-#include "jounce-author/spring_fit.h"
+#include "draw/chart.h"
+#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <string.h>

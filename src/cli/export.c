@@ -1,14 +1,14 @@
 // jounce export: a character, its clips and its springs as one file for the runtime.
 #include "cli.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/hand_springs.h"
-#include "jounce-author/npy.h"
-#include "jounce-author/workspace.h"
+#include "asset/asset_writer.h"
+#include "character/figure.h"
+#include "character/hand_springs.h"
+#include "base/npy.h"
+#include "workspace/workspace.h"
 #include "jounce/spring_functions.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

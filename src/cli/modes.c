@@ -1,9 +1,9 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
 #include "cli.h"
 
-#include "jounce-author/modes.h"
-#include "jounce-author/offsets.h"
-#include "jounce-author/workspace.h"
+#include "modes/modes.h"
+#include "pipeline/offsets.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // jounce new: a workspace from a character's file, its clips, motion capture and simulated motion.
 #include "cli.h"
 
-#include "jounce-author/workspace.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 #include <stdlib.h>

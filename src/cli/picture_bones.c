@@ -2,9 +2,9 @@
 #include "cli.h"
 #include "picture.h"
 
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
-#include "jounce-author/workspace.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
+#include "workspace/workspace.h"
 
 #include <limits.h>
 

@@ -6,11 +6,11 @@
 #include "cli.h"
 #include "picture.h"
 
-#include "jounce-author/network.h"
-#include "jounce-author/npy.h"
-#include "jounce-author/picture.h"
+#include "learn/network.h"
+#include "base/npy.h"
+#include "draw/picture.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,12 +2,12 @@
 // through the runtime from its start, as jounce bake does.
 #include "picture.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/bake.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/workspace.h"
+#include "asset/asset_writer.h"
+#include "asset/bake.h"
+#include "character/figure.h"
+#include "workspace/workspace.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <limits.h>
 #include <math.h>

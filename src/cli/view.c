@@ -1,11 +1,11 @@
 // jounce view: the viewer in a browser, from a server on this machine alone.
 #include "cli.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/server.h"
-#include "jounce-author/workspace.h"
+#include "asset/asset_writer.h"
+#include "view/server.h"
+#include "workspace/workspace.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <fcntl.h>

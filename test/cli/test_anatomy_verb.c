@@ -1,10 +1,10 @@
 // jounce anatomy on a tube: what it prints of motion that is known, as text, as JSON, as a picture; the bones as a
 // picture; and how it ends where there is nothing to measure.
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
-#include "command.h"
+#include "helpers/command.h"
 
-#include "jounce-author/workspace.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 

@@ -1,9 +1,9 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
-#include "command.h"
+#include "helpers/command.h"
 
-#include "jounce-author/workspace.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 

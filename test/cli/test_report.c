@@ -1,11 +1,11 @@
 // jounce report on a tiny workspace: every figure is there once its stage has run, and what is missing is said.
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
-#include "command.h"
+#include "helpers/command.h"
 
-#include "../../bench/network_scene.h"
-#include "jounce-author/report.h"
-#include "jounce-author/workspace.h"
+#include "helpers/network_scene.h"
+#include "report/report.h"
+#include "workspace/workspace.h"
 
 enum { POSES = 40 };
 

@@ -1,7 +1,7 @@
 // Puts the built-in figure together: surface, joints, weights, charts.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdio.h>
 #include <stdlib.h>

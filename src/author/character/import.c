@@ -2,8 +2,8 @@
 //
 // The unit is what the caller says; else what the file says, where the result is of a plausible size; else
 // the height decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

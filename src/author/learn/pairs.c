@@ -1,15 +1,13 @@
 // Pairs of pose and surface as the network sees them: what each joint does against its parent, and what is left
 // between skinning and the surface, in the frame of each vertex. Both come from the runtime's own functions, so that
 // what is learned is what is played.
-#include "jounce-author/network.h"
+#include "learn/network.h"
 
-#include "jounce-author/asset_writer.h"
+#include "asset/asset_writer.h"
 
 #include "learn/mirror.h"
 
-#include "internal.h"
-#include "network.h"
-#include "rig.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

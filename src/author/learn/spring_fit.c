@@ -1,6 +1,6 @@
 // The fit of all springs: batches over threads, the robust refit, the smoothing over neighbours, and what to tell about
 // it.
-#include "fit_batch.h"
+#include "learn/fit_batch.h"
 
 #include "jounce/springs.h"
 

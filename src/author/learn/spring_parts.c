@@ -1,10 +1,10 @@
 // Counts of springs by part of the body. A part is whatever jnaParts says it is; here it is the joint that moves a
 // vertex most, left and right together.
-#include "jounce-author/spring_parts.h"
+#include "learn/spring_parts.h"
 
-#include "jounce-author/spring_fit.h"
+#include "learn/spring_fit.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 #include "learn/mirror.h"
 
 #include <math.h>

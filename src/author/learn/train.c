@@ -6,9 +6,9 @@
 // of the poses follows from seed and epoch alone.
 #include "learn/train.h"
 
-#include "jounce-author/file.h"
+#include "base/file.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <omp.h>

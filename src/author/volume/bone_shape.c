@@ -14,12 +14,12 @@
 //
 // Sections square to the axis tell how thick the flesh is. The axis is moved towards the middle of the sections; the
 // cross-section is an ellipse.
-#include "anatomy_internal.h"
+#include "volume/anatomy_internal.h"
 
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

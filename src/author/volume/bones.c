@@ -1,10 +1,10 @@
 // Bones of a volume: what the manifest says, and the order of the work: parts of the body, shapes, held nodes.
-#include "anatomy_internal.h"
+#include "volume/anatomy_internal.h"
 
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

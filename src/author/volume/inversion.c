@@ -1,10 +1,10 @@
 // Volumes in motion by skinning alone, and how many of their tetrahedra that turns inside out.
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "jounce-author/inside.h"
+#include "volume/bones.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -6,11 +6,11 @@
 // f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
 // seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
 // it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
-#include "laplacian_internal.h"
+#include "volume/laplacian_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
-#include "node_pattern.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
+#include "volume/node_pattern.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -3,17 +3,17 @@
 //
 // A tetrahedron belongs to the joint with the largest weight over its corners. It is fat if its middle lies no deeper
 // than the layer is thick.
-#include "anatomy_internal.h"
-#include "skin_depth.h"
+#include "volume/anatomy_internal.h"
+#include "volume/skin_depth.h"
 
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "jounce-author/inside.h"
+#include "volume/bones.h"
 
-#include "jounce-author/laplacian.h"
+#include "volume/laplacian.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

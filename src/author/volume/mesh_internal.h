@@ -2,7 +2,7 @@
 // vectors, and exact signs.
 #pragma once
 
-#include "jounce-author/volume_mesh.h"
+#include "volume/tetrahedralize.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 // -p the surface, -Y none of it cut, -q1.4 radius over shortest edge, -a the largest volume. The program runs in a
 // folder of its own under the system's temporary one; its text files are read with mistrust. A run that fails is
 // repeated with -d, which only looks for crossings, to learn why. TetGen is AGPL and stays a program beside ours.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "child.h"
-#include "internal.h"
+#include "base/child.h"
+#include "runtime/for_author.h"
 
 #include <ctype.h>
 #include <errno.h>

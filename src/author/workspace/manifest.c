@@ -3,9 +3,9 @@
 //
 // libcyaml refuses unknown keys and wrong types but takes "30x" as 30 and names the line before a stray key,
 // so numbers are read from the text again and lines come from our own map of it.
-#include "workspace_internal.h"
+#include "workspace/workspace_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <cyaml/cyaml.h>
 #include <errno.h>

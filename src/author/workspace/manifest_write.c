@@ -1,7 +1,7 @@
 // The manifest as a person finds it: every setting there, with a word on what it does.
-#include "workspace_internal.h"
+#include "workspace/workspace_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <string.h>
 

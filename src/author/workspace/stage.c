@@ -1,8 +1,8 @@
 // Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was
 // made from.
-#include "workspace_internal.h"
+#include "workspace/workspace_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 // Characters and clips on disk: arrays as .npy, names and counts as JSON. Read back with the same mistrust as
 // any file: shapes must match the counts, indices must lie in range, numbers must be finite.
-#include "workspace_internal.h"
+#include "workspace/workspace_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <jansson.h>

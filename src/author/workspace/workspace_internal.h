@@ -1,7 +1,7 @@
 // What the files of the workspace share.
 #pragma once
 
-#include "jounce-author/workspace.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 
