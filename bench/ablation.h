@@ -1,8 +1,7 @@
 // What the ablation of the modes and its trials share.
 #pragma once
 
-#include "learn/modal_fit.h"
-
+#include "modes/modal_motion.h"
 #include "pipeline/takes.h"
 
 /// A clip with its simulated motion on its equilibria.

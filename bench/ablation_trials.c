@@ -1,13 +1,12 @@
 // Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
 #include "ablation.h"
-
-#include "modes/elastic.h"
-#include "volume/bones.h"
-#include "volume/laplacian.h"
-
 #include "base/affine.h"
-#include "runtime/internal.h"
 #include "flesh/flesh_internal.h"
+#include "modes/elastic.h"
+#include "volume/laplacian.h"
+#include "volume/posing.h"
+
+#include "runtime/internal.h"
 
 #include <cblas.h>
 #include <complex.h>

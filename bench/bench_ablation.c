@@ -6,8 +6,9 @@
 #include "ablation.h"
 #include "bench.h"
 #include "cli.h"
-
-#include "volume/tetrahedralize.h"
+#include "learn/modal_fit.h"
+#include "pipeline/stage_modes.h"
+#include "workspace/volume_store.h"
 
 #include "runtime/internal.h"
 

@@ -1,12 +1,12 @@
 // jounce-bench character: skinning against a memcpy, normals against skinning, the whole step against the springs.
+#include "asset/asset_writer.h"
 #include "bench.h"
 #include "bench_scene.h"
-#include "cli.h"
-#include "measure.h"
-
 #include "character/figure.h"
 #include "character/hand_springs.h"
+#include "cli.h"
 #include "jounce/jounce.h"
+#include "measure.h"
 
 #include "runtime/character_internal.h"
 

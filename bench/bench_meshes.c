@@ -1,13 +1,13 @@
 // jounce-bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
 // flesh and bones that does not depend on the mesh gives the same ones on all.
 #include "bench.h"
-#include "cli.h"
-
-#include "modes/elastic.h"
 #include "character/figure.h"
 #include "character/import.h"
+#include "cli.h"
+#include "modes/elastic.h"
 #include "volume/bones.h"
 #include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 #include "runtime/internal.h"
 

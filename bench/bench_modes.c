@@ -1,16 +1,16 @@
 // jounce-bench modes: the step of springs on modes against reading their basis, and the whole step beside springs of
 // single vertices.
-#include "bench.h"
-#include "cli.h"
-#include "measure.h"
-
 #include "asset/asset_writer.h"
+#include "bench.h"
 #include "character/figure.h"
 #include "character/hand_springs.h"
-#include "volume/bones.h"
-#include "modes/modes.h"
-#include "volume/tetrahedralize.h"
+#include "cli.h"
 #include "jounce/jounce.h"
+#include "measure.h"
+#include "modes/modes.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 #include "runtime/asset_format.h"
 #include "runtime/character_internal.h"

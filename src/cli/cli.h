@@ -4,7 +4,7 @@
 // the author library and returns an exit code: 0 done, 1 failed with one line on stderr, 2 wrong usage.
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
 #include "jounce/base.h"
 
 #include <stdbool.h>

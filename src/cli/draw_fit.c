@@ -1,10 +1,9 @@
 // The second picture of jounce springs draw: a spring fitted to a motion with a few bad frames, before and after these
 // are left out, as the paper's figure on robust training shows it.
 #include "draw.h"
-
 #include "draw/chart.h"
-#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
+#include "learn/spring_fit.h"
 
 #include "runtime/for_author.h"
 

@@ -1,12 +1,11 @@
 // jounce export: a character, its clips and its springs as one file for the runtime.
-#include "cli.h"
-
 #include "asset/asset_writer.h"
+#include "base/npy.h"
 #include "character/figure.h"
 #include "character/hand_springs.h"
-#include "base/npy.h"
-#include "workspace/workspace.h"
+#include "cli.h"
 #include "jounce/spring_functions.h"
+#include "pipeline/stage_export.h"
 
 #include "runtime/for_author.h"
 

@@ -2,6 +2,8 @@
 // slows all alike.
 #pragma once
 
+#include "jounce/base.h"
+
 #include <stddef.h>
 
 enum { JNB_MAX_ROUNDS = 400 };

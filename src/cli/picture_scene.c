@@ -1,11 +1,11 @@
 // The surfaces of jounce picture. Skinned ones come from the imported character; with springs the clip is played
 // through the runtime from its start, as jounce bake does.
-#include "picture.h"
-
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
 #include "character/figure.h"
-#include "workspace/workspace.h"
+#include "picture.h"
+#include "pipeline/stage_export.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 

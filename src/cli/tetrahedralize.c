@@ -1,8 +1,8 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
-#include "cli.h"
-
 #include "volume/tetrahedralize.h"
-#include "workspace/workspace.h"
+#include "cli.h"
+#include "pipeline/stage_volume.h"
+#include "workspace/volume_store.h"
 
 #include <jansson.h>
 #include <string.h>

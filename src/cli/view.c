@@ -1,9 +1,9 @@
 // jounce view: the viewer in a browser, from a server on this machine alone.
-#include "cli.h"
-
 #include "asset/asset_writer.h"
+#include "cli.h"
+#include "pipeline/stage_export.h"
 #include "view/server.h"
-#include "workspace/workspace.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 

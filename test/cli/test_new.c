@@ -1,9 +1,7 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
-#include "helpers/small_gltf.h"
-
 #include "helpers/command.h"
-
-#include "workspace/workspace.h"
+#include "helpers/small_gltf.h"
+#include "pipeline/stage_import.h"
 
 #include <jansson.h>
 

@@ -1,11 +1,9 @@
 // jounce report on a tiny workspace: every figure is there once its stage has run, and what is missing is said.
-#include "helpers/small_gltf.h"
-
 #include "helpers/command.h"
-
 #include "helpers/network_scene.h"
-#include "report/report.h"
-#include "workspace/workspace.h"
+#include "helpers/small_gltf.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
 
 enum { POSES = 40 };
 

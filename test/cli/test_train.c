@@ -1,10 +1,9 @@
 // jounce train as a user runs it: from shapes in a workspace to a file that plays with the network.
-#include "helpers/small_gltf.h"
-
 #include "helpers/command.h"
-
 #include "helpers/network_scene.h"
-#include "workspace/workspace.h"
+#include "helpers/small_gltf.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
 
 #include <jansson.h>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "helpers/support.h"
+#include "jounce/base.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

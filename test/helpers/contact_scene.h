@@ -1,11 +1,9 @@
 // A volume in contact with itself, for the tests of it.
 #pragma once
 
-#include "helpers/volumes.h"
-
-#include "flesh/contact.h"
-
 #include "flesh/contact_internal.h"
+#include "helpers/volumes.h"
+#include "volume/mesh_internal.h"
 
 /// A volume and what looks at it.
 typedef struct Scene {

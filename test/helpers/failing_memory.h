@@ -3,6 +3,7 @@
 #pragma once
 
 #include "helpers/support.h"
+#include "jounce/base.h"
 
 #include <errno.h>
 

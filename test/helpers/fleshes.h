@@ -1,13 +1,8 @@
 // Flesh for tests: blocks of tetrahedra with a material, bones where the test wants them, and poses by hand.
 #pragma once
 
-#include "helpers/volumes.h"
-
 #include "flesh/flesh.h"
-#include "volume/bones.h"
-#include "volume/laplacian.h"
-
-#include "flesh/newton.h"
+#include "helpers/volumes.h"
 
 typedef struct TestFlesh {
     TestVolume test;

@@ -1,9 +1,8 @@
 // Flesh around a core as an asset and as a character in motion.
 #pragma once
 
-#include "helpers/core.h"
-
 #include "asset/asset_writer.h"
+#include "helpers/core.h"
 #include "jounce/jounce.h"
 
 #include "runtime/asset_format.h"

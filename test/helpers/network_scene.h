@@ -3,7 +3,8 @@
 // with that of its parent together.
 #pragma once
 
-#include "character/figure.h"
+#include "asset/character_pairs.h"
+#include "character/character.h"
 #include "learn/network.h"
 
 #include "runtime/network.h"
@@ -210,7 +211,7 @@ static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, fl
 static inline jnResult jnbFillShapes(jnbShapes* s, int count, int held, uint64_t seed, jnError* error)
 {
     size_t joints = (size_t)s->character.jointCount, vertices = (size_t)s->character.vertexCount;
-    jnResult result = jnaCreatePairs(&s->character, count, &s->pairs, error);
+    jnResult result = jnaCreateCharacterPairs(&s->character, count, &s->pairs, error);
     if (result != jn_ok) {
         return result;
     }

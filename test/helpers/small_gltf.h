@@ -1,6 +1,8 @@
 // A small rigged tube as a .glb file, with faults on demand: what the import tests feed on.
 #pragma once
 
+#include "jounce/base.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>

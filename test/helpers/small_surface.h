@@ -1,10 +1,8 @@
 // Small surfaces as characters, for the tests of the volume: spheres, boxes, single faces.
 #pragma once
 
+#include "character/character.h"
 #include "helpers/support.h"
-
-#include "volume/tetrahedralize.h"
-
 #include "volume/mesh_internal.h"
 
 #include <unistd.h>

@@ -1,12 +1,11 @@
 // Volumes for tests: a block of tetrahedra made by code, with joints along it, and those of whole characters.
 #pragma once
 
-#include "helpers/support.h"
-
 #include "character/figure.h"
 #include "character/import.h"
-#include "volume/bones.h"
+#include "helpers/support.h"
 #include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 #include <unistd.h>
 

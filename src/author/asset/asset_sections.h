@@ -2,7 +2,6 @@
 #pragma once
 
 #include "asset/asset_writer.h"
-#include "base/file.h"
 
 #include <string.h>
 

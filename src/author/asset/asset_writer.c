@@ -4,10 +4,11 @@
 // step them. Within each half the order stays, so that neighbours stay neighbours in memory.
 #include "asset/asset_writer.h"
 
+#include "asset/asset_sections.h"
+#include "base/file.h"
 #include "learn/network.h"
 
 #include "runtime/for_author.h"
-#include "asset/asset_sections.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "character/character.h"
-#include "modes/modes.h"
 #include "jounce/asset.h"
 #include "jounce/springs.h"
+#include "modes/modes.h"
 
 /// What goes into an asset. Start from jnaDefaultAssetDef.
 typedef struct jnaAssetDef {
@@ -22,7 +22,7 @@ typedef struct jnaAssetDef {
     const jnaModes* modes;  // springs on modes; NULL (default): none
     bool restVertices;      // the springs of single vertices do not move: modes do, or skinning alone; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
-    const struct jnaNetwork* network; // jounce-author/network.h, trained for the character's linear blend; NULL: none
+    const struct jnaNetwork* network; // learn/network.h, trained for the character's linear blend; NULL: none
     double networkTolerance;          // metres; see jnaEncodeNetwork; default 5e-5
     double detailShare; // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;   // degrees: normals of the file closer than this at one vertex are one normal; default 1

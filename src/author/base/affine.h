@@ -3,6 +3,8 @@
 // A matrix is 3 rows of 4, column vectors on the right. A quaternion is x, y, z, w.
 #pragma once
 
+#include "jounce/base.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

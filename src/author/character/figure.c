@@ -1,4 +1,6 @@
 // Puts the built-in figure together: surface, joints, weights, charts.
+#include "character/figure.h"
+
 #include "character/figure_internal.h"
 
 #include "runtime/for_author.h"

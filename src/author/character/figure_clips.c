@@ -5,6 +5,8 @@
 // still.
 #include "character/figure_pose.h"
 
+#include "character/figure.h"
+
 #include "runtime/for_author.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 // used.
 #pragma once
 
-#include "character/figure.h"
+#include "character/character.h"
 
 #include <math.h>
 

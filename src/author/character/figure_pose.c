@@ -3,6 +3,8 @@
 // times the joint's own.
 #include "character/figure_pose.h"
 
+#include "character/figure_internal.h"
+
 #include <string.h>
 
 typedef struct Matrix {

@@ -4,20 +4,9 @@
 // Simulated or scanned motion: PC2, MDD, .npy. Everything comes out in metres, Y up.
 #pragma once
 
-#include "character/character.h"
+#include "base/notes.h"
 #include "base/watch.h"
-
-enum { JNA_NOTE_LENGTH = 400 };
-
-/// What a person should be told about an import that succeeded, one line each.
-typedef struct jnaNotes {
-    int count;
-    char (*lines)[JNA_NOTE_LENGTH]; // [count], owned
-} jnaNotes;
-
-/// Adds a line; NULL notes and an allocator that has nothing left are ignored.
-void jnaNotes_Add(jnaNotes* notes, const char* format, ...) __attribute__((format(printf, 2, 3)));
-void jnaDestroyNotes(jnaNotes* notes);
+#include "character/character.h"
 
 /// How a file is read. Start from jnaDefaultImportDef.
 typedef struct jnaImportDef {

@@ -1,5 +1,5 @@
 // Where a workspace's character comes from: a file, or the figure that is built in.
-#include "workspace/workspace_internal.h"
+#include "character/source.h"
 
 #include "character/figure.h"
 

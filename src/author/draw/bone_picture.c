@@ -1,13 +1,13 @@
 // A picture of the bones: the far half of the skin as a shell, and in it the bones or the nodes that they hold,
 // coloured by part of the body; below them the names of the colours, and what each part of the character was taken for.
-#include "volume/volume_internal.h"
-
-#include "volume/anatomy.h"
-
-#include "volume/bones.h"
-#include "draw/picture.h"
+#include "draw/bone_picture.h"
 
 #include "base/affine.h"
+#include "draw/picture.h"
+#include "volume/anatomy.h"
+#include "volume/bones.h"
+#include "volume/volume_internal.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 // Charts drawn with cairo: a frame, round ticks, lines, a legend where the lines leave most room.
 #include "draw/chart.h"
 
+#include "base/file.h"
 #include "draw/chart_scale.h"
+
 #include "runtime/for_author.h"
 
 #include <cairo-svg.h>

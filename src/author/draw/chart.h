@@ -1,7 +1,7 @@
 // Line charts as PNG or SVG files.
 #pragma once
 
-#include "base/file.h"
+#include "jounce/base.h"
 
 typedef struct jnaSeries {
     const char* label; // shown in the legend; NULL: not listed

@@ -4,9 +4,11 @@
 // What is inside other flesh cannot be seen from outside, so the last panel leaves out all faces that look at the
 // camera but those with nodes inside. Close-ups are cut out of their surroundings, or a limb before them would hide
 // them.
-#include "flesh/contact_internal.h"
+#include "draw/contact_picture.h"
 
 #include "draw/picture.h"
+#include "flesh/contact_internal.h"
+#include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
 

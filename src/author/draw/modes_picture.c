@@ -1,5 +1,5 @@
 // Pictures of modes, for reports: one panel a mode.
-#include "modes/modes_internal.h"
+#include "draw/modes_picture.h"
 
 #include "draw/picture.h"
 

@@ -4,6 +4,8 @@
 // keeps the nearest one per sample, then shades its samples and averages them in linear light. Bands share
 // nothing, so threads do not change a byte. Triangles that cross the camera's plane are dropped, not clipped:
 // cameras stand outside.
+#include "draw/picture.h"
+
 #include "draw/picture_internal.h"
 
 #include "runtime/for_author.h"

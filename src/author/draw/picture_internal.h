@@ -1,7 +1,7 @@
 // What the files of the renderer share. Not installed.
 #pragma once
 
-#include "draw/picture.h"
+#include "jounce/base.h"
 
 // The surfaces of one panel as one triangle soup over shared vertices, turned and moved into the world.
 typedef struct Scene {

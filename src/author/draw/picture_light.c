@@ -8,6 +8,8 @@
 // shadows soft.
 #include "draw/picture_internal.h"
 
+#include "draw/picture.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>

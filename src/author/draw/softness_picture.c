@@ -1,9 +1,10 @@
 // A picture of how soft a character is: its skin coloured by sag under gravity, and by region of the body.
-#include "pipeline/softness.h"
+#include "draw/softness_picture.h"
 
 #include "runtime/for_author.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

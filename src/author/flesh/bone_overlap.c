@@ -5,9 +5,9 @@
 // nodes are missed by at most an edge.
 #include "flesh/bone_overlap.h"
 
-#include "volume/bones.h"
-
 #include "flesh/contact_internal.h"
+#include "volume/mesh_internal.h"
+#include "volume/posing.h"
 
 #include "runtime/for_author.h"
 

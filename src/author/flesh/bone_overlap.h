@@ -4,6 +4,7 @@
 // solved, so a pose can be judged before.
 #pragma once
 
+#include "jounce/base.h"
 #include "volume/volume.h"
 
 /// Where bones of a pose are deepest inside each other.

@@ -3,7 +3,6 @@
 // Sag goes with thickness squared over stiffness. Stiffness that suits a heavy man leaves a slender figure without any
 // motion, and a mesh that is coarse makes all flesh stiffer. So the stiffness of each region is corrected by the sag
 // that it leads to, within limits: a few rounds of solving the rest pose under gravity.
-#include "volume/bones.h"
 #include "flesh/sag.h"
 
 #include "runtime/for_author.h"
@@ -11,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-// A region's sag may be off from what is aimed at by so much; regions that only must not be soft stay below this part of
-// their most.
+// A region's sag may be off from what is aimed at by so much; regions that only must not be soft stay below this part
+// of their most.
 static const double BELOW = 0.93, ABOVE = 1.1, HARD = 0.8;
 // No flesh is softer or harder than this, Pa.
 static const double SOFTEST = 1500, HARDEST = 200000;
@@ -37,14 +36,14 @@ static double Correction(const jnaSag* sag, jnaRegion region, double stretch)
 }
 
 // The manifest's regions, and all others with a factor to be found.
-static void ListRegions(const jnaManifest* m, jnaManifestRegion regions[JNA_REGIONS], bool fixed[JNA_REGIONS])
+static void ListRegions(const jnaMaterialsDef* def, jnaRegionSetting regions[JNA_REGIONS], bool fixed[JNA_REGIONS])
 {
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        regions[r] = (jnaManifestRegion){
+        regions[r] = (jnaRegionSetting){
             .region = (jnaRegion)r, .youngFactor = jnaRegionYoung((jnaRegion)r), .densityFactor = -1, .poisson = -1};
     }
-    for (int i = 0; i < m->materials.regionCount; ++i) {
-        const jnaManifestRegion* own = &m->materials.regions[i];
+    for (int i = 0; i < def->regionCount; ++i) {
+        const jnaRegionSetting* own = &def->regions[i];
         double factor = own->youngFactor >= 0 ? own->youngFactor : regions[own->region].youngFactor;
         fixed[own->region] = own->youngFactor >= 0;
         regions[own->region] = *own;
@@ -53,19 +52,19 @@ static void ListRegions(const jnaManifest* m, jnaManifestRegion regions[JNA_REGI
 }
 
 jnResult jnaVolume_CalibrateMaterials(
-    jnaVolume* v, const jnaCharacter* c, const jnaManifest* manifest, jnaNotes* notes, jnError* error)
+    jnaVolume* v, const jnaCharacter* c, const jnaMaterialsDef* def, jnaNotes* notes, jnError* error)
 {
-    const jnaManifest standard = jnaDefaultManifest();
-    jnaManifest m = manifest != NULL ? *manifest : standard;
-    jnaManifestRegion regions[JNA_REGIONS];
+    const jnaMaterialsDef standard = jnaDefaultMaterialsDef();
+    jnaMaterialsDef own = def != NULL ? *def : standard;
+    jnaRegionSetting regions[JNA_REGIONS];
     bool fixed[JNA_REGIONS] = {false};
-    ListRegions(&m, regions, fixed);
-    bool calibrate = m.materials.calibrate;
+    ListRegions(&own, regions, fixed);
+    bool calibrate = own.calibrate;
     // Another stiffness in general is wanted softer or harder than a body.
-    double young = m.materials.young, stretch = standard.materials.young / young;
-    m.materials.regions = regions;
-    m.materials.regionCount = JNA_REGIONS;
-    jnResult result = jnaVolume_FillMaterials(v, c, &m, error);
+    double young = own.young, stretch = standard.young / young;
+    own.regions = regions;
+    own.regionCount = JNA_REGIONS;
+    jnResult result = jnaVolume_FillMaterials(v, c, &own, error);
     for (int round = 0; round < ROUNDS && calibrate && result == jn_ok; ++round) {
         jnaSag sag;
         bool changed = false;
@@ -78,7 +77,7 @@ jnResult jnaVolume_CalibrateMaterials(
         }
         if (result == jn_ok) {
             jnaDestroySag(&sag);
-            result = jnaVolume_FillMaterials(v, c, &m, error);
+            result = jnaVolume_FillMaterials(v, c, &own, error);
         }
         calibrate = changed;
     }

@@ -8,7 +8,10 @@
 // Pairs prefer a way out where the two surfaces face each other over one that is a little shorter; the penetration is
 // that of the shortest. A pair that is there already goes on from its own face: the node stays on the side it came
 // from, also past the middle of a limb, unless the other way out is less than half as long.
+#include "flesh/contact.h"
+
 #include "flesh/contact_internal.h"
+#include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
 

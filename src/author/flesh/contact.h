@@ -6,6 +6,7 @@
 // surface around it, so that sliding is free. Metres throughout.
 #pragma once
 
+#include "jounce/base.h"
 #include "volume/volume.h"
 
 /// A node and the face that it has to stay in front of: gap = normal . (x_node - sum of weight * x_corner) >= 0.
@@ -72,9 +73,3 @@ jnResult jnaContactFinder_Measure(
 
 /// How deep each node was inside at the last call, metres; 0 outside. [nodeCount], the finder's.
 const double* jnaContactFinder_Depths(const jnaContactFinder* finder);
-
-/// Draws the boundary of deformed nodes as a PNG, a row for each, from the front, from the side, and as a close-up of
-/// the deepest place of the first: from outside, and from the far half of the skin, where the nodes inside can be seen.
-/// Penetrating nodes are red, brighter with depth. The finder measures them. captions: [count], ASCII; may be NULL.
-jnResult jnaPictureContact(jnaContactFinder* finder, int count, const double* const* nodes, const char* const* captions,
-    const char* path, jnError* error);

@@ -6,6 +6,8 @@
 // is still set after it where nothing had to be borrowed.
 #pragma once
 
+#include "jounce/base.h"
+
 #include <stdint.h>
 
 #define JNA_CELL_FREE 0x800080008000u

@@ -3,6 +3,8 @@
 // that a hand deep inside an arm would first look at all of itself.
 #include "flesh/contact_internal.h"
 
+#include "volume/mesh_internal.h"
+
 // How many times farther a face at a right angle to the one wanted counts than it is, less 1. Flesh that presses on
 // flesh meets it face to face; a way out to the side, close to the rim of an overlap, would drive it along instead of
 // apart.

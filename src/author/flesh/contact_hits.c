@@ -7,6 +7,8 @@
 // it.
 #include "flesh/contact_internal.h"
 
+#include "volume/mesh_internal.h"
+
 #include "runtime/for_author.h"
 
 // Weights above this are inside: a node on a face between two tetrahedra must not be lost to rounding.

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "flesh/contact.h"
-
 #include "flesh/contact_cells.h"
-#include "volume/mesh_internal.h"
 
 /// A box.
 typedef struct jnaBounds {

@@ -6,6 +6,8 @@
 // and a skin at rest or hardly bent meets no others.
 #include "flesh/contact_internal.h"
 
+#include "volume/mesh_internal.h"
+
 #include "runtime/for_author.h"
 
 // Of restDistance: how far a path may stray from the node and still connect.

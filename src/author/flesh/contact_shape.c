@@ -1,8 +1,10 @@
 // What the self-contact needs to know of a volume once and for all: its boundary, what is near at rest, trees.
 #include "flesh/contact_internal.h"
 
-#include "runtime/for_author.h"
+#include "volume/mesh_internal.h"
 #include "volume/volume_internal.h"
+
+#include "runtime/for_author.h"
 
 // Where the volume has no materials, Pa.
 static const double plainShear = 1e4;

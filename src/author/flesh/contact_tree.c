@@ -5,6 +5,8 @@
 // over the tetrahedra does.
 #include "flesh/contact_internal.h"
 
+#include "volume/mesh_internal.h"
+
 #include "runtime/for_author.h"
 
 /// What a tree is built from.

@@ -2,6 +2,7 @@
 #include "flesh/elements.h"
 
 #include "volume/laplacian.h"
+#include "volume/patches.h"
 
 #include "runtime/for_author.h"
 

@@ -1,7 +1,8 @@
 // The flesh of a volume made ready: numbering, masses, stiffness, the factor, contact; and the buffers to solve it.
-#include "flesh/newton.h"
+#include "flesh/flesh.h"
 
-#include "volume/bones.h"
+#include "flesh/newton.h"
+#include "volume/posing.h"
 
 #include "runtime/for_author.h"
 

@@ -25,7 +25,7 @@
 // up.
 #include "flesh/flesh_internal.h"
 
-#include "volume/bones.h"
+#include "volume/posing.h"
 
 #include "runtime/for_author.h"
 

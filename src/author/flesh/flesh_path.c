@@ -1,9 +1,9 @@
 // Poses on the way: from rest to a pose, between two frames, and how the nodes are carried along.
 #include "flesh/flesh_internal.h"
 
-#include "volume/bones.h"
-
 #include "base/affine.h"
+#include "volume/posing.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>

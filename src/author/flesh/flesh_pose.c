@@ -5,7 +5,7 @@
 // last is solved to the end.
 #include "flesh/flesh_internal.h"
 
-#include "volume/bones.h"
+#include "volume/posing.h"
 
 #include "runtime/for_author.h"
 

@@ -7,9 +7,10 @@
 //
 // The kinds are dealt out one by one to the kind that lags most behind its share, so that a shorter list is the
 // beginning of a longer one.
-#include "flesh/poses_internal.h"
+#include "flesh/poses.h"
 
 #include "base/affine.h"
+#include "flesh/poses_internal.h"
 
 #include "runtime/for_author.h"
 

@@ -5,7 +5,8 @@
 // every machine; no function of the mathematical library but the square root takes part.
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
+#include "character/character.h"
 
 typedef enum jnaPoseKind {
     jna_poseRandom = 0,

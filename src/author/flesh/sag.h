@@ -4,8 +4,9 @@
 // made of. 20 mm is 3.5 Hz, 2 mm is 11 Hz.
 #pragma once
 
+#include "base/notes.h"
 #include "volume/anatomy.h"
-#include "workspace/workspace.h"
+#include "volume/materials.h"
 
 /// What is expected of a region of a human body; 0 for no bound.
 typedef struct jnaSagBounds {
@@ -39,11 +40,11 @@ void jnaDestroySag(jnaSag* sag);
 jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error);
 
 /// Fills the materials so that every region sags as a body's does: a lean character's flesh is softer than a heavy
-/// one's, where the same stiffness would leave it hard as wood. Starts from the manifest's materials, as
-/// jnaVolume_FillMaterials, and scales regions whose median is outside what is expected; regions that the manifest
-/// lists keep what it says, and materials.calibrate: false keeps all. Notes say what was scaled; may be NULL.
+/// one's, where the same stiffness would leave it hard as wood. Starts from the def's materials, as
+/// jnaVolume_FillMaterials, and scales regions whose median is outside what is expected; regions that the def
+/// lists keep what it says, and calibrate: false keeps all. Notes say what was scaled; may be NULL.
 jnResult jnaVolume_CalibrateMaterials(
-    jnaVolume* volume, const jnaCharacter* character, const jnaManifest* manifest, jnaNotes* notes, jnError* error);
+    jnaVolume* volume, const jnaCharacter* character, const jnaMaterialsDef* def, jnaNotes* notes, jnError* error);
 
 /// Median and greatest length over the vertices of a region. Returns how many there are.
 int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median, double* greatest);

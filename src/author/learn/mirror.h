@@ -1,6 +1,7 @@
 // A character in the mirror: mirror.c finds its partners, pairs.c poses it there.
 #pragma once
 
+#include "character/character.h"
 #include "learn/network.h"
 
 /// The plane x = middle, and the partner of each vertex and joint across it.

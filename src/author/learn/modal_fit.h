@@ -7,6 +7,7 @@
 // The strength is chosen on frames that are held back.
 #pragma once
 
+#include "character/character.h"
 #include "modes/modal_motion.h"
 
 /// What to fit and how. Start from jnaDefaultModalFitDef.

@@ -1,9 +1,24 @@
 // The quasistatic network: learned from shapes, judged on poses held out, written into the asset.
 #pragma once
 
-#include "workspace/shapes.h"
+#include "base/notes.h"
+#include "character/character.h"
+#include "jounce/asset.h"
 #include "volume/volume.h"
-#include "workspace/workspace.h"
+
+/// What turns a pose into displacements.
+typedef enum jnaNetworkKind {
+    jna_networkPca,
+    jna_networkCnn,
+    jna_networkNone,
+} jnaNetworkKind;
+
+/// Where a pose is from.
+typedef enum jnaShapeKind {
+    jna_shapeRandom,
+    jna_shapeClip,
+    jna_shapeHand,
+} jnaShapeKind;
 
 /// What a pair of pose and surface is for.
 typedef enum jnaPairUse {
@@ -36,7 +51,10 @@ typedef struct jnaPair {
 } jnaPair;
 
 /// Room for pairs of a character, and the pairs themselves. The skinned surface and the frames are the runtime's own.
-jnResult jnaCreatePairs(const jnaCharacter* character, int capacity, jnaPairs* pairs, jnError* error);
+/// bytes: the character as an asset, with any springs; the pairs own them from here on, also where this fails. See
+/// jnaCreateCharacterPairs of asset/character_pairs.h.
+jnResult jnaCreatePairs(
+    const jnaCharacter* character, int capacity, void* bytes, size_t size, jnaPairs* pairs, jnError* error);
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error);
 void jnaDestroyPairs(jnaPairs* pairs);
 
@@ -50,20 +68,6 @@ jnResult jnaPairs_Surface(
 /// added: how many; 0 where it is not symmetric.
 jnResult jnaPairs_Mirror(
     jnaPairs* pairs, const jnaCharacter* character, const uint64_t* marks, int* added, jnError* error);
-
-/// All pairs of a workspace: its shapes, and the clips that have imported motion. One in ten of those that are not of
-/// test clips is held out for validation, frames of a clip in runs, so that a neighbour gives nothing away.
-jnResult jnaGatherPairs(
-    const char* workspace, const jnaCharacter* character, const jnaManifest* manifest, jnaPairs* pairs, jnError* error);
-
-/// Frames of test clips that were solved one by one (`jounce simulate --clips`), at most `most` of each, all for
-/// testing. None where there are none. frames is created by this call.
-jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* character, const jnaManifest* manifest, int most,
-    jnaPairs* frames, jnError* error);
-
-/// One frame of a clip that was solved, as the only pair. pair is created by this call.
-jnResult jnaLoadFrame(
-    const char* workspace, const jnaCharacter* character, const char* clip, int frame, jnaPairs* pair, jnError* error);
 
 /// A trained network. Parameters: for each dense layer weights [in][out] and biases [out]; for each enlarging stage
 /// weights [out][in][4][4] and biases [out].
@@ -168,11 +172,6 @@ typedef struct jnaNetworkReport {
 jnResult jnaEvaluateNetwork(
     const jnaNetwork* network, const jnaPairs* pairs, const jnaPairs* frames, jnaNetworkReport* report, jnError* error);
 
-/// A network as files of a workspace, folder `network/`.
-jnResult jnaSaveNetwork(
-    const char* workspace, const jnaNetwork* network, const jnaNetworkReport* report, jnError* error);
-jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* error);
-
 /// The bytes of section NETW. place: the character's vertex to the asset's, [vertexCount]; NULL: the same. tolerance:
 /// metres that the 8-bit planes of a pca may be off at a vertex in the poses of training, taken as four times the root
 /// mean square of their rounding; they are made as fine as that needs. Release with free.
@@ -180,14 +179,3 @@ jnResult jnaEncodeNetwork(
     const jnaNetwork* network, const int32_t* place, double tolerance, void** bytes, size_t* size, jnError* error);
 #define JNA_NETWORK_TOLERANCE 5e-5
 enum { JNA_MOST_COMPONENTS = 511 };
-
-/// Whether the network of a workspace must be trained; reason as of jnaStage_IsStale.
-jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
-    char* reason, jnError* error);
-
-/// The stage "train" of a workspace. made: whether it ran; a stage that is up to date is left alone unless forced.
-jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
-    jnaNetworkReport* report, jnaNotes* notes, jnError* error);
-
-/// Measures the trained network of a workspace again, on what was simulated since, and writes it into network.json.
-jnResult jnaMeasureWorkspace(const char* workspace, jnaNetworkReport* report, jnError* error);

@@ -6,9 +6,10 @@
 // nodes of their boundary that lie in foreign flesh. Where the skin's vertices are nodes they are held; a lattice is
 // tied to them by stiff springs.
 #include "flesh/contact.h"
-#include "volume/bones.h"
-#include "volume/laplacian.h"
+
 #include "learn/network.h"
+#include "volume/laplacian.h"
+#include "volume/posing.h"
 
 #include "runtime/for_author.h"
 

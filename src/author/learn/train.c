@@ -7,6 +7,7 @@
 #include "learn/train.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 
 #include "runtime/for_author.h"
 

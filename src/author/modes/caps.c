@@ -11,7 +11,7 @@
 // size.
 //
 // The reach is the thickness of the flesh: the distance to the nearest node that a bone holds.
-#include "modes/modes_internal.h"
+#include "modes/modes.h"
 
 #include "runtime/for_author.h"
 

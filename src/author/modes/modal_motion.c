@@ -11,11 +11,11 @@
 // turn again. S is skew where modes have unit mass, so that a turn keeps the energy whatever the angle.
 #include "modes/modal_motion.h"
 
-#include "jounce/spring_functions.h"
-
 #include "base/affine.h"
-#include "runtime/for_author.h"
+#include "jounce/spring_functions.h"
 #include "modes/modes_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <cblas.h>
 #include <stdlib.h>

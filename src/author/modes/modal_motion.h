@@ -2,6 +2,7 @@
 // works on.
 #pragma once
 
+#include "character/character.h"
 #include "modes/modes.h"
 
 /// A stretch of motion of the surface. Nothing is owned.

@@ -1,4 +1,4 @@
-// Springs on shared vibration modes: what they are made from, and keeping them in a workspace. See docs/modes.md.
+// Springs on shared vibration modes: what they are made from. See docs/modes.md.
 //
 // With R_v the rotation of vertex v's skinned frame, U the shapes and P the projection, a mode's amplitude z follows
 //     z'' + damping z' + stiffness z = -gain sum over v of P_v . (R_v^T x^''_v)       x_v = x^_v + R_v sum of U_v z
@@ -6,8 +6,9 @@
 // moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres.
 #pragma once
 
-#include "character/import.h"
-#include "draw/picture.h"
+#include "base/notes.h"
+#include "base/watch.h"
+#include "character/character.h"
 #include "volume/volume.h"
 
 /// Modes of a character's surface, by rising frequency. Arrays are owned.
@@ -76,27 +77,3 @@ jnResult jnaModes_SetCaps(
 /// Shapes under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as strongly as before.
 /// mask: [vertexCount], 0 to 1.
 jnResult jnaModes_Mask(jnaModes* modes, const jnaCharacter* character, const float* mask, jnError* error);
-
-/// Folder modes/ of a workspace: modes.json and arrays, each file atomically, modes.json last.
-jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);
-/// Reads them back, checked as any file is.
-jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
-
-/// The settings of a workspace's manifest.
-jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error);
-
-/// Whether the modes of a workspace's volume must be found; reason as of jnaStage_IsStale.
-jnResult jnaModesAreStale(const char* workspace, const jnaModesDef* def, bool* stale, char* reason, jnError* error);
-
-/// Finds the modes of a workspace's volume unless they are up to date, and records them as the stage "modes".
-/// made: whether they were found anew; may be NULL.
-jnResult jnaUpdateModes(
-    const char* workspace, const jnaModesDef* def, bool force, bool* made, jnaNotes* notes, jnError* error);
-
-/// Draws modes as panels: the surface moved by `amplitude` metres times the shape, coloured by how far it moves.
-/// first, count: which modes, 1 to 32 of them.
-jnResult jnaPictureModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
-    const char* path, jnError* error);
-/// The same as a picture, destroyed by the caller. settings: panels, their size and light; NULL: as above, captioned.
-jnResult jnaDrawModes(const jnaModes* modes, const jnaCharacter* character, int first, int count, double amplitude,
-    const jnaPictureDef* settings, jnaPicture* picture, jnError* error);

@@ -3,11 +3,14 @@
 // The plan only tells: every stage looks for itself whether it must run when its turn comes, so that a plan made from
 // old files costs a wrong estimate and nothing else. Progress weighs the stages by their estimates; the time left is
 // what is left of them at the speed seen so far.
+#include "pipeline/build.h"
+
+#include "base/clock.h"
+#include "base/path.h"
 #include "pipeline/build_internal.h"
-
+#include "pipeline/stage_volume.h"
 #include "volume/tetrahedralize.h"
-
-#include "workspace/workspace_internal.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 

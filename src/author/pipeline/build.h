@@ -1,7 +1,11 @@
 // All of a workspace: every stage in order, only what is stale, with one progress for the whole.
 #pragma once
 
-#include "workspace/workspace.h"
+#include "base/notes.h"
+#include "learn/spring_fit.h"
+
+/// The file that a report is written to.
+#define JNA_REPORT_NAME "report.html"
 
 /// The stages in the order they run. Which of them a workspace needs, its manifest says.
 typedef enum jnaBuildStage {
@@ -48,7 +52,10 @@ typedef struct jnaBuildDef {
     jnaBuildStage until; // the last stage that runs; an export follows from the modes on; jna_buildReport
     int threads;         // 0: as many as OpenMP likes. What is made does not depend on it
     bool planOnly;       // nothing runs but the import and the plan; false
-    bool quickReport;    // small pictures; false
+    /// Writes the report; NULL: the stage is left out. That of report/report.h is jnaReportBuild.
+    jnResult (*report)(const char* workspace, const struct jnaBuildDef* def, int threads, jnaProgress* progress,
+        void* progressUser, jnaNotes* notes, jnError* error);
+    bool quickReport;                                    // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
     bool (*progress)(const jnaBuildProgress* progress, void* user); // false ends the build; NULL: none
     void* user;

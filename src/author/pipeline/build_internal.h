@@ -3,6 +3,7 @@
 
 #include "pipeline/build.h"
 #include "pipeline/simulate.h"
+#include "workspace/manifest.h"
 
 /// A build under way.
 typedef struct jnaBuild {

@@ -1,7 +1,6 @@
 // Does contact resolve? Frames of all clips and training poses, each solved as a job would, and how they ended.
 #include "pipeline/simulation.h"
 
-#include "base/affine.h"
 #include "runtime/for_author.h"
 
 #include <omp.h>

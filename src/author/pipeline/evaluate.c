@@ -1,10 +1,12 @@
 // Every way that a workspace has to move its character, measured on every clip that has motion.
 #include "pipeline/evaluate.h"
 
-#include "runtime/for_author.h"
+#include "base/json.h"
+#include "base/path.h"
 #include "pipeline/judge.h"
 #include "workspace/learned.h"
-#include "workspace/workspace_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,6 +4,9 @@
 // Other runs may be at work in the same folder. A shard is claimed by its lock, then looked for once more: it may have
 // been made, or everything merged, between the look and the lock. At the end the run waits for shards that others have
 // in hand and takes over those whose run has died.
+#include "pipeline/job.h"
+
+#include "base/path.h"
 #include "pipeline/shard.h"
 
 #include "runtime/for_author.h"

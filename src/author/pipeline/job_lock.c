@@ -4,6 +4,8 @@
 // The file holds the id of what is being made: whoever comes while others are there must have the same one.
 #include "pipeline/shard.h"
 
+#include "base/path.h"
+
 #include "runtime/for_author.h"
 
 #include <errno.h>

@@ -4,6 +4,8 @@
 // their names, and the new JSON comes last: arrays without it count as not there. Shards are removed only after that.
 #include "pipeline/shard.h"
 
+#include "base/path.h"
+
 #include "runtime/for_author.h"
 
 #include <inttypes.h>

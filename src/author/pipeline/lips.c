@@ -4,6 +4,8 @@
 #include "pipeline/lips.h"
 
 #include "base/affine.h"
+#include "volume/anatomy.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // Lips: places of a head where its surface touches itself at rest, and how far they come apart.
 #pragma once
 
-#include "volume/anatomy.h"
+#include "character/character.h"
 
 /// Pairs of vertices that face each other. Arrays are owned.
 typedef struct jnaLips {

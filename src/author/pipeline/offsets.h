@@ -3,7 +3,7 @@
 #pragma once
 
 #include "modes/modes.h"
-#include "workspace/workspace.h"
+#include "workspace/manifest.h"
 
 /// An offset above this share of the height is no motion of flesh: it is warned of.
 #define JNA_LARGE_OFFSET 0.15

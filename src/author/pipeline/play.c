@@ -1,13 +1,11 @@
 // A character made from an asset in memory, stepped on given targets: skinned frames by the clip's poses, springs and
 // modes as ever. With exact timing the character shows the frame before the newest; frames are handed out in order.
 #define JN_WANTS_CHARACTER
-#include "runtime/for_author.h"
-
 #include "pipeline/play.h"
 
-#include "learn/network.h"
+#include "asset/asset_writer.h"
 
-
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

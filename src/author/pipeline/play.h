@@ -1,7 +1,9 @@
 // Plays clips with the runtime's own code, on targets that come from anywhere: what is measured is what ships.
 #pragma once
 
-#include "asset/asset_writer.h"
+#include "jounce/asset.h"
+#include "jounce/springs.h"
+#include "modes/modes.h"
 
 /// One way to move a surface. What is NULL is left out.
 typedef struct jnaPlayerDef {

@@ -4,6 +4,9 @@
 // never taken for it. A checksum over the contents is looked at when it is read.
 #include "pipeline/shard.h"
 
+#include "base/hash.h"
+#include "base/path.h"
+
 #include "runtime/for_author.h"
 
 #include <dirent.h>

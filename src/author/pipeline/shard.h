@@ -2,7 +2,6 @@
 #pragma once
 
 #include "pipeline/job.h"
-#include "workspace/workspace_internal.h"
 
 /// What is kept of each solve besides its surface.
 typedef enum jnaColumn {

@@ -1,9 +1,8 @@
 // The jobs of a workspace: training poses, clips solved frame by frame, clips in motion.
+#include "pipeline/simulate.h"
+
+#include "base/path.h"
 #include "pipeline/simulation.h"
-
-#include "pipeline/shard.h"
-
-#include "base/affine.h"
 
 #include "runtime/for_author.h"
 

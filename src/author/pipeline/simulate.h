@@ -4,8 +4,8 @@
 //   poses.json motion/NAME/  quasistatic.npy, dynamic.npy, each with _valid.npy, _times.npy and .json
 #pragma once
 
+#include "base/notes.h"
 #include "pipeline/job.h"
-#include "workspace/workspace.h"
 
 /// A workspace opened for simulation: character, clips, volume; solvers are made when they are needed.
 typedef struct jnaSimulation jnaSimulation;

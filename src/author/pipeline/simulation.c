@@ -1,9 +1,11 @@
 // A workspace opened for simulation: what is loaded, and what the outcome depends on.
 #include "pipeline/simulation.h"
 
-#include "volume/bones.h"
-#include "volume/tetrahedralize.h"
-#include "workspace/workspace_internal.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "pipeline/stage_volume.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 

@@ -3,6 +3,7 @@
 
 #include "flesh/poses.h"
 #include "pipeline/simulate.h"
+#include "workspace/manifest.h"
 
 #include <pthread.h>
 

@@ -5,14 +5,13 @@
 // hung on the skinned surface and stepped by the runtime.
 #include "pipeline/softness.h"
 
-#include "volume/bones.h"
-#include "volume/tetrahedralize.h"
 #include "jounce/character.h"
-
-#include "runtime/for_author.h"
 #include "pipeline/lips.h"
 #include "pipeline/play.h"
 #include "pipeline/takes.h"
+#include "workspace/volume_store.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

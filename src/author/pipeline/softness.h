@@ -2,7 +2,6 @@
 // the skin swings in each clip, and whether lips that touch stay closed. See docs/anatomy.md.
 #pragma once
 
-#include "draw/picture.h"
 #include "flesh/sag.h"
 #include "pipeline/stage_fit.h"
 
@@ -58,13 +57,3 @@ void jnaLowestModes(const struct jnaModes* modes, const uint8_t* regions, int lo
 
 /// All numbers as JSON text, lengths in millimetres; release it with free. NULL: out of memory.
 char* jnaSoftness_Json(const jnaSoftness* softness);
-
-/// A colour for each region, linear RGB.
-void jnaRegionColor(jnaRegion region, float rgb[3]);
-
-enum { JNA_SOFTNESS_COLUMNS = 3, JNA_SOFTNESS_ROWS = 2 };
-/// Draws the character from front, side and back: coloured by sag along -Y, and below by region. settings: size and
-/// light of the panels; NULL: a picture with captions and legends. high: metres at the end of the colour map; may be
-/// NULL.
-jnResult jnaDrawSoftness(const jnaSag* sag, const jnaCharacter* character, const jnaPictureDef* settings,
-    jnaPicture* picture, double* high, jnError* error);

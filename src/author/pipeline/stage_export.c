@@ -1,14 +1,20 @@
 // The last stage: what a workspace holds as one file for the runtime, and the order in which everything is brought up
 // to date.
-#include "workspace/workspace_internal.h"
+#include "pipeline/stage_export.h"
 
 #include "asset/asset_writer.h"
+#include "base/clock.h"
+#include "base/path.h"
 #include "character/hand_springs.h"
-#include "modes/modes.h"
 #include "learn/network.h"
+#include "modes/modes.h"
+#include "workspace/learned.h"
+#include "workspace/modes_store.h"
+#include "workspace/network_store.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
-#include "workspace/learned.h"
 
 #include <math.h>
 #include <stdlib.h>

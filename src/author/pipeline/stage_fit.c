@@ -5,13 +5,15 @@
 // and one spring for all are fitted beside, for comparison.
 #include "pipeline/stage_fit.h"
 
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/path.h"
 #include "learn/modal_fit.h"
+#include "pipeline/judge.h"
+#include "pipeline/takes.h"
+#include "workspace/learned.h"
 
 #include "runtime/for_author.h"
-#include "pipeline/judge.h"
-#include "workspace/learned.h"
-#include "pipeline/takes.h"
-#include "workspace/workspace_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

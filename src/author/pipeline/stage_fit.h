@@ -1,7 +1,7 @@
 // Learns the springs of a workspace from its simulated or imported motion.
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
 #include "learn/spring_fit.h"
 #include "learn/spring_parts.h"
 

@@ -2,7 +2,13 @@
 //
 // Everything is imported into memory first, then written into a folder with a temporary name beside the final
 // one, and renamed as the last step: whoever looks finds a whole workspace or none.
-#include "workspace/workspace_internal.h"
+#include "pipeline/stage_import.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "character/source.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 

@@ -1,11 +1,15 @@
 // The clips of a workspace played on its modes: the caps, a record in json, and a word to the user.
 #include "pipeline/offsets.h"
 
+#include "base/clock.h"
 #include "base/file.h"
-#include "volume/tetrahedralize.h"
+#include "base/path.h"
+#include "workspace/modes_store.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 #include <jansson.h>
 #include <math.h>

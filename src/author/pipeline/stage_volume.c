@@ -3,13 +3,21 @@
 //
 // They are apart because the mesher is slow and bones and materials are what a person tries out. Saving a new mesh
 // removes what was inside the old one, so that a run that ends between the two is taken up where it ended.
-#include "volume/volume_internal.h"
-#include "volume/mesh_internal.h"
+#include "pipeline/stage_volume.h"
 
-#include "volume/bones.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "draw/bone_picture.h"
 #include "flesh/sag.h"
-
-#include "workspace/workspace_internal.h"
+#include "volume/bones.h"
+#include "volume/mesh_internal.h"
+#include "volume/posing.h"
+#include "volume/volume_internal.h"
+#include "volume/weights.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 
@@ -70,16 +78,16 @@ static char* DescribeInsideSettings(const jnaManifest* m)
     fprintf(stream, "fat %.17g %.17g %.17g %.17g\n", m->materials.fatDepth, m->materials.fat.youngFactor,
         m->materials.fat.densityFactor, m->materials.fat.poisson);
     for (int i = 0; i < m->materials.jointCount; ++i) {
-        const jnaManifestFlesh* f = &m->materials.joints[i];
+        const jnaJointMaterial* f = &m->materials.joints[i];
         fprintf(stream, "flesh %s\n%.17g %.17g %.17g\n", f->joint, f->youngFactor, f->densityFactor, f->poisson);
     }
     for (int i = 0; i < m->materials.regionCount; ++i) {
-        const jnaManifestRegion* r = &m->materials.regions[i];
+        const jnaRegionSetting* r = &m->materials.regions[i];
         fprintf(stream, "region %d %.17g %.17g %.17g\n", (int)r->region, r->youngFactor, r->densityFactor, r->poisson);
     }
     fprintf(stream, "bones %d %.17g\n", (int)m->bones.hold, m->bones.stiffness);
     for (int i = 0; i < m->bones.jointCount; ++i) {
-        const jnaManifestBone* b = &m->bones.joints[i];
+        const jnaJointBone* b = &m->bones.joints[i];
         fprintf(stream, "bone %s\n%.17g %.17g %d\n", b->joint, b->radius, b->length, b->rigid);
     }
     for (int i = 0; i < m->bones.regionCount; ++i) {
@@ -315,7 +323,7 @@ static jnResult SaveInside(Inside* inside, jnError* error)
 // Seconds since the last call.
 static double Lap(double* start)
 {
-    double now = jnaNow(), lap = now - *start;
+    double now = jnaWallClock(), lap = now - *start;
     *start = now;
     return lap;
 }
@@ -353,7 +361,7 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
     const jnaWeightsDef def = jnaDefaultWeightsDef();
-    double start = jnaNow();
+    double start = jnaWallClock();
     if (v->nodeCount == 0) {
         jnResult result = MakeNothing(v, c, error);
         return result == jn_ok ? SaveAll(inside, error) : result;
@@ -362,10 +370,11 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     report->time.weights = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
     if (result == jn_ok) {
-        result = jnaVolume_PlaceBones(v, c, &inside->manifest, &inside->bones, &inside->notes, error);
+        result = jnaVolume_PlaceBones(v, c, &inside->manifest.bones, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
-    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->manifest, &inside->notes, error) : result;
+    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->manifest.materials, &inside->notes, error)
+                             : result;
     report->time.materials = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
     result = result == jn_ok ? CountClips(inside, error) : result;

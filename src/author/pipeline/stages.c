@@ -4,15 +4,20 @@
 // The costs are what was measured on one core of an ordinary server; they only have to be right against each other.
 #include "pipeline/build_internal.h"
 
-#include "pipeline/evaluate.h"
-#include "modes/modes.h"
+#include "base/clock.h"
+#include "base/path.h"
 #include "learn/network.h"
+#include "modes/modes.h"
+#include "pipeline/evaluate.h"
 #include "pipeline/offsets.h"
-#include "report/report.h"
-#include "volume/tetrahedralize.h"
+#include "pipeline/stage_export.h"
 #include "pipeline/stage_fit.h"
-
-#include "workspace/workspace_internal.h"
+#include "pipeline/stage_import.h"
+#include "pipeline/stage_modes.h"
+#include "pipeline/stage_train.h"
+#include "pipeline/stage_volume.h"
+#include "volume/tetrahedralize.h"
+#include "workspace/stage.h"
 
 #include "runtime/for_author.h"
 
@@ -108,6 +113,11 @@ static bool NeedsFit(const jnaBuild* b, char* reason)
     return HasFlesh(b, reason) &&
            Because(b->manifest.springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
            Because(jnaBuild_Learns(b), reason, "no clip is marked train");
+}
+
+static bool NeedsReport(const jnaBuild* b, char* reason)
+{
+    return NeedsFit(b, reason) && Because(b->def->report != NULL, reason, "nobody writes a report");
 }
 
 static bool TellShare(double share, void* user)
@@ -651,12 +661,7 @@ static jnResult RunReport(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnResult result = DescribeReport(b, &inputs, &stage, error);
     result = result == jn_ok ? jnaStage_IsStale(b->workspace, &stage, &step->made, NULL, error) : result;
     if (result == jn_ok && step->made) {
-        jnaReportDef def = jnaDefaultReportDef();
-        def.quick = b->def->quickReport;
-        def.threads = b->threads;
-        def.progress = TellShare;
-        def.user = b;
-        result = jnaReportWorkspace(b->workspace, &def, b->notes, error);
+        result = b->def->report(b->workspace, b->def, b->threads, TellShare, b, b->notes, error);
         stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(b->workspace, &stage, error) : result;
     }
@@ -681,5 +686,5 @@ const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
     [jna_buildFit] = {"fit", NeedsFit, LookFit, RunFit, CostFit},
     [jna_buildExport] = {"export", Always, LookExport, RunExport, CostExport},
     [jna_buildEvaluate] = {"evaluate", NeedsFit, LookEvaluate, RunEvaluate, CostEvaluate},
-    [jna_buildReport] = {"report", NeedsFit, LookReport, RunReport, CostReport},
+    [jna_buildReport] = {"report", NeedsReport, LookReport, RunReport, CostReport},
 };

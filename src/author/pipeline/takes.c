@@ -2,11 +2,14 @@
 // double precision, the network's surface by the runtime itself from an asset in memory.
 #include "pipeline/takes.h"
 
+#include "base/path.h"
 #include "modes/modal_motion.h"
+#include "pipeline/play.h"
+#include "workspace/modes_store.h"
+#include "workspace/network_store.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
-#include "pipeline/play.h"
-#include "workspace/workspace_internal.h"
 
 #include <jansson.h>
 #include <math.h>

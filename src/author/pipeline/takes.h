@@ -4,9 +4,11 @@
 // dynamic.npy) or, where there is none, the imported one. Targets are made when they are asked for.
 #pragma once
 
-#include "modes/modes.h"
 #include "learn/network.h"
+#include "modes/modes.h"
 #include "pipeline/stage_fit.h"
+#include "workspace/manifest.h"
+#include "workspace/stage.h"
 
 /// One clip with motion.
 typedef struct jnaTake {

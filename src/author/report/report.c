@@ -1,8 +1,10 @@
 // The report: loads what there is, plays the clips, and writes section by section into a file that appears at the end.
+#include "report/report.h"
+
+#include "base/path.h"
 #include "report/report_internal.h"
 
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 jnaReportDef jnaDefaultReportDef(void)
 {
@@ -69,4 +71,15 @@ jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaN
     }
     jnaReport_Destroy(&r);
     return result;
+}
+
+jnResult jnaReportBuild(const char* workspace, const jnaBuildDef* build, int threads, jnaProgress* progress,
+    void* progressUser, jnaNotes* notes, jnError* error)
+{
+    jnaReportDef def = jnaDefaultReportDef();
+    def.quick = build->quickReport;
+    def.threads = threads;
+    def.progress = progress;
+    def.user = progressUser;
+    return jnaReportWorkspace(workspace, &def, notes, error);
 }

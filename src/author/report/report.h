@@ -5,11 +5,9 @@
 // the element with the id "timings".
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
 #include "learn/spring_fit.h"
-
-/// The file that a report is written to.
-#define JNA_REPORT_NAME "report.html"
+#include "pipeline/build.h"
 
 /// How a report is made. Start from jnaDefaultReportDef.
 typedef struct jnaReportDef {
@@ -24,3 +22,7 @@ jnaReportDef jnaDefaultReportDef(void);
 /// Writes the report: the whole file or nothing. The character in motion is what WORKSPACE/character.jounce plays.
 /// notes: a line for each part that is missing; may be NULL.
 jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error);
+
+/// The same as the last stage of a build: goes into jnaBuildDef.report.
+jnResult jnaReportBuild(const char* workspace, const jnaBuildDef* build, int threads, jnaProgress* progress,
+    void* progressUser, jnaNotes* notes, jnError* error);

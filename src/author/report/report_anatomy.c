@@ -2,9 +2,11 @@
 // frequencies, and how far the skin swings in each clip.
 #include "report/report_internal.h"
 
-#include "runtime/for_author.h"
+#include "base/path.h"
+#include "draw/softness_picture.h"
 #include "pipeline/softness.h"
-#include "workspace/workspace_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <unistd.h>
 

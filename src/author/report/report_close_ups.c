@@ -6,8 +6,9 @@
 #include "report/report_internal.h"
 
 #include "character/humanoid.h"
-#include "runtime/for_author.h"
 #include "workspace/shapes.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,11 @@
 // runtime and the stages' own accounts, which may be.
 #include "report/report_internal.h"
 
+#include "base/path.h"
+#include "pipeline/stage_export.h"
+#include "workspace/store.h"
+
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 #include <errno.h>
 #include <math.h>

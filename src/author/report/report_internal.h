@@ -4,10 +4,9 @@
 #include "asset/asset_writer.h"
 #include "draw/chart.h"
 #include "draw/picture.h"
+#include "pipeline/stage_fit.h"
 #include "report/report.h"
-#include "workspace/workspace.h"
-
-#include "pipeline/takes.h"
+#include "workspace/manifest.h"
 
 #include <jansson.h>
 

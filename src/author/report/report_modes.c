@@ -1,9 +1,12 @@
 // The modes of a report: a table of the lowest, and what they look like.
 #include "report/report_internal.h"
 
-#include "runtime/for_author.h"
+#include "base/path.h"
+#include "draw/modes_picture.h"
 #include "modes/modes.h"
-#include "workspace/workspace_internal.h"
+#include "workspace/modes_store.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,9 @@
 // character's own motion, as it is.
 #include "report/report_internal.h"
 
-#include "runtime/for_author.h"
 #include "jounce/springs.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 // as there.
 #include "report/report_internal.h"
 
+#include "pipeline/takes.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>

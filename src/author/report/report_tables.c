@@ -1,8 +1,8 @@
 // The last sections of a report: the poses that were solved, sizes, times, settings and versions.
 #include "report/report_internal.h"
 
+#include "base/path.h"
 #include "jounce/character.h"
-#include "workspace/workspace_internal.h"
 
 #include <assimp/version.h>
 #include <cairo.h>

@@ -5,7 +5,8 @@
 // on the pelvis. A skeleton without pairs has no trunk, and its joints are plain chains.
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
+#include "character/character.h"
 #include "volume/volume.h"
 
 /// What a joint moves.

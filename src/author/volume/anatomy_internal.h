@@ -2,8 +2,6 @@
 #pragma once
 
 #include "volume/anatomy.h"
-#include "character/import.h"
-
 #include "volume/bones_internal.h"
 
 /// The parts of a character from the flesh of its joints; flesh: of the slicer's nodes. See jnaFindAnatomy.

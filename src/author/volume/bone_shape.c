@@ -16,9 +16,8 @@
 // cross-section is an ellipse.
 #include "volume/anatomy_internal.h"
 
-#include "volume/volume_internal.h"
-
 #include "base/affine.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>

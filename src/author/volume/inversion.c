@@ -1,9 +1,7 @@
 // Volumes in motion by skinning alone, and how many of their tetrahedra that turns inside out.
-#include "volume/volume_internal.h"
-
-#include "volume/bones.h"
-
 #include "base/affine.h"
+#include "volume/posing.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>

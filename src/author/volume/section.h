@@ -1,6 +1,7 @@
 // Cross-sections of a volume's boundary: how thick the flesh is around a point.
 #pragma once
 
+#include "jounce/base.h"
 #include "volume/volume.h"
 
 enum { JNA_SECTION_RAYS = 24 };

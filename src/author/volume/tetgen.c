@@ -6,6 +6,8 @@
 #include "volume/mesh_internal.h"
 
 #include "base/child.h"
+#include "base/clock.h"
+
 #include "runtime/for_author.h"
 
 #include <ctype.h>
@@ -347,9 +349,9 @@ jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jn
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
     result = WritePoly(folder, surface, seeds, error);
-    double start = jnaNow();
+    double start = jnaWallClock();
     result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
-    *seconds = jnaNow() - start;
+    *seconds = jnaWallClock() - start;
     if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
         result = Translate(folder, def, &child, error);
     }

@@ -1,5 +1,8 @@
 // From a character to its tetrahedra: check the surface, part what crosses, choose a method, mesh, improve, hang the
 // skin on it.
+#include "volume/tetrahedralize.h"
+
+#include "base/clock.h"
 #include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
@@ -121,10 +124,10 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     if (Obstacle(surface, obstacle, size) != NULL) {
         return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
-    double start = jnaNow();
+    double start = jnaWallClock();
     bool repaired;
     jnResult result = jnaRepairCrossings(surface, &repaired, error);
-    report->time.crossings = jnaNow() - start;
+    report->time.crossings = jnaWallClock() - start;
     if (result != jn_ok) {
         return result;
     }
@@ -139,19 +142,19 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
             r->crossingCount, r->movedCount, 1000 * r->greatestMove);
     }
     report->edge = ConformingEdge(surface, def);
-    start = jnaNow();
+    start = jnaWallClock();
     jnaSeeds seeds;
     result = jnaFindSeeds(character, surface, &seeds, error);
-    report->time.seeds = jnaNow() - start;
+    report->time.seeds = jnaWallClock() - start;
     if (result != jn_ok) {
         return result;
     }
-    start = jnaNow();
+    start = jnaWallClock();
     jnError reason = {0};
     result = jnaRunTetgen(
         surface, &seeds, def, pow(report->edge, 3) / (6 * sqrt(2.0)), mesh, &report->time.program, &reason);
     jnaDestroySeeds(&seeds);
-    report->time.mesh = jnaNow() - start;
+    report->time.mesh = jnaWallClock() - start;
     if (result != jn_ok) {
         // A lattice would need as much memory.
         bool another = result != jn_outOfMemory && result != jn_cancelled;
@@ -211,7 +214,7 @@ static jnResult RunLattice(
     // Two nodes a cube; edges are the cube's side and 0.87 of it.
     int nodes = def->nodes > 0 ? def->nodes : DEFAULT_NODES;
     double spacing = def->edge > 0 ? def->edge : cbrt(2 * fabs(surface->report.volume) / nodes);
-    double start = jnaNow();
+    double start = jnaWallClock();
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
@@ -219,7 +222,7 @@ static jnResult RunLattice(
         jnaDestroyTree(&tree);
     }
     report->edge = spacing;
-    report->time.mesh = jnaNow() - start;
+    report->time.mesh = jnaWallClock() - start;
     return result;
 }
 
@@ -229,9 +232,9 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
-        double start = jnaNow();
+        double start = jnaWallClock();
         result = jnaEmbedSkin(character, surface, &tree, report->edge, volume, report, error);
-        report->time.mesh += jnaNow() - start;
+        report->time.mesh += jnaWallClock() - start;
         jnaDestroyTree(&tree);
     }
     return result;
@@ -250,9 +253,9 @@ static jnResult CheckMesh(const jnaVolumeReport* report, jnError* error)
 static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, jnaVolumeReport* report, jnError* error)
 {
     report->before = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    double start = jnaNow();
+    double start = jnaWallClock();
     jnResult result = def->improve ? jnaImproveMesh(mesh, fixedCount, error) : jn_ok;
-    report->time.improve = jnaNow() - start;
+    report->time.improve = jnaWallClock() - start;
     if (result != jn_ok) {
         return result; // with gaps between its tetrahedra
     }
@@ -324,9 +327,9 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *report = (jnaVolumeReport){0};
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
-    double start = jnaNow();
+    double start = jnaWallClock();
     jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error);
-    report->time.surface = jnaNow() - start;
+    report->time.surface = jnaWallClock() - start;
     result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.1, error) : result;
     if (result == jn_ok) {
         result = surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)

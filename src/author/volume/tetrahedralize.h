@@ -1,7 +1,9 @@
-// Making the tetrahedra inside a character, and keeping them in its workspace.
+// Making the tetrahedra inside a character.
 #pragma once
 
-#include "character/import.h"
+#include "base/notes.h"
+#include "base/watch.h"
+#include "character/character.h"
 #include "volume/volume.h"
 
 enum { JNA_ANGLE_BINS = 18, JNA_MAX_LISTED = 16 };
@@ -103,23 +105,3 @@ jnResult jnaForeseeVolume(
 
 /// Measures tetrahedra.
 jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedronCount, const int32_t* tetrahedra);
-
-/// Writes a volume to the folder volume/ of a workspace, each file atomically, volume.json last. Arrays that are NULL
-/// are left out, and removed if they were there. report: NULL keeps what volume.json says about the mesh.
-jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, jnError* error);
-
-/// Reads a volume back, checked as any file is.
-jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error);
-
-/// The settings of a workspace's manifest.
-jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* error);
-
-/// Whether either stage of the volume must run; reason as of jnaStage_IsStale.
-jnResult jnaVolumeIsStale(const char* workspace, const jnaVolumeDef* def, bool* stale, char* reason, jnError* error);
-
-/// Makes the volume of a workspace's character, its weights, bones and materials, where they are not up to date, in two
-/// stages: "volume" (the mesh) and "inside" (the rest, volume/bones.png and volume/inside.json, which tells held nodes,
-/// materials and what skinning inverts over the clips). Bones and materials of the manifest make only the latter stale.
-/// made: whether either ran, may be NULL. report: may be NULL; where the mesh was up to date, only method and quality.
-jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
-    jnaVolumeReport* report, jnaNotes* notes, jnError* error);

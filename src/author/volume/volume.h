@@ -5,7 +5,7 @@
 // own.
 #pragma once
 
-#include "character/character.h"
+#include "jounce/base.h"
 
 typedef enum jnaVolumeMethod {
     jna_volumeAuto, // conforming where the surface allows it, else lattice

@@ -1,6 +1,7 @@
 // What the files of the volume share. Not installed.
 #pragma once
 
+#include "character/character.h"
 #include "volume/volume.h"
 
 /// Connected pieces: pieces[n] is the lowest node of the piece that node n is in. pieces: [nodeCount].

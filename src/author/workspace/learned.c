@@ -1,8 +1,10 @@
 // The arrays of a fit, one file each, and the one spring for all in springs/uniform.npy.
 #include "workspace/learned.h"
 
+#include "base/npy.h"
+#include "base/path.h"
+
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,9 @@
 // Reading and writing of shapes; see shapes.h for the files.
 #include "workspace/shapes.h"
 
+#include "base/path.h"
+
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 #include <errno.h>
 #include <math.h>

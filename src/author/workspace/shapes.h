@@ -8,14 +8,8 @@
 //   clip.npy       int32 (poses)                 clip of the manifest that a frame is from, -1 for none; absent: none
 #pragma once
 
-#include "character/character.h"
 #include "base/npy.h"
-
-typedef enum jnaShapeKind {
-    jna_shapeRandom,
-    jna_shapeClip,
-    jna_shapeHand,
-} jnaShapeKind;
+#include "character/character.h"
 
 /// A set of shapes.
 typedef struct jnaShapes {

@@ -2,9 +2,12 @@
 //
 // volume.json is written last and names the counts, so that arrays of another run beside it are noticed by their shape.
 // Read back with the same mistrust as any file.
-#include "volume/mesh_internal.h"
+#include "workspace/volume_store.h"
 
-#include "workspace/workspace_internal.h"
+#include "base/json.h"
+#include "base/npy.h"
+#include "base/path.h"
+#include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
 

@@ -1,6 +1,6 @@
 // Keys of a YAML text with their lines, for messages: libcyaml fills structs but does not say where a value
 // stood.
-#include "workspace/workspace_internal.h"
+#include "workspace/yaml_map.h"
 
 #include "runtime/for_author.h"
 

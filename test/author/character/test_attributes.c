@@ -1,14 +1,14 @@
 // Vertex attributes of a file, from the import to springs.
-#include "helpers/support.h"
-
-#include "helpers/small_gltf.h"
-
 #include "asset/asset_writer.h"
-#include "pipeline/build.h"
 #include "character/hand_springs.h"
-#include "workspace/workspace.h"
+#include "helpers/small_gltf.h"
+#include "helpers/support.h"
 #include "jounce/jounce.h"
 #include "jounce/spring_functions.h"
+#include "pipeline/build.h"
+#include "pipeline/stage_export.h"
+#include "pipeline/stage_import.h"
+#include "workspace/store.h"
 
 #include <ftw.h>
 

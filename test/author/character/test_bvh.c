@@ -5,9 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 

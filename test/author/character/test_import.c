@@ -1,8 +1,8 @@
 // Import of characters: what a rig means is kept whatever hangs above it, and every bad file gets one clear
 // line.
+#include "character/import.h"
+#include "character/scene.h"
 #include "helpers/small_gltf.h"
-
-#include "character/import_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 // All frames; under the sanitizer, which is ten times slower, one in 16.
 #ifdef JN_SANITIZED

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 #define MODELS "/usr/share/assimp/models/"

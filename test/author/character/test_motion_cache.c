@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 // Three points, the last of which the file splits in two.
 enum { POINTS = 3, FILE_POINTS = 4, FRAMES = 5 };

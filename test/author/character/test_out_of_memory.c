@@ -1,23 +1,22 @@
 // Every allocation of ours on the way from a file to baked motion fails once: the call ends in a result that says so,
 // nothing crashes, nothing leaks into the next round. Left out under the sanitizers, which own malloc themselves.
-#include "helpers/small_gltf.h"
-
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
-#include "flesh/contact.h"
-#include "draw/picture.h"
-#include "workspace/workspace.h"
-
 #include "character/import_internal.h"
+#include "draw/picture.h"
+#include "flesh/contact.h"
+#include "helpers/failing_memory.h"
+#include "helpers/small_gltf.h"
+#include "pipeline/stage_export.h"
+#include "pipeline/stage_import.h"
+#include "workspace/store.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
-#include <ftw.h>
-
-#include "helpers/failing_memory.h"
 
 enum { STRIP = 40 };
 static char tubePath[512], bvhPath[512], manifestPath[512], workspace[512], assetPath[600], bakedPath[600];

@@ -3,8 +3,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
-
 #include "draw/picture.h"
 
 #include <dirent.h>
@@ -14,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 // A right triangle in the plane z = depth, legs of one metre along x and y, its square corner at (-0.5,
 // -0.5).

@@ -1,4 +1,5 @@
 // Self-contact: blocks with known overlaps, a bar bent onto itself, layers, sliding.
+#include "draw/contact_picture.h"
 #include "helpers/contact_scene.h"
 
 // Adds a block of cells with its low corner at a point, at rest. Returns its first node.

@@ -1,10 +1,11 @@
 // Self-contact of whole characters, against the plainest possible search.
-#include "helpers/contact_scene.h"
-
-#include "volume/bones.h"
-#include "volume/tetrahedralize.h"
-
+#include "character/figure.h"
+#include "flesh/contact_internal.h"
 #include "helpers/bend.h"
+#include "helpers/contact_scene.h"
+#include "volume/bones.h"
+#include "volume/posing.h"
+#include "volume/tetrahedralize.h"
 
 enum { STRIDE = 10 }; // of the depths that are compared
 

@@ -1,8 +1,7 @@
 // The tetrahedra of the flesh: energy, forces, Hessian.
-#include "helpers/support.h"
-
-#include "volume/laplacian.h"
 #include "flesh/elements.h"
+#include "helpers/support.h"
+#include "volume/laplacian.h"
 
 #include <math.h>
 #include <stdlib.h>

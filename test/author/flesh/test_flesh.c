@@ -1,7 +1,8 @@
 // Quasistatic flesh: known answers, symmetry, and the same bytes again.
-#include "helpers/fleshes.h"
-
 #include "base/affine.h"
+#include "flesh/flesh_internal.h"
+#include "helpers/fleshes.h"
+#include "volume/posing.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,7 @@
 // Flesh in motion: what each integrator must keep, lose and end in.
+#include "flesh/flesh_internal.h"
 #include "helpers/fleshes.h"
+#include "volume/posing.h"
 
 #include <complex.h>
 

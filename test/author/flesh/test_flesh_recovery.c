@@ -6,9 +6,12 @@
 //
 // Left out under the sanitizers, where making the figure's volume alone takes most of a minute; test_flesh.c runs the
 // same code.
+#include "character/figure.h"
+#include "flesh/flesh_internal.h"
 #include "helpers/fleshes.h"
-
 #include "volume/tetrahedralize.h"
+#include "volume/weights.h"
+#include "workspace/manifest.h"
 
 static TestVolume figure;
 
@@ -30,7 +33,7 @@ static int SetUp(void** state)
     // Held exactly: scrambled flesh would pull springs out of their bones and fold around them.
     jnaManifest manifest = jnaDefaultManifest();
     manifest.bones.hold = jna_boneDirichlet;
-    assert_int_equal(jnaVolume_PlaceBones(v, c, &manifest, NULL, NULL, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(v, c, &manifest.bones, NULL, NULL, &error), jn_ok);
     assert_int_equal(jnaVolume_FillMaterials(v, c, NULL, &error), jn_ok);
     return 0;
 }

@@ -1,12 +1,11 @@
 // Training poses stay within the limits, spread, leave out what is held out, and are the same everywhere.
-#include "helpers/support.h"
-
+#include "base/hash.h"
 #include "character/figure.h"
-#include "volume/bones.h"
+#include "character/import.h"
 #include "flesh/poses.h"
-#include "workspace/workspace.h"
-
 #include "flesh/poses_internal.h"
+#include "helpers/support.h"
+#include "volume/posing.h"
 
 typedef struct Scene {
     jnaCharacter character;

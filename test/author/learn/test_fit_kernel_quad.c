@@ -1,6 +1,5 @@
 // The gradient of the loss against finite differences in quad precision, over the whole plane of stiffness and damping.
 #include "helpers/support.h"
-
 #include "learn/fit_batch.h"
 
 #include <quadmath.h>

@@ -1,8 +1,6 @@
 // The fit of modes: what made a motion is found again, and what a motion does not show stays as it was.
 #include "helpers/core.h"
-
 #include "learn/modal_fit.h"
-#include "learn/spring_fit.h"
 
 #define DAMPING 6.0
 

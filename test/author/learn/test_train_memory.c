@@ -1,10 +1,10 @@
 // Every allocation of ours in training, judging, keeping and encoding a network fails once: the call ends in a result
 // that says so, nothing crashes, nothing leaks into the next round. Those inside oneDNN and OpenBLAS are left alone.
-#include "helpers/support.h"
-
-#include "helpers/network_scene.h"
 #include "helpers/failing_memory.h"
+#include "helpers/network_scene.h"
+#include "helpers/support.h"
 #include "learn/network.h"
+#include "workspace/network_store.h"
 
 #include <omp.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static jnResult MakePairs(jnError* error)
     jnaPairs pairs;
     int added = 0;
     const jnaPair one = {.rotations = shapes.rotations, .positions = shapes.positions};
-    jnResult result = jnaCreatePairs(&shapes.character, 1, &pairs, error);
+    jnResult result = jnaCreateCharacterPairs(&shapes.character, 1, &pairs, error);
     if (result != jn_ok) {
         return result;
     }

@@ -1,5 +1,6 @@
 // The runtime's springs on modes: against the reference in double precision, and everything that is asked of jiggle.
 #include "helpers/modal_scene.h"
+#include "modes/modal_motion.h"
 
 // How far the runtime goes, in exact timing, and how far it is from the reference, which knows nothing of 16 bits,
 // floats and blocks. A core that moves and turns.

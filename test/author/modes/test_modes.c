@@ -1,5 +1,6 @@
 // Springs on modes against the simulation they reduce.
 #include "helpers/core.h"
+#include "workspace/modes_store.h"
 
 #define DAMPING 6.0
 

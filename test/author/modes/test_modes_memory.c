@@ -1,13 +1,12 @@
 // Every allocation of ours in finding, storing, playing and fitting modes fails once: a result that says so, or the
 // same outcome as without the failure; nothing half done.
-#include "helpers/core.h"
-
 #include "asset/asset_writer.h"
+#include "helpers/core.h"
+#include "helpers/failing_memory.h"
+#include "jounce/jounce.h"
 #include "learn/modal_fit.h"
 #include "pipeline/offsets.h"
-#include "jounce/jounce.h"
-
-#include "helpers/failing_memory.h"
+#include "workspace/modes_store.h"
 
 #include <omp.h>
 

@@ -1,15 +1,16 @@
 // Fit and evaluation of a small workspace whose answers are known: a tube, its skinned motion, and motion made from it.
+#include "asset/asset_writer.h"
 #include "helpers/command.h"
-#include "helpers/small_gltf.h"
-
-#include "pipeline/evaluate.h"
-#include "jounce/jounce.h"
-
 #include "helpers/failing_memory.h"
-
-#include "workspace/learned.h"
+#include "helpers/small_gltf.h"
+#include "jounce/jounce.h"
+#include "pipeline/evaluate.h"
 #include "pipeline/play.h"
+#include "pipeline/stage_export.h"
+#include "pipeline/stage_import.h"
 #include "pipeline/takes.h"
+#include "workspace/learned.h"
+#include "workspace/modes_store.h"
 
 #include <jansson.h>
 

@@ -1,9 +1,10 @@
 // Rigged models as they are found in the wild, from the file to motion: new, build, bake.
-#include "helpers/support.h"
-
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
+#include "helpers/support.h"
 #include "pipeline/build.h"
+#include "pipeline/stage_export.h"
+#include "pipeline/stage_import.h"
 
 #include <dirent.h>
 #include <ftw.h>

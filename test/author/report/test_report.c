@@ -1,10 +1,12 @@
 // The report of a tiny workspace while memory runs out at one place after another: one sentence, and the file that was
 // there before is as it was. Cancelling leaves nothing either.
-#include "report/report.h"
-#include "workspace/workspace.h"
-
+#include "base/hash.h"
 #include "helpers/failing_memory.h"
 #include "helpers/small_gltf.h"
+#include "pipeline/stage_export.h"
+#include "pipeline/stage_import.h"
+#include "report/report.h"
+#include "workspace/store.h"
 
 #include <dirent.h>
 #include <ftw.h>

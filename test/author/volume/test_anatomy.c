@@ -1,10 +1,10 @@
 // How soft a body is, against a table for people, by regions of its own: boxes in the rest surface that know nothing of
 // bones, joints or the code that tells regions apart. And lips, the lowest modes, and joints without names.
 #include "helpers/volumes.h"
-
 #include "modes/modes.h"
-#include "pipeline/softness.h"
 #include "pipeline/lips.h"
+#include "pipeline/softness.h"
+#include "volume/bones.h"
 
 typedef enum Place {
     BELLY,

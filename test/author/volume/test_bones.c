@@ -1,11 +1,12 @@
 // Bones: where they lie in a block whose thickness is known, what they hold, what is told, and the same on the figure
 // and on the body.
+#include "draw/bone_picture.h"
 #include "helpers/volumes.h"
-
 #include "volume/bones.h"
+#include "volume/posing.h"
 #include "volume/tetrahedralize.h"
-#include "volume/anatomy_internal.h"
 #include "volume/volume_internal.h"
+#include "workspace/manifest.h"
 
 static const double size[3] = {1.6, 0.4, 0.4};
 
@@ -147,13 +148,13 @@ static void TheManifestHasItsSay(void** state)
     TestVolume test = MakeBeam();
     const jnaVolume* v = &test.volume;
     jnaManifest manifest = jnaDefaultManifest();
-    jnaManifestBone joints[] = {{"joint1", 0, 1, false}, {"joint2", 1.5, 0.5, false}, {"joint3", 1, 1, true}};
+    jnaJointBone joints[] = {{"joint1", 0, 1, false}, {"joint2", 1.5, 0.5, false}, {"joint3", 1, 1, true}};
     manifest.bones.joints = joints;
     manifest.bones.jointCount = 3;
     manifest.bones.stiffness = 5e4;
     jnaBoneList bones;
     jnError error;
-    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest, &bones, NULL, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest.bones, &bones, NULL, &error), jn_ok);
     assert_int_equal(bones.count, 3);
     assert_int_equal(bones.bones[1].joint, 2);
     assert_true(bones.bones[1].radii[0][0] > 1.5 * 0.3 * 0.2);
@@ -167,7 +168,7 @@ static void TheManifestHasItsSay(void** state)
     }
     jnaDestroyBoneList(&bones);
     manifest.bones.hold = jna_boneDirichlet;
-    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest, NULL, NULL, &error), jn_ok);
+    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest.bones, NULL, NULL, &error), jn_ok);
     int held = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
         assert_true(v->holdStrength[n] == 0);
@@ -175,7 +176,8 @@ static void TheManifestHasItsSay(void** state)
     }
     assert_true(held > 100 && held < v->nodeCount / 2);
     joints[1].joint = "tail";
-    assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, &manifest, &bones, NULL, &error), jn_badData);
+    assert_int_equal(
+        jnaVolume_PlaceBones(&test.volume, &test.character, &manifest.bones, &bones, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "'tail'"));
     assert_int_equal(bones.count, 0);
     DestroyTestVolume(&test);

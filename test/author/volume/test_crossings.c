@@ -1,4 +1,5 @@
 // Crossing triangles: found exactly, and small crossings undone by small moves.
+#include "character/import.h"
 #include "helpers/small_surface.h"
 
 static bool Cross(const double* points, const int32_t* a, const int32_t* b)

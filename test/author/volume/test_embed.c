@@ -1,8 +1,10 @@
 // A skin on a lattice: what the lattice is too coarse for is carried by skinning, and nothing is torn or glued.
-#include "helpers/voxels.h"
-
 #include "flesh/flesh.h"
+#include "helpers/voxels.h"
 #include "volume/bones.h"
+#include "volume/posing.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 static jnError error;
 

@@ -1,8 +1,7 @@
 // Material by joint and by depth: who gets which, and what the numbers are.
 #include "helpers/volumes.h"
-
-#include "volume/bones.h"
 #include "volume/volume_internal.h"
+#include "workspace/manifest.h"
 
 static const double size[3] = {1, 0.4, 0.4};
 
@@ -43,11 +42,11 @@ static void AJointsFleshIsItsOwn(void** state)
     (void)state;
     TestVolume test = Weighted();
     jnaManifest manifest = jnaDefaultManifest();
-    jnaManifestFlesh joints[] = {{"joint3", 2, 1.5, 0.3}, {"joint0", 0.5, 1, -1}};
+    jnaJointMaterial joints[] = {{"joint3", 2, 1.5, 0.3}, {"joint0", 0.5, 1, -1}};
     manifest.materials.joints = joints;
     manifest.materials.jointCount = 2;
     jnError error;
-    assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest, &error), jn_ok);
+    assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest.materials, &error), jn_ok);
     assert_int_equal(test.volume.materialCount, 3);
     int counts[3] = {0};
     for (int t = 0; t < test.volume.tetrahedronCount; ++t) {
@@ -63,7 +62,7 @@ static void AJointsFleshIsItsOwn(void** state)
     }
     assert_true(counts[0] > 0 && counts[1] > 0 && counts[2] > 0);
     joints[0].joint = "tail";
-    assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest, &error), jn_badData);
+    assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest.materials, &error), jn_badData);
     assert_non_null(strstr(error.message, "'tail'"));
     DestroyTestVolume(&test);
 }
@@ -76,12 +75,12 @@ static void FatLiesUnderTheSkin(void** state)
     static const double depths[] = {0.004, 0.06, 0.15, 5};
     for (size_t d = 0; d < sizeof(depths) / sizeof(depths[0]); ++d) {
         jnaManifest manifest = jnaDefaultManifest();
-        jnaManifestFlesh joint = {"joint0", 2, 1, 0.4};
+        jnaJointMaterial joint = {"joint0", 2, 1, 0.4};
         manifest.materials.joints = &joint;
         manifest.materials.jointCount = 1;
         manifest.materials.fatDepth = depths[d];
         jnError error;
-        assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest, &error), jn_ok);
+        assert_int_equal(jnaVolume_FillMaterials(&test.volume, &test.character, &manifest.materials, &error), jn_ok);
         assert_int_equal(test.volume.materialCount, 4);
         for (int i = 0; i < 4; i += 2) { // a material and its fat twin behind it
             const jnaMaterial* m = test.volume.materials + i;
@@ -113,12 +112,12 @@ static void RegionsHaveTheirFlesh(void** state)
     jnError error;
     CarryTestWeights(&test);
     assert_int_equal(jnaFindAnatomy(&test.character, v, &anatomy, &error), jn_ok);
-    jnaManifestRegion entry = {.region = jna_regionBelly, .youngFactor = 7, .densityFactor = -1, .poisson = 0.3};
+    jnaRegionSetting entry = {.region = jna_regionBelly, .youngFactor = 7, .densityFactor = -1, .poisson = 0.3};
     jnaManifest manifest = jnaDefaultManifest();
     manifest.materials.regions = &entry;
     for (int set = 0; set < 2; ++set) {
         manifest.materials.regionCount = set;
-        assert_int_equal(jnaVolume_FillMaterials(v, &test.character, &manifest, &error), jn_ok);
+        assert_int_equal(jnaVolume_FillMaterials(v, &test.character, &manifest.materials, &error), jn_ok);
         double belly = 0, shin = 0;
         for (int t = 0; t < v->tetrahedronCount; ++t) {
             double p[3];

@@ -1,5 +1,6 @@
 // Parts that follow one joint are rigid shells and left to skinning; parts with blended weights are flesh.
 #include "helpers/voxels.h"
+#include "volume/mesh_internal.h"
 
 static jnaCharacter character;
 static jnaSurface surface;

@@ -1,5 +1,6 @@
 // The conforming mesh: the surface's vertices are its first nodes, its volume is the surface's, and a program that
 // fails is a line a person can read.
+#include "character/import.h"
 #include "helpers/small_surface.h"
 
 #include <sys/stat.h>

@@ -1,8 +1,10 @@
 // Every allocation of ours in the making of a volume fails once: a result that says so, no crash, nothing half done.
+#include "helpers/failing_memory.h"
 #include "helpers/small_surface.h"
 #include "helpers/volumes.h"
-
-#include "helpers/failing_memory.h"
+#include "volume/bones.h"
+#include "volume/posing.h"
+#include "workspace/volume_store.h"
 
 #include <omp.h>
 

@@ -2,6 +2,7 @@
 // that are not what one would wish for: a volume or a clear line.
 #include "helpers/small_surface.h"
 #include "helpers/volumes.h"
+#include "volume/bones.h"
 
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
 

@@ -1,7 +1,6 @@
 // Weights inside: harmonic, a partition of unity, within their bounds; one motion of all joints moves all nodes by it.
 #include "helpers/volumes.h"
-
-#include "volume/bones.h"
+#include "volume/posing.h"
 
 #include <omp.h>
 

@@ -1,7 +1,7 @@
 // A volume on disk: what is saved comes back, what is damaged is refused.
-#include "helpers/small_surface.h"
-
 #include "base/npy.h"
+#include "helpers/small_surface.h"
+#include "workspace/volume_store.h"
 
 static char folder[256];
 

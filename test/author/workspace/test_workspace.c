@@ -1,19 +1,21 @@
 // Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is
 // stale.
+#include "base/hash.h"
 #include "helpers/small_gltf.h"
+#include "pipeline/stage_import.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
 
-#include "workspace/workspace.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#include <cmocka.h>
 
 static const TubeDef tube = {.joints = 3, .armature = "", .animation = "rotation"};
 
@@ -284,7 +286,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_string_equal(m.pairs[0].joint, "arm_l");
         assert_true(m.materials.density == 900 && m.materials.young == 30000 && m.materials.poisson == 0.3);
         assert_int_equal(m.materials.jointCount, 2);
-        const jnaManifestFlesh* flesh = m.materials.joints;
+        const jnaJointMaterial* flesh = m.materials.joints;
         assert_string_equal(flesh[0].joint, "belly");
         assert_true(flesh[0].youngFactor == 0.5 && flesh[0].densityFactor == 1 && flesh[0].poisson < 0);
         assert_true(flesh[1].youngFactor == 1 && flesh[1].densityFactor == 1.2 && flesh[1].poisson == 0.4);
@@ -292,7 +294,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(m.materials.fat.densityFactor == 0.9 && m.materials.fat.poisson < 0);
         assert_int_equal(m.bones.hold, jna_boneSpring);
         assert_int_equal(m.bones.jointCount, 3);
-        const jnaManifestBone* bones = m.bones.joints;
+        const jnaJointBone* bones = m.bones.joints;
         assert_string_equal(bones[1].joint, "belly");
         assert_true(bones[0].radius == 0.8 && bones[0].length == 1 && !bones[0].rigid);
         assert_true(bones[1].radius == 1 && bones[1].length == 0.5 && bones[1].rigid);

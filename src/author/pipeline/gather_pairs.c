@@ -1,13 +1,127 @@
-// Frames of clips that nothing is learned from, with the surface that the flesh takes in each: what a network is
-// judged by. They are what `jounce simulate --clips` leaves in motion/NAME/quasistatic.npy.
-#include "learn/network.h"
+// Pairs of pose and surface out of a workspace. Learned from: its shapes, and clips with imported motion. Judged by:
+// frames of clips that nothing is learned from, which `jounce simulate --clips` leaves in motion/NAME/quasistatic.npy.
+#include "pipeline/gather_pairs.h"
+
+#include "asset/character_pairs.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
 
 #include "runtime/for_author.h"
-#include "workspace/workspace_internal.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+enum { HELD_ONE_IN = 10, RUN_LENGTH = 16 };
+
+static jnaPairUse UseOf(int group, int index, bool isTest)
+{
+    const int32_t key[2] = {group, index};
+    return isTest                                                    ? jna_pairTest
+           : (jnaHash(key, sizeof(key), 0) >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation
+                                                                     : jna_pairTrain;
+}
+
+static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)s->jointCount, vertices = (size_t)s->vertexCount;
+    jnaPair* list = calloc((size_t)s->count + 1, sizeof(*list));
+    int count = 0;
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d poses", s->count);
+    }
+    for (int i = 0; i < s->count; ++i) {
+        if (s->valid != NULL && s->valid[i] == 0) {
+            continue;
+        }
+        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
+        bool isTest = clip >= 0 && m->clips[clip].role == jna_test;
+        jnaShapeKind kind = clip >= 0 ? jna_shapeClip : s->kinds != NULL ? (jnaShapeKind)s->kinds[i] : jna_shapeRandom;
+        list[count++] = (jnaPair){.rotations = s->rotations + (size_t)i * joints * 4,
+            .positions = s->positions + (size_t)i * vertices * 3,
+            .kind = kind,
+            .use = UseOf(clip, kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+static jnResult AddMotion(
+    const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)clip->jointCount, vertices = (size_t)pairs->vertexCount;
+    const float* positions = motion->data;
+    int count = clip->frameCount < (int)motion->shape[0] ? clip->frameCount : (int)motion->shape[0];
+    jnaPair* list = calloc((size_t)count + 1, sizeof(*list));
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
+    }
+    for (int i = 0; i < count; ++i) {
+        size_t at = (size_t)i * joints;
+        list[i] = (jnaPair){.rotations = clip->rotations + 4 * at,
+            .translations = clip->translations + 3 * at,
+            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL,
+            .positions = positions + (size_t)i * vertices * 3,
+            .kind = jna_shapeClip,
+            .use = UseOf(index, i / RUN_LENGTH, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+// Clips with motion: counted with pairs NULL, added otherwise.
+static jnResult TakeMotions(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, int* count, jnaPairs* pairs, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+        jnaClip clip = {0};
+        jnaArray motion = {0};
+        bool present = false;
+        result = jnaLoadClip(workspace, m->clips[i].name, c, &clip, error);
+        result = result == jn_ok ? jnaOpenClipMotion(workspace, &clip, c, &present, &motion, error) : result;
+        if (result == jn_ok && present) {
+            if (pairs != NULL) {
+                result = AddMotion(&clip, &motion, i, m->clips[i].role == jna_test, pairs, error);
+            }
+            *count += clip.frameCount;
+            jnaCloseArray(&motion);
+        }
+        jnaDestroyClip(&clip);
+    }
+    return result;
+}
+
+jnResult jnaGatherPairs(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    jnaShapes shapes;
+    bool present;
+    int frames = 0, ignored = 0;
+    *pairs = (jnaPairs){0};
+    jnResult result = jnaOpenShapes(workspace, c, &present, &shapes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = TakeMotions(workspace, c, m, &frames, NULL, error);
+    if (result == jn_ok && shapes.count + frames == 0) {
+        result = jnFail(error, jn_badData,
+            "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
+            workspace);
+    }
+    result = result == jn_ok ? jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error) : result;
+    result = result == jn_ok && present ? AddShapes(&shapes, m, pairs, error) : result;
+    result = result == jn_ok ? TakeMotions(workspace, c, m, &ignored, pairs, error) : result;
+    jnaCloseShapes(&shapes);
+    if (result != jn_ok) {
+        jnaDestroyPairs(pairs);
+    }
+    return result;
+}
 
 // Solved frames of one clip.
 typedef struct Motion {
@@ -110,7 +224,7 @@ jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* c, const jna
     for (int i = 0; i < manifest->clipCount; ++i) {
         clips += manifest->clips[i].role == jna_test;
     }
-    jnResult result = jnaCreatePairs(c, clips * most, frames, error);
+    jnResult result = jnaCreateCharacterPairs(c, clips * most, frames, error);
     for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
         Motion motion = {0};
         bool present = false;
@@ -142,7 +256,7 @@ jnResult jnaLoadFrame(
         result = jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
             motion.first, motion.first + (int)motion.positions.shape[0] - 1);
     }
-    result = result == jn_ok ? jnaCreatePairs(c, 1, pair, error) : result;
+    result = result == jn_ok ? jnaCreateCharacterPairs(c, 1, pair, error) : result;
     if (result == jn_ok) {
         size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
         const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
