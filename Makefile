@@ -13,6 +13,7 @@
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
+BENCH := build/release/bin/jounce-bench
 JOUNCE_PATH := $(CURDIR)/$(JOUNCE)
 JOBS := $(shell nproc)
 PACKAGES := $(shell sed 's/\#.*//' tools/packages.txt)
@@ -50,25 +51,25 @@ test: build build/sanitize/build.ninja
 
 # Peers are run where they are installed: python3-torch for the fit and the network.
 bench: build
-	@$(JOUNCE) bench springs
+	@$(BENCH) springs
 	@echo
-	@$(JOUNCE) bench character
+	@$(BENCH) character
 	@echo
-	@$(JOUNCE) bench volume $(if $(wildcard ../shared/data/body.glb),--from ../shared/data/body.glb)
+	@$(BENCH) volume $(if $(wildcard ../shared/data/body.glb),--from ../shared/data/body.glb)
 	@echo
-	@$(JOUNCE) bench contact $(if $(wildcard ../shared/data/body.glb),--from ../shared/data/body.glb)
+	@$(BENCH) contact $(if $(wildcard ../shared/data/body.glb),--from ../shared/data/body.glb)
 	@echo
-	@$(JOUNCE) bench flesh
-	@$(if $(wildcard ../shared/data/body.glb),$(JOUNCE) bench flesh --from ../shared/data/body.glb)
+	@$(BENCH) flesh
+	@$(if $(wildcard ../shared/data/body.glb),$(BENCH) flesh --from ../shared/data/body.glb)
 	@echo
-	@$(JOUNCE) bench fit --keep build/bench
+	@$(BENCH) fit --keep build/bench
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/spring_fit_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi
 	@echo
 	@if [ -f build/release/web/stamp ]; then JOUNCE=$(JOUNCE_PATH) node build/release/web/bench/step.mjs; \
 	else echo "web: skipped, the web part was not built"; fi
-	@$(JOUNCE) bench network --keep build/bench
+	@$(BENCH) network --keep build/bench
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/network_train_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi

@@ -1,9 +1,8 @@
 // What the ablation of the modes and its trials share.
 #pragma once
 
-#include "jounce-author/modal_fit.h"
-
-#include "learn/takes.h"
+#include "modes/modal_motion.h"
+#include "pipeline/takes.h"
 
 /// A clip with its simulated motion on its equilibria.
 typedef struct jnbTake {

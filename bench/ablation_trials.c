@@ -1,13 +1,12 @@
 // Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
 #include "ablation.h"
+#include "base/affine.h"
+#include "flesh/flesh_internal.h"
+#include "modes/elastic.h"
+#include "volume/laplacian.h"
+#include "volume/posing.h"
 
-#include "jounce-author/elastic.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
-
-#include "character/affine.h"
-#include "internal.h"
-#include "solve/flesh_internal.h"
+#include "runtime/internal.h"
 
 #include <cblas.h>
 #include <complex.h>

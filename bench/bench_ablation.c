@@ -1,4 +1,4 @@
-// jounce bench modes --ablation WORKSPACE: what each part of the springs on modes is worth.
+// jounce-bench modes --ablation WORKSPACE: what each part of the springs on modes is worth.
 //
 // For every way of making the modes, the share of the simulated dynamics that they capture on the quasistatic targets,
 // over the clips learned from and over the others, of all vertices and of the tenth that moves most against its targets
@@ -6,10 +6,11 @@
 #include "ablation.h"
 #include "bench.h"
 #include "cli.h"
+#include "learn/modal_fit.h"
+#include "pipeline/stage_modes.h"
+#include "workspace/volume_store.h"
 
-#include "jounce-author/volume_mesh.h"
-
-#include "internal.h"
+#include "runtime/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-// jounce bench character: skinning against a memcpy, normals against skinning, the whole step against the springs.
+// jounce-bench character: skinning against a memcpy, normals against skinning, the whole step against the springs.
+#include "asset/asset_writer.h"
 #include "bench.h"
 #include "bench_scene.h"
+#include "character/figure.h"
+#include "character/hand_springs.h"
 #include "cli.h"
+#include "jounce/jounce.h"
 #include "measure.h"
 
-#include "jounce-author/figure.h"
-#include "jounce-author/hand_springs.h"
-#include "jounce/jounce.h"
-
-#include "character_internal.h"
+#include "runtime/character_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

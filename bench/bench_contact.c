@@ -1,13 +1,16 @@
-// jounce bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
+// jounce-bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
 #include "bench.h"
-#include "bend.h"
+#include "character/figure.h"
+#include "character/import.h"
 #include "cli.h"
+#include "draw/contact_picture.h"
+#include "flesh/contact.h"
+#include "helpers/bend.h"
 #include "measure.h"
-
-#include "jounce-author/contact.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
+#include "volume/bones.h"
+#include "volume/posing.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
-// jounce bench fit: 13,584 springs of 600 frames, and what the arithmetic of it could at best take.
+// jounce-bench fit: 13,584 springs of 600 frames, and what the arithmetic of it could at best take.
 #include "bench.h"
 #include "cli.h"
-#include "measure.h"
-
-#include "jounce-author/spring_fit.h"
 #include "jounce/jounce.h"
-
 #include "learn/fit_batch.h"
+#include "learn/spring_fit.h"
+#include "measure.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,17 +1,19 @@
-// jounce bench flesh: poses and steps in time of the flesh, their parts, and what an iteration costs against reading
+// jounce-bench flesh: poses and steps in time of the flesh, their parts, and what an iteration costs against reading
 // its data once.
 #include "bench.h"
-#include "bend.h"
+#include "character/figure.h"
+#include "character/import.h"
 #include "cli.h"
+#include "draw/contact_picture.h"
+#include "flesh/flesh.h"
+#include "flesh/flesh_internal.h"
+#include "flesh/poses.h"
+#include "helpers/bend.h"
 #include "measure.h"
-
-#include "jounce-author/figure.h"
-#include "jounce-author/flesh.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/poses.h"
-#include "jounce-author/volume_mesh.h"
-
-#include "solve/flesh_internal.h"
+#include "volume/bones.h"
+#include "volume/posing.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
 #include <omp.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
-// jounce bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
+// jounce-bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
 // flesh and bones that does not depend on the mesh gives the same ones on all.
 #include "bench.h"
+#include "character/figure.h"
+#include "character/import.h"
 #include "cli.h"
+#include "modes/elastic.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
-#include "jounce-author/elastic.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/import.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
-
-#include "internal.h"
+#include "runtime/internal.h"
 
 #include <math.h>
 #include <stdio.h>

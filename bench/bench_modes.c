@@ -1,19 +1,19 @@
-// jounce bench modes: the step of springs on modes against reading their basis, and the whole step beside springs of
+// jounce-bench modes: the step of springs on modes against reading their basis, and the whole step beside springs of
 // single vertices.
+#include "asset/asset_writer.h"
 #include "bench.h"
+#include "character/figure.h"
+#include "character/hand_springs.h"
 #include "cli.h"
-#include "measure.h"
-
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/hand_springs.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/modes.h"
-#include "jounce-author/volume_mesh.h"
 #include "jounce/jounce.h"
+#include "measure.h"
+#include "modes/modes.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
 
-#include "asset_format.h"
-#include "character_internal.h"
+#include "runtime/asset_format.h"
+#include "runtime/character_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
-// jounce bench network: inference against reading its weights, the step against skinning, learning against data, and
+// jounce-bench network: inference against reading its weights, the step against skinning, learning against data, and
 // training times for a peer.
+#include "asset/asset_writer.h"
+#include "base/npy.h"
 #include "bench.h"
+#include "character/figure.h"
 #include "cli.h"
-#include "measure.h"
-#include "network_scene.h"
-
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/npy.h"
+#include "helpers/network_scene.h"
 #include "jounce/jounce.h"
-
-#include "character_internal.h"
 #include "learn/train.h"
+#include "measure.h"
+
+#include "runtime/character_internal.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 // See bench_scene.h.
 #include "bench_scene.h"
+#include "asset/asset_writer.h"
 
 #include <math.h>
 #include <stdio.h>

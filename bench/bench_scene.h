@@ -1,7 +1,7 @@
 // A rigged surface made by code, of any size, for the benchmarks: a tube along a chain of joints.
 #pragma once
 
-#include "jounce-author/asset_writer.h"
+#include "asset/asset_writer.h"
 
 enum { JNB_JOINTS = 31, JNB_INFLUENCES = 4 };
 

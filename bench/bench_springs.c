@@ -1,9 +1,8 @@
-// jounce bench springs: the step against a memcpy that moves the same number of bytes, in one run.
+// jounce-bench springs: the step against a memcpy that moves the same number of bytes, in one run.
 #include "bench.h"
 #include "cli.h"
-#include "measure.h"
-
 #include "jounce/jounce.h"
+#include "measure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,15 @@
-// jounce bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
+// jounce-bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
 // from many small steps, as a share of what motion adds to the poses, and what a step costs.
 #include "bench.h"
+#include "character/figure.h"
 #include "cli.h"
+#include "flesh/flesh.h"
+#include "volume/bones.h"
+#include "volume/tetrahedralize.h"
+#include "volume/weights.h"
+#include "workspace/manifest.h"
 
-#include "jounce-author/figure.h"
-#include "jounce-author/flesh.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
-
-#include "internal.h"
+#include "runtime/internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,8 +71,9 @@ static jnResult CreateScene(Scene* s, jnError* error)
     result = result == jn_ok ? jnaCreateFigureClip(&s->character, (int)s->trial->clip, 30, &s->clip, error) : result;
     result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
     result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
-    result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest, NULL, NULL, error) : result;
-    result = result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, &manifest, error) : result;
+    result =
+        result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest.bones, NULL, NULL, error) : result;
+    result = result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, &manifest.materials, error) : result;
     jnaDestroyManifest(&manifest);
     size_t bytes = 3 * (size_t)s->volume.nodeCount * FRAMES * sizeof(double);
     s->poses = malloc(bytes + 1);

@@ -1,11 +1,13 @@
-// jounce bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
+// jounce-bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
 // their picture on disk, against the tetgen program alone in the same runs.
 #include "bench.h"
+#include "character/source.h"
 #include "cli.h"
 #include "measure.h"
-
-#include "jounce-author/volume_mesh.h"
-#include "jounce-author/workspace.h"
+#include "pipeline/stage_import.h"
+#include "pipeline/stage_volume.h"
+#include "volume/tetrahedralize.h"
+#include "workspace/volume_store.h"
 
 #include <ftw.h>
 #include <omp.h>

@@ -1,6 +1,6 @@
 // Independent chains of multiply and add on full vectors: the arithmetic peak of one core with doubles.
 #include "bench.h"
-#include "lanes.h"
+#include "runtime/lanes.h"
 #include "measure.h"
 
 double JNB_PEAK(void)

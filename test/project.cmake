@@ -4,6 +4,7 @@
 if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/install.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    add_test(NAME project/floors COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/floors.sh ${PROJECT_SOURCE_DIR})
     add_test(NAME project/runtime_alone COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/runtime_alone.sh
         ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_shared>)
     add_test(NAME project/scalar COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh
@@ -15,7 +16,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/fuzz COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/fuzz.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz 5
         ${PROJECT_BINARY_DIR}/seed.jounce ${PROJECT_BINARY_DIR}/seed-coarse.jounce)
-    set_tests_properties(author/asset author/asset_detail PROPERTIES FIXTURES_SETUP seed)
+    set_tests_properties(author/asset/asset author/asset/asset_detail PROPERTIES FIXTURES_SETUP seed)
     set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed)
     set_tests_properties(project/threads project/fuzz PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh
@@ -42,7 +43,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         # Small files with a network and modes, for both.
         add_executable(web_assets ${PROJECT_SOURCE_DIR}/web/test/assets.c)
         target_compile_definitions(web_assets PRIVATE ${kernel_definitions})
-        target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/src/author)
+        target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/test)
         target_link_libraries(web_assets PRIVATE jounce_options jounce_author)
         foreach(name runtime viewer)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh

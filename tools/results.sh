@@ -4,10 +4,10 @@
 #   tools/results.sh JOUNCE [GROUP ...]        or: make results [ONLY="GROUP ..."]
 #
 # demo      make demo: the figure's errors, springs, network                     5 minutes
-# ablation  jounce bench modes --ablation on the demo                            10 minutes
+# ablation  jounce-bench modes --ablation on the demo                            10 minutes
 # body      make body, from DATA/body.glb: the body's                            over an hour
-# fit       jounce bench fit                                                     1 minute
-# flesh     jounce bench flesh, on the figure and on DATA/body.glb               20 minutes
+# fit       jounce-bench fit                                                     1 minute
+# flesh     jounce-bench flesh, on the figure and on DATA/body.glb               20 minutes
 # volume    jounce tetrahedralize on the figure, the body and DATA/gltf          5 minutes
 # pictures  docs/images, from the workspaces of demo and body
 #
@@ -49,7 +49,7 @@ mesh() { # NAME METHOD, NEW OPTIONS...
 for group in $groups; do
     case $group in
     demo) "$jounce" demo build/demo ;;
-    ablation) run ablation.txt "$jounce" bench modes --ablation build/demo ;;
+    ablation) run ablation.txt "${jounce}-bench" modes --ablation build/demo ;;
     body)
         if [ -f "$data/body.glb" ]; then
             build_body
@@ -57,11 +57,11 @@ for group in $groups; do
             echo "no $data/body.glb: the body's tables stay as they are"
         fi
         ;;
-    fit) run bench-fit.txt "$jounce" bench fit ;;
+    fit) run bench-fit.txt "${jounce}-bench" fit ;;
     flesh)
-        run flesh-figure.txt "$jounce" bench flesh
+        run flesh-figure.txt "${jounce}-bench" flesh
         if [ -f "$data/body.glb" ]; then
-            run flesh-body.txt "$jounce" bench flesh --from "$data/body.glb" --poses 200
+            run flesh-body.txt "${jounce}-bench" flesh --from "$data/body.glb" --poses 200
         fi
         ;;
     volume)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The same networks trained by PyTorch on the same data, with the same masks, loss, batches, Adam and learning rates.
 
-    jounce bench network --poses 0 --keep DIR && python3 bench/peers/network_train_torch.py DIR [pca] [cnn]
+    jounce-bench network --poses 0 --keep DIR && python3 bench/peers/network_train_torch.py DIR [pca] [cnn]
 
 Each is trained until its validation error is within two percent of what `jounce` reached, or for as many epochs.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The same fit in PyTorch: autograd through all frames, Adam on the logarithms of stiffness and damping.
 
-    jounce bench fit --keep DIR && python3 bench/peers/spring_fit_torch.py DIR
+    jounce-bench fit --keep DIR && python3 bench/peers/spring_fit_torch.py DIR
 
 Adam needs many gradients and each is slow, so the whole is not run: the number of steps to the loss that `jounce` reached is
 counted on a few springs, the time of a step is measured on all of them, and the two are multiplied.

@@ -1,8 +1,9 @@
 // jounce anatomy: how soft a character's flesh is, by region of the body.
 #include "anatomy.h"
 #include "cli.h"
-
-#include "jounce-author/workspace.h"
+#include "draw/softness_picture.h"
+#include "pipeline/softness.h"
+#include "workspace/store.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // jounce audit: are the solved shapes a function of the pose alone?
 #include "cli.h"
 
-#include "jounce-author/simulate.h"
+#include "pipeline/simulate.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // jounce audit --contact: how many frames and poses end without flesh inside flesh, how long they take, and why not.
 #include "cli.h"
 
-#include "jounce-author/simulate.h"
+#include "pipeline/simulate.h"
 
 #include <jansson.h>
 #include <stdlib.h>

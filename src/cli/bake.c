@@ -1,10 +1,10 @@
 // jounce bake: a clip of a character file as a vertex cache or morph targets.
 #include "cli.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/bake.h"
+#include "asset/asset_writer.h"
+#include "asset/bake.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

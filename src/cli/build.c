@@ -2,9 +2,9 @@
 // and what was done in the end.
 #include "build.h"
 #include "cli.h"
-
-#include "jounce-author/build.h"
-#include "jounce-author/report.h"
+#include "pipeline/build.h"
+#include "pipeline/stage_export.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -158,6 +158,7 @@ int jncBuild(int argc, char** argv)
         jna_buildMotion, jna_buildTrain, jna_buildFit, jna_buildExport, jna_buildEvaluate, jna_buildReport};
     const char* workspace = NULL;
     jnaBuildDef def = jnaDefaultBuildDef();
+    def.report = jnaReportBuild;
     int until = sizeof(stages) / sizeof(stages[0]) - 1;
     long threads = 0;
     bool json = false;

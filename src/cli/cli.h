@@ -4,7 +4,7 @@
 // the author library and returns an exit code: 0 done, 1 failed with one line on stderr, 2 wrong usage.
 #pragma once
 
-#include "jounce-author/import.h"
+#include "base/notes.h"
 #include "jounce/base.h"
 
 #include <stdbool.h>
@@ -116,7 +116,6 @@ int jncReport(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncSpringsDraw(int argc, char** argv);
-int jncBench(int argc, char** argv);
 int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);
 int jncExport(int argc, char** argv);

@@ -4,13 +4,13 @@
 // What is simulated is chosen to fit into a few minutes of two cores: parts of the clips, a coarse lattice, half the
 // usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
 #include "build.h"
+#include "character/source.h"
 #include "cli.h"
+#include "pipeline/build.h"
+#include "pipeline/stage_import.h"
+#include "report/report.h"
 
-#include "jounce-author/build.h"
-#include "jounce-author/report.h"
-#include "jounce-author/workspace.h"
-
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -178,6 +178,7 @@ static int Run(const char* folder, bool quickly, int threads)
     }
     printf("%s: %s\n", folder, there ? "goes on with what is there" : "the built-in figure, a workspace as any other");
     jnaBuildDef def = jnaDefaultBuildDef();
+    def.report = jnaReportBuild;
     def.threads = threads;
     def.quickReport = quickly;
     int code = jncRunBuild(folder, def, false);

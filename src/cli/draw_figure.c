@@ -2,11 +2,11 @@
 // for the viewer and for anyone who wants a file to begin with.
 #include "draw.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/hand_springs.h"
+#include "asset/asset_writer.h"
+#include "character/figure.h"
+#include "character/hand_springs.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,11 @@
 // The second picture of jounce springs draw: a spring fitted to a motion with a few bad frames, before and after these
 // are left out, as the paper's figure on robust training shows it.
 #include "draw.h"
-
-#include "jounce-author/chart.h"
-#include "jounce-author/spring_fit.h"
+#include "draw/chart.h"
 #include "jounce/jounce.h"
+#include "learn/spring_fit.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <string.h>

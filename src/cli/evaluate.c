@@ -2,7 +2,7 @@
 #include "anatomy.h"
 #include "cli.h"
 
-#include "jounce-author/evaluate.h"
+#include "pipeline/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>

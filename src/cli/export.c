@@ -1,14 +1,13 @@
 // jounce export: a character, its clips and its springs as one file for the runtime.
+#include "asset/asset_writer.h"
+#include "base/npy.h"
+#include "character/figure.h"
+#include "character/hand_springs.h"
 #include "cli.h"
-
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/hand_springs.h"
-#include "jounce-author/npy.h"
-#include "jounce-author/workspace.h"
 #include "jounce/spring_functions.h"
+#include "pipeline/stage_export.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

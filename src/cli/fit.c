@@ -1,9 +1,9 @@
 // jounce fit: learns the springs of a workspace and tells how far they carry.
 #include "cli.h"
 
-#include "jounce-author/workspace_fit.h"
+#include "pipeline/stage_fit.h"
 
-#include "learn/learned.h"
+#include "workspace/learned.h"
 
 #include <jansson.h>
 #include <math.h>

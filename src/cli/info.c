@@ -1,10 +1,10 @@
 // jounce info: what a character file holds and what playing it costs.
 #include "cli.h"
 
-#include "jounce-author/asset_writer.h"
+#include "asset/asset_writer.h"
 #include "jounce/jounce.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 #include "measure.h"
 
 #include <jansson.h>

@@ -25,7 +25,6 @@ static const jncVerb verbs[] = {
     {"bake", "write a clip's motion for other tools", jncBake},
     {"view", "show a character in motion in a browser", jncView},
     {"picture", "draw a character, still or in motion", jncPicture},
-    {"bench", "measure speed against the limits of this machine", jncBench},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 

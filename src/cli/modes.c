@@ -1,9 +1,11 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
+#include "modes/modes.h"
 #include "cli.h"
-
-#include "jounce-author/modes.h"
-#include "jounce-author/offsets.h"
-#include "jounce-author/workspace.h"
+#include "draw/modes_picture.h"
+#include "pipeline/offsets.h"
+#include "pipeline/stage_modes.h"
+#include "workspace/modes_store.h"
+#include "workspace/store.h"
 
 #include <jansson.h>
 #include <math.h>

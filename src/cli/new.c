@@ -1,7 +1,8 @@
 // jounce new: a workspace from a character's file, its clips, motion capture and simulated motion.
+#include "character/source.h"
 #include "cli.h"
-
-#include "jounce-author/workspace.h"
+#include "pipeline/stage_import.h"
+#include "workspace/store.h"
 
 #include <jansson.h>
 #include <stdlib.h>

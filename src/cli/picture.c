@@ -2,9 +2,9 @@
 #include "picture.h"
 #include "cli.h"
 
-#include "jounce-author/picture.h"
+#include "draw/picture.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

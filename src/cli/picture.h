@@ -1,7 +1,7 @@
 // What jounce picture draws from: a character, a clip, and the surface at the frames that are wanted.
 #pragma once
 
-#include "jounce-author/character.h"
+#include "character/character.h"
 
 enum { JNC_MAX_PANELS = 24 };
 

@@ -1,10 +1,11 @@
 // jounce picture --bones: the bones inside a character, placed again by the manifest as it is now, without a new mesh.
 #include "cli.h"
+#include "draw/bone_picture.h"
 #include "picture.h"
-
-#include "jounce-author/inside.h"
-#include "jounce-author/volume_mesh.h"
-#include "jounce-author/workspace.h"
+#include "volume/bones.h"
+#include "workspace/manifest.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
 
 #include <limits.h>
 
@@ -26,7 +27,8 @@ int jncPicture_Bones(const char* workspace, const char* output)
         snprintf(error.message, sizeof(error.message), "%s/volume: has no weights yet; run jounce tetrahedralize",
             workspace);
     }
-    result = result == jn_ok ? jnaVolume_PlaceBones(&volume, &character, &manifest, &bones, &notes, &error) : result;
+    result =
+        result == jn_ok ? jnaVolume_PlaceBones(&volume, &character, &manifest.bones, &bones, &notes, &error) : result;
     result = result == jn_ok ? jnaPictureBones(&volume, &character, &bones, output, &error) : result;
     if (result == jn_ok) {
         jncPrintNotes(&notes);

@@ -3,14 +3,16 @@
 //
 // The body is seen as its root stands at rest: what the clip does with the whole of it is taken off by placing the
 // joint that is looked at in the middle, and the camera turns with nothing.
+#include "base/npy.h"
 #include "cli.h"
+#include "draw/picture.h"
+#include "learn/network.h"
 #include "picture.h"
+#include "pipeline/gather_pairs.h"
+#include "workspace/network_store.h"
+#include "workspace/store.h"
 
-#include "jounce-author/network.h"
-#include "jounce-author/npy.h"
-#include "jounce-author/picture.h"
-
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,13 +1,13 @@
 // The surfaces of jounce picture. Skinned ones come from the imported character; with springs the clip is played
 // through the runtime from its start, as jounce bake does.
+#include "asset/asset_writer.h"
+#include "asset/bake.h"
+#include "character/figure.h"
 #include "picture.h"
+#include "pipeline/stage_export.h"
+#include "workspace/store.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/bake.h"
-#include "jounce-author/figure.h"
-#include "jounce-author/workspace.h"
-
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <limits.h>
 #include <math.h>

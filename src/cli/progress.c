@@ -1,7 +1,7 @@
 // Progress of long jobs, Ctrl-C, and folders for their output.
 #include "cli.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // jounce report: the figures and tables of a workspace as one HTML file.
 #include "cli.h"
 
-#include "jounce-author/report.h"
+#include "report/report.h"
 
 #include <limits.h>
 #include <sys/stat.h>

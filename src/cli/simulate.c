@@ -3,7 +3,7 @@
 
 #include "ranks.h"
 
-#include "jounce-author/simulate.h"
+#include "pipeline/simulate.h"
 
 #include <jansson.h>
 #include <limits.h>

@@ -2,10 +2,10 @@
 #include "cli.h"
 #include "draw.h"
 
-#include "jounce-author/chart.h"
+#include "draw/chart.h"
 #include "jounce/jounce.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 // jounce springs fit: stiffness and damping from arrays alone.
 #include "cli.h"
 
-#include "jounce-author/spring_fit.h"
+#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <jansson.h>
 #include <math.h>

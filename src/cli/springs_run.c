@@ -1,10 +1,10 @@
 // jounce springs run: the runtime's own stepping over targets given as an array.
 #include "cli.h"
 
-#include "jounce-author/npy.h"
+#include "base/npy.h"
 #include "jounce/jounce.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
+#include "volume/tetrahedralize.h"
 #include "cli.h"
-
-#include "jounce-author/volume_mesh.h"
-#include "jounce-author/workspace.h"
+#include "pipeline/stage_volume.h"
+#include "workspace/volume_store.h"
 
 #include <jansson.h>
 #include <string.h>

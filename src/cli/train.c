@@ -1,7 +1,7 @@
 // jounce train: the quasistatic network of a workspace.
 #include "cli.h"
-
-#include "jounce-author/network.h"
+#include "learn/network.h"
+#include "pipeline/stage_train.h"
 
 #include <jansson.h>
 #include <math.h>

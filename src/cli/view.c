@@ -1,11 +1,11 @@
 // jounce view: the viewer in a browser, from a server on this machine alone.
+#include "asset/asset_writer.h"
 #include "cli.h"
+#include "pipeline/stage_export.h"
+#include "view/server.h"
+#include "workspace/store.h"
 
-#include "jounce-author/asset_writer.h"
-#include "jounce-author/server.h"
-#include "jounce-author/workspace.h"
-
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <fcntl.h>

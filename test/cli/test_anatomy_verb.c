@@ -1,10 +1,8 @@
 // jounce anatomy on a tube: what it prints of motion that is known, as text, as JSON, as a picture; the bones as a
 // picture; and how it ends where there is nothing to measure.
-#include "author/small_gltf.h"
-
-#include "command.h"
-
-#include "jounce-author/workspace.h"
+#include "helpers/command.h"
+#include "helpers/small_gltf.h"
+#include "workspace/store.h"
 
 #include <jansson.h>
 

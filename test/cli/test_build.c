@@ -1,10 +1,8 @@
 // jounce build, as a user runs it: on a small tube of flesh, from nothing to the report, and after every kind of
 // change.
-#include "cli/command.h"
-
-#include "author/small_gltf.h"
-
-#include "jounce-author/build.h"
+#include "helpers/command.h"
+#include "helpers/small_gltf.h"
+#include "pipeline/build.h"
 
 #include <jansson.h>
 

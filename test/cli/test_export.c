@@ -1,5 +1,5 @@
 // jounce export, info and bake as a user runs them.
-#include "command.h"
+#include "helpers/command.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 // jounce fit: the springs of a figure come back from the motion that they made, and carry over to another clip.
-#include "command.h"
+#include "helpers/command.h"
 
-#include "jounce-author/npy.h"
+#include "base/npy.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 // jounce modes, and a character on its modes from import to file, as a user runs them.
-#include "cli/command.h"
+#include "helpers/command.h"
 
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
 #include <jansson.h>
 

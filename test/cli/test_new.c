@@ -1,9 +1,7 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
-#include "author/small_gltf.h"
-
-#include "command.h"
-
-#include "jounce-author/workspace.h"
+#include "helpers/command.h"
+#include "helpers/small_gltf.h"
+#include "pipeline/stage_import.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 // jounce picture as a user runs it: what it writes, and how it ends when it cannot.
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
-#include "command.h"
+#include "helpers/command.h"
 
 static void AFrameOfAClipBecomesAPng(void** state)
 {

@@ -1,11 +1,9 @@
 // jounce report on a tiny workspace: every figure is there once its stage has run, and what is missing is said.
-#include "author/small_gltf.h"
-
-#include "command.h"
-
-#include "../../bench/network_scene.h"
-#include "jounce-author/report.h"
-#include "jounce-author/workspace.h"
+#include "helpers/command.h"
+#include "helpers/network_scene.h"
+#include "helpers/small_gltf.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
 
 enum { POSES = 40 };
 

@@ -1,9 +1,9 @@
 // jounce simulate and jounce audit, as a user runs them: on a small tube of flesh, killed, starved, shared and cut up.
-#include "cli/command.h"
+#include "helpers/command.h"
 
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
-#include "jounce-author/npy.h"
+#include "base/npy.h"
 
 #include <jansson.h>
 #include <signal.h>

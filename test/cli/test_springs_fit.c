@@ -1,7 +1,7 @@
 // jounce springs fit: files that a researcher can read, and a clear line for everything wrong.
-#include "command.h"
+#include "helpers/command.h"
 
-#include "jounce-author/npy.h"
+#include "base/npy.h"
 
 #include <jansson.h>
 #include <signal.h>

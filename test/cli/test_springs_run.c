@@ -1,7 +1,7 @@
 // jounce springs run: the right numbers, and a clear line with nothing left behind for everything wrong.
-#include "command.h"
+#include "helpers/command.h"
 
-#include "jounce-author/npy.h"
+#include "base/npy.h"
 #include "jounce/jounce.h"
 
 enum { FRAMES = 40, VERTICES = 21, SIZE = FRAMES * VERTICES * 3 };

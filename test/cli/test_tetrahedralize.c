@@ -1,7 +1,7 @@
 // jounce tetrahedralize, as a user runs it.
-#include "cli/command.h"
+#include "helpers/command.h"
 
-#include "author/small_gltf.h"
+#include "helpers/small_gltf.h"
 
 #include <jansson.h>
 #include <unistd.h>

@@ -1,10 +1,9 @@
 // jounce train as a user runs it: from shapes in a workspace to a file that plays with the network.
-#include "author/small_gltf.h"
-
-#include "command.h"
-
-#include "../../bench/network_scene.h"
-#include "jounce-author/workspace.h"
+#include "helpers/command.h"
+#include "helpers/network_scene.h"
+#include "helpers/small_gltf.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 // jounce view: what it serves, what it says when it cannot, and how it ends.
-#include "command.h"
-#include "http_client.h"
+#include "helpers/command.h"
+#include "helpers/http_client.h"
 
 #include <signal.h>
 #include <time.h>

@@ -4,8 +4,6 @@
 // clang and runs it, a few seconds in the tests; ten minutes by hand, from any character files:
 //
 //     test/project/fuzz.sh . build/fuzz 600 build/release/seed*.jounce
-#include "asset_format.h"
-
 #include "jounce/character.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // 64 characters of one asset: stepped by two threads, they are where they would be one after another. Built with
 // -fsanitize=thread by test/project/threads.sh.
-#include "tube.h"
+#include "helpers/tube.h"
 
 #include "jounce/character.h"
 

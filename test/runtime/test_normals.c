@@ -1,5 +1,5 @@
 // Normals of surfaces whose normals are known, and the same bytes from every kernel.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "rig_kernels.h"
 

@@ -1,5 +1,5 @@
 // Skinning: against the formula in double, the same bytes from every kernel, rigid motion as rigid motion.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "rig.h"
 

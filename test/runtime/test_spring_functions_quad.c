@@ -2,7 +2,7 @@
 //
 // The reference shares no formula with the code under test: a Taylor series at h / 2^m, then m doublings of
 // the step, differentiated by the product rule. In quad precision it keeps more than 20 digits everywhere.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "jounce/spring_functions.h"
 

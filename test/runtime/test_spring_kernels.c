@@ -1,5 +1,5 @@
 // The coefficients that the kernels make without a transcendental function, against the closed form.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "jounce/spring_functions.h"
 #include "spring_kernels.h"

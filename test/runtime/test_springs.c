@@ -1,5 +1,5 @@
 // The spring set against known answers: the paper's own formula, analytic solutions, other rates, other kernels.
-#include "springs_scene.h"
+#include "helpers/springs_scene.h"
 
 // One interval of the paper, Section "Dynamics", to the letter, in double: target cubic with coefficients q,
 // a, b, c.

@@ -1,6 +1,6 @@
 // What a game does to springs: pause, teleport, inertia, forces, tuning, caps, rests, snapshots, and numbers that are
 // none.
-#include "springs_scene.h"
+#include "helpers/springs_scene.h"
 
 static void PauseIsTheIdentity(void** state)
 {

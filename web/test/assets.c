@@ -2,8 +2,8 @@
 // springs on modes. The modes are bumps around its joints, not of any material: what is tested does not depend on that.
 //
 //     assets FOLDER     writes pca-modal.jounce and cnn-both.jounce (springs of vertices as well, exact timing)
-#include "../../bench/network_scene.h"
-#include "jounce-author/asset_writer.h"
+#include "asset/asset_writer.h"
+#include "helpers/network_scene.h"
 
 #include <stdio.h>
 

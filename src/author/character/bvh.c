@@ -4,8 +4,8 @@
 // Rotations of a joint are multiplied in the order of its channels. Translation channels replace the joint's
 // offset. End sites become joints named "End:parent", because the direction of hands, feet and heads needs
 // them.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Memory of characters and clips, and the reference skinning that everything faster is compared with.
-#include "jounce-author/character.h"
+#include "character/character.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 // Puts the built-in figure together: surface, joints, weights, charts.
-#include "figure_internal.h"
+#include "character/figure.h"
 
-#include "internal.h"
+#include "character/figure_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,11 @@
 // Each channel of the pose is a monotone cubic through its keys (Fritsch and Butland's tangents): once
 // continuously differentiable, without overshoot, so a planted foot stays planted and a held hand stays
 // still.
-#include "figure_pose.h"
+#include "character/figure_pose.h"
 
-#include "internal.h"
+#include "character/figure.h"
+
+#include "runtime/for_author.h"
 
 #include <stdio.h>
 #include <string.h>

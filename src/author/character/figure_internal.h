@@ -5,7 +5,7 @@
 // used.
 #pragma once
 
-#include "jounce-author/figure.h"
+#include "character/character.h"
 
 #include <math.h>
 

@@ -4,9 +4,9 @@
 // Only the left half is made. The first layer of cells straddles x = 0 and its vertices are put on that
 // plane; the right half is the mirror image, bit for bit. The grid is finer around the head and the hands,
 // where small shapes are.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

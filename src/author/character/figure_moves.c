@@ -1,7 +1,7 @@
 // What the figure does in its clips: the poses of an animator, in metres, degrees and seconds.
-#include "figure_pose.h"
+#include "character/figure_pose.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <string.h>
 

@@ -1,7 +1,9 @@
 // From a pose to joint rotations: the back is turned by angles, arms and legs reach their targets by the
 // triangle of two bones. World rotations are built first; a local rotation is the inverse of the parent's
 // times the joint's own.
-#include "figure_pose.h"
+#include "character/figure_pose.h"
+
+#include "character/figure_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // installed.
 #pragma once
 
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
 // Positions in metres, angles in degrees. In pairs, 0 is left and 1 is right, and x points outwards on either
 // side. All members are doubles, so that a pose can be interpolated as an array.

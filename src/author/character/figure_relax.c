@@ -5,9 +5,9 @@
 // A vertex on the rim (x = 0) behaves as if its mirror neighbours were there, so the seam does not show.
 // Everything runs in a fixed order and reads only the previous round's positions: threads do not change a
 // bit.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

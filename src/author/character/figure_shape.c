@@ -5,7 +5,7 @@
 // is a union that is twice differentiable, with a fillet of about k. The body is symmetric in x; parts of one
 // side are evaluated at s(x) = sqrt(x^2 + e^2), which has no corner at x = 0, so that left and right meet
 // without a crease.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
 typedef enum Kind {
     ellipsoid, // a: centre, b: radii, turned by `tilt` in the x-y plane

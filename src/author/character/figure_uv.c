@@ -9,9 +9,9 @@
 //   sum_t sum_i cot_i | (u_i - u_j) - R_t (x_i - x_j) |^2
 //
 // with x the triangle in its own plane. Left charts are mirrored to the right.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 // Diffusion of a partition of unity is one, smooth, and cannot jump from thigh to thigh or from arm to flank
 // through the air. Its reach is a diffusion length of about 5 cm on the limbs and 8 cm on the trunk. The left
 // half is computed and the right half copied, so that both are equal to the last bit.
-#include "figure_internal.h"
+#include "character/figure_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

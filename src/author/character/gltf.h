@@ -1,7 +1,7 @@
 // A glTF file in memory, as the check and the repair share it.
 #pragma once
 
-#include "scene.h"
+#include "character/scene.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 // Vertex attributes that a glTF file has of its own, `_JIGGLE` for instance: Assimp passes over them. Colours it reads.
-#include "gltf.h"
-#include "internal.h"
+#include "character/gltf.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut
 // container, a hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's
 // list, a skin without bind matrices. Runs in the child process, so that it too may meet a hostile file.
-#include "gltf.h"
-#include "internal.h"
+#include "character/gltf.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // What glTF allows and Assimp reads as garbage: weights and keys as normalised integers, quantised positions,
 // and a skin that leaves its bind matrices out. Such a document is rewritten with floats in a buffer of its
 // own and all buffers inside, and Assimp reads that text from memory.
-#include "gltf.h"
+#include "character/gltf.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // Springs by hand. For a vertex with skin weights w_j the frequency is exp(sum w_j log f_j), the ratio sum w_j z_j:
 // a joint twice as stiff as its neighbour fades into it evenly.
-#include "jounce-author/hand_springs.h"
+#include "character/hand_springs.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 #include "jounce/spring_functions.h"
 
 #include <math.h>

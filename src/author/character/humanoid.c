@@ -3,7 +3,7 @@
 // The side is "left" or "right" anywhere, a lone l or r between separators, or a capital or small L or R
 // before a capital. The word is what remains in small letters without prefixes of exporters, namespaces and
 // separators.
-#include "humanoid.h"
+#include "character/humanoid.h"
 
 #include <ctype.h>
 #include <stdio.h>

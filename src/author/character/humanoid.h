@@ -1,7 +1,7 @@
 // Which joint of a skeleton is the left elbow, by the names that common tools give.
 #pragma once
 
-#include "jounce-author/character.h"
+#include "character/character.h"
 
 /// Parts of a human skeleton that have one joint on each side; right = left + 1.
 typedef enum jnaSlot {

@@ -2,39 +2,16 @@
 //
 // The unit is what the caller says; else what the file says, where the result is of a plausible size; else
 // the height decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import.h"
+
+#include "character/import_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
 enum { MAX_JOINTS = 4096 };
-
-void jnaNotes_Add(jnaNotes* notes, const char* format, ...)
-{
-    if (notes == NULL) {
-        return;
-    }
-    void* lines = realloc(notes->lines, ((size_t)notes->count + 1) * sizeof(*notes->lines));
-    if (lines == NULL) {
-        return;
-    }
-    notes->lines = lines;
-    va_list arguments;
-    va_start(arguments, format);
-    char* line = notes->lines[notes->count++];
-    vsnprintf(line, JNA_NOTE_LENGTH, format, arguments);
-    va_end(arguments);
-    for (; *line != '\0'; ++line) {
-        *line = (unsigned char)*line < ' ' || *line == 127 ? ' ' : *line;
-    }
-}
-
-void jnaDestroyNotes(jnaNotes* notes)
-{
-    free(notes->lines);
-    *notes = (jnaNotes){0};
-}
 
 jnaImportDef jnaDefaultImportDef(void)
 {

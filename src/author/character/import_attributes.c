@@ -1,6 +1,6 @@
 // Vertex attributes of a character from those of its placed meshes, averaged over the file vertices of each vertex.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 //
 // A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's
 // interval is that key: files store times as floats, and a punch moves far in the rounding of a late one.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

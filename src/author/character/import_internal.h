@@ -1,9 +1,9 @@
 // What the files of the import share.
 #pragma once
 
-#include "jounce-author/import.h"
+#include "character/import.h"
 
-#include "scene.h"
+#include "character/scene.h"
 
 /// A joint in the making: a node of the scene, or a twin of one that a second skin binds differently.
 typedef struct jnaRigJoint {

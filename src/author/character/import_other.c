@@ -3,8 +3,8 @@
 // A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as
 // they are, with translations brought to the character's size. Any other skeleton, and BVH always, is
 // retargeted.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
 // with N the node's world matrix, s metres per unit, M the mesh's place and b = offset M^-1. M is chosen once
 // per mesh from its heaviest bone; where a second skin binds a joint otherwise, the joint gets a twin with
 // that bind matrix.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

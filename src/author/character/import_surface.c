@@ -1,6 +1,6 @@
 // The surface of a character from its placed meshes: influences, weld, normals, parts.
-#include "import_internal.h"
-#include "internal.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

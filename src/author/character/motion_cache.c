@@ -5,10 +5,11 @@
 //   npy: (frames, vertices, 3), float32 or float64
 //
 // The size of the file must be exactly what its counts say, before anything is allocated for them.
-#include "import_internal.h"
-#include "internal.h"
+#include "base/npy.h"
+#include "character/import.h"
+#include "character/scene.h"
 
-#include "jounce-author/npy.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <stdlib.h>

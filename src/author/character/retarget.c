@@ -12,9 +12,9 @@
 // rig rests in. Trunk, neck, head and shoulders keep their rest shape (A = 1); feet are turned by heading
 // only, so that soles stay level. Joints without a counterpart follow their parent. The root's path is scaled
 // by leg length and stands on the same floor.
-#include "humanoid.h"
-#include "import_internal.h"
-#include "internal.h"
+#include "character/humanoid.h"
+#include "character/import_internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <strings.h>

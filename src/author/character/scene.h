@@ -6,9 +6,9 @@
 // used. Nothing here is converted yet: units, axes and order are those of the file.
 #pragma once
 
-#include "jounce-author/watch.h"
+#include "base/watch.h"
 
-#include "affine.h"
+#include "base/affine.h"
 
 #include <stdio.h>
 

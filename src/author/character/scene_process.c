@@ -1,9 +1,9 @@
 // The process that runs Assimp, limited in memory and time, and read through a pipe.
 //
 // However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence.
-#include "child.h"
-#include "internal.h"
-#include "scene.h"
+#include "base/child.h"
+#include "runtime/for_author.h"
+#include "character/scene.h"
 
 #include <errno.h>
 #include <fcntl.h>

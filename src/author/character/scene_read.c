@@ -1,7 +1,7 @@
 // The parent's half: a stream from the child, believed in nothing. Arrays are used where they lie in the
 // stream; every count is checked against the bytes that are left before anything is allocated for it.
-#include "internal.h"
-#include "scene.h"
+#include "runtime/for_author.h"
+#include "character/scene.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 // they lie: numbers of 8 bytes, texts (length, bytes, zero) and arrays whose length is known from a number
 // before them. No post-processing but triangulation is asked for: joining or splitting would change the
 // file's vertex order.
-#include "scene.h"
+#include "character/scene.h"
 
 #include <assimp/cimport.h>
 #include <assimp/config.h>

@@ -3,7 +3,7 @@
 // Two file vertices are one when they are closer than the tolerance and the same joints move them by the same
 // weights. Points are found through a hash of grid cells, each twice the tolerance wide: whatever is within
 // the tolerance lies in one of eight cells.
-#include "import_internal.h"
+#include "character/import_internal.h"
 
 #include <stdlib.h>
 

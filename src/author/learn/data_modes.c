@@ -3,12 +3,12 @@
 // With d = R^T (x - x^) the dynamics layer in the skinned frames and w_j a joint's weights, the fields w_j d add up to
 // d over all joints. Their Gram matrix over frames, each vertex weighed by the area around it, has the components as
 // eigenvectors: with F frames it is F x F, however many vertices there are.
-#include "jounce-author/modal_fit.h"
+#include "learn/modal_fit.h"
 
 #include "jounce/spring_functions.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 #include "modes/modes_internal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // Loading a batch: targets become second differences, dynamics become offsets, missing frames become weights of 0.
-#include "fit_batch.h"
+#include "learn/fit_batch.h"
 
 #include "jounce/spring_functions.h"
 

@@ -1,9 +1,9 @@
 // One batch of springs from its arrays to its parameters: start, descent, and the frames it would rather not see.
 #pragma once
 
-#include "fit_kernel.h"
+#include "learn/fit_kernel.h"
 
-#include "jounce-author/spring_fit.h"
+#include "learn/spring_fit.h"
 
 // Parameters of a lane are the logarithms of stiffness and damping.
 typedef struct jnaLanes {

@@ -1,7 +1,7 @@
 // From a guess to the minimum, all lanes of a batch in step: a genetic algorithm for the guess, then
 // Levenberg-Marquardt or gradient descent. theta are logarithms; the objective is loss + priorWeight |theta -
 // priorTheta|^2.
-#include "fit_batch.h"
+#include "learn/fit_batch.h"
 
 #include <math.h>
 #include <string.h>

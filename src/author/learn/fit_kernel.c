@@ -1,5 +1,5 @@
 // The choice of the fitting kernels.
-#include "fit_kernel.h"
+#include "learn/fit_kernel.h"
 
 const jnaFitKernels* jnaBestFitKernels(void)
 {

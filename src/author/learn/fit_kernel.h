@@ -9,7 +9,7 @@
 //     y1' = P y' + W v' + P' y + W' v + K0' E_n + K1' E_{n+1},   v1' likewise.
 #pragma once
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Springs of a batch: few enough that their frames stay in the second-level cache.
 enum { JNA_BATCH = 8 };

@@ -1,3 +1,3 @@
 // The fitting kernels compiled for AVX2.
 #define JNA_KERNELS jnaFitKernelsAvx2
-#include "fit_kernel_body.h"
+#include "learn/fit_kernel_body.h"

@@ -1,3 +1,3 @@
 // The fitting kernels compiled for AVX-512.
 #define JNA_KERNELS jnaFitKernelsAvx512
-#include "fit_kernel_body.h"
+#include "learn/fit_kernel_body.h"

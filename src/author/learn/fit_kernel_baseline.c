@@ -1,3 +1,3 @@
 // The fitting kernels in plain C.
 #define JNA_KERNELS jnaFitKernelsBaseline
-#include "fit_kernel_body.h"
+#include "learn/fit_kernel_body.h"

@@ -1,8 +1,11 @@
 // The body of the fitting kernels; see fit_kernel.h. One axis and one vector of lanes at a time, so that the states,
 // their sensitivities and the sums stay in registers while a sequence runs through.
-#include "fit_kernel.h"
+#define JN_WANTS_LANES
+#include "runtime/for_author.h"
 
-#include "lanes.h"
+#include "learn/fit_kernel.h"
+
+
 
 static inline jnDoubles LoadDoubles(const double* from)
 {

@@ -2,7 +2,7 @@
 // whose curvature is the Gauss-Newton matrix; with a spring of strength `weight` along every edge the whole is one
 // sparse quadratic problem, solved by conjugate gradients preconditioned with its 2x2 diagonal blocks. One thread: the
 // sums have one order.
-#include "fit_batch.h"
+#include "learn/fit_batch.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 // a partner there and, all in all, the partner's weights: those painted by hand differ here and there.
 #include "learn/mirror.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // A character in the mirror: mirror.c finds its partners, pairs.c poses it there.
 #pragma once
 
-#include "jounce-author/network.h"
+#include "character/character.h"
+#include "learn/network.h"
 
 /// The plane x = middle, and the partner of each vertex and joint across it.
 typedef struct jnaMirror {

@@ -5,11 +5,11 @@
 // in fit_kernel.h):
 //     z1 = P z + W v - g (G1 a + G2 j)    z1' = P z' + W v' + P' z + W' v - g (G1' a + G2' j)
 // A mode whose own loss does not fall takes its step back and damps more.
-#include "jounce-author/modal_fit.h"
+#include "learn/modal_fit.h"
 
 #include "jounce/spring_functions.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

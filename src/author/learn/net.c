@@ -2,7 +2,7 @@
 // padding 1, pictures as [y][x][channel]; weights are reordered from [out][in][y][x] to what oneDNN likes and back.
 #include "learn/net.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <dnnl.h>
 #include <math.h>

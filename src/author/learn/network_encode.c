@@ -3,10 +3,9 @@
 // Fields of a pca are whole multiples of one unit, written in base 254 with digits of 8 bits, one plane for each digit.
 // A pair of components whose digits are all 0 in a block of 16 vertices has no entry there: large planes are only where
 // the field is large, and what is too small for the finest one is nowhere.
-#include "jounce-author/network.h"
+#include "learn/network.h"
 
-#include "internal.h"
-#include "network.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // What a trained network gives, through oneDNN, and how far off it is on poses that it has not seen.
 #include "learn/train.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,15 +1,11 @@
 // Pairs of pose and surface as the network sees them: what each joint does against its parent, and what is left
 // between skinning and the surface, in the frame of each vertex. Both come from the runtime's own functions, so that
 // what is learned is what is played.
-#include "jounce-author/network.h"
-
-#include "jounce-author/asset_writer.h"
+#include "learn/network.h"
 
 #include "learn/mirror.h"
 
-#include "internal.h"
-#include "network.h"
-#include "rig.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,27 +279,22 @@ static void FindMovers(const jnaCharacter* c, uint8_t* moves, uint8_t* weighted)
     }
 }
 
-jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jnError* error)
+jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, void* bytes, size_t size, jnaPairs* pairs, jnError* error)
 {
-    *pairs = (jnaPairs){.capacity = capacity, .jointCount = c->jointCount, .vertexCount = c->vertexCount};
-    size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount, size = 0;
+    *pairs =
+        (jnaPairs){.capacity = capacity, .jointCount = c->jointCount, .vertexCount = c->vertexCount, .bytes = bytes};
+    size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount;
     pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
     pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
     pairs->poses = calloc(count * joints * 10 + 1, sizeof(float));
     pairs->kinds = calloc(count + 1, 1);
     pairs->uses = calloc(count + 1, 1);
     pairs->moves = calloc(2 * joints, 1);
-    float* springs = calloc(vertices, sizeof(float));
     jnResult result = jn_ok;
     if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->poses == NULL || pairs->kinds == NULL ||
-        pairs->uses == NULL || pairs->moves == NULL || springs == NULL) {
+        pairs->uses == NULL || pairs->moves == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name);
-    }
-    jnaAssetDef def = jnaDefaultAssetDef();
-    def.character = c;
-    def.stiffness = def.damping = springs;
-    result = result == jn_ok ? jnaEncodeAsset(&def, &pairs->bytes, &size, error) : result;
-    if (result == jn_ok) {
+    } else {
         jnAssetDef load = {.bytes = pairs->bytes, .size = size, .source = c->name};
         result = jnLoadAsset(&load, &pairs->asset, error);
     }
@@ -312,7 +303,6 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jn
     } else {
         jnaDestroyPairs(pairs);
     }
-    free(springs);
     return result;
 }
 
@@ -327,113 +317,4 @@ void jnaDestroyPairs(jnaPairs* pairs)
     free(pairs->uses);
     free(pairs->moves);
     *pairs = (jnaPairs){0};
-}
-
-enum { HELD_ONE_IN = 10, RUN_LENGTH = 16 };
-
-static jnaPairUse UseOf(int group, int index, bool isTest)
-{
-    const int32_t key[2] = {group, index};
-    return isTest                                                    ? jna_pairTest
-           : (jnaHash(key, sizeof(key), 0) >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation
-                                                                     : jna_pairTrain;
-}
-
-static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pairs, jnError* error)
-{
-    size_t joints = (size_t)s->jointCount, vertices = (size_t)s->vertexCount;
-    jnaPair* list = calloc((size_t)s->count + 1, sizeof(*list));
-    int count = 0;
-    if (list == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d poses", s->count);
-    }
-    for (int i = 0; i < s->count; ++i) {
-        if (s->valid != NULL && s->valid[i] == 0) {
-            continue;
-        }
-        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
-        bool isTest = clip >= 0 && m->clips[clip].role == jna_test;
-        jnaShapeKind kind = clip >= 0 ? jna_shapeClip : s->kinds != NULL ? (jnaShapeKind)s->kinds[i] : jna_shapeRandom;
-        list[count++] = (jnaPair){.rotations = s->rotations + (size_t)i * joints * 4,
-            .positions = s->positions + (size_t)i * vertices * 3,
-            .kind = kind,
-            .use = UseOf(clip, kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
-    }
-    jnResult result = jnaPairs_Add(pairs, count, list, error);
-    free(list);
-    return result;
-}
-
-static jnResult AddMotion(
-    const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
-{
-    size_t joints = (size_t)clip->jointCount, vertices = (size_t)pairs->vertexCount;
-    const float* positions = motion->data;
-    int count = clip->frameCount < (int)motion->shape[0] ? clip->frameCount : (int)motion->shape[0];
-    jnaPair* list = calloc((size_t)count + 1, sizeof(*list));
-    if (list == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
-    }
-    for (int i = 0; i < count; ++i) {
-        size_t at = (size_t)i * joints;
-        list[i] = (jnaPair){.rotations = clip->rotations + 4 * at,
-            .translations = clip->translations + 3 * at,
-            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL,
-            .positions = positions + (size_t)i * vertices * 3,
-            .kind = jna_shapeClip,
-            .use = UseOf(index, i / RUN_LENGTH, isTest)};
-    }
-    jnResult result = jnaPairs_Add(pairs, count, list, error);
-    free(list);
-    return result;
-}
-
-// Clips with motion: counted with pairs NULL, added otherwise.
-static jnResult TakeMotions(
-    const char* workspace, const jnaCharacter* c, const jnaManifest* m, int* count, jnaPairs* pairs, jnError* error)
-{
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
-        jnaClip clip = {0};
-        jnaArray motion = {0};
-        bool present = false;
-        result = jnaLoadClip(workspace, m->clips[i].name, c, &clip, error);
-        result = result == jn_ok ? jnaOpenClipMotion(workspace, &clip, c, &present, &motion, error) : result;
-        if (result == jn_ok && present) {
-            if (pairs != NULL) {
-                result = AddMotion(&clip, &motion, i, m->clips[i].role == jna_test, pairs, error);
-            }
-            *count += clip.frameCount;
-            jnaCloseArray(&motion);
-        }
-        jnaDestroyClip(&clip);
-    }
-    return result;
-}
-
-jnResult jnaGatherPairs(
-    const char* workspace, const jnaCharacter* c, const jnaManifest* m, jnaPairs* pairs, jnError* error)
-{
-    jnaShapes shapes;
-    bool present;
-    int frames = 0, ignored = 0;
-    *pairs = (jnaPairs){0};
-    jnResult result = jnaOpenShapes(workspace, c, &present, &shapes, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = TakeMotions(workspace, c, m, &frames, NULL, error);
-    if (result == jn_ok && shapes.count + frames == 0) {
-        result = jnFail(error, jn_badData,
-            "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
-            workspace);
-    }
-    result = result == jn_ok ? jnaCreatePairs(c, shapes.count + frames, pairs, error) : result;
-    result = result == jn_ok && present ? AddShapes(&shapes, m, pairs, error) : result;
-    result = result == jn_ok ? TakeMotions(workspace, c, m, &ignored, pairs, error) : result;
-    jnaCloseShapes(&shapes);
-    if (result != jn_ok) {
-        jnaDestroyPairs(pairs);
-    }
-    return result;
 }

@@ -9,7 +9,7 @@
 // groups and BLAS runs on the thread of its group, so that the result does not depend on the number of threads.
 #include "learn/pca.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <cblas.h>
 #include <math.h>

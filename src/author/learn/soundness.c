@@ -5,12 +5,13 @@
 // by the Laplace equation, bones held, and the tetrahedra are looked at as the simulation does: their volume, and the
 // nodes of their boundary that lie in foreign flesh. Where the skin's vertices are nodes they are held; a lattice is
 // tied to them by stiff springs.
-#include "jounce-author/contact.h"
-#include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
-#include "jounce-author/network.h"
+#include "flesh/contact.h"
 
-#include "internal.h"
+#include "learn/network.h"
+#include "volume/laplacian.h"
+#include "volume/posing.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

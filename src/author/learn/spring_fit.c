@@ -1,8 +1,9 @@
 // The fit of all springs: batches over threads, the robust refit, the smoothing over neighbours, and what to tell about
 // it.
-#include "fit_batch.h"
+#include "learn/spring_fit.h"
 
 #include "jounce/springs.h"
+#include "learn/fit_batch.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,12 +1,12 @@
 // Counts of springs by part of the body. A part is whatever jnaParts says it is: a region, or the joint that moves a
 // vertex most, left and right together.
-#include "jounce-author/spring_parts.h"
+#include "learn/spring_parts.h"
 
-#include "jounce-author/anatomy.h"
-#include "jounce-author/spring_fit.h"
-
-#include "internal.h"
 #include "learn/mirror.h"
+#include "learn/spring_fit.h"
+#include "volume/anatomy.h"
+
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,17 +114,6 @@ jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaPar
 done:
     jnaDestroyAnatomy(&anatomy);
     free(regions);
-    return result;
-}
-
-jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* c, jnaParts* parts, jnError* error)
-{
-    jnaVolume volume = {0};
-    if (jnaLoadVolume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
-        return jnaPartsByJoint(c, parts, error);
-    }
-    jnResult result = jnaPartsByRegion(c, &volume, parts, error);
-    jnaDestroyVolume(&volume);
     return result;
 }
 

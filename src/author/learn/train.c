@@ -6,9 +6,10 @@
 // of the poses follows from seed and epoch alone.
 #include "learn/train.h"
 
-#include "jounce-author/file.h"
+#include "base/file.h"
+#include "base/hash.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <omp.h>

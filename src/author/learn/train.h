@@ -1,7 +1,7 @@
 // What training consists of: train_problem.c makes data and loss, train.c descends.
 #pragma once
 
-#include "jounce-author/network.h"
+#include "learn/network.h"
 #include "learn/net.h"
 #include "learn/uv_map.h"
 

@@ -10,9 +10,8 @@
 // everything. Their sum is what few poses can teach: a full layer needs many times as many to find out the same.
 #include "learn/train.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 #include "learn/pca.h"
-#include "network.h"
 
 #include <math.h>
 #include <stdlib.h>

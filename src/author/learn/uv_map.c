@@ -3,7 +3,7 @@
 // vertex on a seam is looked up in each of its charts, and the mean is taken.
 #include "learn/uv_map.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Displacements as a map over the UV charts: which triangle each texel shows, and where each vertex is found.
 #pragma once
 
-#include "jounce-author/character.h"
+#include "character/character.h"
 
 typedef struct jnaUvMap {
     int size;          // texels a side

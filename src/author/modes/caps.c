@@ -11,9 +11,9 @@
 // size.
 //
 // The reach is the thickness of the flesh: the distance to the nearest node that a bone holds.
-#include "modes_internal.h"
+#include "modes/modes.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

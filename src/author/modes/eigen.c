@@ -4,9 +4,9 @@
 // lowest modes. ARPACK finds them from products alone; each is one solve with the factor. The shift keeps the factor
 // positive definite where a piece of flesh hangs on nothing, whose modes are then at 0. The start is fixed and BLAS has
 // one thread: the same bytes every time.
-#include "jounce-author/elastic.h"
+#include "modes/elastic.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <arpack/arpack.h>
 #include <math.h>

@@ -5,17 +5,17 @@
 //   M_i  = sum over tetrahedra of density V / 4
 //
 // with g_i the gradient of hat function i and V the volume: the Hessian at rest of the flesh simulator's energy
-// (solve/elements.h), on the same patches, so its modes are these. Linear tetrahedra are too stiff in bending. The
+// (flesh/elements.h), on the same patches, so its modes are these. Linear tetrahedra are too stiff in bending. The
 // ordering is found on the graph of nodes and expanded to three rows a node. BLAS is kept to one thread: no sum depends
 // on how many there are.
-#include "jounce-author/elastic.h"
+#include "modes/elastic.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 #include "volume/node_pattern.h"
 #include "volume/patches.h"
 
-#include "jounce-author/laplacian.h"
+#include "volume/laplacian.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 // is
 //     (9/(4 s^2) M + 3/(2 s) C + K) u1 = -M R1^T (known part of a1) - C (known part of u1'),
 // one matrix for the whole run.
-#include "jounce-author/linear_flesh.h"
+#include "modes/linear_flesh.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,11 +5,11 @@
 // off and no spring brings it back. Two things prevent it: a piece of the mesh with no bone but the crumb that the
 // solver needs is taken out of the search, so that its joints carry it; and a mode that is far too slow for flesh of
 // that thickness, or hardly shows on the skin, is left out.
-#include "modes_internal.h"
+#include "modes/modes_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
-#include "volume/inside_internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
+#include "volume/volume_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 //     s = sum over all of a_v |U_v|^2 / sum over w_v > 0 of a_v |U_v|^2        a_v the area around a vertex
 // the mass becomes m / s and the projection s P_v, 0 where w_v is: of two legs that swing in one mode, the one that is
 // left swings as it did. Frequency and damping stay.
-#include "modes_internal.h"
+#include "modes/modes_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

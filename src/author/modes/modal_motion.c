@@ -9,14 +9,13 @@
 //     z' = p - S z        p' = -S p - stiffness z - damping (p - S z) - force
 // An interval is split: both z and p turn by exp(-S h/2), the closed form steps in a frame that stands still, and both
 // turn again. S is skew where modes have unit mass, so that a turn keeps the energy whatever the angle.
-#include "jounce-author/modal_motion.h"
+#include "modes/modal_motion.h"
 
+#include "base/affine.h"
 #include "jounce/spring_functions.h"
+#include "modes/modes_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
-#include "modes_internal.h"
-#include "rig.h"
+#include "runtime/for_author.h"
 
 #include <cblas.h>
 #include <stdlib.h>

@@ -5,13 +5,13 @@
 // run time: it is carried inside by the Laplace equation, a = H a_s, which is exact for every affine motion, so the
 // projection is P = H^T M phi. With T the skin's weights and p a stiff tie, H = (L + p T^T T)^-1 p T^T, and a solve per
 // mode and axis gives P for all vertices at once.
-#include "jounce-author/modes.h"
+#include "modes/modes.h"
 
-#include "jounce-author/elastic.h"
-#include "jounce-author/laplacian.h"
+#include "modes/elastic.h"
+#include "volume/laplacian.h"
 
-#include "internal.h"
-#include "modes_internal.h"
+#include "runtime/for_author.h"
+#include "modes/modes_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

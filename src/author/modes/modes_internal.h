@@ -1,7 +1,7 @@
 // What the files of the modes share.
 #pragma once
 
-#include "jounce-author/modes.h"
+#include "modes/modes.h"
 
 enum { JNA_MAX_MODES = 1024 };
 

@@ -1,9 +1,9 @@
 // Mass-weighted least squares on the surface: the amplitudes whose shapes come closest to a field, each vertex weighed
 // by the area around it.
-#include "modes_internal.h"
+#include "modes/modes_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

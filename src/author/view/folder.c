@@ -1,7 +1,7 @@
 // A folder of files in memory, for the server: read once, so that no request ever opens a file.
-#include "jounce-author/server.h"
+#include "view/server.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <dirent.h>
 #include <errno.h>

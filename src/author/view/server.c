@@ -5,9 +5,9 @@
 // so that a page of another site cannot read the answers under a name of its own; and a connection has a deadline for
 // each request, so that one byte now and then does not keep it. Whoever takes the last place puts out the one that has
 // waited longest without a request: a client behind any number of silent ones is answered.
-#include "jounce-author/server.h"
+#include "view/server.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -5,10 +5,12 @@
 // they divide it: a hip is 0, a knee 0.40, an ankle 0.76 of the way from the hip along the leg to the toes, and
 // shoulder, elbow and wrist divide an arm nearly alike, so that collar bones, joints that split a segment in two, and
 // fingers need no names. A head is what holds most of the flesh beyond the chest.
-#include "anatomy_internal.h"
+#include "volume/anatomy.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "volume/anatomy_internal.h"
+
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

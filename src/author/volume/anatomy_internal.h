@@ -1,10 +1,8 @@
 // What the files of the anatomy share. Not installed.
 #pragma once
 
-#include "jounce-author/anatomy.h"
-#include "jounce-author/import.h"
-
-#include "bones_internal.h"
+#include "volume/anatomy.h"
+#include "volume/bones_internal.h"
 
 /// The parts of a character from the flesh of its joints; flesh: of the slicer's nodes. See jnaFindAnatomy.
 jnResult jnaNameParts(

@@ -4,10 +4,10 @@
 // sides and 0.65 in front, and the crest of the hip bone ends at 0.25. The breast bone is just under the skin in the
 // middle plane, whatever hangs beside it, so the depth of the rib cage is measured there; its width is that under the
 // armpits. Fat on the flanks and belly says nothing about it.
-#include "anatomy_internal.h"
+#include "volume/anatomy_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <float.h>
 

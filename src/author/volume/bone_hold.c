@@ -9,15 +9,13 @@
 // paper. Where several kinds of bone reach into a tetrahedron, the one with most of it counts; so at a node.
 //
 // Pieces of the mesh that nothing holds would fly: their middle is held.
-#include "anatomy_internal.h"
-#include "skin_depth.h"
+#include "base/affine.h"
+#include "volume/bones_internal.h"
+#include "volume/laplacian.h"
+#include "volume/skin_depth.h"
+#include "volume/volume_internal.h"
 
-#include "inside_internal.h"
-
-#include "jounce-author/laplacian.h"
-
-#include "character/affine.h"
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

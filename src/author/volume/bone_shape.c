@@ -14,12 +14,11 @@
 //
 // Sections square to the axis tell how thick the flesh is. The axis is moved towards the middle of the sections; the
 // cross-section is an ellipse.
-#include "anatomy_internal.h"
+#include "volume/anatomy_internal.h"
 
-#include "inside_internal.h"
+#include "base/affine.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 // Bones of a volume: what the manifest says, and the order of the work: parts of the body, shapes, held nodes.
-#include "anatomy_internal.h"
+#include "volume/bones.h"
 
-#include "inside_internal.h"
+#include "base/affine.h"
+#include "volume/anatomy_internal.h"
+#include "volume/volume_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,26 +57,26 @@ static void ChooseTrunkJoint(
 
 // What the manifest says about joints and regions.
 static jnResult ReadSettings(
-    const jnaCharacter* character, const jnaManifest* m, jnaBoneSetting* settings, bool* rigidRegions, jnError* error)
+    const jnaCharacter* character, const jnaBonesDef* def, jnaBoneSetting* settings, bool* rigidRegions, jnError* error)
 {
     for (int j = 0; j < character->jointCount; ++j) {
         settings[j] = (jnaBoneSetting){.radius = 1, .length = 1};
     }
-    for (int i = 0; i < m->bones.jointCount; ++i) {
-        const jnaManifestBone* bone = &m->bones.joints[i];
+    for (int i = 0; i < def->jointCount; ++i) {
+        const jnaJointBone* bone = &def->joints[i];
         int joint = jnaFindJoint(character, bone->joint);
         if (joint < 0) {
             return jnFail(error, jn_badData, "bones: the character has no joint '%s'", bone->joint);
         }
         settings[joint] = (jnaBoneSetting){bone->radius, bone->length, bone->rigid};
     }
-    for (int i = 0; i < m->bones.regionCount; ++i) {
-        rigidRegions[m->bones.regions[i].region] = m->bones.regions[i].rigid;
+    for (int i = 0; i < def->regionCount; ++i) {
+        rigidRegions[def->regions[i].region] = def->regions[i].rigid;
     }
     return jn_ok;
 }
 
-static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaManifest* m, jnaAnatomy* anatomy,
+static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaBonesDef* def, jnaAnatomy* anatomy,
     jnaBoneList* bones, jnaNotes* notes, jnError* error)
 {
     jnaSlicer slicer = {0};
@@ -85,7 +86,7 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaMani
     jnaBoneSetting* settings = malloc(joints * sizeof(*settings));
     double* shares = malloc(joints * sizeof(double));
     jnResult result = settings != NULL && shares != NULL
-                          ? ReadSettings(character, m, settings, rigidRegions, error)
+                          ? ReadSettings(character, def, settings, rigidRegions, error)
                           : jnFail(error, jn_outOfMemory, "out of memory for %d bones", character->jointCount);
     result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
     result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
@@ -103,8 +104,8 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaMani
         .bones = bones,
         .settings = settings,
         .rigidRegions = rigidRegions,
-        .exactly = m->bones.hold == jna_boneDirichlet,
-        .strength = m->bones.stiffness};
+        .exactly = def->hold == jna_boneDirichlet,
+        .strength = def->stiffness};
     result = result == jn_ok ? jnaHoldNodes(v, &hold, notes, error) : result;
     if (result == jn_ok) {
         jnaAnatomy_Tell(anatomy, character, notes);
@@ -116,13 +117,18 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaMani
     return result;
 }
 
-jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const jnaManifest* manifest,
-    jnaBoneList* placed, jnaNotes* notes, jnError* error)
+jnaBonesDef jnaDefaultBonesDef(void)
+{
+    return (jnaBonesDef){.hold = jna_boneSpring, .stiffness = 1e6};
+}
+
+jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const jnaBonesDef* def, jnaBoneList* placed,
+    jnaNotes* notes, jnError* error)
 {
     JN_ASSERT(v->rowStarts != NULL);
     jnaBoneList bones = {0};
     jnaAnatomy anatomy = {0};
-    const jnaManifest standard = jnaDefaultManifest();
+    const jnaBonesDef standard = jnaDefaultBonesDef();
     size_t nodes = (size_t)v->nodeCount + 1;
     free(v->heldBy);
     free(v->holdStrength);
@@ -130,7 +136,7 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
     v->holdStrength = calloc(nodes, sizeof(*v->holdStrength));
     v->jointCount = character->jointCount;
     jnResult result = v->heldBy != NULL && v->holdStrength != NULL
-                          ? Place(v, character, manifest != NULL ? manifest : &standard, &anatomy, &bones, notes, error)
+                          ? Place(v, character, def != NULL ? def : &standard, &anatomy, &bones, notes, error)
                           : jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
     if (placed != NULL) {
         *placed = result == jn_ok ? bones : (jnaBoneList){0};

@@ -1,9 +1,9 @@
 // What the files of the bones share. Not installed.
 #pragma once
 
-#include "jounce-author/inside.h"
+#include "volume/bones.h"
 
-#include "section.h"
+#include "volume/section.h"
 
 /// What each joint's flesh is, before any bone: nodes belong to the joint with their largest weight.
 typedef struct jnaJointFlesh {

@@ -3,9 +3,9 @@
 // Two triangles cross where an edge of one meets the other; every decision is an exact sign (jnaOrient), so touching
 // counts, as it does for TetGen. Neighbours share a vertex or an edge by right: of the first kind only the edges that
 // do not end in the shared vertex are tested, of the second only whether one folds back onto the other.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Sign of the turn a, b, c in the plane without `axis`. A point lifted off that plane makes it an orientation in space.
 static int Turn(const double* a, const double* b, const double* c, int axis)

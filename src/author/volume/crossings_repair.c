@@ -4,9 +4,9 @@
 // The way is shared between that end and the triangle's corners as least squares wants it: with w the weights of the
 // piercing point in the triangle, the end moves by d n / (1 + w.w) and corner k by -d w_k n / (1 + w.w). Repeated until
 // no pair crosses; a surface that needs more passes or larger moves than a small crossing would is left as it was.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 enum { MAX_PASSES = 200, MAX_PAIRS = 2000 };
 

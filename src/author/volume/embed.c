@@ -5,9 +5,9 @@
 // only so many: a vertex that reaches none of them, or has none within an edge, is carried by skinning. So the cost per
 // vertex is bounded, whatever the number of parts. A vertex outside hangs on by weights beyond 0 and 1, as long as they
 // stay small; further out it hangs on the closest point, and its offset brings it to its place.
-#include "embed_internal.h"
+#include "volume/embed_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Weights beyond which a tetrahedron's motion would be exaggerated.
 static const double leastWeight = -1;

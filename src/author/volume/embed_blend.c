@@ -12,9 +12,9 @@
 //
 // The shares then fall off no faster than 1 / (fadeWidth h) along the skin, so that a vertex next to a torn one moves
 // hardly more than it: the strain of the border is at most the flesh's displacement over fadeWidth h.
-#include "embed_internal.h"
+#include "volume/embed_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Thickness of flesh in spacings: with less than one there is no node between the skins, with about two there is one.
 static const double thinnest = 1, thickest = 1.75;

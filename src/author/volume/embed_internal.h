@@ -1,7 +1,8 @@
 // What hanging a skin on a lattice and telling where that is too coarse share.
 #pragma once
 
-#include "mesh_internal.h"
+#include "character/character.h"
+#include "volume/mesh_internal.h"
 
 /// Fills skinBlend: 0 where the tetrahedra do not resolve the surface, fading to 1 along it. normals: of the surface's
 /// vertices, unit, outward; outside: how far each vertex of the character is outside the tetrahedra, metres.

@@ -5,9 +5,9 @@
 // are removed and faces flipped where that raises the smallest worth of those concerned; at last a new node is put in,
 // as Klingner and Shewchuk do ("Aggressive tetrahedral mesh improvement", 2007). No step lowers the smallest worth of
 // what it touches, and none turns a tetrahedron over. One thread: the same bytes always.
-#include "improve_internal.h"
+#include "volume/improve_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 enum { MAX_PASSES = 8, SMOOTH_STEPS = 16, MIN_INSERTIONS = 200 };
 

@@ -1,7 +1,7 @@
 // Tetrahedra that change: which of them meet at a node, what they are worth, and exchanging some for others.
 #pragma once
 
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
 enum { JNA_MAX_STAR = 256, JNA_MAX_RING = 12 };
 

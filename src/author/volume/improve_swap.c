@@ -1,5 +1,5 @@
 // Exchanging tetrahedra for others that fill the same space: an edge removed, a face flipped, a node put in.
-#include "improve_internal.h"
+#include "volume/improve_internal.h"
 
 // An exchange must raise the smallest worth by this share, or it would go on forever over rounding.
 static const double leastGain = 1e-6;

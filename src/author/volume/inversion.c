@@ -1,10 +1,8 @@
 // Volumes in motion by skinning alone, and how many of their tetrahedra that turns inside out.
-#include "inside_internal.h"
+#include "base/affine.h"
+#include "volume/posing.h"
 
-#include "jounce-author/inside.h"
-
-#include "character/affine.h"
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

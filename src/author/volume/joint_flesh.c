@@ -1,10 +1,10 @@
 // What flesh each joint has: from a volume with weights, or, before there is one, from the surface alone.
-#include "bones_internal.h"
+#include "volume/bones_internal.h"
 
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,11 +6,13 @@
 // f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
 // seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
 // it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
-#include "laplacian_internal.h"
+#include "volume/laplacian.h"
 
-#include "character/affine.h"
-#include "internal.h"
-#include "node_pattern.h"
+#include "base/affine.h"
+#include "volume/laplacian_internal.h"
+#include "volume/node_pattern.h"
+
+#include "runtime/for_author.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -199,8 +201,8 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     l->nodeCount = def->nodeCount;
     l->threads = def->threads;
     l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
-    bool found =
-        l->freeIndex != NULL && jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, 4, def->tetrahedra, &l->pattern);
+    bool found = l->freeIndex != NULL &&
+                 jnaFindNodePattern(def->nodeCount, def->tetrahedronCount, 4, def->tetrahedra, &l->pattern);
     l->entries = found ? malloc(((size_t)l->pattern.rowStarts[def->nodeCount] + 1) * sizeof(double)) : NULL;
     if (l->entries == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for a Laplacian of %d nodes", def->nodeCount);

@@ -1,7 +1,7 @@
 // The factor of a Laplacian, for those who solve with it in their own way.
 #pragma once
 
-#include "jounce-author/laplacian.h"
+#include "volume/laplacian.h"
 
 #include <suitesparse/cholmod.h>
 

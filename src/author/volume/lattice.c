@@ -4,9 +4,9 @@
 // are outside, so limbs that share a cell get a cell each. What is left of a cut tetrahedron is a tetrahedron, a
 // pyramid or a prism; the four-sided faces of neighbours are cut along the same diagonal, the shorter one. Afterwards
 // nodes that hold groups together without a face between them are doubled, and crumbs dropped.
-#include "lattice_internal.h"
+#include "volume/lattice_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Parts of less than this share of the whole volume are crumbs: tips that the lattice cut off.
 static const double crumbShare = 1e-3;

@@ -1,7 +1,7 @@
 // The lattice between the file that measures it and the file that fills it.
 #pragma once
 
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
 enum { JNA_DIRECTIONS = 14 };
 

@@ -5,9 +5,9 @@
 // winding number falls below one half. That is kept for each direction apart, so that two limbs with a gap between them
 // narrower than the lattice end each on their own side. Points close to an end are moved onto it (Labelle and Shewchuk,
 // "Isosurface stuffing", 2007), which keeps the angles of what is cut away large.
-#include "lattice_internal.h"
+#include "volume/lattice_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 enum { MAX_POINTS = 40000000 };
 

@@ -3,18 +3,14 @@
 //
 // A tetrahedron belongs to the joint with the largest weight over its corners. It is fat if its middle lies no deeper
 // than the layer is thick.
-#include "anatomy_internal.h"
-#include "skin_depth.h"
+#include "volume/laplacian.h"
+#include "volume/materials.h"
+#include "volume/skin_depth.h"
+#include "volume/volume_internal.h"
 
-#include "inside_internal.h"
+#include "runtime/for_author.h"
 
-#include "jounce-author/inside.h"
-
-#include "jounce-author/laplacian.h"
-
-#include "character/affine.h"
-#include "internal.h"
-
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +89,7 @@ int jnaTetrahedronJoint(const jnaVolume* v, int t)
     return best;
 }
 
-static jnaMaterial Change(jnaMaterial material, const jnaManifestFlesh* flesh)
+static jnaMaterial Change(jnaMaterial material, const jnaJointMaterial* flesh)
 {
     material.young *= flesh->youngFactor;
     material.density *= flesh->densityFactor;
@@ -102,13 +98,13 @@ static jnaMaterial Change(jnaMaterial material, const jnaManifestFlesh* flesh)
 }
 
 // What the manifest or the table says of a region.
-static jnaMaterial OfRegion(const jnaManifest* m, jnaRegion region)
+static jnaMaterial OfRegion(const jnaMaterialsDef* def, jnaRegion region)
 {
-    jnaMaterial material = {m->materials.young * regionYoung[region], m->materials.poisson, m->materials.density};
-    for (int i = 0; i < m->materials.regionCount; ++i) {
-        const jnaManifestRegion* r = &m->materials.regions[i];
+    jnaMaterial material = {def->young * regionYoung[region], def->poisson, def->density};
+    for (int i = 0; i < def->regionCount; ++i) {
+        const jnaRegionSetting* r = &def->regions[i];
         if (r->region == region) {
-            material.young = r->youngFactor >= 0 ? m->materials.young * r->youngFactor : material.young;
+            material.young = r->youngFactor >= 0 ? def->young * r->youngFactor : material.young;
             material.density *= r->densityFactor >= 0 ? r->densityFactor : 1;
             material.poisson = r->poisson >= 0 ? r->poisson : material.poisson;
         }
@@ -117,13 +113,12 @@ static jnaMaterial OfRegion(const jnaManifest* m, jnaRegion region)
 }
 
 // Which of the manifest's joints each joint is, counted from 1; 0: none.
-static jnResult FindKinds(const jnaCharacter* character, const jnaManifest* m, int* kinds, jnError* error)
+static jnResult FindKinds(const jnaCharacter* character, const jnaMaterialsDef* def, int* kinds, jnError* error)
 {
-    for (int i = 0; i < m->materials.jointCount; ++i) {
-        int joint = jnaFindJoint(character, m->materials.joints[i].joint);
+    for (int i = 0; i < def->jointCount; ++i) {
+        int joint = jnaFindJoint(character, def->joints[i].joint);
         if (joint < 0) {
-            return jnFail(
-                error, jn_badData, "materials: the character has no joint '%s'", m->materials.joints[i].joint);
+            return jnFail(error, jn_badData, "materials: the character has no joint '%s'", def->joints[i].joint);
         }
         kinds[joint] = i + 1;
     }
@@ -133,7 +128,7 @@ static jnResult FindKinds(const jnaCharacter* character, const jnaManifest* m, i
 // Everything that sorting works with.
 typedef struct Sorting {
     jnaVolume* volume;
-    const jnaManifest* manifest;
+    const jnaMaterialsDef* def;
     const jnaAnatomy* anatomy;
     int* kinds;           // [jointCount], the manifest's joints counted from 1; 0: none
     uint8_t* regions;     // [tetrahedronCount], of the body
@@ -155,7 +150,7 @@ static void FindRegions(Sorting* s)
         int joint = jnaTetrahedronJoint(v, t);
         s->kindOf[t] = joint >= 0 ? s->kinds[joint] : 0;
         s->regions[t] = (uint8_t)jnaAnatomy_Region(s->anatomy, joint, s->middles[t]);
-        s->stiffness[t] = log(OfRegion(s->manifest, (jnaRegion)s->regions[t]).young);
+        s->stiffness[t] = log(OfRegion(s->def, (jnaRegion)s->regions[t]).young);
     }
 }
 
@@ -191,7 +186,7 @@ static void Smooth(Sorting* s)
 }
 
 // The number of a material, added where it is not there yet; -1 where there is no room. twin: its fat follows it.
-static int FindMaterial(jnaVolume* v, const jnaMaterial* material, const jnaManifestFlesh* fat)
+static int FindMaterial(jnaVolume* v, const jnaMaterial* material, const jnaJointMaterial* fat)
 {
     int step = fat != NULL ? 2 : 1;
     for (int i = 0; i < v->materialCount; i += step) {
@@ -214,15 +209,15 @@ static int FindMaterial(jnaVolume* v, const jnaMaterial* material, const jnaMani
 static bool Number(Sorting* s, double step, bool smooth)
 {
     jnaVolume* v = s->volume;
-    const jnaManifest* m = s->manifest;
-    const jnaManifestFlesh* fat = m->materials.fatDepth > 0 ? &m->materials.fat : NULL;
+    const jnaMaterialsDef* def = s->def;
+    const jnaJointMaterial* fat = def->fatDepth > 0 ? &def->fat : NULL;
     v->materialCount = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        jnaMaterial material = OfRegion(m, (jnaRegion)s->regions[t]);
+        jnaMaterial material = OfRegion(def, (jnaRegion)s->regions[t]);
         if (smooth) {
             material.young = exp(step * round(s->stiffness[t] / step));
         }
-        material = s->kindOf[t] > 0 ? Change(material, &m->materials.joints[s->kindOf[t] - 1]) : material;
+        material = s->kindOf[t] > 0 ? Change(material, &def->joints[s->kindOf[t] - 1]) : material;
         int number = FindMaterial(v, &material, fat);
         if (number < 0) {
             return false;
@@ -248,18 +243,25 @@ static jnResult Sort(Sorting* s, jnError* error)
             return jnFail(error, jn_badData, "materials: more than %d kinds of flesh", MAX_MATERIALS);
         }
     }
-    return s->manifest->materials.fatDepth > 0
-               ? FindFat(v, (const double(*)[3])s->middles, s->manifest->materials.fatDepth, error)
-               : jn_ok;
+    return s->def->fatDepth > 0 ? FindFat(v, (const double(*)[3])s->middles, s->def->fatDepth, error) : jn_ok;
+}
+
+jnaMaterialsDef jnaDefaultMaterialsDef(void)
+{
+    return (jnaMaterialsDef){.density = 1000,
+        .young = 30000,
+        .poisson = 0.45,
+        .calibrate = true,
+        .fat = {.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1}};
 }
 
 jnResult jnaVolume_FillMaterials(
-    jnaVolume* v, const jnaCharacter* character, const jnaManifest* manifest, jnError* error)
+    jnaVolume* v, const jnaCharacter* character, const jnaMaterialsDef* def, jnError* error)
 {
     JN_ASSERT(v->rowStarts != NULL);
-    const jnaManifest standard = jnaDefaultManifest();
+    const jnaMaterialsDef standard = jnaDefaultMaterialsDef();
     jnaAnatomy anatomy = {0};
-    Sorting s = {.volume = v, .manifest = manifest != NULL ? manifest : &standard, .anatomy = &anatomy};
+    Sorting s = {.volume = v, .def = def != NULL ? def : &standard, .anatomy = &anatomy};
     size_t elements = (size_t)v->tetrahedronCount + 1, nodes = (size_t)v->nodeCount + 1;
     free(v->regions);
     free(v->materials);
@@ -276,7 +278,7 @@ jnResult jnaVolume_FillMaterials(
         s.middles == NULL || s.stiffness == NULL || s.sums == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount);
     }
-    result = result == jn_ok ? FindKinds(character, s.manifest, s.kinds, error) : result;
+    result = result == jn_ok ? FindKinds(character, s.def, s.kinds, error) : result;
     result = result == jn_ok ? jnaFindAnatomy(character, v, &anatomy, error) : result;
     result = result == jn_ok ? Sort(&s, error) : result;
     jnaDestroyAnatomy(&anatomy);

@@ -2,13 +2,14 @@
 // vectors, and exact signs.
 #pragma once
 
-#include "jounce-author/volume_mesh.h"
+#include "base/affine.h"
+#include "character/character.h"
+#include "volume/tetrahedralize.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define JNA_DEGREES (180.0 / 3.14159265358979323846)
 
@@ -187,18 +188,6 @@ static inline void jnaSubtract(const double* a, const double* b, double out[3])
     }
 }
 
-static inline void jnaCross(const double* a, const double* b, double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static inline double jnaDot(const double* a, const double* b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static inline double jnaLength(const double* a)
 {
     return sqrt(jnaDot(a, a));
@@ -220,16 +209,8 @@ static inline void jnaAreaVector(const double* a, const double* b, const double*
     jnaCross(u, v, out);
 }
 
-/// Seconds, for differences.
 /// Share of the work of a volume that is done when the mesher begins.
 #define JNA_SHARE_MESH 0.2
-
-static inline double jnaNow(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /// Zeroed memory for `count` things; NULL also where the size does not fit. Never of size 0.
 static inline void* jnaAllocate(int64_t count, size_t size)

@@ -1,6 +1,6 @@
 // The pattern is found node by node: its cells' corners, each once, then sorted; and with it where the cells' entries
 // go, so that nothing has to be searched for when a matrix is filled.
-#include "node_pattern.h"
+#include "volume/node_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // A greedy partition. A patch grows from the tetrahedron that has the fewest neighbours left, since that one is the
 // next to be stranded, and takes up neighbours by the same rule. Tetrahedra that all their neighbours have left behind
 // remain as smaller patches, a few in a hundred.
-#include "patches.h"
+#include "volume/patches.h"
 
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Patches of at most four tetrahedra that hang together by faces. The flesh resists a change of volume by patches, not
-// by tetrahedra, see solve/elements.h; the solver and the modes take the same patches from here.
+// by tetrahedra, see flesh/elements.h; the solver and the modes take the same patches from here.
 #pragma once
 
 #include "jounce/base.h"

@@ -2,9 +2,9 @@
 //
 // Tetrahedra hold together across a common face. A face whose three nodes all lie on the boundary, with no flesh at its
 // middle, is a contact of two limbs and holds nothing.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 static int32_t FindRoot(int32_t* parents, int32_t at)
 {

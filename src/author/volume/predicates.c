@@ -3,7 +3,7 @@
 // The determinant in doubles is trusted where it is larger than its error could be; else it is computed again with 113
 // bits. Coordinates are floats: their differences need some 30 bits, a product of three under 100, so the second
 // answer is exact for any surface whose extent is below 2^12 times its finest step.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
 #include <float.h>
 

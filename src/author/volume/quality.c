@@ -2,9 +2,9 @@
 //
 // The angle at an edge lies between the parts of the two faces that are perpendicular to it; atan2 of their cross and
 // dot product keeps small and large angles exact.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 static const uint8_t edgeCorners[6][4] = {
     {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 2, 0}, {2, 3, 0, 1}};

@@ -1,11 +1,11 @@
 // Cross-sections by a plane: every triangle that crosses it leaves a segment, and rays in the plane meet segments.
 // All rays of a section share the cut, which makes a section of the body cost 0.1 ms.
-#include "section.h"
+#include "volume/section.h"
 
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "character/affine.h"
-#include "internal.h"
+#include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 

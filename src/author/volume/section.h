@@ -1,7 +1,8 @@
 // Cross-sections of a volume's boundary: how thick the flesh is around a point.
 #pragma once
 
-#include "jounce-author/volume.h"
+#include "jounce/base.h"
+#include "volume/volume.h"
 
 enum { JNA_SECTION_RAYS = 24 };
 

@@ -5,10 +5,10 @@
 // points just under its surface, around one point on its axis, a bone's radius apart: enough for a chain of tetrahedra
 // that is held as a whole. From there to the skin the mesher grades by itself, so that the size of its tetrahedra
 // follows the thickness of the flesh. Points on the axis serve bones of any share; the manifest's need no new mesh.
-#include "anatomy_internal.h"
-#include "mesh_internal.h"
+#include "volume/anatomy_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Rings lie this deep in their bone: inside it, even if the bone that is placed later differs a little.
 static const double RING_DEPTH = 0.75;

@@ -4,9 +4,9 @@
 // and is no flesh; a part with blended weights is flesh. Where one joint moves everything, weights tell nothing, and
 // all is flesh; where every part is rigid but one of them is nearly all there is (a slime with eyes on joints of their
 // own), that one is the body and flesh. A character of nothing but shells (a robot) has no flesh.
-#include "surface_internal.h"
+#include "volume/surface_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Share of a part's weight on one joint from which it is rigid: an artist's brush leaves a little on others.
 static const double rigidShare = 0.98;

@@ -1,9 +1,9 @@
 // Distances to the skin: down the tree of its triangles, nearer boxes first.
-#include "skin_depth.h"
+#include "volume/skin_depth.h"
 
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Twice the depth of any tree that memory can hold.
 enum { STACK = 128 };

@@ -1,7 +1,7 @@
 // How deep under the skin a point lies.
 #pragma once
 
-#include "section.h"
+#include "volume/section.h"
 
 typedef struct jnaSkinDepth jnaSkinDepth;
 

@@ -5,9 +5,9 @@
 // neighbours; parts that follow one joint are left out; holes are capped; parts are turned outward, and small ones
 // inside others left out. What remains is numbered anew, in the character's order. Limits: an edge of more than two
 // faces is told, not mended.
-#include "surface_internal.h"
+#include "volume/surface_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 // Volume over area^1.5 below which a surface counts as flat; a needle 1000 times as long as thick is well above.
 static const double flatRatio = 1e-6;

@@ -1,7 +1,7 @@
 // A surface on its way to being ready, between the files that make it so.
 #pragma once
 
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
 /// What a connected part is to the volume.
 typedef enum jnaPartRole {

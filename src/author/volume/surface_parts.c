@@ -3,9 +3,9 @@
 // A part inside another is small, below smallShare of the volume of the one around it: an eyeball, teeth, a tongue. It
 // is left out of the volume and carried by skinning. A larger one stays: as a hollow where it is turned inward, as an
 // inner layer of the flesh where it is turned outward.
-#include "surface_internal.h"
+#include "volume/surface_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 static const double smallShare = 0.05;
 

@@ -3,10 +3,12 @@
 // -p the surface, -Y none of it cut, -q1.4 radius over shortest edge, -a the largest volume. The program runs in a
 // folder of its own under the system's temporary one; its text files are read with mistrust. A run that fails is
 // repeated with -d, which only looks for crossings, to learn why. TetGen is AGPL and stays a program beside ours.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "child.h"
-#include "internal.h"
+#include "base/child.h"
+#include "base/clock.h"
+
+#include "runtime/for_author.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -347,9 +349,9 @@ jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jn
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
     result = WritePoly(folder, surface, seeds, error);
-    double start = jnaNow();
+    double start = jnaWallClock();
     result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
-    *seconds = jnaNow() - start;
+    *seconds = jnaWallClock() - start;
     if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
         result = Translate(folder, def, &child, error);
     }

@@ -1,9 +1,9 @@
 // What hangs together in a volume: pieces, boundary faces, which joint a node belongs to.
-#include "inside_internal.h"
+#include "volume/volume_internal.h"
 
-#include "jounce-author/laplacian.h"
+#include "volume/laplacian.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 // Split at the middle of the longest side of the centres' box. The winding number sums the solid angle that each
 // triangle covers, over 4 pi; a far branch counts as one dipole at its centre (Barill and others, "Fast winding
 // numbers", 2018), whose error falls with the square of radius over distance.
-#include "mesh_internal.h"
+#include "volume/mesh_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 enum { LEAF_SIZE = 4, MAX_DEPTH = 64, MAX_HITS = 64 };
 

@@ -1,5 +1,5 @@
 // Memory of volumes.
-#include "jounce-author/volume.h"
+#include "volume/volume.h"
 
 #include <stdlib.h>
 

@@ -6,12 +6,12 @@
 //
 // Exact harmonic fields lie between 0 and 1 and sum to 1. The discrete ones sum to 1 too, but around obtuse
 // tetrahedra they overshoot a little: they are clipped to 0..1, the smallest dropped, and the row divided by its sum.
-#include "inside_internal.h"
+#include "volume/weights.h"
 
-#include "jounce-author/inside.h"
-#include "jounce-author/laplacian.h"
+#include "volume/laplacian.h"
+#include "volume/volume_internal.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,14 +3,19 @@
 //
 // libcyaml refuses unknown keys and wrong types but takes "30x" as 30 and names the line before a stray key,
 // so numbers are read from the text again and lines come from our own map of it.
-#include "workspace_internal.h"
+#include "workspace/manifest.h"
 
-#include "internal.h"
+#include "base/path.h"
+#include "character/source.h"
+#include "workspace/yaml_map.h"
+
+#include "runtime/for_author.h"
 
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,13 +289,8 @@ static const cyaml_schema_value_t manifestValue = {
 jnaManifest jnaDefaultManifest(void)
 {
     jnaManifest m = {.rate = 30};
-    m.materials.density = 1000;
-    m.materials.young = 30000;
-    m.materials.poisson = 0.45;
-    m.materials.calibrate = true;
-    m.materials.fat = (jnaManifestFlesh){.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1};
-    m.bones.hold = jna_boneSpring;
-    m.bones.stiffness = 1e6;
+    m.materials = jnaDefaultMaterialsDef();
+    m.bones = jnaDefaultBonesDef();
     m.network.kind = jna_networkPca;
     m.poses.random = m.poses.fromClips = 0.5;
     m.poses.heldOut = 0.02;
@@ -541,7 +541,7 @@ static jnResult CheckIntegrator(const Checker* c, jnaManifest* m)
         jnaIntegratorName(jna_generalizedAlpha));
 }
 
-static jnResult CheckFlesh(const Checker* c, const char* list, jnaManifestFlesh* flesh)
+static jnResult CheckFlesh(const Checker* c, const char* list, jnaJointMaterial* flesh)
 {
     jnResult result = CheckEntry(c, list, "young_factor", 1e-6, 1e6, &flesh->youngFactor);
     result = result == jn_ok ? CheckEntry(c, list, "density_factor", 1e-3, 1e3, &flesh->densityFactor) : result;
@@ -577,7 +577,7 @@ static jnResult CheckParts(const Checker* c, jnaManifest* m)
     }
     for (int i = 0; i < m->materials.regionCount && result == jn_ok; ++i) {
         char list[60];
-        jnaManifestRegion* region = &m->materials.regions[i];
+        jnaRegionSetting* region = &m->materials.regions[i];
         snprintf(list, sizeof(list), "materials.regions[%d]", i);
         result = CheckEntry(c, list, "young_factor", 1e-6, 1e6, &region->youngFactor);
         result = result == jn_ok ? CheckEntry(c, list, "density_factor", 1e-3, 1e3, &region->densityFactor) : result;
@@ -596,7 +596,7 @@ static jnResult CheckParts(const Checker* c, jnaManifest* m)
     for (int i = 0; i < m->bones.jointCount && result == jn_ok; ++i) {
         char list[60];
         snprintf(list, sizeof(list), "bones.joints[%d]", i);
-        jnaManifestBone* bone = &m->bones.joints[i];
+        jnaJointBone* bone = &m->bones.joints[i];
         result = CheckEntry(c, list, "radius", 0, 10, &bone->radius);
         result = result == jn_ok ? CheckEntry(c, list, "length", 0, 1.5, &bone->length) : result;
         for (int k = 0; k < i && result == jn_ok; ++k) {
@@ -632,12 +632,12 @@ static jnResult CheckClips(const Checker* c, const jnaManifest* m)
     return jn_ok;
 }
 
-static bool AdoptRegions(const RawRegion* raw, unsigned count, int* regionCount, jnaManifestRegion** regions)
+static bool AdoptRegions(const RawRegion* raw, unsigned count, int* regionCount, jnaRegionSetting** regions)
 {
     *regions = calloc(count + 1, sizeof(**regions));
     *regionCount = *regions != NULL ? (int)count : 0;
     for (int i = 0; i < *regionCount; ++i) {
-        (*regions)[i] = (jnaManifestRegion){.region = raw[i].region,
+        (*regions)[i] = (jnaRegionSetting){.region = raw[i].region,
             .youngFactor = -1,
             .densityFactor = -1,
             .poisson = -1,
@@ -658,7 +658,7 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
         for (int i = 0; i < m->materials.jointCount; ++i) {
             RawFlesh* flesh = &raw->materials->joints[i];
             m->materials.joints[i] =
-                (jnaManifestFlesh){.joint = flesh->joint, .youngFactor = 1, .densityFactor = 1, .poisson = -1};
+                (jnaJointMaterial){.joint = flesh->joint, .youngFactor = 1, .densityFactor = 1, .poisson = -1};
             flesh->joint = NULL;
         }
     }
@@ -683,7 +683,7 @@ static bool AdoptParts(RawManifest* raw, jnaManifest* m)
     m->bones.jointCount = (int)raw->bones->jointCount;
     for (int i = 0; i < m->bones.jointCount; ++i) {
         RawBone* bone = &raw->bones->joints[i];
-        m->bones.joints[i] = (jnaManifestBone){
+        m->bones.joints[i] = (jnaJointBone){
             .joint = bone->joint, .radius = 1, .length = 1, .rigid = bone->rigid != NULL && *bone->rigid};
         bone->joint = NULL;
     }

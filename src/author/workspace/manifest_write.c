@@ -1,7 +1,9 @@
 // The manifest as a person finds it: every setting there, with a word on what it does.
-#include "workspace_internal.h"
+#include "base/file.h"
 
-#include "internal.h"
+#include "workspace/manifest.h"
+
+#include "runtime/for_author.h"
 
 #include <string.h>
 
@@ -65,7 +67,7 @@ static void PutPairs(FILE* file, const jnaManifest* m)
     }
 }
 
-static void PutFlesh(FILE* file, const char* indent, const jnaManifestFlesh* flesh)
+static void PutFlesh(FILE* file, const char* indent, const jnaJointMaterial* flesh)
 {
     fprintf(file, "%syoung_factor: %.10g\n%sdensity_factor: %.10g\n", indent, flesh->youngFactor, indent,
         flesh->densityFactor);
@@ -89,7 +91,7 @@ static void PutMaterials(FILE* file, const jnaManifest* m)
     fprintf(file, "  calibrate: %s\n", m->materials.calibrate ? "true" : "false");
     fputs(m->materials.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
     for (int i = 0; i < m->materials.regionCount; ++i) {
-        const jnaManifestRegion* r = &m->materials.regions[i];
+        const jnaRegionSetting* r = &m->materials.regions[i];
         fprintf(file, "    - region: %s\n", jnaRegionNames[r->region]);
         if (r->youngFactor >= 0) {
             fprintf(file, "      young_factor: %.10g\n", r->youngFactor);
@@ -131,14 +133,14 @@ static void PutBones(FILE* file, const jnaManifest* m)
     fprintf(file, "bones:\n  hold: %s\n  stiffness: %.10g\n", holds[m->bones.hold], m->bones.stiffness);
     fputs(m->bones.jointCount > 0 ? "  joints:\n" : "  joints: []\n", file);
     for (int i = 0; i < m->bones.jointCount; ++i) {
-        const jnaManifestBone* bone = &m->bones.joints[i];
+        const jnaJointBone* bone = &m->bones.joints[i];
         PutField(file, "    - joint: ", bone->joint);
         fprintf(file, "      radius: %.10g\n      length: %.10g\n      rigid: %s\n", bone->radius, bone->length,
             bone->rigid ? "true" : "false");
     }
     fputs(m->bones.regionCount > 0 ? "  regions:\n" : "  regions: []\n", file);
     for (int i = 0; i < m->bones.regionCount; ++i) {
-        const jnaManifestRegion* r = &m->bones.regions[i];
+        const jnaRegionSetting* r = &m->bones.regions[i];
         fprintf(file, "    - {region: %s, rigid: %s}\n", jnaRegionNames[r->region], r->rigid ? "true" : "false");
     }
 }

@@ -1,8 +1,14 @@
 // Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was
 // made from.
-#include "workspace_internal.h"
+#include "workspace/stage.h"
 
-#include "internal.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/notes.h"
+#include "base/path.h"
+#include "character/character.h"
+
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,46 +16,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash)
-{
-    const unsigned char* at = bytes;
-    hash = hash == 0 ? 0xcbf29ce484222325u : hash;
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ at[i]) * 0x100000001b3u;
-    }
-    return hash;
-}
-
-jnResult jnaHashFile(const char* path, uint64_t* hash, jnError* error)
-{
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
-    unsigned char block[16384];
-    *hash = jnaHash(NULL, 0, 0);
-    for (size_t count; (count = fread(block, 1, sizeof(block), file)) > 0;) {
-        *hash = jnaHash(block, count, *hash);
-    }
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    return failed ? jnFail(error, jn_ioFailed, "%s: cannot read", path) : jn_ok;
-}
-
-jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error)
-{
-    int length = name[0] == '/' ? snprintf(path, JNA_PATH_LENGTH, "%s", name)
-                                : snprintf(path, JNA_PATH_LENGTH, "%s/%s", folder, name);
-    return length < JNA_PATH_LENGTH ? jn_ok : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
-}
-
-double jnaWallClock(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void FormatHash(uint64_t hash, char* text)
 {

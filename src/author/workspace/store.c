@@ -1,8 +1,11 @@
 // Characters and clips on disk: arrays as .npy, names and counts as JSON. Read back with the same mistrust as
 // any file: shapes must match the counts, indices must lie in range, numbers must be finite.
-#include "workspace_internal.h"
+#include "workspace/store.h"
 
-#include "internal.h"
+#include "base/json.h"
+#include "base/path.h"
+
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -31,24 +34,6 @@ static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar
 
 // They bring every float back.
 enum { FLOAT_DIGITS = 9 };
-
-jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, int digits, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    jnaFile file;
-    jnResult result = jnaJoinPath(folder, name, path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION((size_t)digits)) == 0;
-    fputc('\n', file.stream);
-    if (!good) {
-        jnaFile_Abandon(&file);
-        return jnFail(error, jn_ioFailed, "%s: cannot write", path);
-    }
-    return jnaFile_Commit(&file, error);
-}
 
 static json_t* FloatList(const float* values, int count)
 {
@@ -163,29 +148,6 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
     }
     json_decref(root);
     return result;
-}
-
-jnResult jnaLoadJson(const char* folder, const char* name, json_t** root, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, name, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    json_error_t problem;
-    if (access(path, R_OK) != 0) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
-    *root = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
-    if (*root == NULL) {
-        return jnFail(error, jn_badData, "%s:%d: is damaged: %s", path, problem.line, problem.text);
-    }
-    if (json_integer_value(json_object_get(*root, "format")) != 1) {
-        json_decref(*root);
-        *root = NULL;
-        return jnFail(error, jn_badData, "%s: format is not 1; import the character again", path);
-    }
-    return jn_ok;
 }
 
 // Reads an array of a known shape into memory that is there already.

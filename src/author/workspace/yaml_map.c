@@ -1,8 +1,8 @@
 // Keys of a YAML text with their lines, for messages: libcyaml fills structs but does not say where a value
 // stood.
-#include "workspace_internal.h"
+#include "workspace/yaml_map.h"
 
-#include "internal.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,96 @@
+// jounce-bench: speed, beside the limits that it is compared with.
+#include "bench.h"
+#include "cli.h"
+
+int main(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce-bench [WHAT] [options]",
+        .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
+                 "Times are the smallest of several rounds.\n",
+        .example = "  jounce-bench springs\n  jounce-bench volume --from body.glb\n"
+                   "  jounce-bench modes --asset hero/character.jounce\n  jounce-bench network --poses 500\n",
+    };
+    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
+    int what = SPRINGS;
+    double seconds = 2.0;
+    long poses = 24;
+    const char *keep = NULL, *from = NULL, *asset = NULL, *ablation = NULL;
+    bool posesGiven = false, meshes = false;
+    const jncOption options[] = {
+        {.name = "WHAT",
+            .kind = jnc_choice,
+            .value = &what,
+            .choices = "springs|character|modes|fit|volume|contact|flesh|network|steps",
+            .help = "what to measure (default springs)"},
+        {.name = "--seconds",
+            .kind = jnc_number,
+            .value = &seconds,
+            .argument = "S",
+            .range = {0.1, 60.0},
+            .help = "springs, character, modes, network: time for each figure (default 2)"},
+        {.name = "--asset",
+            .kind = jnc_text,
+            .value = &asset,
+            .argument = "FILE",
+            .help = "modes: a character file (the built-in figure)"},
+        {.name = "--ablation",
+            .kind = jnc_text,
+            .value = &ablation,
+            .argument = "WORKSPACE",
+            .help = "modes: what each part of them is worth on the simulated motion of a workspace"},
+        {.name = "--meshes",
+            .kind = jnc_flag,
+            .value = &meshes,
+            .help = "modes: the first ten frequencies on meshes of 3,000 to 48,000 nodes"},
+        {.name = "--keep",
+            .kind = jnc_text,
+            .value = &keep,
+            .argument = "DIR",
+            .help = "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses"},
+        {.name = "--from",
+            .kind = jnc_text,
+            .value = &from,
+            .argument = "FILE",
+            .help = "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it"},
+        {.name = "--poses",
+            .kind = jnc_integer,
+            .value = &poses,
+            .argument = "N",
+            .given = &posesGiven,
+            .range = {0, 100000},
+            .help = "flesh: random poses to solve (24); network: the most it learns from, 0 for none (2000)"},
+        {0},
+    };
+    int code = jncParse(argc - 1, argv + 1, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    poses = what == NETWORK && !posesGiven ? 2000 : poses;
+    if (what == NETWORK ? poses > 20000 || (poses > 0 && poses < 160) : poses < 1) {
+        return jncMisuse("--poses: %ld is too few or too many", poses);
+    }
+    switch (what) {
+    case FLESH:
+        return jnbBenchFlesh(from, keep, (int)poses, seconds);
+    case NETWORK:
+        return jnbBenchNetwork(seconds, (int)poses, keep);
+    case STEPS:
+        return jnbBenchSteps();
+    case CONTACT:
+        return jnbBenchContact(from, keep, seconds);
+    case VOLUME:
+        return jnbBenchVolume(from);
+    case FIT:
+        return jnbBenchFit(keep);
+    case MODES:
+        if (meshes) {
+            return jnbBenchMeshes(from);
+        }
+        return ablation != NULL ? jnbBenchAblation(ablation) : jnbBenchModes(asset, seconds);
+    case CHARACTER:
+        return jnbBenchCharacter(seconds);
+    default:
+        return jnbBenchSprings(seconds);
+    }
+}

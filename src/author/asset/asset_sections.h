@@ -1,0 +1,49 @@
+// Sections of an asset in the making, shared by asset_writer.c and asset_surface.c.
+#pragma once
+
+#include "asset/asset_writer.h"
+
+#include <string.h>
+
+typedef struct jnaSection {
+    uint32_t id;
+    bool required;
+    void* data; // owned
+    size_t size;
+} jnaSection;
+
+typedef struct jnaSections {
+    jnaSection list[64];
+    int count;
+    bool failed;    // out of memory
+    int32_t* place; // [vertexCount], the character's vertex to the asset's
+    int springCount;
+    int driverCount; // 0: no coarse detail
+    int normalCount;
+    int32_t* groupOfFile; // [fileVertexCount]
+} jnaSections;
+
+/// Adds a zeroed section and returns its data, or NULL and sets failed.
+void* jnaAddSection(jnaSections* sections, uint32_t id, bool required, size_t size);
+
+/// A name into a zeroed field of JN_NAME_LENGTH, cut where it is too long.
+static inline void jnaCopyName(char* to, const char* from)
+{
+    memcpy(to, from, strnlen(from, JN_NAME_LENGTH - 1));
+}
+
+// asset_surface.c
+void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, rest positions, influences
+void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
+
+// asset_modes.c
+void jnaAddModes(
+    const jnaAssetDef* def, jnaSections* sections); // springs on modes, after the vertices have their order
+// asset_detail.c
+/// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
+/// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.
+int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count);
+void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* sections);
+
+// asset_rings.c
+void jnaAddRings(const jnaCharacter* character, jnaSections* sections); // after groupOfFile

@@ -1,0 +1,366 @@
+// From a character to the sections of a `.jounce` file; their layout is in src/runtime/asset_format.h.
+//
+// Vertices may be put in another order: those whose springs are practically rigid go last, where the runtime does not
+// step them. Within each half the order stays, so that neighbours stay neighbours in memory.
+#include "asset/asset_writer.h"
+
+#include "asset/asset_sections.h"
+#include "base/file.h"
+#include "learn/network.h"
+
+#include "runtime/for_author.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+jnaAssetDef jnaDefaultAssetDef(void)
+{
+    return (jnaAssetDef){.curve = jn_curveCubic,
+        .timing = jn_timingCausal,
+        .rate = 30.0,
+        .hardAngle = 1.0,
+        .networkTolerance = JNA_NETWORK_TOLERANCE};
+}
+
+void* jnaAddSection(jnaSections* s, uint32_t id, bool required, size_t size)
+{
+    void* data = calloc(1, size > 0 ? size : 1);
+    if (data == NULL || s->count == JN_MAX_SECTIONS) {
+        free(data);
+        s->failed = true;
+        return NULL;
+    }
+    s->list[s->count++] = (jnaSection){.id = id, .required = required, .data = data, .size = size};
+    return data;
+}
+
+static void FreeSections(jnaSections* s)
+{
+    for (int i = 0; i < s->count; ++i) {
+        free(s->list[i].data);
+    }
+    free(s->place);
+    free(s->groupOfFile);
+    *s = (jnaSections){0};
+}
+
+static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
+{
+    const jnaCharacter* c = def->character;
+    if (c->jointCount < 1 || c->vertexCount < 1 || c->fileVertexCount < 1 || c->triangleCount < 1) {
+        return jnFail(error, jn_badArgument, "an asset needs joints, vertices and triangles; '%s' has %d, %d and %d",
+            c->name, c->jointCount, c->vertexCount, c->triangleCount);
+    }
+    for (int i = 0; i < c->fileVertexCount; ++i) {
+        if (c->weld[i] < 0 || c->weld[i] >= c->vertexCount) {
+            return jnFail(
+                error, jn_badArgument, "file vertex %d stands on vertex %d of %d", i, c->weld[i], c->vertexCount);
+        }
+    }
+    for (int i = 0; i < 3 * c->triangleCount; ++i) {
+        if (c->triangles[i] < 0 || c->triangles[i] >= c->fileVertexCount) {
+            return jnFail(
+                error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
+        }
+    }
+    if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {
+        return jnFail(error, jn_badArgument, "the modes are of %d vertices and %d joints, the character of %d and %d",
+            def->modes->vertexCount, def->modes->jointCount, c->vertexCount, c->jointCount);
+    }
+    for (int i = 0; i < def->clipCount; ++i) {
+        if (def->clips[i].jointCount != c->jointCount) {
+            return jnFail(error, jn_badArgument, "clip '%s' has %d joints, the character %d", def->clips[i].name,
+                def->clips[i].jointCount, c->jointCount);
+        }
+    }
+    return jn_ok;
+}
+
+// Whether a vertex stays on its target: its spring is rigid or rests, and no mode moves it.
+static bool IsRigid(const jnaAssetDef* def, int v)
+{
+    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
+    bool rigid = def->restVertices || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
+    for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
+        const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);
+        rigid = u[0] == 0.0f && u[1] == 0.0f && u[2] == 0.0f;
+    }
+    return rigid;
+}
+
+// Whose springs are as good as rigid. Returns how many are not.
+static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
+{
+    int soft = 0;
+    for (int v = 0; v < def->character->vertexCount; ++v) {
+        rigid[v] = IsRigid(def, v);
+        soft += !rigid[v];
+    }
+    return soft;
+}
+
+// Drivers of the coarse detail first, in their order, then the other springs, then what is rigid. drivers: NULL where
+// there are none. With modes, by the joint that moves a vertex most, so that a mode fills few blocks.
+static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
+{
+    int count = def->character->vertexCount, next = s->driverCount;
+    int joints = def->modes != NULL ? def->character->jointCount : 1;
+    for (int kind = 0; kind < 2; ++kind) {
+        for (int i = 0; i < joints * count; ++i) {
+            int v = i % count, joint = i / count;
+            bool drives = drivers != NULL && drivers[v] >= 0;
+            if (def->modes != NULL && def->character->influences[v].joints[0] != joint) {
+                continue;
+            }
+            if (drives) {
+                s->place[v] = drivers[v];
+            } else if (rigid[v] == kind) {
+                s->place[v] = next++;
+            }
+        }
+        if (kind == 0) {
+            int whole = jnBlockCount(next) * JN_LANES;
+            s->springCount = whole < count ? whole : count;
+        }
+    }
+}
+
+// Number of drivers: whole blocks, near the share that was asked for.
+static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, jnError* error)
+{
+    if (def->detailShare == 0.0) {
+        return jn_ok;
+    }
+    if (def->modes != NULL) {
+        return jnFail(error, jn_badArgument, "coarse detail is for springs of single vertices, not for modes");
+    }
+    bool good = def->detailShare > 0.0 && def->detailShare <= 0.5;
+    int blocks = good ? (int)(def->detailShare * soft / JN_LANES + 0.5) : 0;
+    s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
+    if (!good || s->driverCount > soft / 2) {
+        return jnFail(error, jn_badArgument,
+            "coarse detail with a share of %g of %d springs: it must be above 0 and at most 0.5, and %d springs are "
+            "the fewest",
+            def->detailShare, soft, 2 * JN_LANES);
+    }
+    return jn_ok;
+}
+
+static void AddSprings(const jnaAssetDef* def, jnaSections* s)
+{
+    size_t count = (size_t)def->character->vertexCount;
+    float* stiffness = jnaAddSection(s, JN_SECTION_STIFFNESS, true, count * sizeof(float));
+    float* damping = jnaAddSection(s, JN_SECTION_DAMPING, true, count * sizeof(float));
+    bool moved = false;
+    for (size_t v = 0; !s->failed && v < count; ++v) {
+        stiffness[s->place[v]] = def->stiffness[v];
+        damping[s->place[v]] = def->damping[v];
+        moved = moved || s->place[v] != (int32_t)v;
+    }
+    int32_t* order = moved ? jnaAddSection(s, JN_SECTION_ORDER, false, count * sizeof(int32_t)) : NULL;
+    for (size_t v = 0; order != NULL && v < count; ++v) {
+        order[s->place[v]] = (int32_t)v;
+    }
+}
+
+static void AddParts(const jnaCharacter* c, jnaSections* s)
+{
+    jnAssetPart* parts = jnaAddSection(s, JN_SECTION_PARTS, false, (size_t)c->partCount * sizeof(*parts));
+    for (int i = 0; parts != NULL && i < c->partCount; ++i) {
+        const jnaPart* from = &c->parts[i];
+        jnaCopyName(parts[i].name, from->name);
+        jnaCopyName(parts[i].material, from->material);
+        memcpy(parts[i].color, from->color, sizeof(parts[i].color));
+        parts[i].firstTriangle = from->firstTriangle;
+        parts[i].triangleCount = from->triangleCount;
+    }
+}
+
+static void AddClips(const jnaAssetDef* def, jnaSections* s)
+{
+    size_t floats = 0;
+    for (int i = 0; i < def->clipCount; ++i) {
+        const jnaClip* clip = &def->clips[i];
+        floats += (size_t)clip->frameCount * (size_t)clip->jointCount * (clip->scales != NULL ? 10 : 7);
+    }
+    jnAssetClipEntry* entries =
+        jnaAddSection(s, JN_SECTION_CLIPS, false, (size_t)def->clipCount * sizeof(jnAssetClipEntry));
+    float* data = jnaAddSection(s, JN_SECTION_CLIP_DATA, false, floats * sizeof(float));
+    float* at = data;
+    for (int i = 0; entries != NULL && data != NULL && i < def->clipCount; ++i) {
+        const jnaClip* clip = &def->clips[i];
+        size_t count = (size_t)clip->frameCount * (size_t)clip->jointCount;
+        bool isTest = def->roles != NULL && def->roles[i] == jna_test;
+        entries[i] = (jnAssetClipEntry){
+            .rate = clip->rate,
+            .data = (uint64_t)(at - data),
+            .frameCount = clip->frameCount,
+            .flags = (clip->looping ? JN_CLIP_LOOPING : 0u) | (clip->scales != NULL ? JN_CLIP_SCALES : 0u) |
+                     (isTest ? JN_CLIP_TEST : 0u),
+        };
+        jnaCopyName(entries[i].name, clip->name);
+        memcpy(at, clip->rotations, 4 * count * sizeof(float));
+        memcpy(at + 4 * count, clip->translations, 3 * count * sizeof(float));
+        if (clip->scales != NULL) {
+            memcpy(at + 7 * count, clip->scales, 3 * count * sizeof(float));
+        }
+        at += (clip->scales != NULL ? 10 : 7) * count;
+    }
+}
+
+// The section as jnaEncodeNetwork makes it.
+static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* error)
+{
+    void* bytes;
+    size_t size;
+    if (def->network == NULL) {
+        return jn_ok;
+    }
+    if (def->skinning != jn_skinLinear || def->network->vertexCount != def->character->vertexCount) {
+        return jnFail(error, jn_badArgument,
+            "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
+            def->character->name, def->network->vertexCount);
+    }
+    jnResult result = jnaEncodeNetwork(def->network, s->place, def->networkTolerance, &bytes, &size, error);
+    if (result == jn_ok) {
+        void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
+        if (section != NULL) {
+            memcpy(section, bytes, size);
+        }
+        free(bytes);
+    }
+    return result;
+}
+
+static void FillInfo(const jnaAssetDef* def, const jnaSections* s, jnAssetInfo* info)
+{
+    const jnaCharacter* c = def->character;
+    *info = (jnAssetInfo){
+        .jointCount = c->jointCount,
+        .vertexCount = c->vertexCount,
+        .fileVertexCount = c->fileVertexCount,
+        .triangleCount = c->triangleCount,
+        .normalCount = s->normalCount,
+        .clipCount = def->clipCount,
+        .partCount = c->partCount,
+        .springCount = s->springCount,
+        .skinning = (uint32_t)def->skinning,
+        .curve = (uint32_t)def->curve,
+        .timing = (uint32_t)def->timing,
+        .start = (uint32_t)def->start,
+        .rate = (float)def->rate,
+    };
+    jnaCopyName(info->name, c->name);
+}
+
+// Header, table and sections in one piece of memory.
+static jnResult Join(const jnaSections* s, void** bytes, size_t* size, jnError* error)
+{
+    size_t total = jnAlignUp(sizeof(jnAssetHeader) + (size_t)s->count * sizeof(jnAssetEntry));
+    for (int i = 0; i < s->count; ++i) {
+        total += jnAlignUp(s->list[i].size);
+    }
+    char* file = aligned_alloc(JN_ALIGNMENT, total);
+    if (file == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for an asset of %zu bytes", total);
+    }
+    memset(file, 0, total);
+    jnAssetHeader* header = (jnAssetHeader*)(void*)file;
+    jnAssetEntry* entries = (jnAssetEntry*)(void*)(file + sizeof(*header));
+    memcpy(header->magic, JN_ASSET_MAGIC, sizeof(header->magic));
+    header->version = JN_ASSET_VERSION;
+    header->sectionCount = (uint32_t)s->count;
+    header->byteCount = total;
+    size_t offset = jnAlignUp(sizeof(*header) + (size_t)s->count * sizeof(jnAssetEntry));
+    for (int i = 0; i < s->count; ++i) {
+        const jnaSection* section = &s->list[i];
+        entries[i] = (jnAssetEntry){.id = section->id,
+            .flags = section->required ? JN_SECTION_REQUIRED : 0,
+            .offset = offset,
+            .size = section->size};
+        memcpy(file + offset, section->data, section->size);
+        offset += jnAlignUp(section->size);
+    }
+    header->checksum = jnAssetChecksum(file, total);
+    *bytes = file;
+    *size = total;
+    return jn_ok;
+}
+
+jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnError* error)
+{
+    *bytes = NULL;
+    jnResult result = CheckDef(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaSections s = {.place = malloc(sizeof(int32_t) * (size_t)def->character->vertexCount)};
+    jnAssetInfo* info = jnaAddSection(&s, JN_SECTION_INFO, true, sizeof(*info));
+    uint8_t* rigid = malloc((size_t)def->character->vertexCount);
+    int32_t* drivers = NULL;
+    s.failed = s.failed || s.place == NULL || rigid == NULL;
+    result = s.failed ? jn_ok : CountDrivers(def, FindRigid(def, rigid), &s, error);
+    if (!s.failed && result == jn_ok && s.driverCount > 0) {
+        drivers = jnaChooseDrivers(def, rigid, s.driverCount);
+        s.failed = drivers == NULL;
+    }
+    if (!s.failed && result == jn_ok) {
+        OrderVertices(def, rigid, drivers, &s);
+        jnaAddRig(def, &s);
+        AddSprings(def, &s);
+        jnaAddSurface(def, &s);
+    }
+    if (!s.failed && drivers != NULL) {
+        jnaAddFollowers(def, rigid, drivers, &s);
+    }
+    free(rigid);
+    free(drivers);
+    if (result != jn_ok) {
+        FreeSections(&s);
+        return result;
+    }
+    if (!s.failed) {
+        AddParts(def->character, &s);
+        AddClips(def, &s);
+        jnaAddModes(def, &s);
+        result = AddNetwork(def, &s, error);
+    }
+    result = result != jn_ok ? result
+             : s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name)
+                        : jn_ok;
+    if (result == jn_ok) {
+        FillInfo(def, &s, info);
+        result = Join(&s, bytes, size, error);
+    }
+    FreeSections(&s);
+    // What the reader would refuse is refused here, in its words.
+    jnAsset* asset = NULL;
+    if (result == jn_ok) {
+        result =
+            jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size, .source = def->character->name}, &asset, error);
+        jnDestroyAsset(asset);
+    }
+    if (result != jn_ok) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return result;
+}
+
+jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error)
+{
+    void* bytes;
+    size_t size;
+    jnaFile file;
+    jnResult result = jnaEncodeAsset(def, &bytes, &size, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = jnaCreateFile(path, &file, error);
+    if (result == jn_ok) {
+        fwrite(bytes, 1, size, file.stream);
+        result = jnaFile_Commit(&file, error);
+    }
+    free(bytes);
+    return result;
+}

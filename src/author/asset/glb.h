@@ -1,0 +1,20 @@
+// A baked clip as binary glTF 2.0: the first frame as the mesh, the others as morph targets that follow each other.
+#pragma once
+
+#include "base/file.h"
+#include "jounce/asset.h"
+
+typedef struct jnaGlb {
+    const jnAsset* asset;
+    int frameCount;
+    double rate;
+    float* frames;  // [frameCount][fileVertexCount][3]
+    float* normals; // [fileVertexCount][3], of the first frame
+} jnaGlb;
+
+jnResult jnaCreateGlb(const jnAsset* asset, int frameCount, double rate, jnaGlb* glb, jnError* error);
+void jnaDestroyGlb(jnaGlb* glb);
+void jnaGlb_Take(jnaGlb* glb, int frame, const float* positions, const float* normals);
+
+/// Writes all frames as one animation. The frames are used up.
+jnResult jnaGlb_Write(jnaGlb* glb, const char* clip, jnaFile* file, jnError* error);

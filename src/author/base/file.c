@@ -1,0 +1,132 @@
+// Atomic output files. The temporary name carries the process id, so that two runs never share one.
+#include "base/file.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_ATTEMPTS = 1000 };
+
+static void Release(jnaFile* file)
+{
+    free(file->path);
+    free(file->temporaryPath);
+    *file = (jnaFile){0};
+}
+
+// Where the bytes shall end up: behind a link, not in its place. Only a file may be replaced.
+static jnResult ResolveTarget(const char* path, char** target, jnError* error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        *target = strdup(path);
+    } else if (!S_ISREG(status.st_mode)) {
+        return jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path);
+    } else {
+        *target = realpath(path, NULL);
+    }
+    return *target != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+}
+
+jnResult jnaCreateFile(const char* path, jnaFile* file, jnError* error)
+{
+    *file = (jnaFile){0};
+    jnResult result = ResolveTarget(path, &file->path, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t length = strlen(file->path) + 32;
+    file->temporaryPath = malloc(length);
+    if (file->temporaryPath == NULL) {
+        Release(file);
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    // The first free name: two files in the making may be meant for the same place.
+    int descriptor = -1;
+    for (int attempt = 0; descriptor < 0 && attempt < MAX_ATTEMPTS; ++attempt) {
+        snprintf(file->temporaryPath, length, "%s.%ld-%d.part", file->path, (long)getpid(), attempt);
+        descriptor = open(file->temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    file->stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (file->stream == NULL) {
+        jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
+        if (descriptor >= 0) {
+            close(descriptor);
+            unlink(file->temporaryPath);
+        }
+        Release(file);
+        return jn_ioFailed;
+    }
+    return jn_ok;
+}
+
+// A rename is only safe on disk once the folder that holds the name is synced too.
+static void SyncFolder(const char* path)
+{
+    char* folder = strdup(path);
+    if (folder == NULL) {
+        return;
+    }
+    char* slash = strrchr(folder, '/');
+    if (slash != NULL) {
+        slash[slash == folder ? 1 : 0] = '\0';
+    }
+    int descriptor = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY);
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
+        close(descriptor);
+    }
+    free(folder);
+}
+
+jnResult jnaFile_Sync(jnaFile* file, jnError* error)
+{
+    // A write that failed long ago left no reason behind; a full disk is the usual one.
+    int reason = ferror(file->stream) != 0 ? ENOSPC : 0;
+    if (reason == 0 && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)) {
+        reason = errno;
+    }
+    if (reason != 0) {
+        jnFail(error, jn_ioFailed, "%s: cannot write: %s", file->path, strerror(reason));
+        jnaFile_Abandon(file);
+        return jn_ioFailed;
+    }
+    return jn_ok;
+}
+
+jnResult jnaFile_Commit(jnaFile* file, jnError* error)
+{
+    jnResult result = jnaFile_Sync(file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    bool failed = fclose(file->stream) != 0;
+    file->stream = NULL;
+    if (failed || rename(file->temporaryPath, file->path) != 0) {
+        jnFail(error, jn_ioFailed, "%s: cannot write: %s", file->path, strerror(errno));
+        jnaFile_Abandon(file);
+        return jn_ioFailed;
+    }
+    SyncFolder(file->path);
+    Release(file);
+    return jn_ok;
+}
+
+void jnaFile_Abandon(jnaFile* file)
+{
+    if (file->stream != NULL) {
+        fclose(file->stream);
+    }
+    if (file->temporaryPath != NULL) {
+        unlink(file->temporaryPath);
+    }
+    Release(file);
+}

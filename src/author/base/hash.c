@@ -1,0 +1,34 @@
+// Content hashes; see hash.h.
+#include "base/hash.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash)
+{
+    const unsigned char* at = bytes;
+    hash = hash == 0 ? 0xcbf29ce484222325u : hash;
+    for (size_t i = 0; i < size; ++i) {
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    }
+    return hash;
+}
+
+jnResult jnaHashFile(const char* path, uint64_t* hash, jnError* error)
+{
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    unsigned char block[16384];
+    *hash = jnaHash(NULL, 0, 0);
+    for (size_t count; (count = fread(block, 1, sizeof(block), file)) > 0;) {
+        *hash = jnaHash(block, count, *hash);
+    }
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    return failed ? jnFail(error, jn_ioFailed, "%s: cannot read", path) : jn_ok;
+}

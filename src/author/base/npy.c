@@ -1,0 +1,354 @@
+// The .npy format: magic, version, header length, a Python dictionary as text, then the raw scalars.
+//
+// The header is read by a small parser of just that dictionary: keys 'descr', 'fortran_order', 'shape', each
+// once, in any order. Every length is checked against the size of the file before it is used.
+#include "base/npy.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAGIC_LENGTH = 6, MAX_HEADER = 65536 };
+static const char magic[MAGIC_LENGTH + 1] = "\x93NUMPY";
+
+static const struct {
+    const char* descriptor;
+    const char* name;
+    size_t size;
+} scalars[] = {
+    [jna_float32] = {"<f4", "float32", 4},
+    [jna_float64] = {"<f8", "float64", 8},
+    [jna_int32] = {"<i4", "int32", 4},
+    [jna_int64] = {"<i8", "int64", 8},
+    [jna_uint8] = {"|u1", "uint8", 1},
+};
+enum { SCALAR_COUNT = sizeof(scalars) / sizeof(scalars[0]) };
+
+size_t jnaScalarSize(jnaScalar scalar)
+{
+    return scalars[scalar].size;
+}
+
+// A cursor over the header text [at, end).
+typedef struct Cursor {
+    const char* at;
+    const char* end;
+} Cursor;
+
+static void SkipSpace(Cursor* c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t')) {
+        c->at++;
+    }
+}
+
+static bool Take(Cursor* c, char expected)
+{
+    SkipSpace(c);
+    if (c->at < c->end && *c->at == expected) {
+        c->at++;
+        return true;
+    }
+    return false;
+}
+
+// 'text' or "text", without escapes: no key or descriptor has one.
+static bool TakeString(Cursor* c, char* text, size_t size)
+{
+    SkipSpace(c);
+    if (c->at >= c->end || (*c->at != '\'' && *c->at != '"')) {
+        return false;
+    }
+    char quote = *c->at++;
+    size_t length = 0;
+    while (c->at < c->end && *c->at != quote) {
+        if (length + 1 >= size) {
+            return false;
+        }
+        text[length++] = *c->at++;
+    }
+    text[length] = '\0';
+    return Take(c, quote);
+}
+
+static bool TakeWord(Cursor* c, const char* word)
+{
+    SkipSpace(c);
+    size_t length = strlen(word);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0) {
+        return false;
+    }
+    c->at += length;
+    return true;
+}
+
+static bool TakeNumber(Cursor* c, size_t* number)
+{
+    SkipSpace(c);
+    size_t value = 0;
+    const char* start = c->at;
+    while (c->at < c->end && *c->at >= '0' && *c->at <= '9') {
+        size_t digit = (size_t)(*c->at - '0');
+        if (value > (SIZE_MAX - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+        c->at++;
+    }
+    *number = value;
+    return c->at > start;
+}
+
+static bool TakeShape(Cursor* c, jnaArray* array, bool* tooMany)
+{
+    if (!Take(c, '(')) {
+        return false;
+    }
+    array->dimensions = 0;
+    while (!Take(c, ')')) {
+        if (array->dimensions == JNA_MAX_DIMENSIONS) {
+            *tooMany = true;
+            return false;
+        }
+        if (!TakeNumber(c, &array->shape[array->dimensions])) {
+            return false;
+        }
+        array->dimensions++;
+        if (!Take(c, ',') && !(c->at < c->end && *c->at == ')')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError* error)
+{
+    bool seenType = false, seenOrder = false, seenShape = false, fortran = false, tooMany = false;
+    char key[32], descriptor[32] = "";
+    bool good = Take(&c, '{');
+    while (good && !Take(&c, '}')) {
+        good = TakeString(&c, key, sizeof(key)) && Take(&c, ':');
+        if (good && strcmp(key, "descr") == 0 && !seenType) {
+            seenType = good = TakeString(&c, descriptor, sizeof(descriptor));
+        } else if (good && strcmp(key, "fortran_order") == 0 && !seenOrder) {
+            fortran = TakeWord(&c, "True");
+            seenOrder = good = fortran || TakeWord(&c, "False");
+        } else if (good && strcmp(key, "shape") == 0 && !seenShape) {
+            seenShape = good = TakeShape(&c, array, &tooMany);
+        } else {
+            good = false;
+        }
+        if (good && !Take(&c, ',')) {
+            SkipSpace(&c);
+            good = c.at < c.end && *c.at == '}';
+        }
+    }
+    if (tooMany) {
+        return jnFail(error, jn_badData, "%s: has more than %d dimensions", path, JNA_MAX_DIMENSIONS);
+    }
+    if (!good || !seenType || !seenOrder || !seenShape) {
+        return jnFail(error, jn_badData, "%s: the .npy header is damaged", path);
+    }
+    if (fortran) {
+        return jnFail(
+            error, jn_badData, "%s: is in Fortran order; save it in C order, numpy.ascontiguousarray(x) does it", path);
+    }
+    for (int i = 0; i < SCALAR_COUNT; ++i) {
+        if (strcmp(descriptor, scalars[i].descriptor) == 0) {
+            array->scalar = (jnaScalar)i;
+            return jn_ok;
+        }
+    }
+    return jnFail(error, jn_badData,
+        "%s: holds scalars of type '%s'; floats of 4 or 8 bytes and integers of 4 or 8 can be read", path, descriptor);
+}
+
+// Finds header and data inside the mapped file; every offset is checked against its size.
+static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
+{
+    const unsigned char* bytes = array->mapping;
+    size_t size = array->mappingSize;
+    if (size < MAGIC_LENGTH + 4 || memcmp(bytes, magic, MAGIC_LENGTH) != 0) {
+        return jnFail(error, jn_badData, "%s: is not a .npy file", path);
+    }
+    int version = bytes[6];
+    if (version < 1 || version > 3 || bytes[7] != 0) {
+        return jnFail(error, jn_badData, "%s: .npy version %d.%d is not known", path, version, bytes[7]);
+    }
+    size_t start = version == 1 ? 10 : 12;
+    if (size < start) {
+        return jnFail(error, jn_badData, "%s: is cut off inside its header", path);
+    }
+    size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
+    if (version > 1) {
+        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    }
+    if (length > MAX_HEADER) {
+        return jnFail(error, jn_badData, "%s: its header is longer than %d bytes", path, MAX_HEADER);
+    }
+    if (length > size - start) {
+        return jnFail(error, jn_badData, "%s: is cut off inside its header", path);
+    }
+    const char* text = (const char*)bytes + start;
+    jnResult result = ParseHeader(path, (Cursor){text, text + length}, array, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t scalarSize = jnaScalarSize(array->scalar);
+    array->count = 1;
+    for (int i = 0; i < array->dimensions; ++i) {
+        if (array->shape[i] != 0 && array->count > SIZE_MAX / scalarSize / array->shape[i]) {
+            return jnFail(error, jn_badData, "%s: its shape is too large", path);
+        }
+        array->count *= array->shape[i];
+    }
+    size_t needed = array->count * scalarSize, present = size - start - length;
+    if (needed != present) {
+        char shape[96];
+        jnaArray_Describe(array, shape, sizeof(shape));
+        return jnFail(
+            error, jn_badData, "%s: has %zu bytes of data, its header says %zu, %s", path, present, needed, shape);
+    }
+    array->data = bytes + start + length;
+    return jn_ok;
+}
+
+// NumPy aligns the data to 64 bytes; a file that does not is copied to the heap so that it may be read
+// directly.
+static jnResult AlignData(const char* path, jnaArray* array, jnError* error)
+{
+    size_t scalarSize = jnaScalarSize(array->scalar);
+    if ((uintptr_t)array->data % scalarSize == 0) {
+        return jn_ok;
+    }
+    void* copy = malloc(array->count * scalarSize + 1);
+    if (copy == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    memcpy(copy, array->data, array->count * scalarSize);
+    munmap(array->mapping, array->mappingSize);
+    array->mapping = NULL;
+    array->data = copy;
+    return jn_ok;
+}
+
+jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
+{
+    *array = (jnaArray){0};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
+        int reason = errno;
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(descriptor);
+        return jnFail(error, jn_ioFailed, "%s: is not a file", path);
+    }
+    array->mappingSize = (size_t)status.st_size;
+    if (array->mappingSize > 0) {
+        array->mapping = mmap(NULL, array->mappingSize, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    }
+    int reason = errno;
+    close(descriptor);
+    if (array->mapping == MAP_FAILED) {
+        array->mapping = NULL;
+        return jnFail(error, jn_ioFailed, "%s: cannot map: %s", path, strerror(reason));
+    }
+    jnResult result = ParseFile(path, array, error);
+    if (result == jn_ok) {
+        result = AlignData(path, array, error);
+    }
+    if (result != jn_ok) {
+        if (array->mapping != NULL) {
+            munmap(array->mapping, array->mappingSize);
+        }
+        *array = (jnaArray){0};
+    }
+    return result;
+}
+
+void jnaCloseArray(jnaArray* array)
+{
+    if (array->mapping != NULL) {
+        munmap(array->mapping, array->mappingSize);
+    } else {
+        free((void*)(uintptr_t)array->data);
+    }
+    *array = (jnaArray){0};
+}
+
+double jnaArray_Get(const jnaArray* array, size_t index)
+{
+    return array->scalar == jna_float64 ? ((const double*)array->data)[index]
+                                        : (double)((const float*)array->data)[index];
+}
+
+void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size)
+{
+    size_t used = (size_t)snprintf(buffer, size, "%s (", scalars[array->scalar].name);
+    for (int i = 0; i < array->dimensions && used < size; ++i) {
+        used += (size_t)snprintf(buffer + used, size - used, i == 0 ? "%zu" : ", %zu", array->shape[i]);
+    }
+    if (used < size) {
+        snprintf(buffer + used, size - used, array->dimensions == 1 ? ",)" : ")");
+    }
+}
+
+jnResult jnaCreateArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file, jnError* error)
+{
+    JN_ASSERT(dimensions >= 0 && dimensions <= JNA_MAX_DIMENSIONS);
+    jnResult result = jnaCreateFile(path, file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    char header[256];
+    size_t used = (size_t)snprintf(
+        header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (", scalars[scalar].descriptor);
+    for (int i = 0; i < dimensions; ++i) {
+        used +=
+            (size_t)snprintf(header + used, sizeof(header) - used, "%zu,%s", shape[i], i + 1 < dimensions ? " " : "");
+    }
+    used += (size_t)snprintf(header + used, sizeof(header) - used, "), }");
+    // Version 1.0: ten bytes before the text, which ends with a newline so that the data start at a multiple
+    // of 64.
+    size_t total = jnAlignUp(10 + used + 1);
+    unsigned char prefix[10] = {0};
+    memcpy(prefix, magic, MAGIC_LENGTH);
+    prefix[6] = 1;
+    prefix[8] = (unsigned char)((total - 10) & 0xff);
+    prefix[9] = (unsigned char)((total - 10) >> 8);
+    fwrite(prefix, 1, sizeof(prefix), file->stream);
+    fwrite(header, 1, used, file->stream);
+    for (size_t i = 10 + used; i + 1 < total; ++i) {
+        fputc(' ', file->stream);
+    }
+    fputc('\n', file->stream);
+    return jn_ok;
+}
+
+jnResult jnaWriteArray(
+    const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data, jnError* error)
+{
+    jnaFile file;
+    jnResult result = jnaCreateArray(path, scalar, dimensions, shape, &file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t count = 1;
+    for (int i = 0; i < dimensions; ++i) {
+        count *= shape[i];
+    }
+    fwrite(data, jnaScalarSize(scalar), count, file.stream);
+    return jnaFile_Commit(&file, error);
+}

@@ -1,0 +1,67 @@
+// Characters, clips and vertex caches from other programs' files.
+//
+// Characters and their clips: glTF 2.0 (.glb, .gltf), FBX, Collada (.dae). Motion capture: BVH, retargeted.
+// Simulated or scanned motion: PC2, MDD, .npy. Everything comes out in metres, Y up.
+#pragma once
+
+#include "base/notes.h"
+#include "base/watch.h"
+#include "character/character.h"
+
+/// How a file is read. Start from jnaDefaultImportDef.
+typedef struct jnaImportDef {
+    double rate;        // frames a second of the clips; 30
+    double scale;       // metres per unit of the file; 0, the default: from the file's units or the height
+    size_t memoryLimit; // bytes that the reading process may take; 4 GiB
+    double timeLimit;   // seconds that it may take; 120
+    jnaWatch watch;     // may end it; nobody
+} jnaImportDef;
+jnaImportDef jnaDefaultImportDef(void);
+
+/// Any number of clips, owned.
+typedef struct jnaClipList {
+    int count;
+    jnaClip* clips; // [count]
+} jnaClipList;
+void jnaDestroyClipList(jnaClipList* list);
+
+/// Reads a character and the clips in its file. `notes` may be NULL; lines are added to it.
+/// usedScale: metres per unit of the file as it was taken, may be NULL.
+/// A file that is cut, hostile or not a character ends in one sentence; Assimp runs in a child process for
+/// that. File vertices are those of the file's meshes one after another, each in its own order; where FBX and
+/// Collada index positions and corners apart, there is one per corner of a face. Limits: glTF step and cubic
+/// keys are taken as linear, morph targets are left out.
+jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
+    double* usedScale, jnaNotes* notes, jnError* error);
+
+/// A pair of joints that names alone would not match.
+typedef struct jnaJointPair {
+    const char* source; // joint of the motion file
+    const char* joint;  // joint of the character; "" or NULL leaves the source joint unused
+} jnaJointPair;
+
+/// How motion of another skeleton is brought to a character.
+typedef struct jnaRetargetDef {
+    int pairCount;
+    const jnaJointPair* pairs; // [pairCount], override the table of names
+} jnaRetargetDef;
+
+/// Reads the clips of a file for a character that is there already. Joints with the character's names and
+/// rest pose are taken as they are; BVH and other skeletons are retargeted (`retarget` may be NULL). Joints
+/// without a counterpart are listed in `notes`.
+jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
+    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error);
+
+/// Simulated or scanned positions of a character's surface.
+typedef struct jnaMotion {
+    int frameCount;
+    int vertexCount;  // welded, that of the character
+    double rate;      // frames a second as the file states it; 0 where it does not
+    float* positions; // [frameCount][vertexCount][3], metres
+} jnaMotion;
+
+/// Reads a vertex cache (.pc2, .mdd, .npy) in the file's vertex order or welded. Positions are multiplied by
+/// `scale`. File vertices that stand on one vertex are averaged.
+jnResult jnaReadMotion(
+    const char* path, const jnaCharacter* character, double scale, jnaMotion* motion, jnError* error);
+void jnaDestroyMotion(jnaMotion* motion);

@@ -1,0 +1,92 @@
+// Materials that make a character sag as a body does; see sag.h.
+//
+// Sag goes with thickness squared over stiffness. Stiffness that suits a heavy man leaves a slender figure without any
+// motion, and a mesh that is coarse makes all flesh stiffer. So the stiffness of each region is corrected by the sag
+// that it leads to, within limits: a few rounds of solving the rest pose under gravity.
+#include "flesh/sag.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <string.h>
+
+// A region's sag may be off from what is aimed at by so much; regions that only must not be soft stay below this part
+// of their most.
+static const double BELOW = 0.93, ABOVE = 1.1, HARD = 0.8;
+// No flesh is softer or harder than this, Pa.
+static const double SOFTEST = 1500, HARDEST = 200000;
+// Fewer vertices say nothing about a region.
+static const double LEAST_VERTICES = 0.003;
+enum { FEWEST_VERTICES = 6, ROUNDS = 3 };
+// Regions that are off by less than this need no other round.
+static const double CLOSE = 0.1;
+
+// The factor that brings a region's sag to where it should be; 1 where it is.
+static double Correction(const jnaSag* sag, jnaRegion region, double stretch)
+{
+    const jnaSagBounds* bounds = &jnaExpectedSag[region];
+    double median, greatest;
+    int count = jnaSag_Region(sag, 0, region, &median, &greatest);
+    if (!(bounds->most > 0) || count < FEWEST_VERTICES || count < LEAST_VERTICES * sag->vertexCount) {
+        return 1;
+    }
+    bool soft = bounds->aim > 0;
+    double least = stretch * BELOW * bounds->aim, most = stretch * (soft ? ABOVE * bounds->aim : HARD * bounds->most);
+    return median < least ? median / least : median > most ? median / most : 1;
+}
+
+// The manifest's regions, and all others with a factor to be found.
+static void ListRegions(const jnaMaterialsDef* def, jnaRegionSetting regions[JNA_REGIONS], bool fixed[JNA_REGIONS])
+{
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        regions[r] = (jnaRegionSetting){
+            .region = (jnaRegion)r, .youngFactor = jnaRegionYoung((jnaRegion)r), .densityFactor = -1, .poisson = -1};
+    }
+    for (int i = 0; i < def->regionCount; ++i) {
+        const jnaRegionSetting* own = &def->regions[i];
+        double factor = own->youngFactor >= 0 ? own->youngFactor : regions[own->region].youngFactor;
+        fixed[own->region] = own->youngFactor >= 0;
+        regions[own->region] = *own;
+        regions[own->region].youngFactor = factor;
+    }
+}
+
+jnResult jnaVolume_CalibrateMaterials(
+    jnaVolume* v, const jnaCharacter* c, const jnaMaterialsDef* def, jnaNotes* notes, jnError* error)
+{
+    const jnaMaterialsDef standard = jnaDefaultMaterialsDef();
+    jnaMaterialsDef own = def != NULL ? *def : standard;
+    jnaRegionSetting regions[JNA_REGIONS];
+    bool fixed[JNA_REGIONS] = {false};
+    ListRegions(&own, regions, fixed);
+    bool calibrate = own.calibrate;
+    // Another stiffness in general is wanted softer or harder than a body.
+    double young = own.young, stretch = standard.young / young;
+    own.regions = regions;
+    own.regionCount = JNA_REGIONS;
+    jnResult result = jnaVolume_FillMaterials(v, c, &own, error);
+    for (int round = 0; round < ROUNDS && calibrate && result == jn_ok; ++round) {
+        jnaSag sag;
+        bool changed = false;
+        result = jnaMeasureSag(v, c, 1, &sag, error);
+        for (int r = 0; r < JNA_REGIONS && result == jn_ok; ++r) {
+            double factor = fixed[r] ? 1 : Correction(&sag, (jnaRegion)r, stretch);
+            double next = fmin(fmax(regions[r].youngFactor * factor, SOFTEST / young), HARDEST / young);
+            changed = changed || fabs(next / regions[r].youngFactor - 1) > CLOSE;
+            regions[r].youngFactor = next;
+        }
+        if (result == jn_ok) {
+            jnaDestroySag(&sag);
+            result = jnaVolume_FillMaterials(v, c, &own, error);
+        }
+        calibrate = changed;
+    }
+    for (int r = 0; r < JNA_REGIONS && result == jn_ok; ++r) {
+        double factor = regions[r].youngFactor / jnaRegionYoung((jnaRegion)r);
+        if (!fixed[r] && fabs(factor - 1) > CLOSE) {
+            jnaNotes_Add(notes, "%s: stiffness times %.2g, so that it sags as a body's under its weight",
+                jnaRegionNames[r], factor);
+        }
+    }
+    return result;
+}

@@ -1,0 +1,262 @@
+// What the self-contact needs to know of a volume once and for all: its boundary, what is near at rest, trees.
+#include "flesh/contact_internal.h"
+
+#include "volume/mesh_internal.h"
+#include "volume/volume_internal.h"
+
+#include "runtime/for_author.h"
+
+// Where the volume has no materials, Pa.
+static const double plainShear = 1e4;
+
+// Least restDistance, of the largest side of the boundary's box.
+static const double restShare = 0.02;
+
+// Of the median edge, to the third power: a tetrahedron flatter than this holds nothing.
+static const double flatShare = 1e-9;
+
+// Of the largest side: how deep a node may be and still only touch. Coordinates are right to 1e-16 of it.
+static const double touchShare = 1e-10;
+
+// Items per leaf: small leaves make tight boxes, large ones few.
+enum { TETRAHEDRA_PER_LEAF = 24, FACES_PER_LEAF = 4, NODES_PER_LEAF = 12 };
+
+jnaContactDef jnaDefaultContactDef(const jnaVolume* volume)
+{
+    return (jnaContactDef){.volume = volume, .gaps = true};
+}
+
+void jnaDestroyContacts(jnaContacts* contacts)
+{
+    free(contacts->pairs);
+    *contacts = (jnaContacts){0};
+}
+
+void jnaDestroyContactShape(jnaContactShape* shape)
+{
+    if (shape == NULL) {
+        return;
+    }
+    free(shape->faces);
+    free(shape->opposites);
+    free(shape->nodes);
+    free(shape->places);
+    jnaDestroyRows(&shape->around);
+    jnaDestroyRows(&shape->foreign);
+    jnaDestroyRows(&shape->near);
+    free(shape->shear);
+    free(shape->length);
+    free(shape->held);
+    jnaDestroyBoxTree(&shape->tetrahedronTree);
+    jnaDestroyBoxTree(&shape->faceTree);
+    jnaDestroyBoxTree(&shape->nodeTree);
+    free(shape->leafTetrahedra);
+    free(shape->restFaceBounds);
+    free(shape);
+}
+
+static jnResult CheckDef(const jnaContactDef* def, jnError* error)
+{
+    const jnaVolume* v = def->volume;
+    if (v == NULL || v->nodeCount < 4 || v->tetrahedronCount < 1) {
+        return jnFail(error, jn_badArgument, "contact needs a volume with at least one tetrahedron");
+    }
+    if (!(def->restDistance >= 0 && def->restDistance < HUGE_VAL) || !(def->reach >= 0 && def->reach < HUGE_VAL)) {
+        return jnFail(error, jn_badArgument, "restDistance and reach of a contact must be finite and not negative");
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        for (int i = 0; i < 3; ++i) {
+            if (!isfinite(v->nodes[3 * (size_t)n + (size_t)i])) {
+                return jnFail(error, jn_badData, "node %d of the volume has a position that is not finite", n);
+            }
+        }
+    }
+    return jn_ok;
+}
+
+// Lists the boundary's nodes and the faces around each.
+static bool ListNodes(jnaContactShape* s)
+{
+    int count = s->volume->nodeCount;
+    s->places = jnaAllocate(count, sizeof(int32_t));
+    s->nodes = jnaAllocate(count, sizeof(int32_t));
+    if (s->places == NULL || s->nodes == NULL) {
+        return false;
+    }
+    for (int i = 0; i < 3 * s->faceCount; ++i) {
+        s->places[s->faces[i]] = 1;
+    }
+    for (int n = 0; n < count; ++n) {
+        bool there = s->places[n] == 1;
+        s->places[n] = there ? s->nodeCount : -1;
+        if (there) {
+            s->nodes[s->nodeCount++] = n;
+        }
+    }
+    s->around.starts = jnaAllocate((int64_t)s->nodeCount + 2, sizeof(int32_t));
+    s->around.entries = jnaAllocate(3 * (int64_t)s->faceCount, sizeof(int32_t));
+    if (s->around.starts == NULL || s->around.entries == NULL) {
+        return false;
+    }
+    for (int i = 0; i < 3 * s->faceCount; ++i) {
+        s->around.starts[s->places[s->faces[i]] + 2]++;
+    }
+    for (int n = 0; n < s->nodeCount; ++n) {
+        s->around.starts[n + 2] += s->around.starts[n + 1];
+    }
+    for (int i = 0; i < 3 * s->faceCount; ++i) {
+        s->around.entries[s->around.starts[s->places[s->faces[i]] + 1]++] = i / 3;
+    }
+    return true;
+}
+
+static bool HasCorner(const int32_t* face, int32_t node)
+{
+    return face[0] == node || face[1] == node || face[2] == node;
+}
+
+// The fourth corner of the tetrahedron behind each face.
+static bool ListOpposites(jnaContactShape* s)
+{
+    s->opposites = jnaAllocate(s->faceCount, sizeof(int32_t));
+    for (size_t i = 0; s->opposites != NULL && i < 4 * (size_t)s->volume->tetrahedronCount; ++i) {
+        const int32_t* c = s->volume->tetrahedra + (i & ~(size_t)3);
+        int32_t own[3] = {c[(i + 1) % 4], c[(i + 2) % 4], c[(i + 3) % 4]};
+        int32_t place = s->places[own[0]];
+        for (int32_t e = place < 0 ? 0 : s->around.starts[place]; place >= 0 && e < s->around.starts[place + 1]; ++e) {
+            const int32_t* face = s->faces + 3 * (size_t)s->around.entries[e];
+            if (HasCorner(face, own[1]) && HasCorner(face, own[2])) {
+                s->opposites[s->around.entries[e]] = c[i % 4];
+            }
+        }
+    }
+    return s->opposites != NULL;
+}
+
+static int CompareNumbers(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+// Sizes of the boundary, and what follows from them.
+static bool Measure(jnaContactShape* s, const jnaContactDef* def)
+{
+    const double* nodes = s->volume->nodes;
+    double* edges = jnaAllocate(3 * (int64_t)s->faceCount, sizeof(double));
+    if (edges == NULL) {
+        return false;
+    }
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (int i = 0; i < 3 * s->faceCount; ++i) {
+        const double* p = nodes + 3 * (size_t)s->faces[i];
+        const double* q = nodes + 3 * (size_t)s->faces[i % 3 == 2 ? i - 2 : i + 1];
+        edges[i] = jnaDistance(p, q);
+        for (int k = 0; k < 3; ++k) {
+            low[k] = fmin(low[k], p[k]);
+            high[k] = fmax(high[k], p[k]);
+        }
+    }
+    qsort(edges, 3 * (size_t)s->faceCount, sizeof(double), CompareNumbers);
+    s->medianEdge = edges[3 * s->faceCount / 2];
+    free(edges);
+    s->size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    s->restDistance = def->restDistance > 0 ? def->restDistance : fmax(3 * s->medianEdge, restShare * s->size);
+    s->localReach = !(def->reach > 0);
+    s->reach = def->reach > 0 ? def->reach : 2 * s->medianEdge;
+    s->flatVolume = flatShare * s->medianEdge * s->medianEdge * s->medianEdge;
+    s->tolerance = touchShare * s->size;
+    return true;
+}
+
+// Lengths, shear moduli and who is held.
+static bool MeasureNodes(jnaContactShape* s)
+{
+    const jnaVolume* v = s->volume;
+    s->shear = jnaAllocate(s->nodeCount, sizeof(double));
+    s->length = jnaAllocate(s->nodeCount, sizeof(double));
+    s->held = jnaAllocate(v->nodeCount, sizeof(bool));
+    int* counts = jnaAllocate(s->nodeCount, sizeof(int));
+    bool good = s->shear != NULL && s->length != NULL && s->held != NULL && counts != NULL;
+    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+        int32_t place = s->places[v->tetrahedra[i]];
+        if (place >= 0) {
+            const jnaMaterial* m = v->materials != NULL && v->regions != NULL ? &v->materials[v->regions[i / 4]] : NULL;
+            s->shear[place] += m != NULL ? m->young / (2 * (1 + m->poisson)) : plainShear;
+            counts[place]++;
+        }
+    }
+    for (int n = 0; good && n < s->nodeCount; ++n) {
+        double share = 0;
+        for (int32_t e = s->around.starts[n]; e < s->around.starts[n + 1]; ++e) {
+            const int32_t* c = s->faces + 3 * (size_t)s->around.entries[e];
+            double area[3];
+            jnaAreaVector(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1], v->nodes + 3 * (size_t)c[2], area);
+            share += jnaLength(area) / 6;
+        }
+        s->length[n] = sqrt(share * 2 / sqrt(3.0));
+        s->shear[n] /= counts[n];
+    }
+    for (int n = 0; good && v->heldBy != NULL && n < v->nodeCount; ++n) {
+        s->held[n] = v->heldBy[n] >= 0 && (v->holdStrength == NULL || !(v->holdStrength[n] > 0));
+    }
+    free(counts);
+    return good;
+}
+
+static jnResult PlantTrees(jnaContactShape* s, jnError* error)
+{
+    const jnaVolume* v = s->volume;
+    jnResult result = jnaCreateBoxTree(
+        v->nodes, v->nodeCount, v->tetrahedra, v->tetrahedronCount, 4, TETRAHEDRA_PER_LEAF, &s->tetrahedronTree, error);
+    if (result == jn_ok) {
+        result =
+            jnaCreateBoxTree(v->nodes, v->nodeCount, s->faces, s->faceCount, 3, FACES_PER_LEAF, &s->faceTree, error);
+    }
+    if (result == jn_ok) {
+        result =
+            jnaCreateBoxTree(v->nodes, v->nodeCount, s->nodes, s->nodeCount, 1, NODES_PER_LEAF, &s->nodeTree, error);
+    }
+    if (result == jn_ok) {
+        s->restFaceBounds = jnaAllocate(s->faceTree.nodeCount, sizeof(jnaBounds));
+        s->leafTetrahedra = jnaAllocate(v->tetrahedronCount, 4 * sizeof(int32_t));
+        if (s->restFaceBounds == NULL || s->leafTetrahedra == NULL) {
+            return jnFail(error, jn_outOfMemory, "out of memory for the boxes of %d faces", s->faceCount);
+        }
+        for (size_t k = 0; k < (size_t)v->tetrahedronCount; ++k) {
+            memcpy(s->leafTetrahedra + 4 * k, v->tetrahedra + 4 * (size_t)s->tetrahedronTree.order[k],
+                4 * sizeof(int32_t));
+        }
+        jnaBoxTree_Fit(&s->faceTree, v->nodes, s->restFaceBounds);
+    }
+    return result;
+}
+
+jnResult jnaCreateContactShape(const jnaContactDef* def, jnaContactShape** shape, jnError* error)
+{
+    *shape = NULL;
+    jnResult result = CheckDef(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaContactShape* s = jnaAllocate(1, sizeof(*s));
+    if (s == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for contact");
+    }
+    s->volume = def->volume;
+    result = jnaFindBoundary(def->volume, &s->faceCount, &s->faces, error);
+    if (result == jn_ok && !(ListNodes(s) && ListOpposites(s) && Measure(s, def) && MeasureNodes(s))) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for a boundary of %d faces", s->faceCount);
+    }
+    if (result == jn_ok && !(s->size > 0)) {
+        result = jnFail(error, jn_badData, "the volume has no boundary, or all its nodes are in one place");
+    }
+    result = result == jn_ok ? PlantTrees(s, error) : result;
+    result = result == jn_ok ? jnaContactShape_FindNear(s, def->gaps, error) : result;
+    if (result != jn_ok) {
+        jnaDestroyContactShape(s);
+        return result;
+    }
+    *shape = s;
+    return jn_ok;
+}

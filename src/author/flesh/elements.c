@@ -1,0 +1,123 @@
+// Laying out the tetrahedra of the flesh; see elements.h.
+#include "flesh/elements.h"
+
+#include "volume/laplacian.h"
+#include "volume/patches.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const jnaElementKernels* jnaChooseElementKernels(void)
+{
+#ifdef JN_HAVE_X86_KERNELS
+    if (jnKernelAvailable(jn_kernelAvx2)) {
+        return &jnaElementKernelsAvx2;
+    }
+#endif
+    return &jnaElementKernelsBaseline;
+}
+
+_Static_assert(sizeof(jnaElementBlock) % 64 == 0, "aligned_alloc wants a multiple of the alignment");
+
+typedef struct Place {
+    int32_t lowest, patch;
+} Place;
+
+static int ComparePlaces(const void* a, const void* b)
+{
+    const Place *p = a, *q = b;
+    int byNumber = (p->lowest > q->lowest) - (p->lowest < q->lowest);
+    return byNumber != 0 ? byNumber : (p->patch > q->patch) - (p->patch < q->patch);
+}
+
+static int32_t Number(const jnaElementsDef* def, int32_t node)
+{
+    return def->numbers != NULL ? def->numbers[node] : node;
+}
+
+static void FillLane(const jnaElementsDef* def, int t, jnaElementBlock* block, int lane)
+{
+    const int32_t* corners = def->tetrahedra + 4 * (size_t)t;
+    double gradients[4][3];
+    double volume = jnaHatGradients(def->nodes, corners, gradients);
+    for (int k = 0; k < 3; ++k) {
+        for (int c = 0; c < 3; ++c) {
+            block->inverse[3 * k + c][lane] = gradients[k + 1][c];
+        }
+    }
+    block->shear[lane] = volume * def->shear[t];
+    block->guard[lane] = volume * def->volumetric[t];
+    for (int c = 0; c < 4; ++c) {
+        block->corners[c][lane] = Number(def, corners[c]);
+    }
+}
+
+static void FillBlock(const jnaElementsDef* def, const jnaPatch* patch, jnaElementBlock* block)
+{
+    double sum = 0;
+    for (int lane = 0; lane < patch->count; ++lane) {
+        FillLane(def, patch->tetrahedra[lane], block, lane);
+        sum += block->guard[lane];
+    }
+    for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
+        block->volumetric[lane] = sum > 0 ? block->guard[lane] / sqrt(sum) : 0;
+        for (int c = 0; c < 4 && lane >= patch->count; ++c) {
+            block->corners[c][lane] = block->corners[c][0];
+        }
+    }
+}
+
+// Patches by their lowest number. NULL: out of memory.
+static Place* SortPatches(const jnaElementsDef* def, int count, const jnaPatch* patches)
+{
+    Place* places = malloc((size_t)(count + 1) * sizeof(Place));
+    for (int p = 0; places != NULL && p < count; ++p) {
+        places[p] = (Place){INT32_MAX, p};
+        for (int i = 0; i < patches[p].nodeCount; ++i) {
+            int32_t number = Number(def, patches[p].nodes[i]);
+            places[p].lowest = number < places[p].lowest ? number : places[p].lowest;
+        }
+    }
+    if (places != NULL) {
+        qsort(places, (size_t)count, sizeof(Place), ComparePlaces);
+    }
+    return places;
+}
+
+jnResult jnaCreateElements(const jnaElementsDef* def, jnaElements* elements, jnError* error)
+{
+    memset(elements, 0, sizeof(*elements));
+    jnaPatchesDef patchesDef = {def->nodeCount, def->count, def->tetrahedra, def->kinds};
+    jnaPatch* patches = NULL;
+    Place* places = NULL;
+    if (jnaFindPatches(&patchesDef, &elements->blockCount, &patches)) {
+        size_t size = (size_t)(elements->blockCount + 1) * sizeof(jnaElementBlock);
+        places = SortPatches(def, elements->blockCount, patches);
+        elements->blocks = places != NULL ? aligned_alloc(64, size) : NULL;
+        if (elements->blocks != NULL) {
+            memset(elements->blocks, 0, size);
+        }
+    }
+    if (elements->blocks == NULL) {
+        free(places);
+        free(patches);
+        jnaDestroyElements(elements);
+        return jnFail(error, jn_outOfMemory, "out of memory for %d tetrahedra", def->count);
+    }
+    for (int i = 0; i < elements->blockCount; ++i) {
+        FillBlock(def, &patches[places[i].patch], &elements->blocks[i]);
+    }
+    elements->count = def->count;
+    free(places);
+    free(patches);
+    return jn_ok;
+}
+
+void jnaDestroyElements(jnaElements* elements)
+{
+    free(elements->blocks);
+    memset(elements, 0, sizeof(*elements));
+}

@@ -1,0 +1,419 @@
+// The flesh of a volume made ready: numbering, masses, stiffness, the factor, contact; and the buffers to solve it.
+#include "flesh/flesh.h"
+
+#include "flesh/newton.h"
+#include "volume/posing.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* character)
+{
+    return (jnaFleshDef){
+        .volume = volume,
+        .character = character,
+        .contact = true,
+        .integrator = jna_generalizedAlpha,
+        .damping = 0.006,
+        .drag = 7,
+        .pathSteps = 4,
+        .poseTolerance = 1e-4,
+        .stepTolerance = 5e-5,
+    };
+}
+
+static jnResult CheckMatter(const jnaVolume* v, jnError* error)
+{
+    for (int i = 0; i < v->materialCount; ++i) {
+        const jnaMaterial* m = &v->materials[i];
+        if (!(m->young > 0 && m->young < HUGE_VAL && m->poisson >= 0 && m->poisson < 0.5 && m->density > 0 &&
+                m->density < HUGE_VAL)) {
+            return jnFail(error, jn_badData,
+                "material %d: Young's modulus %g and density %g must be above 0, Poisson's ratio %g in [0, 0.5)", i,
+                m->young, m->density, m->poisson);
+        }
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3];
+        for (int c = 0; c < 4; ++c) {
+            if (corners[c] < 0 || corners[c] >= v->nodeCount) {
+                return jnFail(
+                    error, jn_badData, "tetrahedron %d has node %d; there are %d", t, (int)corners[c], v->nodeCount);
+            }
+        }
+        double volume = jnaHatGradients(v->nodes, corners, gradients);
+        if (!(volume > 0 && volume < HUGE_VAL)) {
+            return jnFail(error, jn_badData, "tetrahedron %d has the volume %g m3; it must be above 0", t, volume);
+        }
+        if (v->regions[t] >= v->materialCount) {
+            return jnFail(error, jn_badData, "tetrahedron %d is of material %d; there are %d", t, v->regions[t],
+                v->materialCount);
+        }
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        if (v->heldBy[n] < -1 || v->heldBy[n] > 2 * v->jointCount) {
+            return jnFail(
+                error, jn_badData, "node %d is held by bone %d; there are %d", n, (int)v->heldBy[n], 2 * v->jointCount);
+        }
+    }
+    return jn_ok;
+}
+
+static jnResult Check(const jnaFleshDef* def, jnError* error)
+{
+    const jnaVolume* v = def->volume;
+    if (v->rowStarts == NULL || v->heldBy == NULL || v->regions == NULL) {
+        return jnFail(error, jn_badArgument, "the volume has no weights, bones or materials yet; see `tetrahedralize`");
+    }
+    if (v->jointCount != def->character->jointCount || v->vertexCount != def->character->vertexCount) {
+        return jnFail(error, jn_badArgument,
+            "the volume is of another character: %d joints and %d vertices, not %d and %d", v->jointCount,
+            v->vertexCount, def->character->jointCount, def->character->vertexCount);
+    }
+    if (!(def->damping >= 0 && def->damping < HUGE_VAL && def->drag >= 0 && def->drag < HUGE_VAL &&
+            def->poseTolerance > 0 && def->stepTolerance > 0) ||
+        def->substeps < 0 || def->pathSteps < 1) {
+        return jnFail(error, jn_badArgument, "damping, drag, tolerances and steps of the flesh must not be negative");
+    }
+    if (!isfinite(def->gravity[0] + def->gravity[1] + def->gravity[2])) {
+        return jnFail(error, jn_badArgument, "gravity must be three finite numbers");
+    }
+    return CheckMatter(v, error);
+}
+
+static double* Doubles(size_t count)
+{
+    return calloc(count + 1, sizeof(double));
+}
+
+static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
+{
+    return &v->materials[v->regions[t]];
+}
+
+// Masses by node, Lame's mu (shear) and lambda (volumetric) by tetrahedron. Returns the norm of the forces under a
+// strain of one.
+static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* volumetric, double* stiffness)
+{
+    double square = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const jnaMaterial* material = MaterialOf(v, t);
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
+        double mu = material->young / (2 * (1 + material->poisson));
+        double lambda = material->young * material->poisson / ((1 + material->poisson) * (1 - 2 * material->poisson));
+        shear[t] = mu;
+        volumetric[t] = lambda;
+        stiffness[t] = 2 * mu + lambda;
+        for (int c = 0; c < 4; ++c) {
+            mass[corners[c]] += 0.25 * volume * material->density;
+            for (int k = 0; k < 3; ++k) {
+                square += pow(stiffness[t] * volume * gradients[c][k], 2);
+            }
+        }
+    }
+    return sqrt(square);
+}
+
+// Free nodes in the order of the factor, held ones after them.
+static void NumberNodes(jnaFlesh* f)
+{
+    int next = f->freeCount;
+    for (int n = 0; n < f->nodeCount; ++n) {
+        if (f->held[n] != 0) {
+            f->order[next++] = n;
+        }
+    }
+    for (int p = 0; p < f->nodeCount; ++p) {
+        f->places[f->order[p]] = p;
+    }
+}
+
+static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* volumetric, jnError* error)
+{
+    const jnaVolume* v = f->def.volume;
+    f->unitForce = FillMatter(v, mass, shear, volumetric, f->stiffness);
+    for (int n = 0; n < f->nodeCount; ++n) {
+        double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : 0;
+        f->held[n] = v->heldBy[n] >= 0 && !(strength > 0);
+        springs[n] = strength * mass[n];
+        f->hasSprings = f->hasSprings || springs[n] > 0;
+    }
+    jnaLaplacianDef laplacianDef = {
+        .nodeCount = f->nodeCount,
+        .nodes = v->nodes,
+        .tetrahedronCount = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .stiffness = f->stiffness,
+        .held = f->held,
+        .diagonal = springs,
+        .threads = 1,
+    };
+    jnaLaplacian* laplacian;
+    jnResult result = jnaCreateLaplacian(&laplacianDef, &laplacian, error);
+    if (result == jn_ok) {
+        result = jnaCreatePreconditioner(laplacian, f->order, &f->still, error);
+    }
+    jnaDestroyLaplacian(laplacian);
+    if (result != jn_ok) {
+        return result;
+    }
+    f->freeCount = f->still.count;
+    NumberNodes(f);
+    for (int p = 0; p < f->nodeCount; ++p) {
+        f->mass[p] = mass[f->order[p]];
+        f->springs[p] = springs[f->order[p]];
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        double gradients[4][3];
+        f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
+    }
+    jnaElementsDef elements = {
+        .nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .numbers = f->places,
+        .kinds = v->regions,
+        .shear = shear,
+        .volumetric = volumetric,
+    };
+    return jnaCreateElements(&elements, &f->elements, error);
+}
+
+jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error)
+{
+    *flesh = NULL;
+    jnResult result = Check(def, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t nodes = (size_t)def->volume->nodeCount, elements = (size_t)def->volume->tetrahedronCount;
+    double *mass = Doubles(nodes), *springs = Doubles(nodes), *shear = Doubles(elements);
+    double* volumetric = Doubles(elements);
+    jnaFlesh* f = calloc(1, sizeof(*f));
+    if (f != NULL) {
+        f->def = *def;
+        f->nodeCount = def->volume->nodeCount;
+        f->places = calloc(nodes + 1, sizeof(int32_t));
+        f->order = calloc(nodes + 1, sizeof(int32_t));
+        f->mass = Doubles(nodes);
+        f->springs = Doubles(nodes);
+        f->stiffness = Doubles(elements);
+        f->held = calloc(nodes + 1, 1);
+        f->kernels = jnaChooseElementKernels();
+        f->hasGravity = def->gravity[0] != 0 || def->gravity[1] != 0 || def->gravity[2] != 0;
+    }
+    if (f == NULL || mass == NULL || springs == NULL || shear == NULL || volumetric == NULL || f->places == NULL ||
+        f->order == NULL || f->mass == NULL || f->springs == NULL || f->stiffness == NULL || f->held == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for flesh of %d nodes", def->volume->nodeCount);
+    }
+    if (result == jn_ok) {
+        result = Prepare(f, mass, springs, shear, volumetric, error);
+    }
+    if (result == jn_ok && def->contact) {
+        jnaContactDef contact = jnaDefaultContactDef(def->volume);
+        result = jnaCreateContactShape(&contact, &f->contactShape, error);
+    }
+    free(mass);
+    free(springs);
+    free(shear);
+    free(volumetric);
+    if (result != jn_ok) {
+        jnaDestroyFlesh(f);
+        return result;
+    }
+    *flesh = f;
+    return jn_ok;
+}
+
+void jnaDestroyFlesh(jnaFlesh* f)
+{
+    if (f == NULL) {
+        return;
+    }
+    jnaDestroyContactShape(f->contactShape);
+    jnaDestroyPreconditioner(&f->still);
+    jnaDestroyElements(&f->elements);
+    free(f->places);
+    free(f->order);
+    free(f->mass);
+    free(f->springs);
+    free(f->stiffness);
+    free(f->held);
+    free(f);
+}
+
+// Hands out arrays of one block, each at a multiple of 64 bytes; without a block it only counts.
+static void* Take(char* block, size_t* used, size_t bytes)
+{
+    void* at = block != NULL ? block + *used : NULL;
+    *used += (bytes + 63) / 64 * 64;
+    return at;
+}
+
+static size_t LayOut(jnaFleshSolver* s, char* block)
+{
+    size_t used = 0, nodes = (size_t)s->flesh->nodeCount, freeNodes = (size_t)s->flesh->freeCount;
+    size_t joints = (size_t)s->flesh->def.character->jointCount;
+    size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
+    double** vectors[] = {
+        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
+    for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
+        *vectors[i] = Take(block, &used, vector);
+    }
+    s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
+    s->holds = Take(block, &used, nodes * sizeof(double));
+    for (int i = 0; i < 3; ++i) {
+        s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
+    }
+    s->pulls = Take(block, &used, freeNodes * sizeof(double));
+    s->direction = Take(block, &used, single);
+    for (int i = 0; i < JNA_PAIRS; ++i) {
+        s->steps[i] = Take(block, &used, single);
+        s->changes[i] = Take(block, &used, single);
+    }
+    s->transforms = Take(block, &used, 2 * 12 * joints * sizeof(double));
+    s->oldTransforms = Take(block, &used, 12 * joints * sizeof(double));
+    s->relative = Take(block, &used, 12 * joints * sizeof(double));
+    s->strains = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
+    s->strainsBefore = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
+    return used;
+}
+
+jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jnError* error)
+{
+    *solver = NULL;
+    jnaFleshSolver* s = calloc(1, sizeof(*s));
+    if (s == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to solve flesh");
+    }
+    s->flesh = flesh;
+    size_t size = LayOut(s, NULL);
+    s->block = aligned_alloc(64, size);
+    if (s->block == NULL) {
+        jnaDestroyFleshSolver(s);
+        return jnFail(error, jn_outOfMemory, "out of memory to solve flesh of %d nodes", flesh->nodeCount);
+    }
+    memset(s->block, 0, size);
+    LayOut(s, s->block);
+    s->pose = (jnaClip){.rate = 30, .frameCount = 1, .jointCount = flesh->def.character->jointCount};
+    jnResult result = jnaClip_Allocate(&s->pose, true, error);
+    if (result == jn_ok && flesh->contactShape != NULL) {
+        result = jnaCreateContactFinder(flesh->contactShape, &s->finder, error);
+        result = result == jn_ok ? jnaCreatePosedBones(flesh->def.volume, &s->bones, error) : result;
+    }
+    if (result != jn_ok) {
+        jnaDestroyFleshSolver(s);
+        return result;
+    }
+    *solver = s;
+    return jn_ok;
+}
+
+void jnaDestroyFleshSolver(jnaFleshSolver* s)
+{
+    if (s == NULL) {
+        return;
+    }
+    jnaDestroyContactFinder(s->finder);
+    jnaDestroyPosedBones(s->bones);
+    jnaDestroyContacts(&s->contacts);
+    jnaDestroyContacts(&s->found);
+    jnaDestroyNewton(s->newton);
+    jnaDestroyPreconditioner(&s->moving);
+    jnaDestroyClip(&s->pose);
+    free(s->block);
+    free(s);
+}
+
+void jnaPadNodes(const jnaFlesh* flesh, const double* nodes, double* padded)
+{
+    for (int n = 0; n < flesh->nodeCount; ++n) {
+        double* to = padded + 4 * (size_t)flesh->places[n];
+        memcpy(to, nodes + 3 * (size_t)n, 3 * sizeof(double));
+        to[3] = 0;
+    }
+}
+
+void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes)
+{
+    for (int n = 0; n < flesh->nodeCount; ++n) {
+        memcpy(nodes + 3 * (size_t)n, padded + 4 * (size_t)flesh->places[n], 3 * sizeof(double));
+    }
+}
+
+// A point of the rest surface moved by its vertex's own influences.
+static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, double* position)
+{
+    const jnaInfluences* influences = &character->influences[v];
+    const float* rest = character->positions + 3 * (size_t)v;
+    double point[3] = {0}, sum = 0;
+    for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+        double w = (double)influences->weights[i];
+        const double* m = transforms + 12 * (size_t)influences->joints[i];
+        sum += w;
+        for (int k = 0; k < 3; ++k) {
+            point[k] += w * (m[4 * k] * (double)rest[0] + m[4 * k + 1] * (double)rest[1] +
+                                m[4 * k + 2] * (double)rest[2] + m[4 * k + 3]);
+        }
+    }
+    for (int k = 0; k < 3; ++k) {
+        position[k] = point[k] / sum;
+    }
+}
+
+// The offset that undoes what was moved for the volume, turned and stretched with its tetrahedron.
+static void CarryOffset(const jnaVolume* v, const double* nodes, int32_t t, const double* offset, double* point)
+{
+    const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+    double gradients[4][3];
+    jnaHatGradients(v->nodes, corners, gradients);
+    for (int c = 0; c < 4; ++c) {
+        double share = gradients[c][0] * offset[0] + gradients[c][1] * offset[1] + gradients[c][2] * offset[2];
+        for (int k = 0; k < 3; ++k) {
+            point[k] += share * nodes[3 * (size_t)corners[c] + (size_t)k];
+        }
+    }
+}
+
+// A point of the skin where its tetrahedron carries it.
+static void CarryVertex(const jnaVolume* v, const double* nodes, int i, double point[3])
+{
+    int32_t t = v->skinTetrahedra[i];
+    const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
+    for (int c = 0; c < 4; ++c) {
+        const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
+        for (int k = 0; k < 3; ++k) {
+            point[k] += w[c] * node[k];
+        }
+    }
+    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
+        CarryOffset(v, nodes, t, offset, point);
+    }
+}
+
+void jnaFleshSolver_Surface(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions)
+{
+    const jnaVolume* v = solver->flesh->def.volume;
+    const jnaCharacter* character = solver->flesh->def.character;
+    double* transforms = solver->relative;
+    jnaPoseTransforms(character, clip, frame, transforms);
+    for (int i = 0; i < v->vertexCount; ++i) {
+        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skinned[3] = {0};
+        if (blend > 0) {
+            CarryVertex(v, nodes, i, point);
+        }
+        if (blend < 1) { // left out of the volume, or too fine for it
+            SkinVertex(character, transforms, i, skinned);
+        }
+        for (int k = 0; k < 3; ++k) {
+            positions[3 * (size_t)i + (size_t)k] = (float)(blend * point[k] + (1 - blend) * skinned[k]);
+        }
+    }
+}

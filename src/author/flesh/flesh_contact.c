@@ -1,0 +1,264 @@
+// Solving with contact: pairs, where they push, and when they rest.
+//
+// A pair is a spring from its node to the point of the face where the way out ends, stiff across the face where the
+// node is behind it, and softer along it: with none at all along the face nodes slide off the end of a face whose plane
+// is all that the solver knows, and the pairs never settle. The point moves along with every new look, so what is soft
+// along the face is no friction in the end, only slowness.
+//
+// A penalty alone leaves a depth of force over stiffness. Instead of a stiffer one, which is slow to solve, every pair
+// aims an offset beyond its face that grows by what is still missing (the method of multipliers).
+//
+// First the pairs settle: short runs, each followed by a new look. Then those that are there are held fast, so that
+// there is a minimum to converge to; a pose holds them along the face as well, for in a fold that is pressed hard flesh
+// slides off its faces otherwise. A node that is still inside gets one more pair beside those it has: in a crease it
+// has to stay in front of both walls, and given one at a time it goes to and fro between them for ever. Until little is
+// left these rounds are solved roughly, then once to the end.
+#include "flesh/newton.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ALONG = 0.3;        // stiffness along the face, as a share of that across
+static const double GAIN = 0.5;         // share of the missing depth that an offset grows by
+static const double MOST_OFFSET = 3e-2; // metres
+static const double MARGIN = 5e-4;      // metres in front of the face that a node aims at, for it is not hit exactly
+static const double PAIR_DEPTH = 3e-4;  // metres: from here on a node gets another pair, below the margin
+static const double GOOD_DEPTH = 2e-3;  // metres and m3: what is left when a pose is solved to the end, well within
+static const double GOOD_VOLUME = 1e-6; // what a pose may have
+static const double ROUGH = 10;         // times the tolerance while pairs are still missing
+// Metres, m3: what is as deep as this after all rough rounds, the last ones, the most costly, do not resolve.
+static const double HOPELESS_DEPTH = 0.02, HOPELESS_VOLUME = 5e-5;
+enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
+
+static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
+{
+    report->converged = outcome->converged;
+    report->residual = outcome->residual;
+    report->iterations += outcome->iterations;
+    report->evaluations += outcome->evaluations;
+    report->invertedCount = outcome->invertedCount;
+    report->time.forces += outcome->forceSeconds;
+    report->time.solve += outcome->solveSeconds;
+}
+
+void jnaForgetContacts(jnaFleshSolver* solver)
+{
+    solver->contacts.count = 0;
+}
+
+static jnResult FindContacts(jnaFleshSolver* solver, jnaContacts* contacts, jnaFleshReport* report, jnError* error)
+{
+    double started = jnaSeconds();
+    jnaUnpadNodes(solver->flesh, solver->x, solver->unpadded);
+    jnResult result = jnaContactFinder_Find(solver->finder, solver->unpadded, contacts, &report->solved, error);
+    report->time.contact += jnaSeconds() - started;
+    return result;
+}
+
+// What L-BFGS could not end, Newton does; or all of it where that is asked for.
+static jnResult Minimize(
+    jnaFleshSolver* solver, jnaFleshProblem* problem, bool finish, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshOutcome outcome;
+    bool newton = solver->flesh->def.newton;
+    if (!newton) {
+        jnaMinimize(solver, problem, &outcome);
+        AddOutcome(&outcome, report);
+        newton = finish && !outcome.converged;
+    }
+    if (newton) {
+        if (solver->newton == NULL) {
+            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
+            if (result != jn_ok) {
+                return result;
+            }
+        }
+        int most = problem->mostIterations;
+        problem->newton = solver->newton;
+        problem->mostIterations = NEWTON_ITERATIONS;
+        jnaMinimize(solver, problem, &outcome);
+        AddOutcome(&outcome, report);
+        problem->newton = NULL;
+        problem->mostIterations = most;
+    }
+    return jn_ok;
+}
+
+// Offsets grow where nodes are behind their faces and shrink where they are in front. A plane that is held may be far
+// from where its face is by now, so they grow by no more than the node is deep.
+static void Aim(jnaFleshSolver* solver)
+{
+    const double* depths = jnaContactFinder_Depths(solver->finder);
+    for (int p = 0; p < solver->contacts.count; ++p) {
+        jnaContactPair* pair = &solver->contacts.pairs[p];
+        double missing = MARGIN + fmin(-pair->gap, depths[pair->node]);
+        pair->offset = fmin(fmax(pair->offset + GAIN * missing, 0), MOST_OFFSET);
+    }
+}
+
+static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
+    jnaFleshReport* report, jnError* error)
+{
+    int most = problem->mostIterations;
+    problem->mostIterations = SHORT_RUN;
+    jnResult result = jn_ok;
+    for (int round = 0; result == jn_ok && round < effort->rounds && solver->contacts.count > 0; ++round) {
+        problem->goesOn = round > 0;
+        result = Minimize(solver, problem, false, report, error);
+        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+        // Of a path also at the end: its next step goes on from there. A step in time that did would ring.
+        if (result == jn_ok && (effort->firm || round + 1 < effort->rounds)) {
+            Aim(solver);
+        }
+        if (report->converged && report->solved.depth < effort->enough) {
+            break;
+        }
+    }
+    problem->mostIterations = most;
+    return result;
+}
+
+// A pair of the same node, and of the same face where that matters; -1: none.
+static int FindPair(const jnaContacts* contacts, int count, const jnaContactPair* like, bool face)
+{
+    int p = 0;
+    while (p < count && (contacts->pairs[p].node != like->node || (face && contacts->pairs[p].face != like->face))) {
+        ++p;
+    }
+    return p < count ? p : -1;
+}
+
+// Takes over the pairs of nodes that are still inside: beside those they have, or a step in time, which would ring, in
+// their place. Returns how many; -1 out of memory.
+static int TakeDeep(jnaContacts* held, const jnaContacts* found, const jnaContactEffort* effort)
+{
+    int before = held->count, taken = 0;
+    double depth = effort->firm ? PAIR_DEPTH : effort->enough;
+    for (int f = 0; f < found->count; ++f) {
+        if (found->pairs[f].gap > -depth) {
+            continue;
+        }
+        int at = FindPair(held, before, &found->pairs[f], effort->firm);
+        if (at < 0 && held->count == held->capacity) {
+            int capacity = held->capacity * 2 + 16;
+            jnaContactPair* pairs = realloc(held->pairs, (size_t)capacity * sizeof(*pairs));
+            if (pairs == NULL) {
+                return -1;
+            }
+            held->pairs = pairs;
+            held->capacity = capacity;
+        }
+        double offset = at >= 0 ? held->pairs[at].offset : 0;
+        at = at >= 0 ? at : held->count++;
+        held->pairs[at] = found->pairs[f];
+        held->pairs[at].offset = offset;
+        ++taken;
+    }
+    return taken;
+}
+
+// The gaps of the pairs as they are now, their points and normals held.
+static void MeasureGaps(jnaFleshSolver* solver)
+{
+    const int32_t* places = solver->flesh->places;
+    for (int p = 0; p < solver->contacts.count; ++p) {
+        jnaContactPair* pair = &solver->contacts.pairs[p];
+        const double* node = solver->x + 4 * (size_t)places[pair->node];
+        pair->gap = 0;
+        for (int k = 0; k < 3; ++k) {
+            double away = node[k];
+            for (int c = 0; c < 3; ++c) {
+                away -= pair->weights[c] * solver->x[4 * (size_t)places[pair->corners[c]] + (size_t)k];
+            }
+            pair->gap += pair->normal[k] * away;
+        }
+    }
+}
+
+// One round with pairs that are held, and a look at what it left.
+static jnResult HoldOnce(
+    jnaFleshSolver* solver, jnaFleshProblem* problem, bool rough, jnaFleshReport* report, jnError* error)
+{
+    double tolerance = problem->tolerance;
+    int most = problem->mostIterations;
+    problem->tolerance = rough ? ROUGH * tolerance : tolerance;
+    problem->mostIterations = rough ? ROUGH_RUN : most;
+    jnResult result = Minimize(solver, problem, !rough, report, error);
+    problem->tolerance = tolerance;
+    problem->mostIterations = most;
+    solver->found.count = 0;
+    return result == jn_ok ? FindContacts(solver, &solver->found, report, error) : result;
+}
+
+static bool IsHopeless(const jnaPenetration* left)
+{
+    return left->depth > HOPELESS_DEPTH || left->volume > HOPELESS_VOLUME;
+}
+
+static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
+    jnaFleshReport* report, jnError* error)
+{
+    jnResult result = jn_ok;
+    int failures = 0;
+    bool good = false;
+    problem->slide = effort->firm ? 1 : ALONG;
+    for (int round = 0; result == jn_ok && round < effort->holds; ++round) {
+        bool rough = effort->firm && !good && round < effort->holds - LAST_HOLDS;
+        if (effort->firm && round > 0 && !rough && !good && IsHopeless(&report->solved)) {
+            report->converged = false;
+            break;
+        }
+        problem->goesOn = round > 0;
+        result = HoldOnce(solver, problem, rough, report, error);
+        if (result != jn_ok) {
+            break;
+        }
+        failures += !rough && !report->converged;
+        good = effort->firm && report->solved.depth < GOOD_DEPTH && report->solved.volume < GOOD_VOLUME;
+        if ((good && !rough) || failures > 1) { // more of them is not for want of a pair
+            break;
+        }
+        if (good) {
+            continue;
+        }
+        if (effort->firm) {
+            MeasureGaps(solver);
+            Aim(solver);
+        }
+        int taken = TakeDeep(&solver->contacts, &solver->found, effort);
+        if (taken < 0) {
+            return jnFail(error, jn_outOfMemory, "out of memory for %d pairs in contact", solver->contacts.count);
+        }
+        if (taken == 0 && !effort->firm) {
+            break;
+        }
+    }
+    return result;
+}
+
+jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
+    jnaFleshReport* report, jnError* error)
+{
+    bool toTheEnd = effort->holds > 0;
+    if (solver->finder == NULL) {
+        return Minimize(solver, problem, toTheEnd, report, error);
+    }
+    problem->contacts = &solver->contacts;
+    problem->contactFactor *= effort->stiffness;
+    problem->contactMargin = MARGIN;
+    problem->slide = ALONG;
+    jnResult result = FindContacts(solver, &solver->contacts, report, error);
+    if (result == jn_ok && solver->contacts.count == 0) { // so that there is something to look at
+        result = Minimize(solver, problem, false, report, error);
+        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+    }
+    if (result == jn_ok && (solver->contacts.count > 0 || !report->converged)) {
+        result = Settle(solver, problem, effort, report, error);
+        result = result == jn_ok && toTheEnd ? Hold(solver, problem, effort, report, error) : result;
+    }
+    report->contactCount = solver->contacts.count;
+    return result;
+}

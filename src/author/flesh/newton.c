@@ -1,0 +1,320 @@
+// Newton's direction by CHOLMOD; see newton.h.
+//
+// The matrix is kept by blocks of 3 x 3, the lower triangle by columns of nodes in the order of the Laplacian's factor,
+// which dissects the mesh and so needs no other. Every patch of tetrahedra knows where its blocks go. Pairs in contact
+// reach across the pattern; their share is added as a second matrix. Viscosity is left out: it only makes the true
+// Hessian stiffer along the step, and steps in time are not what this is for.
+#include "flesh/newton.h"
+
+#include "runtime/for_author.h"
+#include "volume/laplacian_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/cholmod.h>
+
+void openblas_set_num_threads(int count);
+
+enum { PAIRS = JNA_PATCH_NODES * JNA_PATCH_NODES };
+
+struct jnaNewton {
+    const jnaFlesh* flesh;
+    int* starts;          // [freeCount + 1], blocks of each column
+    int* rows;            // [blocks], node of each block, rising, the diagonal first
+    double (*blocks)[9];  // [blocks], row-major
+    int32_t* patchBlocks; // [patches][PAIRS], block of nodes (row, column), or -1
+    cholmod_common common;
+    cholmod_sparse* matrix;
+    cholmod_factor* factor;
+};
+
+static int CompareInts(const void* a, const void* b)
+{
+    return (*(const int*)a > *(const int*)b) - (*(const int*)a < *(const int*)b);
+}
+
+// The columns' rows: every free node with the later free ones that it shares a patch with.
+static bool FindPattern(jnaNewton* n)
+{
+    const jnaElements* elements = &n->flesh->elements;
+    int count = n->flesh->freeCount;
+    int* ends = calloc((size_t)count + 2, sizeof(int));
+    int* list = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int));
+    n->starts = calloc((size_t)count + 1, sizeof(int));
+    if (ends == NULL || list == NULL || n->starts == NULL) {
+        free(ends);
+        free(list);
+        return false;
+    }
+    // Twice over the patches: sizes, then rows with repetitions; then each column is sorted and thinned.
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int e = 0; e < elements->blockCount; ++e) {
+            int32_t nodes[JNA_PATCH_NODES];
+            uint8_t corners[JNA_ELEMENT_LANES][4];
+            int nodeCount = jnaElementBlock_Nodes(&elements->blocks[e], nodes, corners);
+            for (int i = 0; i < nodeCount * nodeCount; ++i) {
+                int row = nodes[i / nodeCount], column = nodes[i % nodeCount];
+                if (row >= column && row < count) {
+                    if (pass == 0) {
+                        ends[column + 1]++;
+                    } else {
+                        list[ends[column]++] = row;
+                    }
+                }
+            }
+        }
+        for (int c = 0; pass == 0 && c < count; ++c) {
+            ends[c + 1] += ends[c];
+        }
+    }
+    int used = 0, begin = 0;
+    for (int c = 0; c < count; ++c) {
+        int end = ends[c];
+        qsort(list + begin, (size_t)(end - begin), sizeof(int), CompareInts);
+        n->starts[c] = used;
+        for (int i = begin; i < end; ++i) {
+            if (i == begin || list[i] != list[i - 1]) {
+                int row = list[i];
+                list[used++] = row;
+            }
+        }
+        begin = end;
+    }
+    n->starts[count] = used;
+    free(ends);
+    n->rows = list;
+    n->blocks = malloc(((size_t)used + 1) * sizeof(*n->blocks));
+    return n->blocks != NULL;
+}
+
+static int32_t FindBlock(const jnaNewton* n, int row, int column)
+{
+    int low = n->starts[column], high = n->starts[column + 1] - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (n->rows[middle] < row) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool PlacePatches(jnaNewton* n)
+{
+    const jnaElements* elements = &n->flesh->elements;
+    n->patchBlocks = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int32_t));
+    for (int e = 0; n->patchBlocks != NULL && e < elements->blockCount; ++e) {
+        int32_t nodes[JNA_PATCH_NODES], *places = n->patchBlocks + PAIRS * (size_t)e;
+        uint8_t corners[JNA_ELEMENT_LANES][4];
+        int nodeCount = jnaElementBlock_Nodes(&elements->blocks[e], nodes, corners);
+        for (int i = 0; i < PAIRS; ++i) {
+            int r = i / JNA_PATCH_NODES, c = i % JNA_PATCH_NODES;
+            bool stored = r < nodeCount && c < nodeCount && nodes[r] >= nodes[c] && nodes[r] < n->flesh->freeCount;
+            places[i] = stored ? FindBlock(n, nodes[r], nodes[c]) : -1;
+        }
+    }
+    return n->patchBlocks != NULL;
+}
+
+// The scalar pattern of the blocks' lower triangle.
+static bool MakeMatrix(jnaNewton* n)
+{
+    size_t size = 3 * (size_t)n->flesh->freeCount, blocks = (size_t)n->starts[n->flesh->freeCount];
+    size_t entries = 9 * blocks - 3 * (size_t)n->flesh->freeCount;
+    n->matrix = cholmod_allocate_sparse(size, size, entries + 1, 1, 1, -1, CHOLMOD_REAL, &n->common);
+    if (n->matrix == NULL) {
+        return false;
+    }
+    int *starts = n->matrix->p, *rows = n->matrix->i, used = 0;
+    for (int column = 0; column < 3 * n->flesh->freeCount; ++column) {
+        starts[column] = used;
+        for (int b = n->starts[column / 3]; b < n->starts[column / 3 + 1]; ++b) {
+            for (int r = 0; r < 3; ++r) {
+                if (3 * n->rows[b] + r >= column) {
+                    rows[used++] = 3 * n->rows[b] + r;
+                }
+            }
+        }
+    }
+    starts[3 * n->flesh->freeCount] = used;
+    return true;
+}
+
+jnResult jnaCreateNewton(const jnaFlesh* flesh, jnaNewton** newton, jnError* error)
+{
+    *newton = NULL;
+    jnaNewton* n = calloc(1, sizeof(*n));
+    if (n == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for Newton's method");
+    }
+    n->flesh = flesh;
+    cholmod_start(&n->common);
+    n->common.print = 0;
+    n->common.supernodal = CHOLMOD_SUPERNODAL;
+    n->common.final_ll = 1;
+    n->common.nmethods = 1;
+    n->common.method[0].ordering = CHOLMOD_NATURAL;
+    // The blocks' positions must fit CHOLMOD's int.
+    if (flesh->elements.count > INT32_MAX / 256 || !FindPattern(n) || !PlacePatches(n) || !MakeMatrix(n)) {
+        jnaDestroyNewton(n);
+        return jnFail(error, jn_outOfMemory, "out of memory for the Hessian of %d nodes", flesh->freeCount);
+    }
+    *newton = n;
+    return jn_ok;
+}
+
+void jnaDestroyNewton(jnaNewton* n)
+{
+    if (n == NULL) {
+        return;
+    }
+    cholmod_free_sparse(&n->matrix, &n->common);
+    cholmod_free_factor(&n->factor, &n->common);
+    cholmod_finish(&n->common);
+    free(n->starts);
+    free(n->rows);
+    free(n->blocks);
+    free(n->patchBlocks);
+    free(n);
+}
+
+static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double* x, bool project)
+{
+    const jnaElements* elements = &n->flesh->elements;
+    memset(n->blocks, 0, (size_t)n->starts[n->flesh->freeCount] * sizeof(*n->blocks));
+    for (int e = 0; e < elements->blockCount; ++e) {
+        int32_t nodes[JNA_PATCH_NODES];
+        double hessian[JNA_PATCH_ROWS][JNA_PATCH_ROWS];
+        jnaPatchHessian(&elements->blocks[e], x, project, nodes, hessian);
+        for (int i = 0; i < PAIRS; ++i) {
+            int32_t at = n->patchBlocks[PAIRS * (size_t)e + (size_t)i];
+            int row = 3 * (i / JNA_PATCH_NODES), column = 3 * (i % JNA_PATCH_NODES);
+            for (int k = 0; at >= 0 && k < 9; ++k) {
+                n->blocks[at][k] += hessian[row + k / 3][column + k % 3];
+            }
+        }
+    }
+    for (int p = 0; problem->pulls != NULL && p < n->flesh->freeCount; ++p) {
+        for (int k = 0; k < 3; ++k) {
+            n->blocks[n->starts[p]][4 * k] += problem->pulls[p];
+        }
+    }
+    double* values = n->matrix->x;
+    size_t used = 0;
+    for (int column = 0; column < 3 * n->flesh->freeCount; ++column) {
+        for (int b = n->starts[column / 3]; b < n->starts[column / 3 + 1]; ++b) {
+            for (int r = 0; r < 3; ++r) {
+                if (3 * n->rows[b] + r >= column) {
+                    values[used++] = n->blocks[b][3 * r + column % 3];
+                }
+            }
+        }
+    }
+}
+
+// The Hessian of the pairs' energy, k ((1 - slide) n n^T + slide I) between the corners, the first where they press;
+// lower triangle. NULL out of memory.
+static cholmod_sparse* ContactMatrix(jnaNewton* n, const jnaFleshProblem* problem, const double* x)
+{
+    const jnaContacts* contacts = problem->contacts;
+    size_t size = 3 * (size_t)n->flesh->freeCount;
+    cholmod_triplet* triplet =
+        cholmod_allocate_triplet(size, size, 144 * (size_t)contacts->count, -1, CHOLMOD_REAL, &n->common);
+    if (triplet == NULL) {
+        return NULL;
+    }
+    int *rows = triplet->i, *columns = triplet->j;
+    double* values = triplet->x;
+    for (int p = 0; p < contacts->count; ++p) {
+        const jnaContactPair* pair = &contacts->pairs[p];
+        int32_t places[4];
+        double shares[4] = {1, -pair->weights[0], -pair->weights[1], -pair->weights[2]};
+        double offset = problem->contactMargin + pair->offset, gap = -offset;
+        for (int c = 0; c < 4; ++c) {
+            places[c] = n->flesh->places[c == 0 ? pair->node : pair->corners[c - 1]];
+            for (int k = 0; k < 3; ++k) {
+                gap += shares[c] * pair->normal[k] * x[4 * (size_t)places[c] + (size_t)k];
+            }
+        }
+        double slide = pair->gap < offset ? problem->slide : 0, across = gap < 0 ? 1 - slide : 0;
+        for (int i = 0; (slide > 0 || across > 0) && i < 144; ++i) {
+            int c = i / 36, d = i % 12 / 3, k = i / 12 % 3, l = i % 3;
+            int a = 3 * places[c] + k, b = 3 * places[d] + l;
+            if (a >= b && a < (int)size) {
+                double block = across * pair->normal[k] * pair->normal[l] + (k == l ? slide : 0);
+                rows[triplet->nnz] = a;
+                columns[triplet->nnz] = b;
+                values[triplet->nnz++] = problem->contactFactor * pair->stiffness * shares[c] * shares[d] * block;
+            }
+        }
+    }
+    cholmod_sparse* sparse = cholmod_triplet_to_sparse(triplet, triplet->nnz, &n->common);
+    cholmod_free_triplet(&triplet, &n->common);
+    return sparse;
+}
+
+// Factors the matrix at hand, contact added. False where it is not positive definite or memory runs out.
+static bool Factor(jnaNewton* n, const jnaFleshProblem* problem, const double* x)
+{
+    cholmod_common* common = &n->common;
+    bool touched = problem->contacts != NULL && problem->contacts->count > 0;
+    cholmod_sparse* sum = n->matrix;
+    if (touched) {
+        double one[2] = {1, 0};
+        cholmod_sparse* contact = ContactMatrix(n, problem, x);
+        sum = contact != NULL ? cholmod_add(n->matrix, contact, one, one, 1, 1, common) : NULL;
+        cholmod_free_sparse(&contact, common);
+        cholmod_free_factor(&n->factor, common); // its pattern is another one now
+    }
+    if (sum != NULL && n->factor == NULL) {
+        n->factor = jnaAnalyzeMatrix(sum, common);
+    }
+    if (sum != NULL && n->factor != NULL) {
+        openblas_set_num_threads(1);
+        cholmod_factorize(sum, n->factor, common);
+    }
+    bool good = sum != NULL && n->factor != NULL && common->status == CHOLMOD_OK && n->factor->minor == n->factor->n;
+    if (touched) {
+        cholmod_free_sparse(&sum, common);
+    }
+    return good;
+}
+
+static bool Solve(jnaNewton* n, const double* gradient, float* direction)
+{
+    size_t count = (size_t)n->flesh->freeCount;
+    cholmod_dense* right = cholmod_allocate_dense(3 * count, 1, 3 * count, CHOLMOD_REAL, &n->common);
+    cholmod_dense* solution = NULL;
+    if (right != NULL) {
+        double* b = right->x;
+        for (size_t i = 0; i < 3 * count; ++i) {
+            b[i] = gradient[4 * (i / 3) + i % 3];
+        }
+        solution = cholmod_solve(CHOLMOD_A, n->factor, right, &n->common);
+    }
+    if (solution != NULL) {
+        const double* s = solution->x;
+        for (size_t i = 0; i < 3 * count; ++i) {
+            direction[4 * (i / 3) + i % 3] = (float)s[i];
+            direction[4 * (i / 3) + 3] = 0;
+        }
+    }
+    bool good = solution != NULL;
+    cholmod_free_dense(&right, &n->common);
+    cholmod_free_dense(&solution, &n->common);
+    return good;
+}
+
+bool jnaNewton_Direction(
+    jnaNewton* n, const jnaFleshProblem* problem, const double* x, const double* gradient, float* direction)
+{
+    for (int project = 0; project < 2; ++project) {
+        Assemble(n, problem, x, project != 0);
+        if (Factor(n, problem, x)) {
+            return Solve(n, gradient, direction);
+        }
+    }
+    return false;
+}

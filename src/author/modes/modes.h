@@ -1,0 +1,79 @@
+// Springs on shared vibration modes: what they are made from. See docs/modes.md.
+//
+// With R_v the rotation of vertex v's skinned frame, U the shapes and P the projection, a mode's amplitude z follows
+//     z'' + damping z' + stiffness z = -gain sum over v of P_v . (R_v^T x^''_v)       x_v = x^_v + R_v sum of U_v z
+// where the frames do not turn. Where they do, amplitudes and their velocities turn the other way, by the spins: what
+// moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres.
+#pragma once
+
+#include "base/notes.h"
+#include "base/watch.h"
+#include "character/character.h"
+#include "volume/volume.h"
+
+/// Modes of a character's surface, by rising frequency. Arrays are owned.
+typedef struct jnaModes {
+    int modeCount, vertexCount, jointCount;
+    double* stiffness;  // [modeCount], omega^2, 1/s^2
+    double* damping;    // [modeCount], 1/s
+    double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
+    double* gain;       // [modeCount], 1 for what the physics says
+    double* limits;     // [modeCount], m/s^2: the force before the gain levels off towards this; 0: it does not
+    double* caps;       // [modeCount], metres: what is shown of an amplitude stays below this; 0: no limit
+    int32_t* joints;    // [modeCount], the joint that most of the mode lives at
+    double* massShare;  // [modeCount], share of the flesh's mass that takes part, 0 to 1
+    int32_t* sizes;     // [modeCount], vertices in the mode
+    float* shapes;      // [modeCount][vertexCount][3], 0 where a vertex is not in the mode
+    float* projections; // [modeCount][vertexCount][3], as shapes
+    float* spins; // [jointCount][3][modeCount][modeCount]: row k, column l has the share of e x (shape l) in mode k,
+                  // e the axis, each point weighed by the joint's weight
+} jnaModes;
+
+/// Allocates all arrays for the counts, zeroed, gains 1.
+jnResult jnaModes_Allocate(jnaModes* modes, int modeCount, int vertexCount, int jointCount, jnError* error);
+void jnaDestroyModes(jnaModes* modes);
+
+/// How an acceleration of the surface drives the modes.
+typedef enum jnaProjection {
+    jna_projectVolume,  // carried into the flesh as smoothly as can be, then weighed by the mass of every node
+    jna_projectSurface, // mass-weighted least squares on the surface alone
+} jnaProjection;
+
+/// Which modes, and how they are kept. Start from jnaDefaultModesDef.
+typedef struct jnaModesDef {
+    int count;          // at most; 64
+    double cutoff;      // hertz: modes above are left out; 25
+    double ratio;       // damping ratio of all modes; 0: as the next two say; 0.15
+    double damping;     // Rayleigh's, as of the flesh: a mode is damped by drag + damping omega^2; seconds; 0.006
+    double drag;        // 1/s; 7
+    double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02
+    double mixing;      // modes are turned among each other to live in one place each, as long as the coupling that
+                        // is dropped stays below this share of their stiffness; 0: as they are; 0.02
+    double speed;       // m/s: the force on a mode levels off towards what moves it at this speed; 0: never; 4
+    jnaProjection kind; // volume
+    jnaWatch watch;     // nobody
+} jnaModesDef;
+jnaModesDef jnaDefaultModesDef(void);
+
+/// The lowest modes of a volume with its bones held, on the surface of its character. A last mode whose mirror image
+/// was cut off by the count is dropped as well. Modes of pieces that hang on nothing are left out, with a note. The
+/// volume needs weights, bones and material. notes: may be NULL. The same bytes for any number of threads.
+jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def, jnaModes* modes,
+    jnaNotes* notes, jnError* error);
+
+/// Height of a character at rest, metres; its largest side where it lies down.
+double jnaHeightOf(const jnaCharacter* character);
+
+/// How far each vertex of the skin may be moved, in metres: the thickness of the flesh there, which is its distance
+/// from the nearest bone, within bounds that depend on the height. reach: [vertexCount].
+jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, float* reach, jnError* error);
+
+/// Sets the caps so that with all modes at their caps the root of the sum of squares of what each moves a vertex by is
+/// within its reach, nearly everywhere, and their sum within a fifth of the character's size; see caps.c. peaks:
+/// [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.
+jnResult jnaModes_SetCaps(
+    jnaModes* modes, const jnaCharacter* character, const float* reach, const double* peaks, jnError* error);
+
+/// Shapes under a weight per vertex, 1 as they are to 0 still. What is left of a mode is driven as strongly as before.
+/// mask: [vertexCount], 0 to 1.
+jnResult jnaModes_Mask(jnaModes* modes, const jnaCharacter* character, const float* mask, jnError* error);

@@ -1,0 +1,261 @@
+// The order in which a workspace is brought up to date, what there is to do, and how far it is.
+//
+// The plan only tells: every stage looks for itself whether it must run when its turn comes, so that a plan made from
+// old files costs a wrong estimate and nothing else. Progress weighs the stages by their estimates; the time left is
+// what is left of them at the speed seen so far.
+#include "pipeline/build.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "pipeline/build_internal.h"
+#include "pipeline/stage_volume.h"
+#include "volume/tetrahedralize.h"
+#include "workspace/store.h"
+
+#include "runtime/for_author.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Seconds by the estimates after which the speed seen so far is believed.
+static const double LEARNED_SPEED = 3;
+
+jnaBuildDef jnaDefaultBuildDef(void)
+{
+    return (jnaBuildDef){.until = jna_buildReport};
+}
+
+const char* jnaBuildStageName(jnaBuildStage stage)
+{
+    return jnaBuildKinds[stage].name;
+}
+
+bool jnaBuild_Tell(jnaBuild* b, double share, const char* format, ...)
+{
+    if (b->def->progress == NULL) {
+        return true;
+    }
+    const jnaBuildStep* step = &b->steps[b->at];
+    double done = b->done + step->estimate * share, left = b->total - done, spent = jnaWallClock() - b->started;
+    jnaBuildProgress p = {.stage = b->at, .share = share, .whole = b->total > 0 ? done / b->total : 0};
+    p.secondsLeft = fmax(0, done > LEARNED_SPEED ? left * spent / done : left);
+    for (int i = 0; i < jna_buildStageCount; ++i) {
+        bool runs = b->steps[i].needed && (!b->steps[i].fresh || b->steps[i].made || i == (int)b->at);
+        p.count += runs;
+        p.number += runs && i <= (int)b->at;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(p.detail, sizeof(p.detail), format, arguments);
+    va_end(arguments);
+    return b->def->progress(&p, b->def->user);
+}
+
+bool jnaBuild_Learns(const jnaBuild* b)
+{
+    for (int i = 0; b->manifest.springs.mode == jna_springsFitted && i < b->manifest.clipCount; ++i) {
+        if (b->manifest.clips[i].role == jna_train && b->manifest.clips[i].frames != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+jnResult jnaBuild_Open(jnaBuild* b, jnError* error)
+{
+    return b->simulation != NULL ? jn_ok : jnaOpenSimulation(b->workspace, &b->simulation, error);
+}
+
+void jnaBuild_Close(jnaBuild* b)
+{
+    jnaCloseSimulation(b->simulation);
+    b->simulation = NULL;
+}
+
+// Nodes of the flesh that is there; false where its description cannot be read.
+static bool CountNodes(jnaBuild* b)
+{
+    char path[JNA_PATH_LENGTH];
+    if (jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) != jn_ok) {
+        return false;
+    }
+    json_t* root = json_load_file(path, 0, NULL);
+    const json_t* nodes = json_object_get(root, "nodes");
+    bool there = json_is_integer(nodes);
+    b->nodeCount = (int)json_integer_value(nodes);
+    b->fleshless = there && b->nodeCount == 0;
+    json_decref(root);
+    return there;
+}
+
+jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
+{
+    jnaCharacter character = {0};
+    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
+    b->vertexCount = character.vertexCount;
+    for (int i = 0; result == jn_ok && i < b->manifest.clipCount; ++i) {
+        const jnaManifestClip* entry = &b->manifest.clips[i];
+        int first, count = 0;
+        jnaClip clip = {0};
+        result = jnaLoadClip(b->workspace, entry->name, &character, &clip, error);
+        result = result == jn_ok ? jnaManifestClip_Part(entry, clip.frameCount, &first, &count, error) : result;
+        jnaDestroyClip(&clip);
+        b->trainFrames += entry->role == jna_train ? count : 0;
+        if (entry->motion == NULL) {
+            b->frameCount += count;
+            b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
+        }
+    }
+    jnaDestroyCharacter(&character);
+    return result;
+}
+
+// How much flesh there is, or whether there is any: counted where it is there, else foreseen from the surface.
+static jnResult LookForFlesh(jnaBuild* b, jnError* error)
+{
+    if (b->steps[jna_buildVolume].fresh && CountNodes(b)) {
+        if (b->fleshless) { // else it is told when it is made
+            jnaNotes_Add(
+                b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
+        }
+        return jn_ok;
+    }
+    jnaCharacter character = {0};
+    jnaVolumeDef def;
+    jnaVolumeForecast forecast;
+    jnError ignored; // a surface that cannot be filled is the volume's to tell
+    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
+    result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
+    if (result == jn_ok) {
+        bool known = jnaForeseeVolume(&character, &def, &forecast, &ignored) == jn_ok;
+        b->fleshless = known && !forecast.hasFlesh;
+        b->nodeCount = known ? forecast.nodes : b->vertexCount;
+        b->lattice = known && forecast.method == jna_volumeLattice;
+        b->partCount = forecast.parts;
+    }
+    jnaDestroyCharacter(&character);
+    return result;
+}
+
+// Looks at every stage that is needed. What comes behind a stage that must run can only be told by running that.
+static jnResult MakePlan(jnaBuild* b, jnError* error)
+{
+    const char* before = NULL;
+    jnResult result = jnaBuild_Measure(b, error);
+    for (int i = 0; result == jn_ok && i < jna_buildStageCount; ++i) {
+        const jnaBuildKind* kind = &jnaBuildKinds[i];
+        jnaBuildStep* step = &b->steps[i];
+        bool exported = i == jna_buildExport && b->def->until >= jna_buildModes;
+        step->needed = kind->needed(b, step->reason);
+        if (step->needed && i > (int)b->def->until && !exported) {
+            step->needed = false;
+            snprintf(step->reason, sizeof(step->reason), "not asked for");
+        }
+        if (!step->needed) {
+            continue;
+        }
+        if (before != NULL && i != jna_buildPoses && i != jna_buildMotion) {
+            snprintf(step->reason, sizeof(step->reason), "after %s", before);
+        } else if (i != jna_buildImport) {
+            // The volume decides what poses and motion there are to solve.
+            step->fresh = false;
+            if (b->steps[jna_buildVolume].fresh || (i != jna_buildPoses && i != jna_buildMotion)) {
+                result = kind->look(b, step, error);
+            } else {
+                snprintf(step->reason, sizeof(step->reason), "after volume");
+            }
+        }
+        if (i == jna_buildVolume && result == jn_ok) {
+            result = LookForFlesh(b, error);
+        }
+        step->estimate = step->fresh ? 0 : kind->estimate(b, step);
+        before = step->fresh ? before : kind->name;
+    }
+    return result;
+}
+
+static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
+{
+    jnaBuildStep* step = &b->steps[stage];
+    double started = jnaWallClock();
+    b->at = stage;
+    if (!jnaBuild_Tell(b, 0, "%s", "")) {
+        return jnaWatch_Stopped(error);
+    }
+    jnResult result = jnaBuildKinds[stage].run(b, step, error);
+    step->seconds = jnaWallClock() - started;
+    if (result != jn_ok) {
+        return result;
+    }
+    if (step->made) {
+        b->done += step->estimate;
+        jnaNotes_Add(b->notes, "%s: done in %.1f s%s%s", jnaBuildKinds[stage].name, step->seconds,
+            step->reason[0] != '\0' ? ", " : "", step->reason);
+    } else {
+        b->total -= step->estimate;
+        jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage].name);
+    }
+    step->fresh = true;
+    return jn_ok;
+}
+
+// The import before anything else: without it nothing is known.
+static jnResult Import(jnaBuild* b, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaBuildStep* step = &b->steps[jna_buildImport];
+    jnResult result = jnaJoinPath(b->workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &b->manifest, error) : result;
+    result = result == jn_ok ? jnaBuildKinds[jna_buildImport].look(b, step, error) : result;
+    step->needed = true;
+    step->estimate = step->fresh ? 0 : 1;
+    return result == jn_ok ? RunStage(b, jna_buildImport, error) : result;
+}
+
+static jnResult Build(jnaBuild* b, jnError* error)
+{
+    jnResult result = Import(b, error);
+    result = result == jn_ok ? MakePlan(b, error) : result;
+    if (result == jn_ok && b->def->plan != NULL) {
+        b->def->plan(b->steps, b->def->user);
+    }
+    for (int i = 0; i < jna_buildStageCount; ++i) {
+        b->total += b->steps[i].needed && i != jna_buildImport ? b->steps[i].estimate : 0;
+    }
+    b->started = jnaWallClock();
+    b->done = 0;
+    for (int i = jna_buildVolume; result == jn_ok && !b->def->planOnly && i < jna_buildStageCount; ++i) {
+        if (b->steps[i].needed) {
+            result = RunStage(b, (jnaBuildStage)i, error);
+        }
+    }
+    return result;
+}
+
+jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNotes* notes, jnError* error)
+{
+    int threads = omp_get_max_threads();
+    jnaBuild* b = calloc(1, sizeof(*b));
+    if (b == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    }
+    b->workspace = workspace;
+    b->def = def;
+    b->notes = notes;
+    b->threads = def->threads > 0 ? def->threads : threads;
+    b->started = jnaWallClock();
+    omp_set_num_threads(b->threads);
+    jnResult result = Build(b, error);
+    omp_set_num_threads(threads);
+    if (def->steps != NULL) {
+        memcpy(def->steps, b->steps, sizeof(b->steps));
+    }
+    jnaBuild_Close(b);
+    jnaDestroyManifest(&b->manifest);
+    free(b);
+    return result;
+}

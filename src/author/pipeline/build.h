@@ -1,0 +1,68 @@
+// All of a workspace: every stage in order, only what is stale, with one progress for the whole.
+#pragma once
+
+#include "base/notes.h"
+#include "learn/spring_fit.h"
+
+/// The file that a report is written to.
+#define JNA_REPORT_NAME "report.html"
+
+/// The stages in the order they run. Which of them a workspace needs, its manifest says.
+typedef enum jnaBuildStage {
+    jna_buildImport,
+    jna_buildVolume, // tetrahedra and what lives in them
+    jna_buildModes,  // where springs are on modes
+    jna_buildPoses,  // where there is a network
+    jna_buildMotion, // where springs are learned, of clips that bring no motion
+    jna_buildTrain,
+    jna_buildFit,
+    jna_buildExport, // of whatever is there, from the modes on
+    jna_buildEvaluate,
+    jna_buildReport,
+    jna_buildStageCount,
+} jnaBuildStage;
+
+/// "import", "volume" and so on.
+const char* jnaBuildStageName(jnaBuildStage stage);
+
+/// What is known about a stage.
+typedef struct jnaBuildStep {
+    bool needed;                  // by the manifest, and not behind the stage that the build ends with
+    bool fresh;                   // what is there is up to date
+    bool made;                    // it ran, and did something
+    int count;                    // poses, or frames of both kinds of motion; 0 of other stages
+    int left;                     // of those, to be solved
+    double estimate;              // seconds that it will take, roughly; 0 where it is fresh
+    double seconds;               // that it took
+    char reason[JNA_NOTE_LENGTH]; // why it must run, or "up to date", or why it is not needed
+} jnaBuildStep;
+
+/// How far a build is.
+typedef struct jnaBuildProgress {
+    jnaBuildStage stage;
+    int number, count;  // of the stages that run, counted from 1
+    double share;       // of the stage, 0 to 1
+    double whole;       // of everything, 0 to 1
+    double secondsLeft; // of everything
+    char detail[64];    // "112 of 300 poses"; may be empty
+} jnaBuildProgress;
+
+/// How to build. Start from jnaDefaultBuildDef.
+typedef struct jnaBuildDef {
+    jnaBuildStage until; // the last stage that runs; an export follows from the modes on; jna_buildReport
+    int threads;         // 0: as many as OpenMP likes. What is made does not depend on it
+    bool planOnly;       // nothing runs but the import and the plan; false
+    /// Writes the report; NULL: the stage is left out. That of report/report.h is jnaReportBuild.
+    jnResult (*report)(const char* workspace, const struct jnaBuildDef* def, int threads, jnaProgress* progress,
+        void* progressUser, jnaNotes* notes, jnError* error);
+    bool quickReport;                                    // small pictures; false
+    void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
+    bool (*progress)(const jnaBuildProgress* progress, void* user); // false ends the build; NULL: none
+    void* user;
+    jnaBuildStep* steps; // [jna_buildStageCount], what became of each; may be NULL
+} jnaBuildDef;
+jnaBuildDef jnaDefaultBuildDef(void);
+
+/// Brings a workspace up to date. A build that is stopped at any moment, by progress, an error or a kill, goes on from
+/// there the next time, and what it makes are the same bytes. One note per stage tells what happened.
+jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNotes* notes, jnError* error);

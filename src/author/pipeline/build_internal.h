@@ -1,0 +1,56 @@
+// What the files of the build share.
+#pragma once
+
+#include "pipeline/build.h"
+#include "pipeline/simulate.h"
+#include "workspace/manifest.h"
+
+/// A build under way.
+typedef struct jnaBuild {
+    const char* workspace;
+    const jnaBuildDef* def;
+    jnaManifest manifest;
+    jnaNotes* notes;
+    int threads;
+    jnaBuildStep steps[jna_buildStageCount];
+
+    // What the estimates are made from, known once the import is done.
+    int vertexCount, nodeCount;
+    int frameCount;    // of the clips that are simulated
+    int longestFrames; // of one of them
+    int trainFrames;   // of clips with motion that is learned from
+    int partCount;     // of the surface that is to be filled
+    bool lattice;      // that it will be filled by
+    bool fleshless;    // nothing but rigid shells: skinning is all there is, known with the volume
+
+    jnaSimulation* simulation; // open while volume and import do not change; NULL: not open
+
+    // Progress.
+    jnaBuildStage at;
+    double started, total, done; // seconds by the estimates; done: before the stage at hand
+} jnaBuild;
+
+/// One stage: whether the manifest needs it (a reason where not), whether it is up to date, and how it is run.
+typedef struct jnaBuildKind {
+    const char* name;
+    bool (*needed)(const jnaBuild* build, char* reason);
+    jnResult (*look)(jnaBuild* build, jnaBuildStep* step, jnError* error);
+    jnResult (*run)(jnaBuild* build, jnaBuildStep* step, jnError* error);
+    double (*estimate)(const jnaBuild* build, const jnaBuildStep* step); // one thread's seconds, and how they share out
+} jnaBuildKind;
+
+/// All stages, in order.
+extern const jnaBuildKind jnaBuildKinds[jna_buildStageCount];
+
+/// The workspace opened for simulation, once.
+jnResult jnaBuild_Open(jnaBuild* build, jnError* error);
+void jnaBuild_Close(jnaBuild* build);
+
+/// Tells how far the stage at hand is. Returns false once the build shall end.
+bool jnaBuild_Tell(jnaBuild* build, double share, const char* format, ...) __attribute__((format(printf, 3, 4)));
+
+/// Whether clips are simulated for the springs to be learned from: learned springs, and a clip to train on.
+bool jnaBuild_Learns(const jnaBuild* build);
+
+/// What there is to estimate by. The character must be imported.
+jnResult jnaBuild_Measure(jnaBuild* build, jnError* error);

@@ -1,0 +1,137 @@
+// Does contact resolve? Frames of all clips and training poses, each solved as a job would, and how they ended.
+#include "pipeline/simulation.h"
+
+#include "runtime/for_author.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Audit {
+    jnaSimulation* simulation;
+    jnaClip* stills; // [clipCount + 1], clips without their root's motion, then the training poses
+    int count, done, cursor;
+    jnaContactEntry* entries; // [count]
+    jnaJobWatch* watch;
+    void* watchUser;
+    jnResult result;
+    jnError* error;
+} Audit;
+
+// The standard path, and finer ones where that is worth it.
+static jnResult SolveOne(const Audit* a, void* worker, jnaContactEntry* entry, float* surface, jnError* error)
+{
+    const jnaSolve* solve = &a->simulation->solve;
+    const jnaClip* clip = &a->stills[entry->clip >= 0 ? entry->clip : a->simulation->manifest.clipCount];
+    for (int effort = 0; effort < JNA_EFFORTS; ++effort) {
+        jnaFleshReport report = {0};
+        jnResult result = solve->pose(worker, clip, entry->frame, effort, surface, &report, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        entry->solved = report.converged;
+        entry->depth = report.solved.depth;
+        entry->volume = report.solved.volume;
+        entry->bones = report.bones.depth;
+        entry->seconds += report.seconds;
+        snprintf(entry->reason, sizeof(entry->reason), "%s", report.reason);
+        if (report.converged || !solve->again(worker, &report)) {
+            break;
+        }
+    }
+    return jn_ok;
+}
+
+// What a thread does; returns through the audit.
+static void Work(Audit* a)
+{
+    const jnaSolve* solve = &a->simulation->solve;
+    jnError error = {0};
+    void* worker = NULL;
+    jnResult result = solve->open(solve->user, &worker, &error);
+    float* surface = malloc(3 * (size_t)solve->vertexCount * sizeof(float) + 1);
+    if (result == jn_ok && surface == NULL) {
+        result = jnFail(&error, jn_outOfMemory, "out of memory for an audit");
+    }
+    while (result == jn_ok) {
+        int at;
+#pragma omp critical(jnaContactAudit)
+        at = a->result == jn_ok ? a->cursor++ : a->count;
+        if (at >= a->count) {
+            break;
+        }
+        result = SolveOne(a, worker, &a->entries[at], surface, &error);
+#pragma omp critical(jnaContactAudit)
+        {
+            jnaJobProgress progress = {.done = ++a->done, .total = a->count, .solved = a->done};
+            if (a->watch != NULL && !a->watch(&progress, a->watchUser) && result == jn_ok) {
+                result = jnFail(&error, jn_cancelled, "stopped");
+            }
+        }
+    }
+#pragma omp critical(jnaContactAudit)
+    if (result != jn_ok && a->result == jn_ok) {
+        a->result = result;
+        *a->error = error;
+    }
+    free(surface);
+    if (worker != NULL) {
+        solve->close(worker);
+    }
+}
+
+// All that is to be solved; the entries, none of them solved yet.
+static jnResult Plan(Audit* a, int every, int poses, jnError* error)
+{
+    jnaSimulation* s = a->simulation;
+    int clips = s->manifest.clipCount, most = poses;
+    jnaPoseSet set = {0};
+    jnResult result = jn_ok;
+    a->stills = calloc((size_t)clips + 1, sizeof(*a->stills));
+    for (int i = 0; a->stills != NULL && result == jn_ok && i < clips; ++i) {
+        result = jnaClip_WithoutRoot(&s->character, &s->clips[i], &a->stills[i], error);
+        most += s->clips[i].frameCount / every + 1;
+    }
+    if (result == jn_ok && poses > 0 && a->stills != NULL) {
+        result = jnaSimulation_SamplePoses(s, poses, &set, NULL, error);
+        result = result == jn_ok ? jnaPoseSet_ToClip(&set, &s->character, &a->stills[clips], error) : result;
+    }
+    a->entries = calloc((size_t)most + 1, sizeof(*a->entries));
+    if (result == jn_ok && (a->stills == NULL || a->entries == NULL)) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for an audit of %d frames", most);
+    }
+    for (int i = 0; result == jn_ok && i <= clips; ++i) {
+        int step = i < clips ? every : 1;
+        for (int f = 0; f < a->stills[i].frameCount; f += step) {
+            a->entries[a->count++] = (jnaContactEntry){.clip = i < clips ? i : -1, .frame = f};
+        }
+    }
+    jnaDestroyPoses(&set);
+    return result;
+}
+
+jnResult jnaAuditContact(jnaSimulation* s, int every, int poses, int threads, int* count, jnaContactEntry** entries,
+    jnaJobWatch* watch, void* watchUser, jnError* error)
+{
+    Audit a = {.simulation = s, .watch = watch, .watchUser = watchUser, .error = error};
+    *count = 0;
+    *entries = NULL;
+    jnResult result = Plan(&a, every, poses, error);
+    if (result == jn_ok) {
+        threads = threads > 0 ? threads : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+        Work(&a);
+        result = a.result;
+    }
+    for (int i = 0; a.stills != NULL && i <= s->manifest.clipCount; ++i) {
+        jnaDestroyClip(&a.stills[i]);
+    }
+    free(a.stills);
+    if (result == jn_ok) {
+        *count = a.count;
+        *entries = a.entries;
+    } else {
+        free(a.entries);
+    }
+    return result;
+}

@@ -1,0 +1,102 @@
+// The flesh as the function table of a job: one shared jnaFlesh, a solver per thread.
+#include "pipeline/simulation.h"
+
+#include "runtime/for_author.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The first worker makes what all share: a run that finds everything done never pays for it.
+jnResult jnaSimulation_ShareFlesh(jnaSimulation* s, jnError* error)
+{
+    pthread_mutex_lock(&s->mutex);
+    jnResult result = s->flesh == NULL ? jnaCreateFlesh(&s->fleshDef, &s->flesh, error) : jn_ok;
+    s->solve.stateCount = result == jn_ok ? jnaFlesh_StateCount(s->flesh) : 0;
+    pthread_mutex_unlock(&s->mutex);
+    return result;
+}
+
+static void Close(void* user)
+{
+    jnaFleshWorker* worker = user;
+    jnaDestroyFleshSolver(worker->solver);
+    free(worker->nodes);
+    free(worker);
+}
+
+static jnResult Open(void* user, void** opened, jnError* error)
+{
+    jnaSimulation* s = user;
+    jnaFleshWorker* worker = calloc(1, sizeof(*worker));
+    jnResult result =
+        worker != NULL ? jnaSimulation_ShareFlesh(s, error) : jnFail(error, jn_outOfMemory, "out of memory to solve");
+    if (result == jn_ok) {
+        worker->tolerance = s->fleshDef.poseTolerance;
+        worker->nodes = malloc(3 * (size_t)s->volume.nodeCount * sizeof(double) + 1);
+        result = worker->nodes != NULL ? jnaCreateFleshSolver(s->flesh, &worker->solver, error)
+                                       : jnFail(error, jn_outOfMemory, "out of memory to solve");
+    }
+    if (result != jn_ok && worker != NULL) {
+        Close(worker);
+        worker = NULL;
+    }
+    *opened = worker;
+    return result;
+}
+
+// Each further effort takes twice the steps of the one before: a rule, so that a label stays a function of the pose.
+static jnResult Pose(
+    void* user, const jnaClip* clip, int frame, int effort, float* positions, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshWorker* w = user;
+    jnResult result =
+        effort == 0 ? jnaFleshSolver_Pose(w->solver, clip, frame, w->nodes, report, error)
+                    : jnaFleshSolver_PoseInSteps(w->solver, clip, frame, 2 * w->lastSteps, w->nodes, report, error);
+    w->lastSteps = report->pathSteps;
+    if (result == jn_ok) {
+        jnaFleshSolver_Surface(w->solver, clip, frame, w->nodes, positions);
+    }
+    return result;
+}
+
+// A finer path helps a residual that stays high. Flesh that stays inside flesh it does not: of 16 such poses of a human
+// body it freed none.
+static bool Again(void* user, const jnaFleshReport* report)
+{
+    const jnaFleshWorker* w = user;
+    return !(report->residual <= w->tolerance);
+}
+
+static jnResult Start(
+    void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshWorker* w = user;
+    jnResult result = jnaFleshSolver_Start(w->solver, clip, frame, state, report, error);
+    if (result == jn_ok) {
+        jnaFleshSolver_Surface(w->solver, clip, frame, state, positions);
+    }
+    return result;
+}
+
+static jnResult Advance(
+    void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshWorker* w = user;
+    jnResult result = jnaFleshSolver_Advance(w->solver, clip, frame, state, report, error);
+    if (result == jn_ok) {
+        jnaFleshSolver_Surface(w->solver, clip, frame + 1, state, positions);
+    }
+    return result;
+}
+
+jnaSolve jnaFleshSolve(jnaSimulation* s)
+{
+    return (jnaSolve){.vertexCount = s->character.vertexCount,
+        .user = s,
+        .open = Open,
+        .close = Close,
+        .pose = Pose,
+        .again = Again,
+        .start = Start,
+        .advance = Advance};
+}

@@ -1,0 +1,275 @@
+// Pairs of pose and surface out of a workspace. Learned from: its shapes, and clips with imported motion. Judged by:
+// frames of clips that nothing is learned from, which `jounce simulate --clips` leaves in motion/NAME/quasistatic.npy.
+#include "pipeline/gather_pairs.h"
+
+#include "asset/character_pairs.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "workspace/shapes.h"
+#include "workspace/store.h"
+
+#include "runtime/for_author.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HELD_ONE_IN = 10, RUN_LENGTH = 16 };
+
+static jnaPairUse UseOf(int group, int index, bool isTest)
+{
+    const int32_t key[2] = {group, index};
+    return isTest                                                    ? jna_pairTest
+           : (jnaHash(key, sizeof(key), 0) >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation
+                                                                     : jna_pairTrain;
+}
+
+static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)s->jointCount, vertices = (size_t)s->vertexCount;
+    jnaPair* list = calloc((size_t)s->count + 1, sizeof(*list));
+    int count = 0;
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d poses", s->count);
+    }
+    for (int i = 0; i < s->count; ++i) {
+        if (s->valid != NULL && s->valid[i] == 0) {
+            continue;
+        }
+        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
+        bool isTest = clip >= 0 && m->clips[clip].role == jna_test;
+        jnaShapeKind kind = clip >= 0 ? jna_shapeClip : s->kinds != NULL ? (jnaShapeKind)s->kinds[i] : jna_shapeRandom;
+        list[count++] = (jnaPair){.rotations = s->rotations + (size_t)i * joints * 4,
+            .positions = s->positions + (size_t)i * vertices * 3,
+            .kind = kind,
+            .use = UseOf(clip, kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+static jnResult AddMotion(
+    const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)clip->jointCount, vertices = (size_t)pairs->vertexCount;
+    const float* positions = motion->data;
+    int count = clip->frameCount < (int)motion->shape[0] ? clip->frameCount : (int)motion->shape[0];
+    jnaPair* list = calloc((size_t)count + 1, sizeof(*list));
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
+    }
+    for (int i = 0; i < count; ++i) {
+        size_t at = (size_t)i * joints;
+        list[i] = (jnaPair){.rotations = clip->rotations + 4 * at,
+            .translations = clip->translations + 3 * at,
+            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL,
+            .positions = positions + (size_t)i * vertices * 3,
+            .kind = jna_shapeClip,
+            .use = UseOf(index, i / RUN_LENGTH, isTest)};
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+// Clips with motion: counted with pairs NULL, added otherwise.
+static jnResult TakeMotions(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, int* count, jnaPairs* pairs, jnError* error)
+{
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+        jnaClip clip = {0};
+        jnaArray motion = {0};
+        bool present = false;
+        result = jnaLoadClip(workspace, m->clips[i].name, c, &clip, error);
+        result = result == jn_ok ? jnaOpenClipMotion(workspace, &clip, c, &present, &motion, error) : result;
+        if (result == jn_ok && present) {
+            if (pairs != NULL) {
+                result = AddMotion(&clip, &motion, i, m->clips[i].role == jna_test, pairs, error);
+            }
+            *count += clip.frameCount;
+            jnaCloseArray(&motion);
+        }
+        jnaDestroyClip(&clip);
+    }
+    return result;
+}
+
+jnResult jnaGatherPairs(
+    const char* workspace, const jnaCharacter* c, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+{
+    jnaShapes shapes;
+    bool present;
+    int frames = 0, ignored = 0;
+    *pairs = (jnaPairs){0};
+    jnResult result = jnaOpenShapes(workspace, c, &present, &shapes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = TakeMotions(workspace, c, m, &frames, NULL, error);
+    if (result == jn_ok && shapes.count + frames == 0) {
+        result = jnFail(error, jn_badData,
+            "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
+            workspace);
+    }
+    result = result == jn_ok ? jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error) : result;
+    result = result == jn_ok && present ? AddShapes(&shapes, m, pairs, error) : result;
+    result = result == jn_ok ? TakeMotions(workspace, c, m, &ignored, pairs, error) : result;
+    jnaCloseShapes(&shapes);
+    if (result != jn_ok) {
+        jnaDestroyPairs(pairs);
+    }
+    return result;
+}
+
+// Solved frames of one clip.
+typedef struct Motion {
+    jnaClip clip;
+    jnaArray positions, valid; // valid may be absent
+    int first;                 // frame of the clip that they begin with
+} Motion;
+
+static void CloseMotion(Motion* m)
+{
+    if (m->positions.data != NULL) {
+        jnaCloseArray(&m->positions);
+    }
+    if (m->valid.data != NULL) {
+        jnaCloseArray(&m->valid);
+    }
+    jnaDestroyClip(&m->clip);
+}
+
+static jnResult PathOf(const char* workspace, const char* clip, const char* file, char* path, jnError* error)
+{
+    char name[JNA_NAME_LENGTH + 40];
+    int length = snprintf(name, sizeof(name), "motion/%s/%s", clip, file);
+    return length > 0 && (size_t)length < sizeof(name)
+               ? jnaJoinPath(workspace, name, path, error)
+               : jnFail(error, jn_badArgument, "the name of clip '%s' is too long", clip);
+}
+
+static jnResult CheckMotion(const Motion* m, const jnaCharacter* c, const char* path, jnError* error)
+{
+    const jnaArray* p = &m->positions;
+    bool fits = p->scalar == jna_float32 && p->dimensions == 3 && p->shape[1] == (size_t)c->vertexCount &&
+                p->shape[2] == 3 && m->first >= 0 && m->first <= m->clip.frameCount &&
+                p->shape[0] <= (size_t)(m->clip.frameCount - m->first);
+    fits = fits && (m->valid.data == NULL || (m->valid.scalar == jna_uint8 && m->valid.count == p->shape[0]));
+    return fits ? jn_ok
+                : jnFail(error, jn_badData, "%s: does not fit clip '%s' or the character; simulate it again", path,
+                      m->clip.name);
+}
+
+// *present is false where the clip has no solved frames.
+static jnResult OpenMotion(
+    const char* workspace, const char* name, const jnaCharacter* c, bool* present, Motion* m, jnError* error)
+{
+    char path[JNA_PATH_LENGTH], other[JNA_PATH_LENGTH];
+    *m = (Motion){0};
+    jnResult result = PathOf(workspace, name, "quasistatic.npy", path, error);
+    *present = result == jn_ok && access(path, F_OK) == 0;
+    if (!*present) {
+        return result;
+    }
+    result = jnaLoadClip(workspace, name, c, &m->clip, error);
+    result = result == jn_ok ? jnaOpenArray(path, &m->positions, error) : result;
+    result = result == jn_ok ? PathOf(workspace, name, "quasistatic_valid.npy", other, error) : result;
+    if (result == jn_ok && access(other, F_OK) == 0) {
+        result = jnaOpenArray(other, &m->valid, error);
+    }
+    result = result == jn_ok ? PathOf(workspace, name, "quasistatic.json", other, error) : result;
+    if (result == jn_ok) {
+        json_t* root = json_load_file(other, 0, NULL);
+        m->first = (int)json_integer_value(json_object_get(root, "first"));
+        json_decref(root);
+        result = CheckMotion(m, c, path, error);
+    }
+    return result;
+}
+
+// At most so many frames, evenly over those that are there.
+static jnResult AddFrames(const Motion* m, int most, jnaPairs* pairs, jnError* error)
+{
+    size_t joints = (size_t)m->clip.jointCount, vertices = (size_t)pairs->vertexCount;
+    int total = (int)m->positions.shape[0], count = 0, wanted = total < most ? total : most;
+    const float* positions = m->positions.data;
+    const uint8_t* valid = m->valid.data;
+    jnaPair* list = calloc((size_t)wanted + 1, sizeof(*list));
+    if (list == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", wanted);
+    }
+    for (int i = 0; i < wanted; ++i) {
+        int frame = (int)((int64_t)i * total / wanted);
+        size_t at = (size_t)(m->first + frame) * joints;
+        if (valid == NULL || valid[frame] != 0) {
+            list[count++] = (jnaPair){.rotations = m->clip.rotations + 4 * at,
+                .translations = m->clip.translations + 3 * at,
+                .scales = m->clip.scales != NULL ? m->clip.scales + 3 * at : NULL,
+                .positions = positions + (size_t)frame * vertices * 3,
+                .kind = jna_shapeClip,
+                .use = jna_pairTest};
+        }
+    }
+    jnResult result = jnaPairs_Add(pairs, count, list, error);
+    free(list);
+    return result;
+}
+
+jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* c, const jnaManifest* manifest, int most,
+    jnaPairs* frames, jnError* error)
+{
+    int clips = 0;
+    for (int i = 0; i < manifest->clipCount; ++i) {
+        clips += manifest->clips[i].role == jna_test;
+    }
+    jnResult result = jnaCreateCharacterPairs(c, clips * most, frames, error);
+    for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
+        Motion motion = {0};
+        bool present = false;
+        if (manifest->clips[i].role == jna_test) {
+            result = OpenMotion(workspace, manifest->clips[i].name, c, &present, &motion, error);
+            result = result == jn_ok && present ? AddFrames(&motion, most, frames, error) : result;
+            CloseMotion(&motion);
+        }
+    }
+    if (result != jn_ok) {
+        jnaDestroyPairs(frames);
+    }
+    return result;
+}
+
+jnResult jnaLoadFrame(
+    const char* workspace, const jnaCharacter* c, const char* clip, int frame, jnaPairs* pair, jnError* error)
+{
+    Motion motion = {0};
+    bool present = false;
+    *pair = (jnaPairs){0};
+    jnResult result = OpenMotion(workspace, clip, c, &present, &motion, error);
+    if (result == jn_ok && !present) {
+        result = jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
+            workspace, clip);
+    }
+    int index = frame - motion.first;
+    if (result == jn_ok && (index < 0 || (size_t)index >= motion.positions.shape[0])) {
+        result = jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
+            motion.first, motion.first + (int)motion.positions.shape[0] - 1);
+    }
+    result = result == jn_ok ? jnaCreateCharacterPairs(c, 1, pair, error) : result;
+    if (result == jn_ok) {
+        size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
+        const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
+            .translations = motion.clip.translations + 3 * at,
+            .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
+            .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
+            .kind = jna_shapeClip,
+            .use = jna_pairTest};
+        result = jnaPairs_Add(pair, 1, &one, error);
+    }
+    CloseMotion(&motion);
+    if (result != jn_ok) {
+        jnaDestroyPairs(pair);
+    }
+    return result;
+}

@@ -1,0 +1,237 @@
+// The jobs of a workspace: training poses, clips solved frame by frame, clips in motion.
+#include "pipeline/simulate.h"
+
+#include "base/path.h"
+#include "pipeline/simulation.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// Frames between two checkpoints of a motion.
+enum { MOTION_SHARD = 30 };
+
+jnaSimulateDef jnaDefaultSimulateDef(void)
+{
+    return (jnaSimulateDef){.parts = 1};
+}
+
+static jnResult MakeFolder(const char* path, jnError* error)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+    }
+    return jn_ok;
+}
+
+static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
+{
+    jnaJob job = jnaDefaultJob(&s->solve);
+    job.hash = s->poseHash;
+    job.threads = def->threads;
+    job.part = def->part;
+    job.parts = def->parts;
+    job.next = def->next;
+    job.nextUser = def->nextUser;
+    job.workOnly = def->workOnly;
+    job.force = def->force;
+    job.look = def->look;
+    job.watch = def->watch;
+    job.watchUser = def->watchUser;
+    return job;
+}
+
+jnResult jnaSimulatePoses(
+    jnaSimulation* s, int count, const jnaSimulateDef* def, jnaJobReport* report, jnaNotes* notes, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    jnaPoseSet poses = {0};
+    jnaClip clip = {0};
+    jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
+    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, &s->character, &clip, error) : result;
+    result = result == jn_ok ? jnaJoinPath(s->workspace, "poses", folder, error) : result;
+    result = result == jn_ok ? MakeFolder(folder, error) : result;
+    if (result == jn_ok) {
+        size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
+        const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
+            {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
+            {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
+        jnaJob job = BeginJob(s, def);
+        job.folder = folder;
+        job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
+        job.clip = &clip;
+        job.count = poses.count;
+        job.arrays = arrays;
+        job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
+        result = jnaRunJob(&job, report, error);
+    }
+    jnaDestroyClip(&clip);
+    jnaDestroyPoses(&poses);
+    return result;
+}
+
+// The folder of a clip's motion, and the frames that are asked for.
+static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, char* folder, int* count, jnError* error)
+{
+    char name[JNA_NAME_LENGTH + 16], parent[JNA_PATH_LENGTH];
+    const jnaClip* clip = &s->clips[range->clip];
+    *count = range->count > 0 ? range->count : clip->frameCount - range->first;
+    if (range->first < 0 || range->first >= clip->frameCount || *count > clip->frameCount - range->first) {
+        return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
+            range->first, range->first + *count - 1);
+    }
+    snprintf(name, sizeof(name), "motion/%s", s->manifest.clips[range->clip].name);
+    jnResult result = jnaJoinPath(s->workspace, "motion", parent, error);
+    result = result == jn_ok ? jnaJoinPath(s->workspace, name, folder, error) : result;
+    result = result == jn_ok ? MakeFolder(parent, error) : result;
+    return result == jn_ok ? MakeFolder(folder, error) : result;
+}
+
+jnResult jnaSimulateClip(
+    jnaSimulation* s, const jnaClipRange* range, const jnaSimulateDef* def, jnaJobReport* report, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    const jnaClip* clip = &s->clips[range->clip];
+    jnaClip still = {0};
+    jnaJob job = BeginJob(s, def);
+    jnResult result = PrepareClip(s, range, folder, &job.count, error);
+    result = result == jn_ok ? jnaClip_WithoutRoot(&s->character, clip, &still, error) : result;
+    double* carry = result == jn_ok ? malloc((size_t)job.count * 12 * sizeof(double)) : NULL;
+    if (result == jn_ok && carry == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count);
+    }
+    if (result == jn_ok) {
+        for (int i = 0; i < job.count; ++i) {
+            jnaRootMotion(&s->character, clip, range->first + i, carry + 12 * (size_t)i);
+        }
+        job.folder = folder;
+        job.names = (jnaJobNames){"quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy",
+            "quasistatic.json", "quasistatic.shards"};
+        job.clip = &still;
+        job.first = range->first;
+        job.carry = carry;
+        result = jnaRunJob(&job, report, error);
+    }
+    free(carry);
+    jnaDestroyClip(&still);
+    return result;
+}
+
+// Several motions at the same time, seen as one.
+typedef struct Crowd {
+    const jnaSimulateDef* def;
+    int count;
+    jnaJobProgress* progress; // [count]
+    bool stop;
+} Crowd;
+
+typedef struct Member {
+    Crowd* crowd;
+    int index;
+} Member;
+
+static bool WatchMember(const jnaJobProgress* progress, void* user)
+{
+    Member* member = user;
+    Crowd* crowd = member->crowd;
+    bool goes;
+#pragma omp critical(jnaWatchMember)
+    {
+        jnaJobProgress sum = {.waiting = true};
+        crowd->progress[member->index] = *progress;
+        for (int i = 0; i < crowd->count; ++i) {
+            const jnaJobProgress* p = &crowd->progress[i];
+            sum.done += p->done;
+            sum.total += p->total;
+            sum.solved += p->solved;
+            sum.failed += p->failed;
+            sum.waiting = sum.waiting && (p->waiting || p->done == p->total);
+        }
+        if (crowd->def->watch != NULL && !crowd->stop) {
+            crowd->stop = !crowd->def->watch(&sum, crowd->def->watchUser);
+        }
+        goes = !crowd->stop;
+    }
+    return goes;
+}
+
+static jnResult RunMotion(
+    jnaSimulation* s, const jnaClipRange* range, Member* member, jnaJobReport* report, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    jnaJob job = BeginJob(s, member->crowd->def);
+    jnResult result = PrepareClip(s, range, folder, &job.count, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    job.folder = folder;
+    job.names =
+        (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};
+    job.clip = &s->clips[range->clip];
+    job.first = range->first;
+    job.motion = true;
+    job.hash = s->motionHash;
+    job.shardSize = MOTION_SHARD;
+    // A part is whole clips, and each is done by whoever has it.
+    job.part = 0;
+    job.parts = 1;
+    job.next = NULL;
+    job.workOnly = false;
+    job.watch = WatchMember;
+    job.watchUser = member;
+    return jnaRunJob(&job, report, error);
+}
+
+// The next clip of this run; `count` at the end.
+static int NextMotion(const jnaSimulateDef* def, int count, int* cursor)
+{
+    int index;
+#pragma omp critical(jnaNextMotion)
+    {
+        do {
+            index = def->next != NULL ? def->next(def->nextUser) : (*cursor)++;
+        } while (index < count && def->next == NULL && index % def->parts != def->part);
+    }
+    return index < 0 || index > count ? count : index;
+}
+
+jnResult jnaSimulateMotions(jnaSimulation* s, int count, const jnaClipRange* ranges, const jnaSimulateDef* def,
+    jnaJobReport* reports, jnError* error)
+{
+    int threads = def->threads > 0 ? def->threads : omp_get_max_threads(), cursor = 0;
+    Crowd crowd = {.def = def, .count = count, .progress = calloc((size_t)count + 1, sizeof(*crowd.progress))};
+    if (crowd.progress == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", count);
+    }
+    memset(reports, 0, (size_t)count * sizeof(*reports));
+    jnResult result = jnaSimulation_ShareFlesh(s, error);
+    if (result != jn_ok) {
+        free(crowd.progress);
+        return result;
+    }
+    for (int i = 0; i < count; ++i) {
+        crowd.progress[i].total =
+            ranges[i].count > 0 ? ranges[i].count : s->clips[ranges[i].clip].frameCount - ranges[i].first;
+        // Those of other parts do not count.
+        if (def->next == NULL && i % def->parts != def->part) {
+            crowd.progress[i].total = 0;
+        }
+    }
+#pragma omp parallel num_threads(threads < count ? threads : count)
+    for (int i; (i = NextMotion(def, count, &cursor)) < count;) {
+        jnError failure = {0};
+        Member member = {&crowd, i};
+        jnResult outcome = RunMotion(s, &ranges[i], &member, &reports[i], &failure);
+#pragma omp critical(jnaMotionResult)
+        if (outcome != jn_ok && result == jn_ok) {
+            result = outcome;
+            *error = failure;
+        }
+    }
+    free(crowd.progress);
+    return result;
+}

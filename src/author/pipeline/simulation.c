@@ -1,0 +1,297 @@
+// A workspace opened for simulation: what is loaded, and what the outcome depends on.
+#include "pipeline/simulation.h"
+
+#include "base/hash.h"
+#include "base/path.h"
+#include "pipeline/stage_volume.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
+
+#include "runtime/for_author.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t HashCharacter(const jnaCharacter* c, uint64_t hash)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        const jnaJoint* joint = &c->joints[j];
+        hash = jnaHash(&joint->parent, sizeof(joint->parent), hash);
+        hash = jnaHash(joint->translation, sizeof(joint->translation), hash);
+        hash = jnaHash(joint->rotation, sizeof(joint->rotation), hash);
+        hash = jnaHash(joint->scale, sizeof(joint->scale), hash);
+        hash = jnaHash(joint->inverseBind, sizeof(joint->inverseBind), hash);
+    }
+    hash = jnaHash(c->positions, (size_t)c->vertexCount * 3 * sizeof(float), hash);
+    return jnaHash(c->influences, (size_t)c->vertexCount * sizeof(*c->influences), hash);
+}
+
+static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
+{
+    size_t nodes = (size_t)v->nodeCount, elements = (size_t)v->tetrahedronCount, skin = (size_t)v->vertexCount;
+    size_t influences = (size_t)v->rowStarts[nodes];
+    hash = jnaHash(v->nodes, nodes * 3 * sizeof(double), hash);
+    hash = jnaHash(v->tetrahedra, elements * 4 * sizeof(int32_t), hash);
+    hash = jnaHash(v->skinTetrahedra, skin * sizeof(int32_t), hash);
+    hash = jnaHash(v->skinWeights, skin * 4 * sizeof(double), hash);
+    hash = jnaHash(v->skinOffsets, skin * 3 * sizeof(double), hash);
+    hash = v->skinBlend != NULL ? jnaHash(v->skinBlend, skin * sizeof(double), hash) : hash;
+    hash = jnaHash(v->rowStarts, (nodes + 1) * sizeof(int32_t), hash);
+    hash = jnaHash(v->joints, influences * sizeof(uint16_t), hash);
+    hash = jnaHash(v->weights, influences * sizeof(float), hash);
+    hash = jnaHash(v->heldBy, nodes * sizeof(int32_t), hash);
+    hash = jnaHash(v->holdStrength, nodes * sizeof(float), hash);
+    hash = jnaHash(v->regions, elements, hash);
+    return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
+}
+
+// The rule by which contact is resolved and the path chosen: 2, another pair beside those that a node has, short steps
+// where flesh meets flesh.
+static const double CONTACT_RULE = 2;
+
+// still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
+// again.
+static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t hash)
+{
+    jnaFleshDef own = *settings;
+    const jnaFleshDef standard = jnaDefaultFleshDef(own.volume, own.character), *def = &own;
+    if (still) {
+        own.damping = standard.damping;
+        own.drag = standard.drag;
+        own.integrator = jna_bdf2; // whatever the default is: poses outlive a new one
+        own.substeps = standard.substeps;
+        own.stepTolerance = standard.stepTolerance;
+    }
+    const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
+        def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS,
+        CONTACT_RULE};
+    const double start = 3; // rule by which motion starts: 3, as fast as the skin, to second order
+    hash = jnaHash(numbers, sizeof(numbers), hash);
+    hash = still ? hash : jnaHash(&start, sizeof(start), hash);
+    return jnaHash(jnVersion(), strlen(jnVersion()), hash);
+}
+
+// Bones and materials are made by another verb: those of a manifest that was edited since would be silently old.
+static jnResult CheckInside(const jnaSimulation* s, jnError* error)
+{
+    const jnaVolume* v = &s->volume;
+    if (v->rowStarts == NULL || v->joints == NULL || v->weights == NULL || v->heldBy == NULL ||
+        v->holdStrength == NULL || v->regions == NULL || v->materials == NULL) {
+        return jnFail(error, jn_badData, "%s: its flesh has no bones or materials; run jounce tetrahedralize first",
+            s->workspace);
+    }
+    if (v->vertexCount != s->character.vertexCount || v->jointCount != s->character.jointCount) {
+        return jnFail(error, jn_badData, "%s: its flesh is that of another character; run jounce tetrahedralize again",
+            s->workspace);
+    }
+    return jnaCheckInside(s->workspace, &s->manifest, error);
+}
+
+static jnResult LoadClips(jnaSimulation* s, jnError* error)
+{
+    size_t count = (size_t)s->manifest.clipCount;
+    s->clips = calloc(count + 1, sizeof(*s->clips));
+    s->roles = calloc(count + 1, sizeof(*s->roles));
+    jnResult result =
+        s->clips != NULL && s->roles != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", s->workspace);
+    for (size_t i = 0; result == jn_ok && i < count; ++i) {
+        s->roles[i] = s->manifest.clips[i].role;
+        result = jnaLoadClip(s->workspace, s->manifest.clips[i].name, &s->character, &s->clips[i], error);
+    }
+    return result;
+}
+
+jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    *simulation = NULL;
+    jnaSimulation* s = calloc(1, sizeof(*s));
+    if (s == NULL || (s->workspace = strdup(workspace)) == NULL) {
+        free(s);
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    }
+    pthread_mutex_init(&s->mutex, NULL);
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &s->manifest, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &s->character, error) : result;
+    result = result == jn_ok ? LoadClips(s, error) : result;
+    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    result = result == jn_ok ? CheckInside(s, error) : result;
+    if (result != jn_ok) {
+        jnaCloseSimulation(s);
+        return result;
+    }
+    s->fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
+    s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
+    s->fleshDef.damping = s->manifest.flesh.damping;
+    s->fleshDef.drag = s->manifest.flesh.drag;
+    s->fleshDef.integrator = s->manifest.flesh.integrator;
+    s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
+    s->fleshDef.contact = s->manifest.flesh.contact;
+    uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
+    s->poseHash = HashSettings(&s->fleshDef, true, hash);
+    s->motionHash = HashSettings(&s->fleshDef, false, hash);
+    s->solve = jnaFleshSolve(s);
+    *simulation = s;
+    return jn_ok;
+}
+
+void jnaCloseSimulation(jnaSimulation* s)
+{
+    if (s == NULL) {
+        return;
+    }
+    for (int i = 0; s->clips != NULL && i < s->manifest.clipCount; ++i) {
+        jnaDestroyClip(&s->clips[i]);
+    }
+    free(s->clips);
+    free(s->roles);
+    jnaDestroyFlesh(s->flesh);
+    jnaDestroyManifest(&s->manifest);
+    jnaDestroyCharacter(&s->character);
+    jnaDestroyVolume(&s->volume);
+    pthread_mutex_destroy(&s->mutex);
+    free(s->workspace);
+    free(s);
+}
+
+int jnaSimulation_FindClip(const jnaSimulation* s, const char* name)
+{
+    for (int i = 0; i < s->manifest.clipCount; ++i) {
+        if (strcmp(s->manifest.clips[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int jnaSimulation_ClipCount(const jnaSimulation* s)
+{
+    return s->manifest.clipCount;
+}
+
+const jnaClip* jnaSimulation_Clip(const jnaSimulation* s, int index)
+{
+    return &s->clips[index];
+}
+
+// Poses by hand, from the file that the manifest names.
+static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray array;
+    *count = 0;
+    *rotations = NULL;
+    if (s->manifest.poses.file == NULL) {
+        return jn_ok;
+    }
+    jnResult result = jnaJoinPath(s->workspace, s->manifest.poses.file, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    bool fits = (array.scalar == jna_float32 || array.scalar == jna_float64) && array.dimensions == 3 &&
+                array.shape[1] == (size_t)s->character.jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
+    *rotations = fits ? malloc(array.count * sizeof(float) + 1) : NULL;
+    if (!fits) {
+        char text[96];
+        jnaArray_Describe(&array, text, sizeof(text));
+        result = jnFail(
+            error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text, s->character.jointCount);
+    } else if (*rotations == NULL) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    } else {
+        *count = (int)array.shape[0];
+        for (size_t i = 0; i < array.count; ++i) {
+            (*rotations)[i] = (float)jnaArray_Get(&array, i);
+        }
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+// Those parts of the clips that the manifest wants, as clips that share their arrays.
+typedef struct Parts {
+    int count;
+    jnaClip* clips;     // [count], not owned
+    jnaRole* roles;     // [count]
+    int *index, *first; // [count], clip of the manifest and its first frame
+} Parts;
+
+static void DestroyParts(Parts* parts)
+{
+    free(parts->clips);
+    free(parts->roles);
+    free(parts->index);
+    free(parts->first);
+}
+
+static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
+{
+    size_t count = (size_t)s->manifest.clipCount + 1;
+    *parts = (Parts){0, calloc(count, sizeof(*parts->clips)), calloc(count, sizeof(*parts->roles)),
+        calloc(count, sizeof(int)), calloc(count, sizeof(int))};
+    if (parts->clips == NULL || parts->roles == NULL || parts->index == NULL || parts->first == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu clips", count);
+    }
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < s->manifest.clipCount; ++i) {
+        jnaClipRange range;
+        result = jnaSimulation_Part(s, i, &range, error);
+        if (result != jn_ok || range.count == 0) {
+            continue;
+        }
+        jnaClip* clip = &parts->clips[parts->count];
+        size_t skipped = (size_t)range.first * (size_t)s->clips[i].jointCount;
+        *clip = s->clips[i];
+        clip->frameCount = range.count;
+        clip->rotations += 4 * skipped;
+        clip->translations += 3 * skipped;
+        clip->scales = clip->scales != NULL ? clip->scales + 3 * skipped : NULL;
+        parts->roles[parts->count] = s->roles[i];
+        parts->index[parts->count] = i;
+        parts->first[parts->count++] = range.first;
+    }
+    return result;
+}
+
+jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* range, jnError* error)
+{
+    range->clip = clip;
+    return jnaManifestClip_Part(
+        &s->manifest.clips[clip], s->clips[clip].frameCount, &range->first, &range->count, error);
+}
+
+jnResult jnaSimulation_SamplePoses(
+    const jnaSimulation* s, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
+{
+    jnaPoseDef def = jnaDefaultPoseDef(&s->character);
+    Parts parts = {0};
+    float* hand;
+    jnResult result = ReadHand(s, &def.handCount, &hand, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = CutClips(s, &parts, error);
+    def.clipCount = parts.count;
+    def.clips = parts.clips;
+    def.roles = parts.roles;
+    def.hand = hand;
+    def.count = count > 0 ? count : jnaManifest_PoseCount(&s->manifest);
+    def.random = s->manifest.poses.random;
+    def.fromClips = s->manifest.poses.fromClips;
+    def.heldOut = s->manifest.poses.heldOut;
+    def.limitsOfAll = !s->manifest.poses.limitsOfTrain;
+    def.widen = s->manifest.poses.widen;
+    def.seed = (uint64_t)s->manifest.poses.seed;
+    result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
+    for (int i = 0; result == jn_ok && i < poses->count; ++i) {
+        if (poses->clips[i] >= 0) {
+            poses->frames[i] += parts.first[poses->clips[i]];
+            poses->clips[i] = parts.index[poses->clips[i]];
+        }
+    }
+    DestroyParts(&parts);
+    free(hand);
+    return result;
+}

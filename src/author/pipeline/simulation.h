@@ -1,0 +1,40 @@
+// What the files of a workspace's simulations share.
+#pragma once
+
+#include "flesh/poses.h"
+#include "pipeline/simulate.h"
+#include "workspace/manifest.h"
+
+#include <pthread.h>
+
+struct jnaSimulation {
+    char* workspace;
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaVolume volume;
+    jnaClip* clips; // [manifest.clipCount]
+    jnaRole* roles; // [manifest.clipCount]
+    jnaFleshDef fleshDef;
+    jnaFlesh* flesh; // made by the first worker
+    pthread_mutex_t mutex;
+    jnaSolve solve;
+    uint64_t poseHash, motionHash; // of character, volume and settings
+};
+
+/// A thread's solver, and what it needs around it.
+typedef struct jnaFleshWorker {
+    jnaFleshSolver* solver;
+    double* nodes;    // [nodeCount][3]
+    int lastSteps;    // of the path of the pose that was solved last
+    double tolerance; // residual of a pose
+} jnaFleshWorker;
+
+/// The functions that solve with the flesh of a simulation.
+jnaSolve jnaFleshSolve(jnaSimulation* simulation);
+
+/// Makes what all workers share, once, and with it the size of a motion's state.
+jnResult jnaSimulation_ShareFlesh(jnaSimulation* simulation, jnError* error);
+
+/// The training poses.
+jnResult jnaSimulation_SamplePoses(
+    const jnaSimulation* simulation, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error);

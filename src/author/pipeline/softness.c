@@ -1,0 +1,357 @@
+// How soft a character is, by region: see softness.h.
+//
+// Every frame is measured on its own into a row of sums, and rows are added in order, so that the numbers do not depend
+// on the number of threads. What a clip without motion does is shown by springs on modes, as the material has them,
+// hung on the skinned surface and stepped by the runtime.
+#include "pipeline/softness.h"
+
+#include "jounce/character.h"
+#include "pipeline/lips.h"
+#include "pipeline/play.h"
+#include "pipeline/takes.h"
+#include "workspace/volume_store.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A mode moves a region if at least this part of its vertices move by this part of the mode's largest displacement.
+static const double MOVED_PART = 0.1, MOVED = 0.5;
+// A region is far from the table if its sag is beyond a bound by this factor.
+static const double FAR = 1.5;
+// What hard parts of a body may do in motion, metres, and lips that touch.
+static const double HARD_HEAD = 0.003, HARD_HINGE = 0.012, LIPS_OPEN = 0.001;
+// Parts of the whole time: the sag, then the clips.
+static const double SAG_SHARE = 0.5;
+
+#define TURN 6.283185307179586
+
+// Sums of one frame.
+typedef struct Row {
+    double squares[JNA_REGIONS], most[JNA_REGIONS];
+    int counts[JNA_REGIONS];
+    double lips;
+} Row;
+
+typedef struct Measure {
+    const jnaSoftnessDef* def;
+    jnaTakes takes;
+    jnaLips lips;
+    jnaSoftness* out;
+} Measure;
+
+jnaSoftnessDef jnaDefaultSoftnessDef(void)
+{
+    return (jnaSoftnessDef){.axes = 3, .clips = true};
+}
+
+void jnaDestroySoftness(jnaSoftness* s)
+{
+    jnaDestroySag(&s->sag);
+    jnaDestroyNotes(&s->warnings);
+    free(s->clips);
+    *s = (jnaSoftness){0};
+}
+
+void jnaLowestModes(const jnaModes* modes, const uint8_t* regions, int lowest[JNA_REGIONS])
+{
+    int sizes[JNA_REGIONS] = {0};
+    for (int v = 0; v < modes->vertexCount; ++v) {
+        sizes[regions[v]]++;
+    }
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        lowest[r] = -1;
+    }
+    for (int k = modes->modeCount - 1; k >= 0; --k) {
+        int moved[JNA_REGIONS] = {0};
+        const float* shape = modes->shapes + 3 * (size_t)k * (size_t)modes->vertexCount;
+        double largest = 0;
+        for (int v = 0; v < modes->vertexCount; ++v) {
+            const float* u = shape + 3 * (size_t)v;
+            largest = fmax(largest, sqrt((double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])));
+        }
+        for (int v = 0; v < modes->vertexCount; ++v) {
+            const float* u = shape + 3 * (size_t)v;
+            moved[regions[v]] += sqrt((double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])) >= MOVED * largest;
+        }
+        for (int r = 0; r < JNA_REGIONS && largest > 0; ++r) {
+            lowest[r] = moved[r] > 0 && moved[r] >= MOVED_PART * sizes[r] ? k : lowest[r];
+        }
+    }
+}
+
+// Distances of a surface from where the pose has it, by region.
+static void MeasureFrame(const Measure* m, const float* positions, const float* against, const float* skinned, Row* row)
+{
+    *row = (Row){0};
+    for (int v = 0; v < m->takes.character.vertexCount; ++v) {
+        const float *p = positions + 3 * (size_t)v, *q = against + 3 * (size_t)v;
+        double x = (double)p[0] - (double)q[0], y = (double)p[1] - (double)q[1], z = (double)p[2] - (double)q[2];
+        double square = x * x + y * y + z * z;
+        if (isfinite(square)) {
+            int r = m->out->sag.regions[v];
+            row->counts[r]++;
+            row->squares[r] += square;
+            row->most[r] = fmax(row->most[r], square);
+        }
+    }
+    row->lips = jnaLips_Opening(&m->lips, positions, skinned);
+}
+
+static void AddRows(const Row* rows, int frameCount, int first, jnaClipSoftness* clip)
+{
+    double counts[JNA_REGIONS] = {0};
+    for (int n = 0; n < frameCount; ++n) {
+        for (int r = 0; r < JNA_REGIONS; ++r) {
+            jnaRegionMotion* motion = &clip->regions[r];
+            counts[r] += rows[n].counts[r];
+            motion->rms += rows[n].squares[r];
+            if (sqrt(rows[n].most[r]) > motion->most) {
+                motion->most = sqrt(rows[n].most[r]);
+                motion->frame = first + n;
+            }
+        }
+        if (rows[n].lips > clip->lips) {
+            clip->lips = rows[n].lips;
+            clip->lipsFrame = first + n;
+        }
+    }
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        clip->regions[r].rms = counts[r] > 0 ? sqrt(clip->regions[r].rms / counts[r]) : 0;
+    }
+}
+
+static jnResult OutOfMemory(const char* clip, jnError* error)
+{
+    return jnFail(error, jn_outOfMemory, "out of memory for the frames of clip '%s'", clip);
+}
+
+static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* error)
+{
+    const jnaTake* take = &m->takes.takes[index];
+    const jnaCharacter* c = &m->takes.character;
+    size_t width = 3 * (size_t)c->vertexCount;
+    jnaArray still = {0};
+    jnResult result =
+        take->hasQuasistatic ? jnaTakes_OpenTargets(&m->takes, index, jna_targetsQuasistatic, &still, error) : jn_ok;
+    int failures = 0;
+#pragma omp parallel for schedule(static) reduction(+ : failures) if (result == jn_ok)
+    for (int n = 0; n < take->frameCount; ++n) {
+        float* scratch = result == jn_ok ? malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float)) : NULL;
+        failures += scratch == NULL;
+        if (scratch != NULL) {
+            float *skinned = scratch + width, *matrices = scratch + 2 * width;
+            for (size_t i = 0; i < width; ++i) {
+                scratch[i] = (float)jnaArray_Get(&take->motion, width * (size_t)n + i);
+            }
+            jnaPoseMatrices(c, &m->takes.clips[take->clip], take->first + n, matrices);
+            jnaSkin(c, matrices, skinned);
+            const float* against =
+                take->hasQuasistatic ? (const float*)still.data + width * (size_t)n : (const float*)skinned;
+            MeasureFrame(m, scratch, against, skinned, &rows[n]);
+        }
+        free(scratch);
+    }
+    jnaCloseTargets(&still);
+    return result == jn_ok && failures > 0 ? OutOfMemory(m->takes.manifest.clips[take->clip].name, error) : result;
+}
+
+// Plays a clip with the modes; one frame is shown at its own time.
+static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaClip* clip, Row* rows, jnError* error)
+{
+    const jnAsset* asset = player->asset;
+    size_t vertices = (size_t)asset->vertexCount, joints = (size_t)clip->jointCount;
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    def.timing = jn_timingCausal;
+    jnCharacter* character = NULL;
+    float* numbers = malloc(9 * vertices * sizeof(float));
+    jnResult result = numbers != NULL ? jnCreateCharacter(&def, &character, error) : OutOfMemory(clip->name, error);
+    float *shown = numbers, *surfaces[2] = {numbers + 3 * vertices, numbers + 6 * vertices};
+    jnCharacterOutput output = {.positions = shown, .welded = true};
+    for (int n = 0; result == jn_ok && n < clip->frameCount; ++n) {
+        size_t at = (size_t)n * joints;
+        jnPose pose = {.rotations = clip->rotations + 4 * at,
+            .translations = clip->translations + 3 * at,
+            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL};
+        for (int moving = 0; moving < 2; ++moving) {
+            if (moving) {
+                jnCharacter_Step(character, &(jnCharacterInput){.h = (float)(1 / player->rate), .pose = pose}, &output);
+            } else {
+                jnCharacter_Skin(character, &pose, &output);
+            }
+            for (size_t v = 0; v < vertices; ++v) {
+                size_t own = asset->order != NULL ? (size_t)asset->order[v] : v;
+                memcpy(surfaces[moving] + 3 * own, shown + 3 * v, 3 * sizeof(float));
+            }
+        }
+        MeasureFrame(m, surfaces[1], surfaces[0], surfaces[0], &rows[n]);
+    }
+    jnDestroyCharacter(character);
+    free(numbers);
+    return result;
+}
+
+static int FindTake(const jnaTakes* takes, int clip)
+{
+    for (int i = 0; i < takes->count; ++i) {
+        if (takes->takes[i].clip == clip) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static jnResult MeasureClip(Measure* m, const jnaPlayer* player, int clip, jnError* error)
+{
+    int index = FindTake(&m->takes, clip);
+    const jnaTake* take = index >= 0 ? &m->takes.takes[index] : NULL;
+    int frames = take != NULL ? take->frameCount : m->takes.clips[clip].frameCount;
+    if ((take == NULL && player == NULL) || frames < 1) {
+        return jn_ok;
+    }
+    jnaClipSoftness* out = &m->out->clips[m->out->clipCount];
+    *out = (jnaClipSoftness){.simulated = take != NULL,
+        .against = take != NULL && take->hasQuasistatic ? jna_targetsQuasistatic : jna_targetsSkinned,
+        .frameCount = frames};
+    snprintf(out->name, sizeof(out->name), "%s", m->takes.manifest.clips[clip].name);
+    Row* rows = calloc((size_t)frames, sizeof(*rows));
+    jnResult result = rows == NULL   ? OutOfMemory(out->name, error)
+                      : take != NULL ? MeasureTake(m, index, rows, error)
+                                     : PlayModes(m, player, &m->takes.clips[clip], rows, error);
+    if (result == jn_ok) {
+        AddRows(rows, frames, take != NULL ? take->first : 0, out);
+        m->out->clipCount++;
+    }
+    free(rows);
+    return result;
+}
+
+static bool GoesOn(const Measure* m, double share, jnResult* result, jnError* error)
+{
+    if (*result == jn_ok && m->def->progress != NULL && !m->def->progress(share, m->def->user)) {
+        *result = jnFail(error, jn_cancelled, "the measurement was cancelled");
+    }
+    return *result == jn_ok;
+}
+
+static jnResult MeasureClips(Measure* m, jnError* error)
+{
+    int count = m->takes.manifest.clipCount;
+    jnaPlayer player = {0};
+    jnResult result = jn_ok;
+    m->out->clips = calloc((size_t)count + 1, sizeof(*m->out->clips));
+    if (m->out->clips == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", count);
+    }
+    bool plays = m->takes.hasModes && m->takes.count < count;
+    if (plays) {
+        jnaPlayerDef def = {.character = &m->takes.character, .modes = &m->takes.modes, .rate = m->takes.manifest.rate};
+        result = jnaMakePlayer(&def, &player, error);
+    }
+    for (int i = 0; i < count && GoesOn(m, SAG_SHARE + (1 - SAG_SHARE) * i / count, &result, error); ++i) {
+        result = MeasureClip(m, plays ? &player : NULL, i, error);
+    }
+    if (plays) {
+        jnaDestroyPlayer(&player);
+    }
+    return result;
+}
+
+// Regions that are far from what people have.
+static void WarnOfSag(jnaSoftness* s)
+{
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        const jnaSagBounds* bounds = &jnaExpectedSag[r];
+        double median = 0, greatest = 0;
+        jnaSagFit fit = jnaSag_Region(&s->sag, 0, (jnaRegion)r, &median, &greatest) > 0
+                            ? jnaSag_Judge(&s->sag, (jnaRegion)r, median)
+                            : jna_sagUnknown;
+        if (fit == jna_sagSofter && median > FAR * bounds->most) {
+            jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at most %g expected: softer than a body",
+                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->most);
+        } else if (fit == jna_sagStiffer && median < bounds->least / FAR) {
+            jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at least %g expected: stiffer than a body",
+                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->least);
+        }
+    }
+    if (!s->sag.converged) {
+        jnaNotes_Add(&s->warnings, "the flesh did not come to rest under its weight: it is too soft somewhere");
+    }
+}
+
+static void WarnOfMotion(jnaSoftness* s)
+{
+    static const struct {
+        jnaRegion region;
+        const double* most;
+    } hard[] = {{jna_regionHead, &HARD_HEAD}, {jna_regionKnee, &HARD_HINGE}, {jna_regionElbow, &HARD_HINGE}};
+    for (int i = 0; i < s->clipCount; ++i) {
+        const jnaClipSoftness* clip = &s->clips[i];
+        // From the skinned surface, simulated flesh is also as far as the pose alone takes it: a bent knee is no swing.
+        bool swings = !clip->simulated || clip->against == jna_targetsQuasistatic;
+        for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human && swings; ++h) {
+            const jnaRegionMotion* motion = &clip->regions[hard[h].region];
+            if (motion->most > *hard[h].most) {
+                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: a body's hardly does",
+                    jnaRegionNames[hard[h].region], 1e3 * motion->most, clip->name, motion->frame);
+            }
+        }
+        if (clip->lips > LIPS_OPEN) {
+            jnaNotes_Add(&s->warnings, "lips that touch at rest open by %.1f mm in clip %s, frame %d", 1e3 * clip->lips,
+                clip->name, clip->lipsFrame);
+        }
+    }
+}
+
+static jnResult MeasureRest(Measure* m, jnError* error)
+{
+    jnaSoftness* s = m->out;
+    jnaVolume volume = {0};
+    const jnaCharacter* c = &m->takes.character;
+    jnResult result = jnaLoadVolume(m->takes.workspace, &volume, error);
+    if (result == jn_ok && (volume.vertexCount != c->vertexCount || volume.heldBy == NULL || volume.regions == NULL)) {
+        result = jnFail(error, jn_badData,
+            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace);
+    }
+    result = result == jn_ok ? jnaMeasureSag(&volume, c, m->def->axes, &s->sag, error) : result;
+    jnaDestroyVolume(&volume);
+    result = result == jn_ok ? jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error) : result;
+    s->lipPairs = m->lips.count;
+    s->lipsRest = m->lips.rest;
+    s->modeCount = m->takes.hasModes ? m->takes.modes.modeCount : 0;
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        s->modes[r] = -1;
+    }
+    if (result == jn_ok && s->modeCount > 0) {
+        jnaLowestModes(&m->takes.modes, s->sag.regions, s->modes);
+    }
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes.stiffness[s->modes[r]]) / TURN : 0;
+    }
+    return result;
+}
+
+jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jnaSoftness* softness, jnError* error)
+{
+    *softness = (jnaSoftness){0};
+    Measure m = {.def = def, .out = softness};
+    jnResult result = jnaOpenTakes(workspace, &m.takes, NULL, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    result = MeasureRest(&m, error);
+    if (def->clips && GoesOn(&m, SAG_SHARE, &result, error)) {
+        result = MeasureClips(&m, error);
+    }
+    if (result == jn_ok) {
+        WarnOfSag(softness);
+        WarnOfMotion(softness);
+    } else {
+        jnaDestroySoftness(softness);
+    }
+    jnaDestroyLips(&m.lips);
+    jnaCloseTakes(&m.takes);
+    return result;
+}

@@ -1,0 +1,385 @@
+// The last stage: what a workspace holds as one file for the runtime, and the order in which everything is brought up
+// to date.
+#include "pipeline/stage_export.h"
+
+#include "asset/asset_writer.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "character/hand_springs.h"
+#include "learn/network.h"
+#include "modes/modes.h"
+#include "workspace/learned.h"
+#include "workspace/modes_store.h"
+#include "workspace/network_store.h"
+#include "workspace/stage.h"
+#include "workspace/store.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The character in the making.
+typedef struct Work {
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaClip* clips;                    // [manifest.clipCount]
+    jnaRole* roles;                    // [manifest.clipCount]
+    float *stiffness, *damping, *mask; // [vertexCount]
+    jnaModes modes;                    // where the springs are on modes
+    bool fallback;                     // springs were to be learned, and are not
+    jnaNetwork network;
+    bool hasNetwork;
+} Work;
+
+static void DestroyWork(Work* work)
+{
+    for (int i = 0; i < work->manifest.clipCount && work->clips != NULL; ++i) {
+        jnaDestroyClip(&work->clips[i]);
+    }
+    free(work->clips);
+    free(work->roles);
+    free(work->stiffness);
+    free(work->damping);
+    free(work->mask);
+    jnaDestroyModes(&work->modes);
+    jnaDestroyNetwork(&work->network);
+    jnaDestroyCharacter(&work->character);
+    jnaDestroyManifest(&work->manifest);
+}
+
+static jnResult LoadWork(const char* workspace, Work* work, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &work->manifest, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(workspace, &work->character, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t clips = (size_t)work->manifest.clipCount + 1, size = (size_t)work->character.vertexCount * sizeof(float);
+    work->clips = calloc(clips, sizeof(*work->clips));
+    work->roles = calloc(clips, sizeof(*work->roles));
+    work->stiffness = malloc(size);
+    work->damping = malloc(size);
+    work->mask = malloc(size);
+    if (work->clips == NULL || work->roles == NULL || work->stiffness == NULL || work->damping == NULL ||
+        work->mask == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character.name);
+    }
+    for (int i = 0; result == jn_ok && i < work->manifest.clipCount; ++i) {
+        result = jnaLoadClip(workspace, work->manifest.clips[i].name, &work->character, &work->clips[i], error);
+        work->roles[i] = work->manifest.clips[i].role;
+    }
+    return result;
+}
+
+// One weight a vertex, 0 to 1, in the file's order or welded.
+static jnResult ReadMask(const char* workspace, Work* work, jnError* error)
+{
+    const jnaCharacter* c = &work->character;
+    char path[JNA_PATH_LENGTH], shape[96];
+    jnaArray array;
+    jnResult result = jnaJoinPath(workspace, work->manifest.springs.mask, path, error);
+    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    jnaArray_Describe(&array, shape, sizeof(shape));
+    bool welded = array.count == (size_t)c->vertexCount, filed = array.count == (size_t)c->fileVertexCount;
+    if (array.scalar > jna_float64 || array.dimensions != 1 || !(welded || filed)) {
+        result = jnFail(error, jn_badData,
+            "%s: is %s; a mask has one number for each of the %d vertices (or %d welded ones)", path, shape,
+            c->fileVertexCount, c->vertexCount);
+    }
+    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+        double value = jnaArray_Get(&array, i);
+        if (!(value >= 0.0 && value <= 1.0)) {
+            result = jnFail(error, jn_badData, "%s: entry %zu is %g; a mask goes from 0, rigid, to 1", path, i, value);
+            break;
+        }
+        work->mask[welded ? i : (size_t)c->weld[i]] = (float)value;
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+// "COLOR_0.r": an attribute and one of its channels; the only one needs no name. Returns the attribute, NULL: none.
+static const jnaAttribute* FindAttribute(const jnaCharacter* c, const char* wanted, int* channel)
+{
+    static const char letters[2][5] = {"rgba", "xyzw"};
+    size_t length = strlen(wanted);
+    for (int i = 0; i < c->attributeCount; ++i) {
+        const jnaAttribute* attribute = &c->attributes[i];
+        size_t name = strlen(attribute->name);
+        if (strncmp(wanted, attribute->name, name) != 0) {
+            continue;
+        }
+        for (*channel = 0; *channel < attribute->width; ++*channel) {
+            bool named = length == name + 2 && wanted[name] == '.' &&
+                         (wanted[name + 1] == letters[0][*channel] || wanted[name + 1] == letters[1][*channel]);
+            if (named || (length == name && attribute->width == 1)) {
+                return attribute;
+            }
+        }
+    }
+    return NULL;
+}
+
+// What can be asked for: "COLOR_0.r to .a, _JIGGLE".
+static void ListAttributes(const jnaCharacter* c, char* text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, c->attributeCount == 0 ? "none" : "");
+    for (int i = 0; i < c->attributeCount && used < size; ++i) {
+        const jnaAttribute* a = &c->attributes[i];
+        const char last[2] = {"rgba"[a->width - 1], '\0'};
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", i > 0 ? ", " : "", a->name,
+            a->width > 1 ? ".r to ." : "", a->width > 1 ? last : "");
+    }
+}
+
+// One channel of an attribute as the mask.
+static jnResult ReadAttribute(Work* work, jnError* error)
+{
+    const jnaCharacter* c = &work->character;
+    const char* wanted = work->manifest.springs.attribute;
+    int channel = 0;
+    const jnaAttribute* attribute = FindAttribute(c, wanted, &channel);
+    if (attribute == NULL) {
+        char names[200];
+        ListAttributes(c, names, sizeof(names));
+        return jnFail(error, jn_badData, "springs.attribute: the character has no '%s'; it has: %s", wanted, names);
+    }
+    for (int v = 0; v < c->vertexCount; ++v) {
+        float value = attribute->values[v * attribute->width + channel];
+        // Means of several file vertices may be off by their rounding.
+        if (!(value >= -1e-5f && value <= 1.0f + 1e-5f)) {
+            return jnFail(error, jn_badData, "springs.attribute: '%s' of vertex %d is %g; it goes from 0, rigid, to 1",
+                wanted, v, (double)value);
+        }
+        work->mask[v] = fminf(fmaxf(value, 0.0f), 1.0f);
+    }
+    return jn_ok;
+}
+
+// What `jounce fit` left for the manifest's layer, where it did.
+static jnResult ReadFitted(const char* workspace, Work* work, jnError* error)
+{
+    jnaLearned l;
+    size_t vertices = (size_t)work->character.vertexCount, modes = (size_t)work->modes.modeCount;
+    jnResult result = jnaLoadLearned(workspace, (int)vertices, (int)modes, &l, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    bool both = work->manifest.springs.layer == jna_layerBoth, modal = work->manifest.springs.layer != jna_layerVertex;
+    const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
+    bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
+    work->fallback = !there || stiffness == NULL || damping == NULL;
+    if (!work->fallback) {
+        memcpy(work->stiffness, stiffness, vertices * sizeof(float));
+        memcpy(work->damping, damping, vertices * sizeof(float));
+    }
+    if (!work->fallback && modal) {
+        memcpy(work->modes.stiffness, l.modalStiffness, modes * sizeof(double));
+        memcpy(work->modes.damping, l.modalDamping, modes * sizeof(double));
+        memcpy(work->modes.gain, l.modalGain, modes * sizeof(double));
+    }
+    jnaDestroyLearned(&l);
+    return result;
+}
+
+// Springs as the manifest sets them: learned, or by hand where they are not.
+static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
+{
+    const jnaManifest* m = &work->manifest;
+    jnaJointSpring joints[JNA_MAX_JOINT_SPRINGS];
+    jnaHandSprings hand = {.hertz = (float)m->springs.hertz, .ratio = (float)m->springs.dampingRatio, .joints = joints};
+    if (m->springs.mode == jna_springsJoints) {
+        if (m->springs.jointCount > JNA_MAX_JOINT_SPRINGS) {
+            return jnFail(error, jn_badData, "the manifest sets springs of more than %d joints", JNA_MAX_JOINT_SPRINGS);
+        }
+        hand.jointCount = m->springs.jointCount;
+        for (int i = 0; i < hand.jointCount; ++i) {
+            const jnaManifestSpring* spring = &m->springs.joints[i];
+            joints[i] = (jnaJointSpring){spring->joint, (float)spring->hertz, (float)spring->dampingRatio};
+        }
+    }
+    jnResult result = jn_ok;
+    if (m->springs.mode == jna_springsFitted) {
+        result = ReadFitted(workspace, work, error);
+        if (result != jn_ok || !work->fallback) {
+            return result;
+        }
+    }
+    if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
+        result = ReadMask(workspace, work, error);
+        hand.mask = work->mask;
+    }
+    if (m->springs.mode == jna_springsAttribute) {
+        result = ReadAttribute(work, error);
+        hand.mask = work->mask;
+    }
+    if (result == jn_ok && hand.mask != NULL && work->modes.modeCount > 0) {
+        result = jnaModes_Mask(&work->modes, &work->character, hand.mask, error);
+    }
+    return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
+}
+
+// A network goes into the file where one of the manifest's kind was trained.
+static bool HasNetwork(const char* workspace, const jnaManifest* m)
+{
+    char path[JNA_PATH_LENGTH];
+    return m->network.kind != jna_networkNone && jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok &&
+           access(path, F_OK) == 0;
+}
+
+static jnResult LoadNetwork(const char* workspace, Work* work, jnError* error)
+{
+    if (!HasNetwork(workspace, &work->manifest)) {
+        return jn_ok;
+    }
+    jnResult result = jnaLoadNetwork(workspace, &work->network, error);
+    if (result == jn_ok && (work->network.vertexCount != work->character.vertexCount ||
+                               work->network.jointCount != work->character.jointCount)) {
+        result = jnFail(
+            error, jn_badData, "%s/network: was trained for another character; run jounce train again", workspace);
+    }
+    work->hasNetwork = result == jn_ok && work->network.kind == work->manifest.network.kind;
+    return result;
+}
+
+jnResult jnaExportWorkspace(
+    const char* workspace, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+{
+    Work work = {0};
+    jnResult result = LoadWork(workspace, &work, error);
+    jnaSpringLayer layer = work.manifest.springs.layer;
+    if (result == jn_ok && layer != jna_layerVertex) {
+        result = jnaLoadModes(workspace, &work.modes, error);
+    }
+    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
+    result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
+    if (result == jn_ok) {
+        jnaAssetDef def = jnaDefaultAssetDef();
+        def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
+        def.restVertices = layer == jna_layerModal;
+        def.character = &work.character;
+        def.clips = work.clips;
+        def.roles = work.roles;
+        def.clipCount = work.manifest.clipCount;
+        def.stiffness = work.stiffness;
+        def.damping = work.damping;
+        def.skinning = settings->skinning;
+        def.timing = settings->timing;
+        def.rigidHertz = settings->rigidHertz;
+        def.detailShare = settings->detailShare;
+        def.rate = work.manifest.rate;
+        def.network = work.hasNetwork ? &work.network : NULL;
+        result = jnaWriteAsset(path, &def, error);
+        *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount,
+            work.modes.modeCount, work.fallback};
+    }
+    DestroyWork(&work);
+    return result;
+}
+
+// Where the export reads more than it may name: texts live as long as the stage.
+typedef struct ExportStage {
+    jnaStage stage;
+    const char* inputs[16];
+    char settings[65536];
+} ExportStage;
+
+// Files of the fit that are there. Returns how many.
+static int ListFitted(const char* workspace, const char** inputs)
+{
+    static const char* const files[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
+        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy",
+        "springs/rest_damping.npy"};
+    int count = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
+        char path[JNA_PATH_LENGTH];
+        if (jnaJoinPath(workspace, files[i], path, NULL) == jn_ok && access(path, F_OK) == 0) {
+            inputs[count++] = files[i];
+        }
+    }
+    return count;
+}
+
+// The export as a stage: everything of the import, the springs of the manifest, and the mask.
+static void DescribeExport(const char* workspace, const jnaManifest* m, ExportStage* s)
+{
+    static const char* const outputs[] = {JNA_ASSET_NAME};
+    size_t size = sizeof(s->settings);
+    size_t used = (size_t)snprintf(s->settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
+        (int)m->springs.layer, (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
+        m->springs.attribute != NULL ? m->springs.attribute : "");
+    for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
+        const jnaManifestSpring* spring = &m->springs.joints[i];
+        used += (size_t)snprintf(
+            s->settings + used, size - used, "\n%s %.9g %.9g", spring->joint, spring->hertz, spring->dampingRatio);
+    }
+    for (int i = 0; i < m->clipCount && used < size; ++i) {
+        used += (size_t)snprintf(s->settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
+    }
+    int count = 0;
+    s->inputs[count++] = "stages/import.json";
+    if (m->springs.layer != jna_layerVertex) {
+        s->inputs[count++] = "stages/modes.json";
+        s->inputs[count++] = "modes/caps.npy";
+    }
+    if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
+        s->inputs[count++] = m->springs.mask;
+    }
+    if (m->springs.mode == jna_springsFitted) {
+        count += ListFitted(workspace, s->inputs + count);
+    }
+    if (HasNetwork(workspace, m)) {
+        s->inputs[count++] = "network/parameters.npy";
+    }
+    s->stage = (jnaStage){"export", count, s->inputs, s->settings, 1, outputs, 0};
+}
+
+jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error)
+{
+    ExportStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    DescribeExport(workspace, manifest, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, stale, reason, error);
+    free(stage);
+    return result;
+}
+
+jnResult jnaUpdateAsset(const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    double started = jnaWallClock();
+    ExportStage* stage = calloc(1, sizeof(*stage));
+    if (stage == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory");
+    }
+    DescribeExport(workspace, manifest, stage);
+    jnResult result = jnaStage_IsStale(workspace, &stage->stage, made, NULL, error);
+    result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, path, error) : result;
+    if (result == jn_ok && *made) {
+        jnaExported exported;
+        jnaExportDef def = jnaDefaultExportDef();
+        result = jnaExportWorkspace(workspace, path, &def, &exported, error);
+        stage->stage.seconds = jnaWallClock() - started;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
+        if (result == jn_ok && exported.fallback) {
+            jnaNotes_Add(notes, JNA_FALLBACK_NOTE);
+        }
+    }
+    free(stage);
+    return result;
+}
+
+jnaExportDef jnaDefaultExportDef(void)
+{
+    return (jnaExportDef){.timing = jn_timingCausal};
+}

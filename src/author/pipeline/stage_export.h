@@ -1,0 +1,37 @@
+// The export: what a workspace holds as one file for the runtime.
+#pragma once
+
+#include "jounce/asset.h"
+#include "jounce/springs.h"
+#include "workspace/manifest.h"
+
+/// The file that a workspace is built into.
+#define JNA_ASSET_NAME "character.jounce"
+
+/// How a workspace is exported. Start from jnaDefaultExportDef.
+typedef struct jnaExportDef {
+    jnSkinning skinning; // default linear
+    jnTiming timing;     // default causal
+    double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
+    double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail
+} jnaExportDef;
+jnaExportDef jnaDefaultExportDef(void);
+
+/// What went into the file.
+typedef struct jnaExported {
+    int vertexCount, jointCount, clipCount, modeCount;
+    bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
+} jnaExported;
+#define JNA_FALLBACK_NOTE                                                                                              \
+    "no springs are learned yet (`jounce fit`): springs as set by hand, modes as the material says"
+
+/// Writes character, clips and the springs of the manifest as one file for the runtime.
+jnResult jnaExportWorkspace(
+    const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
+
+/// Whether the file that a workspace is built into must be written; reason as of jnaStage_IsStale.
+jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
+
+/// Writes it, with the defaults, unless it is up to date.
+jnResult jnaUpdateAsset(
+    const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error);

@@ -1,0 +1,513 @@
+// The springs of a workspace, every layer of them, learned from its clips and played on all of them.
+//
+// Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
+// are fitted to it; modes are fitted to it; springs per vertex are fitted to what the modes leave. Springs on skinning
+// and one spring for all are fitted beside, for comparison.
+#include "pipeline/stage_fit.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "learn/modal_fit.h"
+#include "pipeline/judge.h"
+#include "pipeline/takes.h"
+#include "workspace/learned.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Vertices that the one spring for all is learned from, spread evenly.
+enum { UNIFORM_VERTICES = 256 };
+// Share of what the modes leave of a vertex that its own spring has to capture, or it is made rigid.
+static const double LEAST_REST = 0.1;
+
+// One clip to learn from.
+typedef struct Lesson {
+    int take;
+    jnaArray targets;
+    jnaTakeFrames frames;
+    float* motion; // a copy, where the file's is not float32
+    float* rest;   // what the modes leave
+    jnaModalSequence modal;
+} Lesson;
+
+typedef struct Work {
+    const jnaWorkspaceFitDef* def;
+    jnaTakes takes;
+    jnaFitTargets kind;
+    int lessonCount;
+    Lesson* lessons; // [takes.trainCount]
+    jnaLearned learned;
+    jnaModes fitted;  // the modes as learned, numbers owned
+    int64_t* dropped; // [lessonCount], vertices times frames that the springs per vertex left out
+    jnaModalFit modal;
+} Work;
+
+jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void)
+{
+    const jnaFitDef springs = jnaDefaultFitDef();
+    return (jnaWorkspaceFitDef){.targets = jna_targetsAuto,
+        .method = springs.method,
+        .dropBy = springs.dropBy,
+        .drop = springs.drop,
+        .prior = springs.prior};
+}
+
+void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit)
+{
+    free(fit->clips);
+    jnaDestroySpringParts(&fit->parts);
+    *fit = (jnaWorkspaceFit){0};
+}
+
+static void DestroyWork(Work* w)
+{
+    for (int i = 0; w->lessons != NULL && i < w->lessonCount; ++i) {
+        jnaCloseTargets(&w->lessons[i].targets);
+        jnaDestroyTakeFrames(&w->lessons[i].frames);
+        free(w->lessons[i].motion);
+        free(w->lessons[i].rest);
+    }
+    free(w->lessons);
+    free(w->dropped);
+    free(w->fitted.stiffness);
+    jnaDestroyModalFit(&w->modal);
+    jnaDestroyLearned(&w->learned);
+    jnaCloseTakes(&w->takes);
+}
+
+static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
+{
+    const jnaTakes* t = &w->takes;
+    jnResult result = jnaTakes_NeedTraining(t, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    w->lessons = calloc((size_t)t->trainCount, sizeof(*w->lessons));
+    w->dropped = calloc((size_t)t->trainCount, sizeof(*w->dropped));
+    if (w->lessons == NULL || w->dropped == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->trainCount);
+    }
+    for (int i = 0; result == jn_ok && i < t->trainCount; ++i) {
+        if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
+            jnaNotes_Add(notes, "clip %s has no %s targets and is not learned from",
+                t->manifest.clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
+            continue;
+        }
+        Lesson* lesson = &w->lessons[w->lessonCount];
+        lesson->take = i;
+        result = jnaTakes_OpenTargets(t, i, w->kind, &lesson->targets, error);
+        w->lessonCount += result == jn_ok;
+    }
+    if (result == jn_ok && w->lessonCount == 0) {
+        result = jnFail(error, jn_badData, "no clip marked `train` has %s targets; see `jounce fit --help`",
+            jnaTargetsName(w->kind));
+    }
+    return result;
+}
+
+static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)
+{
+    jnaFitDef def = jnaDefaultFitDef();
+    def.sequences = sequences;
+    def.sequenceCount = w->lessonCount;
+    def.dt = 1 / w->takes.manifest.rate;
+    def.method = w->def->method;
+    def.dropBy = w->def->dropBy;
+    def.drop = w->def->drop;
+    def.prior = w->def->prior;
+    def.threads = w->def->threads;
+    return def;
+}
+
+// An array of floats that somebody else owns.
+static jnaArray Borrow(const float* data, size_t frames, size_t vertices)
+{
+    return (jnaArray){.scalar = jna_float32,
+        .dimensions = 3,
+        .shape = {frames, vertices, 3},
+        .count = 3 * frames * vertices,
+        .data = data};
+}
+
+// Springs per vertex, to all frames and then without the worst; and what the one is worth against the other.
+static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
+{
+    jnaFitDef def = BaseDef(w, sequences);
+    jnaFit fit = {0};
+    def.progress = w->def->progress;
+    def.user = w->def->user;
+    jnResult result = jnaFitSprings(&def, &fit, error);
+    if (result == jn_ok) {
+        size_t at = 0;
+        for (int i = 0; i < w->lessonCount; ++i) {
+            for (size_t n = 0; n < sequences[i].targets.shape[0]; ++n) {
+                w->dropped[i] += fit.dropped[at++];
+            }
+        }
+        double kept = (double)(fit.keptCount > 0 ? fit.keptCount : 1);
+        out->lossBefore = fit.firstKeptLoss / kept;
+        out->lossAfter = fit.totalLoss / kept;
+        out->capturedBefore = fit.firstKeptCaptured;
+        out->capturedAfter = fit.keptCaptured;
+        out->capturedAllBefore = fit.firstCaptured;
+        out->capturedAllAfter = fit.totalCaptured;
+        out->vertexCount = fit.vertexCount;
+        out->frames = fit.frameCount;
+        out->keptFrames = (int)lround((double)fit.keptCount / fit.vertexCount);
+        out->atBound = fit.atBound;
+        out->weak = fit.weak;
+        jnaParts parts = {0};
+        result = jnaPartsOfWorkspace(w->takes.workspace, &w->takes.character, &parts, error);
+        if (result == jn_ok) {
+            result = jnaSortSprings(&w->takes.character, &parts, fit.stiffness, fit.damping, &out->parts, error);
+        }
+        jnaDestroyParts(&parts);
+        w->learned.stiffness = fit.stiffness;
+        w->learned.damping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
+    }
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+// One spring for all: some vertices of every clip, each as a sequence of the same spring.
+static jnResult FitUniform(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
+{
+    size_t vertices = (size_t)w->takes.character.vertexCount, numbers = 0, used = 0;
+    size_t picked = vertices < UNIFORM_VERTICES ? vertices : UNIFORM_VERTICES;
+    for (int i = 0; i < w->lessonCount; ++i) {
+        numbers += 6 * sequences[i].targets.shape[0] * picked;
+    }
+    jnaSequence* list = calloc((size_t)w->lessonCount * picked, sizeof(*list));
+    float* data = malloc((numbers + 1) * sizeof(float));
+    jnaFit fit = {0};
+    jnResult result = list != NULL && data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (size_t i = 0; result == jn_ok && i < (size_t)w->lessonCount * picked; ++i) {
+        const jnaSequence* from = &sequences[i / picked];
+        size_t frames = from->targets.shape[0], v = i % picked * vertices / picked;
+        list[i] = (jnaSequence){
+            .targets = Borrow(data + used, frames, 1), .dynamics = Borrow(data + used + 3 * frames, frames, 1)};
+        for (size_t k = 0; k < 3 * frames; ++k) {
+            size_t at = 3 * (k / 3 * vertices + v) + k % 3;
+            data[used + k] = (float)jnaArray_Get(&from->targets, at);
+            data[used + 3 * frames + k] = (float)jnaArray_Get(&from->dynamics, at);
+        }
+        used += 6 * frames;
+    }
+    jnaFitDef def = BaseDef(w, list);
+    def.sequenceCount = (int)((size_t)w->lessonCount * picked);
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        w->learned.uniform[0] = out->uniform[0] = (double)fit.stiffness[0];
+        w->learned.uniform[1] = out->uniform[1] = (double)fit.damping[0];
+    }
+    jnaDestroyFit(&fit);
+    free(list);
+    free(data);
+    return result;
+}
+
+// Springs on the skinned surface, for the comparison.
+static jnResult FitSkinned(Work* w, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    jnaFit fit = {0};
+    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+        sequences[i].dynamics = w->takes.takes[w->lessons[i].take].motion;
+        result = jnaTakes_OpenTargets(&w->takes, w->lessons[i].take, jna_targetsSkinned, &sequences[i].targets, error);
+    }
+    jnaFitDef def = BaseDef(w, sequences);
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    if (result == jn_ok) {
+        w->learned.skinnedStiffness = fit.stiffness;
+        w->learned.skinnedDamping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
+    }
+    for (int i = 0; sequences != NULL && i < w->lessonCount; ++i) {
+        jnaCloseTargets(&sequences[i].targets);
+    }
+    free(sequences);
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+// A clip as modes see it.
+static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
+{
+    const jnaTake* take = &w->takes.takes[lesson->take];
+    jnResult result = jnaTakes_MakeFrames(&w->takes, lesson->take, &lesson->frames, error);
+    if (result == jn_ok && take->motion.scalar != jna_float32) {
+        lesson->motion = malloc(take->motion.count * sizeof(float));
+        if (lesson->motion == NULL) {
+            return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
+        }
+        for (size_t i = 0; i < take->motion.count; ++i) {
+            lesson->motion[i] = (float)jnaArray_Get(&take->motion, i);
+        }
+    }
+    lesson->modal = (jnaModalSequence){.frameCount = take->frameCount,
+        .vertexCount = w->takes.character.vertexCount,
+        .dt = 1 / w->takes.manifest.rate,
+        .targets = lesson->targets.data,
+        .rotations = lesson->frames.rotations,
+        .turns = lesson->frames.turns,
+        .motion = lesson->motion != NULL ? lesson->motion : take->motion.data};
+    return result;
+}
+
+// Springs per vertex on what the modes leave.
+static jnResult FitRest(Work* w, const jnaModalSequence* modal, const int* which, int count, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)count, sizeof(*sequences));
+    jnaFit fit = {0};
+    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    for (int i = 0; result == jn_ok && i < count; ++i) {
+        Lesson* lesson = &w->lessons[which[i]];
+        size_t frames = (size_t)modal[i].frameCount, vertices = (size_t)modal[i].vertexCount;
+        lesson->rest = malloc(3 * frames * vertices * sizeof(float));
+        result = lesson->rest != NULL ? jnaModes_Subtract(&w->fitted, &modal[i], lesson->rest, error)
+                                      : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", frames);
+        sequences[i] = (jnaSequence){.targets = lesson->targets, .dynamics = Borrow(lesson->rest, frames, vertices)};
+    }
+    jnaFitDef def = BaseDef(w, sequences);
+    def.sequenceCount = count;
+    def.checkOrder = false;
+    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
+    for (int v = 0; result == jn_ok && v < fit.vertexCount; ++v) {
+        if (!(fit.captured[v] > LEAST_REST)) { // what is left there is no spring's: better none than a wrong one
+            fit.stiffness[v] = (float)def.stiffnessRange[1];
+            fit.damping[v] = (float)(2 * sqrt(def.stiffnessRange[1]));
+        }
+    }
+    if (result == jn_ok) {
+        w->learned.restStiffness = fit.stiffness;
+        w->learned.restDamping = fit.damping;
+        fit.stiffness = fit.damping = NULL;
+    }
+    free(sequences);
+    jnaDestroyFit(&fit);
+    return result;
+}
+
+static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
+{
+    jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    int* which = calloc((size_t)w->lessonCount, sizeof(*which));
+    int count = 0;
+    jnResult result =
+        sequences != NULL && which != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes");
+    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
+        if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
+            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
+                w->takes.manifest.clips[take->clip].name);
+            continue;
+        }
+        result = OpenModal(w, &w->lessons[i], error);
+        which[count] = i;
+        sequences[count++] = w->lessons[i].modal;
+    }
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = &w->takes.modes;
+    def.character = &w->takes.character;
+    def.sequences = sequences;
+    def.sequenceCount = count;
+    def.drop = w->def->drop;
+    if (result == jn_ok && count > 0) {
+        result = jnaFitModes(&def, &w->modal, error);
+        if (result == jn_ok) {
+            w->learned.modalStiffness = w->modal.stiffness;
+            w->learned.modalDamping = w->modal.damping;
+            w->learned.modalGain = w->modal.gain;
+            w->modal.stiffness = w->modal.damping = w->modal.gain = NULL;
+            out->modeCount = w->modal.modeCount;
+            out->modalPrior = w->modal.prior;
+            result = jnaLearned_SetModes(&w->learned, &w->takes.modes, &w->fitted, error);
+        }
+        result = result == jn_ok ? FitRest(w, sequences, which, count, error) : result;
+    }
+    free(sequences);
+    free(which);
+    return result;
+}
+
+static json_t* Finite(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t* PartJson(const jnaSpringPart* p)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o}", "part", p->name, "springs", p->count, "stiff_overdamped",
+        p->stiffOverdamped, "soft_underdamped", p->softUnderdamped, "at_bound", p->atBound, "median_stiffness",
+        Finite(p->stiffness), "median_damping", Finite(p->damping));
+}
+
+json_t* jnaSpringParts_Json(const jnaSpringParts* parts)
+{
+    json_t* list = json_array();
+    for (int i = 0; list != NULL && i < parts->count; ++i) {
+        json_array_append_new(list, PartJson(&parts->parts[i]));
+    }
+    return json_pack("{s:o, s:{s:i, s:i, s:i, s:i}, s:{s:o, s:o}, s:o}", "all", PartJson(&parts->all), "at_bounds",
+        "stiffness_low", parts->bounds[jna_boundStiffnessLow], "stiffness_high", parts->bounds[jna_boundStiffnessHigh],
+        "damping_low", parts->bounds[jna_boundDampingLow], "damping_high", parts->bounds[jna_boundDampingHigh],
+        "left_right", "stiffness", Finite(parts->leftRight[0]), "damping", Finite(parts->leftRight[1]), "parts", list);
+}
+
+// Frames of a clip learned from: those that the fit dropped, and those whose equilibrium the simulation did not find.
+static json_t* LessonJson(const Work* w, int lesson)
+{
+    const jnaTake* take = &w->takes.takes[w->lessons[lesson].take];
+    double dropped = (double)w->dropped[lesson] / w->takes.character.vertexCount;
+    return json_pack("{s:s, s:i, s:i, s:i}", "clip", w->takes.manifest.clips[take->clip].name, "frames",
+        take->frameCount, "dropped", (int)lround(dropped), "failed", jnaTake_Failed(take));
+}
+
+// How it came about: fit.json, last.
+static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* error)
+{
+    static const char* const methods[] = {"lm", "descent"};
+    static const char* const drops[] = {"vertex", "frame"};
+    char folder[JNA_PATH_LENGTH];
+    json_t* clips = json_array();
+    for (int i = 0; i < w->lessonCount; ++i) {
+        json_array_append_new(clips, LessonJson(w, i));
+    }
+    json_t* springs = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o}", "loss_before", Finite(out->lossBefore),
+        "loss_after", Finite(out->lossAfter), "captured_before", Finite(out->capturedBefore), "captured_after",
+        Finite(out->capturedAfter), "captured_all_before", Finite(out->capturedAllBefore), "captured_all_after",
+        Finite(out->capturedAllAfter), "at_bound", out->atBound, "weak", out->weak, "by_part",
+        jnaSpringParts_Json(&out->parts));
+    json_t* root = json_pack("{s:i, s:s, s:s, s:f, s:s, s:f, s:i, s:o, s:o, s:{s:f, s:f}}", "version", 2, "targets",
+        jnaTargetsName(w->kind), "method", methods[w->def->method], "drop", w->def->drop, "drop_by",
+        drops[w->def->dropBy], "prior", w->def->prior, "vertices", w->takes.character.vertexCount, "clips", clips,
+        "vertex", springs, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
+    if (root != NULL && out->modeCount > 0) {
+        json_object_set_new(root, "modal",
+            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "prior", Finite(w->modal.prior),
+                "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
+                "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
+    }
+    jnResult result = jnaJoinPath(w->takes.workspace, "springs", folder, error);
+    if (result == jn_ok) {
+        result = root != NULL ? jnaSaveJson(folder, "fit.json", root, 9, error)
+                              : jnFail(error, jn_outOfMemory, "out of memory for the account of the fit");
+    }
+    json_decref(root);
+    return result;
+}
+
+// Plays all clips with every layer that was learned.
+static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
+{
+    static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal, jna_methodModalVertex};
+    int layers = w->learned.modalStiffness != NULL ? 3 : 1;
+    jnaPlayer players[3] = {{0}};
+    jnaWay ways[3];
+    jnaEvaluation evaluation = {0};
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < layers; ++i) {
+        const jnaLearned* l = &w->learned;
+        jnaPlayerDef def = {.character = &w->takes.character,
+            .stiffness = i == 0   ? l->stiffness
+                         : i == 2 ? l->restStiffness
+                                  : NULL,
+            .damping = i == 0   ? l->damping
+                       : i == 2 ? l->restDamping
+                                : NULL,
+            .modes = i > 0 ? &w->fitted : NULL,
+            .rate = w->takes.manifest.rate};
+        result = jnaMakePlayer(&def, &players[i], error);
+        ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
+    }
+    jnaEvaluateDef def = {.threads = w->def->threads};
+    result = result == jn_ok ? jnaJudge(&w->takes, ways, layers, &def, &evaluation, error) : result;
+    out->clips = result == jn_ok ? calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips)) : NULL;
+    if (result == jn_ok && out->clips == NULL) {
+        result = jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount);
+    }
+    for (int i = 0; result == jn_ok && i < evaluation.clipCount; ++i) {
+        const jnaEvaluatedClip* c = &evaluation.clips[i];
+        for (int k = 0; k < c->rowCount; ++k) {
+            const jnaEvaluationRow* r = &c->rows[k];
+            jnaClipFit* to = &out->clips[out->clipCount++];
+            *to = (jnaClipFit){.layerName = jnaMethodName(r->method),
+                .trained = c->trained,
+                .frameCount = c->frameCount,
+                .layer = r->layer,
+                .error = r->rms,
+                .captured = r->captured,
+                .capturedSoft = r->capturedSoft};
+            memcpy(to->name, c->name, sizeof(to->name));
+        }
+    }
+    for (int i = 0; i < layers; ++i) {
+        jnaDestroyPlayer(&players[i]);
+    }
+    jnaDestroyEvaluation(&evaluation);
+    return result;
+}
+
+static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
+{
+    jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    if (sequences == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", w->lessonCount);
+    }
+    for (int i = 0; i < w->lessonCount; ++i) {
+        sequences[i] = (jnaSequence){w->lessons[i].targets, w->takes.takes[w->lessons[i].take].motion};
+    }
+    jnResult result = FitVertices(w, sequences, out, error);
+    result = result == jn_ok ? FitUniform(w, sequences, out, error) : result;
+    result = result == jn_ok ? FitSkinned(w, error) : result;
+    result = result == jn_ok && w->takes.hasModes ? FitModal(w, out, notes, error) : result;
+    free(sequences);
+    return result;
+}
+
+jnResult jnaFitWorkspace(
+    const char* workspace, const jnaWorkspaceFitDef* def, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error)
+{
+    *fit = (jnaWorkspaceFit){.made = true};
+    Work w = {.def = def};
+    jnResult result = jnaOpenTakes(workspace, &w.takes, notes, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    fit->targets = w.kind = jnaTakes_Choose(&w.takes, def->targets);
+    w.learned.vertexCount = w.takes.character.vertexCount;
+    w.learned.modeCount = w.takes.hasModes ? w.takes.modes.modeCount : 0;
+    jnaTakesStage* stage = malloc(sizeof(*stage));
+    bool stale = true;
+    double started = jnaWallClock();
+    result =
+        stage != NULL ? jnaTakes_NeedTraining(&w.takes, error) : jnFail(error, jn_outOfMemory, "out of memory to fit");
+    if (result == jn_ok) {
+        jnaTakes_FitStage(&w.takes, w.kind, def, stage);
+        result = def->keep ? jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error) : jn_ok;
+    }
+    if (result == jn_ok && stale) {
+        result = OpenLessons(&w, notes, error);
+        result = result == jn_ok ? FitAll(&w, fit, notes, error) : result;
+        result = result == jn_ok ? jnaSaveLearned(workspace, &w.learned, error) : result;
+        result = result == jn_ok ? SaveAccount(&w, fit, error) : result;
+        stage->stage.seconds = jnaWallClock() - started;
+        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
+        result = result == jn_ok ? JudgeAll(&w, fit, error) : result;
+    }
+    fit->made = stale;
+    free(stage);
+    DestroyWork(&w);
+    if (result != jn_ok) {
+        jnaDestroyWorkspaceFit(fit);
+    }
+    return result;
+}

@@ -1,0 +1,33 @@
+// The import: a workspace is made from a character and its clips, and brought up to date with them.
+#pragma once
+
+#include "base/watch.h"
+#include "workspace/manifest.h"
+
+/// What `jounce new` is asked for.
+typedef struct jnaWorkspaceDef {
+    const char* character; // file, or JNA_FIGURE_SOURCE
+    double rate;           // 30
+    double scale;          // 0: recognised
+    int clipCount;
+    const char* const* clipNames;
+    const char* const* clipFiles; // [clipCount], besides the clips inside the character's file
+    jnaSpringLayer layer;         // modal
+    int motionCount;
+    const char* const* motionClips;
+    const char* const* motionFiles; // [motionCount]
+    /// Sets what the manifest shall say besides, before anything is written; NULL: nothing. The clips are there.
+    void (*adjust)(jnaManifest* manifest, void* user);
+    void* user;
+} jnaWorkspaceDef;
+jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
+
+/// Makes a workspace: imports, writes the manifest, and only then gives the folder its name. On failure there
+/// is none.
+jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNotes* notes, jnError* error);
+
+/// Whether the import must run; reason as of jnaStage_IsStale.
+jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
+
+/// Imports again what the manifest names, if it or a file it names has changed. watch, imported: may be NULL.
+jnResult jnaUpdateWorkspace(const char* path, const jnaWatch* watch, bool* imported, jnaNotes* notes, jnError* error);

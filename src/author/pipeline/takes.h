@@ -1,0 +1,87 @@
+// Takes: the clips of a workspace that have motion, with what their springs can hang on.
+//
+// All frames are in the world, vertices in the character's order. The motion is the simulated one (motion/NAME/
+// dynamic.npy) or, where there is none, the imported one. Targets are made when they are asked for.
+#pragma once
+
+#include "learn/network.h"
+#include "modes/modes.h"
+#include "pipeline/stage_fit.h"
+#include "workspace/manifest.h"
+#include "workspace/stage.h"
+
+/// One clip with motion.
+typedef struct jnaTake {
+    int clip; // of the manifest
+    bool trained;
+    int first;           // frame of the clip that the motion begins with
+    int frameCount;      // of the motion
+    bool hasQuasistatic; // its equilibria were solved
+    uint8_t* solved;     // [frameCount], 0 where a frame's equilibrium was not found; NULL: all were. Owned
+    jnaArray motion;     // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
+} jnaTake;
+
+/// A workspace with its takes, those to learn from first.
+typedef struct jnaTakes {
+    const char* workspace;
+    jnaManifest manifest;
+    jnaCharacter character;
+    jnaClip* clips; // [manifest.clipCount]
+    bool hasModes, hasNetwork;
+    jnaModes modes;     // as the physics says
+    jnaNetwork network; // of the manifest's kind
+    int count, trainCount;
+    jnaTake* takes; // [count]
+} jnaTakes;
+
+/// Opens everything. A clip without motion is noted; that none is to learn from is not an error.
+jnResult jnaOpenTakes(const char* workspace, jnaTakes* takes, jnaNotes* notes, jnError* error);
+void jnaCloseTakes(jnaTakes* takes);
+
+/// The error for a workspace without motion to learn from.
+jnResult jnaTakes_NeedTraining(const jnaTakes* takes, jnError* error);
+
+/// "quasistatic", "network", "skinned".
+const char* jnaTargetsName(jnaFitTargets kind);
+
+/// Whether a take has targets of a kind.
+bool jnaTakes_Has(const jnaTakes* takes, int take, jnaFitTargets kind);
+
+/// What springs are learned on: as asked, or where nobody did (jna_targetsAuto) the best that all clips to learn from
+/// have.
+jnaFitTargets jnaTakes_Choose(const jnaTakes* takes, jnaFitTargets asked);
+
+/// Targets of a take, float32 (frames, vertices, 3), mapped or made; close them with jnaCloseTargets. The network's
+/// are what the runtime makes of the pose. Equilibria that were not found are filled in between their neighbours: what
+/// the flesh does to the skinned surface, in the skinned frames, goes evenly from one to the other.
+jnResult jnaTakes_OpenTargets(const jnaTakes* takes, int take, jnaFitTargets kind, jnaArray* targets, jnError* error);
+void jnaCloseTargets(jnaArray* targets);
+
+/// unsolved.c: the filling. targets: [frameCount][vertexCount][3]; take->solved is there.
+jnResult jnaFillUnsolved(const jnaTakes* takes, const jnaTake* take, float* targets, jnError* error);
+
+/// What modes need of a take besides: float32 copies, owned.
+typedef struct jnaTakeFrames {
+    float* turns;     // [frameCount][jointCount][4], rotations of the joints from rest
+    float* rotations; // [frameCount][vertexCount][4], of the skinned frames
+} jnaTakeFrames;
+jnResult jnaTakes_MakeFrames(const jnaTakes* takes, int take, jnaTakeFrames* frames, jnError* error);
+void jnaDestroyTakeFrames(jnaTakeFrames* frames);
+
+/// A stage that reads takes, with room for the names of its inputs.
+typedef struct jnaTakesStage {
+    jnaStage stage;
+    char settings[256];
+    int inputCount;
+    const char* inputs[JNA_MAX_CLIPS * 2 + 8]; // into `names`, or constants
+    char names[JNA_MAX_CLIPS * 2][JNA_NAME_LENGTH + 32];
+} jnaTakesStage;
+
+/// The stage "fit": the motion of the clips learned from, targets of the kind, the modes, the def's settings.
+void jnaTakes_FitStage(const jnaTakes* takes, jnaFitTargets kind, const jnaWorkspaceFitDef* def, jnaTakesStage* stage);
+
+/// Frames of a take whose equilibrium was not found.
+int jnaTake_Failed(const jnaTake* take);
+
+/// Whether all of a take's motion is there and finite.
+bool jnaTake_IsWhole(const jnaTake* take);

@@ -1,0 +1,318 @@
+// What a report is made from: manifest, character and clips, which must be there, and the motion, the file for the
+// runtime and the stages' own accounts, which may be.
+#include "report/report_internal.h"
+
+#include "base/path.h"
+#include "pipeline/stage_export.h"
+#include "workspace/store.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_TEXT = 1 << 22 }; // bytes of a manifest
+
+// Reads a JSON file where there is one; what cannot be read is noted and taken as missing.
+static jnResult LoadJson(const Report* r, const char* name, json_t** root, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    json_error_t why;
+    *root = NULL;
+    jnResult result = jnaJoinPath(r->workspace, name, path, error);
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result;
+    }
+    *root = json_load_file(path, 0, &why);
+    if (*root == NULL && json_error_code(&why) == json_error_out_of_memory) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    if (*root == NULL) {
+        jnaNotes_Add(r->notes, "%s:%d: %s; left out of the report", path, why.line, why.text);
+    }
+    return jn_ok;
+}
+
+// Opens an array where there is one; what cannot be read is noted and taken as missing, count 0.
+static jnResult OpenArray(const Report* r, const char* name, jnaArray* array, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnError why = {0};
+    *array = (jnaArray){0};
+    jnResult result = jnaJoinPath(r->workspace, name, path, error);
+    if (result != jn_ok || access(path, F_OK) != 0) {
+        return result;
+    }
+    if (jnaOpenArray(path, array, &why) != jn_ok) {
+        *array = (jnaArray){0};
+        if (why.code == jn_outOfMemory) {
+            return jnFail(error, jn_outOfMemory, "%s", why.message);
+        }
+        jnaNotes_Add(r->notes, "%s; left out of the report", why.message);
+    }
+    return jn_ok;
+}
+
+static void RefuseArray(const Report* r, const char* name, jnaArray* array)
+{
+    jnaNotes_Add(r->notes, "%s/%s: does not fit this character, left out of the report", r->workspace, name);
+    jnaCloseArray(array);
+    *array = (jnaArray){0};
+}
+
+jnResult jnaReport_ReadNumbers(const Report* r, const char* name, int count, float** numbers, jnError* error)
+{
+    jnaArray array;
+    *numbers = NULL;
+    jnResult result = OpenArray(r, name, &array, error);
+    if (result != jn_ok || array.count == 0) {
+        return result;
+    }
+    if (array.scalar > jna_float64 || array.count != (size_t)count) {
+        RefuseArray(r, name, &array);
+        return jn_ok;
+    }
+    *numbers = malloc((size_t)count * sizeof(float));
+    for (size_t i = 0; *numbers != NULL && i < array.count; ++i) {
+        double value = jnaArray_Get(&array, i);
+        (*numbers)[i] = isfinite(value) ? (float)value : 0.0f;
+    }
+    jnaCloseArray(&array);
+    return *numbers != NULL ? jn_ok : jnaReport_OutOfMemory(error);
+}
+
+static jnResult ReadText(const char* path, char** text, jnError* error)
+{
+    FILE* file = fopen(path, "rb");
+    if (file == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    *text = calloc(1, MOST_TEXT);
+    size_t length = *text != NULL ? fread(*text, 1, MOST_TEXT - 1, file) : 0;
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (*text == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    (*text)[length] = '\0';
+    return failed ? jnFail(error, jn_ioFailed, "%s: cannot read", path) : jn_ok;
+}
+
+// Opens motion/NAME/FILE where it is there and has the character's shape.
+static jnResult OpenMotion(const Report* r, const ReportClip* clip, const char* file, jnaArray* array, jnError* error)
+{
+    char name[JNA_NAME_LENGTH + 64];
+    snprintf(name, sizeof(name), "motion/%.64s/%.32s", clip->name, file);
+    jnResult result = OpenArray(r, name, array, error);
+    if (result == jn_ok && array->count > 0 &&
+        (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] > 1u << 24 ||
+            array->shape[1] != (size_t)r->character.vertexCount)) {
+        RefuseArray(r, name, array);
+    }
+    return result;
+}
+
+// The frame of the clip that its simulated motion begins with; -1 where that is nonsense.
+static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error)
+{
+    char name[JNA_NAME_LENGTH + 64];
+    json_t* root;
+    snprintf(name, sizeof(name), "motion/%.64s/dynamic.json", clip->name);
+    jnResult result = LoadJson(r, name, &root, error);
+    json_int_t first = json_integer_value(json_object_get(root, "first"));
+    json_decref(root);
+    clip->first = first >= 0 && first < 1 << 24 ? (int)first : -1;
+    return result;
+}
+
+// The clip's motion, simulated or imported, where its frames are those of the clip.
+static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
+{
+    jnResult result = jnaLoadClip(r->workspace, clip->name, &r->character, &clip->clip, error);
+    result = result == jn_ok ? OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error) : result;
+    result = result == jn_ok ? OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error) : result;
+    if (result == jn_ok && clip->simulated.count > 0) {
+        result = ReadFirstFrame(r, clip, error);
+    } else if (result == jn_ok) {
+        bool present = false;
+        result = jnaOpenClipMotion(r->workspace, &clip->clip, &r->character, &present, &clip->simulated, error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
+    if (clip->first < 0 || frames > (size_t)clip->clip.frameCount ||
+        (size_t)clip->first + frames > (size_t)clip->clip.frameCount) {
+        jnaNotes_Add(r->notes, "the motion of clip %s is longer than the clip, left out of the report", clip->name);
+        frames = 0;
+    }
+    clip->frameCount = (int)frames;
+    if (clip->quasistatic.count > 0 && clip->quasistatic.shape[0] != frames) {
+        jnaCloseArray(&clip->quasistatic);
+        clip->quasistatic = (jnaArray){0};
+    }
+    return jn_ok;
+}
+
+// The file for the runtime, if it is of this workspace.
+static jnResult OpenAsset(Report* r, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnError why = {0};
+    jnResult result = jnaJoinPath(r->workspace, JNA_ASSET_NAME, path, error);
+    if (result != jn_ok || access(path, R_OK) != 0) {
+        return result;
+    }
+    if (jnaOpenAsset(path, &r->asset, &why) != jn_ok) {
+        r->asset = (jnaAssetFile){0};
+        jnaNotes_Add(r->notes, "%s", why.message);
+        return why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
+    }
+    const jnAsset* asset = r->asset.asset;
+    if (asset->vertexCount != r->character.vertexCount || asset->jointCount != r->character.jointCount) {
+        jnaNotes_Add(r->notes, "%s: is of another character; run jounce build %s", path, r->workspace);
+        jnaCloseAsset(&r->asset);
+        r->asset = (jnaAssetFile){0};
+        return jn_ok;
+    }
+    r->place = malloc(((size_t)asset->vertexCount + 1) * sizeof(*r->place));
+    if (r->place == NULL) {
+        return jnaReport_OutOfMemory(error);
+    }
+    for (int v = 0; v < asset->vertexCount; ++v) {
+        r->place[v] = asset->order != NULL ? asset->order[v] : v;
+    }
+    for (int i = 0; i < r->clipCount; ++i) {
+        int index = jnAsset_FindClip(asset, r->clips[i].name);
+        bool same = index >= 0 && jnAsset_Clip(asset, index).frameCount == r->clips[i].clip.frameCount;
+        r->clips[i].assetClip = same ? index : -1;
+    }
+    return jn_ok;
+}
+
+// The first joint that carries a good part of the surface: others above it only place the character.
+static int FindPelvis(const jnaCharacter* c)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        double weight = 0;
+        for (int v = 0; v < c->vertexCount; ++v) {
+            for (int k = 0; k < JNA_MAX_INFLUENCES; ++k) {
+                weight += c->influences[v].joints[k] == j ? (double)c->influences[v].weights[k] : 0;
+            }
+        }
+        if (weight > 0.01 * c->vertexCount) {
+            return j;
+        }
+    }
+    return 0;
+}
+
+// Learned springs per vertex, the paper's, and whether they are anything but what ships.
+static jnResult LoadSprings(Report* r, jnError* error)
+{
+    int count = r->character.vertexCount;
+    jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error);
+    result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error) : result;
+    bool ships = r->manifest.springs.layer == jna_layerVertex && r->manifest.springs.mode == jna_springsFitted;
+    r->showsPaper = r->stiffness != NULL && r->damping != NULL && !ships;
+    return result;
+}
+
+jnResult jnaReport_Load(Report* r, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnResult result = jnaJoinPath(r->workspace, "manifest.yaml", path, error);
+    result = result == jn_ok ? jnaReadManifest(path, &r->manifest, error) : result;
+    result = result == jn_ok ? ReadText(path, &r->manifestText, error) : result;
+    result = result == jn_ok ? jnaLoadCharacter(r->workspace, &r->character, error) : result;
+    if (result != jn_ok) {
+        return result;
+    }
+    size_t triangles = (size_t)r->character.triangleCount + 1;
+    r->clips = calloc((size_t)r->manifest.clipCount + 1, sizeof(*r->clips));
+    r->triangleColors = calloc(triangles, 3 * sizeof(float));
+    if (r->clips == NULL || r->triangleColors == NULL) {
+        return jnaReport_OutOfMemory(error);
+    }
+    r->clipCount = r->manifest.clipCount;
+    for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
+        ReportClip* clip = &r->clips[i];
+        clip->name = r->manifest.clips[i].name;
+        clip->trained = r->manifest.clips[i].role == jna_train;
+        clip->assetClip = clip->strongest = -1;
+        result = OpenClip(r, clip, error);
+    }
+    result = result == jn_ok ? OpenAsset(r, error) : result;
+    result = result == jn_ok ? LoadSprings(r, error) : result;
+    result = result == jn_ok ? LoadJson(r, "evaluation/evaluation.json", &r->evaluation, error) : result;
+    result = result == jn_ok ? LoadJson(r, "springs/fit.json", &r->fit, error) : result;
+    result = result == jn_ok ? LoadJson(r, "poses/poses.json", &r->poses, error) : result;
+    result = result == jn_ok ? LoadJson(r, "network/network.json", &r->network, error) : result;
+    r->pelvis = FindPelvis(&r->character);
+    return result;
+}
+
+void jnaReport_Destroy(Report* r)
+{
+    for (int i = 0; r->clips != NULL && i < r->clipCount; ++i) {
+        ReportClip* clip = &r->clips[i];
+        jnaDestroyClip(&clip->clip);
+        jnaCloseArray(&clip->simulated);
+        jnaCloseArray(&clip->quasistatic);
+        free(clip->worst.surfaces);
+        for (int k = 0; k < curve_count; ++k) {
+            free(clip->means[k]);
+            free(clip->single[k]);
+        }
+        for (int k = 0; k < still_count; ++k) {
+            free(clip->stills[k]);
+        }
+    }
+    free(r->clips);
+    free(r->stiffness);
+    free(r->damping);
+    free(r->place);
+    free(r->triangleColors);
+    free(r->manifestText);
+    json_decref(r->evaluation);
+    json_decref(r->fit);
+    json_decref(r->poses);
+    json_decref(r->network);
+    if (r->asset.asset != NULL) {
+        jnaCloseAsset(&r->asset);
+    }
+    jnaDestroyCharacter(&r->character);
+    jnaDestroyManifest(&r->manifest);
+}
+
+const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
+{
+    size_t row = array->shape[1] * array->shape[2], first = row * (size_t)frame;
+    if (array->scalar == jna_float32) {
+        return (const float*)array->data + first;
+    }
+    for (size_t i = 0; i < row; ++i) {
+        scratch[i] = (float)jnaArray_Get(array, first + i);
+    }
+    return scratch;
+}
+
+const char* jnaReport_OursName(const Report* r)
+{
+    return r->manifest.springs.layer == jna_layerModal  ? "modes"
+           : r->manifest.springs.layer == jna_layerBoth ? "modes and springs per vertex"
+                                                        : "springs per vertex";
+}
+
+const char* jnaReport_RegionOf(const Report* r, int vertex)
+{
+    return r->character.joints[r->character.influences[vertex].joints[0]].name;
+}
+
+jnResult jnaReport_OutOfMemory(jnError* error)
+{
+    return jnFail(error, jn_outOfMemory, "out of memory for a report");
+}

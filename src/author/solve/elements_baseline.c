@@ -1,4 +1,0 @@
-// Element kernels for any machine.
-#include "elements_body.h"
-
-const jnaElementKernels jnaElementKernelsBaseline = {.addForces = AddForces, .measureStrains = MeasureStrains};

@@ -1,0 +1,77 @@
+// The flesh inside a character: tetrahedra, how the skin hangs on them, which joints move them and which bones hold
+// them.
+//
+// Metres, rest pose. Nodes of a conforming mesh begin with the welded vertices of the surface; a lattice mesh has its
+// own.
+#pragma once
+
+#include "jounce/base.h"
+
+typedef enum jnaVolumeMethod {
+    jna_volumeAuto, // conforming where the surface allows it, else lattice
+    jna_volumeTetgen,
+    jna_volumeLattice,
+} jnaVolumeMethod;
+
+/// What separate parts of a surface that follow one joint each (plates, armour, eyeballs) are taken for.
+typedef enum jnaShells {
+    jna_shellsAuto,  // rigid: left out of the flesh and carried by skinning
+    jna_shellsFlesh, // flesh, as all others
+    jna_shellsRigid, // every part but the largest is carried by skinning
+} jnaShells;
+
+/// How a bone holds its nodes.
+typedef enum jnaBoneHold {
+    jna_boneDirichlet, // they follow it exactly
+    jna_boneSpring,    // zero-restlength springs pull them to it
+} jnaBoneHold;
+
+/// The material of a region.
+typedef struct jnaMaterial {
+    double young;   // Pa
+    double poisson; // 0 to below 0.5
+    double density; // kg/m3
+} jnaMaterial;
+
+/// A volume mesh of a character. Arrays are owned; who fills them is in brackets.
+typedef struct jnaVolume {
+    jnaVolumeMethod method;
+    int nodeCount;
+    double* nodes; // [nodeCount][3] (mesh)
+    int tetrahedronCount;
+    int32_t* tetrahedra; // [tetrahedronCount][4], positive volume (mesh)
+
+    // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset that undoes what was
+    // moved for the simulation. A vertex that is left out of the volume has tetrahedron -1 and is carried by skinning.
+    // Where tetrahedra are too coarse for the surface (fingers, ears, lips), skinBlend fades from flesh to skinning.
+    int vertexCount;
+    int32_t* skinTetrahedra; // [vertexCount] (mesh)
+    double* skinWeights;     // [vertexCount][4], sum 1 (mesh)
+    double* skinOffsets;     // [vertexCount][3] (mesh)
+    double* skinBlend;       // [vertexCount], 0 (skinning) to 1 (flesh); NULL: 1 for all that have a tetrahedron (mesh)
+
+    // Skinning of the nodes, rows compressed: entries rowStarts[n] to rowStarts[n + 1] (weights)
+    int32_t* rowStarts; // [nodeCount + 1]
+    uint16_t* joints;   // [rowStarts[nodeCount]]
+    float* weights;     // the same, each row positive and of sum 1
+
+    // Bones (bones)
+    // What a node follows: the bone of joint j, or jointCount + j: the ball at joint j, which turns with half of its
+    // rotation, or 2 * jointCount: the node's own skinned position. -1: nothing.
+    int32_t* heldBy;     // [nodeCount]
+    float* holdStrength; // [nodeCount] of the spring that holds it, 1/s2; 0: it follows exactly
+    int jointCount;
+
+    // Material (material)
+    uint8_t* regions; // [tetrahedronCount], index into materials
+    int materialCount;
+    jnaMaterial* materials;
+} jnaVolume;
+
+void jnaDestroyVolume(jnaVolume* volume);
+
+/// Share of a vertex's motion that is the flesh's: 0 where skinning carries it.
+static inline double jnaVolume_Blend(const jnaVolume* volume, int vertex)
+{
+    return volume->skinTetrahedra[vertex] < 0 ? 0 : volume->skinBlend == NULL ? 1 : volume->skinBlend[vertex];
+}

@@ -1,0 +1,161 @@
+// The arrays of a fit, one file each, and the one spring for all in springs/uniform.npy.
+#include "workspace/learned.h"
+
+#include "base/npy.h"
+#include "base/path.h"
+#include "workspace/volume_store.h"
+
+#include "runtime/for_author.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Entry {
+    const char* name;
+    void** data;
+    jnaScalar scalar;
+    int count;
+} Entry;
+
+enum { ENTRY_COUNT = 9 };
+
+static void ListEntries(jnaLearned* l, Entry entries[ENTRY_COUNT])
+{
+    int v = l->vertexCount, m = l->modeCount;
+    const Entry list[ENTRY_COUNT] = {
+        {"springs/stiffness.npy", (void**)&l->stiffness, jna_float32, v},
+        {"springs/damping.npy", (void**)&l->damping, jna_float32, v},
+        {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, v},
+        {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, v},
+        {"springs/rest_stiffness.npy", (void**)&l->restStiffness, jna_float32, v},
+        {"springs/rest_damping.npy", (void**)&l->restDamping, jna_float32, v},
+        {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, m},
+        {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, m},
+        {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, m},
+    };
+    memcpy(entries, list, sizeof(list));
+}
+
+void jnaDestroyLearned(jnaLearned* learned)
+{
+    Entry entries[ENTRY_COUNT];
+    ListEntries(learned, entries);
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        free(*entries[i].data);
+    }
+    *learned = (jnaLearned){0};
+}
+
+#define UNIFORM "springs/uniform.npy"
+
+jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaLearned copy = *learned;
+    Entry entries[ENTRY_COUNT];
+    ListEntries(&copy, entries);
+    jnResult result = jnaJoinPath(workspace, "springs", path, error);
+    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return jnFail(error, jn_ioFailed, "%s: cannot be made: %s", path, strerror(errno));
+    }
+    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
+        size_t shape[1] = {(size_t)entries[i].count};
+        result = jnaJoinPath(workspace, entries[i].name, path, error);
+        if (result == jn_ok && *entries[i].data != NULL) {
+            result = jnaWriteArray(path, entries[i].scalar, 1, shape, *entries[i].data, error);
+        } else if (result == jn_ok && unlink(path) != 0 && errno != ENOENT) {
+            result = jnFail(error, jn_ioFailed, "%s: cannot be removed: %s", path, strerror(errno));
+        }
+    }
+    result = result == jn_ok ? jnaJoinPath(workspace, UNIFORM, path, error) : result;
+    return result == jn_ok ? jnaWriteArray(path, jna_float64, 1, (size_t[]){2}, learned->uniform, error) : result;
+}
+
+// Numbers that a spring can have.
+static bool IsGood(const jnaArray* array)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < array->count; ++i) {
+        double value = jnaArray_Get(array, i);
+        good = value >= 0 && isfinite(value);
+    }
+    return good;
+}
+
+static jnResult LoadOne(const char* path, jnaScalar scalar, int count, void* data, jnError* error)
+{
+    jnaArray array;
+    jnResult result = jnaOpenArray(path, &array, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    if (array.scalar != scalar || array.dimensions != 1 || array.count != (size_t)count) {
+        result =
+            jnFail(error, jn_badData, "%s: is of another character or of other modes; `jounce fit` makes it", path);
+    } else if (!IsGood(&array)) {
+        result = jnFail(error, jn_badData, "%s: has a number that no spring can have; `jounce fit` makes it", path);
+    } else {
+        memcpy(data, array.data, array.count * jnaScalarSize(scalar));
+    }
+    jnaCloseArray(&array);
+    return result;
+}
+
+jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, jnaLearned* learned, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    *learned = (jnaLearned){.vertexCount = vertexCount, .modeCount = modeCount};
+    Entry entries[ENTRY_COUNT];
+    ListEntries(learned, entries);
+    jnResult result = jn_ok;
+    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
+        result = jnaJoinPath(workspace, entries[i].name, path, error);
+        if (result != jn_ok || entries[i].count == 0 || access(path, F_OK) != 0) {
+            continue;
+        }
+        *entries[i].data = malloc((size_t)entries[i].count * jnaScalarSize(entries[i].scalar));
+        result = *entries[i].data != NULL
+                     ? LoadOne(path, entries[i].scalar, entries[i].count, *entries[i].data, error)
+                     : jnFail(error, jn_outOfMemory, "out of memory for %d springs", entries[i].count);
+    }
+    result = result == jn_ok ? jnaJoinPath(workspace, UNIFORM, path, error) : result;
+    if (result == jn_ok && access(path, F_OK) == 0) {
+        result = LoadOne(path, jna_float64, 2, learned->uniform, error);
+    }
+    if (result != jn_ok) {
+        jnaDestroyLearned(learned);
+    }
+    return result;
+}
+
+jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error)
+{
+    size_t n = (size_t)physical->modeCount;
+    double* numbers = malloc((3 * n + 1) * sizeof(double));
+    *modes = *physical;
+    modes->stiffness = numbers;
+    if (numbers == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %zu modes", n);
+    }
+    modes->damping = numbers + n;
+    modes->gain = numbers + 2 * n;
+    memcpy(modes->stiffness, learned->modalStiffness, n * sizeof(double));
+    memcpy(modes->damping, learned->modalDamping, n * sizeof(double));
+    memcpy(modes->gain, learned->modalGain, n * sizeof(double));
+    return jn_ok;
+}
+
+jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* c, jnaParts* parts, jnError* error)
+{
+    jnaVolume volume = {0};
+    if (jnaLoadVolume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
+        return jnaPartsByJoint(c, parts, error);
+    }
+    jnResult result = jnaPartsByRegion(c, &volume, parts, error);
+    jnaDestroyVolume(&volume);
+    return result;
+}

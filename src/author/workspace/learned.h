@@ -1,0 +1,33 @@
+// What a fit leaves in a workspace: springs/*.npy, and fit.json which tells how it came about.
+#pragma once
+
+#include "modes/modes.h"
+#include "learn/spring_parts.h"
+
+#include <jansson.h>
+
+/// Numbers of a character's springs. What is NULL was not learned; all are owned.
+typedef struct jnaLearned {
+    int vertexCount, modeCount;
+    float *stiffness, *damping;                        // [vertexCount], a spring per vertex
+    float *skinnedStiffness, *skinnedDamping;          // [vertexCount], the same on skinning alone
+    float *restStiffness, *restDamping;                // [vertexCount], on what the modes leave
+    double *modalStiffness, *modalDamping, *modalGain; // [modeCount]
+    double uniform[2];                                 // stiffness and damping of one spring for all; 0: none
+} jnaLearned;
+void jnaDestroyLearned(jnaLearned* learned);
+
+/// Writes the arrays that are there and removes those that are not.
+jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnError* error);
+
+/// Reads what is there. modeCount 0: the modes' numbers are left out. An array of another size is an error.
+jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, jnaLearned* learned, jnError* error);
+
+/// Modes with the learned numbers: arrays but these three are shared. modes: filled; release with free(m->stiffness).
+jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error);
+
+/// Springs part by part, for fit.json and for --json. NULL: out of memory.
+json_t* jnaSpringParts_Json(const jnaSpringParts* parts);
+
+/// Parts by region where the workspace has a volume, by joint otherwise.
+jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* character, jnaParts* parts, jnError* error);

@@ -1,0 +1,9 @@
+// Modes in the folder of a workspace.
+#pragma once
+
+#include "modes/modes.h"
+
+/// Folder modes/ of a workspace: modes.json and arrays, each file atomically, modes.json last.
+jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);
+/// Reads them back, checked as any file is.
+jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);

@@ -1,0 +1,32 @@
+// Shapes: pairs of a pose and the surface that the flesh takes in it, what the quasistatic network learns from.
+//
+// In a workspace, folder `poses/`:
+//   poses.npy      float32 (poses, joints, 4)    local unit quaternions x, y, z, w; translations are the rest pose's
+//   positions.npy  float32 (poses, vertices, 3)  welded vertices in the character's order, metres
+//   valid.npy      uint8 (poses)                 0 where the pose failed; absent: all are good
+//   kind.npy       uint8 (poses)                 jnaShapeKind; absent: all random
+//   clip.npy       int32 (poses)                 clip of the manifest that a frame is from, -1 for none; absent: none
+#pragma once
+
+#include "base/npy.h"
+#include "character/character.h"
+
+/// A set of shapes.
+typedef struct jnaShapes {
+    int count, jointCount, vertexCount;
+    const float* rotations; // [count][jointCount][4]
+    const float* positions; // [count][vertexCount][3]
+    const uint8_t* valid;   // [count]; NULL: all are good
+    const uint8_t* kinds;   // [count]; NULL: all random
+    const int32_t* clips;   // [count]; NULL: none is from a clip
+    jnaArray arrays[5];     // what jnaOpenShapes mapped
+} jnaShapes;
+
+/// Maps the shapes of a workspace and checks them against its character. *present is false where there are none.
+jnResult jnaOpenShapes(
+    const char* workspace, const jnaCharacter* character, bool* present, jnaShapes* shapes, jnError* error);
+void jnaCloseShapes(jnaShapes* shapes);
+
+/// Writes shapes into a workspace, each file whole or not at all; arrays that are NULL are left out, and removed where
+/// they are there from before.
+jnResult jnaWriteShapes(const char* workspace, const jnaShapes* shapes, jnError* error);

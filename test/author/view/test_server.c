@@ -1,0 +1,387 @@
+// The viewer's server under requests that mean no good.
+#include "helpers/http_client.h"
+
+#include "view/server.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define SECRET "nobody must read this"
+#define PAGE "<!doctype html>the page"
+
+static char folder[512]; // parent: secret.txt; inside it viewer/: what is served
+static jnaFolder viewer;
+static jnaServer* server;
+static int port;
+
+static void WriteText(const char* name, const char* text)
+{
+    char path[600];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool AnswerOne(const char* path, void** bytes, size_t* size, void* user)
+{
+    (void)user;
+    if (strcmp(path, "/motion/0/1") != 0) {
+        return false;
+    }
+    *bytes = strdup("answer");
+    *size = 6;
+    return true;
+}
+
+static int Start(void** state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/server-XXXXXX", JN_BINARY_DIR);
+    char path[600], link[600];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/viewer", folder);
+    snprintf(link, sizeof(link), "%s/viewer/link.txt", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    snprintf(path, sizeof(path), "%s/viewer/assets", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    WriteText("secret.txt", SECRET);
+    WriteText("viewer/index.html", PAGE);
+    WriteText("viewer/assets/index.js", "let x = 1;");
+    WriteText("viewer/.hidden", SECRET);
+    snprintf(path, sizeof(path), "%s/secret.txt", folder);
+    assert_int_equal(symlink(path, link), 0);
+    snprintf(path, sizeof(path), "%s/viewer", folder);
+    assert_int_equal(jnaReadFolder(path, &viewer, NULL), jn_ok);
+    jnaServerDef def = jnaDefaultServerDef();
+    def.documents = viewer.documents;
+    def.documentCount = viewer.count;
+    def.answer = AnswerOne;
+    def.connectionLimit = 16;
+    def.idleSeconds = 1;
+    def.requestSeconds = 1;
+    assert_int_equal(jnaStartServer(&def, &server, NULL), jn_ok);
+    port = jnaServer_Port(server);
+    return 0;
+}
+
+static int Stop(void** state)
+{
+    (void)state;
+    jnaStopServer(server);
+    jnaDestroyFolder(&viewer);
+    char line[700];
+    snprintf(line, sizeof(line), "rm -rf '%s'", folder);
+    return system(line);
+}
+
+static void ExpectAlive(void)
+{
+    char reply[4096];
+    assert_int_equal(Get(port, "GET", "/", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, PAGE));
+}
+
+static void TestServesItsDocumentsWithStrictHeaders(void** state)
+{
+    (void)state;
+    char reply[4096];
+    assert_int_equal(viewer.count, 3);
+    assert_int_equal(Get(port, "GET", "/", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, PAGE));
+    assert_non_null(strstr(reply, "Content-Security-Policy: default-src 'none'"));
+    assert_non_null(strstr(reply, "X-Content-Type-Options: nosniff"));
+    assert_non_null(strstr(reply, "text/html"));
+    assert_int_equal(Get(port, "GET", "/assets/index.js?v=1", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "text/javascript"));
+    assert_int_equal(Get(port, "GET", "/motion/0/1", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "answer"));
+    assert_int_equal(Get(port, "HEAD", "/", reply, sizeof(reply)), 200);
+    assert_null(strstr(reply, PAGE));
+}
+
+static void TestListensOnLoopbackAlone(void** state)
+{
+    (void)state;
+    // Any other address of this machine refuses; 127.0.0.2 is one that always exists.
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    assert_int_not_equal(connect(s, (struct sockaddr*)&address, sizeof(address)), 0);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(s);
+}
+
+static void TestNoSpellingOfAPathLeavesTheList(void** state)
+{
+    (void)state;
+    static const char* const targets[] = {"/../secret.txt", "/assets/../../secret.txt", "/..%2fsecret.txt",
+        "/%2e%2e/secret.txt", "/%2e%2e%2fsecret.txt", "/%252e%252e/secret.txt", "/..%5csecret.txt", "/..\\secret.txt",
+        "/%c0%ae%c0%ae/secret.txt", "/%c0%af..%c0%afsecret.txt", "/%uff0e%uff0e/secret.txt", "/....//secret.txt",
+        "/./../secret.txt", "//etc/passwd", "/etc/passwd", "/%00/../secret.txt", "/index.html%00", "/index.html%00.js",
+        "/%69ndex.html", "/index.html/", "/INDEX.HTML", "/assets", "/assets/", "/assets/..", "/.hidden", "/link.txt",
+        "/motion/0/1/", "/motion/00/1", "/motion/-1/1", "/%", "/%2", "/%zz", "/index.html;x", "/~", "/*",
+        "/assets/%2e%2e/%2e%2e/secret.txt", "/\xef\xbc\x8e\xef\xbc\x8e/secret.txt", "/..;/secret.txt",
+        "/.%2e/secret.txt", "/%2E%2E/%2E%2E/etc/passwd", "/file:///etc/passwd"};
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); ++i) {
+        char reply[4096];
+        int status = Get(port, "GET", targets[i], reply, sizeof(reply));
+        if ((status != 404 && status != 400) || strstr(reply, SECRET) != NULL || strstr(reply, "root:") != NULL) {
+            fail_msg("%s: status %d: %s", targets[i], status, reply);
+        }
+    }
+    // Targets that are no paths.
+    static const char* const others[] = {"http://127.0.0.1/../secret.txt", "..", "../secret.txt", "secret.txt", "*"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+        char reply[4096];
+        int status = Get(port, "GET", others[i], reply, sizeof(reply));
+        assert_true(status == 404 || status == 400 || status == 0);
+        assert_null(strstr(reply, SECRET));
+    }
+}
+
+static void TestOtherMethodsAndBodiesAreRefused(void** state)
+{
+    (void)state;
+    static const char* const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "X"};
+    char reply[4096], request[1024];
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); ++i) {
+        assert_int_equal(Get(port, methods[i], "/", reply, sizeof(reply)), 405);
+        assert_non_null(strstr(reply, "Allow: GET, HEAD"));
+        assert_null(strstr(reply, PAGE));
+    }
+    static const char* const bodies[] = {"Content-Length: 5\r\n\r\nhello", "Content-Length: 99999999999\r\n\r\nx",
+        "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); ++i) {
+        int length = snprintf(
+            request, sizeof(request), "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s", bodies[i]);
+        int status = Ask(port, request, (size_t)length, reply, sizeof(reply));
+        assert_true(status == 413 || status == 400 || status == 0);
+        assert_null(strstr(reply, PAGE));
+    }
+}
+
+static void TestOtherHostsAreRefused(void** state)
+{
+    (void)state;
+    static const char* const hosts[] = {
+        "evil.example", "127.0.0.1.evil.example", "localhost:1", "127.0.0.1:99999", "", "localhost.", "127.0.0.2"};
+    char reply[4096], request[256];
+    for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); ++i) {
+        int length =
+            snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", hosts[i]);
+        assert_int_equal(Ask(port, request, (size_t)length, reply, sizeof(reply)), 403);
+        assert_null(strstr(reply, PAGE));
+    }
+    static const char none[] = "GET / HTTP/1.0\r\n\r\n";
+    assert_int_equal(Ask(port, none, strlen(none), reply, sizeof(reply)), 403);
+}
+
+static void TestOversizedRequestsAreRefused(void** state)
+{
+    (void)state;
+    enum { SIZE = 4 << 20 };
+    char* request = malloc(SIZE);
+    char reply[4096];
+    assert_non_null(request);
+    // A header of megabytes, a path of megabytes, ten thousand headers, a line that never ends.
+    static const char* const starts[] = {"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", "GET /", "GET / HTTP/1.1\r\n", ""};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); ++i) {
+        memset(request, 'a', SIZE);
+        for (size_t k = 0; i == 2 && k + 8 <= SIZE; k += 8) {
+            memcpy(request + k, "A: bcd\r\n", 8);
+        }
+        memcpy(request, starts[i], strlen(starts[i]));
+        int status = Ask(port, request, SIZE, reply, sizeof(reply));
+        if (status != 0 && status != 400 && status != 413 && status != 414 && status != 431) {
+            fail_msg("kind %zu: status %d", i, status);
+        }
+        assert_null(strstr(reply, PAGE));
+    }
+    free(request);
+    ExpectAlive();
+}
+
+static void TestNoiseIsSurvived(void** state)
+{
+    (void)state;
+    Random random = {7};
+    static const char good[] = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    for (int round = 0; round < 400; ++round) {
+        char request[256], reply[1024];
+        size_t size = 1 + NextBits(&random) % (sizeof(request) - 1);
+        if (round % 2 == 0) {
+            for (size_t i = 0; i < size; ++i) {
+                request[i] = (char)NextBits(&random);
+            }
+        } else {
+            size = strlen(good);
+            memcpy(request, good, size);
+            for (int k = 0; k < 3; ++k) {
+                request[NextBits(&random) % size] = (char)NextBits(&random);
+            }
+        }
+        int s = ConnectTo(port);
+        assert_true(s >= 0);
+        SendAll(s, request, size);
+        shutdown(s, SHUT_WR);
+        ReceiveAll(s, reply, sizeof(reply));
+        assert_null(strstr(reply, SECRET));
+        close(s);
+    }
+    ExpectAlive();
+}
+
+static double Seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// Every place taken by clients that say nothing, or a byte now and then: they lose it, and a good one is answered.
+static void TestSlowClientsLoseTheirPlace(void** state)
+{
+    (void)state;
+    int slow[16];
+    for (int i = 0; i < 16; ++i) {
+        slow[i] = ConnectTo(port);
+        assert_true(slow[i] >= 0);
+        SendAll(slow[i], "GET / HT", 8);
+    }
+    double start = Seconds();
+    int open = 16;
+    while (open > 0 && Seconds() - start < 8.0) {
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+        jnaServer_Sweep(server);
+        open = 0;
+        for (int i = 0; i < 16; ++i) {
+            char byte;
+            ssize_t got = recv(slow[i], &byte, 1, MSG_DONTWAIT);
+            bool alive = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+            open += alive;
+            if (alive && i % 2 == 0) {
+                SendAll(slow[i], "T", 1);
+            }
+        }
+    }
+    assert_int_equal(open, 0);
+    for (int i = 0; i < 16; ++i) {
+        close(slow[i]);
+    }
+    ExpectAlive();
+}
+
+// Opens connections that say nothing, without waiting for the server to take them.
+static void ConnectSilently(int count, int* sockets)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (int i = 0; i < count; ++i) {
+        sockets[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int code = connect(sockets[i], (struct sockaddr*)&address, sizeof(address));
+        assert_true(code == 0 || errno == EINPROGRESS);
+    }
+}
+
+// Their time alone would be 300 / 16 seconds here, a second for every sixteen of them.
+static void TestAGoodClientBehindSilentOnesIsAnswered(void** state)
+{
+    (void)state;
+    int silent[300];
+    ConnectSilently(300, silent);
+    double start = Seconds();
+    ExpectAlive();
+    assert_true(Seconds() - start < 3);
+    for (int i = 0; i < 300; ++i) {
+        close(silent[i]);
+    }
+}
+
+static int CountDescriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 4096; ++fd) {
+        count += fcntl(fd, F_GETFD) != -1;
+    }
+    return count;
+}
+
+// A thousand connections at once, most of which say nothing; then all go, and what the server holds is as before.
+static void TestAThousandConnectionsLeaveNothingBehind(void** state)
+{
+    (void)state;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    ExpectAlive();
+    int before = CountDescriptors();
+    static int sockets[1000];
+    // The queue of the system is finite: from some point on connecting takes patience, which is not the point here.
+    ConnectSilently(1000, sockets);
+    for (int i = 0; i < 1000; i += 3) {
+        send(sockets[i], "GET / HTTP/1.1\r\n", 16, MSG_NOSIGNAL);
+    }
+    jnaServer_Sweep(server);
+    for (int i = 0; i < 1000; ++i) {
+        close(sockets[i]);
+    }
+    ExpectAlive();
+    double start = Seconds();
+    while (CountDescriptors() > before && Seconds() - start < 8.0) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    assert_true(CountDescriptors() <= before);
+}
+
+static void TestATakenPortIsToldAndAFreeOneFound(void** state)
+{
+    (void)state;
+    jnaServer* other;
+    jnError error;
+    jnaServerDef def = jnaDefaultServerDef();
+    def.port = port;
+    assert_int_equal(jnaStartServer(&def, &other, &error), jn_ioFailed);
+    char number[16];
+    snprintf(number, sizeof(number), "%d", port);
+    assert_non_null(strstr(error.message, number));
+    def.port = 0;
+    assert_int_equal(jnaStartServer(&def, &other, &error), jn_ok);
+    assert_true(jnaServer_Port(other) != port && jnaServer_Port(other) > 0);
+    jnaStopServer(other);
+}
+
+static void TestAFolderWithoutAPageIsRefused(void** state)
+{
+    (void)state;
+    jnaFolder none;
+    jnError error;
+    char path[600];
+    snprintf(path, sizeof(path), "%s/viewer/assets", folder);
+    assert_int_equal(jnaReadFolder(path, &none, &error), jn_badData);
+    assert_non_null(strstr(error.message, "index.html"));
+    assert_int_equal(jnaReadFolder("/nowhere/at/all", &none, &error), jn_ioFailed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(TestServesItsDocumentsWithStrictHeaders),
+        cmocka_unit_test(TestListensOnLoopbackAlone),
+        cmocka_unit_test(TestNoSpellingOfAPathLeavesTheList),
+        cmocka_unit_test(TestOtherMethodsAndBodiesAreRefused),
+        cmocka_unit_test(TestOtherHostsAreRefused),
+        cmocka_unit_test(TestOversizedRequestsAreRefused),
+        cmocka_unit_test(TestNoiseIsSurvived),
+        cmocka_unit_test(TestSlowClientsLoseTheirPlace),
+        cmocka_unit_test(TestAGoodClientBehindSilentOnesIsAnswered),
+        cmocka_unit_test(TestAThousandConnectionsLeaveNothingBehind),
+        cmocka_unit_test(TestATakenPortIsToldAndAFreeOneFound),
+        cmocka_unit_test(TestAFolderWithoutAPageIsRefused),
+    };
+    return cmocka_run_group_tests(tests, Start, Stop);
+}
