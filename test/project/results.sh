@@ -13,8 +13,8 @@ fill() { python3 -B "$source/tools/results.py" build page.md; }
 cat >build/demo/evaluation/evaluation.json <<'JSON'
 {"unseen": {"rows": [
  {"method": "vertex", "targets": "network", "timing": "exact", "rms_mm": 5.5, "captured_soft": 0.25, "best_soft": 0.5},
- {"method": "vertex", "targets": "quasistatic", "timing": "exact", "rms_mm": 5.3, "captured_soft": 0.261, "best_soft": 0.51},
- {"method": "vertex", "targets": "quasistatic", "timing": "causal", "rms_mm": 9, "captured_soft": 0.9, "best_soft": 0.9}]},
+ {"method": "vertex", "targets": "quasistatic", "timing": "exact", "rms_mm": 9, "captured_soft": 0.9, "best_soft": 0.51},
+ {"method": "vertex", "targets": "quasistatic", "timing": "causal", "rms_mm": 5.3, "captured_soft": 0.261, "best_soft": null}]},
  "clips": []}
 JSON
 cat >build/results/bench-fit.txt <<'TEXT'
