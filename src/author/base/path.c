@@ -4,6 +4,7 @@
 #include "runtime/for_author.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error)
@@ -17,4 +18,10 @@ bool jnaFileIsThere(const char* folder, const char* name)
 {
     char path[JNA_PATH_LENGTH];
     return jnaJoinPath(folder, name, path, NULL) == jn_ok && access(path, R_OK) == 0;
+}
+
+bool jnaIsPlainName(const char* name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    return name[0] != '\0' && name[0] != '.' && strspn(name, letters) == strlen(name);
 }

@@ -11,7 +11,11 @@ typedef enum jnaNetworkKind {
     jna_networkPca,
     jna_networkCnn,
     jna_networkNone,
+    jna_networkKindCount,
 } jnaNetworkKind;
+
+/// "pca", "cnn", "none".
+extern const char* const jnaNetworkKindNames[jna_networkKindCount];
 
 /// Where a pose is from.
 typedef enum jnaShapeKind {

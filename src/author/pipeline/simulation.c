@@ -121,13 +121,9 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
         jnaCloseSimulation(s);
         return result;
     }
-    s->fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
-    s->fleshDef.gravity[1] = -s->manifest.flesh.gravity;
-    s->fleshDef.damping = s->manifest.flesh.damping;
-    s->fleshDef.drag = s->manifest.flesh.drag;
-    s->fleshDef.integrator = s->manifest.flesh.integrator;
-    s->fleshDef.substeps = (int)s->manifest.flesh.substeps;
-    s->fleshDef.contact = s->manifest.flesh.contact;
+    s->fleshDef = s->manifest.flesh;
+    s->fleshDef.volume = &s->volume;
+    s->fleshDef.character = &s->character;
     uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
     s->poseHash = HashSettings(&s->fleshDef, true, hash);
     s->motionHash = HashSettings(&s->fleshDef, false, hash);
@@ -182,10 +178,10 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     jnaArray array;
     *count = 0;
     *rotations = NULL;
-    if (s->manifest.poses.file == NULL) {
+    if (s->manifest.poseFile == NULL) {
         return jn_ok;
     }
-    jnResult result = jnaJoinPath(s->workspace, s->manifest.poses.file, path, error);
+    jnResult result = jnaJoinPath(s->workspace, s->manifest.poseFile, path, error);
     result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
     if (result != jn_ok) {
         return result;
@@ -265,7 +261,8 @@ jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* rang
 jnResult jnaSimulation_SamplePoses(
     const jnaSimulation* s, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
 {
-    jnaPoseDef def = jnaDefaultPoseDef(&s->character);
+    jnaPoseDef def = s->manifest.poses;
+    def.character = &s->character;
     Parts parts = {0};
     float* hand;
     jnResult result = ReadHand(s, &def.handCount, &hand, error);
@@ -278,12 +275,6 @@ jnResult jnaSimulation_SamplePoses(
     def.roles = parts.roles;
     def.hand = hand;
     def.count = count > 0 ? count : jnaManifest_PoseCount(&s->manifest);
-    def.random = s->manifest.poses.random;
-    def.fromClips = s->manifest.poses.fromClips;
-    def.heldOut = s->manifest.poses.heldOut;
-    def.limitsOfAll = !s->manifest.poses.limitsOfTrain;
-    def.widen = s->manifest.poses.widen;
-    def.seed = (uint64_t)s->manifest.poses.seed;
     result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
     for (int i = 0; result == jn_ok && i < poses->count; ++i) {
         if (poses->clips[i] >= 0) {

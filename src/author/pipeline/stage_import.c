@@ -123,8 +123,7 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
 {
     char clean[JNA_NAME_LENGTH], path[PATH_MAX];
     snprintf(clean, sizeof(clean), "%s", name);
-    if (name[0] == '\0' || name[0] == '.' || strlen(name) >= JNA_NAME_LENGTH ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(name)) {
+    if (!jnaIsPlainName(name) || strlen(name) >= JNA_NAME_LENGTH) {
         return jnFail(error, jn_badArgument,
             "'%.64s' cannot be a clip's name: letters, digits, '-', '_' and '.' can, up to %d of them", name,
             JNA_NAME_LENGTH - 1);

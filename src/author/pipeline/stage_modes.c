@@ -21,11 +21,7 @@ jnResult jnaReadModesDef(const char* workspace, jnaModesDef* def, jnError* error
     jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
     result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
     if (result == jn_ok) {
-        def->count = (int)manifest.modes.count;
-        def->cutoff = manifest.modes.cutoff;
-        def->ratio = manifest.modes.dampingRatio;
-        def->damping = manifest.flesh.damping;
-        def->drag = manifest.flesh.drag;
+        *def = manifest.modes;
         jnaDestroyManifest(&manifest);
     }
     return result;

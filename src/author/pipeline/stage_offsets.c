@@ -85,11 +85,11 @@ static jnResult LoadWork(const char* workspace, const jnaManifest* manifest, Wor
 // How far each vertex may go, by the manifest; NULL: as far as it goes.
 static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** reach, jnError* error)
 {
-    jnaCapKind kind = manifest->springs.capKind;
+    jnaCapKind kind = manifest->springs.cap.kind;
     jnResult result = kind == jna_capFlesh ? jnaFindReach(&w->volume, &w->character, w->reach, error) : jn_ok;
     for (int v = 0; result == jn_ok && v < w->character.vertexCount; ++v) {
-        w->reach[v] =
-            kind == jna_capFlesh ? (float)(manifest->springs.cap * (double)w->reach[v]) : (float)manifest->springs.cap;
+        w->reach[v] = kind == jna_capFlesh ? (float)(manifest->springs.cap.value * (double)w->reach[v])
+                                           : (float)manifest->springs.cap.value;
     }
     *reach = kind == jna_capOff ? NULL : w->reach;
     return result;
@@ -197,7 +197,7 @@ static void DescribeStage(const jnaManifest* m, Stage* s)
         "modes/modes.json", "modes/stiffness.npy", "modes/damping.npy", "modes/masses.npy", "modes/gain.npy",
         "modes/limits.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
     static const char* const outputs[] = {"modes/caps.npy", "modes/reach.npy", "modes/offsets.json"};
-    snprintf(s->settings, sizeof(s->settings), "cap %d %.17g\n", (int)m->springs.capKind, m->springs.cap);
+    snprintf(s->settings, sizeof(s->settings), "cap %d %.17g\n", (int)m->springs.cap.kind, m->springs.cap.value);
     s->stage = (jnaStage){"offsets", sizeof(inputs) / sizeof(inputs[0]), inputs, s->settings,
         sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
 }

@@ -460,10 +460,7 @@ jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* err
     jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
     result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
     if (result == jn_ok) {
-        def->method = manifest.volume.method;
-        def->edge = manifest.volume.edge;
-        def->nodes = (int)manifest.volume.nodes;
-        def->shells = manifest.volume.shells;
+        *def = manifest.volume;
         jnaDestroyManifest(&manifest);
     }
     return result;

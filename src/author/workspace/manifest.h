@@ -2,9 +2,14 @@
 #pragma once
 
 #include "flesh/flesh.h"
+#include "flesh/poses.h"
 #include "learn/network.h"
+#include "modes/modes.h"
 #include "volume/bones.h"
 #include "volume/materials.h"
+#include "volume/tetrahedralize.h"
+
+#include <stdio.h>
 
 enum { JNA_MAX_CLIPS = 1024 };
 
@@ -51,6 +56,11 @@ typedef enum jnaCapKind {
     jna_capOff,    // as far as they go
 } jnaCapKind;
 
+typedef struct jnaCap {
+    jnaCapKind kind;
+    double value; // times the thickness, or metres
+} jnaCap;
+
 typedef struct jnaManifestSpring {
     char* joint;
     double hertz;
@@ -59,6 +69,7 @@ typedef struct jnaManifestSpring {
 
 /// All that a person can set. Paths are as written; relative ones start at the workspace.
 typedef struct jnaManifest {
+    int version;     // 1
     char* character; // file, or JNA_FIGURE_SOURCE
     double scale;    // metres per unit of that file; 0: recognised
     double rate;     // frames a second; 30
@@ -67,52 +78,27 @@ typedef struct jnaManifest {
     int pairCount;
     jnaManifestPair* pairs;
     jnaMaterialsDef materials;
-    struct {
-        jnaVolumeMethod method; // auto
-        double edge;            // edge length aimed at inside, metres; 0: chosen
-        double nodes;           // number of nodes aimed at instead, whole; 0: none
-        jnaShells shells;       // auto
-    } volume;
+    jnaVolumeDef volume;
     jnaBonesDef bones;
-    struct {
-        int count;          // 0, the default: 5000, or 300 of the built-in figure
-        double random;      // share drawn at random; 0.5
-        double fromClips;   // share of frames of the clips; 0.5
-        double heldOut;     // share of frames of test clips; 0.02
-        double widen;       // how far random poses go past the clips' limits, share of the range; 0.1
-        double seed;        // a whole number; 1
-        bool limitsOfTrain; // random poses are made from the clips to train on alone; false
-        char* file;         // .npy of poses by hand, (poses, joints, 4); NULL for none
-    } poses;
+    jnaPoseDef poses; // count: 0, the default: 5000, or 300 of the built-in figure
+    char* poseFile;   // .npy of poses by hand, (poses, joints, 4); NULL for none
     struct {
         jnaNetworkKind kind; // pca
-        double epochs;       // passes over the poses, a whole number; 0, the default: by their number
+        int epochs;          // passes over the poses; 0, the default: by their number
     } network;
     struct {
         jnaSpringLayer layer; // modal
         jnaSpringMode mode;   // fitted
         double hertz;         // 3
         double dampingRatio;  // 0.2
-        jnaCapKind capKind;   // flesh
-        double cap;           // times the thickness, or metres; 2
+        jnaCap cap;           // twice the thickness of the flesh
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
-    struct {
-        double gravity;           // m/s2 down, along -Y; 0
-        double damping;           // Rayleigh: share of the stiffness, seconds; 0.006
-        double drag;              // Rayleigh: share of the mass, against the skinned motion, 1/s; 7
-        jnaIntegrator integrator; // generalised alpha
-        double substeps;          // steps in time per frame, a whole number; 0, the default: JNA_STEPS_A_SECOND
-        bool contact;             // whether flesh keeps out of flesh; true
-    } flesh;
-    struct {
-        double count;        // at most, a whole number; 64
-        double cutoff;       // hertz; 25
-        double dampingRatio; // 0, the default: as the flesh is damped
-    } modes;
+    jnaFleshDef flesh; // without volume and character
+    jnaModesDef modes; // ratio: 0, the default: damped as the flesh is
 } jnaManifest;
 
 /// The part of a clip of so many frames that is simulated, learned from and measured on. count: 0 for none.
@@ -126,6 +112,16 @@ jnaManifest jnaDefaultManifest(void);
 
 /// Reads a manifest. Unknown keys and wrong values are refused with file and line.
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error);
+
+/// The words of the enums, by value.
+extern const char* const jnaLayerNames[3];
+extern const char* const jnaRoleNames[2];
+
+/// All values that the outcome of a stage depends on, a line each. Release with free; NULL: out of memory.
+char* jnaManifest_Settings(const jnaManifest* manifest, const char* stage);
+
+/// The reference page of all fields, as Markdown.
+void jnaDescribeManifest(FILE* file);
 
 /// Writes a manifest with comments for the person who edits it, atomically.
 jnResult jnaWriteManifest(const char* path, const jnaManifest* manifest, jnError* error);

@@ -1,5 +1,4 @@
-// Keys of a YAML text with their lines, for messages: libcyaml fills structs but does not say where a value
-// stood.
+// Keys of a YAML text with their lines and values, in the order of the text.
 #include "workspace/yaml_map.h"
 
 #include "runtime/for_author.h"
@@ -101,6 +100,8 @@ static jnResult Visit(Walk* walk, const yaml_event_t* event)
     case YAML_MAPPING_END_EVENT:
         walk->path[walk->levels[--walk->depth].pathLength] = '\0';
         return jn_ok;
+    case YAML_ALIAS_EVENT:
+        return jn_badArgument;
     default:
         return jn_ok;
     }
@@ -134,6 +135,8 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
         result = Visit(&walk, &event);
         if (result == jn_outOfMemory) {
             (void)OutOfMemory(file, error);
+        } else if (result == jn_badArgument) {
+            result = jnFail(error, jn_badData, "%s:%zu: aliases are not known here", file, event.start_mark.line + 1);
         } else if (result != jn_ok) {
             (void)jnFail(error, result, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
         }

@@ -305,17 +305,18 @@ static void AManifestComesBackAsWritten(void** state)
         assert_int_equal(m.materials.regionCount, 2);
         assert_true(m.materials.regions[0].region == jna_regionBelly && m.materials.regions[0].youngFactor == 0.7);
         assert_true(m.materials.regions[0].densityFactor < 0 && m.materials.regions[1].poisson == 0.48);
-        assert_true(m.flesh.gravity == 9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
+        assert_true(
+            m.flesh.gravity[1] == -9.81 && m.flesh.damping == 0.006 && m.flesh.drag == 2 && m.flesh.substeps == 4);
         assert_int_equal(m.flesh.integrator, jna_bdf2);
         assert_false(m.flesh.contact);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
-        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && m.poses.limitsOfTrain);
-        assert_string_equal(m.poses.file, "h.npy");
+        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && !m.poses.limitsOfAll);
+        assert_string_equal(m.poseFile, "h.npy");
         assert_int_equal(m.network.kind, jna_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
         assert_true(m.springs.hertz == 4.5 && m.springs.dampingRatio == 0.2);
-        assert_true(m.springs.capKind == jna_capMetres && m.springs.cap == 0.05);
+        assert_true(m.springs.cap.kind == jna_capMetres && m.springs.cap.value == 0.05);
         assert_string_equal(m.springs.joints[0].joint, "belly");
         assert_true(m.springs.joints[0].dampingRatio == 0.1);
         assert_int_equal(jnaWriteManifest(path, &m, &error), jn_ok);

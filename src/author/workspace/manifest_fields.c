@@ -1,0 +1,229 @@
+// The rows of the manifest, in the order in which they are written; see manifest_fields.h.
+#include "workspace/manifest_fields.h"
+
+#include "base/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES(list) .names = (list), .nameCount = (int)(sizeof(list) / sizeof((list)[0]))
+#define AT(member) .offset = offsetof(jnaManifest, member)
+#define OF(type, member) .offset = offsetof(type, member)
+#define LIST(member, count, type, initial)                                                                             \
+    AT(member), .countOffset = offsetof(jnaManifest, count), .itemSize = sizeof(type), .item = &(initial)
+
+const char* const jnaLayerNames[3] = {"vertex", "modal", "modal+vertex"};
+const char* const jnaRoleNames[2] = {"train", "test"};
+static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
+static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
+static const char* const shellNames[] = {"auto", "flesh", "rigid"};
+static const char* const holdNames[] = {"dirichlet", "spring"};
+static const char* const limitNames[] = {"train", "all"};
+static const char* const integratorNames[] = {"backward-euler", "bdf2", "generalized-alpha"};
+
+static const jnaManifestClip clip = {.frames = JNA_ALL_FRAMES};
+static const jnaManifestPair pair = {NULL, NULL};
+static const jnaJointMaterial jointMaterial = {.youngFactor = 1, .densityFactor = 1, .poisson = -1};
+static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1};
+static const jnaJointBone bone = {.radius = 1, .length = 1};
+static const jnaManifestSpring spring = {NULL, 0, 0};
+
+enum {
+    REQUIRED = JNA_FIELD_REQUIRED,
+    OMITTED = JNA_FIELD_OMITTED,
+    UNIQUE = JNA_FIELD_UNIQUE,
+    NAME = JNA_NAME_LENGTH - 1,
+    PATH = JNA_PATH_LENGTH - 1,
+};
+
+// clang-format off
+const jnaField jnaFields[] = {
+    {"version", jna_fieldCount, AT(version), REQUIRED, 1, 1, .sentence = "Of the manifest's format."},
+    {"character", jna_fieldSection, .stages = "import"},
+    {"character.source", jna_fieldText, AT(character), REQUIRED, 1, PATH, .sentence = "File of the rigged character, or `built-in:figure`."},
+    {"character.scale", jna_fieldNumber, AT(scale), 0, 0, 1e6, .note = "metres per unit of the source; 0: recognised", .sentence = "Metres per unit of the source; 0: recognised by its units or height."},
+    {"rate", jna_fieldNumber, AT(rate), 0, 1, 1000, .stages = "import evaluate report", .note = "frames a second", .sentence = "Frames a second of all clips."},
+
+    {"clips", jna_fieldList, LIST(clips, clipCount, jnaManifestClip, clip), .most = JNA_MAX_CLIPS, .stages = "import",
+        .sentence = "Motion. role: train is learned from, test is only measured on. first, frames: the part that is simulated,\nlearned from and measured on (all); frames: 0 leaves a clip to be played alone."},
+    {"clips[].name", jna_fieldText, OF(jnaManifestClip, name), REQUIRED, 1, NAME, .stages = "import train export evaluate report", .sentence = "Its name and that of its folder: letters, digits, `-`, `_`, `.`."},
+    {"clips[].role", jna_fieldChoice, OF(jnaManifestClip, role), REQUIRED, NAMES(jnaRoleNames), .stages = "train export evaluate report", .sentence = "Learned from, or only measured on."},
+    {"clips[].source", jna_fieldText, OF(jnaManifestClip, source), REQUIRED, 1, PATH, .sentence = "File that the motion is in."},
+    {"clips[].animation", jna_fieldText, OF(jnaManifestClip, animation), 0, 1, NAME, .sentence = "Name of the animation in that file; left out: the only one."},
+    {"clips[].motion", jna_fieldText, OF(jnaManifestClip, motion), 0, 1, PATH, .sentence = "Vertex cache (.pc2, .mdd, .npy) with the surface's own motion."},
+    {"clips[].first", jna_fieldCount, OF(jnaManifestClip, first), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "Frame that simulation, learning and measuring begin at."},
+    {"clips[].frames", jna_fieldCount, OF(jnaManifestClip, frames), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "Frames that they take at most; left out: all; 0: the clip is only played."},
+
+    {"retarget", jna_fieldList, LIST(pairs, pairCount, jnaManifestPair, pair), .most = 4096, .stages = "import",
+        .sentence = "Joints of motion files that names alone do not match; joint \"\" leaves one unused."},
+    {"retarget[].source", jna_fieldText, OF(jnaManifestPair, source), REQUIRED, 1, NAME, .sentence = "Joint of the motion file."},
+    {"retarget[].joint", jna_fieldText, OF(jnaManifestPair, joint), REQUIRED, 0, NAME, .sentence = "Joint of the character; empty: the source joint is not used."},
+
+    {"volume", jna_fieldSection, .stages = "volume",
+        .sentence = "Tetrahedra inside. method: tetgen (every vertex of the skin is a node), lattice (coarser, the skin hangs on\nit), auto (tetgen where the surface is closed). edge: metres aimed at, or nodes: how many; 0: chosen.\nshells: what separate parts that follow one joint each are: auto (rigid, carried by skinning), flesh, or\nrigid (every part but the largest)."},
+    {"volume.method", jna_fieldChoice, AT(volume.method), 0, NAMES(methodNames), .sentence = "What makes the tetrahedra."},
+    {"volume.edge", jna_fieldNumber, AT(volume.edge), 0, 0, 1000, .sentence = "Edge length aimed at inside, metres; 0: chosen."},
+    {"volume.nodes", jna_fieldCount, AT(volume.nodes), 0, 0, 1e7, .sentence = "Number of nodes aimed at instead of an edge length; 0: none."},
+    {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "What separate parts that follow one joint each are taken for."},
+
+    {"materials", jna_fieldSection, .stages = "inside",
+        .sentence = "The flesh. joints: what differs, by the joint that moves it most (young_factor, density_factor: times\nthe general value; poisson: instead of it). fat: a layer of this many metres under the skin; 0: none."},
+    {"materials.density", jna_fieldNumber, AT(materials.density), 0, 1, 1e5, .note = "kg/m3", .sentence = "Density, kg/m³."},
+    {"materials.young", jna_fieldNumber, AT(materials.young), 0, 1, 1e12, .note = "Pa", .sentence = "Young's modulus, Pa."},
+    {"materials.poisson", jna_fieldNumber, AT(materials.poisson), 0, 0, 0.4999, .sentence = "Poisson's ratio."},
+    {"materials.joints", jna_fieldList, LIST(materials.joints, materials.jointCount, jnaJointMaterial, jointMaterial), .most = 4096},
+    {"materials.joints[].joint", jna_fieldText, OF(jnaJointMaterial, joint), REQUIRED | UNIQUE, 1, NAME, .sentence = "Joint whose flesh differs."},
+    {"materials.joints[].young_factor", jna_fieldNumber, OF(jnaJointMaterial, youngFactor), 0, 1e-6, 1e6, .sentence = "Times the general Young's modulus."},
+    {"materials.joints[].density_factor", jna_fieldNumber, OF(jnaJointMaterial, densityFactor), 0, 1e-3, 1e3, .sentence = "Times the general density."},
+    {"materials.joints[].poisson", jna_fieldNumber, OF(jnaJointMaterial, poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
+    {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Regions are made as soft as a body's are."},
+    {"materials.regions", jna_fieldList, LIST(materials.regions, materials.regionCount, jnaRegionSetting, region), .most = JNA_REGIONS},
+    {"materials.regions[].region", jna_fieldChoice, OF(jnaRegionSetting, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Part of the body."},
+    {"materials.regions[].young_factor", jna_fieldNumber, OF(jnaRegionSetting, youngFactor), OMITTED, 1e-6, 1e6, .sentence = "Times the general Young's modulus; left out: that of the region."},
+    {"materials.regions[].density_factor", jna_fieldNumber, OF(jnaRegionSetting, densityFactor), OMITTED, 1e-3, 1e3, .sentence = "Times the general density."},
+    {"materials.regions[].poisson", jna_fieldNumber, OF(jnaRegionSetting, poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
+    {"materials.fat", jna_fieldSection, .stages = NULL},
+    {"materials.fat.depth", jna_fieldNumber, AT(materials.fatDepth), 0, 0, 100, .sentence = "Metres under the skin that are fat; 0: none."},
+    {"materials.fat.young_factor", jna_fieldNumber, AT(materials.fat.youngFactor), 0, 1e-6, 1e6, .sentence = "Times the general Young's modulus."},
+    {"materials.fat.density_factor", jna_fieldNumber, AT(materials.fat.densityFactor), 0, 1e-3, 1e3, .sentence = "Times the general density."},
+    {"materials.fat.poisson", jna_fieldNumber, AT(materials.fat.poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
+
+    {"bones", jna_fieldSection, .stages = "inside",
+        .sentence = "Bones inside the flesh. hold: spring (a penalty where there is bone, stiffness in 1/s2) or dirichlet (exactly).\njoints: factors on radius and length of the bones of a joint, 0 for none; rigid: true makes all its flesh bone.\nregions: rigid: true stops a part of the body from moving; see docs/volume.md for their names."},
+    {"bones.hold", jna_fieldChoice, AT(bones.hold), 0, NAMES(holdNames), .sentence = "How bones hold their nodes."},
+    {"bones.stiffness", jna_fieldNumber, AT(bones.stiffness), 0, 1, 1e12, .sentence = "Of the springs that hold them, 1/s²."},
+    {"bones.joints", jna_fieldList, LIST(bones.joints, bones.jointCount, jnaJointBone, bone), .most = 4096},
+    {"bones.joints[].joint", jna_fieldText, OF(jnaJointBone, joint), REQUIRED | UNIQUE, 1, NAME, .sentence = "Joint whose bones differ."},
+    {"bones.joints[].radius", jna_fieldNumber, OF(jnaJointBone, radius), 0, 0, 10, .sentence = "Times the radius that is chosen; 0: no bone."},
+    {"bones.joints[].length", jna_fieldNumber, OF(jnaJointBone, length), 0, 0, 1.5, .sentence = "Times the length that is chosen."},
+    {"bones.joints[].rigid", jna_fieldFlag, OF(jnaJointBone, rigid), .sentence = "All flesh that the joint moves most is bone."},
+    {"bones.regions", jna_fieldList, LIST(bones.regions, bones.regionCount, jnaRegionSetting, region), .most = JNA_REGIONS},
+    {"bones.regions[].region", jna_fieldChoice, OF(jnaRegionSetting, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Part of the body."},
+    {"bones.regions[].rigid", jna_fieldFlag, OF(jnaRegionSetting, rigid), REQUIRED, .sentence = "All of it is bone."},
+
+    {"flesh", jna_fieldSection, .stages = "",
+        .sentence = "The flesh in motion. gravity: m/s2 down (clips without it look alike, and 9.81 sags the rest shape);\ndamping: seconds, share of the stiffness; drag: 1/s, share of the mass; integrator: generalized-alpha (least\ndamping of its own), bdf2 or backward-euler (damps most); substeps: steps per frame, 0: 240 a second;\ncontact: whether flesh keeps out of flesh; without, poses take half the time."},
+    {"flesh.gravity", jna_fieldDown, AT(flesh.gravity[1]), 0, 0, 1000, .sentence = "Downwards, m/s²."},
+    {"flesh.damping", jna_fieldNumber, AT(flesh.damping), 0, 0, 10, .stages = "modes", .sentence = "Rayleigh damping: share of the stiffness, seconds."},
+    {"flesh.drag", jna_fieldNumber, AT(flesh.drag), 0, 0, 1000, .stages = "modes", .sentence = "Rayleigh damping: share of the mass, 1/s."},
+    {"flesh.integrator", jna_fieldChoice, AT(flesh.integrator), 0, NAMES(integratorNames), .sentence = "How a step in time is taken."},
+    {"flesh.substeps", jna_fieldCount, AT(flesh.substeps), 0, 0, 1000, .sentence = "Steps in time per frame; 0: 240 a second."},
+    {"flesh.contact", jna_fieldFlag, AT(flesh.contact), .sentence = "Whether flesh keeps out of flesh."},
+
+    {"poses", jna_fieldSection, .stages = "",
+        .sentence = "Poses that the flesh is solved in, for the network to learn from. random: drawn limb by limb within the\nlimits of all clips, or of those to train on (limits: train), widened by a share of the range; clips: whole\nframes of clips to train on, spread out;\nheld_out: share of frames of test clips, only measured on. file: poses by hand, .npy (poses, joints, 4),\nlocal quaternions x, y, z, w."},
+    {"poses.count", jna_fieldCount, AT(poses.count), 0, 1, 1e7, .sentence = "Poses in all; left out: 5000, or 300 of the built-in figure."},
+    {"poses.random", jna_fieldNumber, AT(poses.random), 0, 0, 1, .sentence = "Fraction of random poses among those that are learned from."},
+    {"poses.clips", jna_fieldNumber, AT(poses.fromClips), 0, 0, 1, .sentence = "Fraction of frames of clips; the two are taken in their ratio."},
+    {"poses.held_out", jna_fieldNumber, AT(poses.heldOut), 0, 0, 0.9, .sentence = "Fraction of frames of test clips, only measured on."},
+    {"poses.widen", jna_fieldNumber, AT(poses.widen), 0, 0, 1, .sentence = "How far random poses go past the clips' limits, fraction of the range."},
+    {"poses.limits", jna_fieldEither, AT(poses.limitsOfAll), 0, NAMES(limitNames), .sentence = "Whose limits random poses keep: all clips', or those to train on."},
+    {"poses.seed", jna_fieldSeed, AT(poses.seed), 0, 0, 0x1p53, .sentence = "Of the random numbers."},
+    {"poses.file", jna_fieldText, AT(poseFile), 0, 1, PATH, .sentence = "Poses by hand, .npy (poses, joints, 4), local quaternions x, y, z, w."},
+
+    {"network", jna_fieldSection, .stages = "export evaluate report"},
+    {"network.kind", jna_fieldChoice, AT(network.kind), 0, .names = jnaNetworkKindNames, .nameCount = jna_networkKindCount, .note = "pca, cnn, none", .sentence = "What turns a pose into displacements."},
+    {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Passes over the poses; 0: by their number."},
+
+    {"modes", jna_fieldSection, .stages = "modes",
+        .sentence = "What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which need\nnothing but its material), modal+vertex (both). modes: the lowest, at most count, none above cutoff hertz.\ndamping_ratio 0: they are damped as the flesh is."},
+    {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 1000, .sentence = "Modes at most."},
+    {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Hertz; modes above are left out."},
+    {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: as the flesh is damped."},
+
+    {"springs", jna_fieldSection, .stages = "export",
+        .sentence = "Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), mask\n(an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, _JIGGLE),\nfitted (what `jounce fit` learned). A mask or attribute acts on modes as well.\ncap: how far modes may move the skin: a multiple of the flesh's thickness there (2), metres (0.05 m), off"},
+    {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, springs on modes, or both."},
+    {"springs.mode", jna_fieldChoice, AT(springs.mode), 0, NAMES(modeNames), .sentence = "Where the springs come from."},
+    {"springs.hertz", jna_fieldNumber, AT(springs.hertz), 0, 0, 1000, .sentence = "Frequency of springs set by hand."},
+    {"springs.damping_ratio", jna_fieldNumber, AT(springs.dampingRatio), 0, 0, 100, .sentence = "Their damping ratio."},
+    {"springs.cap", jna_fieldCap, AT(springs.cap), 0, 0, 1e6, .stages = "offsets", .sentence = "How far modes may move the skin: a multiple of the flesh's thickness (`2`), metres (`0.05 m`), or `off`."},
+    {"springs.joints", jna_fieldList, LIST(springs.joints, springs.jointCount, jnaManifestSpring, spring), .most = 4096},
+    {"springs.joints[].joint", jna_fieldText, OF(jnaManifestSpring, joint), REQUIRED, 1, NAME, .sentence = "Joint whose springs differ."},
+    {"springs.joints[].hertz", jna_fieldNumber, OF(jnaManifestSpring, hertz), REQUIRED, 0, 1000, .sentence = "Their frequency."},
+    {"springs.joints[].damping_ratio", jna_fieldNumber, OF(jnaManifestSpring, dampingRatio), REQUIRED, 0, 100, .sentence = "Their damping ratio."},
+    {"springs.mask", jna_fieldText, AT(springs.mask), 0, 1, PATH, .sentence = "Array of one weight per vertex, 1 flesh to 0 rigid; for mode `mask`."},
+    {"springs.attribute", jna_fieldText, AT(springs.attribute), 0, 1, NAME + 2, .sentence = "Vertex attribute, with a channel where it has several: `COLOR_0.r`, `_JIGGLE`; for mode `attribute`."},
+};
+// clang-format on
+const int jnaFieldCount = (int)(sizeof(jnaFields) / sizeof(jnaFields[0]));
+_Static_assert(sizeof(jnaFields) / sizeof(jnaFields[0]) <= JNA_MAX_FIELDS, "the reader counts them");
+
+size_t jnaField_ParentLength(const jnaField* field)
+{
+    const char* dot = strrchr(field->path, '.');
+    return dot != NULL ? (size_t)(dot - field->path) : 0;
+}
+
+// The row of a path's beginning, without the brackets of an item.
+static const jnaField* FindParent(const jnaField* field)
+{
+    size_t length = jnaField_ParentLength(field);
+    length -= length > 0 && field->path[length - 1] == ']' ? 2 : 0;
+    for (const jnaField* f = field; length > 0 && f-- != jnaFields;) {
+        if (strlen(f->path) == length && memcmp(f->path, field->path, length) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+const jnaField* jnaField_List(const jnaField* field)
+{
+    const jnaField* parent = FindParent(field);
+    return parent != NULL && parent->kind == jna_fieldList ? parent : NULL;
+}
+
+const char* jnaField_Stages(const jnaField* field)
+{
+    while (field != NULL && field->stages == NULL) {
+        field = FindParent(field);
+    }
+    return field != NULL ? field->stages : "";
+}
+
+static void PrintCap(const jnaCap* cap, FILE* file)
+{
+    if (cap->kind == jna_capOff) {
+        fputs("off", file);
+    } else {
+        fprintf(file, "%.10g%s", cap->value, cap->kind == jna_capMetres ? " m" : "");
+    }
+}
+
+void jnaField_Print(const jnaField* field, const void* base, FILE* file)
+{
+    const void* at = (const char*)base + field->offset;
+    switch (field->kind) {
+    case jna_fieldText:
+        fputs(*(char* const*)at != NULL ? *(char* const*)at : "", file);
+        break;
+    case jna_fieldNumber:
+        fprintf(file, "%.10g", *(const double*)at);
+        break;
+    case jna_fieldDown:
+        fprintf(file, "%.10g", 0 - *(const double*)at);
+        break;
+    case jna_fieldCount:
+        fprintf(file, "%d", *(const int*)at);
+        break;
+    case jna_fieldSeed:
+        fprintf(file, "%llu", (unsigned long long)*(const uint64_t*)at);
+        break;
+    case jna_fieldFlag:
+        fputs(*(const bool*)at ? "true" : "false", file);
+        break;
+    case jna_fieldChoice:
+        fputs(field->names[*(const int*)at], file);
+        break;
+    case jna_fieldEither:
+        fputs(field->names[*(const bool*)at], file);
+        break;
+    case jna_fieldCap:
+        PrintCap(at, file);
+        break;
+    case jna_fieldSection:
+    case jna_fieldList:
+        break;
+    }
+}
