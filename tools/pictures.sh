@@ -24,7 +24,7 @@ else
     echo "no workspace of the figure: its motion is not drawn; make demo builds it"
 fi
 if [ -n "$body" ]; then
-    "$jounce" picture "$body" --clip 13_17_boxing_a --frame 60 --frame 310 --compare --stage dynamic --near LowerBack \
+    "$jounce" picture "$body" --clip 13_17_boxing_a --frame 60 --frame 250 --compare --stage dynamic --near LowerBack \
         --view front --turn 20 --across 1.1 --height 300 -o "$images/body-motion.png"
     "$jounce" picture "$body" --clip 13_17_boxing_a --time 2 --time 6 --time 9 --time 13 --time 17 --time 22 \
         --stage dynamic --turn 35 --height 360 -o "$images/body-boxing.png"
