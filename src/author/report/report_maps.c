@@ -84,7 +84,7 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     static const char labels[MAP_PANELS][96] = {"front", "back"};
     jnaPictureMesh meshes[MAP_PANELS];
     for (int i = 0; i < MAP_PANELS; ++i) {
-        meshes[i] = jnaPictureCharacter(&r->character, NULL, r->triangleColors);
+        meshes[i] = jnaPictureCharacter(r->character, NULL, r->triangleColors);
         meshes[i].turn = i == 0 ? 0 : 180;
         meshes[i].panel = i;
         meshes[i].triangleColors = NULL;
@@ -128,7 +128,7 @@ static void FillLogs(const float* numbers, int count, Map* map, float* scratch)
 
 static void MarkBounds(const Report* r, Map* map)
 {
-    for (int v = 0; v < r->character.vertexCount; ++v) {
+    for (int v = 0; v < r->character->vertexCount; ++v) {
         if (jnaBoundsOf(r->stiffness[v], r->damping[v]) != 0) {
             memcpy(map->colors + 3 * (size_t)v, BOUND_COLOR, sizeof(BOUND_COLOR));
         }
@@ -190,7 +190,7 @@ static void WriteParts(Report* r, const jnaSpringParts* parts)
 
 static void WriteWords(Report* r, const jnaSpringParts* parts)
 {
-    int under = 0, count = r->character.vertexCount;
+    int under = 0, count = r->character->vertexCount;
     for (int v = 0; v < count; ++v) {
         under += r->damping[v] * r->damping[v] < 4 * r->stiffness[v];
     }
@@ -211,7 +211,7 @@ static void WriteWords(Report* r, const jnaSpringParts* parts)
 
 static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
 {
-    int count = r->character.vertexCount;
+    int count = r->character->vertexCount;
     float* numbers = malloc((size_t)count * 6 * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
@@ -245,7 +245,7 @@ jnResult jnaReport_HeatMaps(Report* r, jnError* error)
     jnaSpringParts parts = {0};
     jnResult result = jn_ok;
     if (r->stiffness != NULL && r->damping != NULL) {
-        result = jnaSortSprings(&r->character, NULL, r->stiffness, r->damping, &parts, error);
+        result = jnaSortSprings(r->character, NULL, r->stiffness, r->damping, &parts, error);
         result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
         if (result == jn_ok) {
             WriteParts(r, &parts);
