@@ -14,6 +14,7 @@ typedef struct jnbTake {
 } jnbTake;
 
 typedef struct jnbScene {
+    jnaWorkspace* opened;
     jnaTakes workspace;
     jnaVolume volume;
     jnbTake* takes; // those to learn from first; only those with equilibria

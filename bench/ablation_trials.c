@@ -78,13 +78,13 @@ static double complex StepRoot(jnaIntegrator integrator, double s, double ks, do
 static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
-    double substeps = s->workspace.manifest.flesh.substeps;
-    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest.rate : JNA_STEPS_A_SECOND);
+    jnResult result = jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error);
+    double substeps = s->workspace.manifest->flesh.substeps;
+    double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest->rate : JNA_STEPS_A_SECOND);
     for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
         double ks = m.stiffness[k], kd = m.damping[k];
         double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks);
-        double complex seen = clog(StepRoot(s->workspace.manifest.flesh.integrator, h, ks, kd, own)) / h;
+        double complex seen = clog(StepRoot(s->workspace.manifest->flesh.integrator, h, ks, kd, own)) / h;
         if (kd * kd < 4 * ks) {
             m.stiffness[k] = creal(seen * conj(seen));
             m.damping[k] = -2 * creal(seen);
@@ -177,7 +177,7 @@ static jnResult AddNormals(
         result = jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error);
     }
     result =
-        result == jn_ok ? jnaModes_Observe(m, &s->workspace.character, &take->sequence, z + 3 * size, error) : result;
+        result == jn_ok ? jnaModes_Observe(m, s->workspace.character, &take->sequence, z + 3 * size, error) : result;
     for (size_t i = 0; result == jn_ok && i < size; ++i) {
         for (size_t a = 0; a < 3; ++a) {
             for (size_t b = 0; b < 4; ++b) {
@@ -216,7 +216,7 @@ static void SolveGains(double normal[3][4], double gains[3])
 static jnResult TryDirections(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, def, &m, NULL, error);
+    jnResult result = jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error);
     result = result == jn_ok ? jnbLearn(s, &m, error) : result;
     double(*normals)[3][4] = calloc((size_t)m.modeCount + 1, sizeof(*normals));
     Directions by = {calloc(3 * (size_t)m.modeCount + 1, sizeof(double))};
@@ -314,9 +314,9 @@ static jnResult Pose(const jnbScene* s, const jnbTake* take, int frame, Posed* p
 {
     const jnaVolume* v = &s->volume;
     size_t nodes = (size_t)v->nodeCount;
-    jnaPoseTransforms(&s->workspace.character, take->poses, take->first + frame, p->transforms);
+    jnaPoseTransforms(s->workspace.character, take->poses, take->first + frame, p->transforms);
     jnaVolume_Skin(v, p->transforms, p->nodes);
-    FindNodeTurns(s, take->frames.turns + 4 * (size_t)frame * (size_t)s->workspace.character.jointCount, p->turns);
+    FindNodeTurns(s, take->frames.turns + 4 * (size_t)frame * (size_t)s->workspace.character->jointCount, p->turns);
     memset(p->loads, 0, 3 * nodes * sizeof(double));
     memset(p->values, 0, 3 * nodes * sizeof(double));
     const float* target = take->sequence.targets + 3 * (size_t)frame * (size_t)v->vertexCount;
@@ -606,7 +606,7 @@ static jnResult TryTangent(const jnbScene* s, const jnaModesDef* def, jnError* e
     pure.mixing = 0;
     jnaModes m;
     Tangent t = {.damping = def->damping, .drag = def->drag};
-    jnResult result = jnaFindModes(&s->volume, &s->workspace.character, &pure, &m, NULL, error);
+    jnResult result = jnaFindModes(&s->volume, s->workspace.character, &pure, &m, NULL, error);
     result = result == jn_ok ? CreateTangent(s, &m, pure.count + 1, &t, error) : result;
     result =
         result == jn_ok ? jnbPrintWay(s, "stiffness of the pose, not localised", &m, PlayTangent, &t, error) : result;
@@ -631,8 +631,8 @@ typedef struct Several {
 static double Distance(const jnbScene* s, const float* a, const float* b)
 {
     double sum = 0;
-    for (int j = 0; j < s->workspace.character.jointCount; ++j) {
-        int parent = s->workspace.character.joints[j].parent;
+    for (int j = 0; j < s->workspace.character->jointCount; ++j) {
+        int parent = s->workspace.character->joints[j].parent;
         double local[2][4];
         for (int i = 0; i < 2; ++i) {
             const float* turns = i == 0 ? a : b;
@@ -659,8 +659,8 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
 {
     jnaVolume volume = s->volume;
     volume.nodes = posed->nodes;
-    jnResult result = jnaFindModes(&volume, &s->workspace.character, def, m, NULL, error);
-    size_t vertices = (size_t)s->workspace.character.vertexCount, joints = (size_t)s->workspace.character.jointCount;
+    jnResult result = jnaFindModes(&volume, s->workspace.character, def, m, NULL, error);
+    size_t vertices = (size_t)s->workspace.character->vertexCount, joints = (size_t)s->workspace.character->jointCount;
     const float* rotations = take->frames.rotations + 4 * (size_t)frame * vertices;
     for (size_t i = 0; result == jn_ok && i < (size_t)m->modeCount * vertices; ++i) {
         double back[4];
@@ -697,7 +697,7 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
 // Poses that lie far from rest and from each other in the clips to learn from; the first is the one nearest to all.
 static void ChoosePoses(const jnbScene* s, int takes[POSES], int frames[POSES])
 {
-    size_t width = 4 * (size_t)s->workspace.character.jointCount;
+    size_t width = 4 * (size_t)s->workspace.character->jointCount;
     for (int p = 0; p < POSES; ++p) {
         double best = -HUGE_VAL;
         for (int t = 0; t < s->trainCount; ++t) {
@@ -727,7 +727,7 @@ static jnResult PlaySeveral(
     const jnbScene* s, const jnaModes* all, const jnbTake* take, void* user, double* z, jnError* error)
 {
     Several* several = user;
-    size_t frames = (size_t)take->sequence.frameCount, joints = (size_t)s->workspace.character.jointCount, at = 0;
+    size_t frames = (size_t)take->sequence.frameCount, joints = (size_t)s->workspace.character->jointCount, at = 0;
     double nearest = HUGE_VAL, distances[POSES];
     for (int a = 0; a < POSES; ++a) {
         for (int b = 0; b < a; ++b) {
@@ -762,7 +762,7 @@ static jnResult PlaySeveral(
 static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     int takes[POSES] = {0}, frames[POSES] = {0}, count = 0;
-    size_t width = 3 * (size_t)s->workspace.character.vertexCount;
+    size_t width = 3 * (size_t)s->workspace.character->vertexCount;
     Posed posed;
     Several several = {0};
     jnaModes all = {0};
@@ -770,7 +770,7 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
     jnResult result = CreatePosed(s, &posed, error);
     for (int p = 0; result == jn_ok && p < POSES; ++p) {
         const jnbTake* take = &s->takes[takes[p]];
-        several.turns[p] = take->frames.turns + 4 * (size_t)frames[p] * (size_t)s->workspace.character.jointCount;
+        several.turns[p] = take->frames.turns + 4 * (size_t)frames[p] * (size_t)s->workspace.character->jointCount;
         result = Pose(s, take, frames[p], &posed, error);
         result = result == jn_ok ? FindPosedModes(s, def, take, frames[p], &posed, &several.modes[p], error) : result;
         count += several.modes[p].modeCount;
@@ -778,8 +778,8 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
     result = result == jn_ok ? jnbPrintWay(s, "of the flesh in the middle pose, not at rest", &several.modes[0],
                                    PlayAsFound, NULL, error)
                              : result;
-    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->workspace.character.vertexCount,
-                                   s->workspace.character.jointCount, error)
+    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->workspace.character->vertexCount,
+                                   s->workspace.character->jointCount, error)
                              : result;
     for (int p = 0, at = 0; result == jn_ok && p < POSES; at += several.modes[p++].modeCount) {
         memcpy(all.shapes + (size_t)at * width, several.modes[p].shapes,

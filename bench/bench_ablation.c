@@ -7,7 +7,6 @@
 #include "bench.h"
 #include "cli.h"
 #include "learn/modal_fit.h"
-#include "pipeline/stage_modes.h"
 #include "workspace/volume_store.h"
 
 #include "runtime/internal.h"
@@ -31,14 +30,14 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
     const jnaTake* of = &s->workspace.takes[index];
     if (of->motion.scalar != jna_float32 || !jnaTake_IsWhole(of)) {
         return jnFail(error, jn_badData, "the motion of clip '%s' is not float32 throughout, or has gaps",
-            s->workspace.manifest.clips[of->clip].name);
+            s->workspace.manifest->clips[of->clip].name);
     }
     take->poses = &s->workspace.clips[of->clip];
     take->first = of->first;
     jnResult result = jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error);
     result = result == jn_ok ? jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error) : result;
     take->sequence =
-        (jnaModalSequence){of->frameCount, s->workspace.character.vertexCount, 1 / s->workspace.manifest.rate,
+        (jnaModalSequence){of->frameCount, s->workspace.character->vertexCount, 1 / s->workspace.manifest->rate,
             take->targets.data, take->frames.rotations, take->frames.turns, of->motion.data};
     return result;
 }
@@ -56,7 +55,7 @@ static int CompareMoved(const void* a, const void* b)
 
 static jnResult FindSoft(jnbScene* s, jnError* error)
 {
-    int vertices = s->workspace.character.vertexCount;
+    int vertices = s->workspace.character->vertexCount;
     Moved* moved = calloc((size_t)vertices, sizeof(*moved));
     s->soft = calloc((size_t)vertices, sizeof(float));
     if (moved == NULL || s->soft == NULL) {
@@ -83,7 +82,8 @@ static jnResult FindSoft(jnbScene* s, jnError* error)
 
 static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
 {
-    jnResult result = jnaOpenTakes(workspace, &s->workspace, NULL, error);
+    jnResult result = jnaOpenWorkspace(workspace, &s->opened, error);
+    result = result == jn_ok ? jnaOpenTakes(s->opened, &s->workspace, NULL, error) : result;
     result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
     s->takes = calloc((size_t)s->workspace.count + 1, sizeof(*s->takes));
     if (result == jn_ok && s->takes == NULL) {
@@ -114,6 +114,7 @@ static void CloseScene(jnbScene* s)
     free(s->soft);
     jnaDestroyVolume(&s->volume);
     jnaCloseTakes(&s->workspace);
+    jnaCloseWorkspace(s->opened);
 }
 
 // Sums over a take: what is left and the layer, of all vertices and of the soft ones.
@@ -161,7 +162,7 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
     jnaModalSequence q = take->sequence;
     q.turns = way->standing ? NULL : q.turns;
     if (way->best) {
-        return jnaModes_Observe(m, &s->workspace.character, &q, z, error);
+        return jnaModes_Observe(m, s->workspace.character, &q, z, error);
     }
     size_t size = (size_t)q.frameCount * (size_t)m->modeCount;
     double* starts = calloc(2 * size + 1, sizeof(double));
@@ -192,7 +193,7 @@ jnResult jnbLearn(const jnbScene* s, jnaModes* m, jnError* error)
     jnaModalSequence* sequences = TrainingSequences(s, error);
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = m;
-    def.character = &s->workspace.character;
+    def.character = s->workspace.character;
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnaModalFit fit;
@@ -211,7 +212,7 @@ static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
 {
     jnaModalSequence* sequences = TrainingSequences(s, error);
     jnaDataModesDef def = jnaDefaultDataModesDef();
-    def.character = &s->workspace.character;
+    def.character = s->workspace.character;
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnResult result = sequences != NULL ? jnaFindDataModes(&def, m, error) : jn_outOfMemory;
@@ -254,7 +255,7 @@ int jnbBenchAblation(const char* workspace)
     jnError error = {0};
     jnResult result = OpenScene(workspace, &s, &error);
     jnaModesDef def = jnaDefaultModesDef();
-    result = result == jn_ok ? jnaReadModesDef(workspace, &def, &error) : result;
+    def = result == jn_ok ? s.opened->manifest.modes : def;
     for (int i = 0; i < WAYS; ++i) {
         ways[i].def = def;
     }
@@ -274,7 +275,7 @@ int jnbBenchAblation(const char* workspace)
         jnaModes modes = {0};
         result = ways[i].fromMotion
                      ? MakeFromMotion(&s, &modes, &error)
-                     : jnaFindModes(&s.volume, &s.workspace.character, &ways[i].def, &modes, NULL, &error);
+                     : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error);
         result = result == jn_ok && ways[i].fit ? jnbLearn(&s, &modes, &error) : result;
         result = result == jn_ok ? jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error) : result;
         jnaDestroyModes(&modes);

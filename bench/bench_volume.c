@@ -43,11 +43,16 @@ static double ProcessorTime(int who)
 
 static jnResult RunOnce(const char* workspace, jnaVolumeReport* report, double steps[STEPS], jnError* error)
 {
-    jnaVolumeDef def = jnaDefaultVolumeDef();
+    jnaStageRun run = {.report = report, .force = true};
     double start = jnbNow();
-    def.method = jna_volumeTetgen;
-    jnResult result = jnaUpdateVolume(workspace, &def, true, NULL, report, NULL, error);
+    jnResult result = jnaOpenWorkspace(workspace, &run.workspace, error);
+    if (result == jn_ok) {
+        run.workspace->manifest.volume = jnaDefaultVolumeDef();
+        run.workspace->manifest.volume.method = jna_volumeTetgen;
+        result = jnaUpdateVolume(&run, error);
+    }
     double total = jnbNow() - start;
+    jnaCloseWorkspace(run.workspace);
     const double list[STEPS] = {report->time.surface, report->time.crossings, report->time.seeds, report->time.program,
         report->time.mesh - report->time.program, report->time.improve, report->time.weights, report->time.bones,
         report->time.materials, report->time.clips, report->time.save, 0};

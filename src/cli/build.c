@@ -158,7 +158,7 @@ int jncBuild(int argc, char** argv)
         jna_buildMotion, jna_buildTrain, jna_buildFit, jna_buildExport, jna_buildEvaluate, jna_buildReport};
     const char* workspace = NULL;
     jnaBuildDef def = jnaDefaultBuildDef();
-    def.report = jnaReportBuild;
+    def.report = &jnaReportStage;
     int until = sizeof(stages) / sizeof(stages[0]) - 1;
     long threads = 0;
     bool json = false;

@@ -178,7 +178,7 @@ static int Run(const char* folder, bool quickly, int threads)
     }
     printf("%s: %s\n", folder, there ? "goes on with what is there" : "the built-in figure, a workspace as any other");
     jnaBuildDef def = jnaDefaultBuildDef();
-    def.report = jnaReportBuild;
+    def.report = &jnaReportStage;
     def.threads = threads;
     def.quickReport = quickly;
     int code = jncRunBuild(folder, def, false);

@@ -1,11 +1,8 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
-#include "modes/modes.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
-#include "pipeline/offsets.h"
-#include "pipeline/stage_modes.h"
-#include "workspace/modes_store.h"
-#include "workspace/store.h"
+#include "modes/modes.h"
+#include "pipeline/engine.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -116,55 +113,43 @@ typedef struct Settings {
     bool countGiven, cutoffGiven, ratioGiven;
 } Settings;
 
-// Plays the clips on the modes, which are up to date.
-static jnResult UpdateOffsets(const char* workspace, bool force, bool* made, jnaNotes* notes, jnError* error)
+static int Run(const char* folder, const Settings* settings, const char* picture, bool force, bool json)
 {
-    char path[4096];
-    jnaManifest manifest = {0};
-    bool played = false;
-    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
-    jnResult result = jnaReadManifest(path, &manifest, error);
-    if (result == jn_ok) {
-        result = jnaUpdateOffsets(workspace, &manifest, force, &played, NULL, notes, error);
-        jnaDestroyManifest(&manifest);
-    }
-    *made = *made || played;
-    return result;
-}
-
-static int Run(const char* workspace, const Settings* settings, const char* picture, bool force, bool json)
-{
-    jnaModesDef def;
     jnError error = {0};
     jnaNotes notes = {0};
-    jnaModes modes = {0};
-    jnaCharacter character = {0};
+    const jnaModes* modes = NULL;
+    const jnaCharacter* character = NULL;
+    jnaStageRun run = {.force = force, .notes = &notes};
     bool made = false;
     int code = JNC_DONE;
-    jnResult result = jnaReadModesDef(workspace, &def, &error);
-    def.count = settings->countGiven ? (int)settings->count : def.count;
-    def.cutoff = settings->cutoffGiven ? settings->cutoff : def.cutoff;
-    def.ratio = settings->ratioGiven ? settings->ratio : def.ratio;
-    result = result == jn_ok ? jnaUpdateModes(workspace, &def, force, &made, &notes, &error) : result;
-    result = result == jn_ok ? UpdateOffsets(workspace, force, &made, &notes, &error) : result;
-    result = result == jn_ok ? jnaLoadModes(workspace, &modes, &error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &character, &error) : result;
+    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
+    if (result == jn_ok) {
+        jnaModesDef* def = &run.workspace->manifest.modes;
+        def->count = settings->countGiven ? (int)settings->count : def->count;
+        def->cutoff = settings->cutoffGiven ? settings->cutoff : def->cutoff;
+        def->ratio = settings->ratioGiven ? settings->ratio : def->ratio;
+        result = jnaStageKind_Run(&jnaModesStage, &run, &error);
+        made = run.made;
+        result = result == jn_ok ? jnaStageKind_Run(&jnaOffsetsStage, &run, &error) : result;
+        made = made || run.made;
+        result = result == jn_ok ? jnaWorkspace_Modes(run.workspace, &modes, &error) : result;
+        result = result == jn_ok ? jnaWorkspace_Character(run.workspace, &character, &error) : result;
+    }
     if (result == jn_ok && picture != NULL) {
-        int count = modes.modeCount < 16 ? modes.modeCount : 16;
-        result = jnaPictureModes(&modes, &character, 0, count, 0.05, picture, &error);
+        int count = modes->modeCount < 16 ? modes->modeCount : 16;
+        result = jnaPictureModes(modes, character, 0, count, 0.05, picture, &error);
     }
     if (result != jn_ok) {
         code = jncFail(&error);
     } else if (json) {
-        code = PrintJson(workspace, &modes, &character, made, &notes);
+        code = PrintJson(folder, modes, character, made, &notes);
     } else {
-        PrintTable(workspace, &modes, &character, made);
-        PrintOffsets(workspace);
+        PrintTable(folder, modes, character, made);
+        PrintOffsets(folder);
         jncPrintNotes(&notes);
     }
     jnaDestroyNotes(&notes);
-    jnaDestroyModes(&modes);
-    jnaDestroyCharacter(&character);
+    jnaCloseWorkspace(run.workspace);
     return code;
 }
 

@@ -1,6 +1,5 @@
 // jounce report: the figures and tables of a workspace as one HTML file.
 #include "cli.h"
-
 #include "report/report.h"
 
 #include <limits.h>

@@ -1,8 +1,7 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
-#include "volume/tetrahedralize.h"
 #include "cli.h"
 #include "pipeline/stage_volume.h"
-#include "workspace/volume_store.h"
+#include "volume/tetrahedralize.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -189,29 +188,26 @@ typedef struct Wish {
     jnaVolumeDef def;
 } Wish;
 
-static jnResult Choose(const char* workspace, const Wish* wish, jnaVolumeDef* def, jnError* error)
+static int Run(const char* folder, const Wish* wish, bool force, bool json)
 {
-    jnResult result = jnaReadVolumeDef(workspace, def, error);
-    def->method = wish->method ? wish->def.method : def->method;
-    def->edge = wish->resolution ? wish->def.edge : def->edge;
-    def->nodes = wish->resolution ? wish->def.nodes : def->nodes;
-    def->keepInner = wish->def.keepInner;
-    return result;
-}
-
-static int Run(const char* workspace, const Wish* wish, bool force, bool json)
-{
-    jnaVolumeDef def;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaVolumeReport report;
-    jnaVolume volume = {0};
-    jnResult result = Choose(workspace, wish, &def, &error);
-    result = result == jn_ok ? jnaUpdateVolume(workspace, &def, force, NULL, &report, &notes, &error) : result;
-    result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
-    int code = result == jn_ok ? Tell(workspace, &volume, &report, &notes, json) : jncFail(&error);
+    const jnaVolume* volume = NULL;
+    jnaStageRun run = {.report = &report, .force = force, .notes = &notes};
+    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
+    if (result == jn_ok) {
+        jnaVolumeDef* def = &run.workspace->manifest.volume;
+        def->method = wish->method ? wish->def.method : def->method;
+        def->edge = wish->resolution ? wish->def.edge : def->edge;
+        def->nodes = wish->resolution ? wish->def.nodes : def->nodes;
+        def->keepInner = wish->def.keepInner;
+        result = jnaUpdateVolume(&run, &error);
+        result = result == jn_ok ? jnaWorkspace_Volume(run.workspace, &volume, &error) : result;
+    }
+    int code = result == jn_ok ? Tell(folder, volume, &report, &notes, json) : jncFail(&error);
     jnaDestroyNotes(&notes);
-    jnaDestroyVolume(&volume);
+    jnaCloseWorkspace(run.workspace);
     return code;
 }
 

@@ -1,6 +1,7 @@
 // jounce train: the quasistatic network of a workspace.
 #include "cli.h"
 #include "learn/network.h"
+#include "pipeline/engine.h"
 #include "pipeline/stage_train.h"
 
 #include <jansson.h>
@@ -79,16 +80,17 @@ static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
     return JNC_DONE;
 }
 
-static int Run(const char* workspace, jnaTrainDef* def, bool force, bool json)
+static int Run(jnaWorkspace* opened, jnaTrainDef* def, bool force, bool json)
 {
+    const char* workspace = opened->path;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaNetworkReport r;
     Teller teller = {.progress = jncBeginProgress("training")};
-    bool made = false;
     def->progress = Tell;
     def->user = &teller;
-    jnResult result = jnaTrainWorkspace(workspace, def, force, &made, &r, &notes, &error);
+    jnaStageRun run = {.workspace = opened, .def = def, .report = &r, .force = force, .notes = &notes};
+    jnResult result = jnaStageKind_Run(&jnaTrainStage, &run, &error);
     if (teller.shown) {
         fputc('\n', stderr);
     }
@@ -96,8 +98,8 @@ static int Run(const char* workspace, jnaTrainDef* def, bool force, bool json)
     if (result != jn_ok) {
         code = jncFail(&error);
     } else if (json) {
-        code = PrintJson(workspace, made, &notes);
-    } else if (!made) {
+        code = PrintJson(workspace, run.made, &notes);
+    } else if (!run.made) {
         printf("%s: the network is up to date; --force trains it again\n", workspace);
     } else {
         for (int i = 0; i < notes.count; ++i) {
@@ -109,15 +111,15 @@ static int Run(const char* workspace, jnaTrainDef* def, bool force, bool json)
     return code;
 }
 
-static int Measure(const char* workspace, bool json)
+static int Measure(jnaWorkspace* opened, bool json)
 {
     jnError error = {0};
     jnaNetworkReport report;
-    if (jnaMeasureWorkspace(workspace, &report, &error) != jn_ok) {
+    if (jnaMeasureNetwork(opened, &report, &error) != jn_ok) {
         return jncFail(&error);
     }
     if (json) {
-        return PrintJson(workspace, false, &(jnaNotes){0});
+        return PrintJson(opened->path, false, &(jnaNotes){0});
     }
     PrintReport(&report);
     return JNC_DONE;
@@ -192,27 +194,25 @@ int jncTrain(int argc, char** argv)
     if (map != 64 && map != 128 && map != 256) {
         return jncMisuse("--map: %ld is not 64, 128 or 256", map);
     }
-    if (measure) {
-        return Measure(workspace, json);
-    }
     jnError error = {0};
-    char path[4096];
-    jnaManifest manifest = {0};
-    snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
-    if (jnaReadManifest(path, &manifest, &error) != jn_ok) {
+    jnaWorkspace* opened;
+    if (jnaOpenWorkspace(workspace, &opened, &error) != jn_ok) {
         return jncFail(&error);
     }
-    jnaNetworkKind wanted = kindGiven ? (jnaNetworkKind)kind : manifest.network.kind;
-    epochs = epochsGiven ? epochs : (long)manifest.network.epochs;
-    jnaDestroyManifest(&manifest);
-    if (wanted == jna_networkNone) {
-        return jncMisuse("the manifest says network none; give --network pca or cnn, or change it");
+    opened->manifest.network.kind = kindGiven ? (jnaNetworkKind)kind : opened->manifest.network.kind;
+    if (measure || opened->manifest.network.kind == jna_networkNone) {
+        code = measure ? Measure(opened, json)
+                       : jncMisuse("the manifest says network none; give --network pca or cnn, or change it");
+        jnaCloseWorkspace(opened);
+        return code;
     }
-    jnaTrainDef def = jnaDefaultTrainDef(wanted);
-    def.epochs = (int)epochs;
+    jnaTrainDef def = jnaWorkspaceTrainDef(opened);
+    def.epochs = epochsGiven ? (int)epochs : def.epochs;
     def.threads = (int)threads;
     def.seed = (uint64_t)seed;
     def.mapSize = (int)map;
     def.mirror = !plain;
-    return Run(workspace, &def, force, json);
+    code = Run(opened, &def, force, json);
+    jnaCloseWorkspace(opened);
+    return code;
 }

@@ -1,4 +1,5 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
+#include "helpers/opened.h"
 #include "helpers/command.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_import.h"
@@ -78,11 +79,11 @@ static void TheBuiltInFigureIsACharacterToo(void** state)
     }
     json_decref(root);
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(Workspace(), NULL, &imported, NULL, NULL), jn_ok);
+    assert_int_equal(UpdateImport(Workspace(), &imported, NULL), jn_ok);
     assert_false(imported);
     snprintf(arguments, sizeof(arguments), "sed -i 's/^rate: 15/rate: 10/' '%s/manifest.yaml'", Workspace());
     assert_int_equal(system(arguments), 0);
-    assert_int_equal(jnaUpdateWorkspace(Workspace(), NULL, &imported, NULL, NULL), jn_ok);
+    assert_int_equal(UpdateImport(Workspace(), &imported, NULL), jn_ok);
     assert_true(imported);
     RemoveWorkspace();
     snprintf(arguments, sizeof(arguments), "new '%s' --figure --from x.glb", Workspace());

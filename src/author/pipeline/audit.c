@@ -40,7 +40,7 @@ static double Farthest(const float* a, const float* b, int vertexCount)
 static jnResult AuditOne(const Audit* audit, jnaFleshWorker* worker, int pose, float* surfaces, jnError* error)
 {
     jnaAuditPose* entry = &audit->poses[pose];
-    int vertices = audit->simulation->character.vertexCount, standard = 0;
+    int vertices = audit->simulation->character->vertexCount, standard = 0;
     size_t row = 3 * (size_t)vertices;
     *entry = (jnaAuditPose){.pose = pose, .clip = audit->set->clips[pose], .frame = audit->set->frames[pose]};
     for (int way = 0; way < 3; ++way) {
@@ -113,7 +113,7 @@ jnResult jnaAuditPoses(
     jnaPoseSet set = {0};
     jnaClip clip = {0};
     jnResult result = jnaSimulation_SamplePoses(s, count, &set, NULL, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&set, &s->character, &clip, error) : result;
+    result = result == jn_ok ? jnaPoseSet_ToClip(&set, s->character, &clip, error) : result;
     if (result == jn_ok && set.count < count) {
         result = jnFail(error, jn_badArgument, "there are only %d poses to audit", set.count);
     }

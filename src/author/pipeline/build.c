@@ -6,11 +6,9 @@
 #include "pipeline/build.h"
 
 #include "base/clock.h"
-#include "base/path.h"
+#include "base/json.h"
 #include "pipeline/build_internal.h"
-#include "pipeline/stage_volume.h"
 #include "volume/tetrahedralize.h"
-#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 
@@ -57,8 +55,8 @@ bool jnaBuild_Tell(jnaBuild* b, double share, const char* format, ...)
 
 bool jnaBuild_Learns(const jnaBuild* b)
 {
-    for (int i = 0; b->manifest.springs.mode == jna_springsFitted && i < b->manifest.clipCount; ++i) {
-        if (b->manifest.clips[i].role == jna_train && b->manifest.clips[i].frames != 0) {
+    for (int i = 0; b->manifest->springs.mode == jna_springsFitted && i < b->manifest->clipCount; ++i) {
+        if (b->manifest->clips[i].role == jna_train && b->manifest->clips[i].frames != 0) {
             return true;
         }
     }
@@ -67,7 +65,7 @@ bool jnaBuild_Learns(const jnaBuild* b)
 
 jnResult jnaBuild_Open(jnaBuild* b, jnError* error)
 {
-    return b->simulation != NULL ? jn_ok : jnaOpenSimulation(b->workspace, &b->simulation, error);
+    return b->simulation != NULL ? jn_ok : jnaCreateSimulation(b->workspace, &b->simulation, error);
 }
 
 void jnaBuild_Close(jnaBuild* b)
@@ -79,11 +77,8 @@ void jnaBuild_Close(jnaBuild* b)
 // Nodes of the flesh that is there; false where its description cannot be read.
 static bool CountNodes(jnaBuild* b)
 {
-    char path[JNA_PATH_LENGTH];
-    if (jnaJoinPath(b->workspace, "volume/volume.json", path, NULL) != jn_ok) {
-        return false;
-    }
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = NULL;
+    (void)jnaLoadJson(b->workspace->path, "volume/volume.json", &root, NULL);
     const json_t* nodes = json_object_get(root, "nodes");
     bool there = json_is_integer(nodes);
     b->nodeCount = (int)json_integer_value(nodes);
@@ -94,23 +89,21 @@ static bool CountNodes(jnaBuild* b)
 
 jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
 {
-    jnaCharacter character = {0};
-    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
-    b->vertexCount = character.vertexCount;
-    for (int i = 0; result == jn_ok && i < b->manifest.clipCount; ++i) {
-        const jnaManifestClip* entry = &b->manifest.clips[i];
+    const jnaCharacter* character;
+    const jnaClip* clips;
+    jnResult result = jnaWorkspace_Character(b->workspace, &character, error);
+    result = result == jn_ok ? jnaWorkspace_Clips(b->workspace, &clips, error) : result;
+    b->vertexCount = result == jn_ok ? character->vertexCount : 0;
+    for (int i = 0; result == jn_ok && i < b->manifest->clipCount; ++i) {
+        const jnaManifestClip* entry = &b->manifest->clips[i];
         int first, count = 0;
-        jnaClip clip = {0};
-        result = jnaLoadClip(b->workspace, entry->name, &character, &clip, error);
-        result = result == jn_ok ? jnaManifestClip_Part(entry, clip.frameCount, &first, &count, error) : result;
-        jnaDestroyClip(&clip);
+        result = jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error);
         b->trainFrames += entry->role == jna_train ? count : 0;
         if (entry->motion == NULL) {
             b->frameCount += count;
             b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
         }
     }
-    jnaDestroyCharacter(&character);
     return result;
 }
 
@@ -124,20 +117,74 @@ static jnResult LookForFlesh(jnaBuild* b, jnError* error)
         }
         return jn_ok;
     }
-    jnaCharacter character = {0};
-    jnaVolumeDef def;
+    const jnaCharacter* character;
     jnaVolumeForecast forecast;
     jnError ignored; // a surface that cannot be filled is the volume's to tell
-    jnResult result = jnaLoadCharacter(b->workspace, &character, error);
-    result = result == jn_ok ? jnaReadVolumeDef(b->workspace, &def, error) : result;
+    jnResult result = jnaWorkspace_Character(b->workspace, &character, error);
     if (result == jn_ok) {
-        bool known = jnaForeseeVolume(&character, &def, &forecast, &ignored) == jn_ok;
+        bool known = jnaForeseeVolume(character, &b->manifest->volume, &forecast, &ignored) == jn_ok;
         b->fleshless = known && !forecast.hasFlesh;
         b->nodeCount = known ? forecast.nodes : b->vertexCount;
         b->lattice = known && forecast.method == jna_volumeLattice;
         b->partCount = forecast.parts;
     }
-    jnaDestroyCharacter(&character);
+    return result;
+}
+
+static bool TellShare(double share, void* user)
+{
+    return jnaBuild_Tell(user, share, "%s", "");
+}
+
+// The engine's run of a stage.
+static jnaStageRun RunOf(jnaBuild* b, const jnaBuildKind* kind)
+{
+    jnaStageRun run = {
+        .workspace = b->workspace, .threads = b->threads, .watch = {TellShare, b}, .notes = b->notes};
+    if (kind->prepare != NULL) {
+        kind->prepare(b, &run);
+    }
+    return run;
+}
+
+static const jnaStageKind* PartOf(const jnaBuild* b, const jnaBuildKind* kind, int i)
+{
+    return i >= 2 ? NULL : kind == &jnaBuildKinds[jna_buildReport] && i == 0 ? b->def->report : kind->parts[i];
+}
+
+// Whether a stage is up to date: all its parts are, in their order.
+static jnResult Look(jnaBuild* b, jnaBuildStage stage, jnError* error)
+{
+    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    jnaBuildStep* step = &b->steps[stage];
+    const jnaStageRun run = RunOf(b, kind);
+    bool stale = false;
+    if (kind->look != NULL) {
+        return kind->look(b, step, error);
+    }
+    jnResult result = jn_ok;
+    for (int i = 0; PartOf(b, kind, i) != NULL && result == jn_ok && !stale; ++i) {
+        result = jnaStageKind_IsStale(PartOf(b, kind, i), &run, &stale, step->reason, error);
+    }
+    step->fresh = result == jn_ok && !stale;
+    return result;
+}
+
+static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
+{
+    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    jnaBuildStep* step = &b->steps[stage];
+    if (kind->run != NULL) {
+        return kind->run(b, step, error);
+    }
+    jnaBuild_Close(b);
+    step->reason[0] = '\0';
+    jnResult result = jn_ok;
+    for (int i = 0; PartOf(b, kind, i) != NULL && result == jn_ok; ++i) {
+        jnaStageRun run = RunOf(b, kind);
+        result = jnaStageKind_Run(PartOf(b, kind, i), &run, error);
+        step->made = step->made || run.made;
+    }
     return result;
 }
 
@@ -164,7 +211,7 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
             // The volume decides what poses and motion there are to solve.
             step->fresh = false;
             if (b->steps[jna_buildVolume].fresh || (i != jna_buildPoses && i != jna_buildMotion)) {
-                result = kind->look(b, step, error);
+                result = Look(b, (jnaBuildStage)i, error);
             } else {
                 snprintf(step->reason, sizeof(step->reason), "after volume");
             }
@@ -186,7 +233,9 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
     if (!jnaBuild_Tell(b, 0, "%s", "")) {
         return jnaWatch_Stopped(error);
     }
-    jnResult result = jnaBuildKinds[stage].run(b, step, error);
+    // What was up to date in the plan still is, unless something before it was made since.
+    jnResult result = step->fresh && !b->changed ? jn_ok : RunParts(b, stage, error);
+    b->changed = b->changed || step->made;
     step->seconds = jnaWallClock() - started;
     if (result != jn_ok) {
         return result;
@@ -206,11 +255,8 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
 // The import before anything else: without it nothing is known.
 static jnResult Import(jnaBuild* b, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
     jnaBuildStep* step = &b->steps[jna_buildImport];
-    jnResult result = jnaJoinPath(b->workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &b->manifest, error) : result;
-    result = result == jn_ok ? jnaBuildKinds[jna_buildImport].look(b, step, error) : result;
+    jnResult result = Look(b, jna_buildImport, error);
     step->needed = true;
     step->estimate = step->fresh ? 0 : 1;
     return result == jn_ok ? RunStage(b, jna_buildImport, error) : result;
@@ -243,19 +289,22 @@ jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNot
     if (b == NULL) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    b->workspace = workspace;
     b->def = def;
     b->notes = notes;
     b->threads = def->threads > 0 ? def->threads : threads;
     b->started = jnaWallClock();
     omp_set_num_threads(b->threads);
-    jnResult result = Build(b, error);
+    jnResult result = jnaOpenWorkspace(workspace, &b->workspace, error);
+    if (result == jn_ok) {
+        b->manifest = &b->workspace->manifest;
+        result = Build(b, error);
+    }
     omp_set_num_threads(threads);
     if (def->steps != NULL) {
         memcpy(def->steps, b->steps, sizeof(b->steps));
     }
     jnaBuild_Close(b);
-    jnaDestroyManifest(&b->manifest);
+    jnaCloseWorkspace(b->workspace);
     free(b);
     return result;
 }

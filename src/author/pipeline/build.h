@@ -2,10 +2,7 @@
 #pragma once
 
 #include "base/notes.h"
-#include "learn/spring_fit.h"
-
-/// The file that a report is written to.
-#define JNA_REPORT_NAME "report.html"
+#include "pipeline/engine.h"
 
 /// The stages in the order they run. Which of them a workspace needs, its manifest says.
 typedef enum jnaBuildStage {
@@ -52,9 +49,7 @@ typedef struct jnaBuildDef {
     jnaBuildStage until; // the last stage that runs; an export follows from the modes on; jna_buildReport
     int threads;         // 0: as many as OpenMP likes. What is made does not depend on it
     bool planOnly;       // nothing runs but the import and the plan; false
-    /// Writes the report; NULL: the stage is left out. That of report/report.h is jnaReportBuild.
-    jnResult (*report)(const char* workspace, const struct jnaBuildDef* def, int threads, jnaProgress* progress,
-        void* progressUser, jnaNotes* notes, jnError* error);
+    const jnaStageKind* report; // the last stage, jnaReportStage of report/report.h; NULL: there is none
     bool quickReport;                                    // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
     bool (*progress)(const jnaBuildProgress* progress, void* user); // false ends the build; NULL: none

@@ -2,16 +2,18 @@
 #pragma once
 
 #include "pipeline/build.h"
+#include "pipeline/engine.h"
 #include "pipeline/simulate.h"
 #include "workspace/manifest.h"
 
 /// A build under way.
 typedef struct jnaBuild {
-    const char* workspace;
+    jnaWorkspace* workspace;
+    const jnaManifest* manifest; // the workspace's
     const jnaBuildDef* def;
-    jnaManifest manifest;
     jnaNotes* notes;
     int threads;
+    bool changed; // a stage of this build made something
     jnaBuildStep steps[jna_buildStageCount];
 
     // What the estimates are made from, known once the import is done.
@@ -23,6 +25,7 @@ typedef struct jnaBuild {
     bool lattice;      // that it will be filled by
     bool fleshless;    // nothing but rigid shells: skinning is all there is, known with the volume
 
+    jnaTrainDef train; // of the network, with the build's progress
     jnaSimulation* simulation; // open while volume and import do not change; NULL: not open
 
     // Progress.
@@ -30,13 +33,16 @@ typedef struct jnaBuild {
     double started, total, done; // seconds by the estimates; done: before the stage at hand
 } jnaBuild;
 
-/// One stage: whether the manifest needs it (a reason where not), whether it is up to date, and how it is run.
+/// One stage of the plan. parts: what it consists of, which the engine looks at and runs; none of a long job, which
+/// knows itself what is left of it.
 typedef struct jnaBuildKind {
     const char* name;
     bool (*needed)(const jnaBuild* build, char* reason);
-    jnResult (*look)(jnaBuild* build, jnaBuildStep* step, jnError* error);
-    jnResult (*run)(jnaBuild* build, jnaBuildStep* step, jnError* error);
-    double (*estimate)(const jnaBuild* build, const jnaBuildStep* step); // one thread's seconds, and how they share out
+    const jnaStageKind* parts[2];
+    void (*prepare)(jnaBuild* build, jnaStageRun* run); // gives the parts what only the build knows; may be NULL
+    jnResult (*look)(jnaBuild* build, jnaBuildStep* step, jnError* error); // of a long job
+    jnResult (*run)(jnaBuild* build, jnaBuildStep* step, jnError* error);  // the same
+    double (*estimate)(const jnaBuild* build, const jnaBuildStep* step);   // one thread's seconds, and how they share out
 } jnaBuildKind;
 
 /// All stages, in order.

@@ -22,7 +22,7 @@ typedef struct Audit {
 static jnResult SolveOne(const Audit* a, void* worker, jnaContactEntry* entry, float* surface, jnError* error)
 {
     const jnaSolve* solve = &a->simulation->solve;
-    const jnaClip* clip = &a->stills[entry->clip >= 0 ? entry->clip : a->simulation->manifest.clipCount];
+    const jnaClip* clip = &a->stills[entry->clip >= 0 ? entry->clip : a->simulation->manifest->clipCount];
     for (int effort = 0; effort < JNA_EFFORTS; ++effort) {
         jnaFleshReport report = {0};
         jnResult result = solve->pose(worker, clip, entry->frame, effort, surface, &report, error);
@@ -84,17 +84,17 @@ static void Work(Audit* a)
 static jnResult Plan(Audit* a, int every, int poses, jnError* error)
 {
     jnaSimulation* s = a->simulation;
-    int clips = s->manifest.clipCount, most = poses;
+    int clips = s->manifest->clipCount, most = poses;
     jnaPoseSet set = {0};
     jnResult result = jn_ok;
     a->stills = calloc((size_t)clips + 1, sizeof(*a->stills));
     for (int i = 0; a->stills != NULL && result == jn_ok && i < clips; ++i) {
-        result = jnaClip_WithoutRoot(&s->character, &s->clips[i], &a->stills[i], error);
+        result = jnaClip_WithoutRoot(s->character, &s->clips[i], &a->stills[i], error);
         most += s->clips[i].frameCount / every + 1;
     }
     if (result == jn_ok && poses > 0 && a->stills != NULL) {
         result = jnaSimulation_SamplePoses(s, poses, &set, NULL, error);
-        result = result == jn_ok ? jnaPoseSet_ToClip(&set, &s->character, &a->stills[clips], error) : result;
+        result = result == jn_ok ? jnaPoseSet_ToClip(&set, s->character, &a->stills[clips], error) : result;
     }
     a->entries = calloc((size_t)most + 1, sizeof(*a->entries));
     if (result == jn_ok && (a->stills == NULL || a->entries == NULL)) {
@@ -123,7 +123,7 @@ jnResult jnaAuditContact(jnaSimulation* s, int every, int poses, int threads, in
         Work(&a);
         result = a.result;
     }
-    for (int i = 0; a.stills != NULL && i <= s->manifest.clipCount; ++i) {
+    for (int i = 0; a.stills != NULL && i <= s->manifest->clipCount; ++i) {
         jnaDestroyClip(&a.stills[i]);
     }
     free(a.stills);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "pipeline/engine.h"
 #include "pipeline/judge.h"
 #include "workspace/learned.h"
 
@@ -54,11 +55,11 @@ static void AddWay(Ways* w, jnaMethod method, jnaFitTargets targets)
 static jnResult AddPlayer(Ways* w, const jnaTakes* takes, jnaMethod method, const float* stiffness,
     const float* damping, const jnaModes* modes, jnError* error)
 {
-    jnaPlayerDef def = {.character = &takes->character,
+    jnaPlayerDef def = {.character = takes->character,
         .stiffness = stiffness,
         .damping = damping,
         .modes = modes,
-        .rate = takes->manifest.rate};
+        .rate = takes->manifest->rate};
     jnResult result = jnaMakePlayer(&def, &w->players[method], error);
     w->made[method] = result == jn_ok;
     return result;
@@ -66,7 +67,7 @@ static jnResult AddPlayer(Ways* w, const jnaTakes* takes, jnaMethod method, cons
 
 static jnResult AddUniform(Ways* w, const jnaTakes* takes, const jnaLearned* l, jnError* error)
 {
-    size_t vertices = (size_t)takes->character.vertexCount;
+    size_t vertices = (size_t)takes->character->vertexCount;
     float* numbers = malloc(2 * vertices * sizeof(float));
     if (numbers == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %zu springs", vertices);
@@ -83,11 +84,11 @@ static jnResult AddUniform(Ways* w, const jnaTakes* takes, const jnaLearned* l, 
 static jnResult AddModal(Ways* w, const jnaTakes* takes, const jnaLearned* l, jnError* error)
 {
     jnaModes modes = {0};
-    jnResult result = AddPlayer(w, takes, jna_methodModalPhysical, NULL, NULL, &takes->modes, error);
+    jnResult result = AddPlayer(w, takes, jna_methodModalPhysical, NULL, NULL, takes->modes, error);
     if (result != jn_ok || l->modalStiffness == NULL || l->modalDamping == NULL || l->modalGain == NULL) {
         return result;
     }
-    result = jnaLearned_SetModes(l, &takes->modes, &modes, error);
+    result = jnaLearned_SetModes(l, takes->modes, &modes, error);
     result = result == jn_ok ? AddPlayer(w, takes, jna_methodModal, NULL, NULL, &modes, error) : result;
     if (result == jn_ok && l->restStiffness != NULL && l->restDamping != NULL) {
         result = AddPlayer(w, takes, jna_methodModalVertex, l->restStiffness, l->restDamping, &modes, error);
@@ -236,8 +237,8 @@ static jnResult Save(const char* workspace, const jnaEvaluation* e, jnError* err
     return result;
 }
 
-jnResult jnaEvaluateWorkspace(
-    const char* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
+jnResult jnaWorkspace_Evaluate(
+    jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
 {
     jnaTakes takes;
     jnaLearned learned = {0};
@@ -251,17 +252,17 @@ jnResult jnaEvaluateWorkspace(
     }
     if (takes.count == 0) {
         result = jnFail(error, jn_badData,
-            "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it", workspace,
-            workspace);
+            "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it", workspace->path,
+            workspace->path);
     }
-    int modes = takes.hasModes ? takes.modes.modeCount : 0;
-    result = result == jn_ok ? jnaLoadLearned(workspace, takes.character.vertexCount, modes, &learned, error) : result;
+    int modes = takes.hasModes ? takes.modes->modeCount : 0;
+    result = result == jn_ok ? jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error) : result;
     result = result == jn_ok ? MakeWays(ways, &takes, &learned, error) : result;
     result = result == jn_ok ? jnaJudge(&takes, ways->list, ways->count, def, evaluation, error) : result;
     if (result == jn_ok) {
         NoteMissing(&takes, &learned, notes);
-        ReadDropped(workspace, evaluation);
-        result = def->quiet ? jn_ok : Save(workspace, evaluation, error);
+        ReadDropped(workspace->path, evaluation);
+        result = def->quiet ? jn_ok : Save(workspace->path, evaluation, error);
     }
     if (result != jn_ok) {
         jnaDestroyEvaluation(evaluation);
@@ -272,3 +273,58 @@ jnResult jnaEvaluateWorkspace(
     jnaCloseTakes(&takes);
     return result;
 }
+
+jnResult jnaEvaluateWorkspace(
+    const char* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
+{
+    jnaWorkspace* w;
+    *evaluation = (jnaEvaluation){0};
+    jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    result = result == jn_ok ? jnaWorkspace_Evaluate(w, def, evaluation, notes, error) : result;
+    jnaCloseWorkspace(w);
+    return result;
+}
+
+// What the last stages read: whatever is there of motion, springs, network and modes.
+void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
+{
+    static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
+        "modes/shapes.npy", "modes/caps.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
+        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
+        "springs/rest_stiffness.npy", "springs/rest_damping.npy", "network/parameters.npy", NULL};
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        const jnaManifestClip* clip = &w->manifest.clips[i];
+        if (clip->motion != NULL) {
+            jnaStage_Read(stage, w->path, "clips/%s/motion.npy", clip->name);
+        } else {
+            jnaStage_Read(stage, w->path, "motion/%s/dynamic.json", clip->name);
+            jnaStage_Read(stage, w->path, "motion/%s/quasistatic.json", clip->name);
+        }
+    }
+    jnaStage_ReadAll(stage, w->path, learned);
+    jnaWorkspace_Depend(w, stage);
+}
+
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
+{
+    (void)error;
+    jnaDescribeMeasured(run->workspace, stage);
+    jnaStage_Make(stage, "evaluation/evaluation.json");
+    return jn_ok;
+}
+
+static jnResult Run(jnaStageRun* run, jnError* error)
+{
+    jnaEvaluation evaluation;
+    jnaEvaluateDef def = jnaDefaultEvaluateDef();
+    def.threads = run->threads;
+    def.progress = run->watch.tell;
+    def.user = run->watch.user;
+    jnResult result = jnaWorkspace_Evaluate(run->workspace, &def, &evaluation, run->notes, error);
+    if (result == jn_ok) {
+        jnaDestroyEvaluation(&evaluation);
+    }
+    return result;
+}
+
+const jnaStageKind jnaEvaluateStage = {"evaluate", Describe, Run};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/stage_fit.h"
+#include "workspace/workspace.h"
 
 /// A way to move the surface.
 typedef enum jnaMethod {
@@ -72,6 +73,13 @@ jnaEvaluateDef jnaDefaultEvaluateDef(void);
 /// modes), with the runtime itself, and writes evaluation/evaluation.json. What is missing is left out, with a note.
 jnResult jnaEvaluateWorkspace(
     const char* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error);
+
+/// The same of an opened workspace. The stage is "evaluate".
+jnResult jnaWorkspace_Evaluate(jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation,
+    jnaNotes* notes, jnError* error);
+
+/// What is measured and shown: motion, and all that was learned, as inputs and settings of a stage.
+void jnaDescribeMeasured(const jnaWorkspace* workspace, jnaStage* stage);
 
 /// An evaluation as JSON text, lengths in millimetres; release it with free. NULL: out of memory.
 char* jnaEvaluation_Json(const jnaEvaluation* evaluation);

@@ -32,7 +32,7 @@ static jnResult Open(void* user, void** opened, jnError* error)
         worker != NULL ? jnaSimulation_ShareFlesh(s, error) : jnFail(error, jn_outOfMemory, "out of memory to solve");
     if (result == jn_ok) {
         worker->tolerance = s->fleshDef.poseTolerance;
-        worker->nodes = malloc(3 * (size_t)s->volume.nodeCount * sizeof(double) + 1);
+        worker->nodes = malloc(3 * (size_t)s->volume->nodeCount * sizeof(double) + 1);
         result = worker->nodes != NULL ? jnaCreateFleshSolver(s->flesh, &worker->solver, error)
                                        : jnFail(error, jn_outOfMemory, "out of memory to solve");
     }
@@ -91,7 +91,7 @@ static jnResult Advance(
 
 jnaSolve jnaFleshSolve(jnaSimulation* s)
 {
-    return (jnaSolve){.vertexCount = s->character.vertexCount,
+    return (jnaSolve){.vertexCount = s->character->vertexCount,
         .user = s,
         .open = Open,
         .close = Close,

@@ -74,48 +74,48 @@ static jnResult AddMotion(
 }
 
 // Clips with motion: counted with pairs NULL, added otherwise.
-static jnResult TakeMotions(
-    const char* workspace, const jnaCharacter* c, const jnaManifest* m, int* count, jnaPairs* pairs, jnError* error)
+static jnResult TakeMotions(jnaWorkspace* w, int* count, jnaPairs* pairs, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
-        jnaClip clip = {0};
+    const jnaCharacter* c;
+    const jnaClip* clips;
+    jnResult result = jnaWorkspace_Character(w, &c, error);
+    result = result == jn_ok ? jnaWorkspace_Clips(w, &clips, error) : result;
+    for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
         jnaArray motion = {0};
         bool present = false;
-        result = jnaLoadClip(workspace, m->clips[i].name, c, &clip, error);
-        result = result == jn_ok ? jnaOpenClipMotion(workspace, &clip, c, &present, &motion, error) : result;
+        result = jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error);
         if (result == jn_ok && present) {
             if (pairs != NULL) {
-                result = AddMotion(&clip, &motion, i, m->clips[i].role == jna_test, pairs, error);
+                result = AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error);
             }
-            *count += clip.frameCount;
+            *count += clips[i].frameCount;
             jnaCloseArray(&motion);
         }
-        jnaDestroyClip(&clip);
     }
     return result;
 }
 
-jnResult jnaGatherPairs(
-    const char* workspace, const jnaCharacter* c, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
 {
     jnaShapes shapes;
     bool present;
+    const jnaCharacter* c;
     int frames = 0, ignored = 0;
     *pairs = (jnaPairs){0};
-    jnResult result = jnaOpenShapes(workspace, c, &present, &shapes, error);
+    jnResult result = jnaWorkspace_Character(w, &c, error);
+    result = result == jn_ok ? jnaOpenShapes(w->path, c, &present, &shapes, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    result = TakeMotions(workspace, c, m, &frames, NULL, error);
+    result = TakeMotions(w, &frames, NULL, error);
     if (result == jn_ok && shapes.count + frames == 0) {
         result = jnFail(error, jn_badData,
             "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
-            workspace);
+            w->path);
     }
     result = result == jn_ok ? jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error) : result;
-    result = result == jn_ok && present ? AddShapes(&shapes, m, pairs, error) : result;
-    result = result == jn_ok ? TakeMotions(workspace, c, m, &ignored, pairs, error) : result;
+    result = result == jn_ok && present ? AddShapes(&shapes, &w->manifest, pairs, error) : result;
+    result = result == jn_ok ? TakeMotions(w, &ignored, pairs, error) : result;
     jnaCloseShapes(&shapes);
     if (result != jn_ok) {
         jnaDestroyPairs(pairs);
@@ -217,19 +217,21 @@ static jnResult AddFrames(const Motion* m, int most, jnaPairs* pairs, jnError* e
     return result;
 }
 
-jnResult jnaGatherFrames(const char* workspace, const jnaCharacter* c, const jnaManifest* manifest, int most,
-    jnaPairs* frames, jnError* error)
+jnResult jnaGatherFrames(jnaWorkspace* w, int most, jnaPairs* frames, jnError* error)
 {
+    const jnaManifest* manifest = &w->manifest;
+    const jnaCharacter* c;
     int clips = 0;
     for (int i = 0; i < manifest->clipCount; ++i) {
         clips += manifest->clips[i].role == jna_test;
     }
-    jnResult result = jnaCreateCharacterPairs(c, clips * most, frames, error);
+    jnResult result = jnaWorkspace_Character(w, &c, error);
+    result = result == jn_ok ? jnaCreateCharacterPairs(c, clips * most, frames, error) : result;
     for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
         Motion motion = {0};
         bool present = false;
         if (manifest->clips[i].role == jna_test) {
-            result = OpenMotion(workspace, manifest->clips[i].name, c, &present, &motion, error);
+            result = OpenMotion(w->path, manifest->clips[i].name, c, &present, &motion, error);
             result = result == jn_ok && present ? AddFrames(&motion, most, frames, error) : result;
             CloseMotion(&motion);
         }

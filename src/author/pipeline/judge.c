@@ -105,7 +105,7 @@ static void AddFrame(int frame, const float* positions, void* user)
     if (p->solved != NULL && p->solved[frame] == 0) {
         return;
     }
-    size_t vertices = (size_t)p->work->takes->character.vertexCount, first = 3 * vertices * (size_t)frame;
+    size_t vertices = (size_t)p->work->takes->character->vertexCount, first = 3 * vertices * (size_t)frame;
     Tally* t = p->tally;
     for (size_t v = 0; v < vertices; ++v) {
         double square = 0, layer = 0;
@@ -132,7 +132,7 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     const jnaTake* t = &w->takes->takes[take];
     const jnaWay* of = &w->ways[way];
     const float* targets = w->targets[of->targets].data;
-    size_t width = 3 * (size_t)w->takes->character.vertexCount;
+    size_t width = 3 * (size_t)w->takes->character->vertexCount;
     Playing playing = {.work = w, .take = t, .targets = targets, .tally = &w->tallies[way]};
     playing.solved = of->targets == jna_targetsQuasistatic ? t->solved : NULL;
     if (of->best && !w->hasBest[of->targets]) {
@@ -278,7 +278,7 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
     float* copy = NULL;
     def.sequences = &sequence;
     def.sequenceCount = 1;
-    def.dt = 1 / w->takes->manifest.rate;
+    def.dt = 1 / w->takes->manifest->rate;
     def.drop = def.prior = 0;
     def.threads = threads;
     def.checkOrder = false;
@@ -290,10 +290,10 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
         }
     }
     if (result == jn_ok) {
-        jnaPlayerDef player = {.character = &w->takes->character,
+        jnaPlayerDef player = {.character = w->takes->character,
             .stiffness = fit.stiffness,
             .damping = fit.damping,
-            .rate = w->takes->manifest.rate};
+            .rate = w->takes->manifest->rate};
         result = jnaMakePlayer(&player, &w->best[kind], error);
         w->hasBest[kind] = result == jn_ok;
     }
@@ -317,7 +317,7 @@ static jnResult FitAllBest(Work* w, int take, int threads, jnError* error)
 static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip, jnError* error)
 {
     const jnaTake* t = &w->takes->takes[take];
-    snprintf(clip->name, sizeof(clip->name), "%s", w->takes->manifest.clips[t->clip].name);
+    snprintf(clip->name, sizeof(clip->name), "%s", w->takes->manifest->clips[t->clip].name);
     clip->trained = t->trained;
     clip->frameCount = t->frameCount;
     clip->failed = jnaTake_Failed(t);
@@ -362,7 +362,7 @@ static void AddLayer(const jnaTake* take, const float* targets, size_t vertices,
 static jnResult FindSoft(Work* w, jnError* error)
 {
     const jnaTakes* t = w->takes;
-    size_t vertices = (size_t)t->character.vertexCount;
+    size_t vertices = (size_t)t->character->vertexCount;
     double* layers = calloc(2 * vertices, sizeof(double));
     jnResult result =
         layers != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", vertices);
@@ -393,7 +393,7 @@ static jnResult FindSoft(Work* w, jnError* error)
 static jnResult Prepare(Work* w, jnaEvaluation* e, jnError* error)
 {
     size_t tallies = 3 * (size_t)w->wayCount;
-    w->soft = calloc((size_t)w->takes->character.vertexCount, 1);
+    w->soft = calloc((size_t)w->takes->character->vertexCount, 1);
     w->tallies = calloc(tallies + 1, sizeof(Tally));
     w->bins = calloc(tallies * BINS + 1, sizeof(uint32_t));
     e->clips = calloc((size_t)w->takes->count + 1, sizeof(*e->clips));
@@ -411,7 +411,7 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
 {
     Work w = {.takes = takes, .ways = ways, .wayCount = wayCount};
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
-    *e = (jnaEvaluation){.vertexCount = takes->character.vertexCount, .softShare = SOFT_SHARE};
+    *e = (jnaEvaluation){.vertexCount = takes->character->vertexCount, .softShare = SOFT_SHARE};
     e->seen.trained = true;
     jnResult result = Prepare(&w, e, error);
     for (int i = 0; result == jn_ok && i < takes->count; ++i) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "modes/modes.h"
-#include "workspace/manifest.h"
 
 /// An offset above this share of the height is no motion of flesh: it is warned of.
 #define JNA_LARGE_OFFSET 0.15
@@ -39,13 +38,3 @@ typedef struct jnaWorkspaceOffsets {
     int capped; // modes that a clip drives beyond 0.7 of their cap, where it begins to act
 } jnaWorkspaceOffsets;
 void jnaDestroyWorkspaceOffsets(jnaWorkspaceOffsets* offsets);
-
-/// Whether the clips of a workspace must be played; reason as of jnaStage_IsStale. Only once the modes are up to date.
-jnResult jnaOffsetsAreStale(
-    const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
-
-/// Plays the clips of a workspace unless that is up to date, writes the caps as modes/caps.npy and what was found as
-/// modes/offsets.json, and records it as the stage "offsets". The largest offset goes to the notes, with a warning
-/// above JNA_LARGE_OFFSET. found: filled where the clips were played; may be NULL. made, notes: may be NULL.
-jnResult jnaUpdateOffsets(const char* workspace, const jnaManifest* manifest, bool force, bool* made,
-    jnaWorkspaceOffsets* found, jnaNotes* notes, jnError* error);

@@ -52,8 +52,8 @@ jnResult jnaSimulatePoses(
     jnaPoseSet poses = {0};
     jnaClip clip = {0};
     jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, &s->character, &clip, error) : result;
-    result = result == jn_ok ? jnaJoinPath(s->workspace, "poses", folder, error) : result;
+    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, s->character, &clip, error) : result;
+    result = result == jn_ok ? jnaJoinPath(s->workspace->path, "poses", folder, error) : result;
     result = result == jn_ok ? MakeFolder(folder, error) : result;
     if (result == jn_ok) {
         size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
@@ -84,9 +84,9 @@ static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, c
         return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
             range->first, range->first + *count - 1);
     }
-    snprintf(name, sizeof(name), "motion/%s", s->manifest.clips[range->clip].name);
-    jnResult result = jnaJoinPath(s->workspace, "motion", parent, error);
-    result = result == jn_ok ? jnaJoinPath(s->workspace, name, folder, error) : result;
+    snprintf(name, sizeof(name), "motion/%s", s->manifest->clips[range->clip].name);
+    jnResult result = jnaJoinPath(s->workspace->path, "motion", parent, error);
+    result = result == jn_ok ? jnaJoinPath(s->workspace->path, name, folder, error) : result;
     result = result == jn_ok ? MakeFolder(parent, error) : result;
     return result == jn_ok ? MakeFolder(folder, error) : result;
 }
@@ -99,14 +99,14 @@ jnResult jnaSimulateClip(
     jnaClip still = {0};
     jnaJob job = BeginJob(s, def);
     jnResult result = PrepareClip(s, range, folder, &job.count, error);
-    result = result == jn_ok ? jnaClip_WithoutRoot(&s->character, clip, &still, error) : result;
+    result = result == jn_ok ? jnaClip_WithoutRoot(s->character, clip, &still, error) : result;
     double* carry = result == jn_ok ? malloc((size_t)job.count * 12 * sizeof(double)) : NULL;
     if (result == jn_ok && carry == NULL) {
         result = jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count);
     }
     if (result == jn_ok) {
         for (int i = 0; i < job.count; ++i) {
-            jnaRootMotion(&s->character, clip, range->first + i, carry + 12 * (size_t)i);
+            jnaRootMotion(s->character, clip, range->first + i, carry + 12 * (size_t)i);
         }
         job.folder = folder;
         job.names = (jnaJobNames){"quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy",

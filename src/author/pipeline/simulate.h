@@ -4,12 +4,16 @@
 //   poses.json motion/NAME/  quasistatic.npy, dynamic.npy, each with _valid.npy, _times.npy and .json
 #pragma once
 
+#include "workspace/workspace.h"
+
 #include "base/notes.h"
 #include "pipeline/job.h"
 
 /// A workspace opened for simulation: character, clips, volume; solvers are made when they are needed.
 typedef struct jnaSimulation jnaSimulation;
 jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jnError* error);
+/// The same of an opened workspace, which must live longer.
+jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation, jnError* error);
 void jnaCloseSimulation(jnaSimulation* simulation); // NULL is allowed
 
 /// Index of a clip of the manifest, -1 where there is none; number, name and frames of them.

@@ -4,8 +4,6 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "pipeline/stage_volume.h"
-#include "workspace/store.h"
-#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 
@@ -74,57 +72,41 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
 // Bones and materials are made by another verb: those of a manifest that was edited since would be silently old.
 static jnResult CheckInside(const jnaSimulation* s, jnError* error)
 {
-    const jnaVolume* v = &s->volume;
+    const jnaVolume* v = s->volume;
     if (v->rowStarts == NULL || v->joints == NULL || v->weights == NULL || v->heldBy == NULL ||
         v->holdStrength == NULL || v->regions == NULL || v->materials == NULL) {
         return jnFail(error, jn_badData, "%s: its flesh has no bones or materials; run jounce tetrahedralize first",
-            s->workspace);
+            s->workspace->path);
     }
-    if (v->vertexCount != s->character.vertexCount || v->jointCount != s->character.jointCount) {
+    if (v->vertexCount != s->character->vertexCount || v->jointCount != s->character->jointCount) {
         return jnFail(error, jn_badData, "%s: its flesh is that of another character; run jounce tetrahedralize again",
-            s->workspace);
+            s->workspace->path);
     }
-    return jnaCheckInside(s->workspace, &s->manifest, error);
+    return jnaCheckInside(s->workspace, error);
 }
 
-static jnResult LoadClips(jnaSimulation* s, jnError* error)
+jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation, jnError* error)
 {
-    size_t count = (size_t)s->manifest.clipCount;
-    s->clips = calloc(count + 1, sizeof(*s->clips));
-    s->roles = calloc(count + 1, sizeof(*s->roles));
-    jnResult result =
-        s->clips != NULL && s->roles != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", s->workspace);
-    for (size_t i = 0; result == jn_ok && i < count; ++i) {
-        s->roles[i] = s->manifest.clips[i].role;
-        result = jnaLoadClip(s->workspace, s->manifest.clips[i].name, &s->character, &s->clips[i], error);
-    }
-    return result;
-}
-
-jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
     *simulation = NULL;
     jnaSimulation* s = calloc(1, sizeof(*s));
-    if (s == NULL || (s->workspace = strdup(workspace)) == NULL) {
-        free(s);
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    if (s == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace->path);
     }
     pthread_mutex_init(&s->mutex, NULL);
-    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &s->manifest, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &s->character, error) : result;
-    result = result == jn_ok ? LoadClips(s, error) : result;
-    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    s->workspace = workspace;
+    s->manifest = &workspace->manifest;
+    jnResult result = jnaWorkspace_Character(workspace, &s->character, error);
+    result = result == jn_ok ? jnaWorkspace_Clips(workspace, &s->clips, error) : result;
+    result = result == jn_ok ? jnaWorkspace_Volume(workspace, &s->volume, error) : result;
     result = result == jn_ok ? CheckInside(s, error) : result;
     if (result != jn_ok) {
         jnaCloseSimulation(s);
         return result;
     }
-    s->fleshDef = s->manifest.flesh;
-    s->fleshDef.volume = &s->volume;
-    s->fleshDef.character = &s->character;
-    uint64_t hash = HashVolume(&s->volume, HashCharacter(&s->character, 0));
+    s->fleshDef = s->manifest->flesh;
+    s->fleshDef.volume = s->volume;
+    s->fleshDef.character = s->character;
+    uint64_t hash = HashVolume(s->volume, HashCharacter(s->character, 0));
     s->poseHash = HashSettings(&s->fleshDef, true, hash);
     s->motionHash = HashSettings(&s->fleshDef, false, hash);
     s->solve = jnaFleshSolve(s);
@@ -132,29 +114,37 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
     return jn_ok;
 }
 
+jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError* error)
+{
+    jnaWorkspace* workspace;
+    *simulation = NULL;
+    jnResult result = jnaOpenWorkspace(path, &workspace, error);
+    result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
+    if (result == jn_ok) {
+        (*simulation)->owned = true;
+    } else {
+        jnaCloseWorkspace(workspace);
+    }
+    return result;
+}
+
 void jnaCloseSimulation(jnaSimulation* s)
 {
     if (s == NULL) {
         return;
     }
-    for (int i = 0; s->clips != NULL && i < s->manifest.clipCount; ++i) {
-        jnaDestroyClip(&s->clips[i]);
-    }
-    free(s->clips);
-    free(s->roles);
     jnaDestroyFlesh(s->flesh);
-    jnaDestroyManifest(&s->manifest);
-    jnaDestroyCharacter(&s->character);
-    jnaDestroyVolume(&s->volume);
+    if (s->owned) {
+        jnaCloseWorkspace(s->workspace);
+    }
     pthread_mutex_destroy(&s->mutex);
-    free(s->workspace);
     free(s);
 }
 
 int jnaSimulation_FindClip(const jnaSimulation* s, const char* name)
 {
-    for (int i = 0; i < s->manifest.clipCount; ++i) {
-        if (strcmp(s->manifest.clips[i].name, name) == 0) {
+    for (int i = 0; i < s->manifest->clipCount; ++i) {
+        if (strcmp(s->manifest->clips[i].name, name) == 0) {
             return i;
         }
     }
@@ -163,7 +153,7 @@ int jnaSimulation_FindClip(const jnaSimulation* s, const char* name)
 
 int jnaSimulation_ClipCount(const jnaSimulation* s)
 {
-    return s->manifest.clipCount;
+    return s->manifest->clipCount;
 }
 
 const jnaClip* jnaSimulation_Clip(const jnaSimulation* s, int index)
@@ -178,22 +168,22 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     jnaArray array;
     *count = 0;
     *rotations = NULL;
-    if (s->manifest.poseFile == NULL) {
+    if (s->manifest->poseFile == NULL) {
         return jn_ok;
     }
-    jnResult result = jnaJoinPath(s->workspace, s->manifest.poseFile, path, error);
+    jnResult result = jnaJoinPath(s->workspace->path, s->manifest->poseFile, path, error);
     result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
     if (result != jn_ok) {
         return result;
     }
     bool fits = (array.scalar == jna_float32 || array.scalar == jna_float64) && array.dimensions == 3 &&
-                array.shape[1] == (size_t)s->character.jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
+                array.shape[1] == (size_t)s->character->jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
     *rotations = fits ? malloc(array.count * sizeof(float) + 1) : NULL;
     if (!fits) {
         char text[96];
         jnaArray_Describe(&array, text, sizeof(text));
         result = jnFail(
-            error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text, s->character.jointCount);
+            error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text, s->character->jointCount);
     } else if (*rotations == NULL) {
         result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     } else {
@@ -224,14 +214,14 @@ static void DestroyParts(Parts* parts)
 
 static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
 {
-    size_t count = (size_t)s->manifest.clipCount + 1;
+    size_t count = (size_t)s->manifest->clipCount + 1;
     *parts = (Parts){0, calloc(count, sizeof(*parts->clips)), calloc(count, sizeof(*parts->roles)),
         calloc(count, sizeof(int)), calloc(count, sizeof(int))};
     if (parts->clips == NULL || parts->roles == NULL || parts->index == NULL || parts->first == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %zu clips", count);
     }
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < s->manifest.clipCount; ++i) {
+    for (int i = 0; result == jn_ok && i < s->manifest->clipCount; ++i) {
         jnaClipRange range;
         result = jnaSimulation_Part(s, i, &range, error);
         if (result != jn_ok || range.count == 0) {
@@ -244,7 +234,7 @@ static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
         clip->rotations += 4 * skipped;
         clip->translations += 3 * skipped;
         clip->scales = clip->scales != NULL ? clip->scales + 3 * skipped : NULL;
-        parts->roles[parts->count] = s->roles[i];
+        parts->roles[parts->count] = s->manifest->clips[i].role;
         parts->index[parts->count] = i;
         parts->first[parts->count++] = range.first;
     }
@@ -255,14 +245,14 @@ jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* rang
 {
     range->clip = clip;
     return jnaManifestClip_Part(
-        &s->manifest.clips[clip], s->clips[clip].frameCount, &range->first, &range->count, error);
+        &s->manifest->clips[clip], s->clips[clip].frameCount, &range->first, &range->count, error);
 }
 
 jnResult jnaSimulation_SamplePoses(
     const jnaSimulation* s, int count, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
 {
-    jnaPoseDef def = s->manifest.poses;
-    def.character = &s->character;
+    jnaPoseDef def = s->manifest->poses;
+    def.character = s->character;
     Parts parts = {0};
     float* hand;
     jnResult result = ReadHand(s, &def.handCount, &hand, error);
@@ -274,7 +264,7 @@ jnResult jnaSimulation_SamplePoses(
     def.clips = parts.clips;
     def.roles = parts.roles;
     def.hand = hand;
-    def.count = count > 0 ? count : jnaManifest_PoseCount(&s->manifest);
+    def.count = count > 0 ? count : jnaManifest_PoseCount(s->manifest);
     result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
     for (int i = 0; result == jn_ok && i < poses->count; ++i) {
         if (poses->clips[i] >= 0) {

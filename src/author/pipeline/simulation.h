@@ -8,12 +8,12 @@
 #include <pthread.h>
 
 struct jnaSimulation {
-    char* workspace;
-    jnaManifest manifest;
-    jnaCharacter character;
-    jnaVolume volume;
-    jnaClip* clips; // [manifest.clipCount]
-    jnaRole* roles; // [manifest.clipCount]
+    jnaWorkspace* workspace; // owns what follows
+    bool owned;              // the workspace is ours to close
+    const jnaManifest* manifest;
+    const jnaCharacter* character;
+    const jnaVolume* volume;
+    const jnaClip* clips; // [manifest->clipCount]
     jnaFleshDef fleshDef;
     jnaFlesh* flesh; // made by the first worker
     pthread_mutex_t mutex;

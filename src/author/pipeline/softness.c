@@ -9,7 +9,6 @@
 #include "pipeline/lips.h"
 #include "pipeline/play.h"
 #include "pipeline/takes.h"
-#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 
@@ -86,7 +85,7 @@ void jnaLowestModes(const jnaModes* modes, const uint8_t* regions, int lowest[JN
 static void MeasureFrame(const Measure* m, const float* positions, const float* against, const float* skinned, Row* row)
 {
     *row = (Row){0};
-    for (int v = 0; v < m->takes.character.vertexCount; ++v) {
+    for (int v = 0; v < m->takes.character->vertexCount; ++v) {
         const float *p = positions + 3 * (size_t)v, *q = against + 3 * (size_t)v;
         double x = (double)p[0] - (double)q[0], y = (double)p[1] - (double)q[1], z = (double)p[2] - (double)q[2];
         double square = x * x + y * y + z * z;
@@ -131,7 +130,7 @@ static jnResult OutOfMemory(const char* clip, jnError* error)
 static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* error)
 {
     const jnaTake* take = &m->takes.takes[index];
-    const jnaCharacter* c = &m->takes.character;
+    const jnaCharacter* c = m->takes.character;
     size_t width = 3 * (size_t)c->vertexCount;
     jnaArray still = {0};
     jnResult result =
@@ -155,7 +154,7 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
         free(scratch);
     }
     jnaCloseTargets(&still);
-    return result == jn_ok && failures > 0 ? OutOfMemory(m->takes.manifest.clips[take->clip].name, error) : result;
+    return result == jn_ok && failures > 0 ? OutOfMemory(m->takes.manifest->clips[take->clip].name, error) : result;
 }
 
 // Plays a clip with the modes; one frame is shown at its own time.
@@ -215,7 +214,7 @@ static jnResult MeasureClip(Measure* m, const jnaPlayer* player, int clip, jnErr
     *out = (jnaClipSoftness){.simulated = take != NULL,
         .against = take != NULL && take->hasQuasistatic ? jna_targetsQuasistatic : jna_targetsSkinned,
         .frameCount = frames};
-    snprintf(out->name, sizeof(out->name), "%s", m->takes.manifest.clips[clip].name);
+    snprintf(out->name, sizeof(out->name), "%s", m->takes.manifest->clips[clip].name);
     Row* rows = calloc((size_t)frames, sizeof(*rows));
     jnResult result = rows == NULL   ? OutOfMemory(out->name, error)
                       : take != NULL ? MeasureTake(m, index, rows, error)
@@ -238,7 +237,7 @@ static bool GoesOn(const Measure* m, double share, jnResult* result, jnError* er
 
 static jnResult MeasureClips(Measure* m, jnError* error)
 {
-    int count = m->takes.manifest.clipCount;
+    int count = m->takes.manifest->clipCount;
     jnaPlayer player = {0};
     jnResult result = jn_ok;
     m->out->clips = calloc((size_t)count + 1, sizeof(*m->out->clips));
@@ -247,7 +246,7 @@ static jnResult MeasureClips(Measure* m, jnError* error)
     }
     bool plays = m->takes.hasModes && m->takes.count < count;
     if (plays) {
-        jnaPlayerDef def = {.character = &m->takes.character, .modes = &m->takes.modes, .rate = m->takes.manifest.rate};
+        jnaPlayerDef def = {.character = m->takes.character, .modes = m->takes.modes, .rate = m->takes.manifest->rate};
         result = jnaMakePlayer(&def, &player, error);
     }
     for (int i = 0; i < count && GoesOn(m, SAG_SHARE + (1 - SAG_SHARE) * i / count, &result, error); ++i) {
@@ -308,27 +307,27 @@ static void WarnOfMotion(jnaSoftness* s)
 static jnResult MeasureRest(Measure* m, jnError* error)
 {
     jnaSoftness* s = m->out;
-    jnaVolume volume = {0};
-    const jnaCharacter* c = &m->takes.character;
-    jnResult result = jnaLoadVolume(m->takes.workspace, &volume, error);
-    if (result == jn_ok && (volume.vertexCount != c->vertexCount || volume.heldBy == NULL || volume.regions == NULL)) {
+    const jnaVolume* volume;
+    const jnaCharacter* c = m->takes.character;
+    jnResult result = jnaWorkspace_Volume(m->takes.workspace, &volume, error);
+    if (result == jn_ok &&
+        (volume->vertexCount != c->vertexCount || volume->heldBy == NULL || volume->regions == NULL)) {
         result = jnFail(error, jn_badData,
-            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace);
+            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path);
     }
-    result = result == jn_ok ? jnaMeasureSag(&volume, c, m->def->axes, &s->sag, error) : result;
-    jnaDestroyVolume(&volume);
+    result = result == jn_ok ? jnaMeasureSag(volume, c, m->def->axes, &s->sag, error) : result;
     result = result == jn_ok ? jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error) : result;
     s->lipPairs = m->lips.count;
     s->lipsRest = m->lips.rest;
-    s->modeCount = m->takes.hasModes ? m->takes.modes.modeCount : 0;
+    s->modeCount = m->takes.hasModes ? m->takes.modes->modeCount : 0;
     for (int r = 0; r < JNA_REGIONS; ++r) {
         s->modes[r] = -1;
     }
     if (result == jn_ok && s->modeCount > 0) {
-        jnaLowestModes(&m->takes.modes, s->sag.regions, s->modes);
+        jnaLowestModes(m->takes.modes, s->sag.regions, s->modes);
     }
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes.stiffness[s->modes[r]]) / TURN : 0;
+        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / TURN : 0;
     }
     return result;
 }
@@ -337,8 +336,11 @@ jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jn
 {
     *softness = (jnaSoftness){0};
     Measure m = {.def = def, .out = softness};
-    jnResult result = jnaOpenTakes(workspace, &m.takes, NULL, error);
+    jnaWorkspace* opened;
+    jnResult result = jnaOpenWorkspace(workspace, &opened, error);
+    result = result == jn_ok ? jnaOpenTakes(opened, &m.takes, NULL, error) : result;
     if (result != jn_ok) {
+        jnaCloseWorkspace(opened);
         return result;
     }
     result = MeasureRest(&m, error);
@@ -353,5 +355,6 @@ jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jn
     }
     jnaDestroyLips(&m.lips);
     jnaCloseTakes(&m.takes);
+    jnaCloseWorkspace(opened);
     return result;
 }

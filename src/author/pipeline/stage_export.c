@@ -3,16 +3,15 @@
 #include "pipeline/stage_export.h"
 
 #include "asset/asset_writer.h"
-#include "base/clock.h"
+#include "base/npy.h"
 #include "base/path.h"
 #include "character/hand_springs.h"
 #include "learn/network.h"
 #include "modes/modes.h"
+#include "pipeline/engine.h"
 #include "workspace/learned.h"
 #include "workspace/modes_store.h"
-#include "workspace/network_store.h"
 #include "workspace/stage.h"
-#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 
@@ -23,66 +22,56 @@
 
 // The character in the making.
 typedef struct Work {
-    jnaManifest manifest;
-    jnaCharacter character;
-    jnaClip* clips;                    // [manifest.clipCount]
-    jnaRole* roles;                    // [manifest.clipCount]
+    jnaWorkspace* workspace;
+    const jnaManifest* manifest;
+    const jnaCharacter* character;
+    const jnaClip* clips;              // [manifest->clipCount]
+    jnaRole* roles;                    // [manifest->clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
-    jnaModes modes;                    // where the springs are on modes
+    jnaModes modes;                    // where the springs are on modes; gets what was learned
     bool fallback;                     // springs were to be learned, and are not
-    jnaNetwork network;
-    bool hasNetwork;
+    const jnaNetwork* network;         // NULL: none
 } Work;
 
 static void DestroyWork(Work* work)
 {
-    for (int i = 0; i < work->manifest.clipCount && work->clips != NULL; ++i) {
-        jnaDestroyClip(&work->clips[i]);
-    }
-    free(work->clips);
     free(work->roles);
     free(work->stiffness);
     free(work->damping);
     free(work->mask);
     jnaDestroyModes(&work->modes);
-    jnaDestroyNetwork(&work->network);
-    jnaDestroyCharacter(&work->character);
-    jnaDestroyManifest(&work->manifest);
 }
 
-static jnResult LoadWork(const char* workspace, Work* work, jnError* error)
+static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &work->manifest, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &work->character, error) : result;
+    *work = (Work){.workspace = w, .manifest = &w->manifest};
+    jnResult result = jnaWorkspace_Character(w, &work->character, error);
+    result = result == jn_ok ? jnaWorkspace_Clips(w, &work->clips, error) : result;
+    result = result == jn_ok ? jnaWorkspace_Network(w, &work->network, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    size_t clips = (size_t)work->manifest.clipCount + 1, size = (size_t)work->character.vertexCount * sizeof(float);
-    work->clips = calloc(clips, sizeof(*work->clips));
-    work->roles = calloc(clips, sizeof(*work->roles));
+    size_t size = (size_t)work->character->vertexCount * sizeof(float);
+    work->roles = calloc((size_t)w->manifest.clipCount + 1, sizeof(*work->roles));
     work->stiffness = malloc(size);
     work->damping = malloc(size);
     work->mask = malloc(size);
-    if (work->clips == NULL || work->roles == NULL || work->stiffness == NULL || work->damping == NULL ||
-        work->mask == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character.name);
+    if (work->roles == NULL || work->stiffness == NULL || work->damping == NULL || work->mask == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character->name);
     }
-    for (int i = 0; result == jn_ok && i < work->manifest.clipCount; ++i) {
-        result = jnaLoadClip(workspace, work->manifest.clips[i].name, &work->character, &work->clips[i], error);
-        work->roles[i] = work->manifest.clips[i].role;
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        work->roles[i] = w->manifest.clips[i].role;
     }
-    return result;
+    return w->manifest.springs.layer != jna_layerVertex ? jnaLoadModes(w->path, &work->modes, error) : jn_ok;
 }
 
 // One weight a vertex, 0 to 1, in the file's order or welded.
-static jnResult ReadMask(const char* workspace, Work* work, jnError* error)
+static jnResult ReadMask(Work* work, jnError* error)
 {
-    const jnaCharacter* c = &work->character;
+    const jnaCharacter* c = work->character;
     char path[JNA_PATH_LENGTH], shape[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(workspace, work->manifest.springs.mask, path, error);
+    jnResult result = jnaJoinPath(work->workspace->path, work->manifest->springs.mask, path, error);
     result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
     if (result != jn_ok) {
         return result;
@@ -143,8 +132,8 @@ static void ListAttributes(const jnaCharacter* c, char* text, size_t size)
 // One channel of an attribute as the mask.
 static jnResult ReadAttribute(Work* work, jnError* error)
 {
-    const jnaCharacter* c = &work->character;
-    const char* wanted = work->manifest.springs.attribute;
+    const jnaCharacter* c = work->character;
+    const char* wanted = work->manifest->springs.attribute;
     int channel = 0;
     const jnaAttribute* attribute = FindAttribute(c, wanted, &channel);
     if (attribute == NULL) {
@@ -165,15 +154,15 @@ static jnResult ReadAttribute(Work* work, jnError* error)
 }
 
 // What `jounce fit` left for the manifest's layer, where it did.
-static jnResult ReadFitted(const char* workspace, Work* work, jnError* error)
+static jnResult ReadFitted(Work* work, jnError* error)
 {
     jnaLearned l;
-    size_t vertices = (size_t)work->character.vertexCount, modes = (size_t)work->modes.modeCount;
-    jnResult result = jnaLoadLearned(workspace, (int)vertices, (int)modes, &l, error);
+    size_t vertices = (size_t)work->character->vertexCount, modes = (size_t)work->modes.modeCount;
+    jnResult result = jnaLoadLearned(work->workspace->path, (int)vertices, (int)modes, &l, error);
     if (result != jn_ok) {
         return result;
     }
-    bool both = work->manifest.springs.layer == jna_layerBoth, modal = work->manifest.springs.layer != jna_layerVertex;
+    bool both = work->manifest->springs.layer == jna_layerBoth, modal = work->manifest->springs.layer != jna_layerVertex;
     const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
     bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
     work->fallback = !there || stiffness == NULL || damping == NULL;
@@ -191,9 +180,9 @@ static jnResult ReadFitted(const char* workspace, Work* work, jnError* error)
 }
 
 // Springs as the manifest sets them: learned, or by hand where they are not.
-static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
+static jnResult SetSprings(Work* work, jnError* error)
 {
-    const jnaManifest* m = &work->manifest;
+    const jnaManifest* m = work->manifest;
     jnaJointSpring joints[JNA_MAX_JOINT_SPRINGS];
     jnaHandSprings hand = {.hertz = (float)m->springs.hertz, .ratio = (float)m->springs.dampingRatio, .joints = joints};
     if (m->springs.mode == jna_springsJoints) {
@@ -208,13 +197,13 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
     }
     jnResult result = jn_ok;
     if (m->springs.mode == jna_springsFitted) {
-        result = ReadFitted(workspace, work, error);
+        result = ReadFitted(work, error);
         if (result != jn_ok || !work->fallback) {
             return result;
         }
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
-        result = ReadMask(workspace, work, error);
+        result = ReadMask(work, error);
         hand.mask = work->mask;
     }
     if (m->springs.mode == jna_springsAttribute) {
@@ -222,162 +211,94 @@ static jnResult SetSprings(const char* workspace, Work* work, jnError* error)
         hand.mask = work->mask;
     }
     if (result == jn_ok && hand.mask != NULL && work->modes.modeCount > 0) {
-        result = jnaModes_Mask(&work->modes, &work->character, hand.mask, error);
+        result = jnaModes_Mask(&work->modes, work->character, hand.mask, error);
     }
-    return result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
+    return result == jn_ok ? jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error) : result;
 }
 
-// A network goes into the file where one of the manifest's kind was trained.
-static bool HasNetwork(const char* workspace, const jnaManifest* m)
+jnResult jnaWorkspace_Export(
+    jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    return m->network.kind != jna_networkNone && jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok &&
-           access(path, F_OK) == 0;
-}
-
-static jnResult LoadNetwork(const char* workspace, Work* work, jnError* error)
-{
-    if (!HasNetwork(workspace, &work->manifest)) {
-        return jn_ok;
-    }
-    jnResult result = jnaLoadNetwork(workspace, &work->network, error);
-    if (result == jn_ok && (work->network.vertexCount != work->character.vertexCount ||
-                               work->network.jointCount != work->character.jointCount)) {
-        result = jnFail(
-            error, jn_badData, "%s/network: was trained for another character; run jounce train again", workspace);
-    }
-    work->hasNetwork = result == jn_ok && work->network.kind == work->manifest.network.kind;
-    return result;
-}
-
-jnResult jnaExportWorkspace(
-    const char* workspace, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
-{
-    Work work = {0};
-    jnResult result = LoadWork(workspace, &work, error);
-    jnaSpringLayer layer = work.manifest.springs.layer;
-    if (result == jn_ok && layer != jna_layerVertex) {
-        result = jnaLoadModes(workspace, &work.modes, error);
-    }
-    result = result == jn_ok ? SetSprings(workspace, &work, error) : result;
-    result = result == jn_ok ? LoadNetwork(workspace, &work, error) : result;
+    Work work;
+    jnaSpringLayer layer = w->manifest.springs.layer;
+    jnResult result = LoadWork(w, &work, error);
+    result = result == jn_ok ? SetSprings(&work, error) : result;
     if (result == jn_ok) {
         jnaAssetDef def = jnaDefaultAssetDef();
         def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
         def.restVertices = layer == jna_layerModal;
-        def.character = &work.character;
+        def.character = work.character;
         def.clips = work.clips;
         def.roles = work.roles;
-        def.clipCount = work.manifest.clipCount;
+        def.clipCount = w->manifest.clipCount;
         def.stiffness = work.stiffness;
         def.damping = work.damping;
         def.skinning = settings->skinning;
         def.timing = settings->timing;
         def.rigidHertz = settings->rigidHertz;
         def.detailShare = settings->detailShare;
-        def.rate = work.manifest.rate;
-        def.network = work.hasNetwork ? &work.network : NULL;
+        def.rate = w->manifest.rate;
+        def.network = work.network;
         result = jnaWriteAsset(path, &def, error);
-        *exported = (jnaExported){work.character.vertexCount, work.character.jointCount, work.manifest.clipCount,
+        *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
             work.modes.modeCount, work.fallback};
     }
     DestroyWork(&work);
     return result;
 }
 
-// Where the export reads more than it may name: texts live as long as the stage.
-typedef struct ExportStage {
-    jnaStage stage;
-    const char* inputs[16];
-    char settings[65536];
-} ExportStage;
-
-// Files of the fit that are there. Returns how many.
-static int ListFitted(const char* workspace, const char** inputs)
+jnResult jnaExportWorkspace(
+    const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error)
 {
-    static const char* const files[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
-        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy",
-        "springs/rest_damping.npy"};
-    int count = 0;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-        char path[JNA_PATH_LENGTH];
-        if (jnaJoinPath(workspace, files[i], path, NULL) == jn_ok && access(path, F_OK) == 0) {
-            inputs[count++] = files[i];
-        }
-    }
-    return count;
+    jnaWorkspace* w;
+    jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    result = result == jn_ok ? jnaWorkspace_Export(w, path, def, exported, error) : result;
+    jnaCloseWorkspace(w);
+    return result;
 }
 
-// The export as a stage: everything of the import, the springs of the manifest, and the mask.
-static void DescribeExport(const char* workspace, const jnaManifest* m, ExportStage* s)
+// Everything of the import, the springs of the manifest, the mask, and what was learned.
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
-    static const char* const outputs[] = {JNA_ASSET_NAME};
-    size_t size = sizeof(s->settings);
-    size_t used = (size_t)snprintf(s->settings, size, "network %d\nsprings %d %d %.9g %.9g %s", (int)m->network.kind,
-        (int)m->springs.layer, (int)m->springs.mode, m->springs.hertz, m->springs.dampingRatio,
-        m->springs.attribute != NULL ? m->springs.attribute : "");
-    for (int i = 0; i < m->springs.jointCount && used < size; ++i) {
-        const jnaManifestSpring* spring = &m->springs.joints[i];
-        used += (size_t)snprintf(
-            s->settings + used, size - used, "\n%s %.9g %.9g", spring->joint, spring->hertz, spring->dampingRatio);
-    }
-    for (int i = 0; i < m->clipCount && used < size; ++i) {
-        used += (size_t)snprintf(s->settings + used, size - used, "\n%s %d", m->clips[i].name, (int)m->clips[i].role);
-    }
-    int count = 0;
-    s->inputs[count++] = "stages/import.json";
+    static const char* const fitted[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
+        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy", "springs/rest_damping.npy",
+        NULL};
+    const jnaWorkspace* w = run->workspace;
+    const jnaManifest* m = &w->manifest;
+    (void)error;
+    jnaStage_Read(stage, NULL, "stages/import.json");
     if (m->springs.layer != jna_layerVertex) {
-        s->inputs[count++] = "stages/modes.json";
-        s->inputs[count++] = "modes/caps.npy";
+        jnaStage_Read(stage, NULL, "stages/modes.json");
+        jnaStage_Read(stage, NULL, "modes/caps.npy");
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
-        s->inputs[count++] = m->springs.mask;
+        jnaStage_Read(stage, NULL, "%s", m->springs.mask);
     }
     if (m->springs.mode == jna_springsFitted) {
-        count += ListFitted(workspace, s->inputs + count);
+        jnaStage_ReadAll(stage, w->path, fitted);
     }
-    if (HasNetwork(workspace, m)) {
-        s->inputs[count++] = "network/parameters.npy";
+    if (m->network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
+        jnaStage_Read(stage, NULL, "network/parameters.npy");
     }
-    s->stage = (jnaStage){"export", count, s->inputs, s->settings, 1, outputs, 0};
+    jnaStage_Make(stage, "%s", JNA_ASSET_NAME);
+    jnaWorkspace_Depend(w, stage);
+    return jn_ok;
 }
 
-jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error)
-{
-    ExportStage* stage = calloc(1, sizeof(*stage));
-    if (stage == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory");
-    }
-    DescribeExport(workspace, manifest, stage);
-    jnResult result = jnaStage_IsStale(workspace, &stage->stage, stale, reason, error);
-    free(stage);
-    return result;
-}
-
-jnResult jnaUpdateAsset(const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error)
+static jnResult Run(jnaStageRun* run, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    double started = jnaWallClock();
-    ExportStage* stage = calloc(1, sizeof(*stage));
-    if (stage == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory");
+    jnaExported exported;
+    const jnaExportDef def = jnaDefaultExportDef();
+    jnResult result = jnaJoinPath(run->workspace->path, JNA_ASSET_NAME, path, error);
+    result = result == jn_ok ? jnaWorkspace_Export(run->workspace, path, &def, &exported, error) : result;
+    if (result == jn_ok && exported.fallback) {
+        jnaNotes_Add(run->notes, JNA_FALLBACK_NOTE);
     }
-    DescribeExport(workspace, manifest, stage);
-    jnResult result = jnaStage_IsStale(workspace, &stage->stage, made, NULL, error);
-    result = result == jn_ok ? jnaJoinPath(workspace, JNA_ASSET_NAME, path, error) : result;
-    if (result == jn_ok && *made) {
-        jnaExported exported;
-        jnaExportDef def = jnaDefaultExportDef();
-        result = jnaExportWorkspace(workspace, path, &def, &exported, error);
-        stage->stage.seconds = jnaWallClock() - started;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
-        if (result == jn_ok && exported.fallback) {
-            jnaNotes_Add(notes, JNA_FALLBACK_NOTE);
-        }
-    }
-    free(stage);
     return result;
 }
+
+const jnaStageKind jnaExportStage = {"export", Describe, Run};
 
 jnaExportDef jnaDefaultExportDef(void)
 {

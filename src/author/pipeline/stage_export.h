@@ -3,7 +3,7 @@
 
 #include "jounce/asset.h"
 #include "jounce/springs.h"
-#include "workspace/manifest.h"
+#include "workspace/workspace.h"
 
 /// The file that a workspace is built into.
 #define JNA_ASSET_NAME "character.jounce"
@@ -29,9 +29,6 @@ typedef struct jnaExported {
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
 
-/// Whether the file that a workspace is built into must be written; reason as of jnaStage_IsStale.
-jnResult jnaAssetIsStale(const char* workspace, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
-
-/// Writes it, with the defaults, unless it is up to date.
-jnResult jnaUpdateAsset(
-    const char* workspace, const jnaManifest* manifest, bool* made, jnaNotes* notes, jnError* error);
+/// The same of an opened workspace. The stage "export" writes JNA_ASSET_NAME with the defaults.
+jnResult jnaWorkspace_Export(
+    jnaWorkspace* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);

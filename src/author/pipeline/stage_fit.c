@@ -5,10 +5,10 @@
 // and one spring for all are fitted beside, for comparison.
 #include "pipeline/stage_fit.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "learn/modal_fit.h"
+#include "pipeline/engine.h"
 #include "pipeline/judge.h"
 #include "pipeline/takes.h"
 #include "workspace/learned.h"
@@ -94,7 +94,7 @@ static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
     for (int i = 0; result == jn_ok && i < t->trainCount; ++i) {
         if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
             jnaNotes_Add(notes, "clip %s has no %s targets and is not learned from",
-                t->manifest.clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
+                t->manifest->clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
             continue;
         }
         Lesson* lesson = &w->lessons[w->lessonCount];
@@ -114,7 +114,7 @@ static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)
     jnaFitDef def = jnaDefaultFitDef();
     def.sequences = sequences;
     def.sequenceCount = w->lessonCount;
-    def.dt = 1 / w->takes.manifest.rate;
+    def.dt = 1 / w->takes.manifest->rate;
     def.method = w->def->method;
     def.dropBy = w->def->dropBy;
     def.drop = w->def->drop;
@@ -161,9 +161,9 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
         out->atBound = fit.atBound;
         out->weak = fit.weak;
         jnaParts parts = {0};
-        result = jnaPartsOfWorkspace(w->takes.workspace, &w->takes.character, &parts, error);
+        result = jnaPartsOfWorkspace(w->takes.workspace, &parts, error);
         if (result == jn_ok) {
-            result = jnaSortSprings(&w->takes.character, &parts, fit.stiffness, fit.damping, &out->parts, error);
+            result = jnaSortSprings(w->takes.character, &parts, fit.stiffness, fit.damping, &out->parts, error);
         }
         jnaDestroyParts(&parts);
         w->learned.stiffness = fit.stiffness;
@@ -177,7 +177,7 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
 // One spring for all: some vertices of every clip, each as a sequence of the same spring.
 static jnResult FitUniform(Work* w, const jnaSequence* sequences, jnaWorkspaceFit* out, jnError* error)
 {
-    size_t vertices = (size_t)w->takes.character.vertexCount, numbers = 0, used = 0;
+    size_t vertices = (size_t)w->takes.character->vertexCount, numbers = 0, used = 0;
     size_t picked = vertices < UNIFORM_VERTICES ? vertices : UNIFORM_VERTICES;
     for (int i = 0; i < w->lessonCount; ++i) {
         numbers += 6 * sequences[i].targets.shape[0] * picked;
@@ -253,8 +253,8 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
         }
     }
     lesson->modal = (jnaModalSequence){.frameCount = take->frameCount,
-        .vertexCount = w->takes.character.vertexCount,
-        .dt = 1 / w->takes.manifest.rate,
+        .vertexCount = w->takes.character->vertexCount,
+        .dt = 1 / w->takes.manifest->rate,
         .targets = lesson->targets.data,
         .rotations = lesson->frames.rotations,
         .turns = lesson->frames.turns,
@@ -307,7 +307,7 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
         if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
             jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
-                w->takes.manifest.clips[take->clip].name);
+                w->takes.manifest->clips[take->clip].name);
             continue;
         }
         result = OpenModal(w, &w->lessons[i], error);
@@ -315,8 +315,8 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
         sequences[count++] = w->lessons[i].modal;
     }
     jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &w->takes.modes;
-    def.character = &w->takes.character;
+    def.modes = w->takes.modes;
+    def.character = w->takes.character;
     def.sequences = sequences;
     def.sequenceCount = count;
     def.drop = w->def->drop;
@@ -329,7 +329,7 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
             w->modal.stiffness = w->modal.damping = w->modal.gain = NULL;
             out->modeCount = w->modal.modeCount;
             out->modalPrior = w->modal.prior;
-            result = jnaLearned_SetModes(&w->learned, &w->takes.modes, &w->fitted, error);
+            result = jnaLearned_SetModes(&w->learned, w->takes.modes, &w->fitted, error);
         }
         result = result == jn_ok ? FitRest(w, sequences, which, count, error) : result;
     }
@@ -366,8 +366,8 @@ json_t* jnaSpringParts_Json(const jnaSpringParts* parts)
 static json_t* LessonJson(const Work* w, int lesson)
 {
     const jnaTake* take = &w->takes.takes[w->lessons[lesson].take];
-    double dropped = (double)w->dropped[lesson] / w->takes.character.vertexCount;
-    return json_pack("{s:s, s:i, s:i, s:i}", "clip", w->takes.manifest.clips[take->clip].name, "frames",
+    double dropped = (double)w->dropped[lesson] / w->takes.character->vertexCount;
+    return json_pack("{s:s, s:i, s:i, s:i}", "clip", w->takes.manifest->clips[take->clip].name, "frames",
         take->frameCount, "dropped", (int)lround(dropped), "failed", jnaTake_Failed(take));
 }
 
@@ -388,7 +388,7 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
         jnaSpringParts_Json(&out->parts));
     json_t* root = json_pack("{s:i, s:s, s:s, s:f, s:s, s:f, s:i, s:o, s:o, s:{s:f, s:f}}", "version", 2, "targets",
         jnaTargetsName(w->kind), "method", methods[w->def->method], "drop", w->def->drop, "drop_by",
-        drops[w->def->dropBy], "prior", w->def->prior, "vertices", w->takes.character.vertexCount, "clips", clips,
+        drops[w->def->dropBy], "prior", w->def->prior, "vertices", w->takes.character->vertexCount, "clips", clips,
         "vertex", springs, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
     if (root != NULL && out->modeCount > 0) {
         json_object_set_new(root, "modal",
@@ -396,7 +396,7 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
                 "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
                 "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
     }
-    jnResult result = jnaJoinPath(w->takes.workspace, "springs", folder, error);
+    jnResult result = jnaJoinPath(w->takes.workspace->path, "springs", folder, error);
     if (result == jn_ok) {
         result = root != NULL ? jnaSaveJson(folder, "fit.json", root, 9, error)
                               : jnFail(error, jn_outOfMemory, "out of memory for the account of the fit");
@@ -416,7 +416,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
     jnResult result = jn_ok;
     for (int i = 0; result == jn_ok && i < layers; ++i) {
         const jnaLearned* l = &w->learned;
-        jnaPlayerDef def = {.character = &w->takes.character,
+        jnaPlayerDef def = {.character = w->takes.character,
             .stiffness = i == 0   ? l->stiffness
                          : i == 2 ? l->restStiffness
                                   : NULL,
@@ -424,7 +424,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
                        : i == 2 ? l->restDamping
                                 : NULL,
             .modes = i > 0 ? &w->fitted : NULL,
-            .rate = w->takes.manifest.rate};
+            .rate = w->takes.manifest->rate};
         result = jnaMakePlayer(&def, &players[i], error);
         ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
     }
@@ -473,41 +473,102 @@ static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* 
     return result;
 }
 
+// What springs will be learned on, by the files that are there: as jnaTakes_Choose, without opening them.
+static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int* trained)
+{
+    bool solved = true;
+    *trained = 0;
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        const jnaManifestClip* clip = &w->manifest.clips[i];
+        bool moves = jnaWorkspace_Has(w, "motion/%s/dynamic.npy", clip->name) ||
+                     jnaWorkspace_Has(w, "clips/%s/motion.npy", clip->name);
+        if (clip->role == jna_train && moves) {
+            ++*trained;
+            solved = solved && jnaWorkspace_Has(w, "motion/%s/quasistatic.npy", clip->name);
+        }
+    }
+    bool network = w->manifest.network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json");
+    return asked != jna_targetsAuto      ? asked
+           : solved && *trained > 0 ? jna_targetsQuasistatic
+           : network                     ? jna_targetsNetwork
+                                         : jna_targetsSkinned;
+}
+
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
+{
+    static const char* const modes[] = {
+        "modes/stiffness.npy", "modes/damping.npy", "modes/projections.npy", "modes/limits.npy", NULL};
+    static const char* const outputs[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/fit.json", NULL};
+    const jnaWorkspace* w = run->workspace;
+    const jnaWorkspaceFitDef own = jnaDefaultWorkspaceFitDef(), *def = run->def != NULL ? run->def : &own;
+    int trained = 0;
+    jnaFitTargets kind = FindTargets(w, def->targets, &trained);
+    (void)error;
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        // The account of a simulated motion, or the imported motion itself.
+        const char* clip = w->manifest.clips[i].name;
+        if (w->manifest.clips[i].role == jna_train) {
+            bool simulated = jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip);
+            jnaStage_Read(stage, w->path, simulated ? "motion/%s/dynamic.json" : "clips/%s/motion.npy", clip);
+            if (kind == jna_targetsQuasistatic) {
+                jnaStage_Read(stage, w->path, "motion/%s/quasistatic.json", clip);
+            }
+        }
+    }
+    jnaStage_Read(stage, NULL, "stages/import.json");
+    jnaStage_ReadAll(stage, w->path, modes);
+    if (kind == jna_targetsNetwork) {
+        jnaStage_Read(stage, w->path, "network/parameters.npy");
+    }
+    jnaStage_MakeAll(stage, outputs);
+    jnaStage_Depend(stage, "targets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n", jnaTargetsName(kind),
+        def->drop, (int)def->dropBy, (int)def->method, def->prior, trained);
+    return jn_ok;
+}
+
+static jnResult Fit(Work* w, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error)
+{
+    const char* path = w->takes.workspace->path;
+    fit->targets = w->kind = jnaTakes_Choose(&w->takes, w->def->targets);
+    w->learned.vertexCount = w->takes.character->vertexCount;
+    w->learned.modeCount = w->takes.hasModes ? w->takes.modes->modeCount : 0;
+    jnResult result = jnaTakes_NeedTraining(&w->takes, error);
+    result = result == jn_ok ? OpenLessons(w, notes, error) : result;
+    result = result == jn_ok ? FitAll(w, fit, notes, error) : result;
+    result = result == jn_ok ? jnaSaveLearned(path, &w->learned, error) : result;
+    result = result == jn_ok ? SaveAccount(w, fit, error) : result;
+    return result == jn_ok ? JudgeAll(w, fit, error) : result;
+}
+
+static jnResult Run(jnaStageRun* run, jnError* error)
+{
+    jnaWorkspaceFitDef own = jnaDefaultWorkspaceFitDef();
+    own.threads = run->threads;
+    own.progress = run->watch.tell;
+    own.user = run->watch.user;
+    jnaWorkspaceFit local, *fit = run->report != NULL ? run->report : &local;
+    *fit = (jnaWorkspaceFit){.made = true};
+    Work w = {.def = run->def != NULL ? run->def : &own};
+    jnResult result = jnaOpenTakes(run->workspace, &w.takes, run->notes, error);
+    if (result == jn_ok) {
+        result = Fit(&w, fit, run->notes, error);
+        DestroyWork(&w);
+    }
+    if (result != jn_ok || fit == &local) {
+        jnaDestroyWorkspaceFit(fit);
+    }
+    return result;
+}
+
+const jnaStageKind jnaFitStage = {"fit", Describe, Run};
+
 jnResult jnaFitWorkspace(
     const char* workspace, const jnaWorkspaceFitDef* def, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error)
 {
-    *fit = (jnaWorkspaceFit){.made = true};
-    Work w = {.def = def};
-    jnResult result = jnaOpenTakes(workspace, &w.takes, notes, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    fit->targets = w.kind = jnaTakes_Choose(&w.takes, def->targets);
-    w.learned.vertexCount = w.takes.character.vertexCount;
-    w.learned.modeCount = w.takes.hasModes ? w.takes.modes.modeCount : 0;
-    jnaTakesStage* stage = malloc(sizeof(*stage));
-    bool stale = true;
-    double started = jnaWallClock();
-    result =
-        stage != NULL ? jnaTakes_NeedTraining(&w.takes, error) : jnFail(error, jn_outOfMemory, "out of memory to fit");
-    if (result == jn_ok) {
-        jnaTakes_FitStage(&w.takes, w.kind, def, stage);
-        result = def->keep ? jnaStage_IsStale(workspace, &stage->stage, &stale, NULL, error) : jn_ok;
-    }
-    if (result == jn_ok && stale) {
-        result = OpenLessons(&w, notes, error);
-        result = result == jn_ok ? FitAll(&w, fit, notes, error) : result;
-        result = result == jn_ok ? jnaSaveLearned(workspace, &w.learned, error) : result;
-        result = result == jn_ok ? SaveAccount(&w, fit, error) : result;
-        stage->stage.seconds = jnaWallClock() - started;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage->stage, error) : result;
-        result = result == jn_ok ? JudgeAll(&w, fit, error) : result;
-    }
-    fit->made = stale;
-    free(stage);
-    DestroyWork(&w);
-    if (result != jn_ok) {
-        jnaDestroyWorkspaceFit(fit);
-    }
+    *fit = (jnaWorkspaceFit){0};
+    jnaStageRun run = {.def = def, .report = fit, .force = !def->keep, .notes = notes};
+    jnResult result = jnaOpenWorkspace(workspace, &run.workspace, error);
+    result = result == jn_ok ? jnaStageKind_Run(&jnaFitStage, &run, error) : result;
+    jnaCloseWorkspace(run.workspace);
     return result;
 }

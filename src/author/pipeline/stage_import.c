@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "character/source.h"
+#include "pipeline/engine.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
 
@@ -36,7 +37,8 @@ typedef struct Import {
     jnaWatch watch;
 } Import;
 
-static void DestroyImport(Import* import)
+// What was imported, without the manifest.
+static void DestroyImported(Import* import)
 {
     for (int i = 0; i < import->manifest.clipCount && import->clips != NULL; ++i) {
         jnaDestroyClip(&import->clips[i]);
@@ -44,8 +46,13 @@ static void DestroyImport(Import* import)
     }
     free(import->clips);
     free(import->motions);
-    jnaDestroyManifest(&import->manifest);
     jnaDestroyCharacter(&import->character);
+}
+
+static void DestroyImport(Import* import)
+{
+    DestroyImported(import);
+    jnaDestroyManifest(&import->manifest);
 }
 
 static jnaImportDef ImportDef(const Import* import)
@@ -238,123 +245,56 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     return result;
 }
 
-// The import as a stage: all files that the manifest names, and those of its settings that change what is
-// imported.
-typedef struct ImportStage {
-    jnaStage stage;
-    char** inputs;
-    char** outputs;
-    char* settings;
-} ImportStage;
-
-static void FreeTexts(char** texts, int count)
-{
-    for (int i = 0; texts != NULL && i < count; ++i) {
-        free(texts[i]);
-    }
-    free(texts);
-}
-
-static void DestroyStage(ImportStage* s)
-{
-    FreeTexts(s->inputs, s->stage.inputCount);
-    FreeTexts(s->outputs, s->stage.outputCount);
-    free(s->settings);
-}
-
-// Adds a text once. False when memory is short.
-static bool AddText(char*** texts, int* count, const char* text)
-{
-    for (int i = 0; i < *count; ++i) {
-        if (strcmp((*texts)[i], text) == 0) {
-            return true;
-        }
-    }
-    char** more = realloc(*texts, ((size_t)*count + 1) * sizeof(*more));
-    if (more == NULL) {
-        return false;
-    }
-    *texts = more;
-    char* copy = strdup(text);
-    if (copy == NULL) {
-        return false;
-    }
-    more[(*count)++] = copy;
-    return true;
-}
-
 // A .gltf keeps its bytes in files beside it; a change there is a change of the character.
-static bool AddBuffers(ImportStage* s, const char* workspace, const char* file)
+static void AddBuffers(jnaStage* stage, const char* workspace, const char* file)
 {
     char path[JNA_PATH_LENGTH];
     size_t length = strlen(file);
     if (length < 5 || strcasecmp(file + length - 5, ".gltf") != 0 ||
         jnaJoinPath(workspace, file, path, NULL) != jn_ok) {
-        return true;
+        return;
     }
     json_t* root = json_load_file(path, 0, NULL);
     const json_t* buffers = json_object_get(root, "buffers");
     const char* slash = strrchr(file, '/');
     int folder = slash != NULL ? (int)(slash - file) + 1 : 0;
-    bool good = true;
-    for (size_t i = 0; good && i < json_array_size(buffers); ++i) {
+    for (size_t i = 0; i < json_array_size(buffers); ++i) {
         const char* uri = json_string_value(json_object_get(json_array_get(buffers, i), "uri"));
         if (uri != NULL && strncmp(uri, "data:", 5) != 0) {
-            snprintf(path, sizeof(path), "%.*s%s", folder, file, uri);
-            good = AddText(&s->inputs, &s->stage.inputCount, path);
+            jnaStage_Read(stage, NULL, "%.*s%s", folder, file, uri);
         }
     }
     json_decref(root);
-    return good;
 }
 
-static bool AddInput(ImportStage* s, const char* workspace, const char* file)
+static void AddInput(jnaStage* stage, const char* workspace, const char* file)
 {
-    if (jnaIsFigure(file)) {
-        return true;
+    if (file != NULL && !jnaIsFigure(file)) {
+        jnaStage_Read(stage, NULL, "%s", file);
+        AddBuffers(stage, workspace, file);
     }
-    return AddText(&s->inputs, &s->stage.inputCount, file) && AddBuffers(s, workspace, file);
 }
 
-static char* DescribeSettings(const jnaManifest* m)
+// All files that the manifest names, and those of its settings that change what is imported.
+static void DescribeManifest(const char* workspace, const jnaManifest* m, jnaStage* stage)
 {
-    char* text = NULL;
-    size_t size = 0;
-    FILE* stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
-    }
-    fprintf(stream, "character %s\nscale %.10g\nrate %.10g\n", m->character, m->scale, m->rate);
+    char* settings = jnaManifest_Settings(m, stage->name);
+    stage->failed = settings == NULL;
+    jnaStage_Depend(stage, "%s", settings != NULL ? settings : "");
+    free(settings);
+    AddInput(stage, workspace, m->character);
+    jnaStage_Make(stage, "character/character.json");
     for (int i = 0; i < m->clipCount; ++i) {
-        const jnaManifestClip* clip = &m->clips[i];
-        fprintf(stream, "clip %s\n%s\n%s\n%s\n", clip->name, clip->source,
-            clip->animation != NULL ? clip->animation : "", clip->motion != NULL ? clip->motion : "");
+        AddInput(stage, workspace, m->clips[i].source);
+        AddInput(stage, workspace, m->clips[i].motion);
+        jnaStage_Make(stage, "clips/%s/clip.json", m->clips[i].name);
     }
-    for (int i = 0; i < m->pairCount; ++i) {
-        fprintf(stream, "pair %s\n%s\n", m->pairs[i].source, m->pairs[i].joint);
-    }
-    return fclose(stream) == 0 ? text : NULL;
 }
 
-static jnResult DescribeStage(const char* workspace, const jnaManifest* m, ImportStage* s, jnError* error)
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
-    *s = (ImportStage){.stage = {.name = "import"}, .settings = DescribeSettings(m)};
-    bool good = s->settings != NULL && AddInput(s, workspace, m->character) &&
-                AddText(&s->outputs, &s->stage.outputCount, "character/character.json");
-    for (int i = 0; good && i < m->clipCount; ++i) {
-        char output[JNA_NAME_LENGTH + 32];
-        snprintf(output, sizeof(output), "clips/%s/clip.json", m->clips[i].name);
-        good = AddInput(s, workspace, m->clips[i].source) &&
-               (m->clips[i].motion == NULL || AddInput(s, workspace, m->clips[i].motion)) &&
-               AddText(&s->outputs, &s->stage.outputCount, output);
-    }
-    if (!good) {
-        DestroyStage(s);
-        return OutOfMemory(error);
-    }
-    s->stage.inputs = (const char* const*)s->inputs;
-    s->stage.outputs = (const char* const*)s->outputs;
-    s->stage.settings = s->settings;
+    (void)error;
+    DescribeManifest(run->workspace->path, &run->workspace->manifest, stage);
     return jn_ok;
 }
 
@@ -386,20 +326,27 @@ static jnResult SaveImport(const char* folder, const Import* import, jnError* er
     return result;
 }
 
-static jnResult RecordImport(const char* workspace, const jnaManifest* manifest, double started, jnError* error)
+// The folder of the records, and that of a new workspace's import.
+static jnResult MakeStages(const char* workspace, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    ImportStage stage;
     jnResult result = jnaJoinPath(workspace, "stages", path, error);
     if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
         result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    result = result == jn_ok ? DescribeStage(workspace, manifest, &stage, error) : result;
+    return result;
+}
+
+static jnResult RecordImport(const char* workspace, const Import* import, jnError* error)
+{
+    jnaStage stage = {.name = jnaImportStage.name};
+    jnResult result = MakeStages(workspace, error);
     if (result == jn_ok) {
-        stage.stage.seconds = jnaWallClock() - started;
-        result = jnaStage_Record(workspace, &stage.stage, error);
-        DestroyStage(&stage);
+        DescribeManifest(workspace, &import->manifest, &stage);
+        stage.seconds = jnaWallClock() - import->started;
+        result = jnaStage_Record(workspace, &stage, error);
     }
+    jnaDestroyStage(&stage);
     return result;
 }
 
@@ -431,7 +378,7 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     jnResult result = jnaJoinPath(temporary, "manifest.yaml", manifest, error);
     result = result == jn_ok ? jnaWriteManifest(manifest, &import->manifest, error) : result;
     result = result == jn_ok ? SaveImport(temporary, import, error) : result;
-    result = result == jn_ok ? RecordImport(temporary, &import->manifest, import->started, error) : result;
+    result = result == jn_ok ? RecordImport(temporary, import, error) : result;
     if (result == jn_ok && rename(temporary, path) != 0) {
         result = jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno));
     }
@@ -590,38 +537,21 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
         (void)unlink(record);
         result = Replace(workspace, fresh, "character", error);
         result = result == jn_ok ? Replace(workspace, fresh, "clips", error) : result;
-        result = result == jn_ok ? RecordImport(workspace, &import->manifest, import->started, error) : result;
+        result = result == jn_ok ? MakeStages(workspace, error) : result;
     }
     RemoveFolder(fresh);
     return result;
 }
 
-jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error)
+static jnResult Run(jnaStageRun* run, jnError* error)
 {
-    ImportStage stage;
-    jnResult result = DescribeStage(path, manifest, &stage, error);
-    if (result == jn_ok) {
-        result = jnaStage_IsStale(path, &stage.stage, stale, reason, error);
-        DestroyStage(&stage);
-    }
+    jnaWorkspace* w = run->workspace;
+    // The import borrows the manifest: what it names is the workspace's.
+    Import import = {.manifest = w->manifest, .watch = run->watch};
+    jnResult result = ImportManifest(w->path, &import, run->notes, error);
+    result = result == jn_ok ? ReplaceImport(w->path, &import, error) : result;
+    DestroyImported(&import);
     return result;
 }
 
-jnResult jnaUpdateWorkspace(const char* path, const jnaWatch* watch, bool* imported, jnaNotes* notes, jnError* error)
-{
-    char manifest[JNA_PATH_LENGTH];
-    Import import = {.started = jnaWallClock(), .watch = watch != NULL ? *watch : (jnaWatch){0}};
-    bool stale = false;
-    jnResult result = jnaJoinPath(path, "manifest.yaml", manifest, error);
-    result = result == jn_ok ? jnaReadManifest(manifest, &import.manifest, error) : result;
-    result = result == jn_ok ? jnaImportIsStale(path, &import.manifest, &stale, NULL, error) : result;
-    if (result == jn_ok && stale) {
-        result = ImportManifest(path, &import, notes, error);
-        result = result == jn_ok ? ReplaceImport(path, &import, error) : result;
-    }
-    if (imported != NULL) {
-        *imported = result == jn_ok && stale;
-    }
-    DestroyImport(&import);
-    return result;
-}
+const jnaStageKind jnaImportStage = {"import", Describe, Run};

@@ -1,7 +1,6 @@
-// The import: a workspace is made from a character and its clips, and brought up to date with them.
+// The import: a workspace is made from a character and its clips. The stage "import" brings it up to date with them.
 #pragma once
 
-#include "base/watch.h"
 #include "workspace/manifest.h"
 
 /// What `jounce new` is asked for.
@@ -25,9 +24,3 @@ jnaWorkspaceDef jnaDefaultWorkspaceDef(void);
 /// Makes a workspace: imports, writes the manifest, and only then gives the folder its name. On failure there
 /// is none.
 jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNotes* notes, jnError* error);
-
-/// Whether the import must run; reason as of jnaStage_IsStale.
-jnResult jnaImportIsStale(const char* path, const jnaManifest* manifest, bool* stale, char* reason, jnError* error);
-
-/// Imports again what the manifest names, if it or a file it names has changed. watch, imported: may be NULL.
-jnResult jnaUpdateWorkspace(const char* path, const jnaWatch* watch, bool* imported, jnaNotes* notes, jnError* error);

@@ -1,13 +1,12 @@
 // The clips of a workspace played on its modes: the caps, a record in json, and a word to the user.
 #include "pipeline/offsets.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "pipeline/engine.h"
 #include "workspace/modes_store.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
-#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 
@@ -26,11 +25,11 @@ void jnaDestroyWorkspaceOffsets(jnaWorkspaceOffsets* o)
     jnaDestroyOffsets(&o->after);
 }
 
-// What the stage reads.
+// What the stage works with.
 typedef struct Work {
-    jnaCharacter character;
-    jnaVolume volume;
-    jnaModes modes;
+    const jnaCharacter* character;
+    const jnaVolume* volume;
+    jnaModes modes; // gets the caps
     int clipCount;
     jnaClip* clips; // [clipCount]
     float* reach;   // [vertexCount]
@@ -44,38 +43,30 @@ static void DestroyWork(Work* w)
     free(w->clips);
     free(w->reach);
     jnaDestroyModes(&w->modes);
-    jnaDestroyVolume(&w->volume);
-    jnaDestroyCharacter(&w->character);
 }
 
 // A clip that the manifest names may not have been imported yet; it is played once it is.
-static bool IsImported(const char* workspace, const char* clip)
+static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
 {
-    char file[JNA_NAME_LENGTH + 64], path[JNA_PATH_LENGTH];
-    snprintf(file, sizeof(file), "clips/%s/clip.json", clip);
-    return jnaJoinPath(workspace, file, path, NULL) == jn_ok && access(path, R_OK) == 0;
-}
-
-static jnResult LoadWork(const char* workspace, const jnaManifest* manifest, Work* w, jnError* error)
-{
-    jnResult result = jnaLoadVolume(workspace, &w->volume, error);
-    result = result == jn_ok ? jnaLoadModes(workspace, &w->modes, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &w->character, error) : result;
+    const jnaManifest* m = &workspace->manifest;
+    jnResult result = jnaWorkspace_Volume(workspace, &w->volume, error);
+    result = result == jn_ok ? jnaLoadModes(workspace->path, &w->modes, error) : result;
+    result = result == jn_ok ? jnaWorkspace_Character(workspace, &w->character, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    if (w->volume.vertexCount != w->character.vertexCount || w->modes.vertexCount != w->character.vertexCount ||
-        w->modes.jointCount != w->character.jointCount) {
-        return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace);
+    if (w->volume->vertexCount != w->character->vertexCount || w->modes.vertexCount != w->character->vertexCount ||
+        w->modes.jointCount != w->character->jointCount) {
+        return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace->path);
     }
-    w->clips = calloc((size_t)manifest->clipCount + 1, sizeof(*w->clips));
-    w->reach = calloc((size_t)w->character.vertexCount, sizeof(float));
+    w->clips = calloc((size_t)m->clipCount + 1, sizeof(*w->clips));
+    w->reach = calloc((size_t)w->character->vertexCount, sizeof(float));
     if (w->clips == NULL || w->reach == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", manifest->clipCount);
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", m->clipCount);
     }
-    for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
-        if (IsImported(workspace, manifest->clips[i].name)) {
-            result = jnaLoadClip(workspace, manifest->clips[i].name, &w->character, &w->clips[w->clipCount], error);
+    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+        if (jnaWorkspace_Has(workspace, "clips/%s/clip.json", m->clips[i].name)) {
+            result = jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error);
             w->clipCount += result == jn_ok;
         }
     }
@@ -86,8 +77,8 @@ static jnResult LoadWork(const char* workspace, const jnaManifest* manifest, Wor
 static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** reach, jnError* error)
 {
     jnaCapKind kind = manifest->springs.cap.kind;
-    jnResult result = kind == jna_capFlesh ? jnaFindReach(&w->volume, &w->character, w->reach, error) : jn_ok;
-    for (int v = 0; result == jn_ok && v < w->character.vertexCount; ++v) {
+    jnResult result = kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok;
+    for (int v = 0; result == jn_ok && v < w->character->vertexCount; ++v) {
         w->reach[v] = kind == jna_capFlesh ? (float)(manifest->springs.cap.value * (double)w->reach[v])
                                            : (float)manifest->springs.cap.value;
     }
@@ -98,23 +89,23 @@ static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** rea
 static jnResult Find(const jnaManifest* manifest, Work* w, jnaWorkspaceOffsets* found, jnError* error)
 {
     const float* reach = NULL;
-    jnResult result = jnaModes_SetCaps(&w->modes, &w->character, NULL, NULL, error);
-    result = result == jn_ok ? jnaFindOffsets(&w->character, &w->modes, w->clipCount, w->clips, &found->before, error)
+    jnResult result = jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error);
+    result = result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error)
                              : result;
     result = result == jn_ok ? SetReach(manifest, w, &reach, error) : result;
-    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, &w->character, reach, found->before.peaks, error) : result;
+    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error) : result;
     for (int k = 0; result == jn_ok && k < w->modes.modeCount; ++k) {
         found->capped += w->modes.caps[k] > 0 && found->before.peaks[k] > KNEE * w->modes.caps[k];
     }
-    return result == jn_ok ? jnaFindOffsets(&w->character, &w->modes, w->clipCount, w->clips, &found->after, error)
+    return result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->after, error)
                            : result;
 }
 
 static json_t* DescribeOffset(const Work* w, const jnaOffset* o)
 {
-    const jnaInfluences* in = &w->character.influences[o->vertex];
+    const jnaInfluences* in = &w->character->influences[o->vertex];
     return json_pack("{s:f, s:s, s:i, s:s, s:i, s:f}", "offset", o->length, "joint",
-        w->character.joints[in->joints[0]].name, "vertex", o->vertex, "clip",
+        w->character->joints[in->joints[0]].name, "vertex", o->vertex, "clip",
         w->clipCount > 0 ? w->clips[o->clip].name : "", "frame", o->frame, "hertz", o->hertz);
 }
 
@@ -144,7 +135,7 @@ static jnResult Save(const char* workspace, const Work* w, const jnaWorkspaceOff
     jnaFile file;
     jnResult result = jnaJoinPath(workspace, "modes/caps.npy", path, error);
     result = result == jn_ok ? jnaWriteArray(path, jna_float64, 1, shape, w->modes.caps, error) : result;
-    shape[0] = (size_t)w->character.vertexCount;
+    shape[0] = (size_t)w->character->vertexCount;
     result = result == jn_ok ? jnaJoinPath(workspace, "modes/reach.npy", path, error) : result;
     result = result == jn_ok ? jnaWriteArray(path, jna_float32, 1, shape, w->reach, error) : result;
     json_t* root = json_pack("{s:f, s:f, s:i, s:i, s:o, s:o}", "height", found->before.height, "kept",
@@ -171,7 +162,7 @@ static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* note
     if (w->clipCount == 0 || !(o->length > 0)) {
         return;
     }
-    const char* joint = w->character.joints[w->character.influences[o->vertex].joints[0]].name;
+    const char* joint = w->character->joints[w->character->influences[o->vertex].joints[0]].name;
     const char* clip = w->clips[o->clip].name;
     jnaNotes_Add(notes,
         "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; with the cap %.1f mm, %.4f of "
@@ -185,59 +176,32 @@ static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* note
     }
 }
 
-// The stage for a manifest, whose texts must live as long as it.
-typedef struct Stage {
-    jnaStage stage;
-    char settings[128];
-} Stage;
-
-static void DescribeStage(const jnaManifest* m, Stage* s)
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const inputs[] = {"stages/import.json", "volume/nodes.npy", "volume/held_by.npy",
         "modes/modes.json", "modes/stiffness.npy", "modes/damping.npy", "modes/masses.npy", "modes/gain.npy",
-        "modes/limits.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy"};
-    static const char* const outputs[] = {"modes/caps.npy", "modes/reach.npy", "modes/offsets.json"};
-    snprintf(s->settings, sizeof(s->settings), "cap %d %.17g\n", (int)m->springs.cap.kind, m->springs.cap.value);
-    s->stage = (jnaStage){"offsets", sizeof(inputs) / sizeof(inputs[0]), inputs, s->settings,
-        sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
+        "modes/limits.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy", NULL};
+    static const char* const outputs[] = {"modes/caps.npy", "modes/reach.npy", "modes/offsets.json", NULL};
+    (void)error;
+    jnaStage_ReadAll(stage, NULL, inputs);
+    jnaStage_MakeAll(stage, outputs);
+    jnaWorkspace_Depend(run->workspace, stage);
+    return jn_ok;
 }
 
-jnResult jnaOffsetsAreStale(const char* workspace, const jnaManifest* m, bool* stale, char* reason, jnError* error)
+static jnResult Run(jnaStageRun* run, jnError* error)
 {
-    Stage stage;
-    DescribeStage(m, &stage);
-    return jnaStage_IsStale(workspace, &stage.stage, stale, reason, error);
-}
-
-jnResult jnaUpdateOffsets(const char* workspace, const jnaManifest* manifest, bool force, bool* made,
-    jnaWorkspaceOffsets* found, jnaNotes* notes, jnError* error)
-{
-    Stage stage;
     Work work = {0};
-    jnaWorkspaceOffsets own = {0};
-    double started = jnaWallClock();
-    bool stale = true;
-    DescribeStage(manifest, &stage);
-    jnResult result = jnaStage_IsStale(workspace, &stage.stage, &stale, NULL, error);
-    stale = stale || force;
-    if (result == jn_ok && stale) {
-        result = LoadWork(workspace, manifest, &work, error);
-        result = result == jn_ok ? Find(manifest, &work, &own, error) : result;
-        result = result == jn_ok ? Save(workspace, &work, &own, error) : result;
-        stage.stage.seconds = jnaWallClock() - started;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage.stage, error) : result;
-        if (result == jn_ok) {
-            Tell(&work, &own, notes);
-        }
+    jnaWorkspaceOffsets found = {0};
+    jnResult result = LoadWork(run->workspace, &work, error);
+    result = result == jn_ok ? Find(&run->workspace->manifest, &work, &found, error) : result;
+    result = result == jn_ok ? Save(run->workspace->path, &work, &found, error) : result;
+    if (result == jn_ok) {
+        Tell(&work, &found, run->notes);
     }
-    if (made != NULL) {
-        *made = stale;
-    }
-    if (found != NULL) {
-        *found = own;
-    } else {
-        jnaDestroyWorkspaceOffsets(&own);
-    }
+    jnaDestroyWorkspaceOffsets(&found);
     DestroyWork(&work);
     return result;
 }
+
+const jnaStageKind jnaOffsetsStage = {"offsets", Describe, Run};

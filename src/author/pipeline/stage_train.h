@@ -1,16 +1,11 @@
-// The network of a workspace.
+// The network of a workspace: the stage "train", whose report is a jnaNetworkReport and whose def a jnaTrainDef.
 #pragma once
 
 #include "learn/network.h"
-#include "workspace/manifest.h"
+#include "workspace/workspace.h"
 
-/// Whether the network of a workspace must be trained; reason as of jnaStage_IsStale.
-jnResult jnaNetworkIsStale(const char* workspace, const jnaManifest* manifest, const jnaTrainDef* def, bool* stale,
-    char* reason, jnError* error);
-
-/// The stage "train" of a workspace. made: whether it ran; a stage that is up to date is left alone unless forced.
-jnResult jnaTrainWorkspace(const char* workspace, const jnaTrainDef* def, bool force, bool* made,
-    jnaNetworkReport* report, jnaNotes* notes, jnError* error);
+/// How the manifest wants the network trained.
+jnaTrainDef jnaWorkspaceTrainDef(const jnaWorkspace* workspace);
 
 /// Measures the trained network of a workspace again, on what was simulated since, and writes it into network.json.
-jnResult jnaMeasureWorkspace(const char* workspace, jnaNetworkReport* report, jnError* error);
+jnResult jnaMeasureNetwork(jnaWorkspace* workspace, jnaNetworkReport* report, jnError* error);

@@ -27,151 +27,65 @@
 // Frames of a clip that are skinned for the count; they are spread evenly.
 enum { SAMPLED_FRAMES = 32 };
 
-/// All that the stage "inside" reads and makes.
+/// All that the stage "inside" makes.
 typedef struct Inside {
-    const char* workspace;
+    const jnaWorkspace* workspace;
     const jnaCharacter* character;
-    jnaManifest manifest;
     jnaVolume volume;
     jnaBoneList bones;
     jnaNotes notes; // of this stage alone: kept in inside.json
     json_t* clips;  // what skinning inverts
-    char* settings; // text of the manifest's sections
-    char** inputs;  // [inputCount], owned
-    int inputCount;
 } Inside;
 
-// The stages; texts and lists must live as long as they.
-enum { SETTINGS_LENGTH = 256 };
-static jnaStage DescribeMeshStage(const jnaVolumeDef* def, char text[SETTINGS_LENGTH])
+static jnResult DescribeMesh(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
-        "character/joints.npy", "character/weights.npy", "character/character.json"};
+        "character/joints.npy", "character/weights.npy", "character/character.json", NULL};
     static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy"};
-    snprintf(text, SETTINGS_LENGTH, "method %d\nedge %.17g\nnodes %d\nkeepInner %d\nshells %d\nimprove %d\n",
-        (int)def->method, def->edge, def->nodes, def->keepInner, (int)def->shells, def->improve);
-    return (jnaStage){
-        "volume", sizeof(inputs) / sizeof(inputs[0]), inputs, text, sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy",
+        NULL};
+    const jnaVolumeDef* def = &run->workspace->manifest.volume;
+    (void)error;
+    jnaStage_ReadAll(stage, NULL, inputs);
+    jnaStage_MakeAll(stage, outputs);
+    jnaWorkspace_Depend(run->workspace, stage);
+    jnaStage_Depend(stage, "keep inner %d\nimprove %d\n", def->keepInner, def->improve);
+    return jn_ok;
 }
 
-static jnaStage DescribeInsideStage(const Inside* inside)
+// Clips that the manifest names but nobody imported yet are no input; they become one once they are there.
+static jnResult DescribeInside(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
+    static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/joints.npy",
+        "character/weights.npy", "character/character.json", "volume/nodes.npy", "volume/tetrahedra.npy",
+        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", NULL};
     static const char* const outputs[] = {"volume/inside.json", "volume/bones.png", "volume/row_starts.npy",
         "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
-        "volume/regions.npy", "volume/materials.npy"};
-    return (jnaStage){"inside", inside->inputCount, (const char* const*)inside->inputs, inside->settings,
-        sizeof(outputs) / sizeof(outputs[0]), outputs, 0};
-}
-
-// The manifest's sections "bones" and "materials", every value of them.
-static char* DescribeInsideSettings(const jnaManifest* m)
-{
-    char* text = NULL;
-    size_t size = 0;
-    FILE* stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
+        "volume/regions.npy", "volume/materials.npy", NULL};
+    static const char* const clipFiles[] = {"clip.json", "rotations.npy", "translations.npy", "scales.npy"};
+    const jnaWorkspace* w = run->workspace;
+    (void)error;
+    jnaStage_ReadAll(stage, NULL, inputs);
+    for (int i = 0; i < 4 * w->manifest.clipCount; ++i) {
+        jnaStage_Read(stage, w->path, "clips/%s/%s", w->manifest.clips[i / 4].name, clipFiles[i % 4]);
     }
-    fprintf(stream, "material %.17g %.17g %.17g\n", m->materials.young, m->materials.poisson, m->materials.density);
-    fprintf(stream, "calibrate %d\n", m->materials.calibrate);
-    fprintf(stream, "fat %.17g %.17g %.17g %.17g\n", m->materials.fatDepth, m->materials.fat.youngFactor,
-        m->materials.fat.densityFactor, m->materials.fat.poisson);
-    for (int i = 0; i < m->materials.jointCount; ++i) {
-        const jnaJointMaterial* f = &m->materials.joints[i];
-        fprintf(stream, "flesh %s\n%.17g %.17g %.17g\n", f->joint, f->youngFactor, f->densityFactor, f->poisson);
-    }
-    for (int i = 0; i < m->materials.regionCount; ++i) {
-        const jnaRegionSetting* r = &m->materials.regions[i];
-        fprintf(stream, "region %d %.17g %.17g %.17g\n", (int)r->region, r->youngFactor, r->densityFactor, r->poisson);
-    }
-    fprintf(stream, "bones %d %.17g\n", (int)m->bones.hold, m->bones.stiffness);
-    for (int i = 0; i < m->bones.jointCount; ++i) {
-        const jnaJointBone* b = &m->bones.joints[i];
-        fprintf(stream, "bone %s\n%.17g %.17g %d\n", b->joint, b->radius, b->length, b->rigid);
-    }
-    for (int i = 0; i < m->bones.regionCount; ++i) {
-        fprintf(stream, "rigid %d %d\n", (int)m->bones.regions[i].region, m->bones.regions[i].rigid);
-    }
-    bool failed = ferror(stream) != 0;
-    if (fclose(stream) != 0 || failed) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    jnaStage_MakeAll(stage, outputs);
+    jnaWorkspace_Depend(w, stage);
+    return jn_ok;
 }
 
 static void DestroyInside(Inside* inside)
 {
-    for (int i = 0; i < inside->inputCount && inside->inputs != NULL; ++i) {
-        free(inside->inputs[i]);
-    }
-    free(inside->inputs);
-    free(inside->settings);
     json_decref(inside->clips);
     jnaDestroyNotes(&inside->notes);
     jnaDestroyBoneList(&inside->bones);
     jnaDestroyVolume(&inside->volume);
-    jnaDestroyManifest(&inside->manifest);
-}
-
-static bool FileIsThere(const char* workspace, const char* file)
-{
-    char path[JNA_PATH_LENGTH];
-    return jnaJoinPath(workspace, file, path, NULL) == jn_ok && access(path, R_OK) == 0;
-}
-
-// Clips that the manifest names but nobody imported yet are no input; they become one once they are there.
-static bool ListInputs(Inside* inside)
-{
-    static const char* const fixed[] = {"character/positions.npy", "character/weld.npy", "character/joints.npy",
-        "character/weights.npy", "character/character.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy"};
-    static const char* const clipFiles[] = {"clip.json", "rotations.npy", "translations.npy", "scales.npy"};
-    enum { FIXED = sizeof(fixed) / sizeof(fixed[0]), PER_CLIP = sizeof(clipFiles) / sizeof(clipFiles[0]) };
-    inside->inputs = calloc(FIXED + PER_CLIP * (size_t)inside->manifest.clipCount, sizeof(char*));
-    if (inside->inputs == NULL) {
-        return false;
-    }
-    for (int i = 0; i < FIXED; ++i) {
-        inside->inputs[inside->inputCount] = strdup(fixed[i]);
-        if (inside->inputs[inside->inputCount++] == NULL) {
-            return false;
-        }
-    }
-    for (int i = 0; i < PER_CLIP * inside->manifest.clipCount; ++i) {
-        char file[JNA_NAME_LENGTH + 64];
-        snprintf(file, sizeof(file), "clips/%s/%s", inside->manifest.clips[i / PER_CLIP].name, clipFiles[i % PER_CLIP]);
-        if (FileIsThere(inside->workspace, file)) {
-            inside->inputs[inside->inputCount] = strdup(file);
-            if (inside->inputs[inside->inputCount++] == NULL) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static jnResult OpenInside(const char* workspace, const jnaCharacter* character, Inside* inside, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    *inside = (Inside){.workspace = workspace, .character = character};
-    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &inside->manifest, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    inside->settings = DescribeInsideSettings(&inside->manifest);
-    inside->clips = json_array();
-    return inside->settings != NULL && inside->clips != NULL && ListInputs(inside)
-               ? jn_ok
-               : jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
 }
 
 static jnResult CountOneClip(Inside* inside, const char* name, jnError* error)
 {
     jnaClip clip;
-    jnResult result = jnaLoadClip(inside->workspace, name, inside->character, &clip, error);
+    jnResult result = jnaLoadClip(inside->workspace->path, name, inside->character, &clip, error);
     if (result != jn_ok) {
         return result;
     }
@@ -199,11 +113,9 @@ static jnResult CountOneClip(Inside* inside, const char* name, jnError* error)
 static jnResult CountClips(Inside* inside, jnError* error)
 {
     jnResult result = jn_ok;
-    for (int i = 0; i < inside->manifest.clipCount && result == jn_ok; ++i) {
-        const char* name = inside->manifest.clips[i].name;
-        char file[JNA_NAME_LENGTH + 64];
-        snprintf(file, sizeof(file), "clips/%s/clip.json", name);
-        if (FileIsThere(inside->workspace, file)) {
+    for (int i = 0; i < inside->workspace->manifest.clipCount && result == jn_ok; ++i) {
+        const char* name = inside->workspace->manifest.clips[i].name;
+        if (jnaWorkspace_Has(inside->workspace, "clips/%s/clip.json", name)) {
             result = CountOneClip(inside, name, error);
         } else {
             jnaNotes_Add(&inside->notes, "clip '%s' is not imported yet; jounce build does that", name);
@@ -311,12 +223,14 @@ static jnResult SaveInside(Inside* inside, jnError* error)
     for (int n = 0; n < inside->volume.nodeCount; ++n) {
         held += inside->volume.heldBy[n] >= 0;
     }
-    root = json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", inside->settings, "held",
+    char* settings = jnaManifest_Settings(&inside->workspace->manifest, "inside");
+    root = settings == NULL ? NULL : json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", settings, "held",
         held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "regions", DescribeRegions(inside),
         "clips", inside->clips, "notes", notes);
-    jnResult result = root != NULL ? jnaSaveJson(inside->workspace, "volume/inside.json", root, 17, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace);
+    jnResult result = root != NULL ? jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error)
+                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace->path);
     json_decref(root);
+    free(settings);
     return result;
 }
 
@@ -331,8 +245,8 @@ static double Lap(double* start)
 static jnResult SaveAll(Inside* inside, jnError* error)
 {
     char picture[JNA_PATH_LENGTH];
-    jnResult result = jnaSaveVolume(inside->workspace, &inside->volume, NULL, error);
-    result = result == jn_ok ? jnaJoinPath(inside->workspace, "volume/bones.png", picture, error) : result;
+    jnResult result = jnaSaveVolume(inside->workspace->path, &inside->volume, NULL, error);
+    result = result == jn_ok ? jnaJoinPath(inside->workspace->path, "volume/bones.png", picture, error) : result;
     if (result == jn_ok) {
         result = jnaPictureBones(&inside->volume, inside->character, &inside->bones, picture, error);
     }
@@ -370,10 +284,10 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     report->time.weights = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
     if (result == jn_ok) {
-        result = jnaVolume_PlaceBones(v, c, &inside->manifest.bones, &inside->bones, &inside->notes, error);
+        result = jnaVolume_PlaceBones(v, c, &inside->workspace->manifest.bones, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
-    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->manifest.materials, &inside->notes, error)
+    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->workspace->manifest.materials, &inside->notes, error)
                              : result;
     report->time.materials = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
@@ -385,119 +299,73 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     return result;
 }
 
-static jnResult UpdateInside(const char* workspace, const jnaCharacter* character, const jnaWatch* watch, bool force,
-    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+static jnResult RunInside(jnaStageRun* run, jnError* error)
 {
-    Inside inside;
-    bool stale = true;
-    double started = jnaWallClock();
-    jnResult result = OpenInside(workspace, character, &inside, error);
-    jnaStage stage = DescribeInsideStage(&inside);
-    result = result == jn_ok ? jnaStage_IsStale(workspace, &stage, &stale, NULL, error) : result;
-    report->insideMade = stale || force;
-    if (result == jn_ok && report->insideMade) {
-        result = jnaLoadVolume(workspace, &inside.volume, error);
-        result = result == jn_ok ? jnaWatch_Tell(watch, 0.7, error) : result;
-        result = result == jn_ok ? MakeInside(&inside, watch, report, error) : result;
-        stage.seconds = jnaWallClock() - started;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
-    }
+    jnaVolumeReport local = {0}, *report = run->report != NULL ? run->report : &local;
+    jnaWorkspace* w = run->workspace;
+    Inside inside = {.workspace = w, .clips = json_array()};
+    jnResult result = inside.clips != NULL ? jnaWorkspace_Character(w, &inside.character, error)
+                                           : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
+    result = result == jn_ok ? jnaLoadVolume(w->path, &inside.volume, error) : result;
+    result = result == jn_ok ? jnaWatch_Tell(&run->watch, 0.7, error) : result;
+    result = result == jn_ok ? MakeInside(&inside, &run->watch, report, error) : result;
     for (int i = 0; i < inside.notes.count; ++i) {
-        jnaNotes_Add(notes, "%s", inside.notes.lines[i]);
+        jnaNotes_Add(run->notes, "%s", inside.notes.lines[i]);
     }
     DestroyInside(&inside);
     return result;
 }
 
-static jnResult UpdateMesh(const char* workspace, const jnaCharacter* character, const jnaVolumeDef* def, bool force,
-    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+static jnResult RunMesh(jnaStageRun* run, jnError* error)
 {
-    char settings[SETTINGS_LENGTH];
-    jnaStage stage = DescribeMeshStage(def, settings);
-    double started = jnaWallClock();
+    jnaWorkspace* w = run->workspace;
+    const jnaCharacter* character;
     jnaVolume volume = {0};
-    bool stale = true;
-    jnResult result = jnaStage_IsStale(workspace, &stage, &stale, NULL, error);
-    stale = stale || force;
-    if (result == jn_ok && stale) {
-        result = jnaCreateVolume(character, def, &volume, report, notes, error);
-        result = result == jn_ok ? jnaSaveVolume(workspace, &volume, report, error) : result;
-        stage.seconds = jnaWallClock() - started;
-        result = result == jn_ok ? jnaStage_Record(workspace, &stage, error) : result;
-    } else if (result == jn_ok) {
-        result = jnaLoadVolume(workspace, &volume, error);
-        *report = (jnaVolumeReport){.method = volume.method};
-        if (result == jn_ok) {
-            report->after = jnaMeasureMesh(volume.nodeCount, volume.nodes, volume.tetrahedronCount, volume.tetrahedra);
-        }
-    }
-    report->meshMade = stale;
+    jnaVolumeReport local, *report = run->report != NULL ? run->report : &local;
+    jnaVolumeDef def = w->manifest.volume;
+    def.watch = run->watch;
+    jnResult result = jnaWorkspace_Character(w, &character, error);
+    result = result == jn_ok ? jnaCreateVolume(character, &def, &volume, report, run->notes, error) : result;
+    result = result == jn_ok ? jnaSaveVolume(w->path, &volume, report, error) : result;
     jnaDestroyVolume(&volume);
     return result;
 }
 
-jnResult jnaCheckInside(const char* workspace, const jnaManifest* manifest, jnError* error)
+const jnaStageKind jnaVolumeStage = {"volume", DescribeMesh, RunMesh};
+const jnaStageKind jnaInsideStage = {"inside", DescribeInside, RunInside};
+
+jnResult jnaCheckInside(const jnaWorkspace* w, jnError* error)
 {
     json_t* root = NULL;
-    char* now = DescribeInsideSettings(manifest);
-    jnResult result = now != NULL ? jnaLoadJson(workspace, "volume/inside.json", &root, error)
-                                  : jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
+    char* now = jnaManifest_Settings(&w->manifest, "inside");
+    jnResult result = now != NULL ? jnaLoadJson(w->path, "volume/inside.json", &root, error)
+                                  : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
     const char* then = json_string_value(json_object_get(root, "settings"));
     if (result == jn_ok && (then == NULL || strcmp(then, now) != 0)) {
         result = jnFail(error, jn_badData,
-            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", workspace);
+            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", w->path);
     }
     json_decref(root);
     free(now);
     return result;
 }
 
-jnResult jnaReadVolumeDef(const char* workspace, jnaVolumeDef* def, jnError* error)
+jnResult jnaUpdateVolume(jnaStageRun* run, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnaManifest manifest = {0};
-    *def = jnaDefaultVolumeDef();
-    jnResult result = jnaJoinPath(workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &manifest, error) : result;
-    if (result == jn_ok) {
-        *def = manifest.volume;
-        jnaDestroyManifest(&manifest);
-    }
-    return result;
-}
-
-jnResult jnaVolumeIsStale(const char* workspace, const jnaVolumeDef* def, bool* stale, char* reason, jnError* error)
-{
-    char settings[SETTINGS_LENGTH];
-    const jnaStage mesh = DescribeMeshStage(def, settings);
-    jnResult result = jnaStage_IsStale(workspace, &mesh, stale, reason, error);
-    if (result != jn_ok || *stale) {
-        return result;
-    }
-    Inside inside;
-    result = OpenInside(workspace, NULL, &inside, error);
-    const jnaStage stage = DescribeInsideStage(&inside);
-    result = result == jn_ok ? jnaStage_IsStale(workspace, &stage, stale, reason, error) : result;
-    DestroyInside(&inside);
-    return result;
-}
-
-jnResult jnaUpdateVolume(const char* workspace, const jnaVolumeDef* def, bool force, bool* made,
-    jnaVolumeReport* report, jnaNotes* notes, jnError* error)
-{
-    jnaVolumeReport local;
-    report = report != NULL ? report : &local;
+    jnaVolumeReport local, *report = run->report != NULL ? run->report : &local;
     *report = (jnaVolumeReport){0};
-    jnaCharacter character;
-    jnResult result = jnaLoadCharacter(workspace, &character, error);
-    if (result != jn_ok) {
-        return result;
+    jnResult result = jnaStageKind_Run(&jnaVolumeStage, run, error);
+    report->meshMade = run->made;
+    if (result == jn_ok && !run->made && run->report != NULL) {
+        const jnaVolume* v;
+        result = jnaWorkspace_Volume(run->workspace, &v, error);
+        if (result == jn_ok) {
+            report->method = v->method;
+            report->after = jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra);
+        }
     }
-    result = UpdateMesh(workspace, &character, def, force, report, notes, error);
-    result = result == jn_ok ? UpdateInside(workspace, &character, &def->watch, force, report, notes, error) : result;
-    if (made != NULL) {
-        *made = report->meshMade || report->insideMade;
-    }
-    jnaDestroyCharacter(&character);
+    result = result == jn_ok ? jnaStageKind_Run(&jnaInsideStage, run, error) : result;
+    report->insideMade = run->made;
+    run->made = report->meshMade || report->insideMade;
     return result;
 }

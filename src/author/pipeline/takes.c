@@ -5,8 +5,6 @@
 #include "base/path.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
-#include "workspace/modes_store.h"
-#include "workspace/network_store.h"
 #include "workspace/store.h"
 
 #include "runtime/for_author.h"
@@ -23,87 +21,57 @@ void jnaCloseTakes(jnaTakes* t)
         jnaCloseArray(&t->takes[i].motion);
         free(t->takes[i].solved);
     }
-    for (int i = 0; t->clips != NULL && i < t->manifest.clipCount; ++i) {
-        jnaDestroyClip(&t->clips[i]);
-    }
     free(t->takes);
-    free(t->clips);
-    jnaDestroyModes(&t->modes);
-    jnaDestroyNetwork(&t->network);
-    jnaDestroyCharacter(&t->character);
-    jnaDestroyManifest(&t->manifest);
     *t = (jnaTakes){0};
 }
 
 // motion/NAME/FILE of a clip.
 static jnResult MotionPath(const jnaTakes* t, int clip, const char* file, char* path, jnError* error)
 {
-    char name[JNA_PATH_LENGTH];
-    int length = snprintf(name, sizeof(name), "motion/%s/%s", t->manifest.clips[clip].name, file);
-    return length > 0 && (size_t)length < sizeof(name)
-               ? jnaJoinPath(t->workspace, name, path, error)
-               : jnFail(error, jn_badArgument, "the name of clip '%s' is too long", t->manifest.clips[clip].name);
-}
-
-static bool IsThere(const jnaTakes* t, const char* name)
-{
-    char path[JNA_PATH_LENGTH];
-    return jnaJoinPath(t->workspace, name, path, NULL) == jn_ok && access(path, F_OK) == 0;
+    return jnaWorkspace_Path(t->workspace, path, error, "motion/%s/%s", t->manifest->clips[clip].name, file);
 }
 
 // What was learned and found for another character is not this one's.
 static jnResult CheckParts(const jnaTakes* t, jnError* error)
 {
-    const jnaCharacter* c = &t->character;
-    if (t->hasModes && (t->modes.vertexCount != c->vertexCount || t->modes.jointCount != c->jointCount)) {
-        return jnFail(error, jn_badData, "%s/modes: are of another character; run jounce modes again", t->workspace);
-    }
-    if (t->hasNetwork && (t->network.vertexCount != c->vertexCount || t->network.jointCount != c->jointCount)) {
-        return jnFail(
-            error, jn_badData, "%s/network: was trained for another character; run jounce train again", t->workspace);
+    const jnaCharacter* c = t->character;
+    if (t->hasModes && (t->modes->vertexCount != c->vertexCount || t->modes->jointCount != c->jointCount)) {
+        return jnFail(error, jn_badData, "%s/modes: are of another character; run jounce modes again", t->workspace->path);
     }
     return jn_ok;
 }
 
 static jnResult Load(jnaTakes* t, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(t->workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &t->manifest, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(t->workspace, &t->character, error) : result;
+    jnResult result = jnaWorkspace_Character(t->workspace, &t->character, error);
+    result = result == jn_ok ? jnaWorkspace_Clips(t->workspace, &t->clips, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    t->clips = calloc((size_t)t->manifest.clipCount + 1, sizeof(*t->clips));
-    t->takes = calloc((size_t)t->manifest.clipCount + 1, sizeof(*t->takes));
-    if (t->clips == NULL || t->takes == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->manifest.clipCount);
+    t->takes = calloc((size_t)t->manifest->clipCount + 1, sizeof(*t->takes));
+    if (t->takes == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->manifest->clipCount);
     }
-    for (int i = 0; result == jn_ok && i < t->manifest.clipCount; ++i) {
-        result = jnaLoadClip(t->workspace, t->manifest.clips[i].name, &t->character, &t->clips[i], error);
+    if (jnaWorkspace_Has(t->workspace, "modes/modes.json")) {
+        result = jnaWorkspace_Modes(t->workspace, &t->modes, error);
+        t->hasModes = result == jn_ok && t->modes->modeCount > 0;
     }
-    if (result == jn_ok && IsThere(t, "modes/modes.json")) {
-        result = jnaLoadModes(t->workspace, &t->modes, error);
-        t->hasModes = result == jn_ok && t->modes.modeCount > 0;
-    }
-    if (result == jn_ok && t->manifest.network.kind != jna_networkNone && IsThere(t, "network/network.json")) {
-        result = jnaLoadNetwork(t->workspace, &t->network, error);
-        t->hasNetwork = result == jn_ok && t->network.kind == t->manifest.network.kind;
-    }
+    result = result == jn_ok ? jnaWorkspace_Network(t->workspace, &t->network, error) : result;
+    t->hasNetwork = result == jn_ok && t->network != NULL;
     return result == jn_ok ? CheckParts(t, error) : result;
 }
 
 static jnResult CheckShape(
     const jnaTakes* t, const jnaArray* array, const char* what, int clip, size_t frames, jnError* error)
 {
-    const char* name = t->manifest.clips[clip].name;
+    const char* name = t->manifest->clips[clip].name;
     if (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] < 4 ||
-        array->shape[1] != (size_t)t->character.vertexCount) {
+        array->shape[1] != (size_t)t->character->vertexCount) {
         char shape[96];
         jnaArray_Describe(array, shape, sizeof(shape));
         return jnFail(error, jn_badData,
             "the %s motion of clip '%s' is %s; it has to be (frames, %d, 3), 4 frames or more", what, name, shape,
-            t->character.vertexCount);
+            t->character->vertexCount);
     }
     if (frames != 0 && array->shape[0] != frames) {
         return jnFail(error, jn_badData, "clip '%s' has %zu %s frames and %zu dynamic ones; simulate both alike", name,
@@ -153,14 +121,14 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
 static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    *take = (jnaTake){.clip = clip, .trained = t->manifest.clips[clip].role == jna_train};
+    *take = (jnaTake){.clip = clip, .trained = t->manifest->clips[clip].role == jna_train};
     jnResult result = MotionPath(t, clip, "dynamic.npy", path, error);
     if (result == jn_ok && access(path, F_OK) == 0) {
         *present = true;
         take->first = FirstFrame(t, clip, "dynamic.json");
         result = jnaOpenArray(path, &take->motion, error);
     } else if (result == jn_ok) {
-        result = jnaOpenClipMotion(t->workspace, &t->clips[clip], &t->character, present, &take->motion, error);
+        result = jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error);
     }
     result = result == jn_ok && *present ? CheckShape(t, &take->motion, "dynamic", clip, 0, error) : result;
     if (result != jn_ok || !*present) {
@@ -169,7 +137,7 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
     size_t frames = take->motion.shape[0];
     if (take->first < 0 || frames > (size_t)INT32_MAX || (int)frames > t->clips[clip].frameCount - take->first) {
         return jnFail(error, jn_badData, "the motion of clip '%s' is longer than the clip; simulate it again",
-            t->manifest.clips[clip].name);
+            t->manifest->clips[clip].name);
     }
     take->frameCount = (int)frames;
     result = MotionPath(t, clip, "quasistatic.npy", path, error);
@@ -177,26 +145,26 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
     if (take->hasQuasistatic && FirstFrame(t, clip, "quasistatic.json") != take->first) {
         result = jnFail(error, jn_badData,
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike",
-            t->manifest.clips[clip].name);
+            t->manifest->clips[clip].name);
     }
     return result == jn_ok && take->hasQuasistatic ? ReadSolved(t, clip, take, error) : result;
 }
 
-jnResult jnaOpenTakes(const char* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)
+jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)
 {
-    *t = (jnaTakes){.workspace = workspace};
+    *t = (jnaTakes){.workspace = workspace, .manifest = &workspace->manifest};
     jnResult result = Load(t, error);
     for (int test = 0; test < 2; ++test) {
-        for (int i = 0; result == jn_ok && i < t->manifest.clipCount; ++i) {
+        for (int i = 0; result == jn_ok && i < t->manifest->clipCount; ++i) {
             bool present = false;
-            if ((t->manifest.clips[i].role == jna_test) != (test == 1)) {
+            if ((t->manifest->clips[i].role == jna_test) != (test == 1)) {
                 continue;
             }
             result = OpenTake(t, i, &t->takes[t->count], &present, error);
             t->count += present || result != jn_ok;
             if (!present && result == jn_ok) {
                 jnaNotes_Add(notes, "clip %s has no motion to compare with; see `jounce simulate --clip`",
-                    t->manifest.clips[i].name);
+                    t->manifest->clips[i].name);
             }
         }
         t->trainCount = test == 0 ? t->count : t->trainCount;
@@ -213,7 +181,7 @@ jnResult jnaTakes_NeedTraining(const jnaTakes* t, jnError* error)
                              : jnFail(error, jn_badData,
                                    "no clip marked `train` has motion; `jounce simulate %s --clip NAME --dynamic` and "
                                    "without --dynamic make it",
-                                   t->workspace);
+                                   t->workspace->path);
 }
 
 const char* jnaTargetsName(jnaFitTargets kind)
@@ -251,12 +219,12 @@ static jnResult MakeRoom(const jnaTakes* t, const jnaTake* take, jnaArray* targe
     targets->data = malloc(targets->count * sizeof(float));
     return targets->data != NULL ? jn_ok
                                  : jnFail(error, jn_outOfMemory, "out of memory for %d frames of '%s'",
-                                       take->frameCount, t->character.name);
+                                       take->frameCount, t->character->name);
 }
 
 static jnResult SkinFrames(const jnaTakes* t, const jnaTake* take, float* targets, jnError* error)
 {
-    const jnaCharacter* c = &t->character;
+    const jnaCharacter* c = t->character;
     int failures = 0;
 #pragma omp parallel for schedule(static) reduction(+ : failures)
     for (int n = 0; n < take->frameCount; ++n) {
@@ -274,7 +242,7 @@ static jnResult SkinFrames(const jnaTakes* t, const jnaTake* take, float* target
 static jnResult NetworkFrames(const jnaTakes* t, const jnaTake* take, float* targets, jnError* error)
 {
     jnaPlayer player;
-    jnaPlayerDef def = {.character = &t->character, .network = &t->network, .rate = t->manifest.rate};
+    jnaPlayerDef def = {.character = t->character, .network = t->network, .rate = t->manifest->rate};
     jnResult result = jnaMakePlayer(&def, &player, error);
     if (result == jn_ok) {
         result = jnaPlayer_MakeTargets(&player, &t->clips[take->clip], take->first, take->frameCount, targets, error);
@@ -295,7 +263,7 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
         for (size_t i = 0; result == jn_ok && i < file.count; ++i) {
             if (!isfinite(jnaArray_Get(&file, i))) {
                 result = jnFail(error, jn_badData, "%s: frame %zu is not finite; simulate it again", path,
-                    i / 3 / (size_t)t->character.vertexCount);
+                    i / 3 / (size_t)t->character->vertexCount);
             }
         }
     }
@@ -331,7 +299,7 @@ jnResult jnaTakes_OpenTargets(const jnaTakes* t, int take, jnaFitTargets kind, j
         return jnFail(error, jn_badData,
             kind == jna_targetsNetwork ? "%s has no network for '%s'; `jounce train` makes it"
                                        : "%s has no quasistatic motion of '%s'; `jounce simulate --clip` makes it",
-            t->workspace, t->manifest.clips[of->clip].name);
+            t->workspace->path, t->manifest->clips[of->clip].name);
     }
     jnResult result = jn_ok;
     if (kind == jna_targetsQuasistatic) {
@@ -358,7 +326,7 @@ void jnaDestroyTakeFrames(jnaTakeFrames* frames)
 
 jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames, jnError* error)
 {
-    const jnaCharacter* c = &t->character;
+    const jnaCharacter* c = t->character;
     const jnaTake* of = &t->takes[take];
     size_t joints = 4 * (size_t)c->jointCount, vertices = 4 * (size_t)c->vertexCount, count = (size_t)of->frameCount;
     float* matrices = malloc(12 * (size_t)c->jointCount * sizeof(float));
@@ -368,7 +336,7 @@ jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames,
         free(matrices);
         jnaDestroyTakeFrames(frames);
         return jnFail(
-            error, jn_outOfMemory, "out of memory for the frames of clip '%s'", t->manifest.clips[of->clip].name);
+            error, jn_outOfMemory, "out of memory for the frames of clip '%s'", t->manifest->clips[of->clip].name);
     }
     for (size_t n = 0; n < count; ++n) {
         jnaPoseMatrices(c, &t->clips[of->clip], of->first + (int)n, matrices);
@@ -398,49 +366,4 @@ bool jnaTake_IsWhole(const jnaTake* take)
         whole = isfinite(jnaArray_Get(&take->motion, i));
     }
     return whole;
-}
-
-// The account of a simulated motion, or the imported motion itself.
-static void AddMotion(const jnaTakes* t, const jnaTake* take, bool quasistatic, jnaTakesStage* s)
-{
-    const char* clip = t->manifest.clips[take->clip].name;
-    char* name = s->names[s->inputCount];
-    size_t size = sizeof(s->names[0]);
-    snprintf(name, size, "motion/%.64s/%s.json", clip, quasistatic ? "quasistatic" : "dynamic");
-    if (!quasistatic && !IsThere(t, name)) {
-        snprintf(name, size, "clips/%.64s/motion.npy", clip);
-    }
-    if (IsThere(t, name)) {
-        s->inputs[s->inputCount++] = name;
-    }
-}
-
-void jnaTakes_FitStage(const jnaTakes* t, jnaFitTargets kind, const jnaWorkspaceFitDef* def, jnaTakesStage* s)
-{
-    static const char* const outputs[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/fit.json"};
-    s->inputCount = 0;
-    for (int i = 0; i < t->trainCount; ++i) {
-        AddMotion(t, &t->takes[i], false, s);
-        if (kind == jna_targetsQuasistatic) {
-            AddMotion(t, &t->takes[i], true, s);
-        }
-    }
-    s->inputs[s->inputCount++] = "stages/import.json";
-    if (t->hasModes) {
-        s->inputs[s->inputCount++] = "modes/stiffness.npy";
-        s->inputs[s->inputCount++] = "modes/damping.npy";
-        s->inputs[s->inputCount++] = "modes/projections.npy";
-        s->inputs[s->inputCount++] = "modes/limits.npy";
-    }
-    if (kind == jna_targetsNetwork) {
-        s->inputs[s->inputCount++] = "network/parameters.npy";
-    }
-    snprintf(s->settings, sizeof(s->settings), "targets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n",
-        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, t->trainCount);
-    s->stage = (jnaStage){.name = "fit",
-        .inputCount = s->inputCount,
-        .inputs = s->inputs,
-        .settings = s->settings,
-        .outputCount = sizeof(outputs) / sizeof(outputs[0]),
-        .outputs = outputs};
 }

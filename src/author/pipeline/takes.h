@@ -4,11 +4,11 @@
 // dynamic.npy) or, where there is none, the imported one. Targets are made when they are asked for.
 #pragma once
 
+#include "workspace/workspace.h"
+
 #include "learn/network.h"
 #include "modes/modes.h"
 #include "pipeline/stage_fit.h"
-#include "workspace/manifest.h"
-#include "workspace/stage.h"
 
 /// One clip with motion.
 typedef struct jnaTake {
@@ -23,19 +23,19 @@ typedef struct jnaTake {
 
 /// A workspace with its takes, those to learn from first.
 typedef struct jnaTakes {
-    const char* workspace;
-    jnaManifest manifest;
-    jnaCharacter character;
-    jnaClip* clips; // [manifest.clipCount]
+    jnaWorkspace* workspace; // owns what follows
+    const jnaManifest* manifest;
+    const jnaCharacter* character;
+    const jnaClip* clips; // [manifest->clipCount]
     bool hasModes, hasNetwork;
-    jnaModes modes;     // as the physics says
-    jnaNetwork network; // of the manifest's kind
+    const jnaModes* modes;     // as the physics says
+    const jnaNetwork* network; // of the manifest's kind
     int count, trainCount;
     jnaTake* takes; // [count]
 } jnaTakes;
 
 /// Opens everything. A clip without motion is noted; that none is to learn from is not an error.
-jnResult jnaOpenTakes(const char* workspace, jnaTakes* takes, jnaNotes* notes, jnError* error);
+jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* takes, jnaNotes* notes, jnError* error);
 void jnaCloseTakes(jnaTakes* takes);
 
 /// The error for a workspace without motion to learn from.
@@ -67,18 +67,6 @@ typedef struct jnaTakeFrames {
 } jnaTakeFrames;
 jnResult jnaTakes_MakeFrames(const jnaTakes* takes, int take, jnaTakeFrames* frames, jnError* error);
 void jnaDestroyTakeFrames(jnaTakeFrames* frames);
-
-/// A stage that reads takes, with room for the names of its inputs.
-typedef struct jnaTakesStage {
-    jnaStage stage;
-    char settings[256];
-    int inputCount;
-    const char* inputs[JNA_MAX_CLIPS * 2 + 8]; // into `names`, or constants
-    char names[JNA_MAX_CLIPS * 2][JNA_NAME_LENGTH + 32];
-} jnaTakesStage;
-
-/// The stage "fit": the motion of the clips learned from, targets of the kind, the modes, the def's settings.
-void jnaTakes_FitStage(const jnaTakes* takes, jnaFitTargets kind, const jnaWorkspaceFitDef* def, jnaTakesStage* stage);
 
 /// Frames of a take whose equilibrium was not found.
 int jnaTake_Failed(const jnaTake* take);

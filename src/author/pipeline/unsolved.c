@@ -31,7 +31,7 @@ static void DestroyCarrier(Carrier* c)
 
 static void Carry(Carrier* c, int frame)
 {
-    const jnaCharacter* character = &c->takes->character;
+    const jnaCharacter* character = c->takes->character;
     jnaPoseMatrices(character, &c->takes->clips[c->take->clip], c->take->first + frame, c->matrices);
     jnaSkin(character, c->matrices, c->skinned);
     jnaJointTurns(character, c->matrices, c->turns);
@@ -51,7 +51,7 @@ static void TurnVector(const float* rotation, bool back, const double v[3], doub
 static void FindDisplacements(Carrier* c, int frame, const float* surface, double* displacements)
 {
     Carry(c, frame);
-    for (size_t v = 0; v < (size_t)c->takes->character.vertexCount; ++v) {
+    for (size_t v = 0; v < (size_t)c->takes->character->vertexCount; ++v) {
         double off[3];
         for (size_t a = 0; a < 3; ++a) {
             off[a] = (double)surface[3 * v + a] - (double)c->skinned[3 * v + a];
@@ -63,7 +63,7 @@ static void FindDisplacements(Carrier* c, int frame, const float* surface, doubl
 // Frames [begin, end) from those beside them.
 static void FillBetween(Carrier* c, int begin, int end, float* targets)
 {
-    size_t vertices = (size_t)c->takes->character.vertexCount, width = 3 * vertices;
+    size_t vertices = (size_t)c->takes->character->vertexCount, width = 3 * vertices;
     int before = begin - 1, after = end < c->take->frameCount ? end : -1;
     if (before >= 0) {
         FindDisplacements(c, before, targets + (size_t)before * width, c->displacements[0]);
@@ -90,7 +90,7 @@ static void FillBetween(Carrier* c, int begin, int end, float* targets)
 
 jnResult jnaFillUnsolved(const jnaTakes* t, const jnaTake* take, float* targets, jnError* error)
 {
-    size_t joints = (size_t)t->character.jointCount, vertices = (size_t)t->character.vertexCount;
+    size_t joints = (size_t)t->character->jointCount, vertices = (size_t)t->character->vertexCount;
     Carrier c = {.takes = t,
         .take = take,
         .matrices = malloc(12 * joints * sizeof(float)),

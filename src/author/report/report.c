@@ -2,6 +2,8 @@
 #include "report/report.h"
 
 #include "base/path.h"
+#include "pipeline/evaluate.h"
+#include "pipeline/stage_export.h"
 #include "report/report_internal.h"
 
 #include "runtime/for_author.h"
@@ -51,14 +53,14 @@ static jnResult WriteSections(Report* r, jnError* error)
     return result;
 }
 
-jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error)
+static jnResult WriteReport(jnaWorkspace* w, const jnaReportDef* def, jnaNotes* notes, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    Report r = {.workspace = workspace, .def = def, .notes = notes};
+    Report r = {.workspace = w->path, .opened = w, .def = def, .notes = notes};
     jnaFile file = {0};
     jnResult result = jnaReport_Load(&r, error);
     result = result == jn_ok ? jnaReport_PlayAll(&r, error) : result;
-    result = result == jn_ok ? jnaJoinPath(workspace, JNA_REPORT_NAME, path, error) : result;
+    result = result == jn_ok ? jnaJoinPath(w->path, JNA_REPORT_NAME, path, error) : result;
     result = result == jn_ok ? jnaCreateFile(def->path != NULL ? def->path : path, &file, error) : result;
     if (result == jn_ok) {
         r.out = file.stream;
@@ -73,13 +75,38 @@ jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaN
     return result;
 }
 
-jnResult jnaReportBuild(const char* workspace, const jnaBuildDef* build, int threads, jnaProgress* progress,
-    void* progressUser, jnaNotes* notes, jnError* error)
+jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error)
 {
-    jnaReportDef def = jnaDefaultReportDef();
-    def.quick = build->quickReport;
-    def.threads = threads;
-    def.progress = progress;
-    def.user = progressUser;
-    return jnaReportWorkspace(workspace, &def, notes, error);
+    jnaWorkspace* w;
+    jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    result = result == jn_ok ? WriteReport(w, def, notes, error) : result;
+    jnaCloseWorkspace(w);
+    return result;
 }
+
+// A report is made from the evaluation, from the file that plays, and from what they were made from.
+static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
+{
+    static const char* const inputs[] = {"volume/nodes.npy", "volume/held_by.npy", "volume/hold_strength.npy",
+        "volume/regions.npy", "volume/materials.npy", "evaluation/evaluation.json", JNA_ASSET_NAME, NULL};
+    const bool* quick = run->def;
+    (void)error;
+    jnaDescribeMeasured(run->workspace, stage);
+    jnaStage_ReadAll(stage, run->workspace->path, inputs);
+    jnaStage_Make(stage, "%s", JNA_REPORT_NAME);
+    jnaStage_Depend(stage, "quick %d\nversion %s\n", quick != NULL && *quick, jnVersion());
+    return jn_ok;
+}
+
+static jnResult Run(jnaStageRun* run, jnError* error)
+{
+    const bool* quick = run->def;
+    jnaReportDef def = jnaDefaultReportDef();
+    def.quick = quick != NULL && *quick;
+    def.threads = run->threads;
+    def.progress = run->watch.tell;
+    def.user = run->watch.user;
+    return WriteReport(run->workspace, &def, run->notes, error);
+}
+
+const jnaStageKind jnaReportStage = {"report", Describe, Run};

@@ -7,7 +7,10 @@
 
 #include "base/notes.h"
 #include "learn/spring_fit.h"
-#include "pipeline/build.h"
+#include "pipeline/engine.h"
+
+/// The file that a report is written to.
+#define JNA_REPORT_NAME "report.html"
 
 /// How a report is made. Start from jnaDefaultReportDef.
 typedef struct jnaReportDef {
@@ -23,6 +26,5 @@ jnaReportDef jnaDefaultReportDef(void);
 /// notes: a line for each part that is missing; may be NULL.
 jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error);
 
-/// The same as the last stage of a build: goes into jnaBuildDef.report.
-jnResult jnaReportBuild(const char* workspace, const jnaBuildDef* build, int threads, jnaProgress* progress,
-    void* progressUser, jnaNotes* notes, jnError* error);
+/// The stage "report", the last of a build (jnaBuildDef.report). Its def is a bool: small pictures.
+extern const jnaStageKind jnaReportStage;

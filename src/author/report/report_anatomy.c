@@ -102,7 +102,7 @@ static jnResult DrawSag(Report* r, const jnaSoftness* s, jnError* error)
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture = {0};
     double high = 0;
-    jnResult result = jnaDrawSoftness(&s->sag, &r->character, &def, &picture, &high, error);
+    jnResult result = jnaDrawSoftness(&s->sag, r->character, &def, &picture, &high, error);
     if (result != jn_ok) {
         return result;
     }

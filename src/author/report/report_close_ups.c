@@ -65,7 +65,7 @@ static jnResult ListPoses(Search* s, jnError* error)
     }
     if (total == 0) {
         jnError why = {0};
-        if (jnaOpenShapes(r->workspace, &r->character, &present, &s->shapes, &why) != jn_ok) {
+        if (jnaOpenShapes(r->workspace, r->character, &present, &s->shapes, &why) != jn_ok) {
             s->shapes = (jnaShapes){0};
             if (why.code == jn_outOfMemory) {
                 return jnFail(error, why.code, "%s", why.message);
@@ -97,7 +97,7 @@ static jnResult ListPoses(Search* s, jnError* error)
 // Shoulders and knees of a human; of anything else the joints with the most surface do.
 static void ListSpots(Search* s)
 {
-    const jnaCharacter* c = &s->report->character;
+    const jnaCharacter* c = s->report->character;
     jnaHumanoid h;
     jnaFindHumanoid(c, &h);
     s->spots[0] = (Spot){"close-armpit", "Armpit", {h.sided[jna_upperArm], h.sided[jna_upperArm + 1]}, 0, -1, -1};
@@ -114,7 +114,7 @@ static void ListSpots(Search* s)
 // How near a vertex is to a joint at rest: 1 at the joint, 0 from the radius on.
 static double Near(const Search* s, int joint, size_t vertex)
 {
-    const float *m = s->rest + 12 * (size_t)joint, *p = s->report->character.positions + 3 * vertex;
+    const float *m = s->rest + 12 * (size_t)joint, *p = s->report->character->positions + 3 * vertex;
     float x = p[0] - m[3], y = p[1] - m[7], z = p[2] - m[11];
     float share = (x * x + y * y + z * z) / (s->radius * s->radius);
     return share < 1 ? 1 - (double)share : 0;
@@ -123,7 +123,7 @@ static double Near(const Search* s, int joint, size_t vertex)
 // Grows the radius until some surface is around every joint.
 static void FitRadius(Search* s)
 {
-    size_t vertices = (size_t)s->report->character.vertexCount;
+    size_t vertices = (size_t)s->report->character->vertexCount;
     for (int i = 0; i < SPOTS * SPOT_JOINTS; ++i) {
         int joint = s->spots[i / SPOT_JOINTS].joints[i % SPOT_JOINTS];
         size_t inside = 0;
@@ -140,7 +140,7 @@ static void FitRadius(Search* s)
 static jnResult BeginSearch(Search* s, jnError* error)
 {
     const Report* r = s->report;
-    size_t row = 3 * (size_t)r->character.vertexCount, joints = 12 * (size_t)r->character.jointCount;
+    size_t row = 3 * (size_t)r->character->vertexCount, joints = 12 * (size_t)r->character->jointCount;
     s->numbers = malloc((4 * row + 2 * joints) * sizeof(float));
     if (s->numbers == NULL) {
         return jnaReport_OutOfMemory(error);
@@ -151,11 +151,11 @@ static jnResult BeginSearch(Search* s, jnError* error)
     s->normals = s->numbers + 3 * row;
     s->rest = s->numbers + 4 * row;
     s->matrices = s->rest + joints;
-    jnaPoseMatrices(&r->character, NULL, 0, s->rest);
+    jnaPoseMatrices(r->character, NULL, 0, s->rest);
     float low = 1e30f, high = -1e30f;
-    for (size_t v = 0; v < (size_t)r->character.vertexCount; ++v) {
-        low = fminf(low, r->character.positions[3 * v + 1]);
-        high = fmaxf(high, r->character.positions[3 * v + 1]);
+    for (size_t v = 0; v < (size_t)r->character->vertexCount; ++v) {
+        low = fminf(low, r->character->positions[3 * v + 1]);
+        high = fmaxf(high, r->character->positions[3 * v + 1]);
     }
     s->radius = 0.075f * (high - low);
     ListSpots(s);
@@ -190,7 +190,7 @@ static double Square(const float* a, const float* b)
 static double MeanSquare(const Search* s, int joint, const float* a, const float* b)
 {
     double sum = 0, weights = 0;
-    for (size_t v = 0; v < (size_t)s->report->character.vertexCount; ++v) {
+    for (size_t v = 0; v < (size_t)s->report->character->vertexCount; ++v) {
         double near = Near(s, joint, v);
         if (near > 0) {
             sum += near * Square(a + 3 * v, b + 3 * v);
@@ -247,8 +247,8 @@ static jnaCamera Aim(const Search* s, int joint, const float* simulated)
     static const float pitches[3] = {-20, 5, 30};
     jnaCamera camera = {.height = 4.6f * s->radius, .fieldOfView = 20};
     double best = -1, weights = 0, middle[3] = {0};
-    FillNormals(&s->report->character, simulated, s->normals);
-    size_t count = (size_t)s->report->character.vertexCount;
+    FillNormals(s->report->character, simulated, s->normals);
+    size_t count = (size_t)s->report->character->vertexCount;
     for (size_t v = 0; v < count; ++v) {
         double near = Near(s, joint, v);
         weights += near;
@@ -292,7 +292,7 @@ static jnResult DrawSpot(Search* s, const Spot* spot, jnError* error)
     def.ground = false;
     def.camera = Aim(s, spot->joint, simulated);
     for (int i = 0; i < CLOSE_PANELS; ++i) {
-        meshes[i] = jnaPictureCharacter(&r->character, surfaces[i], r->triangleColors);
+        meshes[i] = jnaPictureCharacter(r->character, surfaces[i], r->triangleColors);
         meshes[i].panel = i;
     }
     jnaPicture picture;
@@ -301,11 +301,11 @@ static jnResult DrawSpot(Search* s, const Spot* spot, jnError* error)
         return result;
     }
     fprintf(r->out, "<figure id=\"%s\"><h3>%s: ", spot->id, spot->title);
-    jnaReport_Text(r->out, r->character.joints[spot->joint].name);
+    jnaReport_Text(r->out, r->character->joints[spot->joint].name);
     if (pose->clip != NULL) {
         fputs(", ", r->out);
         jnaReport_Text(r->out, pose->clip->name);
-        fprintf(r->out, ", unseen, %.2f s", (pose->clip->first + pose->frame) / pose->clip->clip.rate);
+        fprintf(r->out, ", unseen, %.2f s", (pose->clip->first + pose->frame) / pose->clip->clip->rate);
     } else {
         fprintf(r->out, ", training pose %d", pose->frame);
     }

@@ -92,7 +92,7 @@ static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error
         return jnaReport_OutOfMemory(error);
     }
     for (int n = 0; n < clip->frameCount; ++n) {
-        seconds[n] = (clip->first + n) / clip->clip.rate;
+        seconds[n] = (clip->first + n) / clip->clip->rate;
         for (int k = 0; k < curve_count; ++k) { // metres to millimetres
             clip->means[k][n] *= 1e3;
             clip->single[k][n] *= 1e3;

@@ -109,7 +109,7 @@ static jnResult OpenMotion(const Report* r, const ReportClip* clip, const char* 
     jnResult result = OpenArray(r, name, array, error);
     if (result == jn_ok && array->count > 0 &&
         (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] > 1u << 24 ||
-            array->shape[1] != (size_t)r->character.vertexCount)) {
+            array->shape[1] != (size_t)r->character->vertexCount)) {
         RefuseArray(r, name, array);
     }
     return result;
@@ -131,21 +131,21 @@ static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error
 // The clip's motion, simulated or imported, where its frames are those of the clip.
 static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
 {
-    jnResult result = jnaLoadClip(r->workspace, clip->name, &r->character, &clip->clip, error);
+    jnResult result = jn_ok;
     result = result == jn_ok ? OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error) : result;
     result = result == jn_ok ? OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error) : result;
     if (result == jn_ok && clip->simulated.count > 0) {
         result = ReadFirstFrame(r, clip, error);
     } else if (result == jn_ok) {
         bool present = false;
-        result = jnaOpenClipMotion(r->workspace, &clip->clip, &r->character, &present, &clip->simulated, error);
+        result = jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error);
     }
     if (result != jn_ok) {
         return result;
     }
     size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
-    if (clip->first < 0 || frames > (size_t)clip->clip.frameCount ||
-        (size_t)clip->first + frames > (size_t)clip->clip.frameCount) {
+    if (clip->first < 0 || frames > (size_t)clip->clip->frameCount ||
+        (size_t)clip->first + frames > (size_t)clip->clip->frameCount) {
         jnaNotes_Add(r->notes, "the motion of clip %s is longer than the clip, left out of the report", clip->name);
         frames = 0;
     }
@@ -172,7 +172,7 @@ static jnResult OpenAsset(Report* r, jnError* error)
         return why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
     }
     const jnAsset* asset = r->asset.asset;
-    if (asset->vertexCount != r->character.vertexCount || asset->jointCount != r->character.jointCount) {
+    if (asset->vertexCount != r->character->vertexCount || asset->jointCount != r->character->jointCount) {
         jnaNotes_Add(r->notes, "%s: is of another character; run jounce build %s", path, r->workspace);
         jnaCloseAsset(&r->asset);
         r->asset = (jnaAssetFile){0};
@@ -187,7 +187,7 @@ static jnResult OpenAsset(Report* r, jnError* error)
     }
     for (int i = 0; i < r->clipCount; ++i) {
         int index = jnAsset_FindClip(asset, r->clips[i].name);
-        bool same = index >= 0 && jnAsset_Clip(asset, index).frameCount == r->clips[i].clip.frameCount;
+        bool same = index >= 0 && jnAsset_Clip(asset, index).frameCount == r->clips[i].clip->frameCount;
         r->clips[i].assetClip = same ? index : -1;
     }
     return jn_ok;
@@ -213,10 +213,10 @@ static int FindPelvis(const jnaCharacter* c)
 // Learned springs per vertex, the paper's, and whether they are anything but what ships.
 static jnResult LoadSprings(Report* r, jnError* error)
 {
-    int count = r->character.vertexCount;
+    int count = r->character->vertexCount;
     jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error);
     result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error) : result;
-    bool ships = r->manifest.springs.layer == jna_layerVertex && r->manifest.springs.mode == jna_springsFitted;
+    bool ships = r->manifest->springs.layer == jna_layerVertex && r->manifest->springs.mode == jna_springsFitted;
     r->showsPaper = r->stiffness != NULL && r->damping != NULL && !ships;
     return result;
 }
@@ -225,23 +225,26 @@ jnResult jnaReport_Load(Report* r, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnResult result = jnaJoinPath(r->workspace, "manifest.yaml", path, error);
-    result = result == jn_ok ? jnaReadManifest(path, &r->manifest, error) : result;
+    const jnaClip* clips = NULL;
+    r->manifest = &r->opened->manifest;
     result = result == jn_ok ? ReadText(path, &r->manifestText, error) : result;
-    result = result == jn_ok ? jnaLoadCharacter(r->workspace, &r->character, error) : result;
+    result = result == jn_ok ? jnaWorkspace_Character(r->opened, &r->character, error) : result;
+    result = result == jn_ok ? jnaWorkspace_Clips(r->opened, &clips, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    size_t triangles = (size_t)r->character.triangleCount + 1;
-    r->clips = calloc((size_t)r->manifest.clipCount + 1, sizeof(*r->clips));
+    size_t triangles = (size_t)r->character->triangleCount + 1;
+    r->clips = calloc((size_t)r->manifest->clipCount + 1, sizeof(*r->clips));
     r->triangleColors = calloc(triangles, 3 * sizeof(float));
     if (r->clips == NULL || r->triangleColors == NULL) {
         return jnaReport_OutOfMemory(error);
     }
-    r->clipCount = r->manifest.clipCount;
+    r->clipCount = r->manifest->clipCount;
     for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
-        clip->name = r->manifest.clips[i].name;
-        clip->trained = r->manifest.clips[i].role == jna_train;
+        clip->name = r->manifest->clips[i].name;
+        clip->trained = r->manifest->clips[i].role == jna_train;
+        clip->clip = &clips[i];
         clip->assetClip = clip->strongest = -1;
         result = OpenClip(r, clip, error);
     }
@@ -251,7 +254,7 @@ jnResult jnaReport_Load(Report* r, jnError* error)
     result = result == jn_ok ? LoadJson(r, "springs/fit.json", &r->fit, error) : result;
     result = result == jn_ok ? LoadJson(r, "poses/poses.json", &r->poses, error) : result;
     result = result == jn_ok ? LoadJson(r, "network/network.json", &r->network, error) : result;
-    r->pelvis = FindPelvis(&r->character);
+    r->pelvis = FindPelvis(r->character);
     return result;
 }
 
@@ -259,7 +262,6 @@ void jnaReport_Destroy(Report* r)
 {
     for (int i = 0; r->clips != NULL && i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
-        jnaDestroyClip(&clip->clip);
         jnaCloseArray(&clip->simulated);
         jnaCloseArray(&clip->quasistatic);
         free(clip->worst.surfaces);
@@ -284,8 +286,6 @@ void jnaReport_Destroy(Report* r)
     if (r->asset.asset != NULL) {
         jnaCloseAsset(&r->asset);
     }
-    jnaDestroyCharacter(&r->character);
-    jnaDestroyManifest(&r->manifest);
 }
 
 const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
@@ -302,14 +302,14 @@ const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
 
 const char* jnaReport_OursName(const Report* r)
 {
-    return r->manifest.springs.layer == jna_layerModal  ? "modes"
-           : r->manifest.springs.layer == jna_layerBoth ? "modes and springs per vertex"
+    return r->manifest->springs.layer == jna_layerModal  ? "modes"
+           : r->manifest->springs.layer == jna_layerBoth ? "modes and springs per vertex"
                                                         : "springs per vertex";
 }
 
 const char* jnaReport_RegionOf(const Report* r, int vertex)
 {
-    return r->character.joints[r->character.influences[vertex].joints[0]].name;
+    return r->character->joints[r->character->influences[vertex].joints[0]].name;
 }
 
 jnResult jnaReport_OutOfMemory(jnError* error)

@@ -48,9 +48,9 @@ static bool HasNoSprings(const char* method)
 // What the manifest ships, in the words of the file.
 static const char* ShippedMethod(const Report* r)
 {
-    bool fitted = r->manifest.springs.mode == jna_springsFitted;
+    bool fitted = r->manifest->springs.mode == jna_springsFitted;
     bool network = r->asset.asset != NULL && r->asset.asset->network != jn_networkNone;
-    switch (r->manifest.springs.layer) {
+    switch (r->manifest->springs.layer) {
     case jna_layerModal:
         return fitted ? "modal" : "modal_physical";
     case jna_layerBoth:
@@ -230,8 +230,8 @@ static void Fact(FILE* out, const char* value, const char* what)
 
 static const char* LayerWords(const Report* r)
 {
-    return r->manifest.springs.layer == jna_layerModal  ? "springs on vibration modes"
-           : r->manifest.springs.layer == jna_layerBoth ? "springs on modes and on vertices"
+    return r->manifest->springs.layer == jna_layerModal  ? "springs on vibration modes"
+           : r->manifest->springs.layer == jna_layerBoth ? "springs on modes and on vertices"
                                                         : "a spring per vertex";
 }
 
@@ -245,13 +245,13 @@ static void WriteFacts(Report* r, const json_t* unseen)
         moving += r->clips[i].frameCount > 0;
     }
     fputs("<div class=\"facts\">\n", out);
-    snprintf(value, sizeof(value), "%d", r->character.vertexCount);
+    snprintf(value, sizeof(value), "%d", r->character->vertexCount);
     Fact(out, value, "vertices");
-    snprintf(value, sizeof(value), "%d", r->character.jointCount);
+    snprintf(value, sizeof(value), "%d", r->character->jointCount);
     Fact(out, value, "joints");
     snprintf(value, sizeof(value), "%d + %d", trained, r->clipCount - trained);
     Fact(out, value, moving > 0 ? "clips to train on + to test on" : "clips to train on + to test on, none simulated");
-    Fact(out, LayerWords(r), r->manifest.springs.mode == jna_springsFitted ? "what moves, fitted" : "what moves");
+    Fact(out, LayerWords(r), r->manifest->springs.mode == jna_springsFitted ? "what moves, fitted" : "what moves");
     if (r->asset.asset != NULL) {
         snprintf(value, sizeof(value), "%.2f MB", 1e-6 * (double)r->asset.size);
         Fact(out, value, "the file that ships");

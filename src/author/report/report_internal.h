@@ -45,7 +45,7 @@ typedef struct ReportWorst {
 typedef struct ReportClip {
     const char* name;
     bool trained;
-    jnaClip clip;
+    const jnaClip* clip;
     int assetClip;               // index in the asset; -1: not there
     int first;                   // frame of the clip that the motion begins with
     int frameCount;              // of the motion; 0: none
@@ -64,12 +64,13 @@ typedef struct ReportClip {
 /// A report in the making.
 typedef struct Report {
     const char* workspace;
+    jnaWorkspace* opened; // owns manifest, character and clips
     const jnaReportDef* def;
     jnaNotes* notes;
     FILE* out;
-    jnaManifest manifest;
+    const jnaManifest* manifest;
     char* manifestText;
-    jnaCharacter character;
+    const jnaCharacter* character;
     jnaAssetFile asset; // asset NULL: none
     int32_t* place;     // [vertexCount], the character's vertex of an asset's
     int clipCount;

@@ -85,7 +85,7 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     static const char labels[MAP_PANELS][96] = {"front", "back"};
     jnaPictureMesh meshes[MAP_PANELS];
     for (int i = 0; i < MAP_PANELS; ++i) {
-        meshes[i] = jnaPictureCharacter(&r->character, NULL, r->triangleColors);
+        meshes[i] = jnaPictureCharacter(r->character, NULL, r->triangleColors);
         meshes[i].turn = i == 0 ? 0 : 180;
         meshes[i].panel = i;
         meshes[i].triangleColors = NULL;
@@ -129,7 +129,7 @@ static void FillLogs(const float* numbers, int count, Map* map, float* scratch)
 
 static void MarkBounds(const Report* r, Map* map)
 {
-    for (int v = 0; v < r->character.vertexCount; ++v) {
+    for (int v = 0; v < r->character->vertexCount; ++v) {
         if (jnaBoundsOf(r->stiffness[v], r->damping[v]) != 0) {
             memcpy(map->colors + 3 * (size_t)v, BOUND_COLOR, sizeof(BOUND_COLOR));
         }
@@ -191,7 +191,7 @@ static void WriteParts(Report* r, const jnaSpringParts* parts)
 
 static void WriteWords(Report* r, const jnaSpringParts* parts)
 {
-    int under = 0, count = r->character.vertexCount;
+    int under = 0, count = r->character->vertexCount;
     for (int v = 0; v < count; ++v) {
         under += r->damping[v] * r->damping[v] < 4 * r->stiffness[v];
     }
@@ -212,7 +212,7 @@ static void WriteWords(Report* r, const jnaSpringParts* parts)
 
 static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
 {
-    int count = r->character.vertexCount;
+    int count = r->character->vertexCount;
     float* numbers = malloc((size_t)count * 6 * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
@@ -247,9 +247,10 @@ jnResult jnaReport_HeatMaps(Report* r, jnError* error)
     jnResult result = jn_ok;
     if (r->stiffness != NULL && r->damping != NULL) {
         jnaParts regions = {0};
-        result = jnaPartsOfWorkspace(r->workspace, &r->character, &regions, error);
-        result =
-            result == jn_ok ? jnaSortSprings(&r->character, &regions, r->stiffness, r->damping, &parts, error) : result;
+        result = jnaPartsOfWorkspace(r->opened, &regions, error);
+        if (result == jn_ok) {
+            result = jnaSortSprings(r->character, &regions, r->stiffness, r->damping, &parts, error);
+        }
         jnaDestroyParts(&regions);
         result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
         if (result == jn_ok) {

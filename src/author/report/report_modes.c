@@ -24,7 +24,7 @@ static void WriteRow(Report* r, const jnaModes* m, int k, float* const fitted[3]
 {
     FILE* out = r->out;
     fprintf(out, "<tr><td>%d</td><td class=\"l\">", k);
-    jnaReport_Text(out, r->character.joints[m->joints[k]].name);
+    jnaReport_Text(out, r->character->joints[m->joints[k]].name);
     fprintf(
         out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / TURN, Ratio(m->stiffness[k], m->damping[k]));
     if (fitted[0] != NULL) {
@@ -86,7 +86,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    jnResult result = jnaDrawModes(m, &r->character, 0, count, 0.03 * HeightOf(&r->character), &def, &picture, error);
+    jnResult result = jnaDrawModes(m, r->character, 0, count, 0.03 * HeightOf(r->character), &def, &picture, error);
     if (result != jn_ok) {
         return result;
     }
@@ -94,7 +94,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     for (int k = 0; k < count && result == jn_ok; ++k) {
         char label[128];
         snprintf(label, sizeof(label), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / TURN,
-            r->character.joints[m->joints[k]].name);
+            r->character->joints[m->joints[k]].name);
         fputs("<div>", r->out);
         result = jnaReport_Image(r, &picture, count, 1, k, label, error);
         fputs("<small>", r->out);
@@ -123,12 +123,12 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
     } else if (jnaLoadModes(r->workspace, &modes, &why) != jn_ok) {
         result = why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
         jnaReport_Missing(r, "%s", why.message);
-    } else if (modes.modeCount < 1 || modes.vertexCount != r->character.vertexCount) {
+    } else if (modes.modeCount < 1 || modes.vertexCount != r->character->vertexCount) {
         jnaReport_Missing(r, "the modes are of another character: jounce modes %s", r->workspace);
     } else {
         fprintf(r->out, "<p>%d modes in which this flesh swings by itself, from its material and its bones%s.</p>\n",
             modes.modeCount,
-            r->manifest.springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices" : "");
+            r->manifest->springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices" : "");
         result = WriteTable(r, &modes, error);
         result = result == jn_ok ? DrawModes(r, &modes, error) : result;
     }

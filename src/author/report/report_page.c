@@ -119,9 +119,9 @@ void jnaReport_BeginPage(Report* r)
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';img-src data:;"
           "style-src 'unsafe-inline'\">\n<title>",
         out);
-    jnaReport_Text(out, r->character.name);
+    jnaReport_Text(out, r->character->name);
     fprintf(out, ": a Jounce report</title>\n<style>%s</style>\n</head>\n<body>\n<header>\n<h1>", STYLE);
-    jnaReport_Text(out, r->character.name);
+    jnaReport_Text(out, r->character->name);
     fputs("</h1>\n", out);
 }
 

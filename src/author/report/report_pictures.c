@@ -21,10 +21,10 @@ jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
 float jnaReport_Facing(const Report* r, const jnaClip* clip, int frame, float* matrices)
 {
     const float* m = matrices + 12 * (size_t)r->pelvis;
-    jnaPoseMatrices(&r->character, NULL, 0, matrices);
+    jnaPoseMatrices(r->character, NULL, 0, matrices);
     // The joint's own axis that points along +Z at rest, carried along.
     const float axis[3] = {m[8], m[9], m[10]};
-    jnaPoseMatrices(&r->character, clip, frame, matrices);
+    jnaPoseMatrices(r->character, clip, frame, matrices);
     float x = m[0] * axis[0] + m[1] * axis[1] + m[2] * axis[2];
     float z = m[8] * axis[0] + m[9] * axis[1] + m[10] * axis[2];
     return (float)(DEGREES * atan2((double)x, (double)z));
@@ -33,8 +33,8 @@ float jnaReport_Facing(const Report* r, const jnaClip* clip, int frame, float* m
 float jnaReport_Ground(const Report* r)
 {
     float low = 0;
-    for (int v = 0; v < r->character.vertexCount; ++v) {
-        float y = r->character.positions[3 * (size_t)v + 1];
+    for (int v = 0; v < r->character->vertexCount; ++v) {
+        float y = r->character->positions[3 * (size_t)v + 1];
         low = v == 0 || y < low ? y : low;
     }
     return low;

@@ -27,7 +27,7 @@ jnResult jnaReport_CreatePoser(const Report* r, ReportPoser** poser, jnError* er
         return jnaReport_OutOfMemory(error);
     }
     p->report = r;
-    p->welded = malloc(3 * sizeof(float) * (size_t)r->character.vertexCount);
+    p->welded = malloc(3 * sizeof(float) * (size_t)r->character->vertexCount);
     jnCharacterDef def = jnDefaultCharacterDef(r->asset.asset);
     return p->welded != NULL ? jnCreateCharacter(&def, &p->character, error) : jnaReport_OutOfMemory(error);
 }
@@ -44,7 +44,7 @@ void jnaReport_DestroyPoser(ReportPoser* p)
 // From the asset's order to the character's.
 static void Reorder(const ReportPoser* p, float* out)
 {
-    for (size_t v = 0; v < (size_t)p->report->character.vertexCount; ++v) {
+    for (size_t v = 0; v < (size_t)p->report->character->vertexCount; ++v) {
         memcpy(out + 3 * (size_t)p->report->place[v], p->welded + 3 * v, 3 * sizeof(float));
     }
 }
@@ -81,7 +81,7 @@ static void EndPlaying(Playing* p)
 static jnResult CreateSprings(const Report* r, Playing* p, jnError* error)
 {
     jnSpringsDef def = jnDefaultSpringsDef();
-    def.count = r->character.vertexCount;
+    def.count = r->character->vertexCount;
     def.stiffness = r->stiffness;
     def.damping = r->damping;
     def.curve = (jnCurve)r->asset.asset->curve;
@@ -91,7 +91,7 @@ static jnResult CreateSprings(const Report* r, Playing* p, jnError* error)
 
 static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
 {
-    size_t row = 3 * (size_t)r->character.vertexCount, joints = 12 * (size_t)r->character.jointCount;
+    size_t row = 3 * (size_t)r->character->vertexCount, joints = 12 * (size_t)r->character->jointCount;
     *p = (Playing){.numbers = malloc((7 * row + joints) * sizeof(float))};
     if (p->numbers == NULL) {
         return jnaReport_OutOfMemory(error);
@@ -110,7 +110,7 @@ static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
 
 static void Give(const Report* r, const ReportClip* clip, Playing* p, int frame, int slot, ReportTake* take, void* user)
 {
-    jnaPoseMatrices(&r->character, &clip->clip, clip->first + frame, p->matrices);
+    jnaPoseMatrices(r->character, clip->clip, clip->first + frame, p->matrices);
     const float* m = p->matrices + 12 * (size_t)r->pelvis;
     const float pelvis[3] = {m[3], m[7], m[11]};
     const ReportFrame given = {.index = frame,
@@ -183,7 +183,7 @@ typedef struct Survey {
 static void TakeMeans(const ReportFrame* f, void* user)
 {
     Survey* s = user;
-    int count = 0, vertices = s->report->character.vertexCount;
+    int count = 0, vertices = s->report->character->vertexCount;
     double means[curve_count] = {0}, layer = 0;
     for (int v = 0; v < vertices; ++v) {
         size_t at = 3 * (size_t)v;
@@ -256,14 +256,14 @@ static void TakeKept(const ReportFrame* f, void* user)
         [still_simulated] = f->simulated};
     for (int i = 0; i < still_count && f->index == clip->strongest; ++i) {
         if (surfaces[i] != NULL) {
-            memcpy(clip->stills[i], surfaces[i], 3 * sizeof(float) * (size_t)r->character.vertexCount);
+            memcpy(clip->stills[i], surfaces[i], 3 * sizeof(float) * (size_t)r->character->vertexCount);
         }
     }
 }
 
 static jnResult AllocateClip(const Report* r, ReportClip* clip, bool second, jnError* error)
 {
-    size_t frames = (size_t)clip->frameCount + 1, row = 3 * sizeof(float) * (size_t)r->character.vertexCount;
+    size_t frames = (size_t)clip->frameCount + 1, row = 3 * sizeof(float) * (size_t)r->character->vertexCount;
     bool good = true;
     for (int k = 0; k < curve_count; ++k) {
         double** curve = second ? &clip->single[k] : &clip->means[k];
@@ -301,7 +301,7 @@ static int MoreFirst(const void* a, const void* b)
 // 0.
 static int FindRegion(const Report* r, const Ranked* ranks, double* energies)
 {
-    const jnaCharacter* c = &r->character;
+    const jnaCharacter* c = r->character;
     int best = 0;
     for (int t = 0; t < c->triangleCount; ++t) {
         int v[3];
@@ -330,9 +330,9 @@ static int FindRegion(const Report* r, const Ranked* ranks, double* energies)
 // off stays off.
 static jnResult RankVertices(Report* r, const double* sums, const double* frames, jnError* error)
 {
-    int count = r->character.vertexCount;
+    int count = r->character->vertexCount;
     Ranked* ranks = calloc((size_t)count + 1, sizeof(*ranks));
-    double* energies = calloc((size_t)r->character.jointCount + 1, sizeof(double));
+    double* energies = calloc((size_t)r->character->jointCount + 1, sizeof(double));
     if (ranks == NULL || energies == NULL) {
         free(ranks);
         free(energies);
@@ -345,7 +345,7 @@ static jnResult RankVertices(Report* r, const double* sums, const double* frames
     }
     int region = FindRegion(r, ranks, energies), inside = 0;
     for (int v = 0; v < count; ++v) {
-        if (r->character.influences[v].joints[0] == region) {
+        if (r->character->influences[v].joints[0] == region) {
             ranks[inside++] = ranks[v];
         }
     }
@@ -388,7 +388,7 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
     if (r->asset.asset == NULL) {
         return jn_ok;
     }
-    size_t vertices = (size_t)r->character.vertexCount;
+    size_t vertices = (size_t)r->character->vertexCount;
     double* sums = calloc(vertices + 1, 5 * sizeof(double));
     jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error);
     result = result == jn_ok && r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : result;

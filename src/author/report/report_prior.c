@@ -52,7 +52,7 @@ static jnResult Play(const Report* r, const ReportSamples* s, const ReportSample
         for (size_t n = 0; n < frames; ++n) {
             memcpy(track + 3 * n, sample->targets[sample_spread] + 3 * (n * vertices + v), 3 * sizeof(float));
         }
-        result = jnaRunSpring(track, sample->frameCount, 1 / r->manifest.rate, (double)fit->stiffness[v],
+        result = jnaRunSpring(track, sample->frameCount, 1 / r->manifest->rate, (double)fit->stiffness[v],
             (double)fit->damping[v], out, error);
         for (size_t n = 0; n < frames && result == jn_ok; ++n) {
             AddFrame(track + 3 * n, sample->motion[sample_spread] + 3 * (n * vertices + v), out + 3 * n, sums);

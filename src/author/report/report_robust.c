@@ -151,7 +151,7 @@ static jnResult RunTrack(
     const Report* r, const Robust* b, Trial trial, int vertex, Track* t, Sums* sums, jnError* error)
 {
     const jnaFit* fit = &b->fits[trial];
-    jnResult result = jnaRunSpring(t->targets, t->frames, 1 / r->manifest.rate, (double)fit->stiffness[vertex],
+    jnResult result = jnaRunSpring(t->targets, t->frames, 1 / r->manifest->rate, (double)fit->stiffness[vertex],
         (double)fit->damping[vertex], t->out, error);
     for (int n = 0; result == jn_ok && n < t->frames; ++n) {
         double left = 0, layer = 0;
@@ -281,7 +281,7 @@ static double MostOnGood(const Robust* b, const Track* t, const Row* row)
 
 static const char* ClipName(const Report* r, const Robust* b)
 {
-    return r->manifest.clips[b->sample->clip].name;
+    return r->manifest->clips[b->sample->clip].name;
 }
 
 static void WriteHeading(Report* r, const Robust* b)
@@ -323,7 +323,7 @@ static jnResult DrawChosen(Report* r, Robust* b, Track* t, Sums sums[trial_count
         }
         result = RunTrack(r, b, (Trial)k, b->chosen, t, &sums[k], error);
         if (result == jn_ok && k < 2) {
-            FillRow(t, r->manifest.rate, &row);
+            FillRow(t, r->manifest->rate, &row);
             most = k == 0 ? MostOnGood(b, t, &row) : most; // one scale for both
             DrawRow(r, &row, t->frames, k, k == 0 ? bad : t->dropped, most);
         }

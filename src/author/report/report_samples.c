@@ -25,7 +25,7 @@ void jnaReport_DestroySamples(ReportSamples* s)
 
 static jnResult ChooseVertices(const Report* r, ReportSamples* s, jnError* error)
 {
-    int vertices = r->character.vertexCount;
+    int vertices = r->character->vertexCount;
     int spread = vertices < SPREAD_VERTICES ? vertices : SPREAD_VERTICES;
     s->spread = malloc(((size_t)spread + 1) * sizeof(*s->spread));
     if (s->spread == NULL) {
@@ -92,7 +92,7 @@ jnResult jnaReport_Sample(Report* r, ReportSamples* s, jnError* error)
     jnaTakes takes;
     jnError why = {0};
     *s = (ReportSamples){0};
-    jnResult result = jnaOpenTakes(r->workspace, &takes, NULL, &why);
+    jnResult result = jnaOpenTakes(r->opened, &takes, NULL, &why);
     if (result != jn_ok && result != jn_outOfMemory) {
         jnaNotes_Add(r->notes, "%s; nothing is fitted for the report", why.message);
         return jn_ok;
@@ -130,7 +130,7 @@ jnResult jnaReport_Fit(
     jnaFitDef def = jnaDefaultFitDef();
     def.sequences = sequences;
     def.sequenceCount = count;
-    def.dt = 1 / r->manifest.rate;
+    def.dt = 1 / r->manifest->rate;
     def.drop = drop;
     def.prior = prior;
     def.threads = r->def->threads;

@@ -54,7 +54,7 @@ static void FillStill(const Report* r, const ReportClip* clip, float turn, Still
         int surface = i < still->count ? i : i - still->count;
         const char* name = NameOf(r, still->surfaces[surface]);
         jnaPictureMesh* mesh = &still->meshes[i];
-        *mesh = jnaPictureCharacter(&r->character, clip->stills[still->surfaces[surface]], r->triangleColors);
+        *mesh = jnaPictureCharacter(r->character, clip->stills[still->surfaces[surface]], r->triangleColors);
         mesh->turn = turn;
         mesh->panel = i;
         if (i >= still->count) {
@@ -88,7 +88,7 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
     fprintf(r->out, "<figure id=\"still-%d\"><h3>", number);
     jnaReport_Text(r->out, clip->name);
     fprintf(r->out, ", %s, %.2f s</h3>\n<div class=\"row\" style=\"--least:%dpx\">\n",
-        clip->trained ? "seen" : "unseen", (clip->first + clip->strongest) / clip->clip.rate,
+        clip->trained ? "seen" : "unseen", (clip->first + clip->strongest) / clip->clip->rate,
         def.panelWidth > def.panelHeight ? 200 : 120);
     result = jnaReport_Panels(r, &picture, still->panels, still->labels, error);
     jnaDestroyPicture(&picture);
@@ -103,8 +103,8 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
 
 static jnResult MakeStill(Report* r, const ReportClip* clip, int number, jnError* error)
 {
-    size_t count = (size_t)r->character.vertexCount;
-    float* numbers = malloc((count * (still_count + 1) + 12 * (size_t)r->character.jointCount) * sizeof(float));
+    size_t count = (size_t)r->character->vertexCount;
+    float* numbers = malloc((count * (still_count + 1) + 12 * (size_t)r->character->jointCount) * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
     }
@@ -121,7 +121,7 @@ static jnResult MakeStill(Report* r, const ReportClip* clip, int number, jnError
     }
     float *scratch = numbers + count * still_count, *matrices = scratch + count;
     still.high = fmaxf(jnaReport_Percentile(still.heat[0], (int)count, 0.99, scratch), 1e-3f);
-    float facing = jnaReport_Facing(r, &clip->clip, clip->first + clip->strongest, matrices);
+    float facing = jnaReport_Facing(r, clip->clip, clip->first + clip->strongest, matrices);
     jnResult result = DrawStill(r, clip, -facing - 30, &still, number, error);
     free(numbers);
     return result;
@@ -130,14 +130,14 @@ static jnResult MakeStill(Report* r, const ReportClip* clip, int number, jnError
 // The simulated motion of a clip in a few frames.
 static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError* error)
 {
-    size_t row = 3 * (size_t)r->character.vertexCount;
-    float* numbers = malloc((STRIP_PANELS * row + 12 * (size_t)r->character.jointCount) * sizeof(float));
+    size_t row = 3 * (size_t)r->character->vertexCount;
+    float* numbers = malloc((STRIP_PANELS * row + 12 * (size_t)r->character->jointCount) * sizeof(float));
     if (numbers == NULL) {
         return jnaReport_OutOfMemory(error);
     }
     jnaPictureMesh meshes[STRIP_PANELS];
     char labels[STRIP_PANELS][96];
-    float facing = jnaReport_Facing(r, &clip->clip, clip->first, numbers + STRIP_PANELS * row);
+    float facing = jnaReport_Facing(r, clip->clip, clip->first, numbers + STRIP_PANELS * row);
     for (int i = 0; i < STRIP_PANELS; ++i) {
         int frame = (int)((long)(clip->frameCount - 1) * i / (STRIP_PANELS - 1));
         float* positions = numbers + row * (size_t)i;
@@ -148,11 +148,11 @@ static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError
         for (size_t k = 0; k < row; ++k) { // a frame that failed may hold anything
             positions[k] = isfinite(positions[k]) ? positions[k] : 0.0f;
         }
-        meshes[i] = jnaPictureCharacter(&r->character, positions, r->triangleColors);
+        meshes[i] = jnaPictureCharacter(r->character, positions, r->triangleColors);
         meshes[i].turn = -facing - 30;
         meshes[i].panel = i;
         jnaPictureMesh_Center(&meshes[i]);
-        snprintf(labels[i], sizeof(labels[i]), "%.2f s", (clip->first + frame) / clip->clip.rate);
+        snprintf(labels[i], sizeof(labels[i]), "%.2f s", (clip->first + frame) / clip->clip->rate);
     }
     jnaPictureDef def = jnaReport_PictureDef(r, 280);
     def.columns = STRIP_PANELS;

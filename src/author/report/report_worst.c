@@ -25,7 +25,7 @@ void jnaReport_KeepWorst(const Report* r, ReportClip* clip, const ReportFrame* f
     if (worst->surfaces == NULL) {
         return;
     }
-    for (int v = 0; v < r->character.vertexCount; ++v) {
+    for (int v = 0; v < r->character->vertexCount; ++v) {
         const float* targets = f->target + 3 * (size_t)v;
         double lengths[2] = {
             Distance(f->ours + 3 * (size_t)v, targets), Distance(f->simulated + 3 * (size_t)v, targets)};
@@ -43,7 +43,7 @@ void jnaReport_KeepWorst(const Report* r, ReportClip* clip, const ReportFrame* f
         return;
     }
     const float* surfaces[PANELS] = {f->skinned, f->ours, f->simulated};
-    size_t row = 3 * (size_t)r->character.vertexCount;
+    size_t row = 3 * (size_t)r->character->vertexCount;
     worst->frame = f->index;
     for (int k = 0; k < 2; ++k) {
         worst->offsets[k] = most[k];
@@ -57,7 +57,7 @@ void jnaReport_KeepWorst(const Report* r, ReportClip* clip, const ReportFrame* f
 jnResult jnaReport_BeginWorst(const Report* r, ReportClip* clip, jnError* error)
 {
     clip->worst = (ReportWorst){
-        .frame = -1, .surfaces = malloc(PANELS * 3 * sizeof(float) * ((size_t)r->character.vertexCount + 1))};
+        .frame = -1, .surfaces = malloc(PANELS * 3 * sizeof(float) * ((size_t)r->character->vertexCount + 1))};
     return clip->worst.surfaces != NULL ? jn_ok : jnaReport_OutOfMemory(error);
 }
 
@@ -71,10 +71,10 @@ static jnResult DrawClip(Report* r, const ReportClip* clip, int number, float* m
         snprintf(labels[k + 1], sizeof(labels[0]), "%s, up to %.0f mm at %.40s", names[k], 1e3 * worst->offsets[k],
             jnaReport_RegionOf(r, worst->vertices[k]));
     }
-    float facing = jnaReport_Facing(r, &clip->clip, clip->first + worst->frame, matrices);
+    float facing = jnaReport_Facing(r, clip->clip, clip->first + worst->frame, matrices);
     for (int i = 0; i < PANELS; ++i) {
-        const float* positions = worst->surfaces + 3 * (size_t)r->character.vertexCount * (size_t)i;
-        meshes[i] = jnaPictureCharacter(&r->character, positions, r->triangleColors);
+        const float* positions = worst->surfaces + 3 * (size_t)r->character->vertexCount * (size_t)i;
+        meshes[i] = jnaPictureCharacter(r->character, positions, r->triangleColors);
         meshes[i].turn = -facing - 30;
         meshes[i].panel = i;
         jnaPictureMesh_Center(&meshes[i]);
@@ -93,7 +93,7 @@ static jnResult DrawClip(Report* r, const ReportClip* clip, int number, float* m
         jnaReport_Text(r->out, clip->name);
         fprintf(r->out, ", %s, frame %d, %.2f s</h3>\n<div class=\"row\" style=\"--least:200px\">\n",
             clip->trained ? "seen" : "unseen", clip->first + worst->frame,
-            (clip->first + worst->frame) / clip->clip.rate);
+            (clip->first + worst->frame) / clip->clip->rate);
         result = jnaReport_Panels(r, &picture, PANELS, labels, error);
         fputs("</div></figure>\n", r->out);
     }
@@ -105,7 +105,7 @@ jnResult jnaReport_Worst(Report* r, jnError* error)
 {
     jnResult result = jn_ok;
     int drawn = 0, left = 0;
-    float* matrices = malloc(12 * ((size_t)r->character.jointCount + 1) * sizeof(float));
+    float* matrices = malloc(12 * ((size_t)r->character->jointCount + 1) * sizeof(float));
     if (matrices == NULL) {
         return jnaReport_OutOfMemory(error);
     }

@@ -3,7 +3,6 @@
 
 #include "base/npy.h"
 #include "base/path.h"
-#include "workspace/volume_store.h"
 
 #include "runtime/for_author.h"
 
@@ -149,13 +148,16 @@ jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical
     return jn_ok;
 }
 
-jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* c, jnaParts* parts, jnError* error)
+jnResult jnaPartsOfWorkspace(jnaWorkspace* workspace, jnaParts* parts, jnError* error)
 {
-    jnaVolume volume = {0};
-    if (jnaLoadVolume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
-        return jnaPartsByJoint(c, parts, error);
+    const jnaCharacter* character;
+    const jnaVolume* volume;
+    jnResult result = jnaWorkspace_Character(workspace, &character, error);
+    if (result != jn_ok) {
+        return result;
     }
-    jnResult result = jnaPartsByRegion(c, &volume, parts, error);
-    jnaDestroyVolume(&volume);
-    return result;
+    if (jnaWorkspace_Volume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
+        return jnaPartsByJoint(character, parts, error);
+    }
+    return jnaPartsByRegion(character, volume, parts, error);
 }

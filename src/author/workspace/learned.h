@@ -3,6 +3,7 @@
 
 #include "modes/modes.h"
 #include "learn/spring_parts.h"
+#include "workspace/workspace.h"
 
 #include <jansson.h>
 
@@ -30,4 +31,4 @@ jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical
 json_t* jnaSpringParts_Json(const jnaSpringParts* parts);
 
 /// Parts by region where the workspace has a volume, by joint otherwise.
-jnResult jnaPartsOfWorkspace(const char* workspace, const jnaCharacter* character, jnaParts* parts, jnError* error);
+jnResult jnaPartsOfWorkspace(jnaWorkspace* workspace, jnaParts* parts, jnError* error);

@@ -2,6 +2,7 @@
 #include "workspace/manifest_fields.h"
 
 #include "base/path.h"
+#include "workspace/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

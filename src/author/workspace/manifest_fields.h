@@ -2,7 +2,7 @@
 // reference page (docs/manifest.md) all follow from it. A new setting is one row here and one member of a struct.
 #pragma once
 
-#include "workspace/manifest.h"
+#include "jounce/base.h"
 
 #include <stdio.h>
 

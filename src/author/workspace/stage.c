@@ -1,32 +1,123 @@
-// Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was
-// made from.
+// Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was made from.
 #include "workspace/stage.h"
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
-#include "character/character.h"
 
 #include "runtime/for_author.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static void FormatHash(uint64_t hash, char* text)
+// A file that changed within so many nanoseconds before the record may have changed once more after it was hashed
+// without its time telling: file systems count in steps of up to 10 ms.
+static const int64_t CLOCK_STEP = 50000000;
+
+void jnaDestroyStage(jnaStage* s)
 {
-    snprintf(text, 17, "%016" PRIx64, hash);
+    for (int i = 0; i < s->inputCount; ++i) {
+        free(s->inputs[i]);
+    }
+    for (int i = 0; i < s->outputCount; ++i) {
+        free(s->outputs[i]);
+    }
+    free(s->inputs);
+    free(s->outputs);
+    free(s->settings);
+    *s = (jnaStage){0};
 }
 
-static jnResult RecordPath(const char* workspace, const jnaStage* stage, char* path, jnError* error)
+// Adds a text once. False when memory is short.
+static bool AddText(char*** texts, int* count, const char* text)
 {
-    char name[JNA_NAME_LENGTH + 32];
-    snprintf(name, sizeof(name), "stages/%.64s.json", stage->name);
-    return jnaJoinPath(workspace, name, path, error);
+    for (int i = 0; i < *count; ++i) {
+        if (strcmp((*texts)[i], text) == 0) {
+            return true;
+        }
+    }
+    char* copy = strdup(text);
+    char** more = copy != NULL ? realloc(*texts, ((size_t)*count + 1) * sizeof(*more)) : NULL;
+    if (more == NULL) {
+        free(copy);
+        return false;
+    }
+    *texts = more;
+    more[(*count)++] = copy;
+    return true;
+}
+
+void jnaStage_Read(jnaStage* s, const char* folder, const char* format, ...)
+{
+    char name[JNA_PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    if (folder == NULL || jnaFileIsThere(folder, name)) {
+        s->failed = !AddText(&s->inputs, &s->inputCount, name) || s->failed;
+    }
+}
+
+void jnaStage_ReadAll(jnaStage* s, const char* folder, const char* const* names)
+{
+    for (; *names != NULL; ++names) {
+        jnaStage_Read(s, folder, "%s", *names);
+    }
+}
+
+void jnaStage_Make(jnaStage* s, const char* format, ...)
+{
+    char name[JNA_PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    s->failed = !AddText(&s->outputs, &s->outputCount, name) || s->failed;
+}
+
+void jnaStage_MakeAll(jnaStage* s, const char* const* names)
+{
+    for (; *names != NULL; ++names) {
+        jnaStage_Make(s, "%s", *names);
+    }
+}
+
+void jnaStage_Depend(jnaStage* s, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    size_t used = s->settings != NULL ? strlen(s->settings) : 0;
+    char* text = realloc(s->settings, used + (size_t)length + 1);
+    if (text == NULL) {
+        s->failed = true;
+        return;
+    }
+    s->settings = text;
+    va_start(arguments, format);
+    vsnprintf(text + used, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+}
+
+static void HashSettings(const jnaStage* stage, char text[17])
+{
+    const char* settings = stage->settings != NULL ? stage->settings : "";
+    snprintf(text, 17, "%016" PRIx64, jnaHash(settings, strlen(settings), 0));
+}
+
+static jnResult RecordPath(const char* workspace, const char* name, char* path, jnError* error)
+{
+    char file[JNA_PATH_LENGTH];
+    snprintf(file, sizeof(file), "stages/%.64s.json", name);
+    return jnaJoinPath(workspace, file, path, error);
 }
 
 static void Explain(char* reason, const char* what, const char* name)
@@ -36,57 +127,87 @@ static void Explain(char* reason, const char* what, const char* name)
     }
 }
 
-static jnResult HashInput(const char* workspace, const char* input, char* text, jnError* error)
+static int64_t TimeOf(const struct stat* status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+}
+
+// "HASH SIZE TIME" of a file.
+enum { MARK_LENGTH = 64 };
+static jnResult MarkFile(const char* workspace, const char* input, char mark[MARK_LENGTH], jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     uint64_t hash;
+    struct stat status = {0};
     jnResult result = jnaJoinPath(workspace, input, path, error);
+    bool known = result == jn_ok && stat(path, &status) == 0; // before it is read: a change in between is seen
     result = result == jn_ok ? jnaHashFile(path, &hash, error) : result;
     if (result == jn_ok) {
-        FormatHash(hash, text);
+        snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
+            TimeOf(&status));
     }
     return result;
 }
 
-static bool SameText(const json_t* value, const char* text)
+// Whether a file is as its mark says, by its size and time where they can be believed, else by its contents.
+static jnResult CompareFile(
+    const char* workspace, const char* input, const json_t* mark, int64_t recorded, bool* same, jnError* error)
 {
-    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+    char path[JNA_PATH_LENGTH], now[MARK_LENGTH];
+    const char* then = json_string_value(mark);
+    long long size = -1, time = 0;
+    struct stat status;
+    jnResult result = jnaJoinPath(workspace, input, path, error);
+    if (result == jn_ok && then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
+        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time &&
+        time + CLOCK_STEP < recorded) {
+        *same = true;
+        return jn_ok;
+    }
+    result = result == jn_ok ? MarkFile(workspace, input, now, error) : result;
+    *same = result == jn_ok && then != NULL && strncmp(now, then, 16) == 0;
+    return result;
+}
+
+// A record that is missing or damaged only means that the stage runs: NULL.
+static json_t* LoadRecord(const char* workspace, const char* name, int64_t* recorded)
+{
+    char path[JNA_PATH_LENGTH];
+    struct stat status;
+    if (RecordPath(workspace, name, path, NULL) != jn_ok || stat(path, &status) != 0) {
+        return NULL;
+    }
+    *recorded = TimeOf(&status);
+    return json_load_file(path, 0, NULL);
 }
 
 // Compares the record with the world. `reason` is set, and *stale, where they differ.
-static jnResult Compare(
-    const char* workspace, const jnaStage* stage, const json_t* record, bool* stale, char* reason, jnError* error)
+static jnResult Compare(const char* workspace, const jnaStage* stage, const json_t* record, int64_t recorded,
+    bool* stale, char* reason, jnError* error)
 {
     char text[17];
     *stale = true;
-    const char* settings = stage->settings != NULL ? stage->settings : "";
-    FormatHash(jnaHash(settings, strlen(settings), 0), text);
-    if (!SameText(json_object_get(record, "settings"), text)) {
+    HashSettings(stage, text);
+    const json_t *settings = json_object_get(record, "settings"), *inputs = json_object_get(record, "inputs");
+    if (!json_is_string(settings) || strcmp(json_string_value(settings), text) != 0) {
         Explain(reason, "its settings changed", "");
         return jn_ok;
     }
-    const json_t* inputs = json_object_get(record, "inputs");
     if (json_object_size(inputs) != (size_t)stage->inputCount) {
         Explain(reason, "it has other inputs", "");
         return jn_ok;
     }
     for (int i = 0; i < stage->inputCount; ++i) {
-        jnResult result = HashInput(workspace, stage->inputs[i], text, error);
-        if (result != jn_ok) {
-            return result;
-        }
-        if (!SameText(json_object_get(inputs, stage->inputs[i]), text)) {
+        bool same = false;
+        jnResult result = CompareFile(
+            workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
+        if (result != jn_ok || !same) {
             Explain(reason, "changed: ", stage->inputs[i]);
-            return jn_ok;
+            return result;
         }
     }
     for (int i = 0; i < stage->outputCount; ++i) {
-        char path[JNA_PATH_LENGTH];
-        jnResult result = jnaJoinPath(workspace, stage->outputs[i], path, error);
-        if (result != jn_ok) {
-            return result;
-        }
-        if (access(path, R_OK) != 0) {
+        if (!jnaFileIsThere(workspace, stage->outputs[i])) {
             Explain(reason, "missing: ", stage->outputs[i]);
             return jn_ok;
         }
@@ -96,63 +217,64 @@ static jnResult Compare(
     return jn_ok;
 }
 
+static jnResult CheckStage(const char* workspace, const jnaStage* stage, jnError* error)
+{
+    return stage->failed ? jnFail(error, jn_outOfMemory, "%s: out of memory", workspace) : jn_ok;
+}
+
 jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
+    int64_t recorded = 0;
     *stale = true;
-    jnResult result = RecordPath(workspace, stage, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    // A record that is missing or damaged only means that the stage runs.
-    json_t* record = json_load_file(path, 0, NULL);
-    if (record == NULL) {
+    jnResult result = CheckStage(workspace, stage, error);
+    json_t* record = result == jn_ok ? LoadRecord(workspace, stage->name, &recorded) : NULL;
+    if (record != NULL) {
+        result = Compare(workspace, stage, record, recorded, stale, reason, error);
+        json_decref(record);
+    } else {
         Explain(reason, "it has not run yet", "");
-        return jn_ok;
     }
-    result = Compare(workspace, stage, record, stale, reason, error);
-    json_decref(record);
     return result;
 }
 
 jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error)
 {
-    char path[JNA_PATH_LENGTH], text[17];
     const char* input;
-    json_t* hash;
-    const jnaStage stage = {.name = name};
-    jnResult result = RecordPath(workspace, &stage, path, error);
-    json_t* record = result == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    json_t* mark;
+    int64_t recorded = 0;
+    (void)error;
+    json_t* record = LoadRecord(workspace, name, &recorded);
     if (record == NULL || !*holds) {
         Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
         *holds = false;
     }
-    json_object_foreach(json_object_get(record, "inputs"), input, hash)
+    json_object_foreach(json_object_get(record, "inputs"), input, mark)
     {
-        if (*holds && (HashInput(workspace, input, text, NULL) != jn_ok || !SameText(hash, text))) {
+        bool same = false;
+        if (*holds && (CompareFile(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
             Explain(reason, "changed: ", input);
             *holds = false;
         }
     }
     json_decref(record);
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
-    char text[17], path[JNA_PATH_LENGTH];
-    const char* settings = stage->settings != NULL ? stage->settings : "";
-    FormatHash(jnaHash(settings, strlen(settings), 0), text);
+    char text[17], path[JNA_PATH_LENGTH], mark[MARK_LENGTH];
+    HashSettings(stage, text);
     json_t* inputs = json_object();
     json_t* record = json_pack(
         "{s:s, s:s, s:o, s:f}", "stage", stage->name, "settings", text, "inputs", inputs, "seconds", stage->seconds);
-    if (record == NULL) {
+    if (record == NULL || stage->failed) {
+        json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    jnResult result = RecordPath(workspace, stage, path, error);
+    jnResult result = RecordPath(workspace, stage->name, path, error);
     for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = HashInput(workspace, stage->inputs[i], text, error);
-        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(text)) != 0) {
+        result = MarkFile(workspace, stage->inputs[i], mark, error);
+        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
             result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
         }
     }

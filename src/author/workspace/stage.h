@@ -1,18 +1,32 @@
 // What each stage was made from, stages/NAME.json, and whether that is out of date.
+//
+// A record holds the content hash of every input, and its size and time of change: a file whose size and time are
+// those of the record is not read again, unless it changed so shortly before the record that the clock could not tell.
 #pragma once
 
 #include "jounce/base.h"
 
-/// A step of the pipeline: what it reads and what it writes. Paths are relative to the workspace or absolute.
+/// A step of the pipeline: what it reads, depends on and writes. Paths are relative to the workspace or absolute.
+/// Filled by the functions below, which remember a failure until jnaStage_IsStale or jnaStage_Record tells it.
 typedef struct jnaStage {
     const char* name;
-    int inputCount;
-    const char* const* inputs; // [inputCount], files
-    const char* settings;      // text that the outcome depends on as well; NULL for none
-    int outputCount;
-    const char* const* outputs; // [outputCount], files that must exist
-    double seconds;             // wall time that it took, for the record; takes no part in what is stale
+    int inputCount, outputCount;
+    char **inputs, **outputs; // [inputCount] files, [outputCount] files that must exist; owned
+    char* settings;           // text that the outcome depends on as well; owned, NULL for none
+    double seconds;           // wall time that it took, for the record; takes no part in what is stale
+    bool failed;              // memory was short
 } jnaStage;
+void jnaDestroyStage(jnaStage* stage);
+
+/// One more input, once; with a folder: only where the file is there.
+void jnaStage_Read(jnaStage* stage, const char* folder, const char* format, ...) __attribute__((format(printf, 3, 4)));
+/// Several inputs, a NULL at the end.
+void jnaStage_ReadAll(jnaStage* stage, const char* folder, const char* const* names);
+/// One more output, or several.
+void jnaStage_Make(jnaStage* stage, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void jnaStage_MakeAll(jnaStage* stage, const char* const* names);
+/// More text of the settings.
+void jnaStage_Depend(jnaStage* stage, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 /// Whether a stage must run: it never did, or its inputs, its settings or their contents changed, or an
 /// output is gone. reason: [JNA_NOTE_LENGTH], may be NULL. An input that does not exist is an error.

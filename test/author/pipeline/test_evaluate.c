@@ -1,4 +1,5 @@
 // Fit and evaluation of a small workspace whose answers are known: a tube, its skinned motion, and motion made from it.
+#include "helpers/opened.h"
 #include "asset/asset_writer.h"
 #include "helpers/command.h"
 #include "helpers/failing_memory.h"
@@ -49,13 +50,15 @@ static void Skin(float* surface)
     jnaArray skinned;
     memset(surface, 0, 3 * FRAMES * TUBE_VERTICES * sizeof(float));
     Write("dynamic.npy", surface);
-    assert_int_equal(jnaOpenTakes("w", &takes, NULL, &error), jn_ok);
+    jnaWorkspace* opened = Opened("w");
+    assert_int_equal(jnaOpenTakes(opened, &takes, NULL, &error), jn_ok);
     assert_int_equal(takes.count, 1);
     assert_int_equal(jnaTakes_OpenTargets(&takes, 0, jna_targetsSkinned, &skinned, &error), jn_ok);
     assert_int_equal(skinned.count, 3 * FRAMES * TUBE_VERTICES);
     memcpy(surface, skinned.data, skinned.count * sizeof(float));
     jnaCloseTargets(&skinned);
     jnaCloseTakes(&takes);
+    jnaCloseWorkspace(opened);
 }
 
 // Motion of springs on a surface, frame by frame.
@@ -314,8 +317,9 @@ static void ThePlayerPlaysWhatShips(void** state)
 {
     (void)state;
     jnaTakes takes;
-    assert_int_equal(jnaOpenTakes("w", &takes, NULL, &error), jn_ok);
-    jnaModes modes = MakeModes(&takes.character);
+    jnaWorkspace* opened = Opened("w");
+    assert_int_equal(jnaOpenTakes(opened, &takes, NULL, &error), jn_ok);
+    jnaModes modes = MakeModes(takes.character);
     float springs[TUBE_VERTICES], dampers[TUBE_VERTICES];
     for (int v = 0; v < TUBE_VERTICES; ++v) {
         springs[v] = 200;
@@ -324,7 +328,7 @@ static void ThePlayerPlaysWhatShips(void** state)
     static float targets[3 * FRAMES * TUBE_VERTICES];
     static Frames played, stepped;
     for (int i = 0; i < 6; ++i) { // vertices, modes, both; each causal and exact
-        jnaPlayerDef def = {.character = &takes.character, .rate = 30};
+        jnaPlayerDef def = {.character = takes.character, .rate = 30};
         def.modes = i / 2 > 0 ? &modes : NULL;
         def.stiffness = i / 2 != 1 ? springs : NULL;
         def.damping = i / 2 != 1 ? dampers : NULL;
@@ -349,6 +353,7 @@ static void ThePlayerPlaysWhatShips(void** state)
     }
     jnaDestroyModes(&modes);
     jnaCloseTakes(&takes);
+    jnaCloseWorkspace(opened);
 }
 
 // Motion that modes made, other than those that the workspace has; the file is kept for the tests behind.
@@ -358,15 +363,16 @@ static void MakeModalMotion(void)
     static Frames moved;
     jnaTakes takes;
     Skin(surface);
-    assert_int_equal(jnaOpenTakes("w", &takes, NULL, &error), jn_ok);
-    jnaModes modes = MakeModes(&takes.character);
+    jnaWorkspace* opened = Opened("w");
+    assert_int_equal(jnaOpenTakes(opened, &takes, NULL, &error), jn_ok);
+    jnaModes modes = MakeModes(takes.character);
     assert_int_equal(jnaSaveModes("w", &modes, &error), jn_ok);
     for (int k = 0; k < 2; ++k) {
         modes.stiffness[k] *= 1.2;
         modes.damping[k] *= 1.5;
         modes.gain[k] *= 0.9;
     }
-    jnaPlayerDef def = {.character = &takes.character, .modes = &modes, .rate = 30};
+    jnaPlayerDef def = {.character = takes.character, .modes = &modes, .rate = 30};
     jnaPlayer player;
     assert_int_equal(jnaMakePlayer(&def, &player, &error), jn_ok);
     moved.count = 0;
@@ -377,6 +383,7 @@ static void MakeModalMotion(void)
     jnaDestroyPlayer(&player);
     jnaDestroyModes(&modes);
     jnaCloseTakes(&takes);
+    jnaCloseWorkspace(opened);
 }
 
 static void MotionOfModesIsCaptured(void** state)

@@ -1,5 +1,6 @@
 // Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is
 // stale.
+#include "helpers/opened.h"
 #include "base/hash.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_import.h"
@@ -401,9 +402,10 @@ static void AStageIsStaleWhenWhatItReadsChanges(void** state)
     const char* ws = Path("stage");
     WriteText(Path("stage/in"), "one");
     WriteText(Path("stage/out"), "result");
-    const char *inputs[] = {"in", "second"}, *outputs[] = {"out"};
+    char in[] = "in", second[] = "second", out[] = "out", hot[] = "hot", cold[] = "cold";
+    char *inputs[] = {in, second}, *outputs[] = {out};
     jnaStage stage = {
-        .name = "cook", .inputCount = 1, .inputs = inputs, .settings = "hot", .outputCount = 1, .outputs = outputs};
+        .name = "cook", .inputCount = 1, .inputs = inputs, .settings = hot, .outputCount = 1, .outputs = outputs};
     jnError error = {0};
     char reason[JNA_NOTE_LENGTH];
     bool stale = false;
@@ -425,10 +427,10 @@ static void AStageIsStaleWhenWhatItReadsChanges(void** state)
     stage.seconds = 3;
     assert_int_equal(jnaStage_IsStale(ws, &stage, &stale, reason, &error), jn_ok);
     assert_false(stale);
-    stage.settings = "cold";
+    stage.settings = cold;
     assert_int_equal(jnaStage_IsStale(ws, &stage, &stale, reason, &error), jn_ok);
     assert_true(stale);
-    stage.settings = "hot";
+    stage.settings = hot;
     stage.inputCount = 2;
     WriteText(Path("stage/second"), "more");
     assert_int_equal(jnaStage_IsStale(ws, &stage, &stale, reason, &error), jn_ok);
@@ -478,7 +480,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     MakeWorkspace(path);
     jnError error = {0};
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
+    assert_int_equal(UpdateImport(path, &imported, &error), jn_ok);
     assert_false(imported);
     jnaManifest m;
     char file[1024];
@@ -486,7 +488,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     assert_int_equal(jnaReadManifest(file, &m, &error), jn_ok);
     m.rate = 60;
     assert_int_equal(jnaWriteManifest(file, &m, &error), jn_ok);
-    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
+    assert_int_equal(UpdateImport(path, &imported, &error), jn_ok);
     assert_true(imported);
     jnaCharacter character;
     jnaClip clip;
@@ -498,7 +500,7 @@ static void AnEditedManifestIsImportedAgain(void** state)
     free(m.clips[0].animation);
     m.clips[0].animation = strdup("nothing");
     assert_int_equal(jnaWriteManifest(file, &m, &error), jn_ok);
-    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_badData);
+    assert_int_equal(UpdateImport(path, &imported, &error), jn_badData);
     assert_non_null(strstr(error.message, "has no animation 'nothing'"));
     assert_int_equal(jnaLoadClip(path, "wave_top", &character, &clip, &error), jn_ok);
     jnaDestroyClip(&clip);
@@ -541,13 +543,13 @@ static void AChangedBufferBesideAGltfIsNoticed(void** state)
         fail_msg("%s", error.message);
     }
     bool imported = true;
-    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
+    assert_int_equal(UpdateImport(path, &imported, &error), jn_ok);
     assert_false(imported);
     FILE* file = fopen(Path("split.bin"), "r+b");
     const float moved = 0.35F;
     fwrite(&moved, 4, 1, file);
     fclose(file);
-    assert_int_equal(jnaUpdateWorkspace(path, NULL, &imported, NULL, &error), jn_ok);
+    assert_int_equal(UpdateImport(path, &imported, &error), jn_ok);
     assert_true(imported);
     jnaCharacter character;
     assert_int_equal(jnaLoadCharacter(path, &character, &error), jn_ok);

@@ -1,0 +1,177 @@
+// An opened workspace; see workspace.h.
+#include "workspace/workspace.h"
+
+#include "base/path.h"
+#include "workspace/modes_store.h"
+#include "workspace/network_store.h"
+#include "workspace/store.h"
+#include "workspace/volume_store.h"
+
+#include "runtime/for_author.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// What is there so far.
+typedef struct jnaLoaded {
+    bool hasCharacter, hasVolume, hasModes, hasNetwork;
+    jnaCharacter character;
+    int clipCount;
+    jnaClip* clips; // [clipCount]; NULL: not loaded
+    jnaVolume volume;
+    jnaModes modes;
+    jnaNetwork network;
+} jnaLoaded;
+
+jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* error)
+{
+    char name[JNA_PATH_LENGTH];
+    *workspace = NULL;
+    jnResult result = jnaJoinPath(path, "manifest.yaml", name, error);
+    jnaWorkspace* w = calloc(1, sizeof(*w));
+    if (result == jn_ok && (w == NULL || (w->path = strdup(path)) == NULL ||
+                               (w->loaded = calloc(1, sizeof(*w->loaded))) == NULL)) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    result = result == jn_ok ? jnaReadManifest(name, &w->manifest, error) : result;
+    if (result != jn_ok) {
+        jnaCloseWorkspace(w);
+        return result;
+    }
+    *workspace = w;
+    return jn_ok;
+}
+
+void jnaWorkspace_Forget(jnaWorkspace* w)
+{
+    jnaLoaded* l = w->loaded;
+    for (int i = 0; l->clips != NULL && i < l->clipCount; ++i) {
+        jnaDestroyClip(&l->clips[i]);
+    }
+    free(l->clips);
+    jnaDestroyNetwork(&l->network);
+    jnaDestroyModes(&l->modes);
+    jnaDestroyVolume(&l->volume);
+    jnaDestroyCharacter(&l->character);
+    *l = (jnaLoaded){0};
+}
+
+void jnaCloseWorkspace(jnaWorkspace* w)
+{
+    if (w == NULL) {
+        return;
+    }
+    if (w->loaded != NULL) {
+        jnaWorkspace_Forget(w);
+    }
+    free(w->loaded);
+    jnaDestroyManifest(&w->manifest);
+    free((char*)w->path);
+    free(w);
+}
+
+jnResult jnaWorkspace_Character(jnaWorkspace* w, const jnaCharacter** character, jnError* error)
+{
+    jnResult result = w->loaded->hasCharacter ? jn_ok : jnaLoadCharacter(w->path, &w->loaded->character, error);
+    w->loaded->hasCharacter = result == jn_ok;
+    *character = &w->loaded->character;
+    return result;
+}
+
+jnResult jnaWorkspace_Clips(jnaWorkspace* w, const jnaClip** clips, jnError* error)
+{
+    jnaLoaded* l = w->loaded;
+    const jnaCharacter* c;
+    jnResult result = jnaWorkspace_Character(w, &c, error);
+    if (result == jn_ok && l->clips == NULL) {
+        l->clips = calloc((size_t)w->manifest.clipCount + 1, sizeof(*l->clips));
+        result = l->clips != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
+        for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
+            result = jnaLoadClip(w->path, w->manifest.clips[i].name, c, &l->clips[i], error);
+            l->clipCount += result == jn_ok;
+        }
+        if (result != jn_ok) {
+            for (int i = 0; i < l->clipCount; ++i) {
+                jnaDestroyClip(&l->clips[i]);
+            }
+            free(l->clips);
+            l->clips = NULL;
+            l->clipCount = 0;
+        }
+    }
+    *clips = l->clips;
+    return result;
+}
+
+jnResult jnaWorkspace_Volume(jnaWorkspace* w, const jnaVolume** volume, jnError* error)
+{
+    jnResult result = w->loaded->hasVolume ? jn_ok : jnaLoadVolume(w->path, &w->loaded->volume, error);
+    w->loaded->hasVolume = result == jn_ok;
+    *volume = &w->loaded->volume;
+    return result;
+}
+
+jnResult jnaWorkspace_Modes(jnaWorkspace* w, const jnaModes** modes, jnError* error)
+{
+    jnResult result = w->loaded->hasModes ? jn_ok : jnaLoadModes(w->path, &w->loaded->modes, error);
+    w->loaded->hasModes = result == jn_ok;
+    *modes = &w->loaded->modes;
+    return result;
+}
+
+jnResult jnaWorkspace_Network(jnaWorkspace* w, const jnaNetwork** network, jnError* error)
+{
+    jnaLoaded* l = w->loaded;
+    const jnaCharacter* c;
+    jnResult result = jn_ok;
+    *network = NULL;
+    if (!l->hasNetwork && (w->manifest.network.kind == jna_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
+        return jn_ok;
+    }
+    if (!l->hasNetwork) {
+        result = jnaWorkspace_Character(w, &c, error);
+        result = result == jn_ok ? jnaLoadNetwork(w->path, &l->network, error) : result;
+        if (result == jn_ok &&
+            (l->network.vertexCount != c->vertexCount || l->network.jointCount != c->jointCount)) {
+            jnaDestroyNetwork(&l->network);
+            result = jnFail(
+                error, jn_badData, "%s/network: was trained for another character; run jounce train again", w->path);
+        }
+        l->hasNetwork = result == jn_ok;
+    }
+    *network = result == jn_ok && l->network.kind == w->manifest.network.kind ? &l->network : NULL;
+    return result;
+}
+
+jnResult jnaWorkspace_Path(const jnaWorkspace* w, char* path, jnError* error, const char* format, ...)
+{
+    char name[JNA_PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    return length >= 0 && length < JNA_PATH_LENGTH
+               ? jnaJoinPath(w->path, name, path, error)
+               : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
+}
+
+bool jnaWorkspace_Has(const jnaWorkspace* w, const char* format, ...)
+{
+    char name[JNA_PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
+    return length >= 0 && length < JNA_PATH_LENGTH && jnaFileIsThere(w->path, name);
+}
+
+void jnaWorkspace_Depend(const jnaWorkspace* w, jnaStage* stage)
+{
+    char* settings = jnaManifest_Settings(&w->manifest, stage->name);
+    stage->failed = stage->failed || settings == NULL;
+    if (settings != NULL) {
+        jnaStage_Depend(stage, "%s", settings);
+    }
+    free(settings);
+}
