@@ -60,9 +60,9 @@ typedef struct jnTransform {
 /// Which implementation of the hot loops runs. All give the same bytes.
 typedef enum jnKernel {
     jn_kernelAuto = 0, // the widest this machine has
-    jn_kernelBaseline, // plain C
+    jn_kernelBaseline, // what every machine of the build has: SSE2, NEON, WebAssembly's vectors, or plain C
     jn_kernelAvx2,
-    jn_kernelAvx512,
+    jn_kernelAvx512, // none is built: no machine of ours could run it in a test
 } jnKernel;
 
 /// True if this build and this machine can run the kernel.
