@@ -9,16 +9,18 @@
 #define JN_VERSION_MINOR 1
 #define JN_VERSION_PATCH 0
 
-#if defined(_WIN32) && defined(JN_SHARED)
-#ifdef JN_BUILDING
+// Before the functions that a library shows. On Windows define JN_SHARED where jounce.dll is linked, and JN_BUILDING as
+// well where it is built.
+#ifndef JN_API
+#if defined(_WIN32) && defined(JN_SHARED) && defined(JN_BUILDING)
 #define JN_API __declspec(dllexport)
-#else
+#elif defined(_WIN32) && defined(JN_SHARED)
 #define JN_API __declspec(dllimport)
-#endif
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define JN_API __attribute__((visibility("default")))
 #else
 #define JN_API
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -76,6 +78,16 @@ JN_API jnKernel jnBestKernel(void);
 
 /// "major.minor.patch" of the library that is linked.
 JN_API const char* jnVersion(void);
+
+/// The size of one public struct, as the library was compiled.
+typedef struct jnTypeSize {
+    const char* name;
+    size_t size; // bytes
+} jnTypeSize;
+
+/// The sizes of all public structs, for bindings from other languages to check theirs before the first call. The last
+/// entry has the name NULL.
+JN_API const jnTypeSize* jnAbi(void);
 
 #ifdef __cplusplus
 }
