@@ -77,7 +77,7 @@
 #include "lanes_neon.h"
 
 #include "lanes_of_four.h"
-#elif defined(__wasm_simd128__)
+#elif defined(__wasm_simd128__) && __clang_major__ >= 13 // the names of its intrinsics changed before
 #include "lanes_wasm.h"
 
 #include "lanes_of_four.h"

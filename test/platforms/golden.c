@@ -160,6 +160,7 @@ static void PlaySprings(Text* out, jnKernel kernel, jnCurve curve, jnTiming timi
     }
     void* snapshot = malloc(jnSprings_SnapshotSize(s));
     jnSpringsOutput output = {.positions = positions, .velocities = velocities};
+    memset(velocities, 0, sizeof(velocities));
     Hash hash = NewHash();
     double time = 0.0;
     for (int n = 0; n < FRAMES; ++n) {
@@ -419,7 +420,7 @@ static int RunSteps(const char* what, int count)
     Hash hash = NewHash();
     jnAsset* asset = Load(golden_linear, 100, 32, &bytes, &hash);
     jnCharacterDef def = jnDefaultCharacterDef(asset);
-    jnCharacter* c;
+    jnCharacter* c = NULL;
     float* out = calloc(6 * (size_t)asset->fileVertexCount, sizeof(float));
     float rotations[4 * GOLDEN_JOINTS], translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
     if (out == NULL || jnCreateCharacter(&def, &c, NULL) != jn_ok) {
