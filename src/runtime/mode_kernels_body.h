@@ -80,29 +80,44 @@ static inline void RoundField(const float* field, float* most, int16_t* out)
     *most = good ? *most * (1.0f / FIELD_STEPS) : 0.0f;
 }
 
-// The products of a row of [3][16] numbers with a field of the same kind, JN_SHORTS_WIDTH of the 16 at a time.
-static inline jnProducts MultiplyRow(const int16_t* row, const int16_t* field)
+// Two fields of [3][16] whole numbers in registers.
+enum { FIELD_PARTS = JN_LANES / JN_SHORTS_WIDTH };
+typedef struct Fields {
+    jnShorts parts[JN_MODE_FIELDS][3][FIELD_PARTS];
+} Fields;
+
+static inline void LoadFields(const int16_t* from, Fields* fields)
 {
-    jnProducts sum = jnAddProducts(jnNoProducts(), jnLoadShorts(row), jnLoadShorts(field));
-    sum = jnAddProducts(sum, jnLoadShorts(row + JN_LANES), jnLoadShorts(field + JN_LANES));
-    return jnAddProducts(sum, jnLoadShorts(row + 2 * JN_LANES), jnLoadShorts(field + 2 * JN_LANES));
+    for (int i = 0; i < JN_MODE_FIELDS * 3 * FIELD_PARTS; ++i) {
+        int axis = i / FIELD_PARTS;
+        fields->parts[axis / 3][axis % 3][i % FIELD_PARTS] = jnLoadShorts(from + i * JN_SHORTS_WIDTH);
+    }
+}
+
+// The products of a row with field f, of one part of the 16.
+static inline jnProducts MultiplyRow(const int16_t* row, const Fields* fields, int f, int part)
+{
+    const int16_t* at = row + part * JN_SHORTS_WIDTH;
+    jnProducts sum = jnAddProducts(jnNoProducts(), jnLoadShorts(at), fields->parts[f][0][part]);
+    sum = jnAddProducts(sum, jnLoadShorts(at + JN_LANES), fields->parts[f][1][part]);
+    return jnAddProducts(sum, jnLoadShorts(at + 2 * JN_LANES), fields->parts[f][2][part]);
 }
 
 // sums[4 half + 2 i + f] += scale steps[f] times the products with field f of the elements j with j / 8 = half and
 // j / 2 % 2 = i.
-static inline void AddDot(const int16_t* row, float scale, const int16_t* fields, const float* steps, float* sums)
+static inline void AddDot(const int16_t* row, float scale, const Fields* fields, const float* steps, float* sums)
 {
 #ifdef JN_VECTORS
-    for (int j = 0; j < JN_LANES; j += JN_SHORTS_WIDTH) {
-        jnInts dots = jnFold(MultiplyRow(row + j, fields + j), MultiplyRow(row + j, fields + ENTRY + j));
-        jnFloats part = jnMul(jnScale(scale, jnLoad(steps + j / 2)), jnFromInts(dots));
-        jnStore(sums + j / 2, jnAdd(jnLoad(sums + j / 2), part));
+    for (int part = 0; part < FIELD_PARTS; ++part) {
+        jnInts dots = jnFold(MultiplyRow(row, fields, 0, part), MultiplyRow(row, fields, 1, part));
+        jnFloats share = jnMul(jnScale(scale, jnLoad(steps + part * JN_WIDTH)), jnFromInts(dots));
+        jnStore(sums + part * JN_WIDTH, jnAdd(jnLoad(sums + part * JN_WIDTH), share));
     }
 #else
     int32_t pairs[JN_MODE_FIELDS][JN_LANES / 2];
-    for (int j = 0; j < JN_LANES; j += JN_SHORTS_WIDTH) {
-        jnStoreProducts(pairs[0] + j / 2, MultiplyRow(row + j, fields + j));
-        jnStoreProducts(pairs[1] + j / 2, MultiplyRow(row + j, fields + ENTRY + j));
+    for (int part = 0; part < FIELD_PARTS; ++part) {
+        jnStoreProducts(pairs[0] + part * (JN_SHORTS_WIDTH / 2), MultiplyRow(row, fields, 0, part));
+        jnStoreProducts(pairs[1] + part * (JN_SHORTS_WIDTH / 2), MultiplyRow(row, fields, 1, part));
     }
     for (int i = 0; i < JN_MODE_LANES * JN_MODE_FIELDS; ++i) {
         const int32_t* pair = pairs[i % 2] + i / 4 * 4 + i / 2 % 2;
@@ -111,16 +126,19 @@ static inline void AddDot(const int16_t* row, float scale, const int16_t* fields
 #endif
 }
 
-// What a block's entries give to their modes. fields: [JN_MODE_FIELDS][ENTRY].
-static inline void AddDots(const jnAssetModes* modes, int block, const int16_t* fields, const float* units, float* sums)
+// What a block's entries give to their modes. numbers: [JN_MODE_FIELDS][ENTRY].
+static inline void AddDots(
+    const jnAssetModes* modes, int block, const int16_t* numbers, const float* units, float* sums)
 {
     enum { SUMS = JN_MODE_LANES * JN_MODE_FIELDS };
     float steps[SUMS];
+    Fields fields;
+    LoadFields(numbers, &fields);
     for (int i = 0; i < SUMS; ++i) {
         steps[i] = units[i % JN_MODE_FIELDS];
     }
     for (uint32_t e = modes->starts[block]; e < modes->starts[block + 1]; ++e) {
-        AddDot(modes->projections + (size_t)e * ENTRY, modes->projectionScales[e], fields, steps,
+        AddDot(modes->projections + (size_t)e * ENTRY, modes->projectionScales[e], &fields, steps,
             sums + SUMS * (size_t)modes->entryModes[e]);
     }
 }

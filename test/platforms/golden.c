@@ -4,7 +4,7 @@
 //     golden                      the scene with every kernel of this machine; exit 1 where two differ
 //     golden --write KIND FILE    one of the scene's character files: linear, modes, dual
 //     golden --read FILE          loads a file; exit 0, or 3 and the sentence of the error
-//     golden --steps WHAT COUNT   only steps, for counting instructions; WHAT is springs or surface
+//     golden --steps WHAT COUNT   only steps, for counting instructions; WHAT is springs, surface or modes
 #include "golden_asset.h"
 
 #include "jounce/jounce.h"
@@ -413,12 +413,13 @@ static int ReadFile(const char* path)
     return code;
 }
 
-// Steps of a large tube: springs alone, or skinning and normals.
+// Steps of a large tube: springs alone, skinning and normals, or all of a character with network and modes.
 static int RunSteps(const char* what, int count)
 {
     char* bytes;
     Hash hash = NewHash();
-    jnAsset* asset = Load(golden_linear, 100, 32, &bytes, &hash);
+    bool modes = strcmp(what, "modes") == 0;
+    jnAsset* asset = Load(modes ? golden_modes : golden_linear, 100, 32, &bytes, &hash);
     jnCharacterDef def = jnDefaultCharacterDef(asset);
     jnCharacter* c = NULL;
     float* out = calloc(6 * (size_t)asset->fileVertexCount, sizeof(float));
@@ -430,7 +431,10 @@ static int RunSteps(const char* what, int count)
     for (int n = 0; n < count; ++n) {
         jnAsset_SampleClip(asset, 0, n / 60.0, rotations, translations, scales);
         jnPose pose = {.rotations = rotations, .translations = translations};
-        if (strcmp(what, "springs") == 0) {
+        if (modes) {
+            jnCharacter_Step(
+                c, &(jnCharacterInput){.h = 1 / 60.0f, .pose = pose}, &(jnCharacterOutput){.positions = out});
+        } else if (strcmp(what, "springs") == 0) {
             jnSprings_Step(s, &(jnSpringsInput){.h = 1 / 60.0f, .targets = out}, &(jnSpringsOutput){.positions = out});
         } else {
             jnCharacter_Skin(c, &pose,
