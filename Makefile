@@ -4,12 +4,14 @@
 #   make body    the same on a body with motion capture, from the data beside the project: about an hour
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
+#   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/platforms.md)
+#   make packages   .deb and .tar.gz in build/packages
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
 #   make build   the command at build/release/bin/jounce
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench results build deps clean
+.PHONY: demo body test bench results platforms packages build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -73,6 +75,14 @@ bench: build
 	@if /usr/bin/python3 -c 'import torch, numpy' 2>/dev/null; then \
 		/usr/bin/python3 bench/peers/network_train_torch.py build/bench; \
 	else echo "peer: skipped, python3-torch is not installed"; fi
+
+# The folder is the one of `make test`: what was built there is not built again.
+platforms: deps
+	@tools/install-packages.sh $(shell sed 's/\#.*//' tools/platform-packages.txt)
+	@tools/platforms.sh build/release/platforms
+
+packages: build
+	@cd build/release && cpack -B ../packages
 
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)

@@ -9,4 +9,4 @@ add_custom_command(OUTPUT ${web_work}/stamp
     DEPENDS ${web_sources} ${runtime_sources}
     COMMENT "Building the viewer" VERBATIM)
 add_custom_target(jounce_viewer ALL DEPENDS ${web_work}/stamp)
-install(DIRECTORY ${web_viewer} DESTINATION ${CMAKE_INSTALL_DATADIR}/jounce OPTIONAL)
+install(DIRECTORY ${web_viewer} DESTINATION ${CMAKE_INSTALL_DATADIR}/jounce COMPONENT tool OPTIONAL)

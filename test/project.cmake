@@ -12,6 +12,20 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         "-DCMAKE_C_FLAGS_RELEASE=-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -DJN_SCALAR")
     add_test(NAME project/threads COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/threads.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/threads)
+    add_test(NAME project/packages COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/packages.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/packages PROPERTIES SKIP_RETURN_CODE 77)
+    # Other compilers and machines, as far as their tools are here (make platforms installs them). Cells that use each
+    # other's programs are one test.
+    foreach(cells
+            gcc-avx2,s390x,mingw-dll gcc-plain gcc-native gcc-11 clang-14 clang-13 two-files headers-c++17 subproject i686
+            aarch64 aarch64-plain,aarch64-gnu,neon-count aarch64-clang armhf armhf-neon riscv64 mingw wasm wasm-plain
+            msvc-x64,msvc-arm64 macos-arm64,macos-x64,ios-arm64 android-arm64,android-arm,android-x64)
+        string(REPLACE "," ";" list ${cells})
+        string(REPLACE "," "+" name ${cells})
+        add_test(NAME platforms/${name} COMMAND ${PROJECT_SOURCE_DIR}/tools/platforms.sh ${PROJECT_BINARY_DIR}/platforms ${list})
+        set_tests_properties(platforms/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+    endforeach()
     # The seeds are files that the asset's tests leave.
     add_test(NAME project/fuzz COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/fuzz.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz 5

@@ -9,16 +9,18 @@
 #define JN_VERSION_MINOR 1
 #define JN_VERSION_PATCH 0
 
-#if defined(_WIN32) && defined(JN_SHARED)
-#ifdef JN_BUILDING
+// Before the functions that a library shows. On Windows define JN_SHARED where jounce.dll is linked, and JN_BUILDING as
+// well where it is built.
+#ifndef JN_API
+#if defined(_WIN32) && defined(JN_SHARED) && defined(JN_BUILDING)
 #define JN_API __declspec(dllexport)
-#else
+#elif defined(_WIN32) && defined(JN_SHARED)
 #define JN_API __declspec(dllimport)
-#endif
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define JN_API __attribute__((visibility("default")))
 #else
 #define JN_API
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -60,9 +62,9 @@ typedef struct jnTransform {
 /// Which implementation of the hot loops runs. All give the same bytes.
 typedef enum jnKernel {
     jn_kernelAuto = 0, // the widest this machine has
-    jn_kernelBaseline, // plain C
+    jn_kernelBaseline, // what every machine of the build has: SSE2, NEON, WebAssembly's vectors, or plain C
     jn_kernelAvx2,
-    jn_kernelAvx512,
+    jn_kernelAvx512, // none is built: no machine of ours could run it in a test
 } jnKernel;
 
 /// True if this build and this machine can run the kernel.
@@ -76,6 +78,16 @@ JN_API jnKernel jnBestKernel(void);
 
 /// "major.minor.patch" of the library that is linked.
 JN_API const char* jnVersion(void);
+
+/// The size of one public struct, as the library was compiled.
+typedef struct jnTypeSize {
+    const char* name;
+    size_t size; // bytes
+} jnTypeSize;
+
+/// The sizes of all public structs, for bindings from other languages to check theirs before the first call. The last
+/// entry has the name NULL.
+JN_API const jnTypeSize* jnAbi(void);
 
 #ifdef __cplusplus
 }

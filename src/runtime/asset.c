@@ -108,6 +108,15 @@ static const char* Letters(uint32_t id, char text[5])
     return text;
 }
 
+// An asset is used as it lies in the file, which is little-endian.
+static bool MachineIsLittleEndian(void)
+{
+    const uint16_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, sizeof(first));
+    return first == 1;
+}
+
 static jnResult CheckHeader(const jnAssetDef* def, const char* source, jnAssetHeader* header, jnError* error)
 {
     if (def->size < sizeof(*header)) {
@@ -117,6 +126,12 @@ static jnResult CheckHeader(const jnAssetDef* def, const char* source, jnAssetHe
     memcpy(header, def->bytes, sizeof(*header));
     if (memcmp(header->magic, JN_ASSET_MAGIC, sizeof(header->magic)) != 0) {
         return jnFail(error, jn_badData, "%s: is not a character file: it does not begin with JOUNCE", source);
+    }
+    if (!MachineIsLittleEndian()) {
+        return jnFail(error, jn_badData,
+            "%s: is a little-endian file, and this machine is big-endian: character files can be used on little-endian "
+            "machines only",
+            source);
     }
     if (header->version != JN_ASSET_VERSION) {
         return jnFail(error, jn_badData, "%s: is of format version %u; this library reads version %d", source,
@@ -448,7 +463,7 @@ void jnAsset_SampleClip(
 {
     jnAssetClip clip = jnAsset_Clip(asset, index);
     double frames = clip.frameCount, at = seconds * clip.rate;
-    at = isfinite(at) ? at : 0.0;
+    at = jnIsFiniteD(at) ? at : 0.0;
     at = clip.looping ? at - floor(at / frames) * frames : fmin(fmax(at, 0.0), frames - 1.0);
     int from = (int)at < clip.frameCount ? (int)at : clip.frameCount - 1;
     int to = clip.looping ? (from + 1) % clip.frameCount : from + 1 < clip.frameCount ? from + 1 : from;

@@ -4,10 +4,6 @@
 #include "internal.h"
 #include "jounce/asset.h"
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "assets are used as they lie in memory, which must be little-endian"
-#endif
-
 #define JN_ASSET_MAGIC "JOUNCE\x1a\n"
 enum { JN_MAX_SECTIONS = 64, JN_SECTION_REQUIRED = 1 };
 // Counts above these are refused, so that no product of sizes leaves 64 bits.

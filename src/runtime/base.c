@@ -1,6 +1,9 @@
 // Errors, aligned allocation and the choice of kernel.
 #include "internal.h"
 
+#if defined(_MSC_VER) && defined(JN_HAVE_X86_KERNELS)
+#include <intrin.h>
+#endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,33 +65,41 @@ void jnRelease(const jnAllocator* allocator, void* memory)
     }
 }
 
+// AVX2 and FMA, and a system that keeps their registers. (The fit's kernels fuse; the runtime's do not.)
+static bool HasAvx2(void)
+{
+#if !defined(JN_HAVE_X86_KERNELS)
+    return false;
+#elif defined(_MSC_VER)
+    int basic[4], extended[4];
+    __cpuidex(basic, 1, 0);
+    const int wanted = 1 << 12 | 1 << 27 | 1 << 28; // FMA, XGETBV, AVX
+    if ((basic[2] & wanted) != wanted || (_xgetbv(0) & 6) != 6) {
+        return false;
+    }
+    __cpuidex(extended, 7, 0);
+    return (extended[1] & 1 << 5) != 0;
+#else
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+}
+
 bool jnKernelAvailable(jnKernel kernel)
 {
     switch (kernel) {
     case jn_kernelAuto:
     case jn_kernelBaseline:
         return true;
-#ifdef JN_HAVE_X86_KERNELS
     case jn_kernelAvx2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    case jn_kernelAvx512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-               jnKernelAvailable(jn_kernelAvx2);
-#else
-    case jn_kernelAvx2:
+        return HasAvx2();
     case jn_kernelAvx512:
         return false;
-#endif
     }
     return false;
 }
 
 jnKernel jnBestKernel(void)
 {
-    if (jnKernelAvailable(jn_kernelAvx512)) {
-        return jn_kernelAvx512;
-    }
     return jnKernelAvailable(jn_kernelAvx2) ? jn_kernelAvx2 : jn_kernelBaseline;
 }
 

@@ -165,7 +165,7 @@ void jnDestroyCharacter(jnCharacter* c)
 
 void jnCharacter_SetNetworkStrength(jnCharacter* c, float strength)
 {
-    c->networkState.strength = isfinite(strength) ? strength : 0.0f;
+    c->networkState.strength = jnIsFinite(strength) ? strength : 0.0f;
 }
 
 jnSprings* jnCharacter_Springs(jnCharacter* c)

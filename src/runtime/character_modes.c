@@ -165,15 +165,15 @@ jnResult jnLoopModes(jnCharacter* c, const jnCharacterLoop* loop, jnTakePose* ta
 
 int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
 {
-    bool good =
-        hertzScale >= 0.0f && ratioScale >= 0.0f && isfinite(hertzScale) && isfinite(ratioScale) && isfinite(gainScale);
+    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && jnIsFinite(hertzScale) && jnIsFinite(ratioScale) &&
+                jnIsFinite(gainScale);
     return c->modes != NULL && good ? jnModes_Tune(c->modes, joint, hertzScale, ratioScale, gainScale) : 0;
 }
 
 void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
 {
     if (c->modes != NULL) {
-        jnModes_ScaleCaps(c->modes, scale > 0.0f && isfinite(scale) ? scale : 0.0f);
+        jnModes_ScaleCaps(c->modes, scale > 0.0f && jnIsFinite(scale) ? scale : 0.0f);
     }
 }
 

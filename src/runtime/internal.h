@@ -1,7 +1,42 @@
-// Helpers shared by the files of the runtime. Not installed.
+// Helpers shared by the files of the runtime. Not installed. Every file includes it, first.
 #pragma once
 
+// The same bytes on every machine: no product and sum is fused to one rounding, and floats are floats. GCC knows no
+// standard pragma for it, fuses by default outside -std=c11, and has the old floating point unit on 32-bit x86; what it
+// is told here holds for the headers below, too, or their functions could not be inlined.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(_MSC_VER)
+#pragma fp_contract(off)
+#elif defined(__GNUC__)
+#if defined(__i386__) && !defined(__SSE2_MATH__)
+#pragma GCC target("sse2,fpmath=sse")
+#define JN_TOLD_SSE2 1
+#endif
+#ifndef __STRICT_ANSI__
+#pragma GCC optimize("fp-contract=off")
+#endif
+#endif
+
+#ifdef __FAST_MATH__
+#error                                                                                                                 \
+    "Jounce checks for numbers that are not finite and gives the same bytes everywhere: compile it without -ffast-math"
+#endif
+
+// MinGW's own printf knows %zu, the one of Windows may not.
+#if defined(__MINGW32__) && !defined(__USE_MINGW_ANSI_STDIO)
+#define __USE_MINGW_ANSI_STDIO 1
+#endif
+
 #include "jounce/base.h"
+
+#include <float.h>
+
+// 16 is as good as 0: it means that a type smaller than float is widened.
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 && !defined(JN_TOLD_SSE2)
+#error                                                                                                                 \
+    "Jounce needs floats that are rounded after every operation (FLT_EVAL_METHOD 0); on 32-bit x86: -msse2 -mfpmath=sse"
+#endif
 
 // The caller broke a contract. Define JN_ASSERT when building the library to do something else about it.
 #ifndef JN_ASSERT
@@ -13,10 +48,19 @@
 // padded to whole blocks, so that a kernel never needs a tail loop.
 enum { JN_LANES = 16, JN_ALIGNMENT = 64 };
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define JN_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define JN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define JN_PRINTF(text, first)
+#endif
+
+// Before a loop of a few constant rounds.
+#if defined(__GNUC__)
+#define JN_UNROLL _Pragma("GCC unroll 16")
+#else
+#define JN_UNROLL
 #endif
 
 // Fills the error (NULL allowed) and returns its code, so that a failure is one statement.
@@ -25,6 +69,17 @@ jnResult jnFail(jnError* error, jnResult code, const char* format, ...) JN_PRINT
 // 64-byte aligned memory through an allocator; NULL when it has none.
 void* jnAllocate(const jnAllocator* allocator, size_t size);
 void jnRelease(const jnAllocator* allocator, void* memory);
+
+// False for what is infinite or not a number. Not the library's isfinite, a macro that some compilers warn of.
+static inline bool jnIsFinite(float value)
+{
+    return value - value == 0.0f;
+}
+
+static inline bool jnIsFiniteD(double value)
+{
+    return value - value == 0.0;
+}
 
 static inline size_t jnAlignUp(size_t size)
 {

@@ -47,7 +47,6 @@ typedef struct jnModeKernels {
 
 extern const jnModeKernels jnModeKernelsBaseline;
 extern const jnModeKernels jnModeKernelsAvx2;
-extern const jnModeKernels jnModeKernelsAvx512;
 
 // The kernels of a choice that is available.
 const jnModeKernels* jnFindModeKernels(jnKernel kernel);

@@ -36,8 +36,8 @@ static inline void BlendTurns(const jnModePass* pass, size_t b, float q[4][JN_LA
 }
 
 // The two fields of a block, in its frames, and the largest |x| + |y| + |z| of each.
-static inline void FindFields(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], size_t b,
-    const float q[4][JN_LANES], float fields[JN_MODE_FIELDS][JN_FIELD_SIZE], float most[JN_MODE_FIELDS])
+static inline void FindFields(const jnModePass* pass, float weights[JN_MODE_FIELDS][3], size_t b, float q[4][JN_LANES],
+    float fields[JN_MODE_FIELDS][JN_FIELD_SIZE], float most[JN_MODE_FIELDS])
 {
     float sizes[JN_MODE_FIELDS][JN_LANES];
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
@@ -46,10 +46,11 @@ static inline void FindFields(const jnModePass* pass, const float weights[JN_MOD
             size_t at = b * JN_FIELD_SIZE + (size_t)(axis * JN_LANES + i);
             jnFloats s0 = jnLoad(pass->samples[0] + at), s1 = jnLoad(pass->samples[1] + at);
             jnFloats s2 = jnLoad(pass->samples[2] + at), s3 = jnLoad(pass->samples[3] + at);
-            jnFloats d0 = s1 - s0, d1 = s2 - s1, d2 = s3 - s2;
+            jnFloats d0 = jnSub(s1, s0), d1 = jnSub(s2, s1), d2 = jnSub(s3, s2);
             for (int f = 0; f < JN_MODE_FIELDS; ++f) {
                 const float* w = weights[f];
-                raw[f][axis] = (w[0] * d0 + w[1] * d1 + w[2] * d2) - pass->force[f][axis];
+                jnFloats sum = jnAdd(jnAdd(jnScale(w[0], d0), jnScale(w[1], d1)), jnScale(w[2], d2));
+                raw[f][axis] = jnSub(sum, jnRepeat(pass->force[f][axis]));
             }
         }
         jnMakeFrames(q, i, frames);
@@ -59,7 +60,7 @@ static inline void FindFields(const jnModePass* pass, const float weights[JN_MOD
             for (int axis = 0; axis < 3; ++axis) {
                 jnStore(fields[f] + axis * JN_LANES + i, turned[axis]);
             }
-            jnStore(sizes[f] + i, jnSize(turned[0]) + jnSize(turned[1]) + jnSize(turned[2]));
+            jnStore(sizes[f] + i, jnAdd(jnAdd(jnSize(turned[0]), jnSize(turned[1])), jnSize(turned[2])));
         }
     }
     for (int f = 0; f < JN_MODE_FIELDS; ++f) {
@@ -79,7 +80,70 @@ static inline void RoundField(const float* field, float* most, int16_t* out)
     *most = good ? *most * (1.0f / FIELD_STEPS) : 0.0f;
 }
 
-static inline void ProjectBatch(const jnModePass* pass, const float weights[JN_MODE_FIELDS][3], int first, int end)
+// Two fields of [3][16] whole numbers in registers.
+enum { FIELD_PARTS = JN_LANES / JN_SHORTS_WIDTH };
+typedef struct Fields {
+    jnShorts parts[JN_MODE_FIELDS][3][FIELD_PARTS];
+} Fields;
+
+static inline void LoadFields(const int16_t* from, Fields* fields)
+{
+    for (int i = 0; i < JN_MODE_FIELDS * 3 * FIELD_PARTS; ++i) {
+        int axis = i / FIELD_PARTS;
+        fields->parts[axis / 3][axis % 3][i % FIELD_PARTS] = jnLoadShorts(from + i * JN_SHORTS_WIDTH);
+    }
+}
+
+// The products of a row with field f, of one part of the 16.
+static inline jnProducts MultiplyRow(const int16_t* row, const Fields* fields, int f, int part)
+{
+    const int16_t* at = row + part * JN_SHORTS_WIDTH;
+    jnProducts sum = jnAddProducts(jnNoProducts(), jnLoadShorts(at), fields->parts[f][0][part]);
+    sum = jnAddProducts(sum, jnLoadShorts(at + JN_LANES), fields->parts[f][1][part]);
+    return jnAddProducts(sum, jnLoadShorts(at + 2 * JN_LANES), fields->parts[f][2][part]);
+}
+
+// sums[4 half + 2 i + f] += scale steps[f] times the products with field f of the elements j with j / 8 = half and
+// j / 2 % 2 = i.
+static inline void AddDot(const int16_t* row, float scale, const Fields* fields, const float* steps, float* sums)
+{
+#ifdef JN_VECTORS
+    for (int part = 0; part < FIELD_PARTS; ++part) {
+        jnInts dots = jnFold(MultiplyRow(row, fields, 0, part), MultiplyRow(row, fields, 1, part));
+        jnFloats share = jnMul(jnScale(scale, jnLoad(steps + part * JN_WIDTH)), jnFromInts(dots));
+        jnStore(sums + part * JN_WIDTH, jnAdd(jnLoad(sums + part * JN_WIDTH), share));
+    }
+#else
+    int32_t pairs[JN_MODE_FIELDS][JN_LANES / 2];
+    for (int part = 0; part < FIELD_PARTS; ++part) {
+        jnStoreProducts(pairs[0] + part * (JN_SHORTS_WIDTH / 2), MultiplyRow(row, fields, 0, part));
+        jnStoreProducts(pairs[1] + part * (JN_SHORTS_WIDTH / 2), MultiplyRow(row, fields, 1, part));
+    }
+    for (int i = 0; i < JN_MODE_LANES * JN_MODE_FIELDS; ++i) {
+        const int32_t* pair = pairs[i % 2] + i / 4 * 4 + i / 2 % 2;
+        sums[i] += (scale * steps[i]) * (float)(pair[0] + pair[2]);
+    }
+#endif
+}
+
+// What a block's entries give to their modes. numbers: [JN_MODE_FIELDS][ENTRY].
+static inline void AddDots(
+    const jnAssetModes* modes, int block, const int16_t* numbers, const float* units, float* sums)
+{
+    enum { SUMS = JN_MODE_LANES * JN_MODE_FIELDS };
+    float steps[SUMS];
+    Fields fields;
+    LoadFields(numbers, &fields);
+    for (int i = 0; i < SUMS; ++i) {
+        steps[i] = units[i % JN_MODE_FIELDS];
+    }
+    for (uint32_t e = modes->starts[block]; e < modes->starts[block + 1]; ++e) {
+        AddDot(modes->projections + (size_t)e * ENTRY, modes->projectionScales[e], &fields, steps,
+            sums + SUMS * (size_t)modes->entryModes[e]);
+    }
+}
+
+static inline void ProjectBatch(const jnModePass* pass, float weights[JN_MODE_FIELDS][3], int first, int end)
 {
     const jnAssetModes* modes = pass->asset->modes;
     float q[BATCH][4][JN_LANES], fields[BATCH][JN_MODE_FIELDS][JN_FIELD_SIZE], steps[BATCH][JN_MODE_FIELDS];
@@ -96,9 +160,7 @@ static inline void ProjectBatch(const jnModePass* pass, const float weights[JN_M
         }
     }
     for (int n = 0; n < end - first; ++n) {
-        size_t entry = modes->starts[first + n], count = modes->starts[first + n + 1] - entry;
-        jnAddDots(modes->projections + entry * ENTRY, modes->projectionScales + entry, modes->entryModes + entry, count,
-            rounded[n][0], steps[n], pass->sums);
+        AddDots(modes, first + n, rounded[n][0], steps[n], pass->sums);
     }
 }
 
@@ -127,7 +189,10 @@ static inline void WeighEntries(
     const float* scales = modes->shapeScales + first;
     float lastScales[JN_LANES] = {0}, sizes[JN_LANES], largest[JN_LANES];
     uint16_t lastPlaces[JN_LANES] = {0};
-    jnFloats sums[VECTORS] = {0}, tops[VECTORS] = {0};
+    jnFloats sums[VECTORS], tops[VECTORS];
+    for (int v = 0; v < VECTORS; ++v) {
+        sums[v] = tops[v] = jnRepeat(0.0f);
+    }
     for (int e = 0; e < count; e += JN_LANES) {
         const float* scale = scales + e;
         const uint16_t* place = places + e;
@@ -139,10 +204,10 @@ static inline void WeighEntries(
         }
         for (int v = 0; v < VECTORS; ++v) {
             int i = v * JN_WIDTH;
-            jnFloats weight = jnLoad(scale + i) * jnGather(z, place + i);
+            jnFloats weight = jnMul(jnLoad(scale + i), jnGather(z, place + i));
             jnStore(weights + e + i, weight);
             weight = jnFirstLanes(jnSize(weight), count - e - i);
-            sums[v] += weight;
+            sums[v] = jnAdd(sums[v], weight);
             tops[v] = jnMaximum(tops[v], weight);
         }
     }
@@ -171,12 +236,32 @@ static inline float FindFactors(const jnAssetModes* modes, size_t b, const float
     return good ? unit : 0.0f;
 }
 
+// out[i] = sum over pairs p of numbers[p][i][0] * factors[2p] + numbers[p][i][1] * factors[2p + 1]. numbers:
+// [pairs][ENTRY][2]; out: [ENTRY].
+static inline void SumPairs(const int16_t* numbers, const int16_t* factors, size_t pairs, int32_t* out)
+{
+    enum { SUMS = 2 * ENTRY / JN_SHORTS_WIDTH };
+    jnProducts sums[SUMS];
+    for (int i = 0; i < SUMS; ++i) {
+        sums[i] = jnNoProducts();
+    }
+    for (size_t p = 0; p < pairs; ++p, numbers += 2 * ENTRY) {
+        jnShorts factor = jnRepeatPair(factors + 2 * p);
+        for (int i = 0; i < SUMS; ++i) {
+            sums[i] = jnAddProducts(sums[i], jnLoadShorts(numbers + i * JN_SHORTS_WIDTH), factor);
+        }
+    }
+    for (int i = 0; i < SUMS; ++i) {
+        jnStoreProducts(out + i * (JN_SHORTS_WIDTH / 2), sums[i]);
+    }
+}
+
 static inline void SumShapes(const jnAssetModes* modes, size_t b, const float* amplitudes, Offsets* out)
 {
     int16_t factors[MOST_ENTRIES + JN_LANES];
     size_t first = modes->starts[b], count = modes->starts[b + 1] - first;
     out->unit = FindFactors(modes, b, amplitudes, factors);
-    jnSumPairs(modes->shapes + first * ENTRY, factors, count / 2, out->numbers);
+    SumPairs(modes->shapes + first * ENTRY, factors, count / 2, out->numbers);
 }
 
 // JN_WIDTH offsets from `lane` on, in space.
@@ -184,13 +269,13 @@ static inline void TurnOffsets(const Offsets* offsets, const jnFloats frames[9],
 {
     jnFloats own[3];
     for (int a = 0; a < 3; ++a) {
-        own[a] = offsets->unit * jnFromInts(jnLoadInts(offsets->numbers + a * JN_LANES + lane));
+        own[a] = jnScale(offsets->unit, jnFromInts(jnLoadInts(offsets->numbers + a * JN_LANES + lane)));
     }
     jnTurnLanes(frames, false, own, out);
 }
 
 // x, y, z of a block's vertices: the base or what is there, and the offset from its frames; offsets NULL: none.
-static inline void PutPositions(const jnModePass* pass, size_t b, const float q[4][JN_LANES], const Offsets* offsets)
+static inline void PutPositions(const jnModePass* pass, size_t b, float q[4][JN_LANES], const Offsets* offsets)
 {
     const float* base = pass->base != NULL ? pass->base + b * JN_FIELD_SIZE : NULL;
     float* to = pass->positions + b * JN_FIELD_SIZE;
@@ -208,7 +293,7 @@ static inline void PutPositions(const jnModePass* pass, size_t b, const float q[
             jnMakeFrames(q, i, frames);
             TurnOffsets(offsets, frames, i, turned);
             for (int a = 0; a < 3; ++a) {
-                jnStore(x[a], jnLoad(x[a]) + turned[a]);
+                jnStore(x[a], jnAdd(jnLoad(x[a]), turned[a]));
             }
         }
         jnPack(x[0], x[1], x[2], to + 3 * i);
@@ -238,7 +323,7 @@ static inline void AddSpin(const jnModePass* pass, size_t b, const float* offset
 }
 
 // Offsets of a block and their velocities in space, as the springs take them.
-static inline void PutOffsets(const jnModePass* pass, size_t b, const float q[4][JN_LANES], const Offsets* offsets)
+static inline void PutOffsets(const jnModePass* pass, size_t b, float q[4][JN_LANES], const Offsets* offsets)
 {
     float* out = pass->added + b * JN_MODE_FIELDS * JN_FIELD_SIZE;
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
@@ -286,18 +371,21 @@ static inline void MultiplyTurn(const float* columns, int count, int lanes, floa
 {
     enum { VECTORS = JN_LANES / JN_WIDTH };
     for (int start = 0; start < lanes; start += JN_LANES) {
-        jnFloats first[VECTORS] = {0}, second[VECTORS] = {0};
+        jnFloats first[VECTORS], second[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) {
+            first[v] = second[v] = jnRepeat(0.0f);
+        }
         for (int l = 0; l < count; ++l) {
             const float* column = columns + (size_t)l * (size_t)lanes + start;
             for (int v = 0; v < VECTORS; ++v) {
                 jnFloats s = jnLoad(column + v * JN_WIDTH);
-                first[v] += x[l] * s;
-                second[v] += x[lanes + l] * s;
+                first[v] = jnAdd(first[v], jnScale(x[l], s));
+                second[v] = jnAdd(second[v], jnScale(x[lanes + l], s));
             }
         }
         for (int v = 0; v < VECTORS; ++v) {
-            jnStore(out + start + v * JN_WIDTH, scale * first[v]);
-            jnStore(out + lanes + start + v * JN_WIDTH, scale * second[v]);
+            jnStore(out + start + v * JN_WIDTH, jnScale(scale, first[v]));
+            jnStore(out + lanes + start + v * JN_WIDTH, jnScale(scale, second[v]));
         }
     }
 }
@@ -311,7 +399,7 @@ static void TurnAmplitudes(const float* columns, int count, int lanes, int parts
         for (int n = 1; n <= terms; ++n) {
             MultiplyTurn(columns, count, lanes, -1.0f / (float)(n * parts), from, to);
             for (int i = 0; i < 2 * lanes; i += JN_WIDTH) {
-                jnStore(x + i, jnLoad(x + i) + jnLoad(to + i));
+                jnStore(x + i, jnAdd(jnLoad(x + i), jnLoad(to + i)));
             }
             float* swap = from;
             from = to;
@@ -328,11 +416,12 @@ static void AddSpins(const jnAssetSpin* spins, size_t count, const float angle[3
         jnFour spin[4];
         float rows[4][4], sums[4];
         for (int i = 0; i < 4; ++i) {
-            memcpy(&spin[i], &spins[n + (size_t)i], sizeof(spin[i]));
+            memcpy(rows[i], &spins[n + (size_t)i], sizeof(rows[i]));
+            spin[i] = jnLoadFour(rows[i]);
         }
         jnStoreTransposed(spin, rows[0], 4); // the pairs' numbers, then the shares by axis
-        jnFour sum = angle[0] * jnLoadFour(rows[1]) + angle[1] * jnLoadFour(rows[2]) + angle[2] * jnLoadFour(rows[3]);
-        jnStoreFour(sums, sum);
+        jnFour sum = jnAddFour(jnScaleFour(angle[0], jnLoadFour(rows[1])), jnScaleFour(angle[1], jnLoadFour(rows[2])));
+        jnStoreFour(sums, jnAddFour(sum, jnScaleFour(angle[2], jnLoadFour(rows[3]))));
         for (size_t i = 0; i < 4; ++i) {
             pairs[spins[n + i].pair] += sums[i];
         }

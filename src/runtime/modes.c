@@ -1,6 +1,7 @@
 // Amplitudes of modes in time; see modes.h for the equations.
 #include "modes.h"
 
+#include "elementary.h"
 #include "rig_kernels.h"
 
 #include "jounce/spring_functions.h"
@@ -23,9 +24,6 @@ enum { MAX_TURN_PARTS = 64 };
 const jnModeKernels* jnFindModeKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx512) {
-        return &jnModeKernelsAvx512;
-    }
     if (kernel == jn_kernelAvx2) {
         return &jnModeKernelsAvx2;
     }
@@ -251,7 +249,7 @@ static void FindAngle(const float* from, const float* to, float angle[3])
     }
     MultiplyQuaternions(a, b, q);
     double sign = q[3] < 0 ? -1.0 : 1.0, sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
-    double scale = sine > 1e-12 ? 2.0 * atan2(sine, sign * q[3]) / sine : 2.0;
+    double scale = sine > 1e-12 ? 2.0 * jnQuadrantAngle(sine, sign * q[3]) / sine : 2.0;
     for (int i = 0; i < 3; ++i) {
         angle[i] = (float)(sign * scale * q[i]);
     }
@@ -593,6 +591,6 @@ void jnModes_Kick(jnModes* m, const jnSprings* springs, int vertex, const float 
         float sum = (float)p[0] * local[0] + (float)p[JN_LANES] * local[1] + (float)p[2 * JN_LANES] * local[2];
         size_t k = modes->entryModes[e];
         float change = m->gain[k] * modes->projectionScales[e] * sum;
-        m->now[(size_t)m->lanes + k] += isfinite(change) ? change : 0.0f;
+        m->now[(size_t)m->lanes + k] += jnIsFinite(change) ? change : 0.0f;
     }
 }

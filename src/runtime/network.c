@@ -7,9 +7,6 @@
 const jnNetworkKernels* jnFindNetworkKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx512) {
-        return &jnNetworkKernelsAvx512;
-    }
     if (kernel == jn_kernelAvx2) {
         return &jnNetworkKernelsAvx2;
     }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES, FIELD_VECTORS = FIELD / JN_WIDTH };
+enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES, FIELD_SUMS = 2 * FIELD / JN_SHORTS_WIDTH };
 enum { LAYER_BLOCKS = 4, PIXELS = 4 };
 
 // exp(x) to 2 ulp for |x| up to 80: 2^n times a polynomial on [-1/2, 1/2] in ln 2. Not libm's, which differs from
@@ -55,10 +55,11 @@ static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
         }
     }
     for (size_t i = 0; i < rows; ++i) {
-        float x = inputs[i];
+        jnFloats x = jnRepeat(inputs[i]);
         for (int b = 0; b < count; ++b) {
             for (int v = 0; v < VECTORS; ++v) {
-                sums[b][v] += x * jnLoad(weights + (size_t)b * step + i * JN_LANES + (size_t)(v * JN_WIDTH));
+                const float* at = weights + (size_t)b * step + i * JN_LANES + (size_t)(v * JN_WIDTH);
+                sums[b][v] = jnAdd(sums[b][v], jnMul(x, jnLoad(at)));
             }
         }
     }
@@ -110,7 +111,7 @@ static inline void EnlargePixels(
             for (int v = 0; v < VECTORS; ++v) {
                 jnFloats weight = jnLoad(w + v * JN_WIDTH);
                 for (int p = 0; p < PIXELS; ++p) {
-                    sums[p][v] += from[p * inChannels + c] * weight;
+                    sums[p][v] = jnAdd(sums[p][v], jnScale(from[p * inChannels + c], weight));
                 }
             }
         }
@@ -161,33 +162,35 @@ static void Enlarge(const jnEnlargePass* pass)
 }
 
 // Sum of the products of one plane of a block: pairs of components with their coefficients side by side.
-static inline void SumPlane(const jnDisplacePass* pass, uint32_t entry, uint32_t end, jnInts sums[FIELD_VECTORS])
+static inline void SumPlane(const jnDisplacePass* pass, uint32_t entry, uint32_t end, int32_t out[FIELD])
 {
     const int8_t* values = pass->values + (size_t)entry * 2 * FIELD;
-    for (int i = 0; i < FIELD_VECTORS; ++i) {
-        sums[i] = jnRepeatInt(0);
+    jnProducts sums[FIELD_SUMS];
+    for (int i = 0; i < FIELD_SUMS; ++i) {
+        sums[i] = jnNoProducts();
     }
     for (; entry < end; ++entry, values += 2 * FIELD) {
-        int32_t two;
-        memcpy(&two, pass->coefficients + 2 * pass->pairs[entry], sizeof(two));
-        jnInts coefficients = jnRepeatInt(two);
-        for (int i = 0; i < FIELD_VECTORS; ++i) {
-            sums[i] += jnMultiplyPairs(values + 2 * i * JN_WIDTH, coefficients);
+        jnShorts coefficients = jnRepeatPair(pass->coefficients + 2 * pass->pairs[entry]);
+        for (int i = 0; i < FIELD_SUMS; ++i) {
+            sums[i] = jnAddProducts(sums[i], jnLoadBytes(values + i * JN_SHORTS_WIDTH), coefficients);
         }
+    }
+    for (int i = 0; i < FIELD_SUMS; ++i) {
+        jnStoreProducts(out + i * (JN_SHORTS_WIDTH / 2), sums[i]);
     }
 }
 
 static inline void SumComponents(const jnDisplacePass* pass, int block, float* out)
 {
     const uint32_t* starts = pass->planeStarts + (size_t)block * (size_t)pass->planeCount;
-    jnInts sums[FIELD_VECTORS];
+    int32_t sums[FIELD];
     memset(out, 0, FIELD * sizeof(float));
     for (int plane = 0; plane < pass->planeCount; ++plane) {
         if (starts[plane + 1] > starts[plane]) {
             SumPlane(pass, starts[plane], starts[plane + 1], sums);
-            for (int i = 0; i < FIELD_VECTORS; ++i) {
-                jnFloats part = jnFromInts(sums[i]) * pass->units[plane];
-                jnStore(out + i * JN_WIDTH, jnLoad(out + i * JN_WIDTH) + part);
+            for (int i = 0; i < FIELD; i += JN_WIDTH) {
+                jnFloats part = jnScale(pass->units[plane], jnFromInts(jnLoadInts(sums + i)));
+                jnStore(out + i, jnAdd(jnLoad(out + i), part));
             }
         }
     }
@@ -233,15 +236,23 @@ static inline void AddTurned(const jnDisplacePass* pass, float q[4][JN_LANES], c
     for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
         jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
         // Opposite rotations can cancel; then there is no frame, and the displacement stays as it is.
-        jnFloats square = rx * rx + ry * ry + rz * rz + w * w + 1e-12f;
-        jnFloats length = 1.0f / jnSqrt(square), turned = length * side;
-        rx *= turned, ry *= turned, rz *= turned, w *= length;
-        jnFloats x = pass->scale * jnLoad(d + v), y = pass->scale * jnLoad(d + JN_LANES + v);
-        jnFloats z = pass->scale * jnLoad(d + 2 * JN_LANES + v);
-        jnFloats cx = ry * z - rz * y + w * x, cy = rz * x - rx * z + w * y, cz = rx * y - ry * x + w * z;
-        jnStore(field + v, jnLoad(field + v) + (x + 2.0f * (ry * cz - rz * cy)));
-        jnStore(field + JN_LANES + v, jnLoad(field + JN_LANES + v) + (y + 2.0f * (rz * cx - rx * cz)));
-        jnStore(field + 2 * JN_LANES + v, jnLoad(field + 2 * JN_LANES + v) + (z + 2.0f * (rx * cy - ry * cx)));
+        jnFloats square = jnAdd(jnAdd(jnAdd(jnMul(rx, rx), jnMul(ry, ry)), jnMul(rz, rz)), jnMul(w, w));
+        jnFloats length = jnDiv(jnRepeat(1.0f), jnSqrt(jnAdd(square, jnRepeat(1e-12f))));
+        jnFloats turned = jnScale(side, length);
+        jnFloats r[3] = {jnMul(rx, turned), jnMul(ry, turned), jnMul(rz, turned)}, x[3], cross[3], twice[3];
+        w = jnMul(w, length);
+        for (int i = 0; i < 3; ++i) {
+            x[i] = jnScale(pass->scale, jnLoad(d + i * JN_LANES + v));
+        }
+        jnCrossLanes(r, x, cross);
+        for (int i = 0; i < 3; ++i) {
+            cross[i] = jnAdd(cross[i], jnMul(w, x[i]));
+        }
+        jnCrossLanes(r, cross, twice);
+        for (int i = 0; i < 3; ++i) {
+            float* at = field + i * JN_LANES + v;
+            jnStore(at, jnAdd(jnLoad(at), jnAdd(x[i], jnScale(2.0f, twice[i]))));
+        }
     }
 }
 

@@ -13,39 +13,31 @@
 // The points of as many rings as a vector has groups of four. What is in a group's last lane does not matter.
 static inline jnFloats LoadPoints(const float* positions, const uint32_t* ring)
 {
-    jnFour a = jnLoadFour(positions + 3 * (size_t)ring[0]);
-#if defined(__AVX__)
-    jnEight ab = __builtin_shufflevector(a, jnLoadFour(positions + 3 * (size_t)ring[1]), 0, 1, 2, 3, 4, 5, 6, 7);
-#if defined(__AVX512F__)
-    jnFour c = jnLoadFour(positions + 3 * (size_t)ring[2]), d = jnLoadFour(positions + 3 * (size_t)ring[3]);
-    jnEight cd = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
-    return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-    return ab;
-#endif
-#else
-    return a;
-#endif
+    jnFour points[JN_GROUPS];
+    for (int g = 0; g < JN_GROUPS; ++g) {
+        points[g] = jnLoadFour(positions + 3 * (size_t)ring[g]);
+    }
+    return jnJoinFours(points);
 }
 
 // Vectors that walk side by side: one alone would wait for itself, more than two would not fit the registers.
-enum { WALKERS = GROUPS == 4 ? 1 : 2 };
+enum { WALKERS = 2 };
 
 static inline void WalkRings(const float* positions, const uint32_t* rings, uint32_t count, jnFloats sums[WALKERS])
 {
     jnFloats centers[WALKERS], before[WALKERS], turnedBefore[WALKERS];
     const uint32_t* end = rings + JN_RING_LANES * (size_t)count;
     for (int i = 0; i < WALKERS; ++i) {
-        centers[i] = LoadPoints(positions, rings + GROUPS * i);
-        before[i] = LoadPoints(positions, rings + JN_RING_LANES + GROUPS * i) - centers[i];
-        turnedBefore[i] = JN_SHUFFLE(before[i], before[i], 1, 2, 0, 3);
-        sums[i] = centers[i] - centers[i];
+        centers[i] = LoadPoints(positions, rings + JN_GROUPS * i);
+        before[i] = jnSub(LoadPoints(positions, rings + JN_RING_LANES + JN_GROUPS * i), centers[i]);
+        turnedBefore[i] = jnNextAxis(before[i]);
+        sums[i] = jnRepeat(0.0f);
     }
     for (const uint32_t* at = rings + 2 * JN_RING_LANES; at < end; at += JN_RING_LANES) {
         for (int i = 0; i < WALKERS; ++i) {
-            jnFloats spoke = LoadPoints(positions, at + GROUPS * i) - centers[i];
-            jnFloats turned = JN_SHUFFLE(spoke, spoke, 1, 2, 0, 3);
-            sums[i] += before[i] * turned - turnedBefore[i] * spoke;
+            jnFloats spoke = jnSub(LoadPoints(positions, at + JN_GROUPS * i), centers[i]);
+            jnFloats turned = jnNextAxis(spoke);
+            sums[i] = jnAdd(sums[i], jnSub(jnMul(before[i], turned), jnMul(turnedBefore[i], spoke)));
             before[i] = spoke;
             turnedBefore[i] = turned;
         }
@@ -56,28 +48,20 @@ static inline void WalkRings(const float* positions, const uint32_t* rings, uint
 static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, uint32_t count, float* field)
 {
     jnFour sums[JN_RING_LANES];
-    for (int first = 0; first < JN_RING_LANES; first += GROUPS * WALKERS) {
+    for (int first = 0; first < JN_RING_LANES; first += JN_GROUPS * WALKERS) {
         jnFloats walked[WALKERS];
         WalkRings(pass->positions, rings + first, count, walked);
         for (int i = 0; i < WALKERS; ++i) {
-            jnFour* to = sums + first + GROUPS * i;
+            jnFour* to = sums + first + JN_GROUPS * i;
             to[0] = JN_GROUP(walked[i], 0);
-#if defined(__AVX__)
-            to[1] = JN_GROUP(walked[i], 1);
-#endif
-#if defined(__AVX512F__)
-            to[2] = JN_GROUP(walked[i], 2);
-            to[3] = JN_GROUP(walked[i], 3);
-#endif
+            to[JN_GROUPS - 1] = JN_GROUP(walked[i], JN_GROUPS - 1);
         }
     }
-    jnFour low = __builtin_shufflevector(sums[0], sums[1], 0, 4, 1, 5); // z0 z1 x0 x1
-    jnFour lower = __builtin_shufflevector(sums[2], sums[3], 0, 4, 1, 5);
-    jnFour high = __builtin_shufflevector(sums[0], sums[1], 2, 6, 3, 7); // y0 y1
-    jnFour higher = __builtin_shufflevector(sums[2], sums[3], 2, 6, 3, 7);
-    jnStoreFour(field, __builtin_shufflevector(low, lower, 2, 3, 6, 7));
-    jnStoreFour(field + JN_LANES, __builtin_shufflevector(high, higher, 0, 1, 4, 5));
-    jnStoreFour(field + 2 * JN_LANES, __builtin_shufflevector(low, lower, 0, 1, 4, 5));
+    jnFour low = jnLowsFour(sums[0], sums[1]), lower = jnLowsFour(sums[2], sums[3]);     // z0 x0 z1 x1
+    jnFour high = jnHighsFour(sums[0], sums[1]), higher = jnHighsFour(sums[2], sums[3]); // y0 and any
+    jnStoreFour(field, jnOddsFour(low, lower));
+    jnStoreFour(field + JN_LANES, jnEvensFour(high, higher));
+    jnStoreFour(field + 2 * JN_LANES, jnEvensFour(low, lower));
 }
 
 #else
@@ -110,12 +94,12 @@ static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, ui
 static inline void Normalize(float* field)
 {
     jnFloats x = jnLoad(field), y = jnLoad(field + JN_LANES), z = jnLoad(field + 2 * JN_LANES);
-    jnFloats square = x * x + y * y + z * z, none = square - square;
-    jnFloats least = none + SMALLEST_SQUARE, one = none + 1.0f;
-    jnFloats scale = 1.0f / jnSqrt(jnSelectAtLeast(square, least, square, one));
-    jnStore(field, jnSelectAtLeast(square, least, x * scale, none));
-    jnStore(field + JN_LANES, jnSelectAtLeast(square, least, y * scale, none));
-    jnStore(field + 2 * JN_LANES, jnSelectAtLeast(square, least, z * scale, one));
+    jnFloats square = jnAdd(jnAdd(jnMul(x, x), jnMul(y, y)), jnMul(z, z));
+    jnFloats none = jnRepeat(0.0f), least = jnRepeat(SMALLEST_SQUARE), one = jnRepeat(1.0f);
+    jnFloats scale = jnDiv(one, jnSqrt(jnSelectAtLeast(square, least, square, one)));
+    jnStore(field, jnSelectAtLeast(square, least, jnMul(x, scale), none));
+    jnStore(field + JN_LANES, jnSelectAtLeast(square, least, jnMul(y, scale), none));
+    jnStore(field + 2 * JN_LANES, jnSelectAtLeast(square, least, jnMul(z, scale), one));
 }
 
 static void MakeNormals(const jnNormalsPass* pass, int first, int end)

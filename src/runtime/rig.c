@@ -16,9 +16,6 @@ enum { POLAR_STEPS = 24 };
 const jnRigKernels* jnFindRigKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx512) {
-        return &jnRigKernelsAvx512;
-    }
     if (kernel == jn_kernelAvx2) {
         return &jnRigKernelsAvx2;
     }

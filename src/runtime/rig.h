@@ -1,6 +1,7 @@
 // From a pose to the matrices and dual quaternions that skinning blends.
 #pragma once
 
+#include "internal.h"
 #include "jounce/character.h"
 #include "rig_kernels.h"
 

@@ -43,7 +43,6 @@ typedef struct jnRigKernels {
 
 extern const jnRigKernels jnRigKernelsBaseline;
 extern const jnRigKernels jnRigKernelsAvx2;
-extern const jnRigKernels jnRigKernelsAvx512;
 
 // The kernels of a choice that is available.
 const jnRigKernels* jnFindRigKernels(jnKernel kernel);

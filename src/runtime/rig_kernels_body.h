@@ -15,33 +15,22 @@ enum { FIELD = 3 * JN_LANES, MAX_INFLUENCES = 8 };
 
 #ifdef JN_VECTORS
 
-enum {
-    VECTORS = JN_WIDTH >= 16  ? 1
-              : JN_WIDTH == 8 ? 2
-                              : 3, // that hold the three rows
-    GROUPS = JN_WIDTH / 4,
-};
+enum { VECTORS = JN_WIDTH == 8 ? 2 : 3 }; // that hold the three rows
 
 // Sums the groups of four vertices' vectors: lane i of a group becomes the sum over vertex i's group.
 static inline jnFloats SumCrosswise(jnFloats a, jnFloats b, jnFloats c, jnFloats d)
 {
-    jnFloats ab = JN_SHUFFLE(a, b, 0, 2, 4, 6) + JN_SHUFFLE(a, b, 1, 3, 5, 7);
-    jnFloats cd = JN_SHUFFLE(c, d, 0, 2, 4, 6) + JN_SHUFFLE(c, d, 1, 3, 5, 7);
-    return JN_SHUFFLE(ab, cd, 0, 2, 4, 6) + JN_SHUFFLE(ab, cd, 1, 3, 5, 7);
+    jnFloats ab = jnAdd(jnEvens(a, b), jnOdds(a, b)), cd = jnAdd(jnEvens(c, d), jnOdds(c, d));
+    return jnAdd(jnEvens(ab, cd), jnOdds(ab, cd));
 }
 
-// Group g of vector r is row GROUPS * r + g of the result.
+// Group g of vector r is row JN_GROUPS * r + g of the result.
 static inline void StoreRows(jnFloats sums, int r, float* field)
 {
-    jnStoreFour(field + GROUPS * r * JN_LANES, JN_GROUP(sums, 0));
-#if defined(__AVX__)
-    if (GROUPS * r + 1 < 3) {
-        jnStoreFour(field + (GROUPS * r + 1) * JN_LANES, JN_GROUP(sums, 1));
+    jnStoreFour(field + JN_GROUPS * r * JN_LANES, JN_GROUP(sums, 0));
+    if (JN_GROUPS > 1 && JN_GROUPS * r + 1 < 3) {
+        jnStoreFour(field + (JN_GROUPS * r + 1) * JN_LANES, JN_GROUP(sums, JN_GROUPS - 1));
     }
-#endif
-#if defined(__AVX512F__)
-    jnStoreFour(field + 2 * JN_LANES, JN_GROUP(sums, 2));
-#endif
 }
 
 // One block with `count` influences a vertex, a constant wherever this is called.
@@ -57,11 +46,11 @@ static inline void BlendBlock(
             jnFloats point = jnRepeatFour(rest + 4 * v);
             for (int r = 0; r < VECTORS; ++r) {
                 const float* at = palette + r * JN_WIDTH;
-                jnFloats sum = w[0] * jnLoad(at + (size_t)j[0] * JN_PALETTE_SIZE);
+                jnFloats sum = jnScale(w[0], jnLoad(at + (size_t)j[0] * JN_PALETTE_SIZE));
                 for (int k = 1; k < count; ++k) {
-                    sum += w[k] * jnLoad(at + (size_t)j[k] * JN_PALETTE_SIZE);
+                    sum = jnAdd(sum, jnScale(w[k], jnLoad(at + (size_t)j[k] * JN_PALETTE_SIZE)));
                 }
-                products[i][r] = sum * point;
+                products[i][r] = jnMul(sum, point);
             }
         }
         for (int r = 0; r < VECTORS; ++r) {
@@ -151,13 +140,13 @@ static inline void BlendBlockDuals(
             const uint16_t* j = joints + (quad + i) * count;
             const float* w = weights + (quad + i) * count;
             const float* first = duals + (size_t)j[0] * JN_DUAL_SIZE;
-            rotations[i] = w[0] * jnLoadFour(first);
-            moves[i] = w[0] * jnLoadFour(first + 4);
+            rotations[i] = jnScaleFour(w[0], jnLoadFour(first));
+            moves[i] = jnScaleFour(w[0], jnLoadFour(first + 4));
             for (int k = 1; k < count; ++k) {
                 const float* dual = duals + (size_t)j[k] * JN_DUAL_SIZE;
                 float weight = w[k] * SignFor(first, dual);
-                rotations[i] += weight * jnLoadFour(dual);
-                moves[i] += weight * jnLoadFour(dual + 4);
+                rotations[i] = jnAddFour(rotations[i], jnScaleFour(weight, jnLoadFour(dual)));
+                moves[i] = jnAddFour(moves[i], jnScaleFour(weight, jnLoadFour(dual + 4)));
             }
         }
         jnStoreTransposed(rotations, sum[0] + quad, JN_LANES);
@@ -229,17 +218,24 @@ static void SkinDual(const jnSkinPass* pass, int block, float* field)
     }
     for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
         jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
-        jnFloats scale = 1.0f / jnSqrt(rx * rx + ry * ry + rz * rz + w * w);
-        jnFloats dx = jnLoad(q[4] + v) * scale, dy = jnLoad(q[5] + v) * scale, dz = jnLoad(q[6] + v) * scale;
-        jnFloats e = jnLoad(q[7] + v) * scale;
-        rx *= scale, ry *= scale, rz *= scale, w *= scale;
-        jnFloats x = jnLoad(point + v), y = jnLoad(point + JN_LANES + v), z = jnLoad(point + 2 * JN_LANES + v);
-        jnFloats cx = ry * z - rz * y + w * x, cy = rz * x - rx * z + w * y, cz = rx * y - ry * x + w * z;
-        jnFloats tx = w * dx - e * rx + (ry * dz - rz * dy), ty = w * dy - e * ry + (rz * dx - rx * dz);
-        jnFloats tz = w * dz - e * rz + (rx * dy - ry * dx);
-        jnStore(field + v, x + 2.0f * ((ry * cz - rz * cy) + tx));
-        jnStore(field + JN_LANES + v, y + 2.0f * ((rz * cx - rx * cz) + ty));
-        jnStore(field + 2 * JN_LANES + v, z + 2.0f * ((rx * cy - ry * cx) + tz));
+        jnFloats square = jnAdd(jnAdd(jnMul(rx, rx), jnMul(ry, ry)), jnMul(rz, rz));
+        jnFloats scale = jnDiv(jnRepeat(1.0f), jnSqrt(jnAdd(square, jnMul(w, w))));
+        jnFloats dx = jnMul(jnLoad(q[4] + v), scale), dy = jnMul(jnLoad(q[5] + v), scale);
+        jnFloats dz = jnMul(jnLoad(q[6] + v), scale), e = jnMul(jnLoad(q[7] + v), scale);
+        jnFloats r[3] = {jnMul(rx, scale), jnMul(ry, scale), jnMul(rz, scale)}, cross[3], twice[3];
+        w = jnMul(w, scale);
+        jnFloats x[3] = {jnLoad(point + v), jnLoad(point + JN_LANES + v), jnLoad(point + 2 * JN_LANES + v)};
+        jnFloats d[3] = {dx, dy, dz};
+        jnCrossLanes(r, x, cross);
+        for (int i = 0; i < 3; ++i) {
+            cross[i] = jnAdd(cross[i], jnMul(w, x[i]));
+        }
+        jnCrossLanes(r, cross, twice);
+        jnCrossLanes(r, d, cross);
+        for (int i = 0; i < 3; ++i) {
+            jnFloats t = jnAdd(jnSub(jnMul(w, d[i]), jnMul(e, r[i])), cross[i]);
+            jnStore(field + i * JN_LANES + v, jnAdd(x[i], jnScale(2.0f, jnAdd(twice[i], t))));
+        }
     }
 }
 
@@ -259,9 +255,10 @@ static void Skin(const jnSkinPass* pass, int first, int end)
 
 static inline jnFour SumDrivers(const jnAssetFollower* follower, const float* offsets)
 {
-    jnFour sum = follower->weights[0] * jnLoadFour(offsets + 4 * (size_t)follower->drivers[0]);
+    jnFour sum = jnScaleFour(follower->weights[0], jnLoadFour(offsets + 4 * (size_t)follower->drivers[0]));
     for (int k = 1; k < JN_MAX_DRIVERS; ++k) {
-        sum += follower->weights[k] * jnLoadFour(offsets + 4 * (size_t)follower->drivers[k]);
+        const float* driver = offsets + 4 * (size_t)follower->drivers[k];
+        sum = jnAddFour(sum, jnScaleFour(follower->weights[k], jnLoadFour(driver)));
     }
     return sum;
 }
@@ -273,14 +270,13 @@ static void Carry(const jnAssetFollower* followers, const float* offsets, float 
     for (int i = 0; i < JN_LANES; i += 4) {
         jnFour a = SumDrivers(followers + i, offsets), b = SumDrivers(followers + i + 1, offsets);
         jnFour c = SumDrivers(followers + i + 2, offsets), d = SumDrivers(followers + i + 3, offsets);
-        jnFour ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-        jnFour abz = __builtin_shufflevector(a, b, 2, 6, 3, 7), cdz = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        jnFour ab = jnLowsFour(a, b), cd = jnLowsFour(c, d), abz = jnHighsFour(a, b), cdz = jnHighsFour(c, d);
         float* rows = out + i;
-        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+        jnStoreFour(rows, jnAddFour(jnLoadFour(rows), jnEvensFour(ab, cd)));
         rows += JN_LANES;
-        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+        jnStoreFour(rows, jnAddFour(jnLoadFour(rows), jnOddsFour(ab, cd)));
         rows += JN_LANES;
-        jnStoreFour(rows, jnLoadFour(rows) + __builtin_shufflevector(abz, cdz, 0, 1, 4, 5));
+        jnStoreFour(rows, jnAddFour(jnLoadFour(rows), jnEvensFour(abz, cdz)));
     }
 }
 

@@ -21,6 +21,8 @@
 //             x around x = 0, and division by kappa, which is safe here
 #include "jounce/spring_functions.h"
 
+#include "elementary.h"
+
 #include <math.h>
 
 // Arguments are clamped here so that no power of them overflows; such a spring is rigid by any measure.
@@ -109,11 +111,11 @@ static Moments EvaluateMoments(double z, double decay)
 static Unit EvaluateApart(double a, double kappa, double root)
 {
     double z2 = a + root, z1 = kappa / z2, d = 2.0 * root;
-    double e1 = exp(-z1), e2 = exp(-z2);
+    double e1 = jnExp(-z1), e2 = jnExp(-z2);
     Moments m1 = EvaluateMoments(z1, e1), m2 = EvaluateMoments(z2, e2);
     Unit r;
     r.cosine = 0.5 * (e1 + e2);
-    r.impulse = e1 * -expm1(-d) / d;
+    r.impulse = e1 * (1.0 - jnExp(-d)) / d; // d is at least 0.8 here: no digits are lost
     r.velocity = (z2 * e2 - z1 * e1) / d;
     r.step = (m1.phi1 - m2.phi1) / d;
     r.ramp = (m1.phi2 - m2.phi2) / d;
@@ -138,20 +140,21 @@ static Unit EvaluateClose(double a, double kappa, double x)
             f += (k + 1) * power / (2 * k + 3); // x^k (k+1)/(2k+3)!
             power *= x;
         }
-        double decay = exp(-a);
+        double decay = jnExp(-a);
         r.cosine = decay * c;
         r.impulse = decay * s;
         r.d0 = decay * f;
     } else {
         double root = sqrt(fabs(x));
         if (x > 0.0) {
-            double z2 = a + root, e1 = exp(-kappa / z2);
-            r.cosine = 0.5 * (e1 + exp(-z2));
-            r.impulse = e1 * -expm1(-2.0 * root) / (2.0 * root);
+            double z2 = a + root, e1 = jnExp(-kappa / z2);
+            r.cosine = 0.5 * (e1 + jnExp(-z2));
+            r.impulse = e1 * (1.0 - jnExp(-2.0 * root)) / (2.0 * root);
         } else {
-            double decay = exp(-a);
-            r.cosine = decay * cos(root);
-            r.impulse = decay * sin(root) / root;
+            double decay = jnExp(-a), sine, cosine;
+            jnSinCos(root, &sine, &cosine);
+            r.cosine = decay * cosine;
+            r.impulse = decay * sine / root;
         }
         r.d0 = (r.cosine - r.impulse) / (2.0 * x);
     }
@@ -165,12 +168,19 @@ static Unit EvaluateClose(double a, double kappa, double x)
     return r;
 }
 
+// a^2 - b with the product as a sum of two doubles: near critical damping the difference would keep no digit otherwise.
+// (fma does the same, but not in every C library.)
+static double SquareMinus(double a, double b)
+{
+    double shifted = a * 134217729.0, high = shifted - (shifted - a), low = a - high; // 26 bits each
+    double square = a * a, rest = ((high * high - square) + 2.0 * (high * low)) + low * low;
+    return (square - b) + rest;
+}
+
 static Unit EvaluateUnit(double stiffness, double damping, double h)
 {
     double a = 0.5 * damping * h, kappa = stiffness * h * h;
-    // One rounding only: near critical damping the difference would keep no digit otherwise.
-    double sigma = fma(0.5 * damping, 0.5 * damping, -stiffness);
-    double x = sigma * h * h, root = sqrt(fabs(x));
+    double x = SquareMinus(0.5 * damping, stiffness) * h * h, root = sqrt(fabs(x));
     double largest = x > 0.0 ? a + root : sqrt(kappa);
     if (largest <= SLOW_ROOT) {
         return EvaluateSlow(2.0 * a, kappa);

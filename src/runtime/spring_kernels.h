@@ -92,4 +92,3 @@ const jnSpringKernels* jnFindSpringKernels(jnKernel kernel);
 
 extern const jnSpringKernels jnSpringKernelsBaseline;
 extern const jnSpringKernels jnSpringKernelsAvx2;
-extern const jnSpringKernels jnSpringKernelsAvx512;

@@ -33,36 +33,35 @@ enum { PAIR = 2 };
 typedef struct Responses {
     jnDoubles p[PAIR], kappa[PAIR]; // k_d t, k_s t^2
     jnDoubles impulse[PAIR], velocity[PAIR], step[PAIR], ramp[PAIR];
-    jnDoubleBits halvings[PAIR];
+    jnDoubles halvings[PAIR];
 } Responses;
 
-// How often the time must be halved until p <= SLOW_RATE and kappa <= SLOW_RATE^2, from their binary
-// exponents: p < 2^(e+1) needs m >= e + 2, kappa < 2^(e+1) needs 2m >= e + 3.
-static inline jnDoubleBits CountHalvings(jnDoubles p, jnDoubles kappa)
+// Halves the time of each lane until p < SLOW_RATE and kappa < SLOW_RATE^2. Returns the most that a lane needed.
+static inline int HalveTime(Responses* r, const jnDoubles* ks, const jnDoubles* kd, double h)
 {
-    jnDoubleBits forP = jnExponent(p) - 1021, forKappa = jnExponent(kappa) + 1;
-    jnDoubleBits none = forP - forP, limit = none + MAX_DOUBLINGS;
-    forKappa = (forKappa >> 1) - 510;
-    jnDoubleBits count = jnSelectBits(forP > forKappa, forP, forKappa);
-    count = jnSelectBits(count > none, count, none);
-    return jnSelectBits(count > limit, limit, count);
-}
-
-static inline int64_t HalveTime(Responses* r, const jnDoubles* ks, const jnDoubles* kd, double h)
-{
-    int64_t most = 0;
+    const jnDoubles none = jnRepeatD(0.0), one = jnRepeatD(1.0), rate = jnRepeatD(SLOW_RATE);
+    const jnDoubles square = jnRepeatD(SLOW_RATE * SLOW_RATE);
     for (int k = 0; k < PAIR; ++k) {
-        r->p[k] = kd[k] * h;
-        r->kappa[k] = ks[k] * h * h;
-        r->halvings[k] = CountHalvings(r->p[k], r->kappa[k]);
-        jnDoubles scale = jnFromBits((1023 - r->halvings[k]) << 52); // 2^-m
-        r->p[k] *= scale;
-        r->kappa[k] *= scale * scale;
-        for (int i = 0; i < JN_DOUBLE_WIDTH; ++i) {
-            most = jnLaneOf(r->halvings[k], i) > most ? jnLaneOf(r->halvings[k], i) : most;
+        r->p[k] = jnScaleD(h, kd[k]);
+        r->kappa[k] = jnScaleD(h, jnScaleD(h, ks[k]));
+        r->halvings[k] = none;
+    }
+    for (int count = 0; count < MAX_DOUBLINGS; ++count) {
+        jnDoubles due[PAIR];
+        for (int k = 0; k < PAIR; ++k) {
+            due[k] = jnSelectAtLeastD(r->kappa[k], square, one, jnSelectAtLeastD(r->p[k], rate, one, none));
+        }
+        if (!jnAnyAtLeastD(jnAddD(due[0], due[PAIR - 1]), one)) {
+            return count;
+        }
+        for (int k = 0; k < PAIR; ++k) {
+            jnDoubles shorter = jnSubD(one, jnScaleD(0.5, due[k])); // 1 or 1/2: exact
+            r->halvings[k] = jnAddD(r->halvings[k], due[k]);
+            r->p[k] = jnMulD(r->p[k], shorter);
+            r->kappa[k] = jnMulD(r->kappa[k], jnMulD(shorter, shorter));
         }
     }
-    return most;
+    return MAX_DOUBLINGS;
 }
 
 // Taylor series of the step and ramp responses from the recurrence u'' = -p u' - kappa u of the derivatives
@@ -71,53 +70,59 @@ static inline void SumSeries(Responses* r)
 {
     jnDoubles u0[PAIR], u1[PAIR]; // derivatives 1 and 2
     for (int k = 0; k < PAIR; ++k) {
-        u0[k] = r->p[k] * 0.0 + 1.0;
+        u0[k] = jnRepeatD(1.0);
         u1[k] = r->p[k];
-        r->step[k] = 0.5 - u1[k] * inverseFactorials[3];
-        r->ramp[k] = inverseFactorials[3] - u1[k] * inverseFactorials[4];
+        r->step[k] = jnSubD(jnRepeatD(0.5), jnScaleD(inverseFactorials[3], u1[k]));
+        r->ramp[k] = jnSubD(jnRepeatD(inverseFactorials[3]), jnScaleD(inverseFactorials[4], u1[k]));
     }
-#pragma GCC unroll 16
+    JN_UNROLL
     for (int n = 3; n <= SERIES_TERMS; ++n) {
         const double sign = n % 2 == 0 ? -1.0 : 1.0;
         const double over1 = sign * inverseFactorials[n + 1], over2 = sign * inverseFactorials[n + 2];
         for (int k = 0; k < PAIR; ++k) {
-            jnDoubles u2 = r->p[k] * u1[k] - r->kappa[k] * u0[k];
-            r->step[k] += u2 * over1;
-            r->ramp[k] += u2 * over2;
+            jnDoubles u2 = jnSubD(jnMulD(r->p[k], u1[k]), jnMulD(r->kappa[k], u0[k]));
+            r->step[k] = jnAddD(r->step[k], jnScaleD(over1, u2));
+            r->ramp[k] = jnAddD(r->ramp[k], jnScaleD(over2, u2));
             u0[k] = u1[k];
             u1[k] = u2;
         }
     }
     for (int k = 0; k < PAIR; ++k) {
-        r->impulse[k] = 1.0 - (r->p[k] * r->step[k] + r->kappa[k] * r->ramp[k]);
-        r->velocity[k] = 1.0 - (r->p[k] * r->impulse[k] + r->kappa[k] * r->step[k]);
+        const jnDoubles one = jnRepeatD(1.0), p = r->p[k], kappa = r->kappa[k];
+        r->impulse[k] = jnSubD(one, jnAddD(jnMulD(p, r->step[k]), jnMulD(kappa, r->ramp[k])));
+        r->velocity[k] = jnSubD(one, jnAddD(jnMulD(p, r->impulse[k]), jnMulD(kappa, r->step[k])));
     }
 }
 
-static inline void DoubleTime(Responses* r, int64_t done)
+static inline void DoubleTime(Responses* r, int done)
 {
+    const jnDoubles one = jnRepeatD(1.0), next = jnRepeatD(done + 1.0);
     for (int k = 0; k < PAIR; ++k) {
-        jnDoubleBits due = r->halvings[k] > done;
+        jnDoubles due = r->halvings[k], p = r->p[k], kappa = r->kappa[k];
         jnDoubles w = r->impulse[k], q = r->velocity[k], g1 = r->step[k], g2 = r->ramp[k];
-        jnDoubles onward = q + r->p[k] * w; // P
-        jnDoubles square = w * w;
-        r->impulse[k] = jnSelectDoubles(due, 0.5 * (w * (onward + q)), w);
-        r->velocity[k] = jnSelectDoubles(due, q * q - r->kappa[k] * square, q);
-        r->step[k] = jnSelectDoubles(due, 0.25 * (g1 * (1.0 + onward) + square), g1);
-        r->ramp[k] = jnSelectDoubles(due, 0.125 * (g2 * (1.0 + onward) + g1 * (1.0 + w)), g2);
-        r->p[k] = jnSelectDoubles(due, 2.0 * r->p[k], r->p[k]);
-        r->kappa[k] = jnSelectDoubles(due, 4.0 * r->kappa[k], r->kappa[k]);
+        jnDoubles onward = jnAddD(q, jnMulD(p, w)); // P
+        jnDoubles square = jnMulD(w, w), further = jnAddD(one, onward);
+        jnDoubles impulse = jnScaleD(0.5, jnMulD(w, jnAddD(onward, q)));
+        jnDoubles velocity = jnSubD(jnMulD(q, q), jnMulD(kappa, square));
+        jnDoubles step = jnScaleD(0.25, jnAddD(jnMulD(g1, further), square));
+        jnDoubles ramp = jnScaleD(0.125, jnAddD(jnMulD(g2, further), jnMulD(g1, jnAddD(one, w))));
+        r->impulse[k] = jnSelectAtLeastD(due, next, impulse, w);
+        r->velocity[k] = jnSelectAtLeastD(due, next, velocity, q);
+        r->step[k] = jnSelectAtLeastD(due, next, step, g1);
+        r->ramp[k] = jnSelectAtLeastD(due, next, ramp, g2);
+        r->p[k] = jnSelectAtLeastD(due, next, jnScaleD(2.0, p), p);
+        r->kappa[k] = jnSelectAtLeastD(due, next, jnScaleD(4.0, kappa), kappa);
     }
 }
 
 // Stores a value as a rounded float and what the rounding lost.
 static inline void StorePair(jnDoubles value, float* rounded, float* rest)
 {
-    jnNarrow(value - jnNarrow(value, rounded), rest);
+    jnNarrow(jnSubD(value, jnNarrow(value, rounded)), rest);
 }
 
 // Coefficients of PAIR * JN_DOUBLE_WIDTH springs. Returns the most doublings one of them took.
-static inline int64_t MakeLanes(const float* stiffness, const float* damping, double h, float* rows)
+static inline int MakeLanes(const float* stiffness, const float* damping, double h, float* rows)
 {
     jnDoubles ks[PAIR], kd[PAIR];
     for (int k = 0; k < PAIR; ++k) {
@@ -125,19 +130,19 @@ static inline int64_t MakeLanes(const float* stiffness, const float* damping, do
         kd[k] = jnWiden(damping + k * JN_DOUBLE_WIDTH);
     }
     Responses r;
-    int64_t doublings = HalveTime(&r, ks, kd, h);
+    int doublings = HalveTime(&r, ks, kd, h);
     SumSeries(&r);
-    for (int64_t done = 0; done < doublings; ++done) {
+    for (int done = 0; done < doublings; ++done) {
         DoubleTime(&r, done);
     }
     for (int k = 0; k < PAIR; ++k, rows += JN_DOUBLE_WIDTH) {
-        jnDoubles w = r.impulse[k] * h;
-        StorePair(r.velocity[k] + kd[k] * w, rows + ROW_P * JN_LANES, rows + ROW_PL * JN_LANES);
+        jnDoubles w = jnScaleD(h, r.impulse[k]), p = jnAddD(r.velocity[k], jnMulD(kd[k], w));
+        StorePair(p, rows + ROW_P * JN_LANES, rows + ROW_PL * JN_LANES);
         StorePair(w, rows + ROW_W * JN_LANES, rows + ROW_WL * JN_LANES);
-        StorePair(-(ks[k] * w), rows + ROW_R * JN_LANES, rows + ROW_RL * JN_LANES);
+        StorePair(jnScaleD(-1.0, jnMulD(ks[k], w)), rows + ROW_R * JN_LANES, rows + ROW_RL * JN_LANES);
         StorePair(r.velocity[k], rows + ROW_Q * JN_LANES, rows + ROW_QL * JN_LANES);
-        jnNarrow(r.step[k] * (h * h), rows + ROW_G1 * JN_LANES);
-        jnNarrow(r.ramp[k] * (h * h * h), rows + ROW_G2 * JN_LANES);
+        jnNarrow(jnScaleD(h * h, r.step[k]), rows + ROW_G1 * JN_LANES);
+        jnNarrow(jnScaleD(h * h * h, r.ramp[k]), rows + ROW_G2 * JN_LANES);
     }
     return doublings;
 }
@@ -168,9 +173,9 @@ static void MakeStiffLanes(const float* stiffness, const float* damping, double 
 
 static inline void MakeBlock(const float* stiffness, const float* damping, double h, float* rows)
 {
-    int64_t most = 0;
+    int most = 0;
     for (int i = 0; i < JN_LANES; i += PAIR * JN_DOUBLE_WIDTH) {
-        int64_t doublings = MakeLanes(stiffness + i, damping + i, h, rows + i);
+        int doublings = MakeLanes(stiffness + i, damping + i, h, rows + i);
         most = doublings > most ? doublings : most;
     }
     if (most == MAX_DOUBLINGS) {
@@ -333,12 +338,15 @@ static inline void AdvanceLanes(const float* rows, int i, jnFloats acceleration,
     rows += i;
     jnFloats g1 = jnLoad(rows + ROW_G1 * JN_LANES), g2 = jnLoad(rows + ROW_G2 * JN_LANES),
              w = jnLoad(rows + ROW_W * JN_LANES);
-    jnFloats lowY = jnLoad(rows + ROW_PL * JN_LANES) * y + jnLoad(rows + ROW_WL * JN_LANES) * v;
-    jnFloats lowV = jnLoad(rows + ROW_RL * JN_LANES) * y + jnLoad(rows + ROW_QL * JN_LANES) * v;
-    jnFloats pushY = g1 * acceleration + g2 * jerk;
-    jnFloats pushV = w * acceleration + g1 * jerk;
-    jnFloats newY = (jnLoad(rows + ROW_P * JN_LANES) * y + w * v) + (lowY - pushY);
-    jnFloats newV = (jnLoad(rows + ROW_R * JN_LANES) * y + jnLoad(rows + ROW_Q * JN_LANES) * v) + (lowV - pushV);
+    jnFloats p = jnLoad(rows + ROW_P * JN_LANES), r = jnLoad(rows + ROW_R * JN_LANES),
+             q = jnLoad(rows + ROW_Q * JN_LANES);
+    jnFloats pl = jnLoad(rows + ROW_PL * JN_LANES), wl = jnLoad(rows + ROW_WL * JN_LANES);
+    jnFloats rl = jnLoad(rows + ROW_RL * JN_LANES), ql = jnLoad(rows + ROW_QL * JN_LANES);
+    jnFloats lowY = jnAdd(jnMul(pl, y), jnMul(wl, v)), lowV = jnAdd(jnMul(rl, y), jnMul(ql, v));
+    jnFloats pushY = jnAdd(jnMul(g1, acceleration), jnMul(g2, jerk));
+    jnFloats pushV = jnAdd(jnMul(w, acceleration), jnMul(g1, jerk));
+    jnFloats newY = jnAdd(jnAdd(jnMul(p, y), jnMul(w, v)), jnSub(lowY, pushY));
+    jnFloats newV = jnAdd(jnAdd(jnMul(r, y), jnMul(q, v)), jnSub(lowV, pushV));
     jnStore(y1 + i, dust > 0.0f ? jnFlush(newY, dust) : newY);
     jnStore(v1 + i, dust > 0.0f ? jnFlush(newV, dust) : newV);
 }
@@ -349,8 +357,9 @@ static inline void AdvanceAxis(const jnStepPass* pass, const float* rows, const 
 {
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats e0 = jnLoad(basis->e0 + i), e1 = jnLoad(basis->e1 + i);
-        jnFloats acceleration = (pass->acceleration[0] * e0 + pass->acceleration[1] * e1) - force;
-        jnFloats jerk = pass->jerk[0] * e0 + pass->jerk[1] * e1;
+        jnFloats pull = jnAdd(jnScale(pass->acceleration[0], e0), jnScale(pass->acceleration[1], e1));
+        jnFloats acceleration = jnSub(pull, jnRepeat(force));
+        jnFloats jerk = jnAdd(jnScale(pass->jerk[0], e0), jnScale(pass->jerk[1], e1));
         AdvanceLanes(rows, i, acceleration, jerk, jnLoad(y0 + i), jnLoad(v0 + i), pass->dust, y1, v1);
     }
 }
@@ -368,12 +377,12 @@ static inline void AdvancePlainAxis(const jnStepPass* pass, const float* rows, s
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
         jnFloats s0 = jnLoad(samples[0] + i), s1 = jnLoad(samples[1] + i);
         jnFloats s2 = jnLoad(samples[2] + i), s3 = jnLoad(samples[3] + i);
-        jnFloats d0 = (s1 - s0) * r0, d1 = (s2 - s1) * r1, d2 = (s3 - s2) * r2;
-        jnFloats e0 = d1 - d0, e1 = d2 - d1;
-        jnFloats acceleration = (a0 * e0 + a1 * e1) - force;
-        jnFloats jerk = j0 * e0 + j1 * e1;
+        jnFloats d0 = jnScale(r0, jnSub(s1, s0)), d1 = jnScale(r1, jnSub(s2, s1)), d2 = jnScale(r2, jnSub(s3, s2));
+        jnFloats e0 = jnSub(d1, d0), e1 = jnSub(d2, d1);
+        jnFloats acceleration = jnSub(jnAdd(jnScale(a0, e0), jnScale(a1, e1)), jnRepeat(force));
+        jnFloats jerk = jnAdd(jnScale(j0, e0), jnScale(j1, e1));
         AdvanceLanes(rows, i, acceleration, jerk, jnLoad(y0 + i), jnLoad(v0 + i), 0.0f, y1, v1);
-        jnStore(x + i, jnLoad(base + i) + jnLoad(y1 + i));
+        jnStore(x + i, jnAdd(jnLoad(base + i), jnLoad(y1 + i)));
     }
 }
 
@@ -393,8 +402,8 @@ static inline bool FieldIsFinite(const float* field)
 {
     bool finite = true;
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        finite =
-            finite && jnAllFinite(jnLoad(field + i) + jnLoad(field + JN_LANES + i) + jnLoad(field + 2 * JN_LANES + i));
+        jnFloats sum = jnAdd(jnLoad(field + i), jnLoad(field + JN_LANES + i));
+        finite = finite && jnAllFinite(jnAdd(sum, jnLoad(field + 2 * JN_LANES + i)));
     }
     return finite;
 }

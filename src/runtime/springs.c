@@ -92,7 +92,7 @@ size_t jnSprings_ByteCount(const jnSpringsDef* def)
 static jnResult CheckNumbers(const float* values, int count, const char* what, jnError* error)
 {
     for (int i = 0; values != NULL && i < count; ++i) {
-        if (!(values[i] >= 0.0f && isfinite(values[i]))) {
+        if (!(values[i] >= 0.0f && jnIsFinite(values[i]))) {
             return jnFail(error, jn_badArgument, "%s of spring %d is %g; it must be a number that is not negative",
                 what, i, (double)values[i]);
         }
@@ -124,9 +124,6 @@ static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
 const jnSpringKernels* jnFindSpringKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx512) {
-        return &jnSpringKernelsAvx512;
-    }
     if (kernel == jn_kernelAvx2) {
         return &jnSpringKernelsAvx2;
     }
@@ -263,19 +260,19 @@ jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* 
 void jnSprings_SetForce(jnSprings* springs, const float acceleration[3])
 {
     for (int i = 0; i < 3; ++i) {
-        springs->force[i] = isfinite(acceleration[i]) ? acceleration[i] : 0.0f;
+        springs->force[i] = jnIsFinite(acceleration[i]) ? acceleration[i] : 0.0f;
     }
 }
 
 void jnSprings_SetCap(jnSprings* springs, float distance)
 {
-    springs->cap = distance > 0.0f && isfinite(distance) ? distance : 0.0f;
+    springs->cap = distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f;
 }
 
 void jnSprings_SetInertia(jnSprings* springs, float translation, float rotation)
 {
-    springs->inertia[0] = isfinite(translation) ? translation : 1.0f;
-    springs->inertia[1] = isfinite(rotation) ? rotation : 1.0f;
+    springs->inertia[0] = jnIsFinite(translation) ? translation : 1.0f;
+    springs->inertia[1] = jnIsFinite(rotation) ? rotation : 1.0f;
 }
 
 void jnSprings_SetTeleportThreshold(jnSprings* springs, float distance, jnTeleport teleport)
@@ -296,7 +293,7 @@ static void ToSpace(const jnFrame* toWorld, const float world[3], float local[3]
     const float* m = toWorld->rotation;
     for (int i = 0; i < 3; ++i) {
         float value = m[i] * world[0] + m[3 + i] * world[1] + m[6 + i] * world[2];
-        local[i] = isfinite(value) ? value : 0.0f;
+        local[i] = jnIsFinite(value) ? value : 0.0f;
     }
 }
 
@@ -359,10 +356,10 @@ void jnSprings_SetState(jnSprings* springs, const float* offsets, const float* v
     float* state = springs->states[springs->clock.current];
     for (int i = 0; i < 3 * springs->count; ++i) {
         if (offsets != NULL) {
-            state[jnEntry(i / 3, 6, i % 3)] = isfinite(offsets[i]) ? offsets[i] : 0.0f;
+            state[jnEntry(i / 3, 6, i % 3)] = jnIsFinite(offsets[i]) ? offsets[i] : 0.0f;
         }
         if (velocities != NULL) {
-            state[jnEntry(i / 3, 6, 3 + i % 3)] = isfinite(velocities[i]) ? velocities[i] : 0.0f;
+            state[jnEntry(i / 3, 6, 3 + i % 3)] = jnIsFinite(velocities[i]) ? velocities[i] : 0.0f;
         }
     }
 }

@@ -1,6 +1,7 @@
 // The simulation's own space. Springs that are to feel only a share s of the root's motion live in a space
 // that makes the other share, 1 - s, along with the root; what is left to feel is the difference. Samples are
 // taken into that space and results brought back, so the springs themselves know nothing of it.
+#include "elementary.h"
 #include "springs_internal.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static void Logarithm(const double q[4], double angle[3])
 {
     double sign = q[3] < 0 ? -1.0 : 1.0;
     double sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
-    double scale = sine > 1e-12 ? 2.0 * atan2(sine, sign * q[3]) / sine : 2.0;
+    double scale = sine > 1e-12 ? 2.0 * jnQuadrantAngle(sine, sign * q[3]) / sine : 2.0;
     for (int i = 0; i < 3; ++i) {
         angle[i] = sign * scale * q[i];
     }
@@ -46,11 +47,13 @@ static void Logarithm(const double q[4], double angle[3])
 static void Exponential(const double angle[3], double share, double q[4])
 {
     double length = share * sqrt(angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]);
-    double scale = fabs(length) > 1e-12 ? sin(0.5 * length) / length * share : 0.5 * share;
+    double sine, cosine;
+    jnSinCos(0.5 * length, &sine, &cosine);
+    double scale = fabs(length) > 1e-12 ? sine / length * share : 0.5 * share;
     for (int i = 0; i < 3; ++i) {
         q[i] = scale * angle[i];
     }
-    q[3] = cos(0.5 * length);
+    q[3] = cosine;
 }
 
 static bool RootIsFinite(const jnTransform* root)
@@ -60,7 +63,7 @@ static bool RootIsFinite(const jnTransform* root)
         sum += i < 3 ? root->position[i] : 0.0f;
         norm += root->rotation[i] * root->rotation[i];
     }
-    return isfinite(sum) && norm > 0.25f && norm < 4.0f;
+    return jnIsFinite(sum) && norm > 0.25f && norm < 4.0f;
 }
 
 // The placement reached by following the share `u` of a motion.

@@ -188,7 +188,7 @@ static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double
             float way = given != NULL ? (float)h * given[at] : ahead * (last[at] - before[at]);
             shift[axis] = local[axis] + toSpace.translation[axis] - (last[at] + way);
         }
-        if (!isfinite(shift[0] + shift[1] + shift[2])) {
+        if (!jnIsFinite(shift[0] + shift[1] + shift[2])) {
             continue; // the pass will see it and reset the spring
         }
         for (int slot = 0; slot < JN_HISTORY; ++slot) {
@@ -210,7 +210,7 @@ static double CentreDistance(const jnSprings* springs, const jnSpringsInput* inp
         const float* now = jnVectorAt(input->targets, input->targetStride, i);
         float old[3] = {last[jnEntry(i, 3, 0)], last[jnEntry(i, 3, 1)], last[jnEntry(i, 3, 2)]}, world[3];
         jnRotateVector(toWorld.rotation, old, world);
-        if (!isfinite(now[0] + now[1] + now[2])) {
+        if (!jnIsFinite(now[0] + now[1] + now[2])) {
             continue;
         }
         count++;
@@ -551,7 +551,7 @@ jnResult jnSprings_SolveLoop(jnSprings* springs, const jnSpringsLoop* loop, int*
     if (springs->curve == jn_curveHermite) {
         return jnFail(error, jn_badArgument, "a loop of a Hermite curve cannot be solved: it has no target velocities");
     }
-    if (loop->frameCount < 3 || !(loop->h > 0.0f) || !isfinite(loop->h)) {
+    if (loop->frameCount < 3 || !(loop->h > 0.0f) || !jnIsFinite(loop->h)) {
         return jnFail(error, jn_badArgument, "a loop needs at least 3 frames and h > 0, not %d frames of %g s",
             loop->frameCount, (double)loop->h);
     }

@@ -11,6 +11,7 @@
 // instead.
 #pragma once
 
+#include "internal.h"
 #include "jounce/springs.h"
 
 typedef struct jnInterval {

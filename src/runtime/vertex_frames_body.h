@@ -20,19 +20,19 @@ static inline void jnBlendTurns(
     const uint16_t* joints, const float* weights, int count, const float* turns, bool aligned, float sum[4][JN_LANES])
 {
 #ifdef JN_VECTORS
-    enum { GROUPS = JN_WIDTH / 4 };
     for (int start = 0; start < JN_LANES; start += JN_WIDTH) {
         jnFloats q[4], rows[4];
         for (int v = 0; v < 4; ++v) {
-            jnFour groups[GROUPS];
-            for (int g = 0; g < GROUPS; ++g) {
+            jnFour groups[JN_GROUPS];
+            for (int g = 0; g < JN_GROUPS; ++g) {
                 const uint16_t* j = joints + (start + 4 * g + v) * count;
                 const float* w = weights + (start + 4 * g + v) * count;
                 const float* first = turns + 4 * (size_t)j[0];
-                groups[g] = w[0] * jnLoadFour(first);
+                groups[g] = jnScaleFour(w[0], jnLoadFour(first));
                 for (int k = 1; k < count; ++k) {
                     const float* other = turns + 4 * (size_t)j[k];
-                    groups[g] += (aligned ? w[k] : w[k] * jnTurnSign(first, other)) * jnLoadFour(other);
+                    float weight = aligned ? w[k] : w[k] * jnTurnSign(first, other);
+                    groups[g] = jnAddFour(groups[g], jnScaleFour(weight, jnLoadFour(other)));
                 }
             }
             q[v] = jnJoinFours(groups);
@@ -62,7 +62,7 @@ static inline void jnRepeatTurn(const float* turn, const float* weights, float s
 {
     for (int lane = 0; lane < JN_LANES; lane += JN_WIDTH) {
         for (int i = 0; i < 4; ++i) {
-            jnStore(sum[i] + lane, jnLoad(weights + lane) * turn[i]);
+            jnStore(sum[i] + lane, jnScale(turn[i], jnLoad(weights + lane)));
         }
     }
 }
@@ -91,20 +91,24 @@ static inline void jnBlendBlockTurns(const uint32_t* starts, const uint16_t* joi
 }
 
 // Rotation matrices, rows of three, of JN_WIDTH lanes from `lane` on. Their quaternions need not have length 1.
-static inline void jnMakeFrames(const float q[4][JN_LANES], int lane, jnFloats m[9])
+static inline void jnMakeFrames(float q[4][JN_LANES], int lane, jnFloats m[9])
 {
     jnFloats x = jnLoad(q[0] + lane), y = jnLoad(q[1] + lane), z = jnLoad(q[2] + lane), w = jnLoad(q[3] + lane);
-    jnFloats s = 2.0f / ((x * x + y * y) + (z * z + w * w));
-    jnFloats sx = s * x, sy = s * y, sz = s * z;
-    m[0] = 1.0f - (sy * y + sz * z);
-    m[1] = sx * y - sz * w;
-    m[2] = sx * z + sy * w;
-    m[3] = sx * y + sz * w;
-    m[4] = 1.0f - (sx * x + sz * z);
-    m[5] = sy * z - sx * w;
-    m[6] = sx * z - sy * w;
-    m[7] = sy * z + sx * w;
-    m[8] = 1.0f - (sx * x + sy * y);
+    jnFloats square = jnAdd(jnAdd(jnMul(x, x), jnMul(y, y)), jnAdd(jnMul(z, z), jnMul(w, w)));
+    jnFloats s = jnDiv(jnRepeat(2.0f), square), one = jnRepeat(1.0f);
+    jnFloats sx = jnMul(s, x), sy = jnMul(s, y), sz = jnMul(s, z);
+    jnFloats xx = jnMul(sx, x), yy = jnMul(sy, y), zz = jnMul(sz, z);
+    jnFloats xy = jnMul(sx, y), xz = jnMul(sx, z), yz = jnMul(sy, z);
+    jnFloats xw = jnMul(sx, w), yw = jnMul(sy, w), zw = jnMul(sz, w);
+    m[0] = jnSub(one, jnAdd(yy, zz));
+    m[1] = jnSub(xy, zw);
+    m[2] = jnAdd(xz, yw);
+    m[3] = jnAdd(xy, zw);
+    m[4] = jnSub(one, jnAdd(xx, zz));
+    m[5] = jnSub(yz, xw);
+    m[6] = jnSub(xz, yw);
+    m[7] = jnAdd(yz, xw);
+    m[8] = jnSub(one, jnAdd(xx, yy));
 }
 
 // out = R v, or R^T v.
@@ -112,6 +116,6 @@ static inline void jnTurnLanes(const jnFloats m[9], bool back, const jnFloats v[
 {
     for (int row = 0; row < 3; ++row) {
         jnFloats a = m[back ? row : 3 * row], b = m[back ? 3 + row : 3 * row + 1], c = m[back ? 6 + row : 3 * row + 2];
-        out[row] = a * v[0] + b * v[1] + c * v[2];
+        out[row] = jnAdd(jnAdd(jnMul(a, v[0]), jnMul(b, v[1])), jnMul(c, v[2]));
     }
 }

@@ -1,0 +1,38 @@
+// Sizes of the public structs; a test holds the list against the headers.
+#include "internal.h"
+
+#include "jounce/jounce.h"
+
+#define ENTRY(type) {#type, sizeof(type)}
+
+const jnTypeSize* jnAbi(void)
+{
+    static const jnTypeSize sizes[] = {
+        ENTRY(jnError),
+        ENTRY(jnAllocator),
+        ENTRY(jnTransform),
+        ENTRY(jnTypeSize),
+        ENTRY(jnSpringResponse),
+        ENTRY(jnSpringsDef),
+        ENTRY(jnSpringsInput),
+        ENTRY(jnSpringsOutput),
+        ENTRY(jnSpringsLoop),
+        ENTRY(jnAssetJoint),
+        ENTRY(jnAssetPart),
+        ENTRY(jnAssetFollower),
+        ENTRY(jnAssetClip),
+        ENTRY(jnAssetMode),
+        ENTRY(jnAssetSpin),
+        ENTRY(jnAssetModes),
+        ENTRY(jnAsset),
+        ENTRY(jnAssetDef),
+        ENTRY(jnAssetSection),
+        ENTRY(jnPose),
+        ENTRY(jnCharacterDef),
+        ENTRY(jnCharacterInput),
+        ENTRY(jnCharacterOutput),
+        ENTRY(jnCharacterLoop),
+        {NULL, 0},
+    };
+    return sizes;
+}
