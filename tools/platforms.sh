@@ -26,7 +26,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 # name; what: the platform; kernels: what runs; tools: commands that must be there; run: what runs its programs.
 describe() {
     kind=golden what="" kernels="" compiler=${CC:-cc} flags="-O2 -ffp-contract=off" run="" avx2=no suffix="" extra="" tools=""
-    static="-static"
+    static="-static" libs=-lm
     case $1 in
     gcc-avx2) what="Linux x86-64" kernels="SSE2, AVX2" flags="-O3 -ffp-contract=off" avx2=yes ;;
     gcc-plain) what="Linux x86-64" kernels="plain C" flags="-O2 -fno-tree-vectorize -DJN_SCALAR" ;;
@@ -52,7 +52,7 @@ describe() {
     s390x) kind=refuse what="Linux s390x (big-endian)" kernels="plain C" compiler=s390x-linux-gnu-gcc run=qemu-s390x
         flags="-O2 -fexcess-precision=fast" ;;
     mingw) what="Windows x86-64" kernels="SSE2, AVX2" compiler=x86_64-w64-mingw32-gcc-posix run=wine avx2=yes suffix=.exe ;;
-    mingw-dll) kind=mingw_dll what="Windows x86-64, jounce.dll and its zip" kernels="SSE2, AVX2" run=wine suffix=.exe
+    mingw-dll) kind=mingw_dll what="Windows x86-64, libjounce.dll and its zip" kernels="SSE2, AVX2" run=wine suffix=.exe
         compiler=x86_64-w64-mingw32-gcc-posix tools="cmake x86_64-w64-mingw32-objdump" ;;
     wasm) what="WebAssembly in node" kernels="SIMD" compiler=clang run=node suffix=.wasm
         flags="-O2 --target=wasm32-wasi -msimd128 -mbulk-memory" ;;
@@ -75,7 +75,7 @@ describe() {
     esac
     case $1 in
     gcc-*|clang-1*) static="" ;;
-    wasm*) static="-nodefaultlibs -lc" extra="$source/web/jounce/wasm/format.c" ;;
+    wasm*) static=-nodefaultlibs libs="-lc -lm" extra="$source/web/jounce/wasm/format.c" ;;
     esac
 }
 
@@ -184,7 +184,7 @@ C
 # Each kind sets `built` and `equal` to what the table shows: yes, or what is wrong.
 golden() {
     compile -c || { built=no; return; }
-    $compiler $flags $static "$cell"/*.o -lm -o "$cell/golden$suffix" >>"$cell/log" 2>&1 || { built=no; return; }
+    $compiler $flags $static "$cell"/*.o $libs -o "$cell/golden$suffix" >>"$cell/log" 2>&1 || { built=no; return; }
     [ -s "$cell/log" ] && built="no: warnings" || built=yes
     compare_hashes run_program "$cell/golden$suffix"
 }
@@ -207,7 +207,7 @@ refuse() {
 
 syntax() {
     write_stub_headers "$(basename "$cell")"
-    compile -fsyntax-only -isystem "$stubs" || { built=no; return; }
+    compile -fsyntax-only -ffreestanding -isystem "$stubs" || { built=no; return; }
     [ -s "$cell/log" ] && built="no: warnings" || built="yes, syntax only: no headers or linker of this platform here"
     equal="not run: no such machine here"
 }
@@ -281,7 +281,7 @@ mingw_dll() {
     dll=$(echo "$top"/bin/*.dll)
     declared=$(grep -hv '^ *#' "$source"/include/jounce/*.h | tr '\n' ' ' | grep -oE 'JN_API [^(]*\(' |
         sed 's/.*[ *]\(jn[A-Za-z_0-9]*\)($/\1/' | sort)
-    exported=$(x86_64-w64-mingw32-objdump -p "$dll" | awk '/Ordinal\/Name Pointer/ {on=1} on && $1 ~ /^\[/ {print $NF}' | sort)
+    exported=$(x86_64-w64-mingw32-objdump -p "$dll" | awk '/Ordinal\/Name Pointer/ {on=1} on && $1 == "[" {print $NF}' | sort)
     [ "$declared" = "$exported" ] || { built="no: the DLL exports other names than the headers declare"; return; }
     $compiler -std=c11 -DJN_SHARED -I"$top/include" "$source/examples/hello.c" -L"$top/lib" -ljounce -o "$top/bin/hello.exe" \
         >>"$cell/log" 2>&1 || { built="no: hello.c does not link"; return; }
