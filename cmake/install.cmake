@@ -21,4 +21,5 @@ install(FILES ${PROJECT_BINARY_DIR}/jounce.pc DESTINATION ${CMAKE_INSTALL_LIBDIR
 
 if(JOUNCE_AUTHOR)
     install(TARGETS jounce_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES src/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME jounce)
 endif()
