@@ -31,4 +31,6 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libjounce-dev REN
 if(JOUNCE_AUTHOR)
     install(TARGETS jounce_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
     install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/jounce RENAME copyright COMPONENT tool)
+    install(FILES src/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME jounce
+        COMPONENT tool)
 endif()

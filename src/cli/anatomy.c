@@ -184,13 +184,14 @@ int jncAnatomy(int argc, char** argv)
         "  jounce anatomy hero --picture hero-anatomy.png\n"};
     const char *workspace = NULL, *picture = NULL;
     bool json = false;
-    const jncOption options[] = {JNC_WORKSPACE(workspace),
-        {.name = "--picture",
-            .kind = jnc_text,
-            .value = &picture,
-            .argument = "PNG",
-            .help = "draw sag and regions from front, side and back"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print all of it as JSON"}, {0}};
+    // clang-format off
+    const jncOption options[] = {
+        JNC_WORKSPACE(workspace),
+        {JNC_TEXT("--picture", picture, "PNG", "draw sag and regions from front, side and back")},
+        {JNC_FLAG("--json", json, "print all of it as JSON")},
+        {0},
+    };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     return code >= 0 ? code : Run(workspace, picture, json);
 }

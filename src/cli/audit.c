@@ -106,31 +106,17 @@ int jncAudit(int argc, char** argv)
     const char* workspace = NULL;
     long count = 20, threads = 0, every = 10;
     bool json = false, contact = false;
-    const jncOption options[] = {{.name = "WORKSPACE",
-                                     .kind = jnc_text,
-                                     .value = &workspace,
-                                     .help = "folder of the character",
-                                     .required = true},
-        {.name = "--poses",
-            .kind = jnc_integer,
-            .value = &count,
-            .argument = "N",
-            .help = "how many, from the beginning of the training poses (20)",
-            .range = {1, 1e6}},
-        {.name = "--contact", .kind = jnc_flag, .value = &contact, .help = "how contact ends, and how long it takes"},
-        {.name = "--every",
-            .kind = jnc_integer,
-            .value = &every,
-            .argument = "N",
-            .help = "with --contact: every Nth frame of each clip (10)",
-            .range = {1, 1e6}},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .help = "poses at the same time (all cores)",
-            .range = {1, 1024}},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print every pose as JSON"}, {0}};
+    // clang-format off
+    const jncOption options[] = {
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
+        {JNC_INTEGER("--poses", count, "N", 1, 1e6, "how many, from the beginning of the training poses (20)")},
+        {JNC_FLAG("--contact", contact, "how contact ends, and how long it takes")},
+        {JNC_INTEGER("--every", every, "N", 1, 1e6, "with --contact: every Nth frame of each clip (10)")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "poses at the same time (all cores)")},
+        {JNC_FLAG("--json", json, "print every pose as JSON")},
+        {0},
+    };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -47,36 +47,17 @@ int jncBake(int argc, char** argv)
     int stage = jna_stageDynamic;
     double rate = 0.0;
     bool seamless = false;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "FILE", .kind = jnc_text, .value = &path, .required = true, .help = "a .jounce file"},
-        {.name = "--clip",
-            .kind = jnc_text,
-            .value = &clip,
-            .argument = "NAME",
-            .required = true,
-            .help = "jounce info lists them"},
-        {.name = "-o",
-            .kind = jnc_text,
-            .value = &output,
-            .argument = "OUT",
-            .required = true,
-            .help = ".npy, .pc2, .mdd, .obj or .glb"},
-        {.name = "--stage",
-            .kind = jnc_choice,
-            .value = &stage,
-            .choices = "skinned|target|dynamic",
-            .help = "how far the surface is taken (default dynamic)"},
-        {.name = "--rate",
-            .kind = jnc_number,
-            .value = &rate,
-            .argument = "HZ",
-            .help = "frames a second (default: the clip's)"},
-        {.name = "--seamless",
-            .kind = jnc_flag,
-            .value = &seamless,
-            .help = "a looping clip: the motion that repeats exactly"},
+        {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
+        {JNC_TEXT("--clip", clip, "NAME", "jounce info lists them"), .required = true},
+        {JNC_TEXT("-o", output, "OUT", ".npy, .pc2, .mdd, .obj or .glb"), .required = true},
+        {JNC_CHOICE("--stage", stage, "skinned|target|dynamic", "how far the surface is taken (default dynamic)")},
+        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (default: the clip's)")},
+        {JNC_FLAG("--seamless", seamless, "a looping clip: the motion that repeats exactly")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

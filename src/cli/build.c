@@ -162,28 +162,16 @@ int jncBuild(int argc, char** argv)
     int until = sizeof(stages) / sizeof(stages[0]) - 1;
     long threads = 0;
     bool json = false;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &workspace,
-            .required = true,
-            .help = "folder made by jounce new"},
-        {.name = "--until",
-            .kind = jnc_choice,
-            .value = &until,
-            .argument = "STAGE",
-            .choices = "import|volume|modes|poses|motion|train|fit|export|evaluate|report",
-            .help = "the last stage that runs (report)"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .help = "at the same time (all cores); the bytes are the same",
-            .range = {1, 1024}},
-        {.name = "--plan", .kind = jnc_flag, .value = &def.planOnly, .help = "say what there is to do, and end"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was done as JSON"},
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
+        {JNC_CHOICE("--until", until, "import|volume|modes|poses|motion|train|fit|export|evaluate|report", "the last stage that runs (report)")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
+        {JNC_FLAG("--plan", def.planOnly, "say what there is to do, and end")},
+        {JNC_FLAG("--json", json, "print what was done as JSON")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

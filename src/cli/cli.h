@@ -50,16 +50,29 @@ typedef struct jncOption {
     double range[2]; // numbers must lie in it where the second is above the first
 } jncOption;
 
+/// Rows of a table of options, one line each: {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames a second"), .given =
+/// &g}. The variable holds the default. least and most: 0, 0 for any number.
+#define JNC_FLAG(word, variable, text) .name = (word), .kind = jnc_flag, .value = &(variable), .help = (text)
+#define JNC_TEXT(word, variable, what, text)                                                                           \
+    .name = (word), .kind = jnc_text, .value = &(variable), .argument = (what), .help = (text)
+#define JNC_NUMBER(word, variable, what, least, most, text)                                                            \
+    .name = (word), .kind = jnc_number, .value = &(variable), .argument = (what), .range = {least, most}, .help = (text)
+#define JNC_INTEGER(word, variable, what, least, most, text)                                                           \
+    .name = (word), .kind = jnc_integer, .value = &(variable), .argument = (what), .range = {least, most},             \
+    .help = (text)
+#define JNC_CHOICE(word, variable, words, text)                                                                        \
+    .name = (word), .kind = jnc_choice, .value = &(variable), .choices = (words), .help = (text)
+#define JNC_LIST(word, variable, what, text)                                                                           \
+    .name = (word), .kind = jnc_list, .value = &(variable), .argument = (what), .help = (text)
+
 /// Options that most verbs on a workspace have.
 #define JNC_WORKSPACE(variable)                                                                                        \
     {                                                                                                                  \
-        .name = "WORKSPACE", .kind = jnc_text, .value = &(variable), .required = true,                                 \
-        .help = "folder of the character"                                                                              \
+        JNC_TEXT("WORKSPACE", variable, NULL, "folder of the character"), .required = true                             \
     }
 #define JNC_THREADS(variable, text)                                                                                    \
     {                                                                                                                  \
-        .name = "--threads", .kind = jnc_integer, .value = &(variable), .argument = "N", .range = {0, 1024},           \
-        .help = (text)                                                                                                 \
+        JNC_INTEGER("--threads", variable, "N", 0, 1024, text)                                                         \
     }
 
 /// What a verb's --help shows around its options.

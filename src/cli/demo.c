@@ -204,20 +204,14 @@ int jncDemo(int argc, char** argv)
     const char* folder = "jounce-demo";
     bool quickly = false;
     long threads = 0;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where it goes (default jounce-demo)"},
-        {.name = "--quick",
-            .kind = jnc_flag,
-            .value = &quickly,
-            .help = "everything far too coarse, in less than a minute, for tests"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .help = "at the same time (all cores); the bytes are the same",
-            .range = {1, 1024}},
+        {JNC_TEXT("DIR", folder, NULL, "where it goes (default jounce-demo)")},
+        {JNC_FLAG("--quick", quickly, "everything far too coarse, in less than a minute, for tests")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     return code >= 0 ? code : Run(folder, quickly, (int)threads);
 }

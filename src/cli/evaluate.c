@@ -108,13 +108,15 @@ int jncEvaluate(int argc, char** argv)
     long threads = 0;
     bool json = false, each = false;
     jnaEvaluateDef def = jnaDefaultEvaluateDef();
+    // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {.name = "--each", .kind = jnc_flag, .value = &each, .help = "a table for each clip as well"},
+        {JNC_FLAG("--each", each, "a table for each clip as well")},
         JNC_THREADS(threads, "default: all; the result is the same"),
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
+        {JNC_FLAG("--json", json, "print what came out as JSON")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

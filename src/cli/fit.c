@@ -109,39 +109,19 @@ int jncFit(int argc, char** argv)
     long threads = 0;
     bool json = false;
     jnaWorkspaceFitDef def = jnaDefaultWorkspaceFitDef();
+    // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {.name = "--targets",
-            .kind = jnc_choice,
-            .value = &kind,
-            .choices = "quasistatic|network|skinned",
-            .help = "what the springs hang on (quasistatic, or what there is)"},
-        {.name = "--method",
-            .kind = jnc_choice,
-            .value = &method,
-            .choices = "lm|descent",
-            .help = "of springs per vertex: Levenberg-Marquardt, or gradient descent as the paper (lm)"},
-        {.name = "--drop",
-            .kind = jnc_number,
-            .value = &def.drop,
-            .argument = "SHARE",
-            .range = {0, 0.5},
-            .help = "fraction of frames, the worst, left out of a second fit (0.1)"},
-        {.name = "--drop-by",
-            .kind = jnc_choice,
-            .value = &dropBy,
-            .choices = "vertex|frame",
-            .help = "worst frames of each vertex, or of all vertices together (vertex)"},
-        {.name = "--prior",
-            .kind = jnc_number,
-            .value = &def.prior,
-            .argument = "METRES",
-            .range = {0, 10},
-            .help = "pulls springs per vertex towards a stiff one; 0 for none (0)"},
+        {JNC_CHOICE("--targets", kind, "quasistatic|network|skinned", "what the springs hang on (quasistatic, or what there is)")},
+        {JNC_CHOICE("--method", method, "lm|descent", "of springs per vertex: Levenberg-Marquardt, or gradient descent as the paper (lm)")},
+        {JNC_NUMBER("--drop", def.drop, "SHARE", 0, 0.5, "fraction of frames, the worst, left out of a second fit (0.1)")},
+        {JNC_CHOICE("--drop-by", dropBy, "vertex|frame", "worst frames of each vertex, or of all vertices together (vertex)")},
+        {JNC_NUMBER("--prior", def.prior, "METRES", 0, 10, "pulls springs per vertex towards a stiff one; 0 for none (0)")},
         JNC_THREADS(threads, "default: all; the result is the same"),
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what came out as JSON"},
+        {JNC_FLAG("--json", json, "print what came out as JSON")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -4,8 +4,8 @@
 #include "asset/asset_writer.h"
 #include "jounce/jounce.h"
 
-#include "runtime/for_author.h"
 #include "measure.h"
+#include "runtime/for_author.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -221,11 +221,13 @@ int jncInfo(int argc, char** argv)
     };
     const char* path = NULL;
     bool json = false;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "FILE", .kind = jnc_text, .value = &path, .required = true, .help = "a .jounce file"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "as JSON"},
+        {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
+        {JNC_FLAG("--json", json, "as JSON")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -1,7 +1,7 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
+#include "modes/modes.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
-#include "modes/modes.h"
 #include "pipeline/engine.h"
 
 #include <jansson.h>
@@ -165,35 +165,18 @@ int jncModes(int argc, char** argv)
     const char *workspace = NULL, *picture = NULL;
     Settings settings = {0};
     bool json = false, force = false;
-    const jncOption options[] = {{.name = "WORKSPACE",
-                                     .kind = jnc_text,
-                                     .value = &workspace,
-                                     .help = "folder of the character",
-                                     .required = true},
-        {.name = "--count",
-            .kind = jnc_integer,
-            .value = &settings.count,
-            .given = &settings.countGiven,
-            .argument = "N",
-            .help = "at most this many, the lowest (by the manifest: 64)",
-            .range = {1, 1000}},
-        {.name = "--cutoff",
-            .kind = jnc_number,
-            .value = &settings.cutoff,
-            .given = &settings.cutoffGiven,
-            .argument = "HZ",
-            .help = "none above this frequency (by the manifest: 25)",
-            .range = {0.1, 1000}},
-        {.name = "--ratio",
-            .kind = jnc_number,
-            .value = &settings.ratio,
-            .given = &settings.ratioGiven,
-            .argument = "R",
-            .help = "damping ratio of all (by the manifest: as the flesh is damped)",
-            .range = {0, 10}},
-        {.name = "--picture", .kind = jnc_text, .value = &picture, .argument = "PNG", .help = "draw the first 16"},
-        {.name = "--force", .kind = jnc_flag, .value = &force, .help = "find them again, even if up to date"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print the table as JSON"}, {0}};
+    // clang-format off
+    const jncOption options[] = {
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
+        {JNC_INTEGER("--count", settings.count, "N", 1, 1000, "at most this many, the lowest (by the manifest: 64)"), .given = &settings.countGiven},
+        {JNC_NUMBER("--cutoff", settings.cutoff, "HZ", 0.1, 1000, "none above this frequency (by the manifest: 25)"), .given = &settings.cutoffGiven},
+        {JNC_NUMBER("--ratio", settings.ratio, "R", 0, 10, "damping ratio of all (by the manifest: as the flesh is damped)"), .given = &settings.ratioGiven},
+        {JNC_TEXT("--picture", picture, "PNG", "draw the first 16")},
+        {JNC_FLAG("--force", force, "find them again, even if up to date")},
+        {JNC_FLAG("--json", json, "print the table as JSON")},
+        {0},
+    };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

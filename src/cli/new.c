@@ -156,36 +156,20 @@ int jncNew(int argc, char** argv)
     double rate = 30, scale = 0;
     int layer = jna_layerModal;
     bool json = false, scaled = false, figure = false;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "WORKSPACE", .kind = jnc_text, .value = &workspace, .help = "folder to make", .required = true},
-        {.name = "--from", .kind = jnc_text, .value = &from, .argument = "CHARACTER", .help = "rigged character"},
-        {.name = "--figure", .kind = jnc_flag, .value = &figure, .help = "the built-in figure instead of a file"},
-        {.name = "--clip",
-            .kind = jnc_list,
-            .value = &clips,
-            .argument = "NAME=FILE",
-            .help = "clip of another file",
-            .arity = 1},
-        {.name = "--motion",
-            .kind = jnc_list,
-            .value = &motions,
-            .argument = "CLIP=FILE",
-            .help = "ground-truth motion of a clip",
-            .arity = 1},
-        {.name = "--layer",
-            .kind = jnc_choice,
-            .value = &layer,
-            .argument = "LAYER",
-            .help = "what moves: vertex, modal or modal+vertex (modal)",
-            .choices = "vertex|modal|modal+vertex"},
-        {.name = "--rate", .kind = jnc_number, .value = &rate, .argument = "HZ", .help = "frames a second (30)"},
-        {.name = "--scale",
-            .kind = jnc_number,
-            .value = &scale,
-            .argument = "S",
-            .help = "metres per unit of the file (from the file, or its height)",
-            .given = &scaled},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"}, {0}};
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to make"), .required = true},
+        {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
+        {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
+        {JNC_LIST("--clip", clips, "NAME=FILE", "clip of another file"), .arity = 1},
+        {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
+        {JNC_CHOICE("--layer", layer, "vertex|modal|modal+vertex", "what moves: vertex, modal or modal+vertex (modal)")},
+        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (30)")},
+        {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (from the file, or its height)"), .given = &scaled},
+        {JNC_FLAG("--json", json, "print what was made as JSON")},
+        {0},
+    };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -24,6 +24,8 @@ int jncMisuse(const char* format, ...)
     return JNC_USAGE;
 }
 
+enum { COLUMN = 34 };
+
 static void PrintHelp(const jncUsage* usage, const jncOption* options)
 {
     printf("usage: %s\n\n%s", usage->synopsis, usage->about);
@@ -31,11 +33,10 @@ static void PrintHelp(const jncUsage* usage, const jncOption* options)
         printf("\noptions:\n");
     }
     for (const jncOption* o = options; o->name != NULL; ++o) {
-        char left[64];
         const char* argument = o->choices != NULL ? o->choices : o->argument;
-        const char* form = argument == NULL ? "%s" : o->optional ? "%s [%s]" : "%s %s";
-        snprintf(left, sizeof(left), form, o->name, argument);
-        printf("  %-32s %s\n", left, o->help);
+        int width = printf(argument == NULL ? "  %s" : o->optional ? "  %s [%s]" : "  %s %s", o->name, argument);
+        // What is too long for its column has its line to itself.
+        printf(width > COLUMN ? "\n%*s %s\n" : "%*s %s\n", width > COLUMN ? COLUMN : COLUMN - width, "", o->help);
     }
     printf("  %-32s %s\n", "--help", "show this");
     if (usage->example != NULL) {

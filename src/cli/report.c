@@ -1,6 +1,6 @@
 // jounce report: the figures and tables of a workspace as one HTML file.
-#include "cli.h"
 #include "report/report.h"
+#include "cli.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -21,17 +21,15 @@ int jncReport(int argc, char** argv)
     const char* workspace = NULL;
     long threads = 0;
     jnaReportDef def = jnaDefaultReportDef();
+    // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {.name = "-o",
-            .kind = jnc_text,
-            .value = &def.path,
-            .argument = "OUT.html",
-            .help = "where it goes (WORKSPACE/" JNA_REPORT_NAME ")"},
-        {.name = "--quick", .kind = jnc_flag, .value = &def.quick, .help = "small pictures, in a third of the time"},
+        {JNC_TEXT("-o", def.path, "OUT.html", "where it goes (WORKSPACE/" JNA_REPORT_NAME ")")},
+        {JNC_FLAG("--quick", def.quick, "small pictures, in a third of the time")},
         JNC_THREADS(threads, "default: all; the file is the same"),
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -116,10 +116,12 @@ int jncSpringsDraw(int argc, char** argv)
         .example = "  jounce springs draw pictures\n",
     };
     const char* folder = ".";
+    // clang-format off
     const jncOption options[] = {
-        {.name = "DIR", .kind = jnc_text, .value = &folder, .help = "where they go (default: here)"},
+        {JNC_TEXT("DIR", folder, NULL, "where they go (default: here)")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -1,8 +1,8 @@
 // jounce springs fit: stiffness and damping from arrays alone.
 #include "cli.h"
 
-#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
+#include "learn/spring_fit.h"
 
 #include "runtime/for_author.h"
 
@@ -248,80 +248,25 @@ int jncSpringsFit(int argc, char** argv)
     static Request request;
     static Inputs inputs;
     request = (Request){.drop = defaults.drop, .seed = (long)defaults.seed, .prior = defaults.prior};
+    // clang-format off
     const jncOption options[] = {
-        {.name = "--sequence",
-            .kind = jnc_list,
-            .value = &request.sequences,
-            .argument = "T.npy X.npy",
-            .arity = 2,
-            .required = true,
-            .help = "targets and motion; may be given several times"},
-        {.name = "--dt",
-            .kind = jnc_number,
-            .value = &request.dt,
-            .argument = "SECONDS",
-            .range = {1e-9, 86400},
-            .required = true,
-            .help = "time between two frames"},
-        {.name = "-o",
-            .kind = jnc_text,
-            .value = &request.folder,
-            .argument = "DIR",
-            .required = true,
-            .help = "where results go"},
-        {.name = "--method",
-            .kind = jnc_choice,
-            .value = &request.method,
-            .choices = "lm|descent",
-            .help = "Levenberg-Marquardt or gradient descent (default lm)"},
-        {.name = "--drop",
-            .kind = jnc_number,
-            .value = &request.drop,
-            .argument = "SHARE",
-            .help = "frames with the highest loss to ignore in a refit (default 0.1)"},
-        {.name = "--drop-by",
-            .kind = jnc_choice,
-            .value = &request.dropBy,
-            .choices = "vertex|frame",
-            .help = "worst frames of each vertex, or of all together (default vertex)"},
-        {.name = "--start",
-            .kind = jnc_choice,
-            .value = &request.start,
-            .choices = "moving|observed",
-            .help = "on the target and with it, or as first observed (default moving)"},
-        {.name = "--smooth",
-            .kind = jnc_number,
-            .value = &request.smooth,
-            .argument = "WEIGHT",
-            .help = "pull towards mesh neighbours; 1 expects them within 10 % (default 0)"},
-        {.name = "--faces",
-            .kind = jnc_text,
-            .value = &request.faces,
-            .argument = "F.npy",
-            .help = "(faces, 3), for --smooth"},
-        {.name = "--prior",
-            .kind = jnc_number,
-            .value = &request.prior,
-            .argument = "METRES",
-            .help = "pull towards a stiff, critically damped spring (default 0, none)"},
-        {.name = "--seed",
-            .kind = jnc_integer,
-            .value = &request.seed,
-            .argument = "N",
-            .help = "of the genetic start (default 1)"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &request.threads,
-            .argument = "N",
-            .range = {1, 1024},
-            .help = "default: all cores"},
-        {.name = "--any-order",
-            .kind = jnc_flag,
-            .value = &request.anyOrder,
-            .help = "fit even where the arrays look exchanged"},
-        {.name = "--json", .kind = jnc_flag, .value = &request.json, .help = "print fit.json as well"},
+        {JNC_LIST("--sequence", request.sequences, "T.npy X.npy", "targets and motion; may be given several times"), .arity = 2, .required = true},
+        {JNC_NUMBER("--dt", request.dt, "SECONDS", 1e-9, 86400, "time between two frames"), .required = true},
+        {JNC_TEXT("-o", request.folder, "DIR", "where results go"), .required = true},
+        {JNC_CHOICE("--method", request.method, "lm|descent", "Levenberg-Marquardt or gradient descent (default lm)")},
+        {JNC_NUMBER("--drop", request.drop, "SHARE", 0, 0, "frames with the highest loss to ignore in a refit (default 0.1)")},
+        {JNC_CHOICE("--drop-by", request.dropBy, "vertex|frame", "worst frames of each vertex, or of all together (default vertex)")},
+        {JNC_CHOICE("--start", request.start, "moving|observed", "on the target and with it, or as first observed (default moving)")},
+        {JNC_NUMBER("--smooth", request.smooth, "WEIGHT", 0, 0, "pull towards mesh neighbours; 1 expects them within 10 % (default 0)")},
+        {JNC_TEXT("--faces", request.faces, "F.npy", "(faces, 3), for --smooth")},
+        {JNC_NUMBER("--prior", request.prior, "METRES", 0, 0, "pull towards a stiff, critically damped spring (default 0, none)")},
+        {JNC_INTEGER("--seed", request.seed, "N", 0, 0, "of the genetic start (default 1)")},
+        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "default: all cores")},
+        {JNC_FLAG("--any-order", request.anyOrder, "fit even where the arrays look exchanged")},
+        {JNC_FLAG("--json", request.json, "print fit.json as well")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -1,7 +1,7 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
+#include "volume/tetrahedralize.h"
 #include "cli.h"
 #include "pipeline/stage_volume.h"
-#include "volume/tetrahedralize.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -232,36 +232,18 @@ int jncTetrahedralize(int argc, char** argv)
     int method = 0;
     long nodes = 0;
     bool json = false, force = false, edgeGiven = false, nodesGiven = false;
-    const jncOption options[] = {{.name = "WORKSPACE",
-                                     .kind = jnc_text,
-                                     .value = &workspace,
-                                     .help = "folder of the character",
-                                     .required = true},
-        {.name = "--method",
-            .kind = jnc_choice,
-            .value = &method,
-            .argument = "METHOD",
-            .help = "auto, tetgen or lattice (the manifest's)",
-            .given = &wish.method,
-            .choices = "auto|tetgen|lattice"},
-        {.name = "--edge",
-            .kind = jnc_number,
-            .value = &wish.def.edge,
-            .argument = "M",
-            .help = "edge length aimed at inside, metres (the manifest's)",
-            .given = &edgeGiven},
-        {.name = "--nodes",
-            .kind = jnc_integer,
-            .value = &nodes,
-            .argument = "N",
-            .help = "number of nodes aimed at",
-            .given = &nodesGiven},
-        {.name = "--keep-inner",
-            .kind = jnc_flag,
-            .value = &wish.def.keepInner,
-            .help = "mesh small inner parts as well"},
-        {.name = "--force", .kind = jnc_flag, .value = &force, .help = "make it again, even if up to date"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"}, {0}};
+    // clang-format off
+    const jncOption options[] = {
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
+        {JNC_CHOICE("--method", method, "auto|tetgen|lattice", "auto, tetgen or lattice (the manifest's)"), .given = &wish.method},
+        {JNC_NUMBER("--edge", wish.def.edge, "M", 0, 0, "edge length aimed at inside, metres (the manifest's)"), .given = &edgeGiven},
+        {JNC_INTEGER("--nodes", nodes, "N", 0, 0, "number of nodes aimed at"), .given = &nodesGiven},
+        {JNC_FLAG("--keep-inner", wish.def.keepInner, "mesh small inner parts as well")},
+        {JNC_FLAG("--force", force, "make it again, even if up to date")},
+        {JNC_FLAG("--json", json, "print what was made as JSON")},
+        {0},
+    };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

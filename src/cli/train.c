@@ -143,47 +143,21 @@ int jncTrain(int argc, char** argv)
     int kind = 0;
     long epochs = 0, threads = 0, seed = 1, map = 128;
     bool json = false, force = false, measure = false, plain = false, kindGiven = false, epochsGiven = false;
+    // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {.name = "--network",
-            .kind = jnc_choice,
-            .value = &kind,
-            .choices = "pca|cnn",
-            .given = &kindGiven,
-            .help = "pca or cnn (default: the manifest's)"},
-        {.name = "--epochs",
-            .kind = jnc_integer,
-            .value = &epochs,
-            .argument = "N",
-            .given = &epochsGiven,
-            .help = "passes over the poses (default: the manifest's, or by their number)"},
-        {.name = "--map",
-            .kind = jnc_integer,
-            .value = &map,
-            .argument = "N",
-            .help = "cnn: texels a side of the map, 64, 128 or 256 (default 128)"},
-        {.name = "--seed",
-            .kind = jnc_integer,
-            .value = &seed,
-            .argument = "N",
-            .help = "of all randomness (default 1)"},
-        {.name = "--threads",
-            .kind = jnc_integer,
-            .value = &threads,
-            .argument = "N",
-            .help = "default: all; four are made use of; the result is the same"},
-        {.name = "--no-mirror",
-            .kind = jnc_flag,
-            .value = &plain,
-            .help = "a symmetric character: do not learn from its poses in the mirror"},
-        {.name = "--measure",
-            .kind = jnc_flag,
-            .value = &measure,
-            .help = "train nothing: measure the network again, with what was simulated since"},
-        {.name = "--force", .kind = jnc_flag, .value = &force, .help = "train again, even if up to date"},
-        {.name = "--json", .kind = jnc_flag, .value = &json, .help = "print what was made as JSON"},
+        {JNC_CHOICE("--network", kind, "pca|cnn", "pca or cnn (default: the manifest's)"), .given = &kindGiven},
+        {JNC_INTEGER("--epochs", epochs, "N", 0, 0, "passes over the poses (default: the manifest's, or by their number)"), .given = &epochsGiven},
+        {JNC_INTEGER("--map", map, "N", 0, 0, "cnn: texels a side of the map, 64, 128 or 256 (default 128)")},
+        {JNC_INTEGER("--seed", seed, "N", 0, 0, "of all randomness (default 1)")},
+        {JNC_INTEGER("--threads", threads, "N", 0, 0, "default: all; four are made use of; the result is the same")},
+        {JNC_FLAG("--no-mirror", plain, "a symmetric character: do not learn from its poses in the mirror")},
+        {JNC_FLAG("--measure", measure, "train nothing: measure the network again, with what was simulated since")},
+        {JNC_FLAG("--force", force, "train again, even if up to date")},
+        {JNC_FLAG("--json", json, "print what was made as JSON")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

@@ -322,27 +322,15 @@ int jncView(int argc, char** argv)
     const char *path = NULL, *folder = NULL;
     long port = DEFAULT_PORT;
     bool portGiven = false, stays = false;
+    // clang-format off
     const jncOption options[] = {
-        {.name = "WORKSPACE",
-            .kind = jnc_text,
-            .value = &path,
-            .required = true,
-            .help = "a workspace or a .jounce file"},
-        {.name = "--port",
-            .kind = jnc_integer,
-            .value = &port,
-            .argument = "N",
-            .range = {0, 65535},
-            .given = &portGiven,
-            .help = "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"},
-        {.name = "--no-open", .kind = jnc_flag, .value = &stays, .help = "do not open a browser"},
-        {.name = "--viewer",
-            .kind = jnc_text,
-            .value = &folder,
-            .argument = "DIR",
-            .help = "another build of the viewer than the one beside this command"},
+        {JNC_TEXT("WORKSPACE", path, NULL, "a workspace or a .jounce file"), .required = true},
+        {JNC_INTEGER("--port", port, "N", 0, 65535, "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"), .given = &portGiven},
+        {JNC_FLAG("--no-open", stays, "do not open a browser")},
+        {JNC_TEXT("--viewer", folder, "DIR", "another build of the viewer than the one beside this command")},
         {0},
     };
+    // clang-format on
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;

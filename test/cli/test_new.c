@@ -1,6 +1,6 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
-#include "helpers/opened.h"
 #include "helpers/command.h"
+#include "helpers/opened.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_import.h"
 

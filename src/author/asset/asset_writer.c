@@ -106,8 +106,8 @@ static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const in
     int count = def->character->vertexCount, next = s->driverCount;
     int joints = def->modes != NULL ? def->character->jointCount : 1;
     for (int kind = 0; kind < 2; ++kind) {
-        for (int i = 0; i < joints * count; ++i) {
-            int v = i % count, joint = i / count;
+        for (int64_t i = 0; i < (int64_t)joints * count; ++i) {
+            int v = (int)(i % count), joint = (int)(i / count);
             bool drives = drivers != NULL && drivers[v] >= 0;
             if (def->modes != NULL && def->character->influences[v].joints[0] != joint) {
                 continue;

@@ -6,12 +6,12 @@
 // rasterised map by a small share of the loss.
 //
 // Flesh at a joint minds that joint and its neighbours, so most hidden units see only those: one group of units for
-// each joint that moves, connected to the joint, its parent and its children, and within itself; one group sees
-// everything. Their sum is what few poses can teach: a full layer needs many times as many to find out the same.
+// each joint that moves, connected to the joint and its parent, and within itself; one group sees everything. Their sum
+// is what few poses can teach: a full layer needs many times as many to find out the same.
 #include "learn/train.h"
 
-#include "runtime/for_author.h"
 #include "learn/pca.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -139,8 +139,7 @@ static bool TellShare(double share, void* user)
 // The engine's run of a stage.
 static jnaStageRun RunOf(jnaBuild* b, const jnaBuildKind* kind)
 {
-    jnaStageRun run = {
-        .workspace = b->workspace, .threads = b->threads, .watch = {TellShare, b}, .notes = b->notes};
+    jnaStageRun run = {.workspace = b->workspace, .threads = b->threads, .watch = {TellShare, b}, .notes = b->notes};
     if (kind->prepare != NULL) {
         kind->prepare(b, &run);
     }

@@ -46,11 +46,11 @@ typedef struct jnaBuildProgress {
 
 /// How to build. Start from jnaDefaultBuildDef.
 typedef struct jnaBuildDef {
-    jnaBuildStage until; // the last stage that runs; an export follows from the modes on; jna_buildReport
-    int threads;         // 0: as many as OpenMP likes. What is made does not depend on it
-    bool planOnly;       // nothing runs but the import and the plan; false
+    jnaBuildStage until;        // the last stage that runs; an export follows from the modes on; jna_buildReport
+    int threads;                // 0: as many as OpenMP likes. What is made does not depend on it
+    bool planOnly;              // nothing runs but the import and the plan; false
     const jnaStageKind* report; // the last stage, jnaReportStage of report/report.h; NULL: there is none
-    bool quickReport;                                    // small pictures; false
+    bool quickReport;           // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
     bool (*progress)(const jnaBuildProgress* progress, void* user); // false ends the build; NULL: none
     void* user;

@@ -25,7 +25,7 @@ typedef struct jnaBuild {
     bool lattice;      // that it will be filled by
     bool fleshless;    // nothing but rigid shells: skinning is all there is, known with the volume
 
-    jnaTrainDef train; // of the network, with the build's progress
+    jnaTrainDef train;         // of the network, with the build's progress
     jnaSimulation* simulation; // open while volume and import do not change; NULL: not open
 
     // Progress.
@@ -42,7 +42,7 @@ typedef struct jnaBuildKind {
     void (*prepare)(jnaBuild* build, jnaStageRun* run); // gives the parts what only the build knows; may be NULL
     jnResult (*look)(jnaBuild* build, jnaBuildStep* step, jnError* error); // of a long job
     jnResult (*run)(jnaBuild* build, jnaBuildStep* step, jnError* error);  // the same
-    double (*estimate)(const jnaBuild* build, const jnaBuildStep* step);   // one thread's seconds, and how they share out
+    double (*estimate)(const jnaBuild* build, const jnaBuildStep* step); // one thread's seconds, and how they share out
 } jnaBuildKind;
 
 /// All stages, in order.

@@ -252,11 +252,12 @@ jnResult jnaWorkspace_Evaluate(
     }
     if (takes.count == 0) {
         result = jnFail(error, jn_badData,
-            "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it", workspace->path,
-            workspace->path);
+            "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it",
+            workspace->path, workspace->path);
     }
     int modes = takes.hasModes ? takes.modes->modeCount : 0;
-    result = result == jn_ok ? jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error) : result;
+    result = result == jn_ok ? jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error)
+                             : result;
     result = result == jn_ok ? MakeWays(ways, &takes, &learned, error) : result;
     result = result == jn_ok ? jnaJudge(&takes, ways->list, ways->count, def, evaluation, error) : result;
     if (result == jn_ok) {

@@ -182,8 +182,8 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     if (!fits) {
         char text[96];
         jnaArray_Describe(&array, text, sizeof(text));
-        result = jnFail(
-            error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text, s->character->jointCount);
+        result = jnFail(error, jn_badData, "%s: is %s; poses are (poses, %d, 4), quaternions", path, text,
+            s->character->jointCount);
     } else if (*rotations == NULL) {
         result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     } else {

@@ -162,7 +162,8 @@ static jnResult ReadFitted(Work* work, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    bool both = work->manifest->springs.layer == jna_layerBoth, modal = work->manifest->springs.layer != jna_layerVertex;
+    bool both = work->manifest->springs.layer == jna_layerBoth,
+         modal = work->manifest->springs.layer != jna_layerVertex;
     const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
     bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
     work->fallback = !there || stiffness == NULL || damping == NULL;

@@ -488,10 +488,10 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
         }
     }
     bool network = w->manifest.network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json");
-    return asked != jna_targetsAuto      ? asked
+    return asked != jna_targetsAuto ? asked
            : solved && *trained > 0 ? jna_targetsQuasistatic
-           : network                     ? jna_targetsNetwork
-                                         : jna_targetsSkinned;
+           : network                ? jna_targetsNetwork
+                                    : jna_targetsSkinned;
 }
 
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)

@@ -224,9 +224,10 @@ static jnResult SaveInside(Inside* inside, jnError* error)
         held += inside->volume.heldBy[n] >= 0;
     }
     char* settings = jnaManifest_Settings(&inside->workspace->manifest, "inside");
-    root = settings == NULL ? NULL : json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", settings, "held",
-        held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside), "regions", DescribeRegions(inside),
-        "clips", inside->clips, "notes", notes);
+    root = settings == NULL ? NULL
+                            : json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", settings,
+                                  "held", held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside),
+                                  "regions", DescribeRegions(inside), "clips", inside->clips, "notes", notes);
     jnResult result = root != NULL ? jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error)
                                    : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace->path);
     json_decref(root);
@@ -287,8 +288,9 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
         result = jnaVolume_PlaceBones(v, c, &inside->workspace->manifest.bones, &inside->bones, &inside->notes, error);
     }
     report->time.bones = Lap(&start);
-    result = result == jn_ok ? jnaVolume_CalibrateMaterials(v, c, &inside->workspace->manifest.materials, &inside->notes, error)
-                             : result;
+    result = result == jn_ok
+                 ? jnaVolume_CalibrateMaterials(v, c, &inside->workspace->manifest.materials, &inside->notes, error)
+                 : result;
     report->time.materials = Lap(&start);
     result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
     result = result == jn_ok ? CountClips(inside, error) : result;

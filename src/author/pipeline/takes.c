@@ -36,7 +36,8 @@ static jnResult CheckParts(const jnaTakes* t, jnError* error)
 {
     const jnaCharacter* c = t->character;
     if (t->hasModes && (t->modes->vertexCount != c->vertexCount || t->modes->jointCount != c->jointCount)) {
-        return jnFail(error, jn_badData, "%s/modes: are of another character; run jounce modes again", t->workspace->path);
+        return jnFail(
+            error, jn_badData, "%s/modes: are of another character; run jounce modes again", t->workspace->path);
     }
     return jn_ok;
 }

@@ -232,7 +232,7 @@ static const char* LayerWords(const Report* r)
 {
     return r->manifest->springs.layer == jna_layerModal  ? "springs on vibration modes"
            : r->manifest->springs.layer == jna_layerBoth ? "springs on modes and on vertices"
-                                                        : "a spring per vertex";
+                                                         : "a spring per vertex";
 }
 
 static void WriteFacts(Report* r, const json_t* unseen)

@@ -128,7 +128,8 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
     } else {
         fprintf(r->out, "<p>%d modes in which this flesh swings by itself, from its material and its bones%s.</p>\n",
             modes.modeCount,
-            r->manifest->springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices" : "");
+            r->manifest->springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices"
+                                                          : "");
         result = WriteTable(r, &modes, error);
         result = result == jn_ok ? DrawModes(r, &modes, error) : result;
     }

@@ -5,9 +5,9 @@
 // first follows the means over all vertices and finds the vertices and frames worth showing, the second keeps those.
 #include "report/report_internal.h"
 
-#include "runtime/for_author.h"
 #include "jounce/character.h"
 #include "jounce/springs.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>

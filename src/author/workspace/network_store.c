@@ -165,7 +165,6 @@ static bool LoadCount(const json_t* root, const char* key, int most, int* count)
 static bool ReadDescription(const json_t* root, jnaNetwork* n)
 {
     const char* kind = json_string_value(json_object_get(root, "kind"));
-    int none = 0;
     if (kind == NULL || json_integer_value(json_object_get(root, "format")) != 1) {
         return false;
     }
@@ -183,7 +182,7 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     if (n->kind == jna_networkCnn) {
         good = good && LoadInts(json_object_get(root, "channels"), 2, JNA_MAX_STAGES + 1, n->channels, &n->stageCount);
     } else {
-        good = good && json_array_size(json_object_get(root, "channels")) == 0 && none == 0 &&
+        good = good && json_array_size(json_object_get(root, "channels")) == 0 &&
                n->sizes[n->layerCount] == n->componentCount;
     }
     return good && n->sizes[0] == n->inputCount && isfinite(n->energy) && isfinite(n->unit) && isfinite(n->validation);

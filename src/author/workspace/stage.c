@@ -159,8 +159,7 @@ static jnResult CompareFile(
     struct stat status;
     jnResult result = jnaJoinPath(workspace, input, path, error);
     if (result == jn_ok && then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
-        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time &&
-        time + CLOCK_STEP < recorded) {
+        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time && time + CLOCK_STEP < recorded) {
         *same = true;
         return jn_ok;
     }
@@ -199,8 +198,8 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
     }
     for (int i = 0; i < stage->inputCount; ++i) {
         bool same = false;
-        jnResult result = CompareFile(
-            workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
+        jnResult result =
+            CompareFile(workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
         if (result != jn_ok || !same) {
             Explain(reason, "changed: ", stage->inputs[i]);
             return result;

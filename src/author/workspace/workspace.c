@@ -30,8 +30,8 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     *workspace = NULL;
     jnResult result = jnaJoinPath(path, "manifest.yaml", name, error);
     jnaWorkspace* w = calloc(1, sizeof(*w));
-    if (result == jn_ok && (w == NULL || (w->path = strdup(path)) == NULL ||
-                               (w->loaded = calloc(1, sizeof(*w->loaded))) == NULL)) {
+    if (result == jn_ok &&
+        (w == NULL || (w->path = strdup(path)) == NULL || (w->loaded = calloc(1, sizeof(*w->loaded))) == NULL)) {
         result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     result = result == jn_ok ? jnaReadManifest(name, &w->manifest, error) : result;
@@ -126,14 +126,14 @@ jnResult jnaWorkspace_Network(jnaWorkspace* w, const jnaNetwork** network, jnErr
     const jnaCharacter* c;
     jnResult result = jn_ok;
     *network = NULL;
-    if (!l->hasNetwork && (w->manifest.network.kind == jna_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
+    if (!l->hasNetwork &&
+        (w->manifest.network.kind == jna_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
         return jn_ok;
     }
     if (!l->hasNetwork) {
         result = jnaWorkspace_Character(w, &c, error);
         result = result == jn_ok ? jnaLoadNetwork(w->path, &l->network, error) : result;
-        if (result == jn_ok &&
-            (l->network.vertexCount != c->vertexCount || l->network.jointCount != c->jointCount)) {
+        if (result == jn_ok && (l->network.vertexCount != c->vertexCount || l->network.jointCount != c->jointCount)) {
             jnaDestroyNetwork(&l->network);
             result = jnFail(
                 error, jn_badData, "%s/network: was trained for another character; run jounce train again", w->path);

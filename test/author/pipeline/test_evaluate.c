@@ -1,8 +1,8 @@
 // Fit and evaluation of a small workspace whose answers are known: a tube, its skinned motion, and motion made from it.
-#include "helpers/opened.h"
 #include "asset/asset_writer.h"
 #include "helpers/command.h"
 #include "helpers/failing_memory.h"
+#include "helpers/opened.h"
 #include "helpers/small_gltf.h"
 #include "jounce/jounce.h"
 #include "pipeline/evaluate.h"

@@ -1,7 +1,7 @@
 // Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is
 // stale.
-#include "helpers/opened.h"
 #include "base/hash.h"
+#include "helpers/opened.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_import.h"
 #include "workspace/stage.h"

@@ -1,7 +1,7 @@
 // The runtime as a WebAssembly module: flat functions over handles, numbers and addresses in the module's memory.
 //
 // JavaScript cannot build C structs at ease, so what it has to know of an asset or a character is laid out as a table
-// of 32-bit words whose order src/module.ts repeats. Tables and the last error are static: the module has one thread.
+// of 32-bit words whose order src/asset.ts repeats. Tables and the last error are static: the module has one thread.
 // Everything else is the C library as it is.
 #include "jounce/jounce.h"
 
