@@ -1,5 +1,5 @@
 // The version and the sizes that a binding checks; test/project/runtime_alone.sh holds the list against the headers.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "jounce/jounce.h"
 

@@ -1,5 +1,5 @@
 // The runtime's own elementary functions against the C library's in long double.
-#include "support.h"
+#include "helpers/support.h"
 
 #include "elementary.h"
 
