@@ -6,6 +6,9 @@
 //     test/project/fuzz.sh . build/fuzz 600 build/release/seed*.jounce
 #include "jounce/character.h"
 
+#include "asset_format.h"
+#include "internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
