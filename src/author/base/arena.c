@@ -1,0 +1,45 @@
+// Every piece is a block of its own, so that sanitizers see a step beyond its end and a test can let each one fail.
+#include "base/arena.h"
+
+#include "runtime/for_author.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+struct jnaArenaBlock {
+    _Alignas(ALIGNMENT) struct jnaArenaBlock* before;
+};
+
+void* jnaArena_Take(jnaArena* arena, int64_t count, size_t size)
+{
+    const size_t header = sizeof(struct jnaArenaBlock);
+    size_t most = (SIZE_MAX / 2 - header - ALIGNMENT) / (size > 0 ? size : 1);
+    bool fits = count >= 0 && (uint64_t)count <= most;
+    size_t bytes = fits ? header + ((size_t)count * size + ALIGNMENT) / ALIGNMENT * ALIGNMENT : 0;
+    struct jnaArenaBlock* block = fits && !arena->failed ? aligned_alloc(ALIGNMENT, bytes) : NULL;
+    if (block == NULL) {
+        arena->failed = true;
+        return NULL;
+    }
+    memset(block, 0, bytes);
+    block->before = arena->last;
+    arena->last = block;
+    return (char*)block + header;
+}
+
+jnResult jnaArena_Check(const jnaArena* arena, const char* what, jnError* error)
+{
+    return arena->failed ? jnFail(error, jn_outOfMemory, "out of memory for %s", what) : jn_ok;
+}
+
+void jnaReleaseArena(jnaArena* arena)
+{
+    while (arena->last != NULL) {
+        struct jnaArenaBlock* block = arena->last;
+        arena->last = block->before;
+        free(block);
+    }
+    arena->failed = false;
+}

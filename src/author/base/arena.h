@@ -1,0 +1,20 @@
+// Scratch memory that is released together: many allocations, one check, one release.
+#pragma once
+
+#include "jounce/base.h"
+
+/// All zeroes: empty. Not to be copied while it holds memory.
+typedef struct jnaArena {
+    struct jnaArenaBlock* last;
+    bool failed; // some allocation was not given; those after it are refused too
+} jnaArena;
+
+/// Zeroed memory for `count` things, never of size 0, aligned for any vector (64 bytes). NULL where there is none or
+/// the size does not fit: then jnaArena_Check fails.
+void* jnaArena_Take(jnaArena* arena, int64_t count, size_t size);
+
+/// jn_outOfMemory, "out of memory for WHAT", if anything that was asked for is missing. error: may be NULL.
+jnResult jnaArena_Check(const jnaArena* arena, const char* what, jnError* error);
+
+/// Releases all of it; the arena is empty again. Harmless on an empty one.
+void jnaReleaseArena(jnaArena* arena);

@@ -1,0 +1,23 @@
+// One way to leave a function that failed: `result` is declared at its top, everything is released behind `done:`.
+//
+//     jnResult result = jn_ok;
+//     jnaArena arena = {0};
+//     double* row = jnaArena_Take(&arena, count, sizeof(*row));
+//     int* order = jnaArena_Take(&arena, count, sizeof(*order));
+//     JN_TRY(jnaArena_Check(&arena, "the rows of a table", error));
+//     JN_TRY(Fill(row, order, error));
+//   done:
+//     jnaReleaseArena(&arena);
+//     return result;
+#pragma once
+
+#include "jounce/base.h"
+
+/// Goes to `done` with the call's result where it is not jn_ok.
+#define JN_TRY(call)                                                                                                   \
+    do {                                                                                                               \
+        result = (call);                                                                                               \
+        if (result != jn_ok) {                                                                                         \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)

@@ -1,0 +1,82 @@
+// Scratch memory: zeroed and aligned, one check for many pieces, nothing given after a piece that failed.
+#include "helpers/failing_memory.h"
+
+#include "base/arena.h"
+#include "base/try.h"
+
+static void PiecesAreZeroedAlignedAndApart(void** state)
+{
+    (void)state;
+    jnaArena arena = {0};
+    char* pieces[20];
+    for (int i = 0; i < 20; ++i) {
+        pieces[i] = jnaArena_Take(&arena, 13 * i, sizeof(double));
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 64, 0);
+        for (size_t k = 0; k < 13 * (size_t)i * sizeof(double); ++k) {
+            assert_int_equal(pieces[i][k], 0);
+        }
+        memset(pieces[i], i + 1, 13 * (size_t)i * sizeof(double));
+    }
+    for (int i = 1; i < 20; ++i) {
+        assert_int_equal(pieces[i][0], i + 1);
+        assert_int_equal(pieces[i][13 * (size_t)i * sizeof(double) - 1], i + 1);
+    }
+    assert_int_equal(jnaArena_Check(&arena, "a test", NULL), jn_ok);
+    jnaReleaseArena(&arena);
+    jnaReleaseArena(&arena);
+}
+
+static void SizesThatDoNotFitAreRefusedAtTheCheck(void** state)
+{
+    (void)state;
+    jnError error;
+    jnaArena arena = {0};
+    assert_non_null(jnaArena_Take(&arena, 1, 8));
+    assert_null(jnaArena_Take(&arena, INT64_MAX, 16));
+    assert_null(jnaArena_Take(&arena, 1, 8));
+    assert_int_equal(jnaArena_Check(&arena, "a test", &error), jn_outOfMemory);
+    assert_string_equal(error.message, "out of memory for a test");
+    jnaReleaseArena(&arena);
+    assert_null(jnaArena_Take(&arena, -1, 8));
+    jnaReleaseArena(&arena);
+    assert_non_null(jnaArena_Take(&arena, 0, 8));
+    jnaReleaseArena(&arena);
+}
+
+static jnResult TakeThree(jnError* error)
+{
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* a = jnaArena_Take(&arena, 10, sizeof(*a));
+    double* b = jnaArena_Take(&arena, 10, sizeof(*b));
+    double* c = jnaArena_Take(&arena, 10, sizeof(*c));
+    JN_TRY(jnaArena_Check(&arena, "three pieces", error));
+    a[9] = b[9] = c[9] = 1;
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
+static void EveryPieceMayBeMissing(void** state)
+{
+    (void)state;
+    NeedFailures();
+    for (int i = 0; i < 3; ++i) {
+        jnError error;
+        countdown = i;
+        assert_int_equal(TakeThree(&error), jn_outOfMemory);
+        countdown = -1;
+    }
+    assert_int_equal(TakeThree(NULL), jn_ok);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(PiecesAreZeroedAlignedAndApart),
+        cmocka_unit_test(SizesThatDoNotFitAreRefusedAtTheCheck),
+        cmocka_unit_test(EveryPieceMayBeMissing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
