@@ -2,6 +2,7 @@
 // training times for a peer.
 #include "asset/asset_writer.h"
 #include "base/npy.h"
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "cli.h"
@@ -199,30 +200,29 @@ static jnResult BenchInference(double seconds, jnError* error)
     jnbShapes shapes = {0};
     jnaNetwork networks[2] = {{0}, {0}};
     Scene scenes[3] = {{0}, {0}, {0}};
-    jnResult result = jnbCreateUvTube(RINGS, SEGMENTS, JOINTS, &shapes.character, error);
-    result = result == jn_ok ? jnbFillShapes(&shapes, POSES, HELD, 3, error) : result;
-    for (int i = 0; result == jn_ok && i < 2; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(jnbCreateUvTube(RINGS, SEGMENTS, JOINTS, &shapes.character, error));
+    JN_TRY(jnbFillShapes(&shapes, POSES, HELD, 3, error));
+    for (int i = 0; i < 2; ++i) {
         jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jna_networkPca : jna_networkCnn);
         def.epochs = i == 0 ? 20 : 1;
-        result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &networks[i], NULL, error);
+        JN_TRY(jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &networks[i], NULL, error));
     }
-    for (int i = 0; result == jn_ok && i < 3; ++i) {
-        result = MakeScene(&shapes, i > 0 ? &networks[i - 1] : NULL, &scenes[i], error);
+    for (int i = 0; i < 3; ++i) {
+        JN_TRY(MakeScene(&shapes, i > 0 ? &networks[i - 1] : NULL, &scenes[i], error));
     }
-    if (result == jn_ok && !MakeCopies(&scenes[1])) {
-        result = jnFail(error, jn_outOfMemory, "no memory for the benchmark");
+    if (!MakeCopies(&scenes[1])) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "no memory for the benchmark"));
     }
-    if (result == jn_ok) {
-        const jnNetworkHead* head = scenes[1].character->network.head;
-        printf(
-            "tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %d planes, %zu "
-            "bytes; cnn: map of %d, %zu bytes\n",
-            shapes.character.vertexCount, JOINTS,
-            (double)scenes[0].asset->influenceStarts[scenes[0].asset->blockCount] / scenes[0].asset->blockCount,
-            head->inputCount, head->componentCount, head->planeCount, scenes[1].asset->networkByteCount,
-            networks[1].firstSize << networks[1].stageCount, scenes[2].asset->networkByteCount);
-        RaceInference(scenes, seconds);
-    }
+    const jnNetworkHead* head = scenes[1].character->network.head;
+    printf("tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %d planes, %zu "
+           "bytes; cnn: map of %d, %zu bytes\n",
+        shapes.character.vertexCount, JOINTS,
+        (double)scenes[0].asset->influenceStarts[scenes[0].asset->blockCount] / scenes[0].asset->blockCount,
+        head->inputCount, head->componentCount, head->planeCount, scenes[1].asset->networkByteCount,
+        networks[1].firstSize << networks[1].stageCount, scenes[2].asset->networkByteCount);
+    RaceInference(scenes, seconds);
+done:
     for (int i = 0; i < 3; ++i) {
         FreeScene(&scenes[i]);
     }

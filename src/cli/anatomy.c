@@ -1,5 +1,6 @@
 // jounce anatomy: how soft a character's flesh is, by region of the body.
 #include "anatomy.h"
+#include "base/try.h"
 #include "cli.h"
 #include "draw/softness_picture.h"
 #include "pipeline/softness.h"
@@ -106,9 +107,11 @@ static jnResult Draw(const char* workspace, const jnaSag* sag, const char* path,
 {
     jnaCharacter character = {0};
     jnaPicture picture = {0};
-    jnResult result = jnaLoadCharacter(workspace, &character, error);
-    result = result == jn_ok ? jnaDrawSoftness(sag, &character, NULL, &picture, NULL, error) : result;
-    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaLoadCharacter(workspace, &character, error));
+    JN_TRY(jnaDrawSoftness(sag, &character, NULL, &picture, NULL, error));
+    JN_TRY(jnaPicture_Write(&picture, path, error));
+done:
     jnaDestroyPicture(&picture);
     jnaDestroyCharacter(&character);
     return result;

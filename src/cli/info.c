@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "asset/asset_writer.h"
+#include "base/try.h"
 #include "jounce/jounce.h"
 
 #include "measure.h"
@@ -40,12 +41,13 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
     size_t files = (size_t)a->fileVertexCount, joints = (size_t)a->jointCount;
     float* out = malloc(6 * files * sizeof(float));
     float* pose = malloc(10 * joints * sizeof(float));
-    jnResult result = out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
-                                                  : jnFail(error, jn_outOfMemory, "out of memory");
+    jnResult result = jn_ok;
+    JN_TRY(out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
+                                       : jnFail(error, jn_outOfMemory, "out of memory"));
     double* const fastest[] = {&facts->stepSeconds, &facts->unevenSeconds, &facts->plainSeconds};
     facts->stepSeconds = facts->unevenSeconds = facts->plainSeconds = HUGE_VAL;
     int rounds = (a->network != jn_networkNone ? 3 : 2) * TIMED_STEPS;
-    for (int n = 0; result == jn_ok && n < rounds; ++n) {
+    for (int n = 0; n < rounds; ++n) {
         int kind = n / TIMED_STEPS;
         jnCharacterInput input = {.h = 1.0f / a->rate + (kind == 1 ? 1e-5f * (float)(1 + n % 7) : 0.0f)};
         if (a->clipCount > 0) {
@@ -57,9 +59,8 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
         jnCharacter_Step(character, &input, &(jnCharacterOutput){.positions = out, .normals = out + 3 * files});
         *fastest[kind] = fmin(*fastest[kind], jnbNow() - start);
     }
-    if (result == jn_ok) {
-        jnDestroyCharacter(character);
-    }
+    jnDestroyCharacter(character);
+done:
     free(out);
     free(pose);
     return result;

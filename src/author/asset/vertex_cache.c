@@ -5,9 +5,10 @@
 #include "asset/bake.h"
 
 #include "asset/glb.h"
-#include "runtime/for_author.h"
 #include "base/file.h"
 #include "base/npy.h"
+#include "base/try.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static jnResult BeginFile(Cache* cache, double rate)
         size_t shape[3] = {(size_t)frames, (size_t)points, 3};
         return jnaCreateArray(cache->path, jna_float32, 3, shape, &cache->file, cache->error);
     }
-    jnResult result = jnaCreateFile(cache->path, &cache->file, cache->error);
-    if (result == jn_ok && cache->format == format_pc2) {
+    JN_PASS(jnaCreateFile(cache->path, &cache->file, cache->error));
+    if (cache->format == format_pc2) {
         const int32_t head[2] = {1, points};
         const float timing[2] = {0.0f, 1.0f};
         fwrite("POINTCACHE2", 1, 12, cache->file.stream);
@@ -68,7 +69,7 @@ static jnResult BeginFile(Cache* cache, double rate)
         fwrite(timing, sizeof(float), 2, cache->file.stream);
         fwrite(&frames, sizeof(int32_t), 1, cache->file.stream);
     }
-    if (result == jn_ok && cache->format == format_mdd) {
+    if (cache->format == format_mdd) {
         PutBig(cache->file.stream, &frames);
         PutBig(cache->file.stream, &points);
         for (int n = 0; n < frames; ++n) {
@@ -76,7 +77,7 @@ static jnResult BeginFile(Cache* cache, double rate)
             PutBig(cache->file.stream, &time);
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // One frame as NAME.0000.obj, with UVs where the asset has them.

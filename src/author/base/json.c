@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -37,11 +38,8 @@ jnResult jnaSaveJson(const char* folder, const char* name, const json_t* root, i
 {
     char path[JNA_PATH_LENGTH];
     jnaFile file;
-    jnResult result = jnaJoinPath(folder, name, path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, name, path, error));
+    JN_PASS(jnaCreateFile(path, &file, error));
     bool good = json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION((size_t)digits)) == 0;
     fputc('\n', file.stream);
     if (!good) {

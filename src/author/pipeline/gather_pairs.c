@@ -5,6 +5,7 @@
 #include "asset/character_pairs.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/shapes.h"
 #include "workspace/store.h"
 
@@ -102,20 +103,21 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
     const jnaCharacter* c;
     int frames = 0, ignored = 0;
     *pairs = (jnaPairs){0};
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaOpenShapes(w->path, c, &present, &shapes, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    result = TakeMotions(w, &frames, NULL, error);
-    if (result == jn_ok && shapes.count + frames == 0) {
-        result = jnFail(error, jn_badData,
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaOpenShapes(w->path, c, &present, &shapes, error));
+    jnResult result = jn_ok;
+    JN_TRY(TakeMotions(w, &frames, NULL, error));
+    if (shapes.count + frames == 0) {
+        JN_TRY(jnFail(error, jn_badData,
             "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
-            w->path);
+            w->path));
     }
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error) : result;
-    result = result == jn_ok && present ? AddShapes(&shapes, &w->manifest, pairs, error) : result;
-    result = result == jn_ok ? TakeMotions(w, &ignored, pairs, error) : result;
+    JN_TRY(jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error));
+    if (present) {
+        JN_TRY(AddShapes(&shapes, &w->manifest, pairs, error));
+    }
+    JN_TRY(TakeMotions(w, &ignored, pairs, error));
+done:
     jnaCloseShapes(&shapes);
     if (result != jn_ok) {
         jnaDestroyPairs(pairs);
@@ -248,27 +250,27 @@ jnResult jnaLoadFrame(
     Motion motion = {0};
     bool present = false;
     *pair = (jnaPairs){0};
-    jnResult result = OpenMotion(workspace, clip, c, &present, &motion, error);
-    if (result == jn_ok && !present) {
-        result = jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
-            workspace, clip);
+    jnResult result = jn_ok;
+    JN_TRY(OpenMotion(workspace, clip, c, &present, &motion, error));
+    if (!present) {
+        JN_TRY(jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
+            workspace, clip));
     }
     int index = frame - motion.first;
-    if (result == jn_ok && (index < 0 || (size_t)index >= motion.positions.shape[0])) {
-        result = jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
-            motion.first, motion.first + (int)motion.positions.shape[0] - 1);
+    if (index < 0 || (size_t)index >= motion.positions.shape[0]) {
+        JN_TRY(jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
+            motion.first, motion.first + (int)motion.positions.shape[0] - 1));
     }
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, 1, pair, error) : result;
-    if (result == jn_ok) {
-        size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
-        const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
-            .translations = motion.clip.translations + 3 * at,
-            .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
-            .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
-            .kind = jna_shapeClip,
-            .use = jna_pairTest};
-        result = jnaPairs_Add(pair, 1, &one, error);
-    }
+    JN_TRY(jnaCreateCharacterPairs(c, 1, pair, error));
+    size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
+    const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
+        .translations = motion.clip.translations + 3 * at,
+        .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
+        .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
+        .kind = jna_shapeClip,
+        .use = jna_pairTest};
+    JN_TRY(jnaPairs_Add(pair, 1, &one, error));
+done:
     CloseMotion(&motion);
     if (result != jn_ok) {
         jnaDestroyPairs(pair);

@@ -7,6 +7,7 @@
 #include "pipeline/job.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/shard.h"
 
 #include "runtime/for_author.h"
@@ -314,11 +315,11 @@ static jnResult Merge(Runner* r, bool* again, jnError* error)
 static jnResult PrepareFolder(const jnaJob* job, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJob_Path(job, job->names.shards, path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+    JN_PASS(jnaJob_Path(job, job->names.shards, path, error));
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    return result;
+    return jn_ok;
 }
 
 // Everything between joining the runs in a folder and leaving them.

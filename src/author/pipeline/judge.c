@@ -7,6 +7,8 @@
 // thread, so that the sums do not depend on the number of threads.
 #include "pipeline/judge.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -226,14 +228,13 @@ static void Pool(Work* w, bool trained)
 
 static jnResult OpenAll(Work* w, int take, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < w->wayCount; ++i) {
+    for (int i = 0; i < w->wayCount; ++i) {
         jnaFitTargets kind = w->ways[i].targets;
         if (w->targets[kind].data == NULL && jnaTakes_Has(w->takes, take, kind)) {
-            result = jnaTakes_OpenTargets(w->takes, take, kind, &w->targets[kind], error);
+            JN_PASS(jnaTakes_OpenTargets(w->takes, take, kind, &w->targets[kind], error));
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static void CloseAll(Work* w)
@@ -304,14 +305,13 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
 
 static jnResult FitAllBest(Work* w, int take, int threads, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < w->wayCount; ++i) {
+    for (int i = 0; i < w->wayCount; ++i) {
         jnaFitTargets kind = w->ways[i].targets;
         if (w->ways[i].best && !w->hasBest[kind] && w->targets[kind].data != NULL) {
-            result = FitBest(w, take, kind, threads, error);
+            JN_PASS(FitBest(w, take, kind, threads, error));
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip, jnError* error)
@@ -413,19 +413,21 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
     *e = (jnaEvaluation){.vertexCount = takes->character->vertexCount, .softShare = SOFT_SHARE};
     e->seen.trained = true;
-    jnResult result = Prepare(&w, e, error);
-    for (int i = 0; result == jn_ok && i < takes->count; ++i) {
-        result = JudgeTake(&w, i, threads, &e->clips[i], error);
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(&w, e, error));
+    for (int i = 0; i < takes->count; ++i) {
         e->clipCount++;
+        JN_TRY(JudgeTake(&w, i, threads, &e->clips[i], error));
         jnaEvaluatedClip* all = takes->takes[i].trained ? &e->seen : &e->unseen;
         all->frameCount += takes->takes[i].frameCount;
         all->failed += e->clips[i].failed;
-        if (result == jn_ok && def->progress != NULL && !def->progress((i + 1.0) / takes->count, def->user)) {
-            result = jnFail(error, jn_badArgument, "the evaluation was ended");
+        if (def->progress != NULL && !def->progress((i + 1.0) / takes->count, def->user)) {
+            JN_TRY(jnFail(error, jn_badArgument, "the evaluation was ended"));
         }
     }
-    result = result == jn_ok ? FillRows(&w, w.tallies + wayCount, &e->seen, error) : result;
-    result = result == jn_ok ? FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error) : result;
+    JN_TRY(FillRows(&w, w.tallies + wayCount, &e->seen, error));
+    JN_TRY(FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error));
+done:
     free(w.soft);
     free(w.tallies);
     free(w.bins);

@@ -2,6 +2,7 @@
 #include "pipeline/simulate.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/simulation.h"
 
 #include "runtime/for_author.h"
@@ -51,24 +52,24 @@ jnResult jnaSimulatePoses(
     char folder[JNA_PATH_LENGTH];
     jnaPoseSet poses = {0};
     jnaClip clip = {0};
-    jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, s->character, &clip, error) : result;
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, "poses", folder, error) : result;
-    result = result == jn_ok ? MakeFolder(folder, error) : result;
-    if (result == jn_ok) {
-        size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
-        const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
-            {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
-            {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
-        jnaJob job = BeginJob(s, def);
-        job.folder = folder;
-        job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
-        job.clip = &clip;
-        job.count = poses.count;
-        job.arrays = arrays;
-        job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
-        result = jnaRunJob(&job, report, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaSimulation_SamplePoses(s, count, &poses, notes, error));
+    JN_TRY(jnaPoseSet_ToClip(&poses, s->character, &clip, error));
+    JN_TRY(jnaJoinPath(s->workspace->path, "poses", folder, error));
+    JN_TRY(MakeFolder(folder, error));
+    size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
+    const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
+        {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
+        {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
+    jnaJob job = BeginJob(s, def);
+    job.folder = folder;
+    job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
+    job.clip = &clip;
+    job.count = poses.count;
+    job.arrays = arrays;
+    job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
+    JN_TRY(jnaRunJob(&job, report, error));
+done:
     jnaDestroyClip(&clip);
     jnaDestroyPoses(&poses);
     return result;
@@ -85,10 +86,10 @@ static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, c
             range->first, range->first + *count - 1);
     }
     snprintf(name, sizeof(name), "motion/%s", s->manifest->clips[range->clip].name);
-    jnResult result = jnaJoinPath(s->workspace->path, "motion", parent, error);
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, name, folder, error) : result;
-    result = result == jn_ok ? MakeFolder(parent, error) : result;
-    return result == jn_ok ? MakeFolder(folder, error) : result;
+    JN_PASS(jnaJoinPath(s->workspace->path, "motion", parent, error));
+    JN_PASS(jnaJoinPath(s->workspace->path, name, folder, error));
+    JN_PASS(MakeFolder(parent, error));
+    return MakeFolder(folder, error);
 }
 
 jnResult jnaSimulateClip(
@@ -164,10 +165,7 @@ static jnResult RunMotion(
 {
     char folder[JNA_PATH_LENGTH];
     jnaJob job = BeginJob(s, member->crowd->def);
-    jnResult result = PrepareClip(s, range, folder, &job.count, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(PrepareClip(s, range, folder, &job.count, error));
     job.folder = folder;
     job.names =
         (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/stage_volume.h"
 
 #include "runtime/for_author.h"
@@ -255,23 +256,22 @@ jnResult jnaSimulation_SamplePoses(
     def.character = s->character;
     Parts parts = {0};
     float* hand;
-    jnResult result = ReadHand(s, &def.handCount, &hand, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = CutClips(s, &parts, error);
+    JN_PASS(ReadHand(s, &def.handCount, &hand, error));
+    jnResult result = jn_ok;
+    JN_TRY(CutClips(s, &parts, error));
     def.clipCount = parts.count;
     def.clips = parts.clips;
     def.roles = parts.roles;
     def.hand = hand;
     def.count = count > 0 ? count : jnaManifest_PoseCount(s->manifest);
-    result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
-    for (int i = 0; result == jn_ok && i < poses->count; ++i) {
+    JN_TRY(jnaCreatePoses(&def, poses, notes, error));
+    for (int i = 0; i < poses->count; ++i) {
         if (poses->clips[i] >= 0) {
             poses->frames[i] += parts.first[poses->clips[i]];
             poses->clips[i] = parts.index[poses->clips[i]];
         }
     }
+done:
     DestroyParts(&parts);
     free(hand);
     return result;

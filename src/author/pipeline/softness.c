@@ -5,6 +5,7 @@
 // hung on the skinned surface and stepped by the runtime.
 #include "pipeline/softness.h"
 
+#include "base/try.h"
 #include "jounce/character.h"
 #include "pipeline/lips.h"
 #include "pipeline/play.h"
@@ -166,10 +167,11 @@ static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaCl
     def.timing = jn_timingCausal;
     jnCharacter* character = NULL;
     float* numbers = malloc(9 * vertices * sizeof(float));
-    jnResult result = numbers != NULL ? jnCreateCharacter(&def, &character, error) : OutOfMemory(clip->name, error);
+    jnResult result = jn_ok;
+    JN_TRY(numbers != NULL ? jnCreateCharacter(&def, &character, error) : OutOfMemory(clip->name, error));
     float *shown = numbers, *surfaces[2] = {numbers + 3 * vertices, numbers + 6 * vertices};
     jnCharacterOutput output = {.positions = shown, .welded = true};
-    for (int n = 0; result == jn_ok && n < clip->frameCount; ++n) {
+    for (int n = 0; n < clip->frameCount; ++n) {
         size_t at = (size_t)n * joints;
         jnPose pose = {.rotations = clip->rotations + 4 * at,
             .translations = clip->translations + 3 * at,
@@ -187,6 +189,7 @@ static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaCl
         }
         MeasureFrame(m, surfaces[1], surfaces[0], surfaces[0], &rows[n]);
     }
+done:
     jnDestroyCharacter(character);
     free(numbers);
     return result;
@@ -216,13 +219,13 @@ static jnResult MeasureClip(Measure* m, const jnaPlayer* player, int clip, jnErr
         .frameCount = frames};
     snprintf(out->name, sizeof(out->name), "%s", m->takes.manifest->clips[clip].name);
     Row* rows = calloc((size_t)frames, sizeof(*rows));
-    jnResult result = rows == NULL   ? OutOfMemory(out->name, error)
-                      : take != NULL ? MeasureTake(m, index, rows, error)
-                                     : PlayModes(m, player, &m->takes.clips[clip], rows, error);
-    if (result == jn_ok) {
-        AddRows(rows, frames, take != NULL ? take->first : 0, out);
-        m->out->clipCount++;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(rows == NULL   ? OutOfMemory(out->name, error)
+           : take != NULL ? MeasureTake(m, index, rows, error)
+                          : PlayModes(m, player, &m->takes.clips[clip], rows, error));
+    AddRows(rows, frames, take != NULL ? take->first : 0, out);
+    m->out->clipCount++;
+done:
     free(rows);
     return result;
 }
@@ -309,27 +312,26 @@ static jnResult MeasureRest(Measure* m, jnError* error)
     jnaSoftness* s = m->out;
     const jnaVolume* volume;
     const jnaCharacter* c = m->takes.character;
-    jnResult result = jnaWorkspace_Volume(m->takes.workspace, &volume, error);
-    if (result == jn_ok &&
-        (volume->vertexCount != c->vertexCount || volume->heldBy == NULL || volume->regions == NULL)) {
-        result = jnFail(error, jn_badData,
-            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path);
+    JN_PASS(jnaWorkspace_Volume(m->takes.workspace, &volume, error));
+    if (volume->vertexCount != c->vertexCount || volume->heldBy == NULL || volume->regions == NULL) {
+        JN_PASS(jnFail(error, jn_badData,
+            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path));
     }
-    result = result == jn_ok ? jnaMeasureSag(volume, c, m->def->axes, &s->sag, error) : result;
-    result = result == jn_ok ? jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error) : result;
+    JN_PASS(jnaMeasureSag(volume, c, m->def->axes, &s->sag, error));
+    JN_PASS(jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error));
     s->lipPairs = m->lips.count;
     s->lipsRest = m->lips.rest;
     s->modeCount = m->takes.hasModes ? m->takes.modes->modeCount : 0;
     for (int r = 0; r < JNA_REGIONS; ++r) {
         s->modes[r] = -1;
     }
-    if (result == jn_ok && s->modeCount > 0) {
+    if (s->modeCount > 0) {
         jnaLowestModes(m->takes.modes, s->sag.regions, s->modes);
     }
     for (int r = 0; r < JNA_REGIONS; ++r) {
         s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / TURN : 0;
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jnaSoftness* softness, jnError* error)

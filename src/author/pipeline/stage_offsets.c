@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/engine.h"
 #include "workspace/modes_store.h"
 #include "workspace/stage.h"
@@ -77,28 +78,26 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
 static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** reach, jnError* error)
 {
     jnaCapKind kind = manifest->springs.cap.kind;
-    jnResult result = kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok;
-    for (int v = 0; result == jn_ok && v < w->character->vertexCount; ++v) {
+    JN_PASS(kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok);
+    for (int v = 0; v < w->character->vertexCount; ++v) {
         w->reach[v] = kind == jna_capFlesh ? (float)(manifest->springs.cap.value * (double)w->reach[v])
                                            : (float)manifest->springs.cap.value;
     }
     *reach = kind == jna_capOff ? NULL : w->reach;
-    return result;
+    return jn_ok;
 }
 
 static jnResult Find(const jnaManifest* manifest, Work* w, jnaWorkspaceOffsets* found, jnError* error)
 {
     const float* reach = NULL;
-    jnResult result = jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error);
-    result = result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error)
-                             : result;
-    result = result == jn_ok ? SetReach(manifest, w, &reach, error) : result;
-    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error) : result;
-    for (int k = 0; result == jn_ok && k < w->modes.modeCount; ++k) {
+    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error));
+    JN_PASS(jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error));
+    JN_PASS(SetReach(manifest, w, &reach, error));
+    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error));
+    for (int k = 0; k < w->modes.modeCount; ++k) {
         found->capped += w->modes.caps[k] > 0 && found->before.peaks[k] > KNEE * w->modes.caps[k];
     }
-    return result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->after, error)
-                           : result;
+    return jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->after, error);
 }
 
 static json_t* DescribeOffset(const Work* w, const jnaOffset* o)
@@ -193,12 +192,12 @@ static jnResult Run(jnaStageRun* run, jnError* error)
 {
     Work work = {0};
     jnaWorkspaceOffsets found = {0};
-    jnResult result = LoadWork(run->workspace, &work, error);
-    result = result == jn_ok ? Find(&run->workspace->manifest, &work, &found, error) : result;
-    result = result == jn_ok ? Save(run->workspace->path, &work, &found, error) : result;
-    if (result == jn_ok) {
-        Tell(&work, &found, run->notes);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(LoadWork(run->workspace, &work, error));
+    JN_TRY(Find(&run->workspace->manifest, &work, &found, error));
+    JN_TRY(Save(run->workspace->path, &work, &found, error));
+    Tell(&work, &found, run->notes);
+done:
     jnaDestroyWorkspaceOffsets(&found);
     DestroyWork(&work);
     return result;

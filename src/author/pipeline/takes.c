@@ -3,6 +3,7 @@
 #include "pipeline/takes.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
 #include "workspace/store.h"
@@ -99,22 +100,24 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
 {
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
-    jnResult result = MotionPath(t, clip, "quasistatic_valid.npy", path, error);
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result; // imported or made by hand: taken as it is
+    JN_PASS(MotionPath(t, clip, "quasistatic_valid.npy", path, error));
+    if (access(path, F_OK) != 0) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, &file, error);
-    if (result == jn_ok && (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount)) {
-        result = jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path);
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenArray(path, &file, error));
+    if (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount) {
+        JN_TRY(jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path));
     }
-    if (result == jn_ok && memchr(file.data, 0, file.count) != NULL) {
+    if (memchr(file.data, 0, file.count) != NULL) {
         take->solved = malloc(file.count);
-        result =
-            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count);
+        JN_TRY(
+            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count));
     }
-    if (result == jn_ok && take->solved != NULL) {
+    if (take->solved != NULL) {
         memcpy(take->solved, file.data, file.count);
     }
+done:
     jnaCloseArray(&file);
     return result;
 }
@@ -304,14 +307,13 @@ jnResult jnaTakes_OpenTargets(const jnaTakes* t, int take, jnaFitTargets kind, j
     }
     jnResult result = jn_ok;
     if (kind == jna_targetsQuasistatic) {
-        result = OpenQuasistatic(t, of, targets, error);
+        JN_TRY(OpenQuasistatic(t, of, targets, error));
     } else {
-        result = MakeRoom(t, of, targets, error);
+        JN_TRY(MakeRoom(t, of, targets, error));
         float* to = (float*)(uintptr_t)targets->data;
-        if (result == jn_ok) {
-            result = kind == jna_targetsNetwork ? NetworkFrames(t, of, to, error) : SkinFrames(t, of, to, error);
-        }
+        JN_TRY(kind == jna_targetsNetwork ? NetworkFrames(t, of, to, error) : SkinFrames(t, of, to, error));
     }
+done:
     if (result != jn_ok) {
         jnaCloseTargets(targets);
     }

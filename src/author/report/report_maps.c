@@ -3,6 +3,7 @@
 // say "more than" or "less than": they are drawn apart.
 #include "report/report_internal.h"
 
+#include "base/try.h"
 #include "learn/spring_parts.h"
 #include "workspace/learned.h"
 
@@ -96,13 +97,10 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     def.columns = MAP_PANELS;
     jnaPictureDef_Frame(&def, meshes, MAP_PANELS);
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, meshes, MAP_PANELS, &picture, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawPicture(&def, meshes, MAP_PANELS, &picture, error));
     fprintf(
         r->out, "<figure id=\"%s\"><h3>%s</h3>\n<div class=\"row\" style=\"--least:120px\">\n", map->id, map->title);
-    result = jnaReport_Panels(r, &picture, MAP_PANELS, labels, error);
+    jnResult result = jnaReport_Panels(r, &picture, MAP_PANELS, labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);
     if (map->diverges) {
@@ -224,7 +222,7 @@ static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
     WriteWords(r, parts);
     fputs("<div class=\"row\" style=\"--least:300px\">\n", r->out);
     jnResult result = jn_ok;
-    for (int i = 0; i < 3 && result == jn_ok; ++i) {
+    for (int i = 0; i < 3; ++i) {
         maps[i].values = numbers;
         maps[i].colors = colors;
         if (maps[i].diverges) {
@@ -233,8 +231,9 @@ static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
             FillLogs(i == 0 ? r->stiffness : r->damping, count, &maps[i], scratch);
         }
         MarkBounds(r, &maps[i]);
-        result = DrawMap(r, &maps[i], error);
+        JN_TRY(DrawMap(r, &maps[i], error));
     }
+done:
     fputs("</div>\n", r->out);
     free(numbers);
     return result;

@@ -1,6 +1,8 @@
 // A folder of files in memory, for the server: read once, so that no request ever opens a file.
 #include "view/server.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <dirent.h>
@@ -152,9 +154,11 @@ jnResult jnaReadFolder(const char* path, jnaFolder* folder, jnError* error)
     }
     Reading reading = {folder, 0, error};
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    jnResult result = descriptor >= 0 ? ReadLevel(&reading, descriptor, "", 0)
-                                      : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    result = result == jn_ok ? AddRoot(folder, path, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(descriptor >= 0 ? ReadLevel(&reading, descriptor, "", 0)
+                           : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno)));
+    JN_TRY(AddRoot(folder, path, error));
+done:
     if (result != jn_ok) {
         jnaDestroyFolder(folder);
     }

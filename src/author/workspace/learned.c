@@ -3,6 +3,7 @@
 
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -152,10 +153,7 @@ jnResult jnaPartsOfWorkspace(jnaWorkspace* workspace, jnaParts* parts, jnError* 
 {
     const jnaCharacter* character;
     const jnaVolume* volume;
-    jnResult result = jnaWorkspace_Character(workspace, &character, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Character(workspace, &character, error));
     if (jnaWorkspace_Volume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
         return jnaPartsByJoint(character, parts, error);
     }

@@ -8,6 +8,7 @@
 
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "learn/train.h"
 
 #include "runtime/for_author.h"
@@ -106,11 +107,11 @@ jnResult jnaSaveNetworkDescription(
 jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "network", path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+    JN_PASS(jnaJoinPath(workspace, "network", path, error));
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaSaveNetwork(
@@ -192,11 +193,9 @@ static jnResult LoadOne(const char* workspace, const Entry* e, jnError* error)
 {
     char path[JNA_PATH_LENGTH], text[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(workspace, e->name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, e->name, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool fits = array.scalar == e->scalar && array.dimensions == e->dimensions;
     for (int i = 0; fits && i < e->dimensions; ++i) {
         fits = array.shape[i] == e->shape[i];
@@ -207,15 +206,14 @@ static jnResult LoadOne(const char* workspace, const Entry* e, jnError* error)
     if (fits) {
         size_t size = array.count * jnaScalarSize(array.scalar);
         *e->data = malloc(size + 1);
-        result = *e->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-        if (result == jn_ok) {
-            memcpy(*e->data, array.data, size);
-        }
+        JN_TRY(*e->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path));
+        memcpy(*e->data, array.data, size);
     } else {
         jnaArray_Describe(&array, text, sizeof(text));
-        result = jnFail(error, jn_badData,
-            "%s: is %s or not finite, which is not what network.json says; run jounce train again", path, text);
+        JN_TRY(jnFail(error, jn_badData,
+            "%s: is %s or not finite, which is not what network.json says; run jounce train again", path, text));
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -250,21 +248,20 @@ static jnResult LoadArrays(const char* workspace, jnaNetwork* n, jnError* error)
     size_t inputs = (size_t)n->inputCount;
     int count = ListEntries(n, &ranges, entries);
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < count; ++i) {
-        result = LoadOne(workspace, &entries[i], error);
+    for (int i = 0; i < count; ++i) {
+        JN_TRY(LoadOne(workspace, &entries[i], error));
     }
     n->centres = malloc(inputs * sizeof(float) + 1);
     n->halves = malloc(inputs * sizeof(float) + 1);
-    if (result == jn_ok && (n->centres == NULL || n->halves == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the network");
+    if (n->centres == NULL || n->halves == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the network"));
     }
-    if (result == jn_ok) {
-        memcpy(n->centres, ranges, inputs * sizeof(float));
-        memcpy(n->halves, (const float*)ranges + inputs, inputs * sizeof(float));
-        if (!CheckArrays(n)) {
-            result = jnFail(error, jn_badData, "%s/network: is damaged; run jounce train again", workspace);
-        }
+    memcpy(n->centres, ranges, inputs * sizeof(float));
+    memcpy(n->halves, (const float*)ranges + inputs, inputs * sizeof(float));
+    if (!CheckArrays(n)) {
+        JN_TRY(jnFail(error, jn_badData, "%s/network: is damaged; run jounce train again", workspace));
     }
+done:
     free(ranges);
     return result;
 }
@@ -273,12 +270,9 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
 {
     char path[JNA_PATH_LENGTH];
     *network = (jnaNetwork){0};
-    jnResult result = jnaJoinPath(workspace, "network/network.json", path, error);
-    if (result == jn_ok && access(path, R_OK) != 0) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot read: %s; run jounce train first", path, strerror(errno));
-    }
-    if (result != jn_ok) {
-        return result;
+    JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
+    if (access(path, R_OK) != 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s; run jounce train first", path, strerror(errno));
     }
     json_t* root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool good = root != NULL && ReadDescription(root, network);
@@ -289,7 +283,7 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
     }
     jnaNetShape shape = jnaNetwork_Shape(network);
     network->parameterCount = jnaNetShape_ParameterCount(&shape);
-    result = LoadArrays(workspace, network, error);
+    jnResult result = LoadArrays(workspace, network, error);
     if (result != jn_ok) {
         jnaDestroyNetwork(network);
     }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -270,20 +271,20 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    jnResult result = RecordPath(workspace, stage->name, path, error);
-    for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = MarkFile(workspace, stage->inputs[i], mark, error);
-        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
-            result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
+    jnResult result = jn_ok;
+    JN_TRY(RecordPath(workspace, stage->name, path, error));
+    for (int i = 0; i < stage->inputCount; ++i) {
+        JN_TRY(MarkFile(workspace, stage->inputs[i], mark, error));
+        if (json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
+            JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
     jnaFile file;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_TRY(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    fputc('\n', file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     json_decref(record);
     return result;
 }
