@@ -127,20 +127,22 @@ static int Run(const char* workspace, const char* picture, bool json)
     def.user = &progress;
     jnResult result = jnaMeasureSoftness(workspace, &def, &softness, &error);
     jncEndProgress(&progress);
-    result = result == jn_ok && picture != NULL ? Draw(workspace, &softness.sag, picture, &error) : result;
-    if (result == jn_ok && json) {
+    JN_TRY(result);
+    JN_TRY(picture != NULL ? Draw(workspace, &softness.sag, picture, &error) : jn_ok);
+    if (json) {
         char* text = jnaSoftness_Json(&softness);
         result = text != NULL ? jn_ok : jn_outOfMemory;
         printf("%s\n", text != NULL ? text : "");
         free(text);
-    } else if (result == jn_ok) {
+    } else {
         PrintAll(&softness);
         if (picture != NULL) {
             printf("%s shows sag and regions\n", picture);
         }
     }
+done:
     jnaDestroySoftness(&softness);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }
 
 void jncPrintSoftness(const char* workspace)

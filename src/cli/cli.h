@@ -88,6 +88,9 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
 /// Prints "jounce: sentence" on stderr and returns JNC_FAILED.
 int jncFail(const jnError* error);
 
+/// The exit code of a verb: JNC_DONE, or jncFail where the result is not jn_ok.
+int jncEnd(jnResult result, const jnError* error);
+
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -201,5 +201,5 @@ int jncExport(int argc, char** argv)
         DestroyWork(work);
         free(work);
     }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -236,13 +236,15 @@ int jncInfo(int argc, char** argv)
     jnaAssetFile file;
     jnError error = {0};
     Facts facts;
-    jnResult result = jnaOpenAsset(path, &file, &error);
-    result = result == jn_ok ? FindFacts(file.asset, &facts, &error) : result;
-    if (result == jn_ok && json) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenAsset(path, &file, &error));
+    JN_TRY(FindFacts(file.asset, &facts, &error));
+    if (json) {
         PrintJson(file.asset, &facts);
-    } else if (result == jn_ok) {
+    } else {
         PrintText(path, file.asset, &facts);
     }
+done:
     jnaCloseAsset(&file);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

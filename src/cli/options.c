@@ -13,6 +13,11 @@ int jncFail(const jnError* error)
     return JNC_FAILED;
 }
 
+int jncEnd(jnResult result, const jnError* error)
+{
+    return result == jn_ok ? JNC_DONE : jncFail(error);
+}
+
 int jncMisuse(const char* format, ...)
 {
     fputs("jounce: ", stderr);

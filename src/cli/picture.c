@@ -326,5 +326,5 @@ int jncPicture(int argc, char** argv)
     jnError error = {0};
     jnResult result = Run(&sheet, &o, &error);
     DestroySheet(&sheet);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -127,19 +127,23 @@ done:
 static jnResult FillMotion(const jncComparison* o, Drawing* d, jnError* error)
 {
     float* surfaces[SURFACES][MOST / SURFACES] = {{NULL}};
-    jnResult result = LoadMotion(o, &d->character, surfaces[2], error);
-    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+    jncScene scene = {0};
+    jnResult result = jn_ok;
+    JN_TRY(LoadMotion(o, &d->character, surfaces[2], error));
+    for (int i = 0; i < o->count; ++i) {
         if (o->frames[i] >= d->clip.frameCount) {
-            result =
-                jnFail(error, jn_badArgument, "frame %d: clip '%s' has %d", o->frames[i], o->clip, d->clip.frameCount);
+            JN_TRY(
+                jnFail(error, jn_badArgument, "frame %d: clip '%s' has %d", o->frames[i], o->clip, d->clip.frameCount));
         }
     }
-    for (int i = 0; result == jn_ok && i < 2; ++i) {
-        jncScene scene = {.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
-        result = jncScene_Load(&scene, error);
-        result = result == jn_ok ? jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error) : result;
+    for (int i = 0; i < 2; ++i) {
+        scene = (jncScene){.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
+        JN_TRY(jncScene_Load(&scene, error));
+        JN_TRY(jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error));
         jncScene_Destroy(&scene);
     }
+done:
+    jncScene_Destroy(&scene);
     for (int i = 0; i < SURFACES * o->count; ++i) {
         d->positions[i] = surfaces[i % SURFACES][i / SURFACES];
     }
@@ -193,19 +197,19 @@ int jncPicture_Compare(const jncComparison* o)
     jnError error = {0};
     int joint = 0;
     Drawing* d = calloc(1, sizeof(*d));
-    jnResult result = d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture");
-    result = result == jn_ok ? FindJoint(&d->character, o->joint, &joint, &error) : result;
-    for (int i = 0; result == jn_ok && !o->dynamic && i < o->count; ++i) {
-        result = FillRow(o, i, d, &error);
+    jnResult result = jn_ok;
+    JN_TRY(d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture"));
+    JN_TRY(FindJoint(&d->character, o->joint, &joint, &error));
+    for (int i = 0; !o->dynamic && i < o->count; ++i) {
+        JN_TRY(FillRow(o, i, d, &error));
     }
-    result = result == jn_ok && o->dynamic ? FillMotion(o, d, &error) : result;
-    if (result == jn_ok) {
-        Place(o, joint, d);
-    }
-    result = result == jn_ok ? Draw(o, d, &error) : result;
+    JN_TRY(o->dynamic ? FillMotion(o, d, &error) : jn_ok);
+    Place(o, joint, d);
+    JN_TRY(Draw(o, d, &error));
+done:
     if (d != NULL) {
         Free(d);
     }
     free(d);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

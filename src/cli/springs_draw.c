@@ -150,5 +150,5 @@ int jncSpringsDraw(int argc, char** argv)
             printf("%s: %s\n", path, products[i].what);
         }
     }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -222,7 +222,7 @@ static int Run(const Request* request, Inputs* inputs)
     }
     json_decref(root);
     jnaDestroyFit(&fit);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }
 
 int jncSpringsFit(int argc, char** argv)

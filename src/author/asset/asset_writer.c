@@ -58,10 +58,10 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
                 error, jn_badArgument, "file vertex %d stands on vertex %d of %d", i, c->weld[i], c->vertexCount);
         }
     }
-    for (int i = 0; i < 3 * c->triangleCount; ++i) {
+    for (int64_t i = 0; i < 3 * (int64_t)c->triangleCount; ++i) {
         if (c->triangles[i] < 0 || c->triangles[i] >= c->fileVertexCount) {
-            return jnFail(
-                error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
+            return jnFail(error, jn_badArgument, "triangle %d has corner %d of %d", (int)(i / 3), c->triangles[i],
+                c->fileVertexCount);
         }
     }
     if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {

@@ -92,20 +92,20 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
 {
     const jnaCharacter* character;
     const jnaClip* clips;
-    jnResult result = jnaWorkspace_Character(b->workspace, &character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(b->workspace, &clips, error) : result;
-    b->vertexCount = result == jn_ok ? character->vertexCount : 0;
-    for (int i = 0; result == jn_ok && i < b->manifest->clipCount; ++i) {
+    JN_PASS(jnaWorkspace_Character(b->workspace, &character, error));
+    JN_PASS(jnaWorkspace_Clips(b->workspace, &clips, error));
+    b->vertexCount = character->vertexCount;
+    for (int i = 0; i < b->manifest->clipCount; ++i) {
         const jnaManifestClip* entry = &b->manifest->clips[i];
         int first, count = 0;
-        result = jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error);
+        JN_PASS(jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error));
         b->trainFrames += entry->role == jna_train ? count : 0;
         if (entry->motion == NULL) {
             b->frameCount += count;
             b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // How much flesh there is, or whether there is any: counted where it is there, else foreseen from the surface.

@@ -226,47 +226,35 @@ char* jnaEvaluation_Json(const jnaEvaluation* e)
 static jnResult Save(const char* workspace, const jnaEvaluation* e, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "evaluation", folder, error);
-    if (result == jn_ok && mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot be made: %s", folder, strerror(errno));
-    }
-    json_t* root = result == jn_ok ? MakeJson(e) : NULL;
-    if (result == jn_ok) {
-        result = root != NULL ? jnaSaveJson(folder, "evaluation.json", root, 6, error)
-                              : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
-    }
-    json_decref(root);
-    return result;
+    JN_PASS(jnaMakeFolder(workspace, "evaluation", folder, error));
+    return jnaSaveJson(folder, "evaluation.json", MakeJson(e), 6, error);
 }
 
 jnResult jnaWorkspace_Evaluate(
     jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
 {
-    jnaTakes takes;
+    jnaTakes takes = {0};
     jnaLearned learned = {0};
+    jnResult result = jn_ok;
     *evaluation = (jnaEvaluation){0};
     Ways* ways = calloc(1, sizeof(*ways));
-    jnResult result = ways != NULL ? jnaOpenTakes(workspace, &takes, notes, error)
-                                   : jnFail(error, jn_outOfMemory, "out of memory to evaluate");
-    if (result != jn_ok) {
-        free(ways);
-        return result;
+    if (ways == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to evaluate");
     }
+    JN_TRY(jnaOpenTakes(workspace, &takes, notes, error));
     if (takes.count == 0) {
-        result = jnFail(error, jn_badData,
+        JN_TRY(jnFail(error, jn_badData,
             "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it",
-            workspace->path, workspace->path);
+            workspace->path, workspace->path));
     }
     int modes = takes.hasModes ? takes.modes->modeCount : 0;
-    result = result == jn_ok ? jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error)
-                             : result;
-    result = result == jn_ok ? MakeWays(ways, &takes, &learned, error) : result;
-    result = result == jn_ok ? jnaJudge(&takes, ways->list, ways->count, def, evaluation, error) : result;
-    if (result == jn_ok) {
-        NoteMissing(&takes, &learned, notes);
-        ReadDropped(workspace->path, evaluation);
-        result = def->quiet ? jn_ok : Save(workspace->path, evaluation, error);
-    }
+    JN_TRY(jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error));
+    JN_TRY(MakeWays(ways, &takes, &learned, error));
+    JN_TRY(jnaJudge(&takes, ways->list, ways->count, def, evaluation, error));
+    NoteMissing(&takes, &learned, notes);
+    ReadDropped(workspace->path, evaluation);
+    JN_TRY(def->quiet ? jn_ok : Save(workspace->path, evaluation, error));
+done:
     if (result != jn_ok) {
         jnaDestroyEvaluation(evaluation);
     }

@@ -79,20 +79,21 @@ static jnResult TakeMotions(jnaWorkspace* w, int* count, jnaPairs* pairs, jnErro
 {
     const jnaCharacter* c;
     const jnaClip* clips;
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(w, &clips, error) : result;
-    for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
-        jnaArray motion = {0};
+    jnaArray motion = {0};
+    jnResult result = jn_ok;
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaWorkspace_Clips(w, &clips, error));
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
         bool present = false;
-        result = jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error);
-        if (result == jn_ok && present) {
-            if (pairs != NULL) {
-                result = AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error);
-            }
-            *count += clips[i].frameCount;
-            jnaCloseArray(&motion);
+        JN_TRY(jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error));
+        if (present && pairs != NULL) {
+            JN_TRY(AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error));
         }
+        *count += present ? clips[i].frameCount : 0;
+        jnaCloseArray(&motion);
     }
+done:
+    jnaCloseArray(&motion);
     return result;
 }
 
@@ -170,25 +171,22 @@ static jnResult OpenMotion(
 {
     char path[JNA_PATH_LENGTH], other[JNA_PATH_LENGTH];
     *m = (Motion){0};
-    jnResult result = PathOf(workspace, name, "quasistatic.npy", path, error);
-    *present = result == jn_ok && access(path, F_OK) == 0;
+    JN_PASS(PathOf(workspace, name, "quasistatic.npy", path, error));
+    *present = jnaFileIsThere(path);
     if (!*present) {
-        return result;
+        return jn_ok;
     }
-    result = jnaLoadClip(workspace, name, c, &m->clip, error);
-    result = result == jn_ok ? jnaOpenArray(path, &m->positions, error) : result;
-    result = result == jn_ok ? PathOf(workspace, name, "quasistatic_valid.npy", other, error) : result;
-    if (result == jn_ok && access(other, F_OK) == 0) {
-        result = jnaOpenArray(other, &m->valid, error);
+    JN_PASS(jnaLoadClip(workspace, name, c, &m->clip, error));
+    JN_PASS(jnaOpenArray(path, &m->positions, error));
+    JN_PASS(PathOf(workspace, name, "quasistatic_valid.npy", other, error));
+    if (jnaFileIsThere(other)) {
+        JN_PASS(jnaOpenArray(other, &m->valid, error));
     }
-    result = result == jn_ok ? PathOf(workspace, name, "quasistatic.json", other, error) : result;
-    if (result == jn_ok) {
-        json_t* root = json_load_file(other, 0, NULL);
-        m->first = (int)json_integer_value(json_object_get(root, "first"));
-        json_decref(root);
-        result = CheckMotion(m, c, path, error);
-    }
-    return result;
+    JN_PASS(PathOf(workspace, name, "quasistatic.json", other, error));
+    json_t* root = json_load_file(other, 0, NULL);
+    m->first = (int)json_integer_value(json_object_get(root, "first"));
+    json_decref(root);
+    return CheckMotion(m, c, path, error);
 }
 
 // At most so many frames, evenly over those that are there.
@@ -223,21 +221,24 @@ jnResult jnaGatherFrames(jnaWorkspace* w, int most, jnaPairs* frames, jnError* e
 {
     const jnaManifest* manifest = &w->manifest;
     const jnaCharacter* c;
+    Motion motion = {0};
+    jnResult result = jn_ok;
     int clips = 0;
     for (int i = 0; i < manifest->clipCount; ++i) {
         clips += manifest->clips[i].role == jna_test;
     }
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, clips * most, frames, error) : result;
-    for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
-        Motion motion = {0};
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaCreateCharacterPairs(c, clips * most, frames, error));
+    for (int i = 0; i < manifest->clipCount; ++i) {
         bool present = false;
         if (manifest->clips[i].role == jna_test) {
-            result = OpenMotion(w->path, manifest->clips[i].name, c, &present, &motion, error);
-            result = result == jn_ok && present ? AddFrames(&motion, most, frames, error) : result;
+            JN_TRY(OpenMotion(w->path, manifest->clips[i].name, c, &present, &motion, error));
+            JN_TRY(present ? AddFrames(&motion, most, frames, error) : jn_ok);
             CloseMotion(&motion);
         }
     }
+done:
+    CloseMotion(&motion);
     if (result != jn_ok) {
         jnaDestroyPairs(frames);
     }

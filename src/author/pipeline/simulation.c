@@ -96,14 +96,11 @@ jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation
     pthread_mutex_init(&s->mutex, NULL);
     s->workspace = workspace;
     s->manifest = &workspace->manifest;
-    jnResult result = jnaWorkspace_Character(workspace, &s->character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(workspace, &s->clips, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Volume(workspace, &s->volume, error) : result;
-    result = result == jn_ok ? CheckInside(s, error) : result;
-    if (result != jn_ok) {
-        jnaCloseSimulation(s);
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(workspace, &s->character, error));
+    JN_TRY(jnaWorkspace_Clips(workspace, &s->clips, error));
+    JN_TRY(jnaWorkspace_Volume(workspace, &s->volume, error));
+    JN_TRY(CheckInside(s, error));
     s->fleshDef = s->manifest->flesh;
     s->fleshDef.volume = s->volume;
     s->fleshDef.character = s->character;
@@ -113,14 +110,17 @@ jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation
     s->solve = jnaFleshSolve(s);
     *simulation = s;
     return jn_ok;
+done:
+    jnaCloseSimulation(s);
+    return result;
 }
 
 jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError* error)
 {
     jnaWorkspace* workspace;
     *simulation = NULL;
-    jnResult result = jnaOpenWorkspace(path, &workspace, error);
-    result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
+    JN_PASS(jnaOpenWorkspace(path, &workspace, error));
+    jnResult result = jnaCreateSimulation(workspace, simulation, error);
     if (result == jn_ok) {
         (*simulation)->owned = true;
     } else {
@@ -172,11 +172,9 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     if (s->manifest->poseFile == NULL) {
         return jn_ok;
     }
-    jnResult result = jnaJoinPath(s->workspace->path, s->manifest->poseFile, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(s->workspace->path, s->manifest->poseFile, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool fits = (array.scalar == jna_float32 || array.scalar == jna_float64) && array.dimensions == 3 &&
                 array.shape[1] == (size_t)s->character->jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
     *rotations = fits ? malloc(array.count * sizeof(float) + 1) : NULL;

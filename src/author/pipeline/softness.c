@@ -134,12 +134,13 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
     const jnaCharacter* c = m->takes.character;
     size_t width = 3 * (size_t)c->vertexCount;
     jnaArray still = {0};
-    jnResult result =
-        take->hasQuasistatic ? jnaTakes_OpenTargets(&m->takes, index, jna_targetsQuasistatic, &still, error) : jn_ok;
+    if (take->hasQuasistatic) {
+        JN_PASS(jnaTakes_OpenTargets(&m->takes, index, jna_targetsQuasistatic, &still, error));
+    }
     int failures = 0;
-#pragma omp parallel for schedule(static) reduction(+ : failures) if (result == jn_ok)
+#pragma omp parallel for schedule(static) reduction(+ : failures)
     for (int n = 0; n < take->frameCount; ++n) {
-        float* scratch = result == jn_ok ? malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float)) : NULL;
+        float* scratch = malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float));
         failures += scratch == NULL;
         if (scratch != NULL) {
             float *skinned = scratch + width, *matrices = scratch + 2 * width;
@@ -155,7 +156,7 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
         free(scratch);
     }
     jnaCloseTargets(&still);
-    return result == jn_ok && failures > 0 ? OutOfMemory(m->takes.manifest->clips[take->clip].name, error) : result;
+    return failures > 0 ? OutOfMemory(m->takes.manifest->clips[take->clip].name, error) : jn_ok;
 }
 
 // Plays a clip with the modes; one frame is shown at its own time.
@@ -339,20 +340,18 @@ jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jn
     *softness = (jnaSoftness){0};
     Measure m = {.def = def, .out = softness};
     jnaWorkspace* opened;
-    jnResult result = jnaOpenWorkspace(workspace, &opened, error);
-    result = result == jn_ok ? jnaOpenTakes(opened, &m.takes, NULL, error) : result;
-    if (result != jn_ok) {
-        jnaCloseWorkspace(opened);
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &opened, error));
+    JN_TRY(jnaOpenTakes(opened, &m.takes, NULL, error));
     result = MeasureRest(&m, error);
     if (def->clips && GoesOn(&m, SAG_SHARE, &result, error)) {
         result = MeasureClips(&m, error);
     }
-    if (result == jn_ok) {
-        WarnOfSag(softness);
-        WarnOfMotion(softness);
-    } else {
+    JN_TRY(result);
+    WarnOfSag(softness);
+    WarnOfMotion(softness);
+done:
+    if (result != jn_ok) {
         jnaDestroySoftness(softness);
     }
     jnaDestroyLips(&m.lips);

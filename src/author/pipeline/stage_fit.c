@@ -376,7 +376,6 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
 {
     static const char* const methods[] = {"lm", "descent"};
     static const char* const drops[] = {"vertex", "frame"};
-    char folder[JNA_PATH_LENGTH];
     json_t* clips = json_array();
     for (int i = 0; i < w->lessonCount; ++i) {
         json_array_append_new(clips, LessonJson(w, i));
@@ -396,13 +395,7 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
                 "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
                 "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
     }
-    jnResult result = jn_ok;
-    JN_TRY(jnaJoinPath(w->takes.workspace->path, "springs", folder, error));
-    JN_TRY(root != NULL ? jnaSaveJson(folder, "fit.json", root, 9, error)
-                        : jnFail(error, jn_outOfMemory, "out of memory for the account of the fit"));
-done:
-    json_decref(root);
-    return result;
+    return jnaSaveJson(w->takes.workspace->path, "springs/fit.json", root, 9, error);
 }
 
 // Plays all clips with every layer that was learned.
@@ -414,7 +407,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
     jnaWay ways[3];
     jnaEvaluation evaluation = {0};
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < layers; ++i) {
+    for (int i = 0; i < layers; ++i) {
         const jnaLearned* l = &w->learned;
         jnaPlayerDef def = {.character = w->takes.character,
             .stiffness = i == 0   ? l->stiffness
@@ -425,16 +418,16 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
                                 : NULL,
             .modes = i > 0 ? &w->fitted : NULL,
             .rate = w->takes.manifest->rate};
-        result = jnaMakePlayer(&def, &players[i], error);
+        JN_TRY(jnaMakePlayer(&def, &players[i], error));
         ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
     }
     jnaEvaluateDef def = {.threads = w->def->threads};
-    result = result == jn_ok ? jnaJudge(&w->takes, ways, layers, &def, &evaluation, error) : result;
-    out->clips = result == jn_ok ? calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips)) : NULL;
-    if (result == jn_ok && out->clips == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount);
+    JN_TRY(jnaJudge(&w->takes, ways, layers, &def, &evaluation, error));
+    out->clips = calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips));
+    if (out->clips == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount));
     }
-    for (int i = 0; result == jn_ok && i < evaluation.clipCount; ++i) {
+    for (int i = 0; i < evaluation.clipCount; ++i) {
         const jnaEvaluatedClip* c = &evaluation.clips[i];
         for (int k = 0; k < c->rowCount; ++k) {
             const jnaEvaluationRow* r = &c->rows[k];
@@ -449,6 +442,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
             memcpy(to->name, c->name, sizeof(to->name));
         }
     }
+done:
     for (int i = 0; i < layers; ++i) {
         jnaDestroyPlayer(&players[i]);
     }

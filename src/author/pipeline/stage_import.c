@@ -312,10 +312,7 @@ static jnResult SaveImport(const char* folder, const Import* import, jnError* er
 {
     JN_PASS(jnaSaveCharacter(folder, &import->character, import->scale, error));
     char clips[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(folder, "clips", clips, error));
-    if (mkdir(clips, 0777) != 0) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", clips, strerror(errno));
-    }
+    JN_PASS(jnaMakeFolder(folder, "clips", clips, error));
     for (int i = 0; i < import->manifest.clipCount; ++i) {
         const jnaMotion* motion = import->motions[i].positions != NULL ? &import->motions[i] : NULL;
         JN_PASS(jnaSaveClip(folder, &import->clips[i], motion, error));
@@ -326,12 +323,7 @@ static jnResult SaveImport(const char* folder, const Import* import, jnError* er
 // The folder of the records, and that of a new workspace's import.
 static jnResult MakeStages(const char* workspace, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(workspace, "stages", path, error));
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return jn_ok;
+    return jnaMakeFolder(workspace, "stages", NULL, error);
 }
 
 static jnResult RecordImport(const char* workspace, const Import* import, jnError* error)
@@ -442,37 +434,44 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     return jn_ok;
 }
 
+// A clip of another file than the character's, brought onto its joints.
+static jnResult ImportForeign(const char* path, Import* import, int index, jnaNotes* notes, jnError* error)
+{
+    const jnaManifest* m = &import->manifest;
+    jnaClipList list = {0};
+    jnaImportDef def = ImportDef(import);
+    jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
+    jnaRetargetDef retarget = {m->pairCount, pairs};
+    jnResult result = jn_ok;
+    JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
+    for (int p = 0; p < m->pairCount; ++p) {
+        pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
+    }
+    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
+    JN_TRY(PickClip(&m->clips[index], &list, &import->clips[index], error));
+done:
+    jnaDestroyClipList(&list);
+    free(pairs);
+    return result;
+}
+
 static jnResult ImportEntry(
     const char* workspace, Import* import, int index, const jnaClipList* own, jnaNotes* notes, jnError* error)
 {
     const jnaManifest* m = &import->manifest;
     const jnaManifestClip* entry = &m->clips[index];
     char path[JNA_PATH_LENGTH];
-    jnResult result;
     if (strcmp(entry->source, m->character) == 0) {
-        result = PickClip(entry, own, &import->clips[index], error);
+        JN_PASS(PickClip(entry, own, &import->clips[index], error));
     } else {
-        jnaClipList list = {0};
-        jnaImportDef def = ImportDef(import);
-        jnaRetargetDef retarget = {m->pairCount, NULL};
-        jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
-        for (int p = 0; pairs != NULL && p < m->pairCount; ++p) {
-            pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
-        }
-        retarget.pairs = pairs;
-        result = pairs != NULL ? jnaJoinPath(workspace, entry->source, path, error) : OutOfMemory(error);
-        if (result == jn_ok) {
-            result = jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error);
-        }
-        result = result == jn_ok ? PickClip(entry, &list, &import->clips[index], error) : result;
-        jnaDestroyClipList(&list);
-        free(pairs);
+        JN_PASS(jnaJoinPath(workspace, entry->source, path, error));
+        JN_PASS(ImportForeign(path, import, index, notes, error));
     }
-    if (result == jn_ok && entry->motion != NULL) {
-        result = jnaJoinPath(workspace, entry->motion, path, error);
-        result = result == jn_ok ? ReadMotion(import, index, path, notes, error) : result;
+    if (entry->motion == NULL) {
+        return jn_ok;
     }
-    return result;
+    JN_PASS(jnaJoinPath(workspace, entry->motion, path, error));
+    return ReadMotion(import, index, path, notes, error);
 }
 
 static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* notes, jnError* error)
@@ -481,21 +480,20 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
     char path[JNA_PATH_LENGTH];
     import->clips = calloc((size_t)m->clipCount + 1, sizeof(*import->clips));
     import->motions = calloc((size_t)m->clipCount + 1, sizeof(*import->motions));
-    jnResult result = import->clips != NULL && import->motions != NULL
-                          ? jnaJoinPath(workspace, m->character, path, error)
-                          : OutOfMemory(error);
+    jnaClipList own = {0};
+    jnaImportDef def = ImportDef(import);
+    jnResult result = jn_ok;
+    JN_PASS(import->clips != NULL && import->motions != NULL ? jn_ok : OutOfMemory(error));
+    JN_PASS(jnaJoinPath(workspace, m->character, path, error));
     if (jnaIsFigure(m->character)) {
         strcpy(path, JNA_FIGURE_SOURCE);
     }
-    jnaClipList own = {0};
-    jnaImportDef def = ImportDef(import);
-    if (result == jn_ok) {
-        result = jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error);
+    JN_TRY(jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error));
+    for (int i = 0; i < m->clipCount; ++i) {
+        JN_TRY(jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error));
+        JN_TRY(ImportEntry(workspace, import, i, &own, notes, error));
     }
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
-        result = jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error);
-        result = result == jn_ok ? ImportEntry(workspace, import, i, &own, notes, error) : result;
-    }
+done:
     jnaDestroyClipList(&own);
     return result;
 }
@@ -524,8 +522,7 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", fresh, strerror(errno));
     }
     JN_TRY(SaveImport(fresh, import, error));
-    // From here until the new record the import counts as stale: a kill in between loses nothing but
-    // time.
+    // From here until the new record the import counts as stale: a kill in between loses nothing but time.
     (void)unlink(record);
     JN_TRY(Replace(workspace, fresh, "character", error));
     JN_TRY(Replace(workspace, fresh, "clips", error));

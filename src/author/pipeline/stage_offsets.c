@@ -2,6 +2,7 @@
 #include "pipeline/offsets.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/engine.h"
@@ -50,12 +51,9 @@ static void DestroyWork(Work* w)
 static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
 {
     const jnaManifest* m = &workspace->manifest;
-    jnResult result = jnaWorkspace_Volume(workspace, &w->volume, error);
-    result = result == jn_ok ? jnaLoadModes(workspace->path, &w->modes, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Character(workspace, &w->character, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Volume(workspace, &w->volume, error));
+    JN_PASS(jnaLoadModes(workspace->path, &w->modes, error));
+    JN_PASS(jnaWorkspace_Character(workspace, &w->character, error));
     if (w->volume->vertexCount != w->character->vertexCount || w->modes.vertexCount != w->character->vertexCount ||
         w->modes.jointCount != w->character->jointCount) {
         return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace->path);
@@ -65,13 +63,13 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
     if (w->clips == NULL || w->reach == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", m->clipCount);
     }
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+    for (int i = 0; i < m->clipCount; ++i) {
         if (jnaWorkspace_Has(workspace, "clips/%s/clip.json", m->clips[i].name)) {
-            result = jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error);
-            w->clipCount += result == jn_ok;
+            JN_PASS(jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error));
+            w->clipCount++;
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // How far each vertex may go, by the manifest; NULL: as far as it goes.
@@ -130,28 +128,15 @@ static json_t* DescribeSide(const Work* w, const jnaOffsets* o)
 static jnResult Save(const char* workspace, const Work* w, const jnaWorkspaceOffsets* found, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    size_t shape[1] = {(size_t)w->modes.modeCount};
-    jnaFile file;
-    jnResult result = jnaJoinPath(workspace, "modes/caps.npy", path, error);
-    result = result == jn_ok ? jnaWriteArray(path, jna_float64, 1, shape, w->modes.caps, error) : result;
-    shape[0] = (size_t)w->character->vertexCount;
-    result = result == jn_ok ? jnaJoinPath(workspace, "modes/reach.npy", path, error) : result;
-    result = result == jn_ok ? jnaWriteArray(path, jna_float32, 1, shape, w->reach, error) : result;
+    size_t modes[1] = {(size_t)w->modes.modeCount}, vertices[1] = {(size_t)w->character->vertexCount};
+    JN_PASS(jnaJoinPath(workspace, "modes/caps.npy", path, error));
+    JN_PASS(jnaWriteArray(path, jna_float64, 1, modes, w->modes.caps, error));
+    JN_PASS(jnaJoinPath(workspace, "modes/reach.npy", path, error));
+    JN_PASS(jnaWriteArray(path, jna_float32, 1, vertices, w->reach, error));
     json_t* root = json_pack("{s:f, s:f, s:i, s:i, s:o, s:o}", "height", found->before.height, "kept",
         found->after.kept, "modes", w->modes.modeCount, "capped_modes", found->capped, "before_cap",
         DescribeSide(w, &found->before), "after_cap", DescribeSide(w, &found->after));
-    if (result == jn_ok && root == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory");
-    }
-    result = result == jn_ok ? jnaJoinPath(workspace, "modes/offsets.json", path, error) : result;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
-    json_decref(root);
-    return result;
+    return jnaSaveJson(workspace, "modes/offsets.json", root, 6, error);
 }
 
 static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* notes)

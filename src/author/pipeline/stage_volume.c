@@ -225,11 +225,8 @@ static jnResult SaveInside(Inside* inside, jnError* error)
                             : json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", settings,
                                   "held", held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside),
                                   "regions", DescribeRegions(inside), "clips", inside->clips, "notes", notes);
-    jnResult result = root != NULL ? jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace->path);
-    json_decref(root);
     free(settings);
-    return result;
+    return jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error);
 }
 
 // Seconds since the last call.
@@ -270,30 +267,27 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
 {
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
+    const jnaManifest* m = &inside->workspace->manifest;
     const jnaWeightsDef def = jnaDefaultWeightsDef();
     double start = jnaWallClock();
     if (v->nodeCount == 0) {
-        jnResult result = MakeNothing(v, c, error);
-        return result == jn_ok ? SaveAll(inside, error) : result;
+        JN_PASS(MakeNothing(v, c, error));
+        return SaveAll(inside, error);
     }
-    jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
+    JN_PASS(jnaVolume_CarryWeights(v, c, &def, error));
     report->time.weights = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
-    if (result == jn_ok) {
-        result = jnaVolume_PlaceBones(v, c, &inside->workspace->manifest.bones, &inside->bones, &inside->notes, error);
-    }
+    JN_PASS(jnaWatch_Tell(watch, 0.8, error));
+    JN_PASS(jnaVolume_PlaceBones(v, c, &m->bones, &inside->bones, &inside->notes, error));
     report->time.bones = Lap(&start);
-    result = result == jn_ok
-                 ? jnaVolume_CalibrateMaterials(v, c, &inside->workspace->manifest.materials, &inside->notes, error)
-                 : result;
+    JN_PASS(jnaVolume_CalibrateMaterials(v, c, &m->materials, &inside->notes, error));
     report->time.materials = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
-    result = result == jn_ok ? CountClips(inside, error) : result;
+    JN_PASS(jnaWatch_Tell(watch, 0.9, error));
+    JN_PASS(CountClips(inside, error));
     report->time.clips = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.95, error) : result;
-    result = result == jn_ok ? SaveAll(inside, error) : result;
+    JN_PASS(jnaWatch_Tell(watch, 0.95, error));
+    JN_PASS(SaveAll(inside, error));
     report->time.save = Lap(&start);
-    return result;
+    return jn_ok;
 }
 
 static jnResult RunInside(jnaStageRun* run, jnError* error)

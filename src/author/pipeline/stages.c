@@ -330,7 +330,8 @@ static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
     }
     free(m);
     snprintf(step->reason, sizeof(step->reason), "%d frames solved", solved);
-    return result == jn_ok ? RecordJob(b, "motion", step, seconds, error) : result;
+    JN_PASS(result);
+    return RecordJob(b, "motion", step, seconds, error);
 }
 
 static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)

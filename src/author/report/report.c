@@ -60,19 +60,16 @@ static jnResult WriteReport(jnaWorkspace* w, const jnaReportDef* def, jnaNotes* 
     char path[JNA_PATH_LENGTH];
     Report r = {.workspace = w->path, .opened = w, .def = def, .notes = notes};
     jnaFile file = {0};
-    jnResult result = jnaReport_Load(&r, error);
-    result = result == jn_ok ? jnaReport_PlayAll(&r, error) : result;
-    result = result == jn_ok ? jnaJoinPath(w->path, JNA_REPORT_NAME, path, error) : result;
-    result = result == jn_ok ? jnaCreateFile(def->path != NULL ? def->path : path, &file, error) : result;
-    if (result == jn_ok) {
-        r.out = file.stream;
-        result = WriteSections(&r, error);
-        if (result == jn_ok) {
-            result = jnaFile_Commit(&file, error);
-        } else {
-            jnaFile_Abandon(&file);
-        }
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaReport_Load(&r, error));
+    JN_TRY(jnaReport_PlayAll(&r, error));
+    JN_TRY(jnaJoinPath(w->path, JNA_REPORT_NAME, path, error));
+    JN_TRY(jnaCreateFile(def->path != NULL ? def->path : path, &file, error));
+    r.out = file.stream;
+    JN_TRY(WriteSections(&r, error));
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
+    jnaFile_Abandon(&file);
     jnaReport_Destroy(&r);
     return result;
 }

@@ -131,17 +131,13 @@ static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error
 // The clip's motion, simulated or imported, where its frames are those of the clip.
 static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
 {
-    jnResult result = jn_ok;
-    result = result == jn_ok ? OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error) : result;
-    result = result == jn_ok ? OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error) : result;
-    if (result == jn_ok && clip->simulated.count > 0) {
-        result = ReadFirstFrame(r, clip, error);
-    } else if (result == jn_ok) {
+    JN_PASS(OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error));
+    JN_PASS(OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error));
+    if (clip->simulated.count > 0) {
+        JN_PASS(ReadFirstFrame(r, clip, error));
+    } else {
         bool present = false;
-        result = jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error);
-    }
-    if (result != jn_ok) {
-        return result;
+        JN_PASS(jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error));
     }
     size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
     if (clip->first < 0 || frames > (size_t)clip->clip->frameCount ||

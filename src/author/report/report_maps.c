@@ -241,23 +241,20 @@ done:
 
 jnResult jnaReport_HeatMaps(Report* r, jnError* error)
 {
-    jnaReport_BeginSection(r, "springs", "Springs on the body");
     jnaSpringParts parts = {0};
+    jnaParts regions = {0};
     jnResult result = jn_ok;
+    jnaReport_BeginSection(r, "springs", "Springs on the body");
     if (r->stiffness != NULL && r->damping != NULL) {
-        jnaParts regions = {0};
-        result = jnaPartsOfWorkspace(r->opened, &regions, error);
-        if (result == jn_ok) {
-            result = jnaSortSprings(r->character, &regions, r->stiffness, r->damping, &parts, error);
-        }
-        jnaDestroyParts(&regions);
-        result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
-        if (result == jn_ok) {
-            WriteParts(r, &parts);
-        }
+        JN_TRY(jnaPartsOfWorkspace(r->opened, &regions, error));
+        JN_TRY(jnaSortSprings(r->character, &regions, r->stiffness, r->damping, &parts, error));
+        JN_TRY(DrawMaps(r, &parts, error));
+        WriteParts(r, &parts);
     } else {
         jnaReport_Missing(r, "no springs of single vertices were fitted: jounce fit %s", r->workspace);
     }
+done:
+    jnaDestroyParts(&regions);
     jnaDestroySpringParts(&parts);
     jnaReport_EndSection(r);
     return result;

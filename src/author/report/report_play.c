@@ -391,18 +391,20 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
     }
     size_t vertices = (size_t)r->character->vertexCount;
     double* sums = calloc(vertices + 1, 5 * sizeof(double));
-    jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error);
-    result = result == jn_ok && r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : result;
-    free(sums);
-    for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error));
+    JN_TRY(r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : jn_ok);
+    for (int i = 0; i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
         if (!CanPlay(clip)) {
             continue;
         }
         Keep keep = {r, clip};
-        result = AllocateClip(r, clip, true, error);
-        result = result == jn_ok ? jnaReport_BeginWorst(r, clip, error) : result;
-        result = result == jn_ok ? Play(r, clip, TakeKept, &keep, error) : result;
+        JN_TRY(AllocateClip(r, clip, true, error));
+        JN_TRY(jnaReport_BeginWorst(r, clip, error));
+        JN_TRY(Play(r, clip, TakeKept, &keep, error));
     }
+done:
+    free(sums);
     return result;
 }

@@ -166,8 +166,10 @@ jnResult jnaReport_Prior(Report* r, const ReportSamples* s, jnError* error)
     int lessonCount = 0, most = 0;
     Curves* curves = calloc(1, sizeof(*curves));
     jnaSequence* lessons = calloc((size_t)s->count + 1, sizeof(*lessons));
-    jnResult result = curves != NULL && lessons != NULL ? jn_ok : jnaReport_OutOfMemory(error);
-    for (int i = 0; i < s->count && result == jn_ok; ++i) {
+    float* track = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(curves != NULL && lessons != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    for (int i = 0; i < s->count; ++i) {
         const ReportSample* sample = &s->list[i];
         most = sample->frameCount > most ? sample->frameCount : most;
         if (sample->trained) {
@@ -176,14 +178,13 @@ jnResult jnaReport_Prior(Report* r, const ReportSamples* s, jnError* error)
                 jnaReport_View(sample->motion[sample_spread], sample->frameCount, s->sizes[sample_spread])};
         }
     }
-    float* track = result == jn_ok ? malloc(6 * ((size_t)most + 1) * sizeof(float)) : NULL;
-    result = result == jn_ok && track == NULL ? jnaReport_OutOfMemory(error) : result;
-    for (int i = 0; i < STRENGTH_COUNT && result == jn_ok; ++i) {
-        result = Measure(r, s, lessons, lessonCount, track, i, curves, error);
+    track = malloc(6 * ((size_t)most + 1) * sizeof(float));
+    JN_TRY(track != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    for (int i = 0; i < STRENGTH_COUNT; ++i) {
+        JN_TRY(Measure(r, s, lessons, lessonCount, track, i, curves, error));
     }
-    if (result == jn_ok) {
-        DrawCurves(r, s, curves);
-    }
+    DrawCurves(r, s, curves);
+done:
     free(track);
     free(lessons);
     free(curves);

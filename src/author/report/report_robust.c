@@ -391,17 +391,19 @@ static jnResult DrawRobust(Report* r, const ReportSamples* s, double drop, bool 
     Robust b;
     Track track = {0};
     Sums all[trial_count] = {{0}}, one[trial_count] = {{0}};
-    jnResult result = MakeRobust(s, drop, spoil, r, &b, error);
+    jnResult result = jn_ok;
     *drawn = false;
-    if (result == jn_ok && b.fits[trial_after].stiffness != NULL) {
-        result = MakeTrack(&b, &track, error);
-        result = result == jn_ok ? JudgeAll(r, &b, &track, all, error) : result;
-        *drawn = result == jn_ok && b.chosen >= 0;
-        result = *drawn ? DrawChosen(r, &b, &track, one, error) : result;
-        if (*drawn && result == jn_ok) {
+    JN_TRY(MakeRobust(s, drop, spoil, r, &b, error));
+    if (b.fits[trial_after].stiffness != NULL) {
+        JN_TRY(MakeTrack(&b, &track, error));
+        JN_TRY(JudgeAll(r, &b, &track, all, error));
+        *drawn = b.chosen >= 0;
+        if (*drawn) {
+            JN_TRY(DrawChosen(r, &b, &track, one, error));
             WriteCaption(r, &b, all, one);
         }
     }
+done:
     DestroyTrack(&track);
     DestroyRobust(&b);
     return result;
@@ -451,22 +453,21 @@ static jnResult MakeFigures(Report* r, double drop, jnError* error)
 {
     ReportSamples samples;
     bool drawn = false, own = false;
-    jnResult result = jnaReport_Sample(r, &samples, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = DrawRobust(r, &samples, drop, true, &drawn, error);
-    if (result == jn_ok && drawn) {
+    jnResult result = jn_ok;
+    JN_PASS(jnaReport_Sample(r, &samples, error));
+    JN_TRY(DrawRobust(r, &samples, drop, true, &drawn, error));
+    if (drawn) {
         WriteFit(r);
         fputs("<details><summary>The same on this character's own motion, without bad frames</summary>\n", r->out);
-        result = DrawRobust(r, &samples, drop, false, &own, error);
+        JN_TRY(DrawRobust(r, &samples, drop, false, &own, error));
         fputs("</details>\n", r->out);
-        result = result == jn_ok ? jnaReport_Prior(r, &samples, error) : result;
-    } else if (result == jn_ok) {
+        JN_TRY(jnaReport_Prior(r, &samples, error));
+    } else {
         jnaReport_Missing(r,
             "no soft vertex of a clip to train on has motion to fit: jounce simulate %s --clips --dynamic",
             r->workspace);
     }
+done:
     jnaReport_DestroySamples(&samples);
     return result;
 }

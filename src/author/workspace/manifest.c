@@ -300,19 +300,16 @@ static jnResult ReadEntry(Reader* r, const jnaYamlEntry* e)
         return BeginItem(r, f, e);
     }
     const jnaField* list = jnaField_List(f);
-    jnResult result = list != r->list ? EndItem(r) : jn_ok;
+    JN_PASS(list != r->list ? EndItem(r) : jn_ok);
     int* seen = &r->seen[f - jnaFields];
-    if (result == jn_ok && *seen == (list != NULL ? r->item + 1 : 1)) {
+    if (*seen == (list != NULL ? r->item + 1 : 1)) {
         const char* dot = strrchr(e->path, '.');
-        result = FailAt(r, e->line, "'%s' is given twice", dot != NULL ? dot + 1 : e->path);
-    }
-    if (result != jn_ok) {
-        return result;
+        return FailAt(r, e->line, "'%s' is given twice", dot != NULL ? dot + 1 : e->path);
     }
     *seen = list != NULL ? r->item + 1 : 1;
     char* base = list != NULL ? ItemOf(r, list, r->item) : (char*)r->manifest;
-    result = ReadValue(r, f, e, base + f->offset);
-    return result == jn_ok && list != NULL ? CheckUnique(r, f, list, e) : result;
+    JN_PASS(ReadValue(r, f, e, base + f->offset));
+    return list != NULL ? CheckUnique(r, f, list, e) : jn_ok;
 }
 
 static jnResult CheckClipNames(const Reader* r)

@@ -70,10 +70,7 @@ jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* err
     jnaModes copy = *modes;
     Entry entries[ENTRY_COUNT];
     ListEntries(&copy, entries);
-    JN_PASS(jnaJoinPath(workspace, "modes", folder, error));
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", folder, strerror(errno));
-    }
+    JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
     for (int i = 0; i < ENTRY_COUNT; ++i) {
         JN_PASS(jnaJoinPath(folder, entries[i].name, path, error));
         JN_PASS(
@@ -110,11 +107,9 @@ static jnResult LoadOne(const char* folder, const Entry* entry, jnError* error)
 {
     char path[JNA_PATH_LENGTH], text[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(folder, entry->name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool good = array.scalar == entry->scalar && array.dimensions == entry->dimensions &&
                 memcmp(array.shape, entry->shape, (size_t)entry->dimensions * sizeof(size_t)) == 0;
     for (size_t i = 0; good && entry->scalar != jna_int32 && i < array.count; ++i) {

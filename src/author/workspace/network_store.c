@@ -74,11 +74,8 @@ jnResult jnaSaveNetworkDescription(
 {
     char path[JNA_PATH_LENGTH];
     jnaFile file;
-    jnResult result = jnaJoinPath(workspace, "network/network.json", path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
+    JN_PASS(jnaCreateFile(path, &file, error));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 1,
         "kind", n->kind == jna_networkPca ? "pca" : "cnn", "joints", n->jointCount, "vertices", n->vertexCount,
         "inputs", n->inputCount, "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy",
@@ -106,12 +103,7 @@ jnResult jnaSaveNetworkDescription(
 
 jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(workspace, "network", path, error));
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return jn_ok;
+    return jnaMakeFolder(workspace, "network", NULL, error);
 }
 
 jnResult jnaSaveNetwork(
@@ -129,14 +121,17 @@ jnResult jnaSaveNetwork(
     memcpy(both, network->centres, inputs * sizeof(float));
     memcpy(both + inputs, network->halves, inputs * sizeof(float));
     int count = ListEntries(&copy, &ranges, entries);
-    jnResult result = jnaMakeNetworkFolder(workspace, error);
-    for (int i = 0; result == jn_ok && i < count; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaMakeNetworkFolder(workspace, error));
+    for (int i = 0; i < count; ++i) {
         const Entry* e = &entries[i];
-        result = jnaJoinPath(workspace, e->name, path, error);
-        result = result == jn_ok ? jnaWriteArray(path, e->scalar, e->dimensions, e->shape, *e->data, error) : result;
+        JN_TRY(jnaJoinPath(workspace, e->name, path, error));
+        JN_TRY(jnaWriteArray(path, e->scalar, e->dimensions, e->shape, *e->data, error));
     }
+    JN_TRY(jnaSaveNetworkDescription(workspace, network, report, error));
+done:
     free(both);
-    return result == jn_ok ? jnaSaveNetworkDescription(workspace, network, report, error) : result;
+    return result;
 }
 
 static bool LoadInts(const json_t* list, int least, int most, int* values, int* count)

@@ -16,13 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static jnResult MakeFolder(const char* path, jnError* error)
-{
-    return mkdir(path, 0777) == 0 || errno == EEXIST
-               ? jn_ok
-               : jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-}
-
 static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
     size_t depth, const void* data, jnError* error)
 {
@@ -114,8 +107,7 @@ done:
 jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scale, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, "character", path, error);
-    result = result == jn_ok ? MakeFolder(path, error) : result;
+    JN_PASS(jnaMakeFolder(folder, "character", path, error));
     const struct {
         const char* name;
         jnaScalar scalar;
@@ -127,26 +119,20 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"normals.npy", jna_float32, c->fileVertexCount, 3, c->fileNormals},
         {"triangles.npy", jna_int32, c->triangleCount, 3, c->triangles},
         {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && result == jn_ok; ++i) {
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         if (arrays[i].data != NULL) {
-            result = SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
-                arrays[i].data, error);
+            JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
+                arrays[i].data, error));
         }
     }
-    for (int i = 0; i < c->attributeCount && result == jn_ok; ++i) {
+    for (int i = 0; i < c->attributeCount; ++i) {
         char name[JNA_NAME_LENGTH];
         AttributeFile(i, name);
-        result = SaveArray(path, name, jna_float32, (size_t)c->vertexCount, (size_t)c->attributes[i].width, 0,
-            c->attributes[i].values, error);
+        JN_PASS(SaveArray(path, name, jna_float32, (size_t)c->vertexCount, (size_t)c->attributes[i].width, 0,
+            c->attributes[i].values, error));
     }
-    result = result == jn_ok ? SaveInfluences(path, c, error) : result;
-    json_t* root = result == jn_ok ? DescribeCharacter(c, scale) : NULL;
-    if (result == jn_ok) {
-        result = root != NULL ? jnaSaveJson(path, "character.json", root, FLOAT_DIGITS, error)
-                              : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    json_decref(root);
-    return result;
+    JN_PASS(SaveInfluences(path, c, error));
+    return jnaSaveJson(path, "character.json", DescribeCharacter(c, scale), FLOAT_DIGITS, error);
 }
 
 // Reads an array of a known shape into memory that is there already.
@@ -323,11 +309,8 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     *c = (jnaCharacter){0};
     char folder[JNA_PATH_LENGTH];
     json_t* root = NULL;
-    jnResult result = jnaJoinPath(workspace, "character", folder, error);
-    result = result == jn_ok ? jnaLoadJson(folder, "character.json", &root, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "character", folder, error));
+    JN_PASS(jnaLoadJson(folder, "character.json", &root, error));
     const json_t *joints = json_object_get(root, "joints"), *parts = json_object_get(root, "parts");
     bool withUvs = json_is_true(json_object_get(root, "uvs"));
     c->jointCount = (int)json_array_size(joints);
@@ -335,13 +318,15 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     bool good = LoadCount(root, "vertices", &c->vertexCount) && LoadCount(root, "file_vertices", &c->fileVertexCount) &&
                 LoadCount(root, "triangles", &c->triangleCount) && LoadName(root, "name", c->name) &&
                 c->jointCount > 0 && c->jointCount <= UINT16_MAX;
-    result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
+    jnResult result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
     good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
     if (result != jn_outOfMemory && !good) {
         result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }
-    result = result == jn_ok ? LoadSurface(folder, c, error) : result;
-    result = result == jn_ok ? LoadAttributes(folder, json_object_get(root, "attributes"), c, error) : result;
+    JN_TRY(result);
+    JN_TRY(LoadSurface(folder, c, error));
+    JN_TRY(LoadAttributes(folder, json_object_get(root, "attributes"), c, error));
+done:
     json_decref(root);
     if (result != jn_ok) {
         jnaDestroyCharacter(c);
@@ -361,11 +346,10 @@ static jnResult ClipFolder(const char* workspace, const char* name, char* folder
 
 jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion* motion, jnError* error)
 {
-    char folder[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(workspace, "clips", folder, error));
-    JN_PASS(MakeFolder(folder, error));
+    char clips[JNA_PATH_LENGTH], folder[JNA_PATH_LENGTH];
     JN_PASS(ClipFolder(workspace, clip->name, folder, error));
-    JN_PASS(MakeFolder(folder, error));
+    JN_PASS(jnaMakeFolder(workspace, "clips", clips, error));
+    JN_PASS(jnaMakeFolder(clips, clip->name, folder, error));
     size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
     JN_PASS(SaveArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error));
     JN_PASS(SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error));
@@ -379,10 +363,7 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
         clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
         clip->scales != NULL, "motion", motion != NULL);
-    jnResult result = root != NULL ? jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
-    json_decref(root);
-    return result;
+    return jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error);
 }
 
 jnResult jnaLoadClip(
@@ -424,15 +405,12 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
     *motion = (jnaArray){0};
     *present = false;
     char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
-    jnResult result = ClipFolder(workspace, clip->name, folder, error);
-    result = result == jn_ok ? jnaJoinPath(folder, "motion.npy", path, error) : result;
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result;
+    JN_PASS(ClipFolder(workspace, clip->name, folder, error));
+    JN_PASS(jnaJoinPath(folder, "motion.npy", path, error));
+    if (!jnaFileIsThere(path)) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, motion, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, motion, error));
     if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
         motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
         jnaCloseArray(motion);

@@ -129,19 +129,7 @@ static jnResult SaveDescription(
         "influences", influences, "joints", v->jointCount, "materials", v->materialCount, "mesh",
         mesh != NULL ? mesh : json_null());
     json_decref(old);
-    jnResult result = root != NULL ? jnaSaveJson(folder, "volume.json", root, 17, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    json_decref(root);
-    return result;
-}
-
-static jnResult OpenFolder(const char* workspace, char* folder, jnError* error)
-{
-    JN_PASS(jnaJoinPath(workspace, "volume", folder, error));
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", folder, strerror(errno));
-    }
-    return jn_ok;
+    return jnaSaveJson(folder, "volume.json", root, 17, error);
 }
 
 jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, jnError* error)
@@ -151,7 +139,7 @@ jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jna
     jnaVolume copy = *volume;
     int influences = volume->rowStarts != NULL ? volume->rowStarts[volume->nodeCount] : 0;
     ListEntries(&copy, influences, entries);
-    JN_PASS(OpenFolder(workspace, folder, error));
+    JN_PASS(jnaMakeFolder(workspace, "volume", folder, error));
     for (int i = 0; i < ENTRY_COUNT; ++i) {
         JN_PASS(SaveOne(folder, &entries[i], error));
     }
