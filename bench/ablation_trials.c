@@ -35,7 +35,9 @@ static jnResult PlayAsFound(
     (void)user;
     Forces f;
     jnResult result = MakeForces(m, &take->sequence, &f, error);
-    result = result == jn_ok ? jnaModes_Run(m, &take->sequence, f.starts, f.rates, z, NULL, error) : result;
+    result = result == jn_ok
+                 ? jnaModes_Run(m, &take->sequence, &(jnaModalDrive){f.starts, f.rates, NULL}, z, NULL, error)
+                 : result;
     free(f.starts);
     return result;
 }
@@ -156,8 +158,9 @@ static jnResult PlayDirections(
         parts[0].starts[i] = start;
         parts[0].rates[i] = rate;
     }
-    result =
-        result == jn_ok ? jnaModes_Run(m, &take->sequence, parts[0].starts, parts[0].rates, z, NULL, error) : result;
+    result = result == jn_ok ? jnaModes_Run(m, &take->sequence, &(jnaModalDrive){parts[0].starts, parts[0].rates, NULL},
+                                   z, NULL, error)
+                             : result;
     for (int d = 0; d < 3; ++d) {
         free(parts[d].starts);
     }
@@ -174,7 +177,8 @@ static jnResult AddNormals(
     jnResult result = z != NULL ? SplitForces(m, &take->sequence, parts, error)
                                 : jnFail(error, jn_outOfMemory, "no memory for %zu amplitudes", size);
     for (size_t d = 0; result == jn_ok && d < 3; ++d) {
-        result = jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error);
+        result = jnaModes_Run(
+            m, &take->sequence, &(jnaModalDrive){parts[d].starts, parts[d].rates, NULL}, z + d * size, NULL, error);
     }
     result =
         result == jn_ok ? jnaModes_Observe(m, s->workspace.character, &take->sequence, z + 3 * size, error) : result;

@@ -170,7 +170,8 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
         return jnFail(error, jn_outOfMemory, "no memory for %d frames", q.frameCount);
     }
     jnResult result = jnaModes_Force(m, &q, starts, starts + size, error);
-    result = result == jn_ok ? jnaModes_Run(m, &q, starts, starts + size, z, NULL, error) : result;
+    result =
+        result == jn_ok ? jnaModes_Run(m, &q, &(jnaModalDrive){starts, starts + size, NULL}, z, NULL, error) : result;
     free(starts);
     return result;
 }

@@ -108,9 +108,9 @@ static jnResult Measure(
     if (result == jn_ok && jnaWorkspace_Has(w, "volume/volume.json")) {
         const jnaPairs* sets[2] = {pairs, &frames};
         result = jnaWorkspace_Volume(w, &volume, error);
-        result = result == jn_ok ? jnaMeasureSoundness(
-                                       volume, character, network, sets, 2, SOUND_MEASURED, report->soundness, error)
-                                 : result;
+        const jnaPairSets all = {sets, 2, SOUND_MEASURED};
+        result =
+            result == jn_ok ? jnaMeasureSoundness(volume, character, network, &all, report->soundness, error) : result;
     }
     jnaDestroyPairs(&frames);
     return result;
