@@ -37,7 +37,7 @@ static jnResult PlayAsFound(
     Forces f;
     jnResult result = jn_ok;
     JN_TRY(MakeForces(m, &take->sequence, &f, error));
-    JN_TRY(jnaModes_Run(m, &take->sequence, f.starts, f.rates, z, NULL, error));
+    JN_TRY(jnaModes_Run(m, &take->sequence, &(jnaModalDrive){f.starts, f.rates, NULL}, z, NULL, error));
 done:
     free(f.starts);
     return result;
@@ -163,7 +163,7 @@ static jnResult PlayDirections(
         parts[0].starts[i] = start;
         parts[0].rates[i] = rate;
     }
-    JN_TRY(jnaModes_Run(m, &take->sequence, parts[0].starts, parts[0].rates, z, NULL, error));
+    JN_TRY(jnaModes_Run(m, &take->sequence, &(jnaModalDrive){parts[0].starts, parts[0].rates, NULL}, z, NULL, error));
 done:
     for (int d = 0; d < 3; ++d) {
         free(parts[d].starts);
@@ -182,7 +182,8 @@ static jnResult AddNormals(
     JN_TRY(z != NULL ? SplitForces(m, &take->sequence, parts, error)
                      : jnFail(error, jn_outOfMemory, "no memory for %zu amplitudes", size));
     for (size_t d = 0; d < 3; ++d) {
-        JN_TRY(jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error));
+        JN_TRY(jnaModes_Run(
+            m, &take->sequence, &(jnaModalDrive){parts[d].starts, parts[d].rates, NULL}, z + d * size, NULL, error));
     }
     JN_TRY(jnaModes_Observe(m, s->workspace.character, &take->sequence, z + 3 * size, error));
     for (size_t i = 0; i < size; ++i) {

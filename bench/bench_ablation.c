@@ -172,7 +172,7 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
     }
     jnResult result = jn_ok;
     JN_TRY(jnaModes_Force(m, &q, starts, starts + size, error));
-    JN_TRY(jnaModes_Run(m, &q, starts, starts + size, z, NULL, error));
+    JN_TRY(jnaModes_Run(m, &q, &(jnaModalDrive){starts, starts + size, NULL}, z, NULL, error));
 done:
     free(starts);
     return result;

@@ -116,7 +116,10 @@ static double PassTime(const jnaSequence* sequence)
     jnaFitPlan plan = {
         .def = &def, .kernels = jnaBestFitKernels(), .vertexCount = SPRINGS, .frameCount = FRAMES, .starts = starts};
     jnaFitBatch batch;
-    if (jnaFitBatch_Allocate(&batch, &plan, NULL) != jn_ok) {
+    jnaArena arena = {0};
+    jnaFitBatch_Allocate(&batch, &plan, &arena);
+    if (arena.failed) {
+        jnaReleaseArena(&arena);
         return 0;
     }
     jnaFitBatch_Load(&batch, &plan, 0);
@@ -133,7 +136,7 @@ static double PassTime(const jnaSequence* sequence)
         plan.kernels->differentiate(&batch, coefficients, &sums);
         best = fmin(best, jnbNow() - start);
     }
-    jnaFitBatch_Release(&batch);
+    jnaReleaseArena(&arena);
     return best / JNA_BATCH / FRAMES;
 }
 

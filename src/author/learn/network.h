@@ -157,10 +157,17 @@ typedef struct jnaSoundness {
     double overlap, mostOverlap;         // of flesh inside flesh, m3
 } jnaSoundness;
 
-/// Measures surfaces of held-out pairs of some sets, at most `most` of each: skinned, by the network, simulated. On a
-/// lattice they are measured as coarsely as it is. A volume of another character or without weights leaves counts of 0.
+/// Some sets of pairs, and how many of each are looked at.
+typedef struct jnaPairSets {
+    const jnaPairs* const* sets; // [count]
+    int count;
+    int most; // of each
+} jnaPairSets;
+
+/// Measures surfaces of held-out pairs: skinned, by the network, simulated. On a lattice they are measured as coarsely
+/// as it is. A volume of another character or without weights leaves counts of 0.
 jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
-    const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error);
+    const jnaPairSets* sets, jnaSoundness soundness[3], jnError* error);
 
 /// Errors of skinning alone and with a network over poses that training did not see.
 typedef struct jnaNetworkReport {

@@ -1,8 +1,9 @@
 // What training consists of: train_problem.c makes data and loss, train.c descends.
 #pragma once
 
-#include "learn/network.h"
+#include "base/arena.h"
 #include "learn/net.h"
+#include "learn/network.h"
 #include "learn/uv_map.h"
 
 enum { JNA_SHARED_WEIGHT = 2 };
@@ -10,6 +11,7 @@ enum { JNA_SHARED_WEIGHT = 2 };
 /// Data, network and loss.
 typedef struct jnaProblem {
     const jnaPairs* pairs;
+    jnaArena arena; // of the arrays below
     jnaNetShape shape;
     int chunk; // samples of a worker
     int batch; // samples of a step

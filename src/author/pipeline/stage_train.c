@@ -112,7 +112,8 @@ static jnResult Measure(
     if (jnaWorkspace_Has(w, "volume/volume.json")) {
         const jnaPairs* sets[2] = {pairs, &frames};
         JN_TRY(jnaWorkspace_Volume(w, &volume, error));
-        JN_TRY(jnaMeasureSoundness(volume, character, network, sets, 2, SOUND_MEASURED, report->soundness, error));
+        const jnaPairSets all = {sets, 2, SOUND_MEASURED};
+        JN_TRY(jnaMeasureSoundness(volume, character, network, &all, report->soundness, error));
     }
 done:
     jnaDestroyPairs(&frames);

@@ -1,10 +1,10 @@
 // The network from shapes to the runtime: what is learned is what is played, on every kernel, wherever the body stands.
 #include "helpers/support.h"
 
-#include "helpers/network_scene.h"
 #include "asset/asset_writer.h"
-#include "modes/modes.h"
+#include "helpers/network_scene.h"
 #include "jounce/character.h"
+#include "modes/modes.h"
 
 enum { POSES = 160, HELD = 40 };
 

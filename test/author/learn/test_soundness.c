@@ -55,7 +55,8 @@ static void Measure(jnaSoundness soundness[3])
 {
     const jnaPairs* sets[1] = {&pairs};
     jnError error = {0};
-    if (jnaMeasureSoundness(&block.volume, &block.character, &network, sets, 1, 100, soundness, &error) != jn_ok) {
+    if (jnaMeasureSoundness(
+            &block.volume, &block.character, &network, &(jnaPairSets){sets, 1, 100}, soundness, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
 }
