@@ -89,8 +89,6 @@ static const char* SkinningName(const jnAsset* a)
 }
 
 static const char* const curves[] = {"step", "linear", "cubic"};
-static const char* const networks[] = {"none", "pca", "cnn"};
-
 // Frequencies of the modes, and the share of vertices that a mode has on average.
 static Range ModeHertz(const jnAssetModes* m, double* density, int vertexCount)
 {
@@ -134,7 +132,7 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     }
     if (a->network != jn_networkNone) {
         printf("  network   %s, %zu bytes, off by %.3g mm rms on poses held out; %.0f us of a step here\n",
-            networks[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
+            jnNetworkNames[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
             (facts->stepSeconds - facts->plainSeconds) * 1e6);
     }
     for (int i = 0; i < a->clipCount; ++i) {
@@ -183,8 +181,9 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     json_object_set_new(root, "drivers", json_integer(a->driverCount));
     if (a->network != jn_networkNone) {
         json_object_set_new(root, "network",
-            json_pack("{s:s, s:I, s:f, s:f}", "kind", networks[a->network], "bytes", (json_int_t)a->networkByteCount,
-                "error", (double)a->networkError, "microseconds", (facts->stepSeconds - facts->plainSeconds) * 1e6));
+            json_pack("{s:s, s:I, s:f, s:f}", "kind", jnNetworkNames[a->network], "bytes",
+                (json_int_t)a->networkByteCount, "error", (double)a->networkError, "microseconds",
+                (facts->stepSeconds - facts->plainSeconds) * 1e6));
     }
     json_object_set_new(root, "hertz", PackRange(facts->hertz));
     json_object_set_new(root, "ratio", PackRange(facts->ratio));

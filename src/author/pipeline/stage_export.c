@@ -275,7 +275,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     if (m->springs.mode == jna_springsFitted) {
         jnaStage_ReadAll(stage, w->path, fitted);
     }
-    if (m->network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
+    if (m->network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
         jnaStage_Read(stage, NULL, "network/parameters.npy");
     }
     jnaStage_Make(stage, "%s", JNA_ASSET_NAME);

@@ -485,7 +485,7 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
             solved = solved && jnaWorkspace_Has(w, "motion/%s/quasistatic.npy", clip->name);
         }
     }
-    bool network = w->manifest.network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json");
+    bool network = w->manifest.network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json");
     return asked != jna_targetsAuto ? asked
            : solved && *trained > 0 ? jna_targetsQuasistatic
            : network                ? jna_targetsNetwork

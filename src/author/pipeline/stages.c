@@ -39,7 +39,7 @@ static bool IsModal(const jnaBuild* b)
 
 static bool HasNetwork(const jnaBuild* b)
 {
-    return b->manifest->network.kind != jna_networkNone;
+    return b->manifest->network.kind != jn_networkNone;
 }
 
 // Whether a clip's motion is simulated: it is wanted and does not come with the clip.

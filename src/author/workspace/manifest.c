@@ -31,7 +31,7 @@ jnaManifest jnaDefaultManifest(void)
     m.flesh.gravity[1] = -0.0; // as 0 downwards is read
     m.modes = jnaDefaultModesDef();
     m.modes.ratio = 0;
-    m.network.kind = jna_networkPca;
+    m.network.kind = jn_networkPca;
     m.springs.layer = jna_layerModal;
     m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;

@@ -37,7 +37,7 @@ static int ListEntries(jnaNetwork* n, void** ranges, Entry* entries)
     entries[0] = (Entry){"network/inputs.npy", jna_int32, 1, {inputs}, (void**)&n->inputs};
     entries[1] = (Entry){"network/ranges.npy", jna_float32, 2, {2, inputs}, ranges};
     entries[2] = (Entry){"network/parameters.npy", jna_float32, 1, {n->parameterCount}, (void**)&n->parameters};
-    if (n->kind == jna_networkPca) {
+    if (n->kind == jn_networkPca) {
         size_t components = (size_t)n->componentCount + 1;
         entries[3] = (Entry){"network/basis.npy", jna_float32, 3, {components, vertices, 3}, (void**)&n->basis};
         return 4;
@@ -77,10 +77,10 @@ jnResult jnaSaveNetworkDescription(
     JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
     JN_PASS(jnaCreateFile(path, &file, error));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 1,
-        "kind", n->kind == jna_networkPca ? "pca" : "cnn", "joints", n->jointCount, "vertices", n->vertexCount,
-        "inputs", n->inputCount, "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy",
-        n->energy, "unit", (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation",
-        n->validation, "epochs", n->epochs, "best_epoch", n->bestEpoch);
+        "kind", jnNetworkNames[n->kind], "joints", n->jointCount, "vertices", n->vertexCount, "inputs", n->inputCount,
+        "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy", n->energy, "unit",
+        (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation", n->validation, "epochs",
+        n->epochs, "best_epoch", n->bestEpoch);
     json_object_set_new(root, "sizes", PackInts(n->sizes, n->layerCount + 1));
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
     if (r != NULL) {
@@ -164,7 +164,12 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     if (kind == NULL || json_integer_value(json_object_get(root, "format")) != 1) {
         return false;
     }
-    n->kind = strcmp(kind, "pca") == 0 ? jna_networkPca : jna_networkCnn;
+    for (n->kind = jn_networkPca; n->kind < jn_networkKindCount && strcmp(kind, jnNetworkNames[n->kind]) != 0;) {
+        n->kind++;
+    }
+    if (n->kind == jn_networkKindCount) {
+        return false;
+    }
     n->energy = json_number_value(json_object_get(root, "energy"));
     n->unit = (float)json_number_value(json_object_get(root, "unit"));
     n->validation = json_number_value(json_object_get(root, "validation"));
@@ -175,7 +180,7 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
         LoadCount(root, "first_size", 1024, &n->firstSize) && LoadCount(root, "lookups", 1 << 26, &n->lookupCount) &&
         LoadCount(root, "epochs", 1 << 30, &n->epochs) && LoadCount(root, "best_epoch", 1 << 30, &n->bestEpoch) &&
         LoadInts(json_object_get(root, "sizes"), 2, JNA_MAX_DENSE + 1, n->sizes, &n->layerCount);
-    if (n->kind == jna_networkCnn) {
+    if (n->kind == jn_networkCnn) {
         good = good && LoadInts(json_object_get(root, "channels"), 2, JNA_MAX_STAGES + 1, n->channels, &n->stageCount);
     } else {
         good = good && json_array_size(json_object_get(root, "channels")) == 0 &&
@@ -221,14 +226,14 @@ static bool CheckArrays(const jnaNetwork* n)
             return false;
         }
     }
-    for (int v = 0; n->kind == jna_networkCnn && v < n->vertexCount; ++v) {
+    for (int v = 0; n->kind == jn_networkCnn && v < n->vertexCount; ++v) {
         if (n->lookupStarts[v] < 0 || n->lookupStarts[v + 1] < n->lookupStarts[v] ||
             n->lookupStarts[v + 1] > n->lookupCount) {
             return false;
         }
     }
     float last = (float)((n->firstSize << n->stageCount) - 1);
-    for (int i = 0; n->kind == jna_networkCnn && i < 2 * n->lookupCount; ++i) {
+    for (int i = 0; n->kind == jn_networkCnn && i < 2 * n->lookupCount; ++i) {
         if (!(n->lookups[i] >= 0.0f && n->lookups[i] < last)) {
             return false;
         }

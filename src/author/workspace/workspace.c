@@ -129,7 +129,7 @@ jnResult jnaWorkspace_Network(jnaWorkspace* w, const jnaNetwork** network, jnErr
     const jnaCharacter* c;
     *network = NULL;
     if (!l->hasNetwork &&
-        (w->manifest.network.kind == jna_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
+        (w->manifest.network.kind == jn_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
         return jn_ok;
     }
     if (!l->hasNetwork) {
