@@ -1,6 +1,7 @@
 // jounce build: every stage of a workspace that is out of date, with a plan first, one line of progress for the whole,
 // and what was done in the end.
 #include "build.h"
+#include "base/clock.h"
 #include "cli.h"
 #include "pipeline/build.h"
 #include "pipeline/stage_export.h"
@@ -63,7 +64,7 @@ static bool ShowProgress(const jnaBuildProgress* p, void* user)
 {
     Teller* teller = user;
     char left[24];
-    double now = jncNow();
+    double now = jnaWallClock();
     if (isatty(STDERR_FILENO) && (now - teller->progress.shown > RENEW || p->share <= 0)) {
         fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
             jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
