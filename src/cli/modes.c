@@ -1,5 +1,6 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
 #include "modes/modes.h"
+#include "base/affine.h"
 #include "base/try.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
@@ -12,7 +13,7 @@
 
 static double Hertz(const jnaModes* m, int k)
 {
-    return sqrt(m->stiffness[k]) / 6.283185307179586;
+    return sqrt(m->stiffness[k]) / JNA_TURN;
 }
 
 static double Ratio(const jnaModes* m, int k)
