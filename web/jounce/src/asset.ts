@@ -1,5 +1,5 @@
 import { JounceError, Module, View } from './module.js';
-import { AssetWord, ClipWord } from './words.js';
+import { AssetWord, ClipWord, type NetworkKind } from './words.js';
 import { Character, type CharacterOptions } from './character.js';
 import { Surface } from './surface.js';
 
@@ -54,7 +54,7 @@ export interface Mode {
 
 /** What moves: a spring per vertex, springs on the flesh's modes, or both. */
 export type Layer = 'none' | 'vertex' | 'modal' | 'modal+vertex';
-export type NetworkKind = 'none' | 'pca' | 'cnn';
+export type { NetworkKind };
 
 /**
  * A loaded `.jounce` file. Everything in it is read-only and shared by its characters. "Vertices" are welded, one per
