@@ -137,7 +137,7 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     }
     if (result == jn_ok && picture != NULL) {
         int count = modes->modeCount < 16 ? modes->modeCount : 16;
-        result = jnaPictureModes(modes, character, 0, count, 0.05, picture, &error);
+        result = jnaPictureModes(modes, character, count, 0.05, picture, &error);
     }
     if (result != jn_ok) {
         code = jncFail(&error);

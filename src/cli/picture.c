@@ -197,7 +197,7 @@ static jnResult Draw(const Sheet* sheet, const Options* o, float farthest, jnErr
         char high[32];
         snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
         double size = 0.03 * o->height;
-        result = jnaPicture_ColorBar(&picture, size, size, 7 * size, size, "0", high, error);
+        result = jnaPicture_ColorBar(&picture, size, "0", high, error);
     }
     result = result == jn_ok ? jnaPicture_Write(&picture, o->output, error) : result;
     if (result == jn_ok) {

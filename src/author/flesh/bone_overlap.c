@@ -12,10 +12,10 @@
 #include "runtime/for_author.h"
 
 // Of the largest side: bones closer than this at rest meet at a joint, or are pieces of one.
-static const double JOINED = 0.05;
+#define JOINED 0.05
 
 // Of the strongest spring: a node that is held by less is flesh on the bone.
-static const double FIRM = 0.5;
+#define FIRM 0.5
 
 struct jnaPosedBones {
     const jnaVolume* volume;

@@ -22,13 +22,14 @@ typedef float Float4 __attribute__((vector_size(16)));
 
 // An iteration takes one evaluation, seldom two: three of them on average are a search that leads nowhere.
 enum { RUN = 32, MOST_TRIALS = 3, MOST_SHORTER = 25, PATIENCE = 8 };
-static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
-static const double SLACK = 1e-13;       // of the energy: its rounding
-static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
-static const double LEAST_STRAIN = 1e-7; // forces are judged against those of at least this; places are rounded to
-                                         // about 1e-13 of an edge
-static const double LEAST_PLACE = 1e-9;  // of a node's place: a pull by less has no digits to spare for a residual
-static const double LEAST_BEND = 1e-10;  // of |s||y|: a pair that bends less tells nothing
+#define ENOUGH 1e-4    // Armijo: share of the fall that the slope promises
+#define SLACK 1e-13    // of the energy: its rounding
+#define ROUNDING 1e-14 // of the sum of V mu: the rounding of the energy near rest
+#define LEAST_STRAIN                                                                                                   \
+    1e-7                 // forces are judged against those of at least this; places are rounded to
+                         // about 1e-13 of an edge
+#define LEAST_PLACE 1e-9 // of a node's place: a pull by less has no digits to spare for a residual
+#define LEAST_BEND 1e-10 // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
 static double Sum(Float4 v)

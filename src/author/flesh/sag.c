@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double GRAVITY = 9.81;
+#define GRAVITY 9.81
 // Heights of people, metres: beyond them the table does not hold. A child's sag is less, a giant's more.
-static const double SMALLEST_PERSON = 1.2, TALLEST_PERSON = 2.4;
+#define SMALLEST_PERSON 1.2
+#define TALLEST_PERSON 2.4
 
 // Of the skin, in people; from the team's table for a heavy man and an average woman.
 const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {

@@ -86,7 +86,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    jnResult result = jnaDrawModes(m, r->character, 0, count, 0.03 * HeightOf(r->character), &def, &picture, error);
+    jnResult result = jnaDrawModes(m, r->character, count, 0.03 * HeightOf(r->character), &def, &picture, error);
     if (result != jn_ok) {
         return result;
     }
