@@ -190,23 +190,43 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
     return 0;
 }
 
-void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
+// Energy and forces at the start.
+static void Begin(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
 {
     const jnaFlesh* flesh = solver->flesh;
-    int count = flesh->freeCount;
-    jnaStepMemory* memory = &solver->memory;
+    size_t held = 4 * (size_t)flesh->freeCount;
     if (!problem->goesOn) {
-        *memory = (jnaStepMemory){.newest = JNA_PAIRS - 1};
+        solver->memory = (jnaStepMemory){.newest = JNA_PAIRS - 1};
     }
     memset(outcome, 0, sizeof(*outcome));
     // Held nodes are the same in x and in every trial.
-    memcpy(solver->trial + 4 * (size_t)count, solver->x + 4 * (size_t)count,
-        4 * (size_t)(flesh->nodeCount - count) * sizeof(double));
+    memcpy(solver->trial + held, solver->x + held, (4 * (size_t)flesh->nodeCount - held) * sizeof(double));
     double started = jnaSeconds();
     outcome->energy =
         jnaFlesh_Evaluate(problem, solver->x, solver->gradient, solver->absolute, &outcome->invertedCount);
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
+}
+
+// The direction to go, and the slope along it. False where Newton's matrix gives none.
+static bool ChooseWay(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome, double* slope)
+{
+    double started = jnaSeconds();
+    if (problem->newton == NULL) {
+        FindDirection(solver, problem, &solver->memory);
+    } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
+        return false;
+    }
+    *slope = Slope(solver, solver->gradient);
+    outcome->solveSeconds += jnaSeconds() - started;
+    return true;
+}
+
+void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
+{
+    int count = solver->flesh->freeCount;
+    jnaStepMemory* memory = &solver->memory;
+    Begin(solver, problem, outcome);
     double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
     double mark = HUGE_VAL; // residual of some iterations ago
     for (;;) {
@@ -225,15 +245,10 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             }
             mark = outcome->residual;
         }
-        started = jnaSeconds();
-        if (problem->newton == NULL) {
-            FindDirection(solver, problem, memory);
-        } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
+        double energy = 0, length = 0, slope;
+        if (!ChooseWay(solver, problem, outcome, &slope)) {
             return;
         }
-        double slope = Slope(solver, solver->gradient);
-        outcome->solveSeconds += jnaSeconds() - started;
-        double energy = 0, length = 0;
         // The sums of absolute forces change slowly; they are taken anew when the end is near, and now and then.
         bool near = outcome->residual < 3 * problem->tolerance || outcome->iterations % 8 == 7;
         if (slope < 0) {
