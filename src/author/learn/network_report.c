@@ -48,8 +48,6 @@ typedef struct Tally {
     int64_t bins[BINS];
 } Tally;
 
-const char* const jnaNetworkKindNames[jna_networkKindCount] = {"pca", "cnn", "none"};
-
 static void Count(Tally* t, const float* wanted, const float* given, int vertices)
 {
     for (int v = 0; v < vertices; ++v) {

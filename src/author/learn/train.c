@@ -56,7 +56,7 @@ typedef struct CheckpointHead {
 } CheckpointHead;
 #define MAGIC "JNTRAIN1"
 
-jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
+jnaTrainDef jnaDefaultTrainDef(jnNetworkKind kind)
 {
     jnaTrainDef def = {.kind = kind,
         .hidden = 16,
@@ -68,7 +68,7 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
         .components = 127,
         .residual = 0.01,
         .mapSize = 128,
-        .learningRate = kind == jna_networkCnn ? 2e-3 : 1e-2,
+        .learningRate = jnaTrainTraitsOf[kind].learningRate,
         .seed = 1,
         .checkpointSeconds = 20};
     return def;
@@ -247,15 +247,13 @@ static void LoadCheckpoint(Descent* d)
 }
 
 // Enough steps to learn from few poses, which are soon known by heart, not more passes than needed over many.
-static int AutoEpochs(jnaNetworkKind kind, int poses, int steps)
+static int AutoEpochs(jnNetworkKind kind, int poses, int steps)
 {
-    int total = kind == jna_networkCnn ? 6000 : 8 * poses, least = kind == jna_networkCnn ? 30 : 100;
-    int most = kind == jna_networkCnn ? 600 : 1500;
-    if (kind == jna_networkPca) {
-        total = total < 2000 ? 2000 : total > 12000 ? 12000 : total;
-    }
+    const jnaTrainTraits* t = &jnaTrainTraitsOf[kind];
+    int total = t->stepsPerPose * poses;
+    total = total < t->leastSteps ? t->leastSteps : total > t->mostSteps ? t->mostSteps : total;
     int wanted = total / steps;
-    return wanted < least ? least : wanted > most ? most : wanted;
+    return wanted < t->leastEpochs ? t->leastEpochs : wanted > t->mostEpochs ? t->mostEpochs : wanted;
 }
 
 static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent* d, jnError* error)
@@ -350,10 +348,9 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
 {
     jnaProblem problem;
     Descent d = {0};
-    if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
-        def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
-        !(def->locality > 0.0 && def->locality <= 1.0) || def->components >= JNA_MOST_COMPONENTS ||
-        (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
+    if (!(jnaTrainTraitsOf[def->kind].learningRate > 0) || def->layers < 1 || def->layers >= JNA_MAX_DENSE ||
+        def->hidden < 1 || def->shared < 0 || def->components < 1 || !(def->locality > 0.0 && def->locality <= 1.0) ||
+        def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
         return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
     }
     jnResult result = jn_ok;

@@ -195,7 +195,7 @@ static void MaskInputs(
 static void MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def, const int* joints)
 {
     memset(p->mask, 1, jnaNetShape_ParameterCount(&p->shape));
-    int hidden = n->kind == jna_networkPca ? def->layers : 1;
+    int hidden = n->kind == jn_networkPca ? def->layers : 1;
     for (int i = 0; i < hidden; ++i) {
         size_t weights, biases, at = jnaNetShape_Offset(&p->shape, i, &weights, &biases);
         if (i == 0) {
@@ -276,7 +276,7 @@ static jnResult MakeWeights(
     for (size_t i = 0; i < count; ++i) {
         p->reach[i] = 1.0f;
     }
-    if (n->kind == jna_networkPca) {
+    if (n->kind == jn_networkPca) {
         LimitReach(p, c, n, def, groups, matter, shares);
     }
 done:
@@ -305,8 +305,10 @@ void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters
     }
 }
 
-static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnaNotes* notes, jnError* error)
+static jnResult MakePca(const jnaCharacter* character, const jnaTrainDef* def, jnaProblem* p, jnaNetwork* network,
+    jnaNotes* notes, jnError* error)
 {
+    (void)character;
     size_t size = 3 * (size_t)p->pairs->vertexCount;
     int64_t pairs = p->pairs->count;
     jnaPcaDef components = {.rows = p->pairs->displacements,
@@ -352,13 +354,11 @@ done:
     return result;
 }
 
-static jnResult MakeCnn(
-    const jnaCharacter* character, jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnError* error)
+static jnResult MakeCnn(const jnaCharacter* character, const jnaTrainDef* def, jnaProblem* p, jnaNetwork* network,
+    jnaNotes* notes, jnError* error)
 {
-    jnResult result = jnaCreateUvMap(character, def->mapSize, &p->map, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    (void)notes;
+    JN_PASS(jnaCreateUvMap(character, def->mapSize, &p->map, error));
     size_t starts = ((size_t)character->vertexCount + 1) * sizeof(int32_t);
     size_t lookups = 2 * (size_t)p->map.lookupCount * sizeof(float);
     network->lookupCount = p->map.lookupCount;
@@ -414,7 +414,7 @@ static jnResult CheckCounts(const jnaPairs* pairs, const jnaProblem* p, jnError*
 jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, const jnaTrainDef* def, jnaProblem* p,
     jnaNetwork* network, jnaNotes* notes, jnError* error)
 {
-    *p = (jnaProblem){.pairs = pairs};
+    *p = (jnaProblem){.kind = def->kind, .pairs = pairs};
     *network =
         (jnaNetwork){.kind = def->kind, .jointCount = pairs->jointCount, .vertexCount = pairs->vertexCount, .unit = 1};
     jnResult result = jn_ok;
@@ -423,8 +423,7 @@ jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, 
     JN_TRY(ChooseInputs(pairs, p, network, error));
     p->scale = 1.0 / fmax(MeanSquare(pairs, p), 1e-16);
     p->inputCount = network->sizes[0] = network->inputCount;
-    JN_TRY(def->kind == jna_networkPca ? MakePca(p, def, network, notes, error)
-                                       : MakeCnn(character, p, def, network, error));
+    JN_TRY(jnaTrainTraitsOf[def->kind].make(character, def, p, network, notes, error));
     p->shape = jnaNetwork_Shape(network);
     JN_TRY(MakeWeights(p, character, network, def, error));
     p->inputs = jnaArena_Take(&p->arena, (int64_t)pairs->count * p->inputCount, sizeof(float));
@@ -526,26 +525,21 @@ static double CnnLoss(const jnaProblem* p, int pair, const float* outputs, doubl
     return sum / vertices;
 }
 
-double jnaProblem_Loss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
-{
-    return p->shape.stageCount > 0 ? CnnLoss(p, pair, outputs, weight, gradient)
-                                   : PcaLoss(p, pair, outputs, weight, gradient);
-}
-
-void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float* out)
+static void DisplacePca(const jnaNetwork* network, const float* outputs, float* out)
 {
     size_t size = 3 * (size_t)network->vertexCount;
-    if (network->kind == jna_networkPca) {
-        memcpy(out, network->basis, size * sizeof(float));
-        for (int k = 0; k < network->componentCount; ++k) {
-            const float* basis = network->basis + (size_t)(k + 1) * size;
-            float y = jnSoftLimit(outputs[k]);
-            for (size_t i = 0; i < size; ++i) {
-                out[i] += y * basis[i];
-            }
+    memcpy(out, network->basis, size * sizeof(float));
+    for (int k = 0; k < network->componentCount; ++k) {
+        const float* basis = network->basis + (size_t)(k + 1) * size;
+        float y = jnSoftLimit(outputs[k]);
+        for (size_t i = 0; i < size; ++i) {
+            out[i] += y * basis[i];
         }
-        return;
     }
+}
+
+static void DisplaceCnn(const jnaNetwork* network, const float* outputs, float* out)
+{
     int side = network->firstSize << network->stageCount;
     for (int v = 0; v < network->vertexCount; ++v) {
         LookUp(outputs, network->lookupStarts, network->lookups, side, v, out + 3 * (size_t)v);
@@ -553,4 +547,19 @@ void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float*
             out[3 * (size_t)v + axis] *= network->unit;
         }
     }
+}
+
+const jnaTrainTraits jnaTrainTraitsOf[jn_networkKindCount] = {
+    [jn_networkPca] = {1e-2, 8, 2000, 12000, 100, 1500, MakePca, PcaLoss, DisplacePca},
+    [jn_networkCnn] = {2e-3, 0, 6000, 6000, 30, 600, MakeCnn, CnnLoss, DisplaceCnn},
+};
+
+double jnaProblem_Loss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
+{
+    return jnaTrainTraitsOf[p->kind].loss(p, pair, outputs, weight, gradient);
+}
+
+void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float* out)
+{
+    jnaTrainTraitsOf[network->kind].displace(network, outputs, out);
 }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -60,7 +61,7 @@ void jnaStage_Read(jnaStage* s, const char* folder, const char* format, ...)
     va_start(arguments, format);
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
-    if (folder == NULL || jnaFileIsThere(folder, name)) {
+    if (folder == NULL || jnaFolderHas(folder, name)) {
         s->failed = !AddText(&s->inputs, &s->inputCount, name) || s->failed;
     }
 }
@@ -139,14 +140,12 @@ static jnResult MarkFile(const char* workspace, const char* input, char mark[MAR
     char path[JNA_PATH_LENGTH];
     uint64_t hash;
     struct stat status = {0};
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    bool known = result == jn_ok && stat(path, &status) == 0; // before it is read: a change in between is seen
-    result = result == jn_ok ? jnaHashFile(path, &hash, error) : result;
-    if (result == jn_ok) {
-        snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
-            TimeOf(&status));
-    }
-    return result;
+    JN_PASS(jnaJoinPath(workspace, input, path, error));
+    bool known = stat(path, &status) == 0; // before it is read: a change in between is seen
+    JN_PASS(jnaHashFile(path, &hash, error));
+    snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
+        TimeOf(&status));
+    return jn_ok;
 }
 
 // Whether a file is as its mark says, by its size and time where they can be believed, else by its contents.
@@ -157,15 +156,15 @@ static jnResult CompareFile(
     const char* then = json_string_value(mark);
     long long size = -1, time = 0;
     struct stat status;
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    if (result == jn_ok && then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
-        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time && time + CLOCK_STEP < recorded) {
-        *same = true;
-        return jn_ok;
+    JN_PASS(jnaJoinPath(workspace, input, path, error));
+    *same = then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
+            stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time &&
+            time + CLOCK_STEP < recorded;
+    if (!*same) {
+        JN_PASS(MarkFile(workspace, input, now, error));
+        *same = then != NULL && strncmp(now, then, 16) == 0;
     }
-    result = result == jn_ok ? MarkFile(workspace, input, now, error) : result;
-    *same = result == jn_ok && then != NULL && strncmp(now, then, 16) == 0;
-    return result;
+    return jn_ok;
 }
 
 // A record that is missing or damaged only means that the stage runs: NULL.
@@ -206,7 +205,7 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
         }
     }
     for (int i = 0; i < stage->outputCount; ++i) {
-        if (!jnaFileIsThere(workspace, stage->outputs[i])) {
+        if (!jnaFolderHas(workspace, stage->outputs[i])) {
             Explain(reason, "missing: ", stage->outputs[i]);
             return jn_ok;
         }
@@ -225,14 +224,14 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
 {
     int64_t recorded = 0;
     *stale = true;
-    jnResult result = CheckStage(workspace, stage, error);
-    json_t* record = result == jn_ok ? LoadRecord(workspace, stage->name, &recorded) : NULL;
-    if (record != NULL) {
-        result = Compare(workspace, stage, record, recorded, stale, reason, error);
-        json_decref(record);
-    } else {
+    JN_PASS(CheckStage(workspace, stage, error));
+    json_t* record = LoadRecord(workspace, stage->name, &recorded);
+    if (record == NULL) {
         Explain(reason, "it has not run yet", "");
+        return jn_ok;
     }
+    jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
+    json_decref(record);
     return result;
 }
 
@@ -270,20 +269,20 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    jnResult result = RecordPath(workspace, stage->name, path, error);
-    for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = MarkFile(workspace, stage->inputs[i], mark, error);
-        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
-            result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
+    jnResult result = jn_ok;
+    JN_TRY(RecordPath(workspace, stage->name, path, error));
+    for (int i = 0; i < stage->inputCount; ++i) {
+        JN_TRY(MarkFile(workspace, stage->inputs[i], mark, error));
+        if (json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
+            JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
     jnaFile file;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_TRY(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    fputc('\n', file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     json_decref(record);
     return result;
 }

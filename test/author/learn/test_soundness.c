@@ -44,7 +44,7 @@ static void AddPoses(double across, double most)
     }
     assert_int_equal(jnaPairs_Add(&pairs, POSES, list, NULL), jn_ok);
     free(surfaces);
-    jnaTrainDef def = jnaDefaultTrainDef(jna_networkPca);
+    jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
     def.epochs = 60;
     if (jnaTrainNetwork(&block.character, &pairs, &def, &network, NULL, &error) != jn_ok) {
         fail_msg("%s", error.message);
