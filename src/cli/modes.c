@@ -138,7 +138,7 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     JN_TRY(jnaWorkspace_Character(run.workspace, &character, &error));
     if (picture != NULL) {
         int count = modes->modeCount < 16 ? modes->modeCount : 16;
-        JN_TRY(jnaPictureModes(modes, character, 0, count, 0.05, picture, &error));
+        JN_TRY(jnaPictureModes(modes, character, count, 0.05, picture, &error));
     }
     if (json) {
         code = PrintJson(folder, modes, character, made, &notes);

@@ -88,7 +88,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    JN_PASS(jnaDrawModes(m, r->character, 0, count, 0.03 * HeightOf(r->character), &def, &picture, error));
+    JN_PASS(jnaDrawModes(m, r->character, count, 0.03 * HeightOf(r->character), &def, &picture, error));
     jnResult result = jn_ok;
     fputs("<figure id=\"mode-shapes\"><div class=\"row\" style=\"--least:130px\">\n", r->out);
     for (int k = 0; k < count; ++k) {
