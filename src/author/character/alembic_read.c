@@ -276,7 +276,7 @@ static void ReadIds(const Reading* r, uint64_t geometry, jnaCacheMesh* mesh)
     while (jnaAbc_NextProperty(&r->archive, &cursor, &p)) {
         char name[JNA_NAME_LENGTH];
         snprintf(name, sizeof(name), "%.*s", (int)fmin((double)p.name.length, JNA_NAME_LENGTH), p.name.text);
-        if (jnaIsIdName(name) && !p.compound && p.pod == jna_abcInt32 && p.extent == 1 &&
+        if (jnaIsSourceId(name) && !p.compound && p.pod == jna_abcInt32 && p.extent == 1 &&
             jnaAbc_Sample(&r->archive, &p, 0, &bytes) && bytes.size == 4 * (size_t)mesh->pointCount) {
             free(mesh->ids);
             mesh->ids = malloc(bytes.size + 1);

@@ -36,8 +36,8 @@ enum {
 static const char* const metadataTable[META_COUNT] = {
     [META_NONE] = "",
     [META_XFORM] = "schema=AbcGeom_Xform_v3;schemaObjTitle=AbcGeom_Xform_v3:.xform",
-    [META_MESH] = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1;"
-                  "schemaObjTitle=AbcGeom_PolyMesh_v1:.geom",
+    [META_MESH] = ("schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1;"
+                   "schemaObjTitle=AbcGeom_PolyMesh_v1:.geom"),
     [META_MESH_SCHEMA] = "schema=AbcGeom_PolyMesh_v1;schemaBaseType=AbcGeom_GeomBase_v1",
     [META_XFORM_SCHEMA] = "schema=AbcGeom_Xform_v3",
     [META_BOX] = "interpretation=box",

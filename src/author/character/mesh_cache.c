@@ -56,7 +56,7 @@ bool jnaIsAskedFor(const char* path, const char* asked)
     return asked[0] == '\0' || strcmp(path, asked) == 0 || (last != NULL && strcmp(last + 1, asked) == 0);
 }
 
-bool jnaIsIdName(const char* name)
+bool jnaIsSourceId(const char* name)
 {
     static const char* const names[] = {"_SOURCE_VERTEX", "SOURCE_VERTEX", "__VID", "_VID", "VID", "id", "point_id",
         "vertex_id", "primvars:_SOURCE_VERTEX", "primvars:__VID", "primvars:id"};

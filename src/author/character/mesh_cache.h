@@ -36,6 +36,9 @@ void jnaDestroyMeshCache(jnaMeshCache* cache);
 /// True if jnaReadMeshCache knows the ending.
 bool jnaIsMeshCache(const char* path);
 
+/// True for names of attributes that hold a point's number in the source: _SOURCE_VERTEX, __VID, id and the like.
+bool jnaIsSourceId(const char* name);
+
 /// Splits FILE:MEMBER where FILE ends as one that holds several things and MEMBER is not empty; else member is "".
 /// file, member: [size] each, always terminated.
 void jnaSplitMember(const char* path, char* file, char* member, size_t size);

@@ -38,9 +38,6 @@ size_t jnaCacheBytes(uint64_t frameCount, uint64_t pointCount, size_t fileSize);
 /// Whether a mesh is the one that was asked for: by its whole path in the file, the last part of it, or any by "".
 bool jnaIsAskedFor(const char* path, const char* asked);
 
-/// True for attributes that hold a point's number in the source: _SOURCE_VERTEX, __VID, id and the like.
-bool jnaIsIdName(const char* name);
-
 /// First frame and rate of times in seconds; rate 0 where they are not evenly spaced. count: at least 1.
 void jnaFindRate(const double* times, int count, double* start, double* rate);
 

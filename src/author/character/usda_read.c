@@ -380,8 +380,8 @@ static bool TakeMeshValue(Parser* p, Mesh* mesh, const char* name, bool samples)
                             : strcmp(name, "faceVertexIndices") == 0 ? &mesh->corners
                             : strcmp(name, "primvars:st:indices") == 0 || strcmp(name, "primvars:UVMap:indices") == 0
                                 ? &mesh->uvIndices
-                            : jnaIsIdName(name) ? &mesh->ids
-                                                : NULL;
+                            : jnaIsSourceId(name) ? &mesh->ids
+                                                  : NULL;
     if (integers != NULL) {
         bool* changes = integers == &mesh->corners || integers == &mesh->sizes ? &mesh->facesChange : &uneven;
         return samples ? TakeSteadyIntegers(p, integers, changes) : TakeIntegers(p, integers);

@@ -148,7 +148,8 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike",
             t->manifest->clips[clip].name);
     }
-    return result == jn_ok && take->hasQuasistatic ? ReadSolved(t, clip, take, error) : result;
+    result = result == jn_ok && take->hasQuasistatic ? ReadSolved(t, clip, take, error) : result;
+    return result == jn_ok ? jnaTakes_CheckStart(t, take, error) : result;
 }
 
 jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)
