@@ -5,6 +5,7 @@
 #include "character/import.h"
 
 #include "character/import_internal.h"
+#include "character/source_points.h"
 
 #include "runtime/for_author.h"
 
@@ -125,6 +126,7 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
         result = jnaBuildSurface(path, &placement, *scale, character, notes, error);
     }
     result = result == jn_ok ? jnaBuildAttributes(&placement, character, notes, error) : result;
+    result = result == jn_ok ? jnaFindSourcePoints(path, &placement, character, notes, error) : result;
     if (result == jn_ok) {
         const char* slash = strrchr(path, '/');
         jnaCleanName(slash != NULL ? slash + 1 : path, character->name);

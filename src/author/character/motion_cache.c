@@ -11,10 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An attribute of the character's file may say which point of the source each vertex is: then caches in the source's
-// own order can be proven. NULL where there is none, or where welding mixed numbers.
+// FBX and Collada keep the points of the source; in glTF an attribute may say which point each vertex is. Then caches
+// in the source's own order can be proven. NULL where neither is known, or where welding mixed numbers.
 static const int32_t* FindSourcePoints(const jnaCharacter* c, jnaArena* arena, int* count)
 {
+    if (c->sourcePoints != NULL) {
+        *count = c->sourcePointCount;
+        return c->sourcePoints;
+    }
     for (int a = 0; a < c->attributeCount; ++a) {
         const jnaAttribute* attribute = &c->attributes[a];
         int largest = -1;

@@ -156,6 +156,9 @@ static bool LookUp(const jnaMatching* m, const Table* table, const int32_t* ids,
             return false;
         }
         vertices[i] = table->vertices != NULL ? table->vertices[number] : number;
+        if (vertices[i] < 0) {
+            return false;
+        }
     }
     return true;
 }
