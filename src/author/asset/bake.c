@@ -4,8 +4,8 @@
 // and then run for two periods: the first brings pose 0, which ends a period, the second the rest.
 #include "asset/bake.h"
 
-#include "runtime/for_author.h"
 #include "jounce/character.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,13 +119,15 @@ static jnResult BakeMotion(Baking* b, jnError* error)
 {
     jnResult result = jn_ok;
     jnCharacterOutput output = Output(b);
-    for (int n = 0; result == jn_ok && n < b->frameCount; ++n) {
-        Step(b, SamplePose(b, n, 0), &output);
-        if (!b->lags || n != 1) { // the second pose brings the first one again
-            result = Give(b, b->lags && n > 1 ? n - 1 : n, error);
+    int before = (int)fmin(ceil(b->def->preroll * b->rate), 1e6), count = before + b->frameCount;
+    for (int n = 0; result == jn_ok && n < count; ++n) {
+        Step(b, SamplePose(b, n - before, 0), &output);
+        int row = b->lags && n > 1 ? n - 1 : n;
+        if ((!b->lags || n != 1) && row >= before) { // the second pose brings the first one again
+            result = Give(b, row - before, error);
         }
     }
-    if (result == jn_ok && b->lags && b->frameCount > 1) {
+    if (result == jn_ok && b->lags && count > 1) {
         jnCharacter_Finish(b->character, &output);
         result = Give(b, b->frameCount - 1, error);
     }
