@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// Morph targets take 12 bytes a vertex and frame; from this many megabytes on it is worth a word.
+// Morph targets take 24 bytes a vertex and frame; from this many megabytes on it is worth a word.
 #define LARGE_GLB 20.0
 
 // "jumping-jacks, run" for the message about a clip that is not there.
@@ -25,7 +25,7 @@ static void ListClips(const jnAsset* asset, char* text, size_t size)
 
 static void WarnOfSize(const char* path, const jnaBakeDef* def)
 {
-    double megabytes = 12e-6 * def->asset->fileVertexCount * jnaBakeFrameCount(def);
+    double megabytes = 24e-6 * def->asset->fileVertexCount * jnaBakeFrameCount(def);
     const char* dot = strrchr(path, '.');
     if (dot != NULL && strcmp(dot, ".glb") == 0 && megabytes > LARGE_GLB) {
         fprintf(stderr,
