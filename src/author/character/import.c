@@ -125,6 +125,7 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
         character->jointCount = rig->jointCount;
         result = jnaBuildSurface(path, &placement, *scale, character, notes, error);
     }
+    result = result == jn_ok ? jnaSpreadWeights(&placement, character, error) : result;
     result = result == jn_ok ? jnaBuildAttributes(&placement, character, notes, error) : result;
     result = result == jn_ok ? jnaFindSourcePoints(path, &placement, character, notes, error) : result;
     if (result == jn_ok) {
