@@ -91,8 +91,7 @@ int jncBake(int argc, char** argv)
         .about =
             "Plays a clip of a character file through the runtime and writes every frame, in the file's vertex\n"
             "order, or with --order in that of any mesh, rigged file or cache of the same shape, which also gives\n"
-            "unit and axes. OUT says how by its ending: .abc (Alembic), .usda (USD), .pc2, .mdd, .npy (frames,\n"
-            "vertices, 3), .obj (one file a frame), .glb (morph targets, with _STIFFNESS and _DAMPING).\n",
+            "unit and axes. OUT says how by its ending:\n" JNA_BAKE_FORMATS ".\n",
         .example = "  jounce bake figure.jounce --clip run --seamless -o run.abc\n"
                    "  jounce bake hero --clip walk --order hero.fbx --up z -o walk.pc2     # for Blender's mesh\n",
     };
@@ -101,7 +100,7 @@ int jncBake(int argc, char** argv)
     const jncOption options[] = {
         {JNC_TEXT("FILE", w.path, NULL, "a .jounce file, or a workspace"), .required = true},
         {JNC_TEXT("--clip", w.clip, "NAME", "jounce info lists them"), .required = true},
-        {JNC_TEXT("-o", w.output, "OUT", ".abc, .usda, .pc2, .mdd, .npy, .obj or .glb"), .required = true},
+        {JNC_TEXT("-o", w.output, "OUT", "where it goes"), .required = true},
         {JNC_TEXT("--order", w.order, "MESH", "vertex order of this file: .obj, .glb, .fbx, .dae or a cache")},
         {JNC_CHOICE("--units", w.units, "file|metres|centimetres|millimetres", "of what is written (file: those of --order, else metres)")},
         {JNC_CHOICE("--up", w.up, "file|y|z", "up axis of what is written (file: that of --order, else y)")},
@@ -118,7 +117,7 @@ int jncBake(int argc, char** argv)
         return code;
     }
     if (!jnaCanBakeTo(w.output)) {
-        return jncMisuse("-o: %s must end in .abc, .usda, .pc2, .mdd, .npy, .obj or .glb", w.output);
+        return jncMisuse("-o: %s must end in " JNA_BAKE_FORMATS, w.output);
     }
     if (w.rate < 0.0 || w.rate > 10000.0) {
         return jncMisuse("--rate: must be above 0 and at most 10000");
@@ -139,5 +138,5 @@ int jncBake(int argc, char** argv)
     }
     jnaDestroyBakeOrder(&order);
     jnaCloseAsset(&file);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }
