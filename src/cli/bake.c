@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-// Morph targets take 12 bytes a vertex and frame; from this many megabytes on it is worth a word.
+// Morph targets take 24 bytes a vertex and frame; from this many megabytes on it is worth a word.
 #define LARGE_GLB 20.0
 
 // "jumping-jacks, run" for the message about a clip that is not there.
@@ -24,7 +25,7 @@ static void ListClips(const jnAsset* asset, char* text, size_t size)
 
 static void WarnOfSize(const char* path, const jnaBakeDef* def)
 {
-    double megabytes = 12e-6 * def->asset->fileVertexCount * jnaBakeFrameCount(def);
+    double megabytes = 24e-6 * def->asset->fileVertexCount * jnaBakeFrameCount(def);
     const char* dot = strrchr(path, '.');
     if (dot != NULL && strcmp(dot, ".glb") == 0 && megabytes > LARGE_GLB) {
         fprintf(stderr,
@@ -34,26 +35,80 @@ static void WarnOfSize(const char* path, const jnaBakeDef* def)
     }
 }
 
+// What the line asks for besides the clip.
+typedef struct Wishes {
+    const char *path, *clip, *output, *order;
+    int stage, units, up;
+    double rate, preroll;
+    bool seamless;
+} Wishes;
+
+// A workspace stands for the character file in it.
+static const char* CharacterFile(const char* path, char* buffer, size_t size)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        snprintf(buffer, size, "%s/character.jounce", path);
+        return buffer;
+    }
+    return path;
+}
+
+static jnResult Bake(const Wishes* w, const jnAsset* asset, int* frames, jnaBakeOrder* order, jnError* error)
+{
+    static const double units[] = {0, 1, 0.01, 0.001};
+    jnaBakeDef def = jnaDefaultBakeDef(asset);
+    def.clip = jnAsset_FindClip(asset, w->clip);
+    def.stage = (jnaBakeStage)w->stage;
+    def.rate = w->rate;
+    def.seamless = w->seamless;
+    def.preroll = w->preroll;
+    def.metresPerUnit = units[w->units];
+    def.yUp = w->up == 1;
+    def.zUp = w->up == 2;
+    char names[256];
+    ListClips(asset, names, sizeof(names));
+    if (def.clip < 0) {
+        return jnFail(error, jn_badArgument, "%s: has no clip '%s'; it has: %s", w->path, w->clip, names);
+    }
+    if (w->order != NULL) {
+        jnResult result = jnaReadBakeOrder(w->order, asset, order, error);
+        if (result != jn_ok) {
+            return result;
+        }
+        def.order = order;
+        printf("order of %s: %s\n", w->order, order->summary);
+    }
+    *frames = jnaBakeFrameCount(&def);
+    WarnOfSize(w->output, &def);
+    return jnaBakeToFile(w->output, &def, error);
+}
+
 int jncBake(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce bake FILE.jounce --clip NAME [--stage skinned|target|dynamic] -o OUT",
-        .about = "Plays a clip of a character file through the runtime and writes every frame, in the file's vertex\n"
-                 "order. OUT says how by its ending:\n" JNA_BAKE_FORMATS ".\n",
-        .example = "  jounce bake figure.jounce --clip run --seamless -o run.pc2\n",
+        .synopsis = "jounce bake FILE|WORKSPACE --clip NAME [--order MESH] [--stage skinned|target|dynamic] -o OUT",
+        .about =
+            "Plays a clip of a character file through the runtime and writes every frame, in the file's vertex\n"
+            "order, or with --order in that of any mesh, rigged file or cache of the same shape, which also gives\n"
+            "unit and axes. OUT says how by its ending:\n" JNA_BAKE_FORMATS ".\n",
+        .example = "  jounce bake figure.jounce --clip run --seamless -o run.abc\n"
+                   "  jounce bake hero --clip walk --order hero.fbx --up z -o walk.pc2     # for Blender's mesh\n",
     };
-    const char *path = NULL, *clip = NULL, *output = NULL;
-    int stage = jna_stageDynamic;
-    double rate = 0.0;
-    bool seamless = false;
+    Wishes w = {.stage = jna_stageDynamic};
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
-        {JNC_TEXT("--clip", clip, "NAME", "jounce info lists them"), .required = true},
-        {JNC_TEXT("-o", output, "OUT", "where it goes"), .required = true},
-        {JNC_CHOICE("--stage", stage, "skinned|target|dynamic", "how far the surface is taken (default dynamic)")},
-        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (default: the clip's)")},
-        {JNC_FLAG("--seamless", seamless, "a looping clip: the motion that repeats exactly")},
+        {JNC_TEXT("FILE", w.path, NULL, "a .jounce file, or a workspace"), .required = true},
+        {JNC_TEXT("--clip", w.clip, "NAME", "jounce info lists them"), .required = true},
+        {JNC_TEXT("-o", w.output, "OUT", "where it goes"), .required = true},
+        {JNC_TEXT("--order", w.order, "MESH", "vertex order of this file: .obj, .glb, .fbx, .dae or a cache")},
+        {JNC_CHOICE("--units", w.units, "file|metres|centimetres|millimetres", "of what is written (file: those of --order, else metres)")},
+        {JNC_CHOICE("--up", w.up, "file|y|z", "up axis of what is written (file: that of --order, else y)")},
+        {JNC_CHOICE("--stage", w.stage, "skinned|target|dynamic", "how far the surface is taken (default dynamic)")},
+        {JNC_NUMBER("--rate", w.rate, "HZ", 0, 0, "frames a second (default: the clip's)")},
+        {JNC_NUMBER("--fps", w.rate, "HZ", 0, 0, "the same as --rate")},
+        {JNC_NUMBER("--preroll", w.preroll, "SECONDS", 0, 60, "hold the first pose that long before the first frame (0)")},
+        {JNC_FLAG("--seamless", w.seamless, "a looping clip: the motion that repeats exactly")},
         {0},
     };
     // clang-format on
@@ -61,35 +116,27 @@ int jncBake(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    if (!jnaCanBakeTo(output)) {
-        return jncMisuse("-o: %s must end in " JNA_BAKE_FORMATS, output);
+    if (!jnaCanBakeTo(w.output)) {
+        return jncMisuse("-o: %s must end in " JNA_BAKE_FORMATS, w.output);
     }
-    if (rate < 0.0 || rate > 10000.0) {
+    if (w.rate < 0.0 || w.rate > 10000.0) {
         return jncMisuse("--rate: must be above 0 and at most 10000");
     }
+    char buffer[4096];
+    w.path = CharacterFile(w.path, buffer, sizeof(buffer));
     jnaAssetFile file;
+    jnaBakeOrder order = {0};
     jnError error = {0};
-    jnResult result = jnaOpenAsset(path, &file, &error);
     int frames = 0;
+    jnResult result = jnaOpenAsset(w.path, &file, &error);
     if (result == jn_ok) {
-        jnaBakeDef def = jnaDefaultBakeDef(file.asset);
-        def.clip = jnAsset_FindClip(file.asset, clip);
-        def.stage = (jnaBakeStage)stage;
-        def.rate = rate;
-        def.seamless = seamless;
-        char names[256];
-        ListClips(file.asset, names, sizeof(names));
-        if (def.clip < 0) {
-            result = jnFail(&error, jn_badArgument, "%s: has no clip '%s'; it has: %s", path, clip, names);
-        } else {
-            frames = jnaBakeFrameCount(&def);
-            WarnOfSize(output, &def);
-            result = jnaBakeToFile(output, &def, &error);
-        }
+        result = Bake(&w, file.asset, &frames, &order, &error);
     }
     if (result == jn_ok) {
-        printf("%d frames of %d vertices written to %s\n", frames, file.asset->fileVertexCount, output);
+        printf("%d frames of %d vertices written to %s\n", frames,
+            w.order != NULL ? order.pointCount : file.asset->fileVertexCount, w.output);
     }
+    jnaDestroyBakeOrder(&order);
     jnaCloseAsset(&file);
     return jncEnd(result, &error);
 }

@@ -52,6 +52,48 @@ static void SpringsComeBackFromTheirMotion(void** state)
     jnaCloseArray(&stiffness);
 }
 
+// The frames of an array with the order of the vertices turned round.
+static void TurnRound(const char* from, const char* to)
+{
+    jnaArray array;
+    assert_int_equal(jnaOpenArray(from, &array, NULL), jn_ok);
+    size_t vertices = array.shape[1];
+    float* turned = malloc(array.count * sizeof(float));
+    assert_non_null(turned);
+    for (size_t i = 0; i < array.count; ++i) {
+        size_t vertex = i / 3 % vertices;
+        turned[i] = (float)jnaArray_Get(&array, i + 3 * (vertices - 1 - vertex) - 3 * vertex);
+    }
+    assert_int_equal(jnaWriteArray(to, jna_float32, 3, array.shape, turned, NULL), jn_ok);
+    free(turned);
+    jnaCloseArray(&array);
+}
+
+static void MotionInAnotherOrderIsMatchedOrRefused(void** state)
+{
+    (void)state;
+    TurnRound("jacks.npy", "turned.npy");
+    Outcome outcome = RunJounce("new c --figure --layer vertex --motion jumping-jacks=turned.npy");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.out, "motion of 'jumping-jacks'"));
+    assert_non_null(strstr(outcome.out, "by position, in metres, Y up"));
+    jnaArray ours, theirs;
+    assert_int_equal(jnaOpenArray("b/clips/jumping-jacks/motion.npy", &ours, NULL), jn_ok);
+    assert_int_equal(jnaOpenArray("c/clips/jumping-jacks/motion.npy", &theirs, NULL), jn_ok);
+    assert_memory_equal(ours.data, theirs.data, ours.count * sizeof(float));
+    jnaCloseArray(&ours);
+    jnaCloseArray(&theirs);
+    // Behind the import's back, as a script may do it.
+    TurnRound("b/clips/jumping-jacks/motion.npy", "c/clips/jumping-jacks/motion.npy");
+    static const char* const verbs[] = {"fit c --targets skinned", "evaluate c"};
+    for (int i = 0; i < 2; ++i) {
+        outcome = RunJounce(verbs[i]);
+        assert_int_equal(outcome.code, 1);
+        assert_non_null(strstr(outcome.error, "begins"));
+        assert_non_null(strstr(outcome.error, "its vertices are in another order"));
+    }
+}
+
 static double NumberOf(const json_t* root, const char* key)
 {
     return json_number_value(json_object_get(root, key));
@@ -155,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(SpringsComeBackFromTheirMotion),
+        cmocka_unit_test(MotionInAnotherOrderIsMatchedOrRefused),
         cmocka_unit_test(TheFitTakesItsMethodAndPrior),
         cmocka_unit_test(TheReportShowsThatBadFramesAreDropped),
         cmocka_unit_test(FittedSpringsAreExported),

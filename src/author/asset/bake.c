@@ -119,14 +119,16 @@ static void Step(Baking* b, jnPose pose, const jnCharacterOutput* output)
 static jnResult BakeMotion(Baking* b, jnError* error)
 {
     jnCharacterOutput output = Output(b);
-    for (int n = 0; n < b->frameCount; ++n) {
-        Step(b, SamplePose(b, n, 0), &output);
-        if (!b->lags || n != 1) {
+    int before = (int)fmin(ceil(b->def->preroll * b->rate), 1e6), count = before + b->frameCount;
+    for (int n = 0; n < count; ++n) {
+        Step(b, SamplePose(b, n - before, 0), &output);
+        int row = b->lags && n > 1 ? n - 1 : n;
+        if ((!b->lags || n != 1) && row >= before) {
             // the second pose brings the first one again
-            JN_PASS(Give(b, b->lags && n > 1 ? n - 1 : n, error));
+            JN_PASS(Give(b, row - before, error));
         }
     }
-    if (b->lags && b->frameCount > 1) {
+    if (b->lags && count > 1) {
         jnCharacter_Finish(b->character, &output);
         JN_PASS(Give(b, b->frameCount - 1, error));
     }

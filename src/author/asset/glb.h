@@ -9,12 +9,12 @@ typedef struct jnaGlb {
     int frameCount;
     double rate;
     float* frames;  // [frameCount][fileVertexCount][3]
-    float* normals; // [fileVertexCount][3], of the first frame
+    float* normals; // [frameCount][fileVertexCount][3]
 } jnaGlb;
 
 jnResult jnaCreateGlb(const jnAsset* asset, int frameCount, double rate, jnaGlb* glb, jnError* error);
 void jnaDestroyGlb(jnaGlb* glb);
 void jnaGlb_Take(jnaGlb* glb, int frame, const float* positions, const float* normals);
 
-/// Writes all frames as one animation. The frames are used up.
+/// Writes all frames as one animation. Every part has a vertex buffer of its own, and targets move normals, too.
 jnResult jnaGlb_Write(jnaGlb* glb, const char* clip, jnaFile* file, jnError* error);

@@ -129,9 +129,9 @@ static bool TakeShape(Cursor* c, jnaArray* array, bool* tooMany)
     return true;
 }
 
-static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError* error)
+static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, bool* fortran, jnError* error)
 {
-    bool seenType = false, seenOrder = false, seenShape = false, fortran = false, tooMany = false;
+    bool seenType = false, seenOrder = false, seenShape = false, tooMany = false;
     char key[32], descriptor[32] = "";
     bool good = Take(&c, '{');
     while (good && !Take(&c, '}')) {
@@ -139,8 +139,8 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
         if (good && strcmp(key, "descr") == 0 && !seenType) {
             seenType = good = TakeString(&c, descriptor, sizeof(descriptor));
         } else if (good && strcmp(key, "fortran_order") == 0 && !seenOrder) {
-            fortran = TakeWord(&c, "True");
-            seenOrder = good = fortran || TakeWord(&c, "False");
+            *fortran = TakeWord(&c, "True");
+            seenOrder = good = *fortran || TakeWord(&c, "False");
         } else if (good && strcmp(key, "shape") == 0 && !seenShape) {
             seenShape = good = TakeShape(&c, array, &tooMany);
         } else {
@@ -157,10 +157,6 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
     if (!good || !seenType || !seenOrder || !seenShape) {
         return jnFail(error, jn_badData, "%s: the .npy header is damaged", path);
     }
-    if (fortran) {
-        return jnFail(
-            error, jn_badData, "%s: is in Fortran order; save it in C order, numpy.ascontiguousarray(x) does it", path);
-    }
     for (int i = 0; i < SCALAR_COUNT; ++i) {
         if (strcmp(descriptor, scalars[i].descriptor) == 0) {
             array->scalar = (jnaScalar)i;
@@ -171,11 +167,10 @@ static jnResult ParseHeader(const char* path, Cursor c, jnaArray* array, jnError
         "%s: holds scalars of type '%s'; floats of 4 or 8 bytes and integers of 4 or 8 can be read", path, descriptor);
 }
 
-// Finds header and data inside the mapped file; every offset is checked against its size.
-static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
+// Finds header and data inside the bytes of a file; every offset is checked against their size.
+static jnResult ParseFile(
+    const char* path, const unsigned char* bytes, size_t size, jnaArray* array, bool* fortran, jnError* error)
 {
-    const unsigned char* bytes = array->mapping;
-    size_t size = array->mappingSize;
     if (size < MAGIC_LENGTH + 4 || memcmp(bytes, magic, MAGIC_LENGTH) != 0) {
         return jnFail(error, jn_badData, "%s: is not a .npy file", path);
     }
@@ -198,7 +193,7 @@ static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
         return jnFail(error, jn_badData, "%s: is cut off inside its header", path);
     }
     const char* text = (const char*)bytes + start;
-    JN_PASS(ParseHeader(path, (Cursor){text, text + length}, array, error));
+    JN_PASS(ParseHeader(path, (Cursor){text, text + length}, array, fortran, error));
     size_t scalarSize = jnaScalarSize(array->scalar);
     array->count = 1;
     for (int i = 0; i < array->dimensions; ++i) {
@@ -218,23 +213,65 @@ static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
     return jn_ok;
 }
 
-// NumPy aligns the data to 64 bytes; a file that does not is copied to the heap so that it may be read
-// directly.
-static jnResult AlignData(const char* path, jnaArray* array, jnError* error)
+// Fortran order counts the first index fastest: element (i, j, k) of C order stands at i + I (j + J k).
+static void CopyTransposed(const jnaArray* array, unsigned char* copy)
 {
-    size_t scalarSize = jnaScalarSize(array->scalar);
-    if ((uintptr_t)array->data % scalarSize == 0) {
-        return jn_ok;
+    size_t size = jnaScalarSize(array->scalar), index[JNA_MAX_DIMENSIONS] = {0};
+    const unsigned char* data = array->data;
+    for (size_t n = 0; n < array->count; ++n) {
+        size_t at = 0;
+        for (int d = array->dimensions - 1; d >= 0; --d) {
+            at = at * array->shape[d] + index[d];
+        }
+        memcpy(copy + n * size, data + at * size, size);
+        for (int d = array->dimensions - 1; d >= 0 && ++index[d] == array->shape[d]; --d) {
+            index[d] = 0;
+        }
     }
-    void* copy = malloc(array->count * scalarSize + 1);
+}
+
+// The data on the heap, in C order.
+static jnResult CopyData(const char* path, jnaArray* array, bool fortran, jnError* error)
+{
+    size_t size = array->count * jnaScalarSize(array->scalar);
+    void* copy = malloc(size + 1);
     if (copy == NULL) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
-    memcpy(copy, array->data, array->count * scalarSize);
-    munmap(array->mapping, array->mappingSize);
-    array->mapping = NULL;
+    if (fortran) {
+        CopyTransposed(array, copy);
+    } else {
+        memcpy(copy, array->data, size);
+    }
     array->data = copy;
     return jn_ok;
+}
+
+// NumPy aligns the data to 64 bytes; a file that does not, or that is in Fortran order, is copied to the heap so that
+// it may be read directly.
+static jnResult AlignData(const char* path, jnaArray* array, bool fortran, jnError* error)
+{
+    if ((uintptr_t)array->data % jnaScalarSize(array->scalar) == 0 && !(fortran && array->dimensions > 1)) {
+        return jn_ok;
+    }
+    jnResult result = CopyData(path, array, fortran, error);
+    if (result == jn_ok) {
+        munmap(array->mapping, array->mappingSize);
+        array->mapping = NULL;
+    }
+    return result;
+}
+
+jnResult jnaCopyArray(const char* path, const void* bytes, size_t size, jnaArray* array, jnError* error)
+{
+    bool fortran = false;
+    *array = (jnaArray){0};
+    jnResult result = ParseFile(path, bytes, size, array, &fortran, error);
+    result = result == jn_ok ? CopyData(path, array, fortran, error) : result;
+    if (result != jn_ok) {
+        *array = (jnaArray){0};
+    }
+    return result;
 }
 
 jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
@@ -263,9 +300,10 @@ jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
         array->mapping = NULL;
         return jnFail(error, jn_ioFailed, "%s: cannot map: %s", path, strerror(reason));
     }
+    bool fortran = false;
     jnResult result = jn_ok;
-    JN_TRY(ParseFile(path, array, error));
-    JN_TRY(AlignData(path, array, error));
+    JN_TRY(ParseFile(path, array->mapping, array->mappingSize, array, &fortran, error));
+    JN_TRY(AlignData(path, array, fortran, error));
 done:
     if (result != jn_ok) {
         if (array->mapping != NULL) {

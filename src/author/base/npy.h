@@ -27,9 +27,16 @@ typedef struct jnaArray {
     size_t mappingSize;
 } jnaArray;
 
-/// Maps a .npy file (format 1.0 to 3.0). Refuses other byte orders, Fortran order, more than four dimensions,
-/// scalars that jnaScalar does not list, and files that are shorter or longer than their header says.
+/// Maps a .npy file (format 1.0 to 3.0); one in Fortran order is copied into C order. Refuses other byte orders, more
+/// than four dimensions, scalars that jnaScalar does not list, and files that are shorter or longer than their header
+/// says.
 jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error);
+
+/// The same from the bytes of a .npy file, which are copied.
+jnResult jnaCopyArray(const char* path, const void* bytes, size_t size, jnaArray* array, jnError* error);
+
+/// An array of a .npz file, numpy.savez or numpy.savez_compressed, by its name; "": the only one that is in the file.
+jnResult jnaOpenArrayIn(const char* path, const char* name, jnaArray* array, jnError* error);
 void jnaCloseArray(jnaArray* array);
 
 /// Element `index` of a float32 or float64 array.

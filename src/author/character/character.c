@@ -39,6 +39,7 @@ void jnaDestroyCharacter(jnaCharacter* c)
         free(c->attributes[i].values);
     }
     free(c->attributes);
+    free(c->sourcePoints);
     *c = (jnaCharacter){0};
 }
 

@@ -59,6 +59,9 @@ typedef struct jnaCharacter {
     jnaPart* parts; // [partCount], cover all triangles in order
     int attributeCount;
     jnaAttribute* attributes; // [attributeCount]; NULL where there are none
+    int sourcePointCount;
+    int32_t* sourcePoints; // [sourcePointCount], vertex of each point as the source numbers them, -1 where no face has
+                           // it; NULL where the file does not tell; not kept in workspaces
 } jnaCharacter;
 
 /// What a clip is for.

@@ -36,7 +36,7 @@ static jnResult SplitContainer(jnaGltf* g, jnaGltfBytes* text)
     const unsigned char* data = g->file.data;
     size_t size = g->file.size;
     *text = (jnaGltfBytes){g->file.data, size, false};
-    if (!jnaHasEnding(g->path, ".glb")) {
+    if (!jnaHasEnding(g->path, ".glb") && !jnaHasEnding(g->path, ".vrm")) {
         return jn_ok;
     }
     if (size < 20 || memcmp(data, "glTF", 4) != 0) {

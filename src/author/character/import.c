@@ -6,6 +6,8 @@
 
 #include "base/try.h"
 #include "character/import_internal.h"
+#include "character/source_points.h"
+
 #include "runtime/for_author.h"
 
 #include <stdarg.h>
@@ -117,7 +119,7 @@ static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* 
         return jnFail(error, jn_badData,
             scene->meshCount == 0 ? "%s: has no mesh" : "%s: has no skin: no mesh is bound to a skeleton", path);
     }
-    jnaPlacement placement;
+    jnaPlacement placement = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaPlaceMeshes(path, scene, rig, &placement, notes, error));
     if (rig->jointCount > MAX_JOINTS) {
@@ -129,7 +131,9 @@ static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* 
     *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
     character->jointCount = rig->jointCount;
     JN_TRY(jnaBuildSurface(path, &placement, *scale, character, notes, error));
+    JN_TRY(jnaSpreadWeights(&placement, character, error));
     JN_TRY(jnaBuildAttributes(&placement, character, notes, error));
+    JN_TRY(jnaFindSourcePoints(path, &placement, character, notes, error));
     jnaNameByFile(path, character->name);
     jnaFillJoints(scene, rig, *scale, character->joints);
     NoteShear(scene, rig, notes);

@@ -1,7 +1,7 @@
 // Characters, clips and vertex caches from other programs' files.
 //
 // Characters and their clips: glTF 2.0 (.glb, .gltf), FBX, Collada (.dae). Motion capture: BVH, retargeted.
-// Simulated or scanned motion: PC2, MDD, .npy. Everything comes out in metres, Y up.
+// Simulated or scanned motion: Alembic, USD text, PC2, MDD, NumPy. Everything comes out in metres, Y up.
 #pragma once
 
 #include "base/notes.h"
@@ -60,8 +60,10 @@ typedef struct jnaMotion {
     float* positions; // [frameCount][vertexCount][3], metres
 } jnaMotion;
 
-/// Reads a vertex cache (.pc2, .mdd, .npy) in the file's vertex order or welded. Positions are multiplied by
-/// `scale`. File vertices that stand on one vertex are averaged.
-jnResult jnaReadMotion(
-    const char* path, const jnaCharacter* character, double scale, jnaMotion* motion, jnError* error);
+/// Reads a vertex cache (mesh_cache.h has the formats) for a character. Its points are matched to the vertices by where
+/// they lie in the first frame, in whatever unit, axes and order (vertex_match.h); what does not match is refused.
+/// Points that stand on one vertex are averaged. clip: whose skinned first frame the motion starts at; NULL: the rest
+/// pose. metresPerUnit: of the character's file. notes: may be NULL; says how points were matched.
+jnResult jnaReadMotion(const char* path, const jnaCharacter* character, const jnaClip* clip, double metresPerUnit,
+    jnaMotion* motion, jnaNotes* notes, jnError* error);
 void jnaDestroyMotion(jnaMotion* motion);

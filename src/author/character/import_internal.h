@@ -66,6 +66,9 @@ void jnaDestroyPlacement(jnaPlacement* placement);
 jnResult jnaBuildSurface(const char* path, const jnaPlacement* placement, double scale, jnaCharacter* character,
     jnaNotes* notes, jnError* error);
 
+/// Gives vertices without weights the influences of the skin around them.
+jnResult jnaSpreadWeights(const jnaPlacement* placement, jnaCharacter* character, jnError* error);
+
 /// Fills the attributes of a character that has its surface.
 jnResult jnaBuildAttributes(const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);
 

@@ -62,7 +62,7 @@ static jnResult Explain(
 
 static jnResult CheckPath(const char* path, jnError* error)
 {
-    static const char* const endings[] = {".glb", ".gltf", ".fbx", ".dae", ".zae"};
+    static const char* const endings[] = {".glb", ".gltf", ".vrm", ".fbx", ".dae", ".zae"};
     bool known = false;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); ++i) {
         known = known || jnaHasEnding(path, endings[i]);

@@ -5,6 +5,7 @@
 // they lie: numbers of 8 bytes, texts (length, bytes, zero) and arrays whose length is known from a number
 // before them. No post-processing but triangulation is asked for: joining or splitting would change the
 // file's vertex order.
+#include "base/mapped_file.h"
 #include "character/scene.h"
 
 #include <assimp/cimport.h>
@@ -407,6 +408,19 @@ static void PutFailure(FILE* stream, const char* sentence)
     PutText(stream, sentence);
 }
 
+// VRM is binary glTF with another ending, which Assimp goes by.
+static const struct aiScene* ImportAsGlb(const char* path, const struct aiPropertyStore* properties)
+{
+    jnaMappedFile file;
+    if (jnaMapFile(path, &file, NULL) != jn_ok || file.size > UINT32_MAX) {
+        return NULL;
+    }
+    const struct aiScene* scene = aiImportFileFromMemoryWithProperties(
+        (const char*)file.bytes, (unsigned)file.size, aiProcess_Triangulate, "glb", properties);
+    jnaUnmapFile(&file);
+    return scene;
+}
+
 void jnaWriteScene(const char* path, FILE* stream)
 {
     jnError error;
@@ -414,7 +428,7 @@ void jnaWriteScene(const char* path, FILE* stream)
     NodeList list = {0};
     struct aiPropertyStore* properties = NULL;
     const struct aiScene* scene = NULL;
-    bool gltf = jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf");
+    bool vrm = jnaHasEnding(path, ".vrm"), gltf = vrm || jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf");
     if (gltf && jnaCheckGltf(path, &order, &error) != jn_ok) {
         PutFailure(stream, error.message);
         goto done;
@@ -423,9 +437,14 @@ void jnaWriteScene(const char* path, FILE* stream)
     // Pivots folded into their node; no mesh made up for a file that has only a skeleton.
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    scene = order.repaired != NULL ? aiImportFileFromMemoryWithProperties(order.repaired,
-                                         (unsigned)strlen(order.repaired), aiProcess_Triangulate, "gltf", properties)
-                                   : aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+    if (order.repaired != NULL) {
+        scene = aiImportFileFromMemoryWithProperties(
+            order.repaired, (unsigned)strlen(order.repaired), aiProcess_Triangulate, "gltf", properties);
+    } else if (vrm) {
+        scene = ImportAsGlb(path, properties);
+    } else {
+        scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+    }
     if (scene == NULL || scene->mRootNode == NULL) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: cannot be read: %s", path, aiGetErrorString());

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "character/mesh_cache.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
 #include "workspace/stage.h"
@@ -19,7 +20,6 @@
 #include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -151,46 +151,21 @@ done:
     return result;
 }
 
-// Mean distance of the first frame of a motion from the skinned surface, in metres: far off means other units
-// or axes.
-static double DistanceFromSkin(const Import* import, int index)
-{
-    const jnaCharacter* c = &import->character;
-    float* matrices = malloc((size_t)c->jointCount * 12 * sizeof(float));
-    float* skinned = malloc((size_t)c->vertexCount * 3 * sizeof(float));
-    double sum = 0;
-    if (matrices != NULL && skinned != NULL) {
-        jnaPoseMatrices(c, &import->clips[index], 0, matrices);
-        jnaSkin(c, matrices, skinned);
-        for (size_t i = 0; i < 3 * (size_t)c->vertexCount; ++i) {
-            sum += fabs((double)skinned[i] - (double)import->motions[index].positions[i]);
-        }
-    }
-    free(matrices);
-    free(skinned);
-    return sum / c->vertexCount;
-}
-
 static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes* notes, jnError* error)
 {
     const jnaClip* clip = &import->clips[index];
     jnaMotion* motion = &import->motions[index];
-    JN_PASS(jnaReadMotion(file, &import->character, import->scale, motion, error));
+    JN_PASS(jnaReadMotion(file, &import->character, clip, import->scale, motion, notes, error));
     if (motion->frameCount != clip->frameCount) {
         return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file, motion->frameCount,
             clip->name, clip->frameCount, clip->rate);
-    }
-    double distance = DistanceFromSkin(import, index);
-    if (distance > 0.3) {
-        jnaNotes_Add(
-            notes, "motion of '%s' starts %.3g m from the skinned surface: other units or axes?", clip->name, distance);
     }
     return jn_ok;
 }
 
 static jnResult AttachMotion(Import* import, const char* name, const char* file, jnaNotes* notes, jnError* error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], whole[2 * PATH_MAX];
     int index = FindClip(&import->manifest, name);
     if (index < 0) {
         return jnFail(error, jn_badArgument, "--motion %s=%s: there is no clip '%s'", name, file, name);
@@ -198,11 +173,14 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
     if (import->manifest.clips[index].motion != NULL) {
         return jnFail(error, jn_badArgument, "--motion: clip '%s' is given two motions", name);
     }
-    if (realpath(file, path) == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", file, strerror(errno));
+    char plain[PATH_MAX], member[PATH_MAX];
+    jnaSplitMember(file, plain, member, sizeof(plain));
+    if (realpath(plain, path) == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", plain, strerror(errno));
     }
-    import->manifest.clips[index].motion = strdup(path);
-    return import->manifest.clips[index].motion != NULL ? ReadMotion(import, index, path, notes, error)
+    snprintf(whole, sizeof(whole), "%s%s%s", path, member[0] != '\0' ? ":" : "", member);
+    import->manifest.clips[index].motion = strdup(whole);
+    return import->manifest.clips[index].motion != NULL ? ReadMotion(import, index, whole, notes, error)
                                                         : OutOfMemory(error);
 }
 
@@ -267,8 +245,10 @@ static void AddBuffers(jnaStage* stage, const char* workspace, const char* file)
 static void AddInput(jnaStage* stage, const char* workspace, const char* file)
 {
     if (file != NULL && !jnaIsFigure(file)) {
-        jnaStage_Read(stage, NULL, "%s", file);
-        AddBuffers(stage, workspace, file);
+        char plain[JNA_PATH_LENGTH], member[JNA_PATH_LENGTH];
+        jnaSplitMember(file, plain, member, sizeof(plain));
+        jnaStage_Read(stage, NULL, "%s", plain);
+        AddBuffers(stage, workspace, plain);
     }
 }
 

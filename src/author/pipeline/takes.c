@@ -147,7 +147,8 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
         return jnFail(error, jn_badData,
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike", name);
     }
-    return take->hasQuasistatic ? ReadSolved(t, clip, take, error) : jn_ok;
+    JN_PASS(take->hasQuasistatic ? ReadSolved(t, clip, take, error) : jn_ok);
+    return jnaTakes_CheckStart(t, take, error);
 }
 
 jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)

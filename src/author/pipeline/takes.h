@@ -38,6 +38,9 @@ typedef struct jnaTakes {
 jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* takes, jnaNotes* notes, jnError* error);
 void jnaCloseTakes(jnaTakes* takes);
 
+/// take_start.c: refuses motion whose first frame is farther from its target surface than flesh could be.
+jnResult jnaTakes_CheckStart(const jnaTakes* takes, const jnaTake* take, jnError* error);
+
 /// The error for a workspace without motion to learn from.
 jnResult jnaTakes_NeedTraining(const jnaTakes* takes, jnError* error);
 

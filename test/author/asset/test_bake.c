@@ -3,6 +3,7 @@
 
 #include "asset/bake.h"
 #include "base/npy.h"
+#include "character/mesh_cache.h"
 #include "jounce/character.h"
 
 #include <jansson.h>
@@ -260,6 +261,98 @@ static void AGlbHoldsMorphTargetsAndSprings(void** state)
     free(data);
 }
 
+// Frames as they are given: normals besides positions.
+typedef struct Normals {
+    float frames[BOX_FRAMES][FILES * 3];
+} Normals;
+
+static bool KeepNormals(int frame, const float* positions, const float* normals, void* user)
+{
+    (void)positions;
+    memcpy(((Normals*)user)->frames[frame], normals, FILES * 3 * sizeof(float));
+    return true;
+}
+
+static void TheNormalsOfAGlbMoveWithIt(void** state)
+{
+    (void)state;
+    static Normals truth;
+    jnaBakeDef def = jnaDefaultBakeDef(assets[1]);
+    def.wantsNormals = true;
+    def.take = KeepNormals;
+    def.user = &truth;
+    assert_int_equal(jnaBake(&def, NULL), jn_ok);
+    size_t size;
+    uint32_t json;
+    BakeTo("bake-test.glb");
+    char* data = ReadFile("bake-test.glb", &size);
+    memcpy(&json, data + 12, sizeof(json));
+    json_t* root = json_loadb(data + 20, json, 0, NULL);
+    const char* buffer = data + 28 + json;
+    const json_t* views = json_object_get(root, "bufferViews");
+    const json_t* mesh = json_array_get(json_object_get(root, "meshes"), 0);
+    const json_t* primitive = json_array_get(json_object_get(mesh, "primitives"), 0);
+    double worst = 0, turned = 0;
+    for (size_t n = 0; n < BOX_FRAMES; ++n) {
+        const json_t* of = n == 0 ? json_object_get(primitive, "attributes")
+                                  : json_array_get(json_object_get(primitive, "targets"), n - 1);
+        const json_t* view = json_array_get(views, (size_t)json_integer_value(json_object_get(of, "NORMAL")));
+        float normals[FILES * 3];
+        memcpy(normals, buffer + json_integer_value(json_object_get(view, "byteOffset")), sizeof(normals));
+        for (int i = 0; i < FILES * 3; ++i) {
+            double whole = (double)normals[i] + (n > 0 ? (double)truth.frames[0][i] : 0);
+            worst = fmax(worst, fabs(whole - (double)truth.frames[n][i]));
+            turned = fmax(turned, fabs((double)truth.frames[n][i] - (double)truth.frames[0][i]));
+        }
+    }
+    assert_true(turned > 0.05); // the clip turns the box, or nothing is tested
+    ASSERT_AT_MOST(worst, 1e-6);
+    json_decref(root);
+    free(data);
+}
+
+// Held before it starts, the flesh begins where it comes to rest, and the number of frames stays.
+static void APrerollIsNotWritten(void** state)
+{
+    (void)state;
+    jnaArray plain, held;
+    jnaBakeDef def = jnaDefaultBakeDef(assets[1]);
+    assert_int_equal(jnaBakeToFile("bake-test.npy", &def, NULL), jn_ok);
+    assert_int_equal(jnaOpenArray("bake-test.npy", &plain, NULL), jn_ok);
+    def.preroll = 0.5;
+    assert_int_equal(jnaBakeToFile("bake-held.npy", &def, NULL), jn_ok);
+    assert_int_equal(jnaOpenArray("bake-held.npy", &held, NULL), jn_ok);
+    assert_int_equal(plain.shape[0], held.shape[0]);
+    double apart = 0;
+    for (size_t i = 0; i < held.count; ++i) {
+        apart = fmax(apart, fabs(jnaArray_Get(&plain, i) - jnaArray_Get(&held, i)));
+    }
+    assert_true(apart > 1e-4 && apart < 1); // a looping clip comes from its end
+    jnaCloseArray(&plain);
+    jnaCloseArray(&held);
+    unlink("bake-held.npy");
+}
+
+static void AlembicAndUsdHoldTheFrames(void** state)
+{
+    (void)state;
+    Played played = *Play(assets[1], jna_stageDynamic, 0, false);
+    static const char* const names[] = {"bake-test.abc", "bake-test.usda"};
+    for (int i = 0; i < 2; ++i) {
+        jnaMeshCache cache;
+        jnError error = {0};
+        BakeTo(names[i]);
+        assert_int_equal(jnaReadMeshCache(names[i], &cache, &error), jn_ok);
+        assert_int_equal(cache.frameCount, BOX_FRAMES);
+        assert_int_equal(cache.pointCount, FILES);
+        assert_int_equal(cache.faceCount, 12);
+        assert_non_null(cache.normals);
+        assert_memory_equal(cache.positions, played.positions, BOX_FRAMES * FILES * 3 * sizeof(float));
+        jnaDestroyMeshCache(&cache);
+        unlink(names[i]);
+    }
+}
+
 static void ClipsThatDoNotLoopHaveNoSeamlessMotion(void** state)
 {
     (void)state;
@@ -289,6 +382,9 @@ int main(void)
         cmocka_unit_test(CachesHoldTheFrames),
         cmocka_unit_test(ObjFilesAreNumbered),
         cmocka_unit_test(AGlbHoldsMorphTargetsAndSprings),
+        cmocka_unit_test(TheNormalsOfAGlbMoveWithIt),
+        cmocka_unit_test(APrerollIsNotWritten),
+        cmocka_unit_test(AlembicAndUsdHoldTheFrames),
         cmocka_unit_test(ClipsThatDoNotLoopHaveNoSeamlessMotion),
     };
     return cmocka_run_group_tests(tests, MakeAssets, FreeAssets);

@@ -101,6 +101,30 @@ static void OtherWritersFilesAreRead(void** state)
     }
 }
 
+// numpy.save(numpy.asfortranarray(x)): the first index counts fastest.
+static void FortranOrderIsReadAsCOrder(void** state)
+{
+    (void)state;
+    unsigned char bytes[512] = "\x93NUMPY\x01";
+    static const char text[] = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 4), }   \n";
+    float data[24];
+    bytes[8] = sizeof(text) - 1;
+    memcpy(bytes + 10, text, sizeof(text) - 1);
+    for (int i = 0; i < 24; ++i) {
+        // Element (i, j, k) holds 100 i + 10 j + k.
+        data[i] = (float)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
+    }
+    memcpy(bytes + 10 + sizeof(text) - 1, data, sizeof(data));
+    WriteBytes(bytes, 10 + sizeof(text) - 1 + sizeof(data));
+    jnaArray array;
+    assert_int_equal(jnaOpenArray(path, &array, NULL), jn_ok);
+    assert_int_equal(array.shape[0], 2);
+    for (size_t i = 0; i < 24; ++i) {
+        ASSERT_NEAR(jnaArray_Get(&array, i), 100 * (i / 12) + 10 * (i / 4 % 3) + i % 4, 0);
+    }
+    jnaCloseArray(&array);
+}
+
 // Every length: an error with a sentence, or (only the whole file) the array. Run under ASan.
 static void AFileCutAnywhereIsRefused(void** state)
 {
@@ -194,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(WhatIsWrittenIsReadBack),
         cmocka_unit_test(OtherWritersFilesAreRead),
+        cmocka_unit_test(FortranOrderIsReadAsCOrder),
         cmocka_unit_test(AFileCutAnywhereIsRefused),
         cmocka_unit_test(AHeaderWithAnyByteFlippedIsSafe),
         cmocka_unit_test(AShapeThatOverflowsIsRefused),

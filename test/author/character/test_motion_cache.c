@@ -1,6 +1,7 @@
-// Vertex caches: what is written is read, in either vertex order; a cut or damaged file is refused.
-#include "character/import.h"
+// Vertex caches as motion: what is written is read, in any vertex order; other surfaces, cut and damaged files are
+// refused.
 #include "base/npy.h"
+#include "character/import.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,23 +14,32 @@
 
 #include <cmocka.h>
 
-// Three points, the last of which the file splits in two.
-enum { POINTS = 3, FILE_POINTS = 4, FRAMES = 5 };
+// A small fan of triangles; the last point is split in two by the file.
+enum { POINTS = 6, FILE_POINTS = 7, FRAMES = 5, TRIANGLES = 4 };
+
+static const float rest[POINTS][3] = {
+    {0, 0, 0}, {1, 0, 0.1F}, {0.8F, 0.9F, 0}, {0, 1, 0.3F}, {-0.7F, 0.6F, 0.4F}, {-1, -0.2F, 0}};
 
 static jnaCharacter MakeCharacter(void)
 {
-    jnaCharacter c = {.vertexCount = POINTS, .fileVertexCount = FILE_POINTS};
+    jnaCharacter c = {
+        .vertexCount = POINTS, .fileVertexCount = FILE_POINTS, .triangleCount = TRIANGLES, .jointCount = 1};
     assert_int_equal(jnaCharacter_Allocate(&c, false, NULL), jn_ok);
-    const int32_t weld[FILE_POINTS] = {0, 1, 2, 2};
+    const int32_t weld[FILE_POINTS] = {0, 1, 2, 3, 4, 5, 5};
     memcpy(c.weld, weld, sizeof(weld));
+    memcpy(c.positions, rest, sizeof(rest));
+    for (int t = 0; t < TRIANGLES; ++t) {
+        const int32_t triangle[3] = {0, t + 1, t + 2};
+        memcpy(c.triangles + 3 * t, triangle, sizeof(triangle));
+    }
     return c;
 }
 
 static float Value(int frame, int point, int axis)
 {
     // Both copies of the split point lie a little to either side of it.
-    float seam = point == 2 ? -0.25F : point == 3 ? 0.25F : 0;
-    return (float)(100 * frame + 10 * (point < 3 ? point : 2) + axis) + seam;
+    float seam = point == 5 ? -2e-6F : point == 6 ? 2e-6F : 0;
+    return 2 * (rest[point < POINTS ? point : POINTS - 1][axis] + 0.01F * (float)(frame * (axis + 1)) + seam);
 }
 
 static const char* Path(const char* ending)
@@ -103,19 +113,19 @@ static const char* WriteNpy(int points)
     return path;
 }
 
-static void CheckMotion(const char* path, int points)
+static void CheckMotion(const char* path)
 {
     jnaCharacter c = MakeCharacter();
     jnError error = {0};
     jnaMotion motion;
-    assert_int_equal(jnaReadMotion(path, &c, 0.5, &motion, &error), jn_ok);
+    if (jnaReadMotion(path, &c, NULL, 0.5, &motion, NULL, &error) != jn_ok) {
+        fail_msg("%s", error.message);
+    }
     assert_int_equal(motion.frameCount, FRAMES);
     assert_int_equal(motion.vertexCount, POINTS);
     for (int f = 0; f < FRAMES; ++f) {
         for (int i = 0; i < 3 * POINTS; ++i) {
-            float expected = Value(f, i / 3, i % 3);
-            expected += points == FILE_POINTS && i / 3 == 2 ? 0.25F : 0; // the mean of the two copies
-            assert_true(fabsf(motion.positions[f * 3 * POINTS + i] - 0.5F * expected) < 1e-4F);
+            assert_true(fabsf(motion.positions[f * 3 * POINTS + i] - 0.5F * Value(f, i / 3, i % 3)) < 5e-6F);
         }
     }
     jnaDestroyMotion(&motion);
@@ -128,8 +138,8 @@ static void WeldedAndFileOrderAreBothRead(void** state)
 {
     (void)state;
     for (int w = 0; w < 3; ++w) {
-        CheckMotion(writers[w](POINTS), POINTS);
-        CheckMotion(writers[w](FILE_POINTS), FILE_POINTS);
+        CheckMotion(writers[w](POINTS));
+        CheckMotion(writers[w](FILE_POINTS));
     }
 }
 
@@ -138,7 +148,7 @@ static void TheRateOfAnMddIsFound(void** state)
     (void)state;
     jnaCharacter c = MakeCharacter();
     jnaMotion motion;
-    assert_int_equal(jnaReadMotion(WriteMdd(POINTS), &c, 1, &motion, NULL), jn_ok);
+    assert_int_equal(jnaReadMotion(WriteMdd(POINTS), &c, NULL, 0.5, &motion, NULL, NULL), jn_ok);
     assert_true(fabs(motion.rate - 24) < 1e-3);
     jnaDestroyMotion(&motion);
     jnaDestroyCharacter(&c);
@@ -163,7 +173,7 @@ static void EveryCutIsRefused(void** state)
             fclose(file);
             jnError error = {0};
             jnaMotion motion;
-            assert_int_not_equal(jnaReadMotion(path, &c, 1, &motion, &error), jn_ok);
+            assert_int_not_equal(jnaReadMotion(path, &c, NULL, 0.5, &motion, NULL, &error), jn_ok);
             assert_int_not_equal(strlen(error.message), 0);
         }
     }
@@ -180,29 +190,56 @@ static void HugeCountsAndNanAreRefused(void** state)
     FILE* file = fopen(path, "r+b");
     fwrite("\xff\xff\xff\xff\xff\xff\xff\xff", 1, 8, file);
     fclose(file);
-    assert_int_equal(jnaReadMotion(path, &c, 1, &motion, &error), jn_badData);
+    assert_int_equal(jnaReadMotion(path, &c, NULL, 0.5, &motion, NULL, &error), jn_badData);
     path = WritePc2(POINTS);
     file = fopen(path, "r+b");
-    fseek(file, 32 + 4 * 14, SEEK_SET);
+    fseek(file, 32 + 4 * (3 * POINTS + 5), SEEK_SET);
     fwrite("\xff\xff\xff\xff", 1, 4, file);
     fclose(file);
-    assert_int_equal(jnaReadMotion(path, &c, 1, &motion, &error), jn_badData);
+    assert_int_equal(jnaReadMotion(path, &c, NULL, 0.5, &motion, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "frame 1: the position of vertex 1"));
     jnaDestroyCharacter(&c);
 }
 
-static void AnotherVertexCountIsRefused(void** state)
+static void AnotherSurfaceIsRefused(void** state)
 {
     (void)state;
     jnaCharacter c = MakeCharacter();
-    c.vertexCount = 2;
-    c.fileVertexCount = 2;
+    c.positions[3 * 4] += 1.2F;
     jnError error = {0};
     jnaMotion motion;
-    assert_int_equal(jnaReadMotion(WritePc2(POINTS), &c, 1, &motion, &error), jn_badData);
-    assert_non_null(strstr(error.message, "has 3 vertices; the character has 2"));
-    assert_int_equal(jnaReadMotion("motion.abc", &c, 1, &motion, &error), jn_badData);
-    assert_int_equal(jnaReadMotion(Path(".absent.pc2"), &c, 1, &motion, &error), jn_ioFailed);
+    assert_int_equal(jnaReadMotion(WritePc2(POINTS), &c, NULL, 0.5, &motion, NULL, &error), jn_badData);
+    assert_non_null(strstr(error.message, "m from the character's surface on average"));
+    assert_int_equal(jnaReadMotion("motion.fbx", &c, NULL, 1, &motion, NULL, &error), jn_badData);
+    assert_int_equal(jnaReadMotion(Path(".absent.pc2"), &c, NULL, 1, &motion, NULL, &error), jn_ioFailed);
+    jnaDestroyCharacter(&c);
+}
+
+// The points lie on the rest surface, so they are found; but the clip begins somewhere else.
+static void AMotionThatBeginsFarFromItsClipIsRefused(void** state)
+{
+    (void)state;
+    jnaCharacter c = MakeCharacter();
+    c.joints[0] = (jnaJoint){.parent = -1, .rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
+    c.joints[0].inverseBind[0] = c.joints[0].inverseBind[5] = c.joints[0].inverseBind[10] = 1;
+    for (int v = 0; v < POINTS; ++v) {
+        c.influences[v].weights[0] = 1;
+    }
+    jnaClip clip = {.name = "walk", .rate = 30, .frameCount = 1, .jointCount = 1};
+    assert_int_equal(jnaClip_Allocate(&clip, false, NULL), jn_ok);
+    clip.rotations[3] = 1;
+    jnError error = {0};
+    jnaNotes notes = {0};
+    jnaMotion motion;
+    assert_int_equal(jnaReadMotion(WritePc2(POINTS), &c, &clip, 0.5, &motion, &notes, &error), jn_ok);
+    assert_int_equal(notes.count, 1);
+    assert_non_null(strstr(notes.lines[0], "motion of 'walk': 6 points for 6 vertices by position"));
+    jnaDestroyMotion(&motion);
+    jnaDestroyNotes(&notes);
+    clip.translations[0] = 1;
+    assert_int_equal(jnaReadMotion(WritePc2(POINTS), &c, &clip, 0.5, &motion, NULL, &error), jn_badData);
+    assert_non_null(strstr(error.message, "begins 1 m from the skinned surface of the first frame of 'walk'"));
+    jnaDestroyClip(&clip);
     jnaDestroyCharacter(&c);
 }
 
@@ -222,7 +259,8 @@ int main(void)
         cmocka_unit_test(TheRateOfAnMddIsFound),
         cmocka_unit_test(EveryCutIsRefused),
         cmocka_unit_test(HugeCountsAndNanAreRefused),
-        cmocka_unit_test(AnotherVertexCountIsRefused),
+        cmocka_unit_test(AnotherSurfaceIsRefused),
+        cmocka_unit_test(AMotionThatBeginsFarFromItsClipIsRefused),
     };
     return cmocka_run_group_tests(tests, NULL, Clean);
 }

@@ -43,12 +43,14 @@ static void Write(const char* name, const float* data)
     assert_int_equal(jnaWriteArray(path, jna_float32, 3, shape, data, &error), jn_ok);
 }
 
-// The skinned surface, by the takes of a motion that is all 0.
+// The skinned surface, by the takes of a motion of which everything is missing.
 static void Skin(float* surface)
 {
     jnaTakes takes;
     jnaArray skinned;
-    memset(surface, 0, 3 * FRAMES * TUBE_VERTICES * sizeof(float));
+    for (int i = 0; i < 3 * FRAMES * TUBE_VERTICES; ++i) {
+        surface[i] = NAN;
+    }
     Write("dynamic.npy", surface);
     jnaWorkspace* opened = Opened("w");
     assert_int_equal(jnaOpenTakes(opened, &takes, NULL, &error), jn_ok);

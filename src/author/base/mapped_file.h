@@ -1,0 +1,13 @@
+// A whole file as read-only bytes, mapped into memory.
+#pragma once
+
+#include "jounce/base.h"
+
+typedef struct jnaMappedFile {
+    const unsigned char* bytes; // [size]; NULL where the file is empty
+    size_t size;
+} jnaMappedFile;
+
+/// Maps a regular file. Fails with jn_ioFailed and the reason of the system.
+jnResult jnaMapFile(const char* path, jnaMappedFile* file, jnError* error);
+void jnaUnmapFile(jnaMappedFile* file);

@@ -1,0 +1,31 @@
+// Points of the meshes in FBX and Collada files as the program that wrote them numbers them.
+//
+// Assimp gives one vertex for every corner of a face; the file itself still has the points that an artist sees, and
+// that caches are written in.
+#pragma once
+
+#include "base/notes.h"
+#include "character/import_internal.h"
+
+/// The points of one mesh of the file, in file units, not transformed.
+typedef struct jnaSourceMesh {
+    int count;
+    float* points; // [count][3], finite
+} jnaSourceMesh;
+
+typedef struct jnaSourceMeshes {
+    int count, capacity;
+    jnaSourceMesh* meshes;
+} jnaSourceMeshes;
+void jnaDestroySourceMeshes(jnaSourceMeshes* list);
+
+/// Takes points over, which must come from malloc; those that are not finite are dropped. False where memory is short.
+bool jnaSourceMeshes_Add(jnaSourceMeshes* list, float* points, size_t count);
+
+/// Reads the points of every mesh: FBX 7 binary and ASCII, Collada. A file that cannot be understood gives none.
+jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* error);
+jnResult jnaReadColladaPoints(const char* path, jnaSourceMeshes* list, jnError* error);
+
+/// Fills sourcePoints of a character that has its surface, where the file is FBX or Collada and its points are found.
+jnResult jnaFindSourcePoints(
+    const char* path, const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);
