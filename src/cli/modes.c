@@ -122,7 +122,7 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     jnaStageRun run = {.force = force, .notes = &notes};
     bool made = false;
     int code = JNC_DONE;
-    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
+    jnResult result = jnaOpenWorkspaceToWrite(folder, "jounce modes", &run.workspace, &error);
     if (result == jn_ok) {
         jnaModesDef* def = &run.workspace->manifest.modes;
         def->count = settings->countGiven ? (int)settings->count : def->count;

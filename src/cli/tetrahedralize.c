@@ -195,7 +195,7 @@ static int Run(const char* folder, const Wish* wish, bool force, bool json)
     jnaVolumeReport report;
     const jnaVolume* volume = NULL;
     jnaStageRun run = {.report = &report, .force = force, .notes = &notes};
-    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
+    jnResult result = jnaOpenWorkspaceToWrite(folder, "jounce tetrahedralize", &run.workspace, &error);
     if (result == jn_ok) {
         jnaVolumeDef* def = &run.workspace->manifest.volume;
         def->method = wish->method ? wish->def.method : def->method;

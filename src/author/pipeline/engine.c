@@ -19,17 +19,21 @@ jnResult jnaStageKind_Run(const jnaStageKind* kind, jnaStageRun* run, jnError* e
     const char* path = run->workspace->path;
     double started = jnaWallClock();
     jnaStage stage = {.name = kind->name};
-    jnResult result = kind->describe(run, &stage, error);
+    jnaWorkspaceLock own = {0}; // of a caller who has not taken it
+    jnResult result = run->workspace->lock.file == 0 ? jnaLockWorkspace(path, kind->name, true, &own, error) : jn_ok;
+    result = result == jn_ok ? kind->describe(run, &stage, error) : result;
     run->made = run->force;
     if (result == jn_ok && !run->force) {
         result = jnaStage_IsStale(path, &stage, &run->made, NULL, error);
     }
     if (result == jn_ok && run->made) {
+        jnaStage_RemoveDamaged(path, &stage);
         result = kind->run(run, error);
         jnaWorkspace_Forget(run->workspace);
         stage.seconds = jnaWallClock() - started;
         result = result == jn_ok ? jnaStage_Record(path, &stage, error) : result;
     }
+    jnaUnlockWorkspace(&own);
     jnaDestroyStage(&stage);
     return result;
 }

@@ -280,7 +280,7 @@ jnResult jnaEvaluateWorkspace(
 {
     jnaWorkspace* w;
     *evaluation = (jnaEvaluation){0};
-    jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    jnResult result = jnaOpenWorkspaceToWrite(workspace, "jounce evaluate", &w, error);
     result = result == jn_ok ? jnaWorkspace_Evaluate(w, def, evaluation, notes, error) : result;
     jnaCloseWorkspace(w);
     return result;

@@ -388,18 +388,20 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     double started = Now();
     jnaShardPlan plan;
     jnaJobLock lock = {-1};
-    bool alone = false;
+    bool alone = false, damaged = false; // the arrays are not as their JSON says
     jnResult result = jnaCreateShardPlan(job, &plan, &failure);
     if (result == jn_ok) {
         report->shardCount = plan.shardCount;
         report->upToDate = report->merged = jnaIsMerged(&plan, report);
+        damaged = report->merged && !jnaMergedIsWhole(&plan);
+        report->upToDate = report->merged = report->merged && !damaged;
     }
     if (result == jn_ok && job->look) {
         report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);
         jnaDestroyShardPlan(&plan);
         return jn_ok;
     }
-    result = result == jn_ok && job->force ? Forget(&plan, report, &failure) : result;
+    result = result == jn_ok && (job->force || damaged) ? Forget(&plan, report, &failure) : result;
     if (result == jn_ok && report->merged) {
         CleanUp(&plan);
     } else if (result == jn_ok) {

@@ -20,9 +20,10 @@ jnaSimulateDef jnaDefaultSimulateDef(void)
     return (jnaSimulateDef){.parts = 1};
 }
 
-static jnResult MakeFolder(const char* path, jnError* error)
+// Not for a look, which writes nothing.
+static jnResult MakeFolder(const char* path, const jnaSimulateDef* def, jnError* error)
 {
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+    if (!def->look && mkdir(path, 0777) != 0 && errno != EEXIST) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
     return jn_ok;
@@ -54,7 +55,7 @@ jnResult jnaSimulatePoses(
     jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
     result = result == jn_ok ? jnaPoseSet_ToClip(&poses, s->character, &clip, error) : result;
     result = result == jn_ok ? jnaJoinPath(s->workspace->path, "poses", folder, error) : result;
-    result = result == jn_ok ? MakeFolder(folder, error) : result;
+    result = result == jn_ok ? MakeFolder(folder, def, error) : result;
     if (result == jn_ok) {
         size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
         const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
@@ -75,7 +76,8 @@ jnResult jnaSimulatePoses(
 }
 
 // The folder of a clip's motion, and the frames that are asked for.
-static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, char* folder, int* count, jnError* error)
+static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, const jnaSimulateDef* def, char* folder,
+    int* count, jnError* error)
 {
     char name[JNA_NAME_LENGTH + 16], parent[JNA_PATH_LENGTH];
     const jnaClip* clip = &s->clips[range->clip];
@@ -87,8 +89,8 @@ static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, c
     snprintf(name, sizeof(name), "motion/%s", s->manifest->clips[range->clip].name);
     jnResult result = jnaJoinPath(s->workspace->path, "motion", parent, error);
     result = result == jn_ok ? jnaJoinPath(s->workspace->path, name, folder, error) : result;
-    result = result == jn_ok ? MakeFolder(parent, error) : result;
-    return result == jn_ok ? MakeFolder(folder, error) : result;
+    result = result == jn_ok ? MakeFolder(parent, def, error) : result;
+    return result == jn_ok ? MakeFolder(folder, def, error) : result;
 }
 
 jnResult jnaSimulateClip(
@@ -98,7 +100,7 @@ jnResult jnaSimulateClip(
     const jnaClip* clip = &s->clips[range->clip];
     jnaClip still = {0};
     jnaJob job = BeginJob(s, def);
-    jnResult result = PrepareClip(s, range, folder, &job.count, error);
+    jnResult result = PrepareClip(s, range, def, folder, &job.count, error);
     result = result == jn_ok ? jnaClip_WithoutRoot(s->character, clip, &still, error) : result;
     double* carry = result == jn_ok ? malloc((size_t)job.count * 12 * sizeof(double)) : NULL;
     if (result == jn_ok && carry == NULL) {
@@ -164,7 +166,7 @@ static jnResult RunMotion(
 {
     char folder[JNA_PATH_LENGTH];
     jnaJob job = BeginJob(s, member->crowd->def);
-    jnResult result = PrepareClip(s, range, folder, &job.count, error);
+    jnResult result = PrepareClip(s, range, member->crowd->def, folder, &job.count, error);
     if (result != jn_ok) {
         return result;
     }

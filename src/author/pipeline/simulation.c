@@ -119,6 +119,7 @@ jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError
     jnaWorkspace* workspace;
     *simulation = NULL;
     jnResult result = jnaOpenWorkspace(path, &workspace, error);
+    result = result == jn_ok ? jnaLockWorkspace(path, "jounce simulate", false, &workspace->lock, error) : result;
     result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
     if (result == jn_ok) {
         (*simulation)->owned = true;

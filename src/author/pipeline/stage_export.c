@@ -253,6 +253,7 @@ jnResult jnaExportWorkspace(
 {
     jnaWorkspace* w;
     jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    result = result == jn_ok ? jnaLockWorkspace(workspace, "jounce export", false, &w->lock, error) : result;
     result = result == jn_ok ? jnaWorkspace_Export(w, path, def, exported, error) : result;
     jnaCloseWorkspace(w);
     return result;

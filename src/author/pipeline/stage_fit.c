@@ -567,7 +567,7 @@ jnResult jnaFitWorkspace(
 {
     *fit = (jnaWorkspaceFit){0};
     jnaStageRun run = {.def = def, .report = fit, .force = !def->keep, .notes = notes};
-    jnResult result = jnaOpenWorkspace(workspace, &run.workspace, error);
+    jnResult result = jnaOpenWorkspaceToWrite(workspace, "jounce fit", &run.workspace, error);
     result = result == jn_ok ? jnaStageKind_Run(&jnaFitStage, &run, error) : result;
     jnaCloseWorkspace(run.workspace);
     return result;

@@ -15,7 +15,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -283,11 +282,13 @@ static void DescribeManifest(const char* workspace, const jnaManifest* m, jnaSta
     jnaStage_Depend(stage, "%s", settings != NULL ? settings : "");
     free(settings);
     AddInput(stage, workspace, m->character);
-    jnaStage_Make(stage, "character/character.json");
+    jnaStage_Make(stage, "character");
+    jnaStage_Make(stage, "clips");
+    jnaStage_Share(stage, stage->name, "character/character.json");
     for (int i = 0; i < m->clipCount; ++i) {
         AddInput(stage, workspace, m->clips[i].source);
         AddInput(stage, workspace, m->clips[i].motion);
-        jnaStage_Make(stage, "clips/%s/clip.json", m->clips[i].name);
+        jnaStage_Share(stage, stage->name, "clips/%s/clip.json", m->clips[i].name);
     }
 }
 
@@ -296,19 +297,6 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     (void)error;
     DescribeManifest(run->workspace->path, &run->workspace->manifest, stage);
     return jn_ok;
-}
-
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void RemoveFolder(const char* path)
-{
-    (void)nftw(path, RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static jnResult SaveImport(const char* folder, const Import* import, jnError* error)
@@ -375,7 +363,9 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     if (mkdir(temporary, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    jnResult result = jnaJoinPath(temporary, "manifest.yaml", manifest, error);
+    jnaWorkspaceLock lock; // so that it is not taken for one that a killed run left
+    jnResult result = jnaLockWorkspace(temporary, "jounce new", true, &lock, error);
+    result = result == jn_ok ? jnaJoinPath(temporary, "manifest.yaml", manifest, error) : result;
     result = result == jn_ok ? jnaWriteManifest(manifest, &import->manifest, error) : result;
     result = result == jn_ok ? SaveImport(temporary, import, error) : result;
     result = result == jn_ok ? RecordImport(temporary, import, error) : result;
@@ -383,8 +373,9 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
         result = jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno));
     }
     if (result != jn_ok) {
-        RemoveFolder(temporary);
+        jnaRemoveFolder(temporary);
     }
+    jnaUnlockWorkspace(&lock);
     return result;
 }
 
@@ -403,6 +394,7 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
         return jnFail(error, jn_ioFailed, "%s: already exists", path);
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
+    jnaRemoveAbandoned(plain);
     Import import = {.started = jnaWallClock()};
     jnResult result = Gather(def, &import, notes, error);
     if (result == jn_ok && def->adjust != NULL) {
@@ -520,13 +512,13 @@ static jnResult Replace(const char* workspace, const char* fresh, const char* na
 
 static jnResult ReplaceImport(const char* workspace, const Import* import, jnError* error)
 {
-    char fresh[JNA_PATH_LENGTH], record[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "import.part", fresh, error);
+    char name[32], fresh[JNA_PATH_LENGTH], record[JNA_PATH_LENGTH];
+    snprintf(name, sizeof(name), "import.%ld.part", (long)getpid());
+    jnResult result = jnaJoinPath(workspace, name, fresh, error);
     result = result == jn_ok ? jnaJoinPath(workspace, "stages/import.json", record, error) : result;
     if (result != jn_ok) {
         return result;
     }
-    RemoveFolder(fresh);
     if (mkdir(fresh, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", fresh, strerror(errno));
     }
@@ -539,7 +531,7 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
         result = result == jn_ok ? Replace(workspace, fresh, "clips", error) : result;
         result = result == jn_ok ? MakeStages(workspace, error) : result;
     }
-    RemoveFolder(fresh);
+    jnaRemoveFolder(fresh);
     return result;
 }
 

@@ -78,7 +78,7 @@ static jnResult WriteReport(jnaWorkspace* w, const jnaReportDef* def, jnaNotes* 
 jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error)
 {
     jnaWorkspace* w;
-    jnResult result = jnaOpenWorkspace(workspace, &w, error);
+    jnResult result = jnaOpenWorkspaceToWrite(workspace, "jounce report", &w, error);
     result = result == jn_ok ? WriteReport(w, def, notes, error) : result;
     jnaCloseWorkspace(w);
     return result;

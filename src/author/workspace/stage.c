@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
+#include "workspace/marks.h"
 
 #include "runtime/for_author.h"
 
@@ -13,12 +14,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-// A file that changed within so many nanoseconds before the record may have changed once more after it was hashed
-// without its time telling: file systems count in steps of up to 10 ms.
-static const int64_t CLOCK_STEP = 50000000;
 
 void jnaDestroyStage(jnaStage* s)
 {
@@ -28,6 +24,10 @@ void jnaDestroyStage(jnaStage* s)
     for (int i = 0; i < s->outputCount; ++i) {
         free(s->outputs[i]);
     }
+    for (int i = 0; i < s->sharedCount; ++i) {
+        free(s->shared[i]);
+    }
+    free(s->shared);
     free(s->inputs);
     free(s->outputs);
     free(s->settings);
@@ -89,6 +89,17 @@ void jnaStage_MakeAll(jnaStage* s, const char* const* names)
     }
 }
 
+void jnaStage_Share(jnaStage* s, const char* later, const char* format, ...)
+{
+    char text[JNA_PATH_LENGTH];
+    int length = snprintf(text, sizeof(text), "%s ", later);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
+    va_end(arguments);
+    s->failed = !AddText(&s->shared, &s->sharedCount, text) || s->failed;
+}
+
 void jnaStage_Depend(jnaStage* s, const char* format, ...)
 {
     va_list arguments;
@@ -127,57 +138,57 @@ static void Explain(char* reason, const char* what, const char* name)
     }
 }
 
-static int64_t TimeOf(const struct stat* status)
-{
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
-// "HASH SIZE TIME" of a file.
-enum { MARK_LENGTH = 64 };
-static jnResult MarkFile(const char* workspace, const char* input, char mark[MARK_LENGTH], jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    uint64_t hash;
-    struct stat status = {0};
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    bool known = result == jn_ok && stat(path, &status) == 0; // before it is read: a change in between is seen
-    result = result == jn_ok ? jnaHashFile(path, &hash, error) : result;
-    if (result == jn_ok) {
-        snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
-            TimeOf(&status));
-    }
-    return result;
-}
-
-// Whether a file is as its mark says, by its size and time where they can be believed, else by its contents.
-static jnResult CompareFile(
-    const char* workspace, const char* input, const json_t* mark, int64_t recorded, bool* same, jnError* error)
-{
-    char path[JNA_PATH_LENGTH], now[MARK_LENGTH];
-    const char* then = json_string_value(mark);
-    long long size = -1, time = 0;
-    struct stat status;
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    if (result == jn_ok && then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
-        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time && time + CLOCK_STEP < recorded) {
-        *same = true;
-        return jn_ok;
-    }
-    result = result == jn_ok ? MarkFile(workspace, input, now, error) : result;
-    *same = result == jn_ok && then != NULL && strncmp(now, then, 16) == 0;
-    return result;
-}
-
 // A record that is missing or damaged only means that the stage runs: NULL.
 static json_t* LoadRecord(const char* workspace, const char* name, int64_t* recorded)
 {
     char path[JNA_PATH_LENGTH];
-    struct stat status;
-    if (RecordPath(workspace, name, path, NULL) != jn_ok || stat(path, &status) != 0) {
+    if (RecordPath(workspace, name, path, NULL) != jn_ok || (*recorded = jnaTimeOfChange(path)) < 0) {
         return NULL;
     }
-    *recorded = TimeOf(&status);
     return json_load_file(path, 0, NULL);
+}
+
+// Whether an output that a later stage has changed is there, and as that stage left it. shared: "STAGE FILE".
+static bool SharedIsGood(const char* workspace, const char* shared, char* reason)
+{
+    char later[64];
+    const char* name = strchr(shared, ' ') + 1;
+    int64_t recorded = 0;
+    bool same = true;
+    if (!jnaFileIsThere(workspace, name)) {
+        Explain(reason, "missing: ", name);
+        return false;
+    }
+    snprintf(later, sizeof(later), "%.*s", (int)(name - 1 - shared), shared);
+    json_t* record = LoadRecord(workspace, later, &recorded);
+    const json_t* mark = json_object_get(json_object_get(record, "outputs"), name);
+    if (mark != NULL && (jnaCompareMark(workspace, name, mark, recorded, &same, NULL) != jn_ok || !same)) {
+        Explain(reason, "not as it was made: ", name);
+        same = false;
+    }
+    json_decref(record);
+    return same;
+}
+
+static bool IsShared(const jnaStage* stage, const char* name)
+{
+    for (int i = 0; i < stage->sharedCount; ++i) {
+        if (strcmp(strchr(stage->shared[i], ' ') + 1, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A file that the stage alone makes.
+static bool IsOutput(const jnaStage* stage, const char* name)
+{
+    for (int i = 0; i < stage->outputCount; ++i) {
+        if (strcmp(stage->outputs[i], name) == 0) {
+            return !IsShared(stage, name);
+        }
+    }
+    return false;
 }
 
 // Compares the record with the world. `reason` is set, and *stale, where they differ.
@@ -198,8 +209,8 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
     }
     for (int i = 0; i < stage->inputCount; ++i) {
         bool same = false;
-        jnResult result =
-            CompareFile(workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
+        jnResult result = jnaCompareMark(
+            workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
         if (result != jn_ok || !same) {
             Explain(reason, "changed: ", stage->inputs[i]);
             return result;
@@ -210,6 +221,16 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
             Explain(reason, "missing: ", stage->outputs[i]);
             return jn_ok;
         }
+    }
+    for (int i = 0; i < stage->sharedCount; ++i) {
+        if (!SharedIsGood(workspace, stage->shared[i], reason)) {
+            return jn_ok;
+        }
+    }
+    const char* changed = jnaFindChanged(workspace, json_object_get(record, "outputs"), recorded);
+    if (changed != NULL) {
+        Explain(reason, "not as it was made: ", changed);
+        return jn_ok;
     }
     *stale = false;
     Explain(reason, "up to date", "");
@@ -250,7 +271,7 @@ jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* hol
     json_object_foreach(json_object_get(record, "inputs"), input, mark)
     {
         bool same = false;
-        if (*holds && (CompareFile(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
+        if (*holds && (jnaCompareMark(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
             Explain(reason, "changed: ", input);
             *holds = false;
         }
@@ -259,9 +280,28 @@ jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* hol
     return jn_ok;
 }
 
+void jnaStage_RemoveDamaged(const char* workspace, const jnaStage* stage)
+{
+    int64_t recorded = 0;
+    json_t* record = LoadRecord(workspace, stage->name, &recorded);
+    const char* name;
+    json_t* mark;
+    json_object_foreach(json_object_get(record, "outputs"), name, mark)
+    {
+        char path[JNA_PATH_LENGTH];
+        bool same = false;
+        // Nothing but what the stage makes: a record from elsewhere may name anything.
+        if (IsOutput(stage, name) && jnaCompareMark(workspace, name, mark, recorded, &same, NULL) == jn_ok && !same &&
+            jnaJoinPath(workspace, name, path, NULL) == jn_ok) {
+            (void)unlink(path);
+        }
+    }
+    json_decref(record);
+}
+
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
-    char text[17], path[JNA_PATH_LENGTH], mark[MARK_LENGTH];
+    char text[17], path[JNA_PATH_LENGTH], mark[JNA_MARK_LENGTH];
     HashSettings(stage, text);
     json_t* inputs = json_object();
     json_t* record = json_pack(
@@ -272,11 +312,14 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
     }
     jnResult result = RecordPath(workspace, stage->name, path, error);
     for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = MarkFile(workspace, stage->inputs[i], mark, error);
+        result = jnaMarkFile(workspace, stage->inputs[i], mark, error);
         if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
             result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
         }
     }
+    json_t* outputs = NULL;
+    result = result == jn_ok ? jnaMarkOutputs(workspace, stage, &outputs, error) : result;
+    json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
     jnaFile file;
     result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
     if (result == jn_ok) {

@@ -2,6 +2,7 @@
 #include "workspace/workspace.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/modes_store.h"
 #include "workspace/network_store.h"
 #include "workspace/store.h"
@@ -43,6 +44,25 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     return jn_ok;
 }
 
+jnResult jnaOpenWorkspaceToWrite(const char* path, const char* who, jnaWorkspace** workspace, jnError* error)
+{
+    jnaWorkspaceLock lock = {0};
+    jnaWorkspace* ignored;
+    *workspace = NULL;
+    jnResult result = jnaOpenWorkspace(path, &ignored, error); // no lock is left in a folder that is none of ours
+    jnaCloseWorkspace(ignored);
+    // Read once more behind the lock: the manifest may have changed while somebody else held it.
+    JN_TRY(result);
+    JN_TRY(jnaLockWorkspace(path, who, true, &lock, error));
+    JN_TRY(jnaOpenWorkspace(path, workspace, error));
+    (*workspace)->lock = lock;
+done:
+    if (result != jn_ok) {
+        jnaUnlockWorkspace(&lock);
+    }
+    return result;
+}
+
 void jnaWorkspace_Forget(jnaWorkspace* w)
 {
     jnaLoaded* l = w->loaded;
@@ -66,6 +86,7 @@ void jnaCloseWorkspace(jnaWorkspace* w)
         jnaWorkspace_Forget(w);
     }
     free(w->loaded);
+    jnaUnlockWorkspace(&w->lock);
     jnaDestroyManifest(&w->manifest);
     free((char*)w->path);
     free(w);
