@@ -1,4 +1,5 @@
 // jounce springs run: the runtime's own stepping over targets given as an array.
+#include "base/bounds.h"
 #include "cli.h"
 
 #include "base/npy.h"
@@ -84,7 +85,7 @@ static jnResult ReadParameter(const char* name, const char* word, size_t vertice
 
 static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 {
-    jnResult result = jnaOpenArray(path, targets, error);
+    jnResult result = jnaOpenPositions(path, targets, error);
     if (result != jn_ok) {
         return result;
     }

@@ -15,7 +15,7 @@ enum { MAX_JOINTS = 4096 };
 
 jnaImportDef jnaDefaultImportDef(void)
 {
-    return (jnaImportDef){.rate = 30, .scale = 0, .memoryLimit = (size_t)4 << 30, .timeLimit = 120};
+    return (jnaImportDef){.rate = 30, .scale = 0};
 }
 
 // Largest side of the box around all placed meshes, in file units.
@@ -175,10 +175,13 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
     if (result == jn_ok) {
         result = jnaSampleAnimations(path, &scene, &rig, scale, def->rate, clips, error);
     }
+    result = result == jn_ok ? jnaCheckJointBounds(path, character, error) : result;
+    result = result == jn_ok ? jnaCheckClipBounds(path, clips, error) : result;
     if (result == jn_ok && usedScale != NULL) {
         *usedScale = scale;
     }
     if (result != jn_ok) {
+        jnaDestroyClipList(clips);
         jnaDestroyCharacter(character);
     }
     jnaDestroyRig(&rig);

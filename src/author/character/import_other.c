@@ -182,7 +182,8 @@ static jnResult ImportBvh(const char* path, const jnaImportDef* def, const jnaRe
     const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
 {
     jnaSource source;
-    jnResult result = jnaReadBvh(path, &source, error);
+    const jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
+    jnResult result = jnaReadBvhConfined(path, &limits, &source, error);
     if (result != jn_ok) {
         return result;
     }
@@ -212,6 +213,7 @@ jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaReta
     }
     jnResult result = jnaHasEnding(path, ".bvh") ? ImportBvh(path, def, retarget, character, clips, notes, error)
                                                  : ImportScene(path, def, retarget, character, clips, notes, error);
+    result = result == jn_ok ? jnaCheckClipBounds(path, clips, error) : result;
     if (result != jn_ok) {
         jnaDestroyClipList(clips);
     }

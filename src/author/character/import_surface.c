@@ -302,12 +302,11 @@ jnResult jnaBuildSurface(
         good = GatherInfluences(placed, influences + placed->firstVertex, &report);
     }
     double extent = good ? Extent((int)count, positions) : 0;
-    jnResult result = jn_ok;
-    if (!good) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
-    } else if (!isfinite(extent) || extent <= 0) {
+    jnResult result = good ? jnaCheckSurfaceBounds(path, positions, count, error)
+                           : jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
+    if (result == jn_ok && (!isfinite(extent) || extent <= 0)) {
         result = jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path);
-    } else {
+    } else if (result == jn_ok) {
         c->fileVertexCount = (int)count;
         c->triangleCount = placement->triangleCount;
         c->partCount = placement->count;

@@ -5,6 +5,7 @@
 //   npy: (frames, vertices, 3), float32 or float64
 //
 // The size of the file must be exactly what its counts say, before anything is allocated for them.
+#include "base/bounds.h"
 #include "base/npy.h"
 #include "character/import.h"
 #include "character/scene.h"
@@ -172,9 +173,15 @@ static void StoreFrame(const Welder* welder, uint64_t points, const float* frame
     }
 }
 
-static jnResult CheckFrame(const char* path, uint64_t index, const float* frame, uint64_t points, jnError* error)
+// In metres, as they are stored.
+static jnResult CheckFrame(
+    const char* path, uint64_t index, const float* frame, uint64_t points, double scale, jnError* error)
 {
     for (uint64_t i = 0; i < 3 * points; ++i) {
+        if (isfinite(frame[i]) && !(fabs(scale * (double)frame[i]) <= JNA_FARTHEST)) {
+            return jnFail(error, jn_badData, "%s: frame %llu, vertex %llu: a coordinate is %g m; up to %g can be taken",
+                path, (unsigned long long)index, (unsigned long long)(i / 3), scale * (double)frame[i], JNA_FARTHEST);
+        }
         if (!isfinite(frame[i])) {
             return jnFail(error, jn_badData, "%s: frame %llu: the position of vertex %llu is not a finite number", path,
                 (unsigned long long)index, (unsigned long long)(i / 3));
@@ -199,7 +206,7 @@ static jnResult ReadFrames(Cache* cache, const Welder* welder, double scale, jna
         for (size_t i = 0; i < values; ++i) {
             frame[i] = LoadFloat(bytes + 4 * i, cache->bigEndian);
         }
-        result = CheckFrame(cache->path, f, frame, cache->points, cache->error);
+        result = CheckFrame(cache->path, f, frame, cache->points, scale, cache->error);
         if (result == jn_ok) {
             StoreFrame(
                 welder, cache->points, frame, scale, motion->positions + (size_t)f * 3 * (size_t)motion->vertexCount);
@@ -255,7 +262,7 @@ static jnResult ReadArray(const char* path, const jnaCharacter* character, const
         for (size_t i = 0; i < values; ++i) {
             frame[i] = (float)jnaArray_Get(&array, f * values + i);
         }
-        result = CheckFrame(path, f, frame, array.shape[1], error);
+        result = CheckFrame(path, f, frame, array.shape[1], scale, error);
         if (result == jn_ok) {
             StoreFrame(welder, array.shape[1], frame, scale, motion->positions + f * 3 * (size_t)motion->vertexCount);
         }

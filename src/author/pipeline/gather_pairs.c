@@ -4,6 +4,7 @@
 
 #include "asset/character_pairs.h"
 #include "base/hash.h"
+#include "base/bounds.h"
 #include "base/path.h"
 #include "workspace/shapes.h"
 #include "workspace/store.h"
@@ -174,7 +175,7 @@ static jnResult OpenMotion(
         return result;
     }
     result = jnaLoadClip(workspace, name, c, &m->clip, error);
-    result = result == jn_ok ? jnaOpenArray(path, &m->positions, error) : result;
+    result = result == jn_ok ? jnaOpenPositions(path, &m->positions, error) : result;
     result = result == jn_ok ? PathOf(workspace, name, "quasistatic_valid.npy", other, error) : result;
     if (result == jn_ok && access(other, F_OK) == 0) {
         result = jnaOpenArray(other, &m->valid, error);

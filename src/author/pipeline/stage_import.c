@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "character/gltf.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
 #include "workspace/stage.h"
@@ -174,7 +175,7 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
 {
     const jnaClip* clip = &import->clips[index];
     jnaMotion* motion = &import->motions[index];
-    jnResult result = jnaReadMotion(file, &import->character, import->scale, motion, error);
+    jnResult result = jnaReadMotionConfined(file, &import->character, import->scale, motion, error);
     if (result != jn_ok) {
         return result;
     }
@@ -259,8 +260,9 @@ static void AddBuffers(jnaStage* stage, const char* workspace, const char* file)
     int folder = slash != NULL ? (int)(slash - file) + 1 : 0;
     for (size_t i = 0; i < json_array_size(buffers); ++i) {
         const char* uri = json_string_value(json_object_get(json_array_get(buffers, i), "uri"));
-        if (uri != NULL && strncmp(uri, "data:", 5) != 0) {
-            jnaStage_Read(stage, NULL, "%.*s%s", folder, file, uri);
+        char inside[JNA_PATH_LENGTH];
+        if (uri != NULL && strncmp(uri, "data:", 5) != 0 && jnaGltf_DecodeUri(uri, inside)) {
+            jnaStage_Read(stage, NULL, "%.*s%s", folder, file, inside);
         }
     }
     json_decref(root);

@@ -2,6 +2,7 @@
 // double precision, the network's surface by the runtime itself from an asset in memory.
 #include "pipeline/takes.h"
 
+#include "base/bounds.h"
 #include "base/path.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
@@ -127,7 +128,7 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
     if (result == jn_ok && access(path, F_OK) == 0) {
         *present = true;
         take->first = FirstFrame(t, clip, "dynamic.json");
-        result = jnaOpenArray(path, &take->motion, error);
+        result = jnaOpenPositions(path, &take->motion, error);
     } else if (result == jn_ok) {
         result = jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error);
     }
@@ -258,15 +259,9 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
     jnResult result = MotionPath(t, take->clip, "quasistatic.npy", path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &file, error) : result;
+    result = result == jn_ok ? jnaOpenPositions(path, &file, error) : result;
     if (result == jn_ok) {
         result = CheckShape(t, &file, "quasistatic", take->clip, (size_t)take->frameCount, error);
-        for (size_t i = 0; result == jn_ok && i < file.count; ++i) {
-            if (!isfinite(jnaArray_Get(&file, i))) {
-                result = jnFail(error, jn_badData, "%s: frame %zu is not finite; simulate it again", path,
-                    i / 3 / (size_t)t->character->vertexCount);
-            }
-        }
     }
     if (result != jn_ok || (file.scalar == jna_float32 && take->solved == NULL)) {
         *targets = file;

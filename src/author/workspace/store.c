@@ -2,6 +2,7 @@
 // any file: shapes must match the counts, indices must lie in range, numbers must be finite.
 #include "workspace/store.h"
 
+#include "base/bounds.h"
 #include "base/json.h"
 #include "base/path.h"
 
@@ -172,10 +173,9 @@ static jnResult LoadArray(const char* folder, const char* name, jnaScalar scalar
         jnaArray_Describe(&array, text, sizeof(text));
         result = jnFail(error, jn_badData, "%s: is %s, which is not what its JSON says", path, text);
     }
-    for (size_t i = 0; result == jn_ok && scalar == jna_float32 && i < array.count; ++i) {
-        if (!isfinite(((const float*)array.data)[i])) {
-            result = jnFail(error, jn_badData, "%s: number %zu is not finite", path, i);
-        }
+    if (result == jn_ok) {
+        bool places = strcmp(name, "positions.npy") == 0 || strcmp(name, "translations.npy") == 0;
+        result = places ? jnaArray_CheckPositions(&array, path, error) : jnaArray_CheckNumbers(&array, path, error);
     }
     if (result == jn_ok) {
         memcpy(out, array.data, array.count * jnaScalarSize(scalar));
@@ -192,7 +192,7 @@ static bool LoadFloats(const json_t* list, float* out, size_t count)
     for (size_t i = 0; i < count; ++i) {
         const json_t* value = json_array_get(list, i);
         double number = json_number_value(value);
-        if (!json_is_number(value) || !(fabs(number) < 1e30)) {
+        if (!json_is_number(value) || !(fabs(number) <= JNA_LARGEST)) {
             return false;
         }
         out[i] = (float)number;
@@ -451,7 +451,7 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
     if (result != jn_ok || access(path, F_OK) != 0) {
         return result;
     }
-    result = jnaOpenArray(path, motion, error);
+    result = jnaOpenPositions(path, motion, error);
     if (result != jn_ok) {
         return result;
     }
