@@ -4,6 +4,7 @@
 // over the clips learned from and over the others, of all vertices and of the tenth that moves most against its targets
 // in the clips learned from. "Best" are the amplitudes that come closest in every frame: what the shapes could hold.
 #include "ablation.h"
+#include "base/try.h"
 #include "bench.h"
 #include "cli.h"
 #include "learn/modal_fit.h"
@@ -34,12 +35,12 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
     }
     take->poses = &s->workspace.clips[of->clip];
     take->first = of->first;
-    jnResult result = jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error);
-    result = result == jn_ok ? jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error) : result;
+    JN_PASS(jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error));
+    JN_PASS(jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error));
     take->sequence =
         (jnaModalSequence){of->frameCount, s->workspace.character->vertexCount, 1 / s->workspace.manifest->rate,
             take->targets.data, take->frames.rotations, take->frames.turns, of->motion.data};
-    return result;
+    return jn_ok;
 }
 
 typedef struct Moved {
@@ -82,26 +83,26 @@ static jnResult FindSoft(jnbScene* s, jnError* error)
 
 static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
 {
-    jnResult result = jnaOpenWorkspace(workspace, &s->opened, error);
-    result = result == jn_ok ? jnaOpenTakes(s->opened, &s->workspace, NULL, error) : result;
-    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    JN_PASS(jnaOpenWorkspace(workspace, &s->opened, error));
+    JN_PASS(jnaOpenTakes(s->opened, &s->workspace, NULL, error));
+    JN_PASS(jnaLoadVolume(workspace, &s->volume, error));
     s->takes = calloc((size_t)s->workspace.count + 1, sizeof(*s->takes));
-    if (result == jn_ok && s->takes == NULL) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d clips", s->workspace.count);
+    if (s->takes == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %d clips", s->workspace.count);
     }
-    for (int i = 0; result == jn_ok && i < s->workspace.count; ++i) {
+    for (int i = 0; i < s->workspace.count; ++i) {
         if (jnaTakes_Has(&s->workspace, i, jna_targetsQuasistatic)) {
             s->trainCount += i < s->workspace.trainCount;
-            result = OpenTake(s, i, &s->takes[s->count++], error);
+            JN_PASS(OpenTake(s, i, &s->takes[s->count++], error));
         }
     }
-    if (result == jn_ok && (s->trainCount == 0 || s->trainCount == s->count)) {
-        result = jnFail(error, jn_badData,
+    if (s->trainCount == 0 || s->trainCount == s->count) {
+        return jnFail(error, jn_badData,
             "%s: needs simulated and quasistatic motion of clips to train on and of others; see jounce simulate "
             "--clips",
             workspace);
     }
-    return result == jn_ok ? FindSoft(s, error) : result;
+    return FindSoft(s, error);
 }
 
 static void CloseScene(jnbScene* s)
@@ -169,8 +170,10 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
     if (starts == NULL) {
         return jnFail(error, jn_outOfMemory, "no memory for %d frames", q.frameCount);
     }
-    jnResult result = jnaModes_Force(m, &q, starts, starts + size, error);
-    result = result == jn_ok ? jnaModes_Run(m, &q, starts, starts + size, z, NULL, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaModes_Force(m, &q, starts, starts + size, error));
+    JN_TRY(jnaModes_Run(m, &q, &(jnaModalDrive){starts, starts + size, NULL}, z, NULL, error));
+done:
     free(starts);
     return result;
 }
@@ -197,13 +200,13 @@ jnResult jnbLearn(const jnbScene* s, jnaModes* m, jnError* error)
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnaModalFit fit;
-    jnResult result = sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory;
-    if (result == jn_ok) {
-        memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
-        memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
-        memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
-        jnaDestroyModalFit(&fit);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory);
+    memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
+    memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
+    memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
+    jnaDestroyModalFit(&fit);
+done:
     free(sequences);
     return result;
 }

@@ -108,7 +108,7 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
         result = jnaAuditContact(simulation, every, poses, threads, &count, &entries, Watch, &progress, &error);
         jncEndProgress(&progress);
     }
-    double* scratch = result == jn_ok ? calloc((size_t)count + 1, sizeof(double)) : NULL;
+    double* scratch = calloc((size_t)count + 1, sizeof(double));
     if (result == jn_ok && scratch == NULL) {
         error = (jnError){jn_outOfMemory, "out of memory"};
         result = jn_outOfMemory;
@@ -121,5 +121,5 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
     free(scratch);
     free(entries);
     jnaCloseSimulation(simulation);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

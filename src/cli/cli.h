@@ -88,8 +88,14 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
 /// Prints "jounce: sentence" on stderr and returns JNC_FAILED.
 int jncFail(const jnError* error);
 
+/// The exit code of a verb: JNC_DONE, or jncFail where the result is not jn_ok.
+int jncEnd(jnResult result, const jnError* error);
+
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// "pca|cnn": what JNC_CHOICE takes, from a table of names.
+void jncJoinWords(const char* const* words, int count, char* text, size_t size);
 
 /// What the author library found worth saying, a line each.
 void jncPrintNotes(const jnaNotes* notes);

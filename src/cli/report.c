@@ -53,5 +53,5 @@ int jncReport(int argc, char** argv)
         }
     }
     jnaDestroyNotes(&notes);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

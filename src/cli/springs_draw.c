@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "draw.h"
 
+#include "base/try.h"
 #include "draw/chart.h"
 #include "jounce/jounce.h"
 
@@ -100,8 +101,8 @@ static jnResult DrawTrace(const char* path, const Trace* trace, jnError* error)
 jnResult jncDrawRegimes(const char* path, jnError* error)
 {
     static Trace trace;
-    jnResult result = Simulate(&trace, error);
-    return result == jn_ok ? DrawTrace(path, &trace, error) : result;
+    JN_PASS(Simulate(&trace, error));
+    return DrawTrace(path, &trace, error);
 }
 
 int jncSpringsDraw(int argc, char** argv)
@@ -149,5 +150,5 @@ int jncSpringsDraw(int argc, char** argv)
             printf("%s: %s\n", path, products[i].what);
         }
     }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -6,6 +6,7 @@
 
 #include "asset/asset_sections.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "learn/network.h"
 
 #include "runtime/for_author.h"
@@ -57,10 +58,10 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
                 error, jn_badArgument, "file vertex %d stands on vertex %d of %d", i, c->weld[i], c->vertexCount);
         }
     }
-    for (int i = 0; i < 3 * c->triangleCount; ++i) {
+    for (int64_t i = 0; i < 3 * (int64_t)c->triangleCount; ++i) {
         if (c->triangles[i] < 0 || c->triangles[i] >= c->fileVertexCount) {
-            return jnFail(
-                error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
+            return jnFail(error, jn_badArgument, "triangle %d has corner %d of %d", (int)(i / 3), c->triangles[i],
+                c->fileVertexCount);
         }
     }
     if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {
@@ -221,15 +222,13 @@ static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* erro
             "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
             def->character->name, def->network->vertexCount);
     }
-    jnResult result = jnaEncodeNetwork(def->network, s->place, def->networkTolerance, &bytes, &size, error);
-    if (result == jn_ok) {
-        void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
-        if (section != NULL) {
-            memcpy(section, bytes, size);
-        }
-        free(bytes);
+    JN_PASS(jnaEncodeNetwork(def->network, s->place, def->networkTolerance, &bytes, &size, error));
+    void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
+    if (section != NULL) {
+        memcpy(section, bytes, size);
     }
-    return result;
+    free(bytes);
+    return jn_ok;
 }
 
 static void FillInfo(const jnaAssetDef* def, const jnaSections* s, jnAssetInfo* info)
@@ -352,15 +351,12 @@ jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error)
     void* bytes;
     size_t size;
     jnaFile file;
-    jnResult result = jnaEncodeAsset(def, &bytes, &size, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = jnaCreateFile(path, &file, error);
-    if (result == jn_ok) {
-        fwrite(bytes, 1, size, file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_PASS(jnaEncodeAsset(def, &bytes, &size, error));
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFile(path, &file, error));
+    fwrite(bytes, 1, size, file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     free(bytes);
     return result;
 }

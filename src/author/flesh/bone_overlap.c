@@ -14,9 +14,6 @@
 // Of the largest side: bones closer than this at rest meet at a joint, or are pieces of one.
 static const double JOINED = 0.05;
 
-// Of the strongest spring: a node that is held by less is flesh on the bone.
-static const double FIRM = 0.5;
-
 struct jnaPosedBones {
     const jnaVolume* volume;
     jnaVolume bones;   // nodes and tetrahedra alone
@@ -44,14 +41,11 @@ void jnaDestroyPosedBones(jnaPosedBones* b)
 // Returns how many.
 static int NumberFirm(const jnaVolume* v, int32_t* numbers)
 {
-    float strongest = 0;
+    double firmFrom = jnaFirmStrength(v);
     int count = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
-        strongest = v->heldBy[n] >= 0 ? fmaxf(strongest, v->holdStrength[n]) : strongest;
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
         double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : -1;
-        bool firm = strength == 0 || (strength > 0 && strength >= FIRM * (double)strongest);
+        bool firm = strength == 0 || (strength > 0 && strength >= firmFrom);
         numbers[n] = firm ? count++ : -1;
     }
     return count;

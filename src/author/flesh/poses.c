@@ -12,6 +12,7 @@
 #include "base/affine.h"
 #include "flesh/poses_internal.h"
 
+#include "base/random.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -110,11 +111,7 @@ static jnResult CreateSampler(const jnaPoseDef* def, Sampler* s, jnError* error)
 // SplitMix64: a stream of its own for every pose, so that no pose depends on how many come before it.
 static double Draw(uint64_t* state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
+    return (double)(jnaNextBits(state) >> 11) * 0x1p-53;
 }
 
 static void DrawPose(const Sampler* s, int index, float* rotations)

@@ -230,7 +230,7 @@ static void WriteLookups(const jnaNetwork* n, const int32_t* place, const jnNetw
 
 static jnNetworkHead MakeHead(const jnaNetwork* n)
 {
-    jnNetworkHead head = {.kind = n->kind == jna_networkPca ? jn_networkPca : jn_networkCnn,
+    jnNetworkHead head = {.kind = n->kind,
         .inputCount = n->inputCount,
         .layerCount = n->layerCount,
         .stageCount = n->stageCount,
@@ -294,11 +294,11 @@ jnResult jnaEncodeNetwork(
     const jnaNetwork* network, const int32_t* place, double tolerance, void** bytes, size_t* size, jnError* error)
 {
     *bytes = NULL;
-    jnResult result = network->kind == jna_networkPca ? CheckLimits(network, tolerance, error) : jn_ok;
+    jnResult result = network->kind == jn_networkPca ? CheckLimits(network, tolerance, error) : jn_ok;
     if (result != jn_ok) {
         return result;
     }
-    if (network->kind == jna_networkPca) {
+    if (network->kind == jn_networkPca) {
         *bytes = EncodePca(network, place, tolerance, size);
     } else {
         jnNetworkHead head = MakeHead(network);

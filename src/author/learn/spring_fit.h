@@ -49,9 +49,9 @@ typedef struct jnaFitDef {
     int threads;              // 0: all
     double stiffnessRange[2]; // bounds, 1/s^2. Default 0.1 to 1e6
     double dampingRange[2];   // bounds, 1/s. Default 0.001 to 1e4
-    double prior; // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
-                  // none, but a vertex without any motion gets k_0
-    double smooth;        // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
+    double prior;  // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
+                   // none, but a vertex without any motion gets k_0
+    double smooth; // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
     bool checkOrder;       // refuse where exchanging targets and dynamics explains the motion far better. Default true

@@ -36,7 +36,7 @@ static void CheckRecord(const char* workspace, const char* stage, const json_t* 
     {
         bool same = false;
         report->fileCount++;
-        if (!jnaFileIsThere(workspace, name)) {
+        if (!jnaFolderHas(workspace, name)) {
             snprintf(what, sizeof(what), "is missing; stage %.64s made it", stage);
             AddDamage(report, name, what);
         } else if (jnaCompareMark(workspace, name, mark, 0, &same, NULL) != jn_ok || !same) {
@@ -97,7 +97,7 @@ static void CheckAsset(const char* workspace, jnaCheckReport* report)
 {
     char path[JNA_PATH_LENGTH];
     jnError why = {0};
-    if (jnaFileIsThere(workspace, JNA_ASSET_NAME) && jnaJoinPath(workspace, JNA_ASSET_NAME, path, NULL) == jn_ok) {
+    if (jnaFolderHas(workspace, JNA_ASSET_NAME) && jnaJoinPath(workspace, JNA_ASSET_NAME, path, NULL) == jn_ok) {
         report->fileCount++;
         if (jnaCheckFile(path, &why) != jn_ok) {
             report->damagedCount++;

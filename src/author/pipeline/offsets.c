@@ -6,8 +6,6 @@
 
 #include "pipeline/play.h"
 
-
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "pipeline/play.h"
 
 #include "asset/asset_writer.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -33,11 +34,11 @@ jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* erro
     asset.restVertices = def->stiffness == NULL;
     asset.network = def->network;
     asset.rate = def->rate;
-    jnResult result = jnaEncodeAsset(&asset, &player->bytes, &size, error);
-    if (result == jn_ok) {
-        jnAssetDef load = {.bytes = player->bytes, .size = size, .source = "the asset in memory"};
-        result = jnLoadAsset(&load, &player->asset, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaEncodeAsset(&asset, &player->bytes, &size, error));
+    jnAssetDef load = {.bytes = player->bytes, .size = size, .source = "the asset in memory"};
+    JN_TRY(jnLoadAsset(&load, &player->asset, error));
+done:
     if (result != jn_ok) {
         jnaDestroyPlayer(player);
     }
@@ -69,13 +70,15 @@ jnResult jnaPlayer_MakeTargets(
     jnCharacterDef def = jnDefaultCharacterDef(player->asset);
     jnCharacter* character = NULL;
     float* positions = malloc(width * sizeof(float));
-    jnResult result = positions != NULL ? jnCreateCharacter(&def, &character, error)
-                                        : jnFail(error, jn_outOfMemory, "out of memory to pose '%s'", clip->name);
-    for (int n = 0; result == jn_ok && n < frameCount; ++n) {
+    jnResult result = jn_ok;
+    JN_TRY(positions != NULL ? jnCreateCharacter(&def, &character, error)
+                             : jnFail(error, jn_outOfMemory, "out of memory to pose '%s'", clip->name));
+    for (int n = 0; n < frameCount; ++n) {
         jnPose pose = PoseOf(clip, first + n);
         jnCharacter_Target(character, &pose, &(jnCharacterOutput){.positions = positions, .welded = true});
         Reorder(player->asset, false, positions, targets + (size_t)n * width);
     }
+done:
     jnDestroyCharacter(character);
     free(positions);
     return result;
@@ -102,10 +105,11 @@ jnResult jnaPlayer_Play(const jnaPlayer* player, const jnaPlay* play, jnError* e
     bool lags = play->timing == jn_timingExact;
     jnCharacter* character = NULL;
     float* targets = malloc(2 * width * sizeof(float));
-    jnResult result = targets != NULL ? jnCreateCharacter(&def, &character, error)
-                                      : jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name);
+    jnResult result = jn_ok;
+    JN_TRY(targets != NULL ? jnCreateCharacter(&def, &character, error)
+                           : jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name));
     float* positions = targets + width;
-    for (int n = 0; result == jn_ok && n < play->frameCount; ++n) {
+    for (int n = 0; n < play->frameCount; ++n) {
         jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
         Reorder(player->asset, true, play->targets + (size_t)n * width, targets);
         jnStepOnTargets(character, &input, targets);
@@ -113,10 +117,11 @@ jnResult jnaPlayer_Play(const jnaPlayer* player, const jnaPlay* play, jnError* e
             Hand(play, character, lags && n > 1 ? n - 1 : n, positions);
         }
     }
-    if (result == jn_ok && lags && play->frameCount > 1) {
+    if (lags && play->frameCount > 1) {
         jnCharacter_Finish(character, NULL);
         Hand(play, character, play->frameCount - 1, positions);
     }
+done:
     jnDestroyCharacter(character);
     free(targets);
     return result;

@@ -2,6 +2,7 @@
 #include "pipeline/simulate.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/simulation.h"
 
 #include "runtime/for_author.h"
@@ -20,13 +21,11 @@ jnaSimulateDef jnaDefaultSimulateDef(void)
     return (jnaSimulateDef){.parts = 1};
 }
 
-// Not for a look, which writes nothing.
-static jnResult MakeFolder(const char* path, const jnaSimulateDef* def, jnError* error)
+// A look writes nothing.
+static jnResult PrepareFolder(
+    const jnaSimulateDef* def, const char* parent, const char* name, char* folder, jnError* error)
 {
-    if (!def->look && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return jn_ok;
+    return def->look ? jnaJoinPath(parent, name, folder, error) : jnaMakeFolder(parent, name, folder, error);
 }
 
 static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
@@ -52,24 +51,23 @@ jnResult jnaSimulatePoses(
     char folder[JNA_PATH_LENGTH];
     jnaPoseSet poses = {0};
     jnaClip clip = {0};
-    jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, s->character, &clip, error) : result;
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, "poses", folder, error) : result;
-    result = result == jn_ok ? MakeFolder(folder, def, error) : result;
-    if (result == jn_ok) {
-        size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
-        const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
-            {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
-            {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
-        jnaJob job = BeginJob(s, def);
-        job.folder = folder;
-        job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
-        job.clip = &clip;
-        job.count = poses.count;
-        job.arrays = arrays;
-        job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
-        result = jnaRunJob(&job, report, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaSimulation_SamplePoses(s, count, &poses, notes, error));
+    JN_TRY(jnaPoseSet_ToClip(&poses, s->character, &clip, error));
+    JN_TRY(PrepareFolder(def, s->workspace->path, "poses", folder, error));
+    size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
+    const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
+        {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
+        {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
+    jnaJob job = BeginJob(s, def);
+    job.folder = folder;
+    job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
+    job.clip = &clip;
+    job.count = poses.count;
+    job.arrays = arrays;
+    job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
+    JN_TRY(jnaRunJob(&job, report, error));
+done:
     jnaDestroyClip(&clip);
     jnaDestroyPoses(&poses);
     return result;
@@ -79,18 +77,15 @@ jnResult jnaSimulatePoses(
 static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, const jnaSimulateDef* def, char* folder,
     int* count, jnError* error)
 {
-    char name[JNA_NAME_LENGTH + 16], parent[JNA_PATH_LENGTH];
+    char parent[JNA_PATH_LENGTH];
     const jnaClip* clip = &s->clips[range->clip];
     *count = range->count > 0 ? range->count : clip->frameCount - range->first;
     if (range->first < 0 || range->first >= clip->frameCount || *count > clip->frameCount - range->first) {
         return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
             range->first, range->first + *count - 1);
     }
-    snprintf(name, sizeof(name), "motion/%s", s->manifest->clips[range->clip].name);
-    jnResult result = jnaJoinPath(s->workspace->path, "motion", parent, error);
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, name, folder, error) : result;
-    result = result == jn_ok ? MakeFolder(parent, def, error) : result;
-    return result == jn_ok ? MakeFolder(folder, def, error) : result;
+    JN_PASS(PrepareFolder(def, s->workspace->path, "motion", parent, error));
+    return PrepareFolder(def, parent, s->manifest->clips[range->clip].name, folder, error);
 }
 
 jnResult jnaSimulateClip(
@@ -100,24 +95,23 @@ jnResult jnaSimulateClip(
     const jnaClip* clip = &s->clips[range->clip];
     jnaClip still = {0};
     jnaJob job = BeginJob(s, def);
-    jnResult result = PrepareClip(s, range, def, folder, &job.count, error);
-    result = result == jn_ok ? jnaClip_WithoutRoot(s->character, clip, &still, error) : result;
-    double* carry = result == jn_ok ? malloc((size_t)job.count * 12 * sizeof(double)) : NULL;
-    if (result == jn_ok && carry == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count);
+    double* carry = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(PrepareClip(s, range, def, folder, &job.count, error));
+    JN_TRY(jnaClip_WithoutRoot(s->character, clip, &still, error));
+    carry = malloc((size_t)job.count * 12 * sizeof(double));
+    JN_TRY(carry != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count));
+    for (int i = 0; i < job.count; ++i) {
+        jnaRootMotion(s->character, clip, range->first + i, carry + 12 * (size_t)i);
     }
-    if (result == jn_ok) {
-        for (int i = 0; i < job.count; ++i) {
-            jnaRootMotion(s->character, clip, range->first + i, carry + 12 * (size_t)i);
-        }
-        job.folder = folder;
-        job.names = (jnaJobNames){"quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy",
-            "quasistatic.json", "quasistatic.shards"};
-        job.clip = &still;
-        job.first = range->first;
-        job.carry = carry;
-        result = jnaRunJob(&job, report, error);
-    }
+    job.folder = folder;
+    job.names = (jnaJobNames){
+        "quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy", "quasistatic.json", "quasistatic.shards"};
+    job.clip = &still;
+    job.first = range->first;
+    job.carry = carry;
+    JN_TRY(jnaRunJob(&job, report, error));
+done:
     free(carry);
     jnaDestroyClip(&still);
     return result;
@@ -166,10 +160,7 @@ static jnResult RunMotion(
 {
     char folder[JNA_PATH_LENGTH];
     jnaJob job = BeginJob(s, member->crowd->def);
-    jnResult result = PrepareClip(s, range, member->crowd->def, folder, &job.count, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(PrepareClip(s, range, member->crowd->def, folder, &job.count, error));
     job.folder = folder;
     job.names =
         (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};

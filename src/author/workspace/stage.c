@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/marks.h"
 
 #include "runtime/for_author.h"
@@ -60,7 +61,7 @@ void jnaStage_Read(jnaStage* s, const char* folder, const char* format, ...)
     va_start(arguments, format);
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
-    if (folder == NULL || jnaFileIsThere(folder, name)) {
+    if (folder == NULL || jnaFolderHas(folder, name)) {
         s->failed = !AddText(&s->inputs, &s->inputCount, name) || s->failed;
     }
 }
@@ -155,7 +156,7 @@ static bool SharedIsGood(const char* workspace, const char* shared, char* reason
     const char* name = strchr(shared, ' ') + 1;
     int64_t recorded = 0;
     bool same = true;
-    if (!jnaFileIsThere(workspace, name)) {
+    if (!jnaFolderHas(workspace, name)) {
         Explain(reason, "missing: ", name);
         return false;
     }
@@ -217,7 +218,7 @@ static jnResult Compare(const char* workspace, const jnaStage* stage, const json
         }
     }
     for (int i = 0; i < stage->outputCount; ++i) {
-        if (!jnaFileIsThere(workspace, stage->outputs[i])) {
+        if (!jnaFolderHas(workspace, stage->outputs[i])) {
             Explain(reason, "missing: ", stage->outputs[i]);
             return jn_ok;
         }
@@ -246,14 +247,14 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
 {
     int64_t recorded = 0;
     *stale = true;
-    jnResult result = CheckStage(workspace, stage, error);
-    json_t* record = result == jn_ok ? LoadRecord(workspace, stage->name, &recorded) : NULL;
-    if (record != NULL) {
-        result = Compare(workspace, stage, record, recorded, stale, reason, error);
-        json_decref(record);
-    } else {
+    JN_PASS(CheckStage(workspace, stage, error));
+    json_t* record = LoadRecord(workspace, stage->name, &recorded);
+    if (record == NULL) {
         Explain(reason, "it has not run yet", "");
+        return jn_ok;
     }
+    jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
+    json_decref(record);
     return result;
 }
 
@@ -310,23 +311,23 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    jnResult result = RecordPath(workspace, stage->name, path, error);
-    for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = jnaMarkFile(workspace, stage->inputs[i], mark, error);
-        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
-            result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
+    jnResult result = jn_ok;
+    JN_TRY(RecordPath(workspace, stage->name, path, error));
+    for (int i = 0; i < stage->inputCount; ++i) {
+        JN_TRY(jnaMarkFile(workspace, stage->inputs[i], mark, error));
+        if (json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
+            JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
     json_t* outputs = NULL;
     result = result == jn_ok ? jnaMarkOutputs(workspace, stage, &outputs, error) : result;
     json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
     jnaFile file;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_TRY(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    fputc('\n', file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     json_decref(record);
     return result;
 }

@@ -9,7 +9,7 @@ static double CapturedBy(const jnaModes* modes, const jnaModalSequence* s)
     size_t numbers = (size_t)s->frameCount * (size_t)modes->modeCount;
     double *starts = malloc(3 * numbers * sizeof(double)), *rates = starts + numbers, *z = rates + numbers;
     assert_int_equal(jnaModes_Force(modes, s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(modes, s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     double captured = jnaModes_Captured(modes, s, z, 0, s->frameCount, NULL);
     free(starts);
     return captured;
@@ -39,7 +39,7 @@ static void TestNumbersAreFoundAgain(void** state)
     size_t width = 3 * (size_t)s.vertexCount, numbers = CORE_FRAMES * COUNT;
     double *starts = malloc(3 * numbers * sizeof(double)), *rates = starts + numbers, *z = rates + numbers;
     assert_int_equal(jnaModes_Force(&truth, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&truth, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&truth, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     Random random = {9};
     for (int n = 0; n < CORE_FRAMES; ++n) {
         jnaModes_Show(&truth, &s, n, z, core.positions + (size_t)n * width);
@@ -214,7 +214,7 @@ static void TestOneVertex(void** state)
     jnaModalSequence s = {FRAMES, 1, CORE_DT, targets, NULL, NULL, motion};
     double starts[FRAMES], rates[FRAMES], z[FRAMES];
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     for (int n = 0; n < FRAMES; ++n) {
         jnaModes_Show(&modes, &s, n, z, motion + 3 * n);
     }

@@ -1,8 +1,8 @@
 // The fit: what is recovered from noise, bursts and gaps, and that it is the same whatever the threads.
 #include "helpers/support.h"
 
-#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
+#include "learn/spring_fit.h"
 
 #define DT (1.0f / 30)
 

@@ -12,7 +12,7 @@ static double CompareWithReference(int count, double* most)
     double *starts = malloc(numbers * sizeof(double)), *rates = malloc(numbers * sizeof(double));
     double* z = malloc(numbers * sizeof(double));
     assert_int_equal(jnaModes_Force(&s.modes, &sequence, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&s.modes, &sequence, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&s.modes, &sequence, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     jnCharacter* c = MustMake(&s, jn_timingExact, jn_kernelAuto);
     float *got = Positions(&s), *expected = Positions(&s), *skinned = Positions(&s);
     double worst = 0;

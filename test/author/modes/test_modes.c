@@ -11,7 +11,7 @@ static double CapturedBy(const jnaModes* modes, const jnaModalSequence* s)
     double* rates = malloc(numbers * sizeof(double));
     double* amplitudes = malloc(numbers * sizeof(double));
     assert_int_equal(jnaModes_Force(modes, s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(modes, s, starts, rates, amplitudes, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, amplitudes, NULL, NULL), jn_ok);
     double captured = jnaModes_Captured(modes, s, amplitudes, 0, s->frameCount, NULL);
     free(starts);
     free(rates);
@@ -128,7 +128,7 @@ static void TestAllModesAreTheSimulation(void** state)
     float* shown = malloc(3 * vertices * sizeof(float));
     d.force = malloc(d.size * sizeof(double));
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     double worst = 0, most = 0;
     for (int n = 0; n + 1 < FRAMES; ++n) {
         double bends[2][3], from[3], to[3];

@@ -5,7 +5,8 @@
 #include <poll.h>
 #include <time.h>
 
-enum { LARGE = 64 << 20, RUDE = 200 };
+// PATIENCE: seconds. On an idle machine the page is there in hundredths; without a place it comes after ten at best.
+enum { LARGE = 64 << 20, RUDE = 200, PATIENCE = 4 };
 static jnaServer* server;
 static char* large;
 static jnaDocument documents[2];
@@ -95,14 +96,14 @@ static void AClientAmongSlowReadersGetsItsPage(void** state)
         setsockopt(slow[i], SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
         SendAll(slow[i], ask, strlen(ask));
         if (i % 40 == 39) {
-            ExpectPageWithin(1);
+            ExpectPageWithin(PATIENCE);
         }
     }
-    ExpectPageWithin(1);
+    ExpectPageWithin(PATIENCE);
     for (int i = 0; i < RUDE; ++i) {
         close(slow[i]);
     }
-    ExpectPageWithin(1);
+    ExpectPageWithin(PATIENCE);
 }
 
 // One who reads is not put out by those who do not.
