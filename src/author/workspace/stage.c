@@ -312,6 +312,7 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
     jnResult result = jn_ok;
+    JN_TRY(jnaMakeFolder(workspace, "stages", path, error));
     JN_TRY(RecordPath(workspace, stage->name, path, error));
     for (int i = 0; i < stage->inputCount; ++i) {
         JN_TRY(jnaMarkFile(workspace, stage->inputs[i], mark, error));
