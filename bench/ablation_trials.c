@@ -530,9 +530,11 @@ static void Solve(const double* a, size_t n, double* x)
 
 // One interval in a frame that stands still, by the trapezoidal rule in parts:
 // z' = p, p' = -K z - C p - force + C drag.
-static void StepTangent(const Tangent* t, size_t n, double dt, const double* start, const double* rate, double* z,
-    double* p, const double* spin)
+// state: z and p.
+static void StepTangent(const Tangent* t, size_t n, double dt, const double* start, const double* rate,
+    double* const state[2], const double* spin)
 {
+    double *z = state[0], *p = state[1];
     double h = dt / SUBSTEPS, *right = t->vectors + 4 * n, *middle = t->vectors + 5 * n;
     for (int step = 0; step < SUBSTEPS; ++step) {
         for (size_t i = 0; i < n; ++i) {
@@ -599,8 +601,7 @@ static jnResult PlayTangent(
             }
             if (part == 0) {
                 Multiply(turns.rates + (size_t)frame * n * n, n, state[0], spin);
-                StepTangent(
-                    t, n, q->dt, f.starts + (size_t)frame * n, f.rates + (size_t)frame * n, state[0], state[1], spin);
+                StepTangent(t, n, q->dt, f.starts + (size_t)frame * n, f.rates + (size_t)frame * n, state, spin);
             }
         }
         memcpy(z + (size_t)(frame + 1) * n, state[0], n * sizeof(double));

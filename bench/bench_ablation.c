@@ -223,25 +223,26 @@ static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
     return result;
 }
 
-int jnbBenchAblation(const char* workspace)
+enum {
+    PLAIN,
+    BEST,
+    LINEAR,
+    STANDING,
+    SURFACE,
+    MIXED,
+    LOCAL,
+    THRESHOLD,
+    MORE,
+    FEWER,
+    FITTED,
+    FITTED_LINEAR,
+    MOTION,
+    WAYS
+};
+
+static void MakeWays(const jnaModesDef* def, Way ways[WAYS])
 {
-    enum {
-        PLAIN,
-        BEST,
-        LINEAR,
-        STANDING,
-        SURFACE,
-        MIXED,
-        LOCAL,
-        THRESHOLD,
-        MORE,
-        FEWER,
-        FITTED,
-        FITTED_LINEAR,
-        MOTION,
-        WAYS
-    };
-    Way ways[WAYS] = {[PLAIN] = {.name = "as found"},
+    const Way list[WAYS] = {[PLAIN] = {.name = "as found"},
         [BEST] = {.name = "best amplitudes of these modes", .best = true},
         [LINEAR] = {.name = "forces do not level off"},
         [STANDING] = {.name = "turning of frames ignored", .standing = true},
@@ -254,13 +255,9 @@ int jnbBenchAblation(const char* workspace)
         [FITTED] = {.name = "numbers learned", .fit = true},
         [FITTED_LINEAR] = {.name = "numbers learned, forces do not level off", .fit = true},
         [MOTION] = {.name = "components of the motion, numbers learned", .fit = true, .fromMotion = true}};
-    jnbScene s = {0};
-    jnError error = {0};
-    jnResult result = OpenScene(workspace, &s, &error);
-    jnaModesDef def = jnaDefaultModesDef();
-    def = result == jn_ok ? s.opened->manifest.modes : def;
     for (int i = 0; i < WAYS; ++i) {
-        ways[i].def = def;
+        ways[i] = list[i];
+        ways[i].def = *def;
     }
     ways[LINEAR].def.speed = ways[FITTED_LINEAR].def.speed = 0;
     ways[SURFACE].def.kind = jna_projectSurface;
@@ -269,21 +266,30 @@ int jnbBenchAblation(const char* workspace)
     ways[THRESHOLD].def.threshold = 0.05;
     ways[MORE].def.count *= 2;
     ways[FEWER].def.count /= 2;
-    if (result == jn_ok) {
-        printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
-               "  %-46s %5s %8s %8s %8s %8s\n",
-            workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
-    }
-    for (int i = 0; result == jn_ok && i < WAYS; ++i) {
-        jnaModes modes = {0};
-        result = ways[i].fromMotion
-                     ? MakeFromMotion(&s, &modes, &error)
-                     : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error);
-        result = result == jn_ok && ways[i].fit ? jnbLearn(&s, &modes, &error) : result;
-        result = result == jn_ok ? jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error) : result;
+}
+
+int jnbBenchAblation(const char* workspace)
+{
+    Way ways[WAYS];
+    jnbScene s = {0};
+    jnError error = {0};
+    jnaModes modes = {0};
+    jnResult result = jn_ok;
+    JN_TRY(OpenScene(workspace, &s, &error));
+    MakeWays(&s.opened->manifest.modes, ways);
+    printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
+           "  %-46s %5s %8s %8s %8s %8s\n",
+        workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
+    for (int i = 0; i < WAYS; ++i) {
+        JN_TRY(ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
+                                  : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error));
+        JN_TRY(ways[i].fit ? jnbLearn(&s, &modes, &error) : jn_ok);
+        JN_TRY(jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error));
         jnaDestroyModes(&modes);
     }
-    result = result == jn_ok ? jnbPrintTrials(&s, &def, &error) : result;
+    JN_TRY(jnbPrintTrials(&s, &s.opened->manifest.modes, &error));
+done:
+    jnaDestroyModes(&modes);
     CloseScene(&s);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -1,4 +1,5 @@
 // jounce-bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
+#include "base/clock.h"
 #include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
@@ -57,10 +58,10 @@ static jnResult CreateScene(const char* file, Scene* s, double* seconds, jnError
     JN_PASS(LoadCharacter(file, &s->character, error));
     JN_PASS(FillVolume(s, error));
     JN_PASS(jnbCreateBends(&s->character, 1, &s->clip, error));
-    double start = jnbNow();
+    double start = jnaWallClock();
     jnaContactDef def = jnaDefaultContactDef(&s->volume);
     JN_PASS(jnaCreateContactShape(&def, &s->shape, error));
-    *seconds = jnbNow() - start;
+    *seconds = jnaWallClock() - start;
     JN_PASS(jnaCreateContactFinder(s->shape, &s->finder, error));
     s->transforms = calloc(12 * (size_t)s->character.jointCount, sizeof(double));
     s->nodes = calloc(3 * (size_t)s->volume.nodeCount, sizeof(double));

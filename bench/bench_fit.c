@@ -1,4 +1,5 @@
 // jounce-bench fit: 13,584 springs of 600 frames, and what the arithmetic of it could at best take.
+#include "base/clock.h"
 #include "base/try.h"
 #include "bench.h"
 #include "cli.h"
@@ -132,9 +133,9 @@ static double PassTime(const jnaSequence* sequence)
     jnaFitSums sums;
     jnaFitCoefficientsAt((const double(*)[JNA_BATCH])theta, def.dt, coefficients);
     for (int i = 0; i < 300; ++i) {
-        double start = jnbNow();
+        double start = jnaWallClock();
         plan.kernels->differentiate(&batch, coefficients, &sums);
-        best = fmin(best, jnbNow() - start);
+        best = fmin(best, jnaWallClock() - start);
     }
     jnaReleaseArena(&arena);
     return best / JNA_BATCH / FRAMES;
@@ -220,9 +221,9 @@ int jnbBenchFit(const char* keep)
         jnaFit fit = {0};
         for (int round = 0; round < (k == 2 ? 1 : 3) && result == jn_ok; ++round) {
             jnaDestroyFit(&fit);
-            double start = jnbNow();
+            double start = jnaWallClock();
             result = jnaFitSprings(&def, &fit, &error);
-            best = fmin(best, jnbNow() - start);
+            best = fmin(best, jnaWallClock() - start);
         }
         if (result == jn_ok) {
             double within, median = MedianError(&motion, &fit, &within);

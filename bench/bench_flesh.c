@@ -1,5 +1,6 @@
 // jounce-bench flesh: poses and steps in time of the flesh, their parts, and what an iteration costs against reading
 // its data once.
+#include "base/clock.h"
 #include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
@@ -176,7 +177,7 @@ static void Count(const jnaFleshReport* r, Poses* sum)
 static jnResult SolvePoses(const jnaFlesh* flesh, const jnaClip* poses, Poses* sum, jnError* error)
 {
     jnResult result = jn_ok;
-    double started = jnbNow();
+    double started = jnaWallClock();
 #pragma omp parallel
     {
         jnaFleshSolver* solver = NULL;
@@ -202,7 +203,7 @@ static jnResult SolvePoses(const jnaFlesh* flesh, const jnaClip* poses, Poses* s
         free(nodes);
         jnaDestroyFleshSolver(solver);
     }
-    sum->wall = jnbNow() - started;
+    sum->wall = jnaWallClock() - started;
     return result;
 }
 

@@ -1,6 +1,7 @@
 // jounce-bench network: inference against reading its weights, the step against skinning, learning against data, and
 // training times for a peer.
 #include "asset/asset_writer.h"
+#include "base/clock.h"
 #include "base/npy.h"
 #include "base/try.h"
 #include "bench.h"
@@ -247,11 +248,11 @@ static jnResult BenchData(int most, jnError* error)
         result = jnaCreateFigure(&shapes.character, error);
         result = result == jn_ok ? jnbFillShapes(&shapes, count + VALIDATION, VALIDATION, 7, error) : result;
         jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
-        double start = jnbNow();
+        double start = jnaWallClock();
         if (result == jn_ok) {
             result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
         }
-        double time = jnbNow() - start;
+        double time = jnaWallClock() - start;
         result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &r, error) : result;
         if (result == jn_ok) {
             printf("  pca      %5d      %7.3f mm     %7.3f mm  %7.3f  %7.3f  %5.2f %%  %6.1f s%s\n", count,
@@ -328,9 +329,9 @@ static jnResult BenchTraining(const char* keep, jnError* error)
         def.locality = 1; // the peer knows nothing of it; it costs nothing
         jnaNetwork network;
         jnaProblem problem;
-        double start = jnbNow();
+        double start = jnaWallClock();
         result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
-        double seconds = jnbNow() - start;
+        double seconds = jnaWallClock() - start;
         if (result != jn_ok) {
             break;
         }

@@ -1,5 +1,6 @@
 // jounce-bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
 // their picture on disk, against the tetgen program alone in the same runs.
+#include "base/clock.h"
 #include "base/try.h"
 #include "bench.h"
 #include "character/source.h"
@@ -45,12 +46,12 @@ static double ProcessorTime(int who)
 static jnResult RunOnce(const char* workspace, jnaVolumeReport* report, double steps[STEPS], jnError* error)
 {
     jnaStageRun run = {.report = report, .force = true};
-    double start = jnbNow();
+    double start = jnaWallClock();
     JN_PASS(jnaOpenWorkspace(workspace, &run.workspace, error));
     run.workspace->manifest.volume = jnaDefaultVolumeDef();
     run.workspace->manifest.volume.method = jna_volumeTetgen;
     JN_PASS(jnaUpdateVolume(&run, error));
-    double total = jnbNow() - start;
+    double total = jnaWallClock() - start;
     jnaCloseWorkspace(run.workspace);
     const double list[STEPS] = {report->time.surface, report->time.crossings, report->time.seeds, report->time.program,
         report->time.mesh - report->time.program, report->time.improve, report->time.weights, report->time.bones,

@@ -123,8 +123,7 @@ static int Run(const char* workspace, const char* picture, bool json)
     jnaSoftness softness = {0};
     jnaSoftnessDef def = jnaDefaultSoftnessDef();
     jncProgress progress = jncBeginProgress("measuring");
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnResult result = jnaMeasureSoftness(workspace, &def, &softness, &error);
     jncEndProgress(&progress);
     JN_TRY(result);

@@ -105,7 +105,8 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
     jnResult result = jnaOpenSimulation(workspace, &simulation, &error);
     if (result == jn_ok) {
         jncProgress progress = jncBeginProgress("contact");
-        result = jnaAuditContact(simulation, every, poses, threads, &count, &entries, Watch, &progress, &error);
+        const jnaContactAuditDef def = {every, poses, threads, Watch, &progress};
+        result = jnaAuditContact(simulation, &def, &count, &entries, &error);
         jncEndProgress(&progress);
     }
     double* scratch = calloc((size_t)count + 1, sizeof(double));

@@ -111,12 +111,11 @@ typedef struct jncProgress {
     int width;        // of the line, where it is wider than usual
 } jncProgress;
 jncProgress jncBeginProgress(const char* what);
-/// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
+/// Shows the share that is done; false once Ctrl-C was pressed. For a jnaWatch; user is the jncProgress.
 bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
 /// Whether Ctrl-C was pressed since jncBeginProgress; and the clock of progress, in seconds.
 bool jncInterrupted(void);
-double jncNow(void);
 /// The same for jobs of many like things: how many are done, how fast, time left. solved: since the job began.
 bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more);
 

@@ -1,5 +1,6 @@
 // The second picture of jounce springs draw: a spring fitted to a motion with a few bad frames, before and after these
 // are left out, as the paper's figure on robust training shows it.
+#include "base/affine.h"
 #include "base/try.h"
 #include "draw.h"
 #include "draw/chart.h"
@@ -29,7 +30,7 @@ typedef struct Scene {
 static void FillTargets(Scene* scene)
 {
     for (int n = 0; n < FRAMES; ++n) {
-        double t = n / RATE, jump = 2 * 3.14159265358979 * 1.6 * t;
+        double t = n / RATE, jump = JNA_TURN * 1.6 * t;
         scene->time[n] = n;
         scene->targets[n][0] = (float)(0.03 * sin(0.5 * jump) + 0.01 * sin(1.5 * jump));
         scene->targets[n][1] = (float)(1.1 + 0.12 * fabs(sin(0.5 * jump)) + 0.02 * sin(2 * jump));

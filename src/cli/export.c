@@ -141,19 +141,19 @@ static int ExportWorkspace(const Request* request)
     return JNC_DONE;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
+    .about =
+        "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
+        "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, under\n"
+        "a mask) or from arrays.\n",
+    .example = "  jounce export hero -o hero.jounce\n"
+               "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
+               "  jounce bake figure.jounce --clip run -o run.pc2\n",
+};
+
 int jncExport(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
-        .about =
-            "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
-            "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, "
-            "under\n"
-            "a mask) or from arrays.\n",
-        .example = "  jounce export hero -o hero.jounce\n"
-                   "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
-                   "  jounce bake figure.jounce --clip run -o run.pc2\n",
-    };
     Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal};
     // clang-format off
     const jncOption options[] = {

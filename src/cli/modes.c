@@ -1,5 +1,6 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
 #include "modes/modes.h"
+#include "base/affine.h"
 #include "base/try.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
@@ -12,7 +13,7 @@
 
 static double Hertz(const jnaModes* m, int k)
 {
-    return sqrt(m->stiffness[k]) / 6.283185307179586;
+    return sqrt(m->stiffness[k]) / JNA_TURN;
 }
 
 static double Ratio(const jnaModes* m, int k)
@@ -137,7 +138,7 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     JN_TRY(jnaWorkspace_Character(run.workspace, &character, &error));
     if (picture != NULL) {
         int count = modes->modeCount < 16 ? modes->modeCount : 16;
-        JN_TRY(jnaPictureModes(modes, character, 0, count, 0.05, picture, &error));
+        JN_TRY(jnaPictureModes(modes, character, count, 0.05, picture, &error));
     }
     if (json) {
         code = PrintJson(folder, modes, character, made, &notes);

@@ -198,7 +198,7 @@ static jnResult Draw(const Sheet* sheet, const Options* o, float farthest, jnErr
         char high[32];
         snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
         double size = 0.03 * o->height;
-        JN_TRY(jnaPicture_ColorBar(&picture, size, size, 7 * size, size, "0", high, error));
+        JN_TRY(jnaPicture_ColorBar(&picture, size, "0", high, error));
     }
     JN_TRY(jnaPicture_Write(&picture, o->output, error));
     printf("%d %s, %d x %d pixels, written to %s\n", sheet->count, sheet->count > 1 ? "panels" : "panel", picture.width,

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "draw.h"
 
+#include "base/affine.h"
 #include "base/try.h"
 #include "draw/chart.h"
 #include "jounce/jounce.h"
@@ -32,7 +33,7 @@ typedef struct Trace {
 static float TargetHeight(double t)
 {
     double phase = t < 4.0 ? fmod(t, 1.6) : 1.0;
-    return phase < 0.8 ? (float)(0.125 * (1 - cos(2 * 3.14159265358979 * phase / 0.8))) : 0.0f;
+    return phase < 0.8 ? (float)(0.125 * (1 - cos(JNA_TURN * phase / 0.8))) : 0.0f;
 }
 
 // Steps at the frame rate and looks into each interval at SUBSTEPS times, which changes nothing.

@@ -203,8 +203,7 @@ static int Run(const Request* request, Inputs* inputs)
     def.threads = (int)request->threads;
     def.checkOrder = !request->anyOrder;
     jncProgress progress = jncBeginProgress("fitting springs");
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnaFit fit;
     result = jnaFitSprings(&def, &fit, &error);
     jncEndProgress(&progress);

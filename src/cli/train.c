@@ -127,20 +127,19 @@ static int Measure(jnaWorkspace* opened, bool json)
     return JNC_DONE;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
+    .about =
+        "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
+        "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all their\n"
+        "frames where jounce simulate --clips solved them.\n"
+        "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
+    .example = "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip "
+               "walk --stage target -o walk.npy\n",
+};
+
 int jncTrain(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
-        .about =
-            "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
-            "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all "
-            "their\n"
-            "frames where jounce simulate --clips solved them.\n"
-            "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
-        .example =
-            "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip walk "
-            "--stage target -o walk.npy\n",
-    };
     const char* workspace = NULL;
     int kind = 0;
     char kinds[64];

@@ -5,6 +5,7 @@
 #include "asset/asset_writer.h"
 
 #include "asset/asset_sections.h"
+#include "base/affine.h"
 #include "base/file.h"
 #include "base/try.h"
 #include "learn/network.h"
@@ -80,7 +81,7 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
 // Whether a vertex stays on its target: its spring is rigid or rests, and no mode moves it.
 static bool IsRigid(const jnaAssetDef* def, int v)
 {
-    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
+    double limit = JNA_TURN * JNA_TURN * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
     bool rigid = def->restVertices || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
     for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
         const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);

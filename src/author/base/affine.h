@@ -119,6 +119,15 @@ static inline double jnaDistance(const double* a, const double* b)
     return jnaLength(d);
 }
 
+/// Twice the area vector of a triangle.
+static inline void jnaAreaVector(const double* a, const double* b, const double* c, double out[3])
+{
+    double u[3], v[3];
+    jnaSubtract(b, a, u);
+    jnaSubtract(c, a, v);
+    jnaCross(u, v, out);
+}
+
 /// Returns the length; a vector of length 0 stays.
 static inline double jnaNormalize(double* v)
 {

@@ -3,6 +3,7 @@
 #include "base/child.h"
 
 #include "base/sandbox.h"
+#include "base/clock.h"
 
 #include "runtime/for_author.h"
 
@@ -23,13 +24,6 @@
 
 enum { BLOCK = 65536 };
 static const double ASK = 0.1; // seconds between two questions to who watches
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void CloseBoth(int* ours, int* theirs)
 {
@@ -156,7 +150,7 @@ static jnaChildEnding Listen(const jnaChildDef* def, int input, double deadline,
 {
     size_t capacity = 0;
     for (;;) {
-        double left = deadline - Now();
+        double left = deadline - jnaWallClock();
         if (left <= 0) {
             return jna_childTooLong;
         }
@@ -195,7 +189,7 @@ static bool WaitFor(pid_t child, double deadline, int* status)
         if (ended == child || (ended < 0 && errno != EINTR)) {
             return true;
         }
-        if (Now() > deadline) {
+        if (jnaWallClock() > deadline) {
             return false;
         }
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
@@ -211,7 +205,7 @@ jnResult jnaRunChild(const jnaChildDef* def, jnaChildOutcome* outcome, jnError* 
     }
     // Asked for before the fork: the child of a process with threads should do as little as it can.
     rlim_t mapped = def->sharesMemory ? MappedBytes() : 0;
-    double deadline = Now() + def->seconds;
+    double deadline = jnaWallClock() + def->seconds;
     pid_t child = fork();
     if (child == 0) {
         close(ours);

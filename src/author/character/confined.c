@@ -118,7 +118,7 @@ done:
 
 jnResult jnaReadBvhConfined(const char* path, const jnaSceneLimits* limits, jnaSource* source, jnError* error)
 {
-    *source = (jnaSource){.bvh = true};
+    *source = (jnaSource){.path = path};
     const jnaReadingDef read = {path, WriteBvh, NULL, *limits, MostOutput(path)};
     Header header;
     char* output = NULL;

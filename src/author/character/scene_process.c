@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 // More than any character needs, and little enough that a runaway child cannot fill our memory.
-static const size_t maxStream = (size_t)2 << 30;
+#define MAX_STREAM ((size_t)2 << 30)
 
 // What a file may take of memory and time: a good deal more than the largest models that were tried.
 static const double LEAST_SECONDS = 20, SECONDS_A_MEGABYTE = 4, MOST_SECONDS = 120;
@@ -137,7 +137,7 @@ jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, 
         .seconds = limits.seconds,
         .memory = limits.memory,
         .sharesMemory = true,
-        .mostOutput = read->mostOutput > 0 ? read->mostOutput : maxStream,
+        .mostOutput = read->mostOutput > 0 ? read->mostOutput : MAX_STREAM,
         .watch = limits.watch};
     result = jnaRunChild(&def, &child, &reason);
     if (result != jn_ok) {

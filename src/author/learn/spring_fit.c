@@ -440,9 +440,9 @@ static void Report(Job* job)
 #pragma omp atomic capture
     finished = ++job->finished;
     const jnaFitDef* def = job->plan->def;
-    if (def->progress != NULL && omp_get_thread_num() == 0) {
+    if (def->watch.tell != NULL && omp_get_thread_num() == 0) {
         double share = job->startShare + (job->endShare - job->startShare) * finished / job->batches;
-        if (!def->progress(share, def->user)) {
+        if (!jnaWatch_GoesOn(&def->watch, share)) {
 #pragma omp atomic write
             job->cancelled = true;
         }
@@ -646,7 +646,7 @@ static double TrialShare(const jnaFitDef* def, const jnaArray* targets, const jn
     trial.sequenceCount = 1;
     trial.drop = 0.0;
     trial.smooth = 0.0;
-    trial.progress = NULL;
+    trial.watch = (jnaWatch){0};
     jnaFit fit;
     if (CheckDef(&trial, NULL) != jn_ok || FitAll(&trial, &fit, NULL) != jn_ok) {
         return (double)NAN;

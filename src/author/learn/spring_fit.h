@@ -7,6 +7,8 @@
 
 #include "base/npy.h"
 
+#include "base/watch.h"
+
 /// The least damping that is fitted, 1/s: a spring's motion falls by e in four seconds. Less is in no flesh; data that
 /// hold no decay would otherwise give springs that never come to rest.
 #define JNA_LEAST_DAMPING 0.5
@@ -33,9 +35,6 @@ typedef enum jnaFitDrop {
     jna_dropByFrame,  // the frames that are worst over all vertices
 } jnaFitDrop;
 
-/// Called now and then from one thread; share is 0 to 1. Returning false cancels the fit.
-typedef bool jnaProgress(double share, void* user);
-
 /// What to fit and how. Start from jnaDefaultFitDef.
 typedef struct jnaFitDef {
     const jnaSequence* sequences; // [sequenceCount], the same vertices in all
@@ -54,9 +53,8 @@ typedef struct jnaFitDef {
     double smooth; // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
-    bool checkOrder;       // refuse where exchanging targets and dynamics explains the motion far better. Default true
-    jnaProgress* progress; // NULL: none
-    void* user;
+    bool checkOrder; // refuse where exchanging targets and dynamics explains the motion far better. Default true
+    jnaWatch watch;  // nobody
 } jnaFitDef;
 
 /// What was learned. Arrays are [vertexCount], owned.

@@ -30,7 +30,7 @@ jnaBuildDef jnaDefaultBuildDef(void)
 
 const char* jnaBuildStageName(jnaBuildStage stage)
 {
-    return jnaBuildKinds[stage].name;
+    return jnaBuildKinds[stage]->name;
 }
 
 bool jnaBuild_Tell(jnaBuild* b, double share, const char* format, ...)
@@ -147,13 +147,13 @@ static jnaStageRun RunOf(jnaBuild* b, const jnaBuildKind* kind)
 
 static const jnaStageKind* PartOf(const jnaBuild* b, const jnaBuildKind* kind, int i)
 {
-    return i >= 2 ? NULL : kind == &jnaBuildKinds[jna_buildReport] && i == 0 ? b->def->report : kind->parts[i];
+    return i >= 2 ? NULL : kind == jnaBuildKinds[jna_buildReport] && i == 0 ? b->def->report : kind->parts[i];
 }
 
 // Whether a stage is up to date: all its parts are, in their order.
 static jnResult Look(jnaBuild* b, jnaBuildStage stage, jnError* error)
 {
-    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    const jnaBuildKind* kind = jnaBuildKinds[stage];
     jnaBuildStep* step = &b->steps[stage];
     const jnaStageRun run = RunOf(b, kind);
     bool stale = false;
@@ -170,7 +170,7 @@ static jnResult Look(jnaBuild* b, jnaBuildStage stage, jnError* error)
 
 static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
 {
-    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    const jnaBuildKind* kind = jnaBuildKinds[stage];
     jnaBuildStep* step = &b->steps[stage];
     if (kind->run != NULL) { // which other runs may join
         jnaWorkspaceLock_Share(&b->workspace->lock);
@@ -195,7 +195,7 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
     const char* before = NULL;
     jnResult result = jnaBuild_Measure(b, error);
     for (int i = 0; result == jn_ok && i < jna_buildStageCount; ++i) {
-        const jnaBuildKind* kind = &jnaBuildKinds[i];
+        const jnaBuildKind* kind = jnaBuildKinds[i];
         jnaBuildStep* step = &b->steps[i];
         bool exported = i == jna_buildExport && b->def->until >= jna_buildModes;
         step->needed = kind->needed(b, step->reason);
@@ -241,11 +241,11 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
     JN_PASS(result);
     if (step->made) {
         b->done += step->estimate;
-        jnaNotes_Add(b->notes, "%s: done in %.1f s%s%s", jnaBuildKinds[stage].name, step->seconds,
+        jnaNotes_Add(b->notes, "%s: done in %.1f s%s%s", jnaBuildKinds[stage]->name, step->seconds,
             step->reason[0] != '\0' ? ", " : "", step->reason);
     } else {
         b->total -= step->estimate;
-        jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage].name);
+        jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage]->name);
     }
     step->fresh = true;
     return jn_ok;
@@ -274,7 +274,7 @@ static jnResult PlanFromNothing(jnaBuild* b, jnError* error)
     for (int i = jna_buildImport + 1; i < jna_buildStageCount; ++i) {
         jnaBuildStep* step = &b->steps[i];
         bool asked = i <= (int)b->def->until || (i == jna_buildExport && b->def->until >= jna_buildModes);
-        step->needed = jnaBuildKinds[i].needed(b, step->reason) && asked;
+        step->needed = jnaBuildKinds[i]->needed(b, step->reason) && asked;
         if (step->needed || !asked) {
             snprintf(step->reason, sizeof(step->reason), asked ? "after import" : "not asked for");
         }

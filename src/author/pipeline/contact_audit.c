@@ -113,15 +113,15 @@ done:
     return result;
 }
 
-jnResult jnaAuditContact(jnaSimulation* s, int every, int poses, int threads, int* count, jnaContactEntry** entries,
-    jnaJobWatch* watch, void* watchUser, jnError* error)
+jnResult jnaAuditContact(
+    jnaSimulation* s, const jnaContactAuditDef* def, int* count, jnaContactEntry** entries, jnError* error)
 {
-    Audit a = {.simulation = s, .watch = watch, .watchUser = watchUser, .error = error};
+    Audit a = {.simulation = s, .watch = def->watch, .watchUser = def->watchUser, .error = error};
     *count = 0;
     *entries = NULL;
-    jnResult result = Plan(&a, every, poses, error);
+    jnResult result = Plan(&a, def->every, def->poses, error);
     if (result == jn_ok) {
-        threads = threads > 0 ? threads : omp_get_max_threads();
+        int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
         Work(&a);
         result = a.result;

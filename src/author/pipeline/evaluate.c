@@ -311,8 +311,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaEvaluation evaluation;
     jnaEvaluateDef def = jnaDefaultEvaluateDef();
     def.threads = run->threads;
-    def.progress = run->watch.tell;
-    def.user = run->watch.user;
+    def.watch = run->watch;
     JN_PASS(jnaWorkspace_Evaluate(run->workspace, &def, &evaluation, run->notes, error));
     jnaDestroyEvaluation(&evaluation);
     return jn_ok;

@@ -6,6 +6,7 @@
 // in hand and takes over those whose run has died.
 #include "pipeline/job.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/shard.h"
@@ -44,13 +45,6 @@ typedef struct Runner {
     jnResult result;
     jnError error;
 } Runner;
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void Fail(Runner* r, jnResult result, const jnError* error)
 {
@@ -408,7 +402,7 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     jnError failure = {0};
     report = report != NULL ? report : &scratch;
     *report = (jnaJobReport){0};
-    double started = Now();
+    double started = jnaWallClock();
     jnaShardPlan plan = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaCreateShardPlan(job, &plan, &failure));
@@ -431,7 +425,7 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     }
 done:
     jnaDestroyShardPlan(&plan);
-    report->seconds = Now() - started;
+    report->seconds = jnaWallClock() - started;
     if (result != jn_ok && error != NULL) {
         *error = failure;
     }

@@ -421,7 +421,7 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
         jnaEvaluatedClip* all = takes->takes[i].trained ? &e->seen : &e->unseen;
         all->frameCount += takes->takes[i].frameCount;
         all->failed += e->clips[i].failed;
-        if (def->progress != NULL && !def->progress((i + 1.0) / takes->count, def->user)) {
+        if (!jnaWatch_GoesOn(&def->watch, (i + 1.0) / takes->count)) {
             JN_TRY(jnFail(error, jn_badArgument, "the evaluation was ended"));
         }
     }

@@ -5,6 +5,7 @@
 // hung on the skinned surface and stepped by the runtime.
 #include "pipeline/softness.h"
 
+#include "base/affine.h"
 #include "base/try.h"
 #include "jounce/character.h"
 #include "pipeline/lips.h"
@@ -25,8 +26,6 @@ static const double FAR = 1.5;
 static const double HARD_HEAD = 0.003, HARD_HINGE = 0.012, LIPS_OPEN = 0.001;
 // Parts of the whole time: the sag, then the clips.
 static const double SAG_SHARE = 0.5;
-
-#define TURN 6.283185307179586
 
 // Sums of one frame.
 typedef struct Row {
@@ -233,7 +232,7 @@ done:
 
 static bool GoesOn(const Measure* m, double share, jnResult* result, jnError* error)
 {
-    if (*result == jn_ok && m->def->progress != NULL && !m->def->progress(share, m->def->user)) {
+    if (*result == jn_ok && !jnaWatch_GoesOn(&m->def->watch, share)) {
         *result = jnFail(error, jn_cancelled, "the measurement was cancelled");
     }
     return *result == jn_ok;
@@ -330,7 +329,7 @@ static jnResult MeasureRest(Measure* m, jnError* error)
         jnaLowestModes(m->takes.modes, s->sag.regions, s->modes);
     }
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / TURN : 0;
+        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / JNA_TURN : 0;
     }
     return jn_ok;
 }

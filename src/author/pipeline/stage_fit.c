@@ -139,8 +139,7 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
 {
     jnaFitDef def = BaseDef(w, sequences);
     jnaFit fit = {0};
-    def.progress = w->def->progress;
-    def.user = w->def->user;
+    def.watch = w->def->watch;
     jnResult result = jnaFitSprings(&def, &fit, error);
     if (result == jn_ok) {
         size_t at = 0;
@@ -542,8 +541,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
 {
     jnaWorkspaceFitDef own = jnaDefaultWorkspaceFitDef();
     own.threads = run->threads;
-    own.progress = run->watch.tell;
-    own.user = run->watch.user;
+    own.watch = run->watch;
     jnaWorkspaceFit local, *fit = run->report != NULL ? run->report : &local;
     *fit = (jnaWorkspaceFit){.made = true};
     Work w = {.def = run->def != NULL ? run->def : &own};

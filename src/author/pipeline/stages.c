@@ -393,15 +393,17 @@ static double CostReport(const jnaBuild* b, const jnaBuildStep* step)
     return Shared(b, b->def->quickReport ? QUICK_COST : REPORT_COST);
 }
 
-const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
-    [jna_buildImport] = {"import", Always, {&jnaImportStage}, .estimate = CostImport},
-    [jna_buildVolume] = {"volume", NeedsVolume, {&jnaVolumeStage, &jnaInsideStage}, .estimate = CostVolume},
-    [jna_buildModes] = {"modes", NeedsModes, {&jnaModesStage, &jnaOffsetsStage}, .estimate = CostModes},
-    [jna_buildPoses] = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses},
-    [jna_buildMotion] = {"motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion},
-    [jna_buildTrain] = {"train", NeedsPoses, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain},
-    [jna_buildFit] = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit},
-    [jna_buildExport] = {"export", Always, {&jnaExportStage}, .estimate = CostExport},
-    [jna_buildEvaluate] = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate},
-    [jna_buildReport] = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport},
-};
+const jnaBuildKind jnaBuildImport = {"import", Always, {&jnaImportStage}, .estimate = CostImport};
+const jnaBuildKind jnaBuildVolume = {"volume", NeedsVolume, {&jnaVolumeStage, &jnaInsideStage}, .estimate = CostVolume};
+const jnaBuildKind jnaBuildModes = {"modes", NeedsModes, {&jnaModesStage, &jnaOffsetsStage}, .estimate = CostModes};
+const jnaBuildKind jnaBuildPoses = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses};
+const jnaBuildKind jnaBuildMotion = {
+    "motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion};
+const jnaBuildKind jnaBuildTrain = {"train", NeedsPoses, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain};
+const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
+const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
+const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};
+const jnaBuildKind jnaBuildReport = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport};
+
+#define KIND(name) [jna_build##name] = &jnaBuild##name,
+const jnaBuildKind* const jnaBuildKinds[jna_buildStageCount] = {JNA_STAGES(KIND)};

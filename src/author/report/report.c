@@ -105,8 +105,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaReportDef def = jnaDefaultReportDef();
     def.quick = quick != NULL && *quick;
     def.threads = run->threads;
-    def.progress = run->watch.tell;
-    def.user = run->watch.user;
+    def.watch = run->watch;
     return WriteReport(run->workspace, &def, run->notes, error);
 }
 

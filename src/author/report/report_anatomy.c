@@ -125,7 +125,7 @@ done:
 static bool Watch(double share, void* user)
 {
     Report* r = user;
-    return r->def->progress == NULL || r->def->progress(r->share + MEASURE_SHARE * share, r->def->user);
+    return jnaWatch_GoesOn(&r->def->watch, r->share + MEASURE_SHARE * share);
 }
 
 static jnResult WriteAll(Report* r, const jnaSoftness* s, jnError* error)
@@ -150,8 +150,7 @@ jnResult jnaReport_Anatomy(Report* r, jnError* error)
     jnaSoftness s = {0};
     jnError why = {0};
     jnaSoftnessDef def = jnaDefaultSoftnessDef();
-    def.progress = Watch;
-    def.user = r;
+    def.watch = (jnaWatch){Watch, r};
     jnResult result = jnaJoinPath(r->workspace, "volume/held_by.npy", path, error);
     if (result != jn_ok) {
         return result;

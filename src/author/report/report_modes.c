@@ -1,6 +1,7 @@
 // The modes of a report: a table of the lowest, and what they look like.
 #include "report/report_internal.h"
 
+#include "base/affine.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "draw/modes_picture.h"
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 enum { MOST_PICTURES = 12, MOST_ROWS = 64, FEW_ROWS = 12 };
-#define TURN 6.283185307179586
 
 static double Ratio(double stiffness, double damping)
 {
@@ -26,10 +26,10 @@ static void WriteRow(Report* r, const jnaModes* m, int k, float* const fitted[3]
     FILE* out = r->out;
     fprintf(out, "<tr><td>%d</td><td class=\"l\">", k);
     jnaReport_Text(out, r->character->joints[m->joints[k]].name);
-    fprintf(
-        out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / TURN, Ratio(m->stiffness[k], m->damping[k]));
+    fprintf(out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / JNA_TURN,
+        Ratio(m->stiffness[k], m->damping[k]));
     if (fitted[0] != NULL) {
-        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax((double)fitted[0][k], 0)) / TURN,
+        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax((double)fitted[0][k], 0)) / JNA_TURN,
             Ratio((double)fitted[0][k], (double)fitted[1][k]), (double)fitted[2][k]);
     }
     fprintf(out, "<td>%.1f %%</td><td>%d</td></tr>\n", 100 * m->massShare[k], m->sizes[k]);
@@ -88,12 +88,12 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    JN_PASS(jnaDrawModes(m, r->character, 0, count, 0.03 * HeightOf(r->character), &def, &picture, error));
+    JN_PASS(jnaDrawModes(m, r->character, count, 0.03 * HeightOf(r->character), &def, &picture, error));
     jnResult result = jn_ok;
     fputs("<figure id=\"mode-shapes\"><div class=\"row\" style=\"--least:130px\">\n", r->out);
     for (int k = 0; k < count; ++k) {
         char label[128];
-        snprintf(label, sizeof(label), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / TURN,
+        snprintf(label, sizeof(label), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / JNA_TURN,
             r->character->joints[m->joints[k]].name);
         fputs("<div>", r->out);
         JN_TRY(jnaReport_Image(r, &picture, count, 1, k, label, error));

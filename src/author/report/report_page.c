@@ -224,5 +224,5 @@ void jnaReport_Key(FILE* out, uint32_t color, bool dashed, const char* label)
 bool jnaReport_Progress(Report* r, double share)
 {
     r->share = share;
-    return r->def->progress == NULL || r->def->progress(share, r->def->user);
+    return jnaWatch_GoesOn(&r->def->watch, share);
 }

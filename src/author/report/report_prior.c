@@ -62,16 +62,23 @@ static jnResult Play(const Report* r, const ReportSamples* s, const ReportSample
     return jn_ok;
 }
 
-static jnResult Measure(const Report* r, const ReportSamples* s, const jnaSequence* lessons, int lessonCount,
-    float* track, int index, Curves* curves, jnError* error)
+// What is fitted, and room to play it.
+typedef struct Lessons {
+    jnaSequence* list;
+    int count;
+    float* track;
+} Lessons;
+
+static jnResult Measure(
+    const Report* r, const ReportSamples* s, const Lessons* lessons, int index, Curves* curves, jnError* error)
 {
     jnaFit fit = {0};
     Sums sums[2] = {{0}};
     // Without dropping: the frames are the same for all strengths.
     jnResult result = jn_ok;
-    JN_TRY(jnaReport_Fit(r, lessons, lessonCount, 0, STRENGTHS[index], &fit, error));
+    JN_TRY(jnaReport_Fit(r, lessons->list, lessons->count, 0, STRENGTHS[index], &fit, error));
     for (int i = 0; i < s->count; ++i) {
-        JN_TRY(Play(r, s, &s->list[i], &fit, track, &sums[s->list[i].trained], error));
+        JN_TRY(Play(r, s, &s->list[i], &fit, lessons->track, &sums[s->list[i].trained], error));
     }
     curves->x[index] = STRENGTHS[index] > 0 ? log10(STRENGTHS[index]) : NONE_AT;
     for (int seen = 0; seen < 2; ++seen) {
@@ -163,30 +170,29 @@ static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)
 
 jnResult jnaReport_Prior(Report* r, const ReportSamples* s, jnError* error)
 {
-    int lessonCount = 0, most = 0;
+    int most = 0;
     Curves* curves = calloc(1, sizeof(*curves));
-    jnaSequence* lessons = calloc((size_t)s->count + 1, sizeof(*lessons));
-    float* track = NULL;
+    Lessons lessons = {.list = calloc((size_t)s->count + 1, sizeof(jnaSequence))};
     jnResult result = jn_ok;
-    JN_TRY(curves != NULL && lessons != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    JN_TRY(curves != NULL && lessons.list != NULL ? jn_ok : jnaReport_OutOfMemory(error));
     for (int i = 0; i < s->count; ++i) {
         const ReportSample* sample = &s->list[i];
         most = sample->frameCount > most ? sample->frameCount : most;
         if (sample->trained) {
-            lessons[lessonCount++] = (jnaSequence){
+            lessons.list[lessons.count++] = (jnaSequence){
                 jnaReport_View(sample->targets[sample_spread], sample->frameCount, s->sizes[sample_spread]),
                 jnaReport_View(sample->motion[sample_spread], sample->frameCount, s->sizes[sample_spread])};
         }
     }
-    track = malloc(6 * ((size_t)most + 1) * sizeof(float));
-    JN_TRY(track != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    lessons.track = malloc(6 * ((size_t)most + 1) * sizeof(float));
+    JN_TRY(lessons.track != NULL ? jn_ok : jnaReport_OutOfMemory(error));
     for (int i = 0; i < STRENGTH_COUNT; ++i) {
-        JN_TRY(Measure(r, s, lessons, lessonCount, track, i, curves, error));
+        JN_TRY(Measure(r, s, &lessons, i, curves, error));
     }
     DrawCurves(r, s, curves);
 done:
-    free(track);
-    free(lessons);
+    free(lessons.track);
+    free(lessons.list);
     free(curves);
     return result;
 }

@@ -8,6 +8,8 @@
 // number of silent or slow ones is answered.
 #include "view/server.h"
 
+#include "base/clock.h"
+
 #include "runtime/for_author.h"
 
 #include <arpa/inet.h>
@@ -19,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 // Memory of one connection: request line and headers have to fit.
 enum { CONNECTION_MEMORY = 16384 };
@@ -58,13 +59,6 @@ static const char* const headers[][2] = {
     {"Cross-Origin-Embedder-Policy", "require-corp"}, // and so a page gets a fine clock
 };
 
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static int SocketOf(struct MHD_Connection* connection)
 {
     const union MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -88,7 +82,7 @@ static void Mark(jnaServer* server, struct MHD_Connection* connection, bool aske
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, SocketOf(connection));
     if (slot != NULL) {
-        *slot = (Slot){slot->socket, asked, asked ? slot->since : Now(), slot->taken, Now()};
+        *slot = (Slot){slot->socket, asked, asked ? slot->since : jnaWallClock(), slot->taken, jnaWallClock()};
     }
     pthread_mutex_unlock(&server->lock);
 }
@@ -221,7 +215,7 @@ static bool GoesBefore(const Slot* a, const Slot* b)
 static void MakePlace(jnaServer* server, const Slot* newest)
 {
     const Slot* oldest = NULL;
-    double now = Now();
+    double now = jnaWallClock();
     for (int i = 0; i < server->def.connectionLimit; ++i) {
         Slot* slot = &server->slots[i];
         if (slot->socket < 0 || slot == newest) {
@@ -251,7 +245,7 @@ static void OnConnection(
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, starts ? -1 : socket);
     if (slot != NULL) {
-        *slot = (Slot){starts ? socket : -1, false, Now(), 0, Now()};
+        *slot = (Slot){starts ? socket : -1, false, jnaWallClock(), 0, jnaWallClock()};
     }
     if (starts && FindSlot(server, -1) == NULL) {
         MakePlace(server, slot);
@@ -269,7 +263,7 @@ static void OnCompleted(
 
 void jnaServer_Sweep(jnaServer* server)
 {
-    double now = Now();
+    double now = jnaWallClock();
     pthread_mutex_lock(&server->lock);
     for (int i = 0; i < server->def.connectionLimit; ++i) {
         Slot* slot = &server->slots[i];

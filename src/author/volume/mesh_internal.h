@@ -181,15 +181,6 @@ static inline double jnaRoundToFloat(double x)
     return (double)rounded;
 }
 
-/// Twice the area vector of a triangle.
-static inline void jnaAreaVector(const double* a, const double* b, const double* c, double out[3])
-{
-    double u[3], v[3];
-    jnaSubtract(b, a, u);
-    jnaSubtract(c, a, v);
-    jnaCross(u, v, out);
-}
-
 /// Share of the work of a volume that is done when the mesher begins.
 #define JNA_SHARE_MESH 0.2
 

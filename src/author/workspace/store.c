@@ -17,14 +17,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
-    size_t depth, const void* data, jnError* error)
+// Up to three dimensions; those that are 0 are not there.
+typedef struct Shape {
+    size_t sizes[3];
+} Shape;
+
+static int Dimensions(const Shape* shape)
+{
+    return shape->sizes[2] > 0 ? 3 : shape->sizes[1] > 0 ? 2 : 1;
+}
+
+static jnResult SaveArray(
+    const char* folder, const char* name, jnaScalar scalar, Shape shape, const void* data, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    size_t shape[3] = {rows, columns, depth};
     JN_PASS(jnaJoinPath(folder, name, path, error));
-    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
-    return jnaWriteArray(path, scalar, dimensions, shape, data, error);
+    return jnaWriteArray(path, scalar, Dimensions(&shape), shape.sizes, data, error);
 }
 
 // They bring every float back.
@@ -97,8 +105,8 @@ static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnErro
         weights[i] = c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES];
     }
     size_t rows = (size_t)c->vertexCount;
-    JN_TRY(SaveArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error));
-    JN_TRY(SaveArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error));
+    JN_TRY(SaveArray(folder, "joints.npy", jna_int32, (Shape){{rows, JNA_MAX_INFLUENCES}}, joints, error));
+    JN_TRY(SaveArray(folder, "weights.npy", jna_float32, (Shape){{rows, JNA_MAX_INFLUENCES}}, weights, error));
 done:
     free(joints);
     free(weights);
@@ -122,14 +130,14 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         if (arrays[i].data != NULL) {
-            JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
-                arrays[i].data, error));
+            JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar,
+                (Shape){{(size_t)arrays[i].rows, arrays[i].columns}}, arrays[i].data, error));
         }
     }
     for (int i = 0; i < c->attributeCount; ++i) {
         char name[JNA_NAME_LENGTH];
         AttributeFile(i, name);
-        JN_PASS(SaveArray(path, name, jna_float32, (size_t)c->vertexCount, (size_t)c->attributes[i].width, 0,
+        JN_PASS(SaveArray(path, name, jna_float32, (Shape){{(size_t)c->vertexCount, (size_t)c->attributes[i].width}},
             c->attributes[i].values, error));
     }
     JN_PASS(SaveInfluences(path, c, error));
@@ -137,19 +145,17 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
 }
 
 // Reads an array of a known shape into memory that is there already.
-static jnResult LoadArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
-    size_t depth, void* out, jnError* error)
+static jnResult LoadArray(
+    const char* folder, const char* name, jnaScalar scalar, Shape shape, void* out, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnaArray array;
     JN_PASS(jnaJoinPath(folder, name, path, error));
     JN_PASS(jnaOpenArray(path, &array, error));
     jnResult result = jn_ok;
-    const size_t shape[3] = {rows, columns, depth};
-    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
-    bool fits = array.scalar == scalar && array.dimensions == dimensions;
-    for (int i = 0; fits && i < dimensions; ++i) {
-        fits = array.shape[i] == shape[i];
+    bool fits = array.scalar == scalar && array.dimensions == Dimensions(&shape);
+    for (int i = 0; fits && i < array.dimensions; ++i) {
+        fits = array.shape[i] == shape.sizes[i];
     }
     if (!fits) {
         char text[96];
@@ -255,8 +261,8 @@ static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* err
     float* weights = malloc((count + 1) * sizeof(*weights));
     jnResult result = jn_ok;
     JN_TRY(joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory"));
-    JN_TRY(LoadArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error));
-    JN_TRY(LoadArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error));
+    JN_TRY(LoadArray(folder, "joints.npy", jna_int32, (Shape){{rows, JNA_MAX_INFLUENCES}}, joints, error));
+    JN_TRY(LoadArray(folder, "weights.npy", jna_float32, (Shape){{rows, JNA_MAX_INFLUENCES}}, weights, error));
     if (!InRange(joints, count, c->jointCount)) {
         JN_TRY(jnFail(error, jn_badData, "%s/joints.npy: names a joint that does not exist", folder));
     }
@@ -273,12 +279,12 @@ done:
 static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount, triangles = (size_t)c->triangleCount;
-    JN_PASS(LoadArray(folder, "positions.npy", jna_float32, vertices, 3, 0, c->positions, error));
-    JN_PASS(LoadArray(folder, "weld.npy", jna_int32, files, 0, 0, c->weld, error));
-    JN_PASS(LoadArray(folder, "normals.npy", jna_float32, files, 3, 0, c->fileNormals, error));
-    JN_PASS(LoadArray(folder, "triangles.npy", jna_int32, triangles, 3, 0, c->triangles, error));
+    JN_PASS(LoadArray(folder, "positions.npy", jna_float32, (Shape){{vertices, 3}}, c->positions, error));
+    JN_PASS(LoadArray(folder, "weld.npy", jna_int32, (Shape){{files}}, c->weld, error));
+    JN_PASS(LoadArray(folder, "normals.npy", jna_float32, (Shape){{files, 3}}, c->fileNormals, error));
+    JN_PASS(LoadArray(folder, "triangles.npy", jna_int32, (Shape){{triangles, 3}}, c->triangles, error));
     if (c->fileUvs != NULL) {
-        JN_PASS(LoadArray(folder, "uvs.npy", jna_float32, files, 2, 0, c->fileUvs, error));
+        JN_PASS(LoadArray(folder, "uvs.npy", jna_float32, (Shape){{files, 2}}, c->fileUvs, error));
     }
     if (!InRange(c->weld, files, c->vertexCount) || !InRange(c->triangles, 3 * triangles, c->fileVertexCount)) {
         return jnFail(error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
@@ -297,9 +303,9 @@ static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharac
         }
         float* values = jnaCharacter_AddAttribute(c, name, width);
         AttributeFile(i, file);
-        JN_PASS(values != NULL
-                    ? LoadArray(folder, file, jna_float32, (size_t)c->vertexCount, (size_t)width, 0, values, error)
-                    : jnFail(error, jn_outOfMemory, "out of memory"));
+        JN_PASS(values != NULL ? LoadArray(folder, file, jna_float32, (Shape){{(size_t)c->vertexCount, (size_t)width}},
+                                     values, error)
+                               : jnFail(error, jn_outOfMemory, "out of memory"));
     }
     return jn_ok;
 }
@@ -351,14 +357,15 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     JN_PASS(jnaMakeFolder(workspace, "clips", clips, error));
     JN_PASS(jnaMakeFolder(clips, clip->name, folder, error));
     size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
-    JN_PASS(SaveArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error));
-    JN_PASS(SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error));
+    JN_PASS(SaveArray(folder, "rotations.npy", jna_float32, (Shape){{frames, joints, 4}}, clip->rotations, error));
+    JN_PASS(
+        SaveArray(folder, "translations.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->translations, error));
     if (clip->scales != NULL) {
-        JN_PASS(SaveArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error));
+        JN_PASS(SaveArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
     if (motion != NULL) {
-        JN_PASS(SaveArray(
-            folder, "motion.npy", jna_float32, frames, (size_t)motion->vertexCount, 3, motion->positions, error));
+        JN_PASS(SaveArray(folder, "motion.npy", jna_float32, (Shape){{frames, (size_t)motion->vertexCount, 3}},
+            motion->positions, error));
     }
     json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
         clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
@@ -387,10 +394,10 @@ jnResult jnaLoadClip(
         return jnFail(error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
     }
     JN_TRY(jnaClip_Allocate(clip, withScales, error));
-    JN_TRY(LoadArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error));
-    JN_TRY(LoadArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error));
+    JN_TRY(LoadArray(folder, "rotations.npy", jna_float32, (Shape){{frames, joints, 4}}, clip->rotations, error));
+    JN_TRY(LoadArray(folder, "translations.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->translations, error));
     if (withScales) {
-        JN_TRY(LoadArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error));
+        JN_TRY(LoadArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
 done:
     if (result != jn_ok) {

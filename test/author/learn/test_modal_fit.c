@@ -23,7 +23,7 @@ static void Adopt(jnaModes* modes, const jnaModalFit* fit)
 }
 
 // Motion made by modes of other numbers; a tenth of its frames is thrown off.
-static void TestNumbersAreFoundAgain(void** state)
+static void NumbersAreFoundAgain(void** state)
 {
     (void)state;
     enum { COUNT = 8 };
@@ -83,7 +83,7 @@ static void TestNumbersAreFoundAgain(void** state)
 }
 
 // Fitted on jumping alone, from a wrong damping: unseen boxing gains, and the prior is chosen.
-static void TestWhatIsLearnedCarriesOver(void** state)
+static void WhatIsLearnedCarriesOver(void** state)
 {
     (void)state;
     Core core = MakeCore(6);
@@ -127,7 +127,7 @@ static void TestWhatIsLearnedCarriesOver(void** state)
 }
 
 // Flesh that does not move says nothing.
-static void TestUnseenModesStayAsTheyWere(void** state)
+static void UnseenModesStayAsTheyWere(void** state)
 {
     (void)state;
     Core core = MakeCore(5);
@@ -159,7 +159,7 @@ static void TestUnseenModesStayAsTheyWere(void** state)
 }
 
 // No modes, one mode, and numbers that are none.
-static void TestOddFits(void** state)
+static void OddFitsEndWell(void** state)
 {
     (void)state;
     Core core = MakeCore(4);
@@ -195,7 +195,7 @@ static void TestOddFits(void** state)
 }
 
 // A surface of one vertex.
-static void TestOneVertex(void** state)
+static void OneVertexIsEnough(void** state)
 {
     (void)state;
     enum { FRAMES = 40 };
@@ -236,7 +236,7 @@ static void TestOneVertex(void** state)
 }
 
 // Where there is no volume: components of the motion itself. They explain it, and carry over less than vibration modes.
-static void TestModesOfMotion(void** state)
+static void ModesComeFromMotion(void** state)
 {
     (void)state;
     Core core = MakeCore(6);
@@ -283,12 +283,12 @@ static void TestModesOfMotion(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestNumbersAreFoundAgain),
-        cmocka_unit_test(TestWhatIsLearnedCarriesOver),
-        cmocka_unit_test(TestUnseenModesStayAsTheyWere),
-        cmocka_unit_test(TestOddFits),
-        cmocka_unit_test(TestOneVertex),
-        cmocka_unit_test(TestModesOfMotion),
+        cmocka_unit_test(NumbersAreFoundAgain),
+        cmocka_unit_test(WhatIsLearnedCarriesOver),
+        cmocka_unit_test(UnseenModesStayAsTheyWere),
+        cmocka_unit_test(OddFitsEndWell),
+        cmocka_unit_test(OneVertexIsEnough),
+        cmocka_unit_test(ModesComeFromMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -471,8 +471,7 @@ static void ACancelledFitGivesNothing(void** state)
     def.sequences = &sequence;
     def.sequenceCount = 1;
     def.dt = (double)DT;
-    def.progress = CountAndStop;
-    def.user = &calls;
+    def.watch = (jnaWatch){CountAndStop, &calls};
     jnaFit fit;
     jnError error;
     assert_int_not_equal(jnaFitSprings(&def, &fit, &error), jn_ok);
