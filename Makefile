@@ -4,6 +4,7 @@
 #   make body    the same on a body with motion capture, from the data beside the project: about two hours
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
+#   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
@@ -11,7 +12,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench results platforms packages build deps clean
+.PHONY: demo body test bench fuzz results platforms packages build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -80,6 +81,12 @@ bench: build
 platforms: deps
 	@tools/install-packages.sh $(shell sed 's/\#.*//' tools/platform-packages.txt)
 	@tools/platforms.sh build/release/platforms
+
+SECONDS := 60
+fuzz: build/sanitize/build.ninja
+	@cmake --build --preset sanitize -j $(JOBS) --target fuzz author_asset_test_asset author_asset_test_asset_detail -- --quiet
+	@cd build/sanitize && ls seed*.jounce >/dev/null 2>&1 || { bin/author_asset_test_asset; bin/author_asset_test_asset_detail; } >/dev/null 2>&1
+	@tools/fuzz.sh build/sanitize $(SECONDS) $(ONLY)
 
 packages: build
 	@cd build/release && cpack -B ../packages

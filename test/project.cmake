@@ -4,6 +4,7 @@
 if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/install.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    add_test(NAME project/hardened COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/hardened.sh ${PROJECT_BINARY_DIR})
     add_test(NAME project/floors COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/floors.sh ${PROJECT_SOURCE_DIR})
     add_test(NAME project/functions COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/functions.sh ${PROJECT_SOURCE_DIR})
     add_test(NAME project/runtime_alone COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/runtime_alone.sh
@@ -27,13 +28,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         add_test(NAME platforms/${name} COMMAND ${PROJECT_SOURCE_DIR}/tools/platforms.sh ${PROJECT_BINARY_DIR}/platforms ${list})
         set_tests_properties(platforms/${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
     endforeach()
-    # The seeds are files that the asset's tests leave.
-    add_test(NAME project/fuzz COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/fuzz.sh
-        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/fuzz 5
-        ${PROJECT_BINARY_DIR}/seed.jounce ${PROJECT_BINARY_DIR}/seed-coarse.jounce)
-    set_tests_properties(author/asset/asset author/asset/asset_detail PROPERTIES FIXTURES_SETUP seed)
-    set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed)
-    set_tests_properties(project/threads project/fuzz PROPERTIES SKIP_RETURN_CODE 77)
+    set_tests_properties(project/threads PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME project/gltf_validator COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/gltf_validator.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/gltf_validator PROPERTIES SKIP_RETURN_CODE 77)
@@ -48,7 +43,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/demo PROPERTIES COST 200 ENVIRONMENT OMP_WAIT_POLICY=passive)
     # The longest first, so that none is left over for one core alone.
-    set_tests_properties(project/scalar project/threads project/fuzz project/install PROPERTIES COST 150)
+    set_tests_properties(project/scalar project/threads project/install PROPERTIES COST 150)
     # The runtime in WebAssembly against one compiled here without vectors; the viewer in a browser.
     if(JOUNCE_WEB)
         set(scalar_sources ${runtime_sources})

@@ -29,7 +29,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! { $root apt-get update -qq &&
-       $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+       $root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
     tail -n 5 "$log" >&2
     echo "make deps: apt-get could not install:$missing" >&2
     exit 1

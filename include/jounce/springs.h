@@ -72,7 +72,7 @@ typedef struct jnSpringsDef {
 
 /// One sample of the targets.
 typedef struct jnSpringsInput {
-    float h;                       // seconds since the previous sample; 0 (or not a positive number) is a pause
+    float h;                       // seconds since the previous sample; 0, below a microsecond or no number: a pause
     const float* targets;          // [count] x, y, z in metres
     size_t targetStride;           // bytes from one target to the next; 0 means 12
     const float* targetVelocities; // [count] x, y, z in m/s, same stride; needed by jn_curveHermite, else ignored

@@ -131,6 +131,7 @@ int jncTrain(int argc, char** argv);
 int jncFit(int argc, char** argv);
 int jncEvaluate(int argc, char** argv);
 int jncReport(int argc, char** argv);
+int jncCheck(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
 int jncSpringsDraw(int argc, char** argv);

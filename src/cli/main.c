@@ -20,6 +20,7 @@ static const jncVerb verbs[] = {
     {"springs run", "move springs along targets given as arrays", jncSpringsRun},
     {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
     {"springs draw", "draw springs in the three damping regimes", jncSpringsDraw},
+    {"check", "say whether a workspace or a file is whole", jncCheck},
     {"export", "write the character file that the runtime plays", jncExport},
     {"info", "say what a character file holds and costs", jncInfo},
     {"bake", "write a clip's motion for other tools", jncBake},

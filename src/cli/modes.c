@@ -125,7 +125,7 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     bool made = false;
     int code = JNC_DONE;
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(folder, &run.workspace, &error));
+    JN_TRY(jnaOpenWorkspaceToWrite(folder, "jounce modes", &run.workspace, &error));
     jnaModesDef* def = &run.workspace->manifest.modes;
     def->count = settings->countGiven ? (int)settings->count : def->count;
     def->cutoff = settings->cutoffGiven ? settings->cutoff : def->cutoff;

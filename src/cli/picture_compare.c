@@ -3,6 +3,7 @@
 //
 // The body is seen as its root stands at rest: what the clip does with the whole of it is taken off by placing the
 // joint that is looked at in the middle, and the camera turns with nothing.
+#include "base/bounds.h"
 #include "base/npy.h"
 #include "base/try.h"
 #include "cli.h"
@@ -103,7 +104,7 @@ static jnResult LoadMotion(const jncComparison* o, const jnaCharacter* c, float*
     jnaArray motion;
     snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", o->workspace, o->clip);
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenArray(path, &motion, error));
+    JN_TRY(jnaOpenPositions(path, &motion, error));
     size_t width = 3 * (size_t)c->vertexCount;
     if (motion.dimensions != 3 || motion.shape[1] * motion.shape[2] != width) {
         JN_TRY(jnFail(error, jn_badData, "%s: is of another character; simulate it again", path));

@@ -1,4 +1,5 @@
 // jounce springs run: the runtime's own stepping over targets given as an array.
+#include "base/bounds.h"
 #include "cli.h"
 
 #include "base/npy.h"
@@ -85,7 +86,7 @@ static jnResult ReadParameter(const char* name, const char* word, size_t vertice
 
 static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 {
-    JN_PASS(jnaOpenArray(path, targets, error));
+    JN_PASS(jnaOpenPositions(path, targets, error));
     char shape[96];
     jnaArray_Describe(targets, shape, sizeof(shape));
     if (targets->scalar > jna_float64 || targets->dimensions != 3 || targets->shape[2] != 3) {

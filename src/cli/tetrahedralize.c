@@ -198,7 +198,7 @@ static int Run(const char* folder, const Wish* wish, bool force, bool json)
     jnaStageRun run = {.report = &report, .force = force, .notes = &notes};
     int code = JNC_DONE;
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(folder, &run.workspace, &error));
+    JN_TRY(jnaOpenWorkspaceToWrite(folder, "jounce tetrahedralize", &run.workspace, &error));
     jnaVolumeDef* def = &run.workspace->manifest.volume;
     def->method = wish->method ? wish->def.method : def->method;
     def->edge = wish->resolution ? wish->def.edge : def->edge;

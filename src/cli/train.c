@@ -173,7 +173,9 @@ int jncTrain(int argc, char** argv)
     }
     jnError error = {0};
     jnaWorkspace* opened;
-    if (jnaOpenWorkspace(workspace, &opened, &error) != jn_ok) {
+    jnResult result = measure ? jnaOpenWorkspace(workspace, &opened, &error)
+                              : jnaOpenWorkspaceToWrite(workspace, "jounce train", &opened, &error);
+    if (result != jn_ok) {
         return jncFail(&error);
     }
     opened->manifest.network.kind = kindGiven ? (jnNetworkKind)(kind + 1) : opened->manifest.network.kind;

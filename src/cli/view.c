@@ -22,10 +22,13 @@
 
 enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096 };
 
-// The simulated or scanned motion of a clip.
+// The simulated or scanned motion of a clip: float32 (frames, vertices, 3) in a file, which is read for every request.
+// It is not mapped: a simulation that runs meanwhile may replace it or cut it.
 typedef struct Motion {
-    jnaArray array; // float32 (frames, vertices, 3); data NULL where there is none
-    int first;      // frame of the clip that its first one is
+    int file;                // descriptor, where frames > 0
+    off_t start;             // of the numbers in the file
+    size_t frames, vertices; // 0: there is none
+    int first;               // frame of the clip that its first one is
 } Motion;
 
 // What is served: the viewer's files, the asset, a word about the workspace, and its simulated motion.
@@ -85,38 +88,51 @@ static jnResult OpenCharacter(View* view, const char* path, jnError* error)
     return jnaOpenAsset(asset, &view->file, error);
 }
 
-// WORKSPACE/motion/NAME/dynamic.npy, which jounce simulate leaves, where it is whole and of this character.
+// A file of motion where it is whole and of this character.
+static void OpenArray(const char* path, int vertexCount, Motion* motion)
+{
+    jnaArray a;
+    if (jnaOpenArray(path, &a, NULL) != jn_ok) {
+        return;
+    }
+    bool fits = a.scalar == jna_float32 && a.dimensions == 3 && a.shape[1] == (size_t)vertexCount && a.shape[2] == 3;
+    int file = fits && a.shape[0] > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0) {
+        motion->file = file;
+        motion->start = (off_t)(a.mappingSize - a.count * sizeof(float));
+        motion->frames = a.shape[0];
+        motion->vertices = a.shape[1];
+    }
+    jnaCloseArray(&a);
+}
+
+// WORKSPACE/motion/NAME/dynamic.npy, which jounce simulate leaves.
 static void OpenSimulation(const char* workspace, const char* clip, int vertexCount, Motion* motion)
 {
     char path[PATH_SIZE], json[PATH_SIZE];
     int length = snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", workspace, clip);
     snprintf(json, sizeof(json), "%s/motion/%s/dynamic.json", workspace, clip);
-    if (length >= PATH_SIZE || jnaOpenArray(path, &motion->array, NULL) != jn_ok) {
-        motion->array = (jnaArray){0};
-        return;
-    }
-    const jnaArray* a = &motion->array;
     json_t* about = json_load_file(json, 0, NULL);
     json_int_t first = json_integer_value(json_object_get(about, "first"));
     json_decref(about);
-    if (a->scalar != jna_float32 || a->dimensions != 3 || a->shape[1] != (size_t)vertexCount || a->shape[2] != 3 ||
-        a->shape[0] == 0 || first < 0 || first > INT_MAX) {
-        jnaCloseArray(&motion->array);
-        motion->array = (jnaArray){0};
+    if (length < PATH_SIZE && first >= 0 && first <= INT_MAX) {
+        OpenArray(path, vertexCount, motion);
+        motion->first = (int)first;
     }
-    motion->first = (int)first;
 }
 
 static void OpenMotion(const View* view, const jnaCharacter* character, const char* name, Motion* motion)
 {
     jnaClip clip;
-    bool present = false;
+    char path[PATH_SIZE];
     // A clip of the asset may have left the workspace since: it has no motion then.
     if (jnaLoadClip(view->workspace, name, character, &clip, NULL) != jn_ok) {
         return;
     }
-    if (jnaOpenClipMotion(view->workspace, &clip, character, &present, &motion->array, NULL) != jn_ok || !present) {
-        motion->array = (jnaArray){0};
+    if (snprintf(path, sizeof(path), "%s/clips/%s/motion.npy", view->workspace, name) < PATH_SIZE) {
+        OpenArray(path, character->vertexCount, motion);
+    }
+    if (motion->frames == 0) {
         OpenSimulation(view->workspace, name, character->vertexCount, motion);
     }
     jnaDestroyClip(&clip);
@@ -150,9 +166,9 @@ static jnResult Describe(View* view, jnError* error)
     json_t* motions = json_array();
     for (int i = 0; i < a->clipCount; ++i) {
         const Motion* motion = &view->motions[i];
-        json_array_append_new(motions, motion->array.data != NULL ? json_pack("{s:i, s:I}", "first", motion->first,
-                                                                        "frames", (json_int_t)motion->array.shape[0])
-                                                                  : json_null());
+        json_array_append_new(motions,
+            motion->frames > 0 ? json_pack("{s:i, s:I}", "first", motion->first, "frames", (json_int_t)motion->frames)
+                               : json_null());
     }
     json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
         view->workspace != NULL, "motions", motions);
@@ -184,25 +200,45 @@ static const char* ReadNumber(const char* text, size_t* number)
     return text + digits;
 }
 
-// x, y, z of one vertex of the workspace in every frame, as floats.
-static float* CopyVertex(const jnaArray* motion, size_t vertex, size_t* size)
+// Numbers of a motion from the file; false where it has become shorter.
+static bool ReadNumbers(const Motion* motion, size_t first, size_t count, float* out)
 {
-    size_t frames = motion->shape[0], vertices = motion->shape[1];
-    float* out = vertex < vertices ? malloc(frames * 3 * sizeof(float)) : NULL;
-    for (size_t n = 0; out != NULL && n < frames; ++n) {
-        memcpy(out + 3 * n, (const float*)motion->data + 3 * (n * vertices + vertex), 3 * sizeof(float));
+    off_t at = motion->start + (off_t)(first * sizeof(float));
+    size_t size = count * sizeof(float), done = 0;
+    while (done < size) {
+        ssize_t part = pread(motion->file, (char*)out + done, size - done, at + (off_t)done);
+        if (part <= 0) {
+            return false;
+        }
+        done += (size_t)part;
     }
-    *size = frames * 3 * sizeof(float);
+    return true;
+}
+
+// x, y, z of one vertex of the workspace in every frame, as floats.
+static float* CopyVertex(const Motion* motion, size_t vertex, size_t* size)
+{
+    float* out = vertex < motion->vertices ? malloc(motion->frames * 3 * sizeof(float)) : NULL;
+    bool good = out != NULL;
+    for (size_t n = 0; good && n < motion->frames; ++n) {
+        good = ReadNumbers(motion, 3 * (n * motion->vertices + vertex), 3, out + 3 * n);
+    }
+    if (!good) {
+        free(out);
+        return NULL;
+    }
+    *size = motion->frames * 3 * sizeof(float);
     return out;
 }
 
 // The same of every vertex in one frame.
-static float* CopyFrame(const jnaArray* motion, size_t frame, size_t* size)
+static float* CopyFrame(const Motion* motion, size_t frame, size_t* size)
 {
-    *size = motion->shape[1] * 3 * sizeof(float);
-    float* out = frame < motion->shape[0] ? malloc(*size) : NULL;
-    if (out != NULL) {
-        memcpy(out, (const float*)motion->data + 3 * frame * motion->shape[1], *size);
+    *size = motion->vertices * 3 * sizeof(float);
+    float* out = frame < motion->frames ? malloc(*size) : NULL;
+    if (out != NULL && !ReadNumbers(motion, 3 * frame * motion->vertices, 3 * motion->vertices, out)) {
+        free(out);
+        out = NULL;
     }
     return out;
 }
@@ -221,10 +257,7 @@ static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* use
     if (*rest != '/' || *ReadNumber(rest + 1, &number) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
         return false;
     }
-    const jnaArray* motion = &view->motions[clip].array;
-    if (motion->data == NULL) {
-        return false;
-    }
+    const Motion* motion = &view->motions[clip];
     *bytes = ofFrame ? CopyFrame(motion, number, size) : CopyVertex(motion, number, size);
     return *bytes != NULL;
 }
@@ -232,7 +265,9 @@ static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* use
 static void CloseView(View* view)
 {
     for (int i = 0; view->motions != NULL && i < view->file.asset->clipCount; ++i) {
-        jnaCloseArray(&view->motions[i].array);
+        if (view->motions[i].frames > 0) {
+            close(view->motions[i].file);
+        }
     }
     free(view->motions);
     free(view->documents);

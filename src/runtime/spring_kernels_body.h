@@ -203,7 +203,8 @@ static inline void ReadVectors(const float* input, size_t stride, int lanes, flo
     }
     memset(field, 0, JN_FIELD_SIZE * sizeof(float));
     for (int i = 0; i < lanes; ++i) {
-        const float* at = (const float*)(const void*)((const char*)input + (size_t)i * stride);
+        float at[3]; // copied: a stride need not be a multiple of a float's size
+        memcpy(at, (const char*)input + (size_t)i * stride, sizeof(at));
         field[i] = at[0];
         field[JN_LANES + i] = at[1];
         field[2 * JN_LANES + i] = at[2];
@@ -219,10 +220,8 @@ static inline void WriteVectors(float* output, size_t stride, int lanes, const f
         return;
     }
     for (int i = 0; i < lanes; ++i) {
-        float* at = (float*)(void*)((char*)output + (size_t)i * stride);
-        at[0] = field[i];
-        at[1] = field[JN_LANES + i];
-        at[2] = field[2 * JN_LANES + i];
+        const float at[3] = {field[i], field[JN_LANES + i], field[2 * JN_LANES + i]};
+        memcpy((char*)output + (size_t)i * stride, at, sizeof(at));
     }
 }
 

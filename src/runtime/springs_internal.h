@@ -5,6 +5,8 @@
 #include "spring_kernels.h"
 #include "target_curve.h"
 
+#include <string.h>
+
 enum { JN_HISTORY = 4 };
 
 // A rigid placement in double, so that it does not drift over hours of small motions.
@@ -137,11 +139,11 @@ static inline size_t jnEntry(int spring, int rows, int row)
     return (size_t)(spring / JN_LANES) * (size_t)(rows * JN_LANES) + (size_t)(row * JN_LANES + spring % JN_LANES);
 }
 
-// Vector i of a caller's array; a stride of 0 means densely packed.
-static inline const float* jnVectorAt(const float* vectors, size_t stride, int i)
+// A copy of vector i of a caller's array; a stride of 0 means densely packed, others may be any number of bytes.
+static inline void jnCopyVector(const float* vectors, size_t stride, int i, float vector[3])
 {
     size_t bytes = stride != 0 ? stride : 3 * sizeof(float);
-    return (const float*)(const void*)((const char*)vectors + (size_t)i * bytes);
+    memcpy(vector, (const char*)vectors + (size_t)i * bytes, 3 * sizeof(float));
 }
 
 static inline int jnOlderSlot(int slot, int steps)

@@ -14,8 +14,9 @@ enum { DENSE = 3 * sizeof(float) };
 
 // A step longer than this is a day; longer ones are taken as one.
 #define LONGEST_STEP 86400.0
-// Below a nanosecond h is taken as 0: the target's third derivative would not fit a float.
-#define SHORTEST_STEP 1e-9f
+// Below a microsecond h is taken as 0: a target that moved between two such samples would have a velocity that no
+// character survives.
+#define SHORTEST_STEP 1e-6f
 // A rest is at most thirty years: the cube of it still fits a float.
 #define LONGEST_REST 1e9
 
@@ -181,8 +182,9 @@ static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double
     const float* before = springs->samples[jnOlderSlot(clock->newest, 1)];
     const float* given = springs->velocities[clock->newest]; // Hermite only
     for (int i = 0; i < springs->count; ++i) {
-        float local[3], shift[3];
-        jnRotateVector(toSpace.rotation, jnVectorAt(input->targets, input->targetStride, i), local);
+        float target[3], local[3], shift[3];
+        jnCopyVector(input->targets, input->targetStride, i, target);
+        jnRotateVector(toSpace.rotation, target, local);
         for (int axis = 0; axis < 3; ++axis) {
             size_t at = jnEntry(i, 3, axis);
             float way = given != NULL ? (float)h * given[at] : ahead * (last[at] - before[at]);
@@ -207,7 +209,8 @@ static double CentreDistance(const jnSprings* springs, const jnSpringsInput* inp
     double way[3] = {0};
     int count = 0;
     for (int i = 0; i < springs->count; ++i) {
-        const float* now = jnVectorAt(input->targets, input->targetStride, i);
+        float now[3];
+        jnCopyVector(input->targets, input->targetStride, i, now);
         float old[3] = {last[jnEntry(i, 3, 0)], last[jnEntry(i, 3, 1)], last[jnEntry(i, 3, 2)]}, world[3];
         jnRotateVector(toWorld.rotation, old, world);
         if (!jnIsFinite(now[0] + now[1] + now[2])) {

@@ -105,6 +105,20 @@ static void ItServesTheMotionOfAWorkspace(void** state)
     assert_int_equal(EndView(&view, SIGTERM), 0);
 }
 
+static void FilesMayShrinkWhileTheyAreShown(void** state)
+{
+    (void)state;
+    assert_int_equal(system("rm -rf shrinking && cp -r ws shrinking"), 0);
+    View view = StartView("shrinking --port 0 --viewer viewer");
+    char reply[8192];
+    assert_int_equal(system("truncate -s 5000 shrinking/clips/run/motion.npy shrinking/character.jounce"), 0);
+    assert_int_equal(Get(view.port, "GET", "/frames/3/65", reply, sizeof(reply)), 404);
+    assert_int_equal(Get(view.port, "GET", "/motion/3/100", reply, sizeof(reply)), 404);
+    assert_int_equal(Get(view.port, "GET", "/character.jounce", reply, sizeof(reply)), 200);
+    assert_int_equal(Get(view.port, "GET", "/", reply, sizeof(reply)), 200);
+    assert_int_equal(EndView(&view, SIGTERM), 0);
+}
+
 // What jounce simulate leaves is served where it fits, and passed over where it does not.
 static void ItServesASimulation(void** state)
 {
@@ -159,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ItServesAFile),
         cmocka_unit_test(ItServesTheMotionOfAWorkspace),
+        cmocka_unit_test(FilesMayShrinkWhileTheyAreShown),
         cmocka_unit_test(ItServesASimulation),
         cmocka_unit_test(ATakenPortIsToldOrAvoided),
         cmocka_unit_test(WhatIsMissingIsTold),

@@ -1,9 +1,6 @@
 // libFuzzer target: whatever the bytes of an asset, loading ends in an asset that can be stepped or in an error.
 //
-// The checksum and the length are set right first, or nothing would get past them. test/project/fuzz.sh builds it with
-// clang and runs it, a few seconds in the tests; ten minutes by hand, from any character files:
-//
-//     test/project/fuzz.sh . build/fuzz 600 build/release/seed*.jounce
+// The checksum and the length are set right first, or nothing would get past them.
 #include "jounce/character.h"
 
 #include "asset_format.h"

@@ -1,41 +1,51 @@
-// A `.jounce` file mapped and loaded.
+// A `.jounce` file read and loaded.
 #include "asset/asset_writer.h"
 
 #include "runtime/for_author.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// The whole of an opened file; it is not mapped, because it may be replaced or cut while it is used.
+static jnResult ReadFile(const char* path, int descriptor, jnaAssetFile* file, jnError* error)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        return jnFail(error, jn_badData, "%s: is empty or not a file", path);
+    }
+    file->size = (size_t)status.st_size;
+    file->bytes = aligned_alloc(JN_ALIGNMENT, jnAlignUp(file->size));
+    if (file->bytes == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    for (size_t done = 0; done < file->size;) {
+        ssize_t part = read(descriptor, (char*)file->bytes + done, file->size - done);
+        if (part <= 0) {
+            return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path,
+                part < 0 ? strerror(errno) : "it became shorter meanwhile");
+        }
+        done += (size_t)part;
+    }
+    return jn_ok;
+}
 
 jnResult jnaOpenAsset(const char* path, jnaAssetFile* file, jnError* error)
 {
     *file = (jnaAssetFile){0};
-    struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        int reason = errno;
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
     }
-    if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-        close(descriptor);
-        return jnFail(error, jn_badData, "%s: is empty or not a file", path);
-    }
-    void* bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    int reason = errno;
+    jnResult result = ReadFile(path, descriptor, file, error);
     close(descriptor);
-    if (bytes == MAP_FAILED) {
-        return jnFail(error, jn_ioFailed, "%s: cannot map: %s", path, strerror(reason));
+    if (result == jn_ok) {
+        const jnAssetDef def = {.bytes = file->bytes, .size = file->size, .source = path};
+        result = jnLoadAsset(&def, &file->asset, error);
     }
-    file->bytes = bytes;
-    file->size = (size_t)status.st_size;
-    jnResult result =
-        jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = file->size, .source = path}, &file->asset, error);
     if (result != jn_ok) {
         jnaCloseAsset(file);
     }
@@ -45,8 +55,6 @@ jnResult jnaOpenAsset(const char* path, jnaAssetFile* file, jnError* error)
 void jnaCloseAsset(jnaAssetFile* file)
 {
     jnDestroyAsset(file->asset);
-    if (file->bytes != NULL) {
-        munmap(file->bytes, file->size);
-    }
+    free(file->bytes);
     *file = (jnaAssetFile){0};
 }

@@ -39,10 +39,10 @@ jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error)
 /// A `.jounce` file in memory.
 typedef struct jnaAssetFile {
     jnAsset* asset; // points into bytes
-    void* bytes;    // mapped read-only
+    void* bytes;    // [size]
     size_t size;
 } jnaAssetFile;
 
-/// Maps and loads a file.
+/// Reads and loads a file.
 jnResult jnaOpenAsset(const char* path, jnaAssetFile* file, jnError* error);
 void jnaCloseAsset(jnaAssetFile* file);

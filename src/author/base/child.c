@@ -2,6 +2,7 @@
 // gone when this call returns, however they end.
 #include "base/child.h"
 
+#include "base/sandbox.h"
 #include "base/clock.h"
 
 #include "runtime/for_author.h"
@@ -115,6 +116,9 @@ static _Noreturn void BecomeChild(const jnaChildDef* def, int output, rlim_t map
     Limit(RLIMIT_CORE, 0);
     Limit(RLIMIT_CPU, (rlim_t)def->seconds + 1);
     LimitMemory(def, mapped);
+    if (def->file != NULL) {
+        (void)jnaEnterSandbox(def->file);
+    }
     _exit(def->run(output, def->user));
 }
 

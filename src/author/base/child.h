@@ -10,6 +10,7 @@
 typedef struct jnaChildDef {
     int (*run)(int output, void* user); // in the child: writes to `output`, or becomes another program; its exit code
     void* user;
+    const char* file;  // that it reads: it is then confined to it and its folder (base/sandbox.h); NULL: not confined
     double seconds;    // wall-clock and processor time
     size_t memory;     // bytes of address space
     bool sharesMemory; // on top of what this process has mapped: for a child that goes on with our own code

@@ -19,17 +19,14 @@ static void Release(jnaFile* file)
     *file = (jnaFile){0};
 }
 
-// Where the bytes shall end up: behind a link, not in its place. Only a file may be replaced.
+// Only a file may be replaced. A symbolic link is replaced itself: in a folder from elsewhere it may point anywhere.
 static jnResult ResolveTarget(const char* path, char** target, jnError* error)
 {
     struct stat status;
-    if (stat(path, &status) != 0) {
-        *target = strdup(path);
-    } else if (!S_ISREG(status.st_mode)) {
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path);
-    } else {
-        *target = realpath(path, NULL);
     }
+    *target = strdup(path);
     return *target != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
 }
 

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MAX_BVH_JOINTS = 1024, MAX_BVH_DEPTH = 256, MAX_CHANNELS = 6 };
+enum { MAX_BVH_JOINTS = 1024, MAX_BVH_DEPTH = 256, MAX_CHANNELS = 6, MOST_JOINTS_A_CHANNEL = 4 };
 
 static const char* const channelNames[MAX_CHANNELS] = {
     "Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
@@ -228,6 +228,10 @@ static jnResult ParseMotion(Parser* p, jnaClip* clip)
     clip->jointCount = p->jointCount;
     // Files write 1/120 as .0083333; the exact rate keeps long clips in step.
     clip->rate = fabs(1 / step - round(1 / step)) < 1e-4 / step ? round(1 / step) : 1 / step;
+    // Joints without channels take memory in every frame and nothing in the file.
+    if (clip->jointCount > MOST_JOINTS_A_CHANNEL * (p->channelCount + 1)) {
+        return FailHere(p, "most joints have no channels: not a motion that was captured");
+    }
     if ((double)clip->frameCount * clip->jointCount > (double)(1 << 28)) {
         return FailHere(p, "the motion is longer than can be taken");
     }

@@ -30,6 +30,13 @@ typedef struct jnaGltfElements {
     int component; // 5121 and so on
 } jnaGltfElements;
 
+/// The file inside the model's folder that a URI names, percent signs decoded. False where the URI leaves the folder, is
+/// absolute or has a scheme. path: [JNA_PATH_LENGTH], relative to the folder.
+bool jnaGltf_DecodeUri(const char* uri, char* path);
+
+/// The same with the folder of the model in front; it must exist, and lie in that folder once links are followed.
+jnResult jnaGltf_ResolveUri(const char* model, const char* uri, char* path, jnError* error);
+
 /// Finds an accessor's elements, checked against their buffer.
 jnResult jnaGltf_FindElements(const jnaGltf* g, size_t index, jnaGltfElements* elements);
 

@@ -1,6 +1,7 @@
 // A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut
 // container, a hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's
 // list, a skin without bind matrices. Runs in the child process, so that it too may meet a hostile file.
+#include "base/path.h"
 #include "base/try.h"
 #include "character/gltf.h"
 #include "runtime/for_author.h"
@@ -89,8 +90,9 @@ static jnaGltfBytes DecodeBase64(const char* text)
 }
 
 // A buffer of the file: embedded, as text, or beside the file.
-static jnaGltfBytes LoadBuffer(const jnaGltf* g, size_t index, const char* uri)
+static jnaGltfBytes LoadBuffer(const jnaGltf* g, size_t index, const char* uri, jnResult* result)
 {
+    *result = jn_ok;
     if (uri == NULL) {
         jnaGltfBytes binary = g->binary;
         return index == 0 ? binary : (jnaGltfBytes){0};
@@ -99,17 +101,12 @@ static jnaGltfBytes LoadBuffer(const jnaGltf* g, size_t index, const char* uri)
     if (comma != NULL) {
         return DecodeBase64(comma + strlen(";base64,"));
     }
-    const char* slash = strrchr(g->path, '/');
-    size_t folder = slash != NULL ? (size_t)(slash - g->path) + 1 : 0;
-    char* path = malloc(folder + strlen(uri) + 1);
-    if (path == NULL) {
-        return (jnaGltfBytes){0};
+    if (strncmp(uri, "data:", 5) == 0) {
+        return (jnaGltfBytes){0}; // in another encoding, which Assimp does not read either
     }
-    memcpy(path, g->path, folder);
-    strcpy(path + folder, uri);
-    jnaGltfBytes bytes = ReadBytes(path);
-    free(path);
-    return bytes;
+    char path[JNA_PATH_LENGTH];
+    *result = jnaGltf_ResolveUri(g->path, uri, path, g->error);
+    return *result == jn_ok ? ReadBytes(path) : (jnaGltfBytes){0};
 }
 
 static jnResult LoadBuffers(jnaGltf* g)
@@ -124,7 +121,11 @@ static jnResult LoadBuffers(jnaGltf* g)
         const json_t* buffer = json_array_get(list, i);
         const char* uri = json_string_value(json_object_get(buffer, "uri"));
         json_int_t length = json_integer_value(json_object_get(buffer, "byteLength"));
-        g->buffers[i] = LoadBuffer(g, i, uri);
+        jnResult result;
+        g->buffers[i] = LoadBuffer(g, i, uri, &result);
+        if (result != jn_ok) {
+            return result;
+        }
         if (g->buffers[i].data == NULL && uri != NULL && strncmp(uri, "data:", 5) != 0) {
             return jnFail(g->error, jn_ioFailed, "%s: its buffer '%.100s' cannot be read", g->path, uri);
         }

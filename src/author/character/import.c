@@ -17,7 +17,7 @@ enum { MAX_JOINTS = 4096 };
 
 jnaImportDef jnaDefaultImportDef(void)
 {
-    return (jnaImportDef){.rate = 30, .scale = 0, .memoryLimit = (size_t)4 << 30, .timeLimit = 120};
+    return (jnaImportDef){.rate = 30, .scale = 0};
 }
 
 // Largest side of the box around all placed meshes, in file units.
@@ -169,11 +169,14 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
     JN_TRY(jnaCreateRig(path, &scene, NULL, &rig, error));
     JN_TRY(BuildCharacter(path, &scene, &rig, character, &scale, notes, error));
     JN_TRY(jnaSampleAnimations(path, &(jnaSampling){&scene, &rig, scale, def->rate}, clips, error));
+    JN_TRY(jnaCheckJointBounds(path, character, error));
+    JN_TRY(jnaCheckClipBounds(path, clips, error));
     if (usedScale != NULL) {
         *usedScale = scale;
     }
 done:
     if (result != jn_ok) {
+        jnaDestroyClipList(clips);
         jnaDestroyCharacter(character);
     }
     jnaDestroyRig(&rig);

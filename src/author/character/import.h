@@ -12,8 +12,8 @@
 typedef struct jnaImportDef {
     double rate;        // frames a second of the clips; 30
     double scale;       // metres per unit of the file; 0, the default: from the file's units or the height
-    size_t memoryLimit; // bytes that the reading process may take; 4 GiB
-    double timeLimit;   // seconds that it may take; 120
+    size_t memoryLimit; // bytes that the reading process may take; 0, the default: by the size of the file
+    double timeLimit;   // seconds that it may take; the same
     jnaWatch watch;     // may end it; nobody
 } jnaImportDef;
 jnaImportDef jnaDefaultImportDef(void);
@@ -66,4 +66,8 @@ typedef struct jnaMotion {
 /// pose. metresPerUnit: of the character's file. notes: may be NULL; says how points were matched.
 jnResult jnaReadMotion(const char* path, const jnaCharacter* character, const jnaClip* clip, double metresPerUnit,
     jnaMotion* motion, jnaNotes* notes, jnError* error);
+
+/// The same in a confined child process, for files from elsewhere.
+jnResult jnaReadMotionConfined(const char* path, const jnaCharacter* character, const jnaClip* clip,
+    double metresPerUnit, jnaMotion* motion, jnaNotes* notes, jnError* error);
 void jnaDestroyMotion(jnaMotion* motion);

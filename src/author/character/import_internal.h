@@ -68,6 +68,10 @@ jnResult jnaBuildSurface(const char* path, const jnaPlacement* placement, double
 
 /// Gives vertices without weights the influences of the skin around them.
 jnResult jnaSpreadWeights(const jnaPlacement* placement, jnaCharacter* character, jnError* error);
+/// Refuse what is too large to be computed with, by its place. positions: [count][3], metres.
+jnResult jnaCheckSurfaceBounds(const char* path, const float* positions, size_t count, jnError* error);
+jnResult jnaCheckJointBounds(const char* path, const jnaCharacter* character, jnError* error);
+jnResult jnaCheckClipBounds(const char* path, const jnaClipList* clips, jnError* error);
 
 /// Fills the attributes of a character that has its surface.
 jnResult jnaBuildAttributes(const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);
@@ -104,6 +108,8 @@ typedef struct jnaSource {
 } jnaSource;
 
 jnResult jnaReadBvh(const char* path, jnaSource* source, jnError* error);
+/// The same in a confined child process, for files from elsewhere.
+jnResult jnaReadBvhConfined(const char* path, const jnaSceneLimits* limits, jnaSource* source, jnError* error);
 void jnaDestroySource(jnaSource* source);
 
 /// Brings the motion of another skeleton to a character, see retarget.c.

@@ -184,7 +184,8 @@ static jnResult ImportBvh(const Import* to, jnaClipList* clips, jnaNotes* notes,
 {
     jnaSource source = {0};
     jnResult result = jn_ok;
-    JN_TRY(jnaReadBvh(to->path, &source, error));
+    const jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch};
+    JN_TRY(jnaReadBvhConfined(to->path, &limits, &source, error));
     clips->clips = calloc(1, sizeof(jnaClip));
     if (clips->clips == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory", to->path));
@@ -207,6 +208,7 @@ jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaReta
     const Import to = {path, def, retarget, character};
     jnResult result =
         jnaHasEnding(path, ".bvh") ? ImportBvh(&to, clips, notes, error) : ImportScene(&to, clips, notes, error);
+    result = result == jn_ok ? jnaCheckClipBounds(path, clips, error) : result;
     if (result != jn_ok) {
         jnaDestroyClipList(clips);
     }

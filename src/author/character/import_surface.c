@@ -314,6 +314,7 @@ jnResult jnaBuildSurface(
             JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory for %d vertices", path, count));
         }
     }
+    JN_TRY(jnaCheckSurfaceBounds(path, from.positions, (size_t)count, error));
     from.extent = Extent(count, from.positions);
     if (!isfinite(from.extent) || from.extent <= 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path));

@@ -3,6 +3,7 @@
 #include "character/vertex_match.h"
 
 #include "base/arena.h"
+#include "base/bounds.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -93,6 +94,11 @@ static jnResult FillMotion(const char* path, const jnaMeshCache* cache, const jn
     for (size_t f = 0; f < (size_t)cache->frameCount; ++f) {
         jnaMatch_Apply(match, cache->positions + f * 3 * (size_t)cache->pointCount, vertexCount, counts,
             motion->positions + f * perFrame);
+    }
+    size_t count = (size_t)cache->frameCount * perFrame, bad = jnaFindUnbounded(motion->positions, count, JNA_FARTHEST);
+    if (bad < count) {
+        return jnFail(error, jn_badData, "%s: frame %zu, vertex %zu: a coordinate is %g m; up to %g can be taken", path,
+            bad / perFrame, bad % perFrame / 3, (double)motion->positions[bad], JNA_FARTHEST);
     }
     return jn_ok;
 }

@@ -85,12 +85,28 @@ typedef struct jnaScene {
     void* stream; // what the names and arrays point into
 } jnaScene;
 
-/// Limits of the process that reads the file.
+/// Limits of the process that reads the file. 0: by the size of the file.
 typedef struct jnaSceneLimits {
     size_t memory;  // bytes of address space, beyond what this process has
     double seconds; // wall-clock and processor time
     jnaWatch watch;
 } jnaSceneLimits;
+
+/// In the child: reads the file and writes what it holds, or why it cannot be read.
+typedef void jnaWriteReading(const char* path, FILE* stream, void* user);
+
+/// A file that is read in a confined child process.
+typedef struct jnaReadingDef {
+    const char* path;
+    jnaWriteReading* write;
+    void* user;
+    jnaSceneLimits limits;
+    size_t mostOutput; // bytes; 0: 2 GiB
+} jnaReadingDef;
+
+/// Runs the child and takes what it wrote, which is to be mistrusted like the file. *output: owned by the caller, set
+/// where the result is jn_ok; NULL where nothing was written.
+jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, jnError* error);
 
 /// Reads a glTF, FBX or Collada file in a child process.
 jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* scene, jnError* error);

@@ -1,4 +1,5 @@
-// The process that runs Assimp, limited in memory and time, and read through a pipe.
+// The process that reads a file from elsewhere, with Assimp or by our own readers: confined to the file and its folder
+// (base/sandbox.h), limited in memory and time by the size of the file, and read through a pipe.
 //
 // However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence.
 #include "base/child.h"
@@ -10,15 +11,34 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 // More than any character needs, and little enough that a runaway child cannot fill our memory.
 #define MAX_STREAM ((size_t)2 << 30)
 
-// In the child. user: the path.
-static int WriteScene(int output, void* user)
+// What a file may take of memory and time: a good deal more than the largest models that were tried.
+static const double LEAST_SECONDS = 20, SECONDS_A_MEGABYTE = 4, MOST_SECONDS = 120;
+static const size_t LEAST_MEMORY = (size_t)512 << 20, MEMORY_A_BYTE = 200, MOST_MEMORY = (size_t)4 << 30;
+
+// Of the child.
+typedef struct Reading {
+    char* path;
+    jnaWriteReading* write;
+    void* user;
+} Reading;
+
+static void WriteScene(const char* path, FILE* stream, void* user)
 {
+    (void)user;
+    jnaWriteScene(path, stream);
+}
+
+// In the child. user: a Reading.
+static int WriteReading(int output, void* user)
+{
+    const Reading* reading = user;
     // What a library prints while it dies is of no use to anyone, and it has nothing to write.
     struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_FSIZE, &none);
@@ -28,7 +48,7 @@ static int WriteScene(int output, void* user)
     if (stream == NULL) {
         return 1;
     }
-    jnaWriteScene(user, stream);
+    reading->write(reading->path, stream, reading->user);
     return fflush(stream) == 0 && ferror(stream) == 0 ? 0 : 1;
 }
 
@@ -39,7 +59,7 @@ static jnResult Explain(
     case jna_childTooLong:
         return jnFail(error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
     case jna_childTooMuch:
-        return jnFail(error, jn_outOfMemory, "%s: holds more than %zu MiB of scene", path, MAX_STREAM >> 20);
+        return jnFail(error, jn_outOfMemory, "%s: holds more than it can by its size", path);
     case jna_childNoMemory:
         return jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", path);
     case jna_childStopped:
@@ -79,34 +99,70 @@ static jnResult CheckPath(const char* path, jnError* error)
     return size == 0 ? jnFail(error, jn_badData, "%s: is empty", path) : jn_ok;
 }
 
+// Limits that are not given, by the size of the file.
+static jnaSceneLimits LimitsOf(const jnaSceneLimits* given, size_t size)
+{
+    jnaSceneLimits limits = *given;
+    double seconds = LEAST_SECONDS + SECONDS_A_MEGABYTE * 1e-6 * (double)size;
+    if (limits.seconds <= 0) {
+        limits.seconds = seconds < MOST_SECONDS ? seconds : MOST_SECONDS;
+    }
+    if (limits.memory == 0) {
+        bool large = size > (MOST_MEMORY - LEAST_MEMORY) / MEMORY_A_BYTE;
+        limits.memory = large ? MOST_MEMORY : LEAST_MEMORY + MEMORY_A_BYTE * size;
+    }
+    return limits;
+}
+
+jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, jnError* error)
+{
+    struct stat status;
+    jnError reason = {0};
+    jnaChildOutcome child = {0};
+    jnResult result = jn_ok;
+    Reading reading = {strdup(read->path), read->write, read->user};
+    *output = NULL;
+    if (stat(read->path, &status) != 0) {
+        result = jnFail(error, jn_ioFailed, "%s: cannot read: %s", read->path, strerror(errno));
+        goto done;
+    }
+    if (reading.path == NULL) {
+        result = jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", read->path);
+        goto done;
+    }
+    const jnaSceneLimits limits = LimitsOf(&read->limits, (size_t)status.st_size);
+    const jnaChildDef def = {.run = WriteReading,
+        .user = &reading,
+        .file = reading.path,
+        .seconds = limits.seconds,
+        .memory = limits.memory,
+        .sharesMemory = true,
+        .mostOutput = read->mostOutput > 0 ? read->mostOutput : MAX_STREAM,
+        .watch = limits.watch};
+    result = jnaRunChild(&def, &child, &reason);
+    if (result != jn_ok) {
+        result = jnFail(error, result, "%s: %s", read->path, reason.message);
+    } else if (child.ending != jna_childEnded || !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0) {
+        result = Explain(read->path, child.ending, child.status, &limits, error);
+    }
+done:
+    free(reading.path);
+    if (result != jn_ok) {
+        free(child.output);
+    } else {
+        *output = child.output;
+        *size = child.outputSize;
+    }
+    return result;
+}
+
 jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* scene, jnError* error)
 {
     *scene = (jnaScene){0};
+    const jnaReadingDef read = {path, WriteScene, NULL, *limits, 0};
+    char* stream;
+    size_t size;
     jnResult result = CheckPath(path, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    char* name = strdup(path);
-    if (name == NULL) {
-        return jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", path);
-    }
-    const jnaChildDef def = {.run = WriteScene,
-        .user = name,
-        .seconds = limits->seconds,
-        .memory = limits->memory,
-        .sharesMemory = true,
-        .mostOutput = MAX_STREAM,
-        .watch = limits->watch};
-    jnaChildOutcome child;
-    jnError reason = {0};
-    result = jnaRunChild(&def, &child, &reason);
-    free(name);
-    if (result != jn_ok) {
-        return jnFail(error, result, "%s: %s", path, reason.message);
-    }
-    if (child.ending != jna_childEnded || !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0) {
-        free(child.output);
-        return Explain(path, child.ending, child.status, limits, error);
-    }
-    return jnaParseScene(path, child.output, child.outputSize, scene, error);
+    result = result == jn_ok ? jnaReadInChild(&read, &stream, &size, error) : result;
+    return result == jn_ok ? jnaParseScene(path, stream, size, scene, error) : result;
 }

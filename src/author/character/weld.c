@@ -12,6 +12,8 @@
 // Candidates looked at in one cell. No honest file stacks more vertices on a point; a hostile one must not
 // cost n^2.
 enum { MAX_CANDIDATES = 256 };
+// Cells beyond are one: their numbers must stay whole numbers of 64 bits.
+static const double FARTHEST_CELL = 4611686018427387904.0; // 2^62
 
 static uint64_t HashCell(const int64_t* cell)
 {
@@ -66,7 +68,7 @@ static int32_t FindVertex(const Grid* grid, const float* positions, const jnaInf
     int64_t base[3];
     int side[3];
     for (int i = 0; i < 3; ++i) {
-        double at = (double)p[i] / grid->width;
+        double at = fmax(-FARTHEST_CELL, fmin(FARTHEST_CELL, (double)p[i] / grid->width));
         base[i] = (int64_t)floor(at);
         side[i] = at - floor(at) < 0.5 ? -1 : 1;
     }

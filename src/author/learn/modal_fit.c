@@ -8,6 +8,7 @@
 #include "learn/modal_fit.h"
 
 #include "base/try.h"
+#include "learn/spring_fit.h"
 #include "jounce/spring_functions.h"
 
 #include "runtime/for_author.h"
@@ -150,7 +151,8 @@ static void SetModes(Work* w, const double* theta)
 {
     for (size_t k = 0; k < w->count; ++k) {
         w->modes.stiffness[k] = w->def->modes->stiffness[k] * exp(w->common[0] + theta[NUMBERS * k]);
-        w->modes.damping[k] = w->def->modes->damping[k] * exp(w->common[1] + theta[NUMBERS * k + 1]);
+        double damping = w->def->modes->damping[k] * exp(w->common[1] + theta[NUMBERS * k + 1]);
+        w->modes.damping[k] = fmax(damping, fmin(JNA_LEAST_DAMPING, w->def->modes->damping[k]));
         w->modes.gain[k] = w->def->modes->gain[k] * exp(w->common[2] + theta[NUMBERS * k + 2]);
     }
 }

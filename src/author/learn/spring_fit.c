@@ -33,7 +33,7 @@ jnaFitDef jnaDefaultFitDef(void)
         .drop = 0.1,
         .seed = 1,
         .stiffnessRange = {0.1, 1e6},
-        .dampingRange = {1e-3, 1e4},
+        .dampingRange = {JNA_LEAST_DAMPING, 1e4},
         .checkOrder = true,
     };
 }

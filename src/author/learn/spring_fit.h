@@ -9,6 +9,10 @@
 
 #include "base/watch.h"
 
+/// The least damping that is fitted, 1/s: a spring's motion falls by e in four seconds. Less is in no flesh; data that
+/// hold no decay would otherwise give springs that never come to rest.
+#define JNA_LEAST_DAMPING 0.5
+
 /// One continuous stretch of motion. Both arrays are (frames, vertices, 3) in C order, float32 or float64.
 typedef struct jnaSequence {
     jnaArray targets;  // finite

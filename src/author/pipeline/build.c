@@ -172,8 +172,11 @@ static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
 {
     const jnaBuildKind* kind = jnaBuildKinds[stage];
     jnaBuildStep* step = &b->steps[stage];
-    if (kind->run != NULL) {
-        return kind->run(b, step, error);
+    if (kind->run != NULL) { // which other runs may join
+        jnaWorkspaceLock_Share(&b->workspace->lock);
+        jnResult ran = kind->run(b, step, error);
+        jnaWorkspaceLock_TakeAlone(&b->workspace->lock);
+        return ran;
     }
     jnaBuild_Close(b);
     step->reason[0] = '\0';
@@ -258,10 +261,35 @@ static jnResult Import(jnaBuild* b, jnError* error)
     return RunStage(b, jna_buildImport, error);
 }
 
+// What can be told before the import: which stages there are. Nothing is written for a plan.
+static jnResult PlanFromNothing(jnaBuild* b, jnError* error)
+{
+    jnaBuildStep* import = &b->steps[jna_buildImport];
+    jnResult result = Look(b, jna_buildImport, error);
+    import->needed = true;
+    import->estimate = import->fresh ? 0 : 1;
+    if (result != jn_ok || import->fresh) {
+        return result == jn_ok ? MakePlan(b, error) : result;
+    }
+    for (int i = jna_buildImport + 1; i < jna_buildStageCount; ++i) {
+        jnaBuildStep* step = &b->steps[i];
+        bool asked = i <= (int)b->def->until || (i == jna_buildExport && b->def->until >= jna_buildModes);
+        step->needed = jnaBuildKinds[i]->needed(b, step->reason) && asked;
+        if (step->needed || !asked) {
+            snprintf(step->reason, sizeof(step->reason), asked ? "after import" : "not asked for");
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult Build(jnaBuild* b, jnError* error)
 {
-    JN_PASS(Import(b, error));
-    JN_PASS(MakePlan(b, error));
+    if (b->def->planOnly) {
+        JN_PASS(PlanFromNothing(b, error));
+    } else {
+        JN_PASS(Import(b, error));
+        JN_PASS(MakePlan(b, error));
+    }
     if (b->def->plan != NULL) {
         b->def->plan(b->steps, b->def->user);
     }
@@ -291,7 +319,8 @@ jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNot
     b->started = jnaWallClock();
     omp_set_num_threads(b->threads);
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(workspace, &b->workspace, error));
+    JN_TRY(def->planOnly ? jnaOpenWorkspace(workspace, &b->workspace, error)
+                         : jnaOpenWorkspaceToWrite(workspace, "jounce build", &b->workspace, error));
     b->manifest = &b->workspace->manifest;
     JN_TRY(Build(b, error));
 done:

@@ -39,7 +39,7 @@ typedef struct jnaBuildProgress {
 typedef struct jnaBuildDef {
     jnaBuildStage until;        // the last stage that runs; an export follows from the modes on; jna_buildReport
     int threads;                // 0: as many as OpenMP likes. What is made does not depend on it
-    bool planOnly;              // nothing runs but the import and the plan; false
+    bool planOnly;              // nothing runs and nothing is written; false
     const jnaStageKind* report; // the last stage, jnaReportStage of report/report.h; NULL: there is none
     bool quickReport;           // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none

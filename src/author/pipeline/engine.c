@@ -22,13 +22,16 @@ jnResult jnaStageKind_Run(const jnaStageKind* kind, jnaStageRun* run, jnError* e
     const char* path = run->workspace->path;
     double started = jnaWallClock();
     jnaStage stage = {.name = kind->name};
+    jnaWorkspaceLock own = {0}; // of a caller who has not taken it
     jnResult result = jn_ok;
+    JN_TRY(run->workspace->lock.file == 0 ? jnaLockWorkspace(path, kind->name, true, &own, error) : jn_ok);
     JN_TRY(kind->describe(run, &stage, error));
     run->made = run->force;
     if (!run->force) {
         JN_TRY(jnaStage_IsStale(path, &stage, &run->made, NULL, error));
     }
     if (run->made) {
+        jnaStage_RemoveDamaged(path, &stage);
         result = kind->run(run, error);
         jnaWorkspace_Forget(run->workspace); // what a failed run left is not what was loaded either
         JN_TRY(result);
@@ -36,6 +39,7 @@ jnResult jnaStageKind_Run(const jnaStageKind* kind, jnaStageRun* run, jnError* e
         JN_TRY(jnaStage_Record(path, &stage, error));
     }
 done:
+    jnaUnlockWorkspace(&own);
     jnaDestroyStage(&stage);
     return result;
 }

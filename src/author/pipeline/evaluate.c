@@ -271,7 +271,7 @@ jnResult jnaEvaluateWorkspace(
     jnaWorkspace* w;
     *evaluation = (jnaEvaluation){0};
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(jnaOpenWorkspaceToWrite(workspace, "jounce evaluate", &w, error));
     JN_TRY(jnaWorkspace_Evaluate(w, def, evaluation, notes, error));
 done:
     jnaCloseWorkspace(w);

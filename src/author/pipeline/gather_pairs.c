@@ -3,6 +3,7 @@
 #include "pipeline/gather_pairs.h"
 
 #include "asset/character_pairs.h"
+#include "base/bounds.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -177,7 +178,7 @@ static jnResult OpenMotion(
         return jn_ok;
     }
     JN_PASS(jnaLoadClip(workspace, name, c, &m->clip, error));
-    JN_PASS(jnaOpenArray(path, &m->positions, error));
+    JN_PASS(jnaOpenPositions(path, &m->positions, error));
     JN_PASS(PathOf(workspace, name, "quasistatic_valid.npy", other, error));
     if (jnaFileIsThere(other)) {
         JN_PASS(jnaOpenArray(other, &m->valid, error));

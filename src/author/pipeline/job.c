@@ -407,13 +407,15 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     jnResult result = jn_ok;
     JN_TRY(jnaCreateShardPlan(job, &plan, &failure));
     report->shardCount = plan.shardCount;
-    report->upToDate = report->merged = jnaIsMerged(&plan, report);
+    report->merged = jnaIsMerged(&plan, report);
+    bool damaged = report->merged && !jnaMergedIsWhole(&plan);
+    report->upToDate = report->merged = report->merged && !damaged;
     if (job->look) {
         report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);
         jnaDestroyShardPlan(&plan);
         return jn_ok;
     }
-    if (job->force) {
+    if (job->force || damaged) {
         JN_TRY(Forget(&plan, report, &failure));
     }
     if (report->merged) {

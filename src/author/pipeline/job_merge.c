@@ -4,6 +4,7 @@
 // their names, and the new JSON comes last: arrays without it count as not there. Shards are removed only after that.
 #include "pipeline/shard.h"
 
+#include "base/hash.h"
 #include "base/path.h"
 #include "base/try.h"
 
@@ -141,6 +142,25 @@ static jnResult Describe(Merge* m, jnError* error)
     return m->root != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", job->folder);
 }
 
+// What the arrays hold, but for the times, which differ from run to run.
+static jnResult HashFiles(Merge* m, jnError* error)
+{
+    jnResult result = jn_ok;
+    json_t* hashes = json_object();
+    for (int i = 0; result == jn_ok && i < m->fileCount; ++i) {
+        char text[17];
+        uint64_t hash;
+        const char* name = strrchr(m->files[i].path, '/');
+        if (i != TIMES) {
+            result = jnaHashFile(m->files[i].temporaryPath, &hash, error);
+            FormatHash(hash, text);
+            json_object_set_new(hashes, name != NULL ? name + 1 : m->files[i].path, json_string(text));
+        }
+    }
+    json_object_set_new(m->root, "files", hashes);
+    return result;
+}
+
 // Gives all files their names, the JSON last.
 static jnResult Publish(Merge* m, jnError* error)
 {
@@ -152,12 +172,13 @@ static jnResult Publish(Merge* m, jnError* error)
     jnResult result = jn_ok;
     json_object_set_new(m->root, "failed", json_integer(m->failed));
     json_object_set_new(m->root, "failed_by_bones", json_integer(m->bones));
-    (void)json_dumpf(m->root, json.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
-    fputc('\n', json.stream);
-    JN_TRY(jnaFile_Sync(&json, error));
     for (int i = 0; i < m->fileCount; ++i) {
         JN_TRY(jnaFile_Sync(&m->files[i], error));
     }
+    JN_TRY(HashFiles(m, error));
+    (void)json_dumpf(m->root, json.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
+    fputc('\n', json.stream);
+    JN_TRY(jnaFile_Sync(&json, error));
     (void)unlink(path);
     for (int i = 0; i < m->fileCount; ++i) {
         JN_TRY(jnaFile_Commit(&m->files[i], error));
@@ -219,6 +240,25 @@ bool jnaIsMerged(const jnaShardPlan* plan, jnaJobReport* report)
     }
     json_decref(root);
     return merged;
+}
+
+bool jnaMergedIsWhole(const jnaShardPlan* plan)
+{
+    json_t* root = LoadRecord(plan->job);
+    const char* name;
+    json_t* value;
+    bool whole = true;
+    json_object_foreach(json_object_get(root, "files"), name, value)
+    {
+        char path[JNA_PATH_LENGTH], text[17] = "";
+        uint64_t hash = 0;
+        whole = whole && json_is_string(value) && jnaJob_Path(plan->job, name, path, NULL) == jn_ok &&
+                jnaHashFile(path, &hash, NULL) == jn_ok;
+        FormatHash(hash, text);
+        whole = whole && strcmp(text, json_string_value(value)) == 0;
+    }
+    json_decref(root);
+    return whole;
 }
 
 // Arrays of an earlier job.

@@ -85,6 +85,9 @@ jnResult jnaMergeShards(const jnaShardPlan* plan, bool* good, jnError* error);
 /// Whether the arrays of just this plan are there. report: gets how many poses failed; may be NULL.
 bool jnaIsMerged(const jnaShardPlan* plan, jnaJobReport* report);
 
+/// Whether those arrays hold what was written: reads them all. Arrays of before this was recorded are believed.
+bool jnaMergedIsWhole(const jnaShardPlan* plan);
+
 /// Writes those shards of the plan that the arrays of an earlier, shorter job hold.
 jnResult jnaReuseMerged(const jnaShardPlan* plan, jnError* error);
 

@@ -21,6 +21,13 @@ jnaSimulateDef jnaDefaultSimulateDef(void)
     return (jnaSimulateDef){.parts = 1};
 }
 
+// A look writes nothing.
+static jnResult PrepareFolder(
+    const jnaSimulateDef* def, const char* parent, const char* name, char* folder, jnError* error)
+{
+    return def->look ? jnaJoinPath(parent, name, folder, error) : jnaMakeFolder(parent, name, folder, error);
+}
+
 static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
 {
     jnaJob job = jnaDefaultJob(&s->solve);
@@ -47,7 +54,7 @@ jnResult jnaSimulatePoses(
     jnResult result = jn_ok;
     JN_TRY(jnaSimulation_SamplePoses(s, count, &poses, notes, error));
     JN_TRY(jnaPoseSet_ToClip(&poses, s->character, &clip, error));
-    JN_TRY(jnaMakeFolder(s->workspace->path, "poses", folder, error));
+    JN_TRY(PrepareFolder(def, s->workspace->path, "poses", folder, error));
     size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
     const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
         {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
@@ -67,7 +74,8 @@ done:
 }
 
 // The folder of a clip's motion, and the frames that are asked for.
-static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, char* folder, int* count, jnError* error)
+static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, const jnaSimulateDef* def, char* folder,
+    int* count, jnError* error)
 {
     char parent[JNA_PATH_LENGTH];
     const jnaClip* clip = &s->clips[range->clip];
@@ -76,8 +84,8 @@ static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, c
         return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
             range->first, range->first + *count - 1);
     }
-    JN_PASS(jnaMakeFolder(s->workspace->path, "motion", parent, error));
-    return jnaMakeFolder(parent, s->manifest->clips[range->clip].name, folder, error);
+    JN_PASS(PrepareFolder(def, s->workspace->path, "motion", parent, error));
+    return PrepareFolder(def, parent, s->manifest->clips[range->clip].name, folder, error);
 }
 
 jnResult jnaSimulateClip(
@@ -89,7 +97,7 @@ jnResult jnaSimulateClip(
     jnaJob job = BeginJob(s, def);
     double* carry = NULL;
     jnResult result = jn_ok;
-    JN_TRY(PrepareClip(s, range, folder, &job.count, error));
+    JN_TRY(PrepareClip(s, range, def, folder, &job.count, error));
     JN_TRY(jnaClip_WithoutRoot(s->character, clip, &still, error));
     carry = malloc((size_t)job.count * 12 * sizeof(double));
     JN_TRY(carry != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count));
@@ -152,7 +160,7 @@ static jnResult RunMotion(
 {
     char folder[JNA_PATH_LENGTH];
     jnaJob job = BeginJob(s, member->crowd->def);
-    JN_PASS(PrepareClip(s, range, folder, &job.count, error));
+    JN_PASS(PrepareClip(s, range, member->crowd->def, folder, &job.count, error));
     job.folder = folder;
     job.names =
         (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};

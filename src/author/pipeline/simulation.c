@@ -120,7 +120,8 @@ jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError
     jnaWorkspace* workspace;
     *simulation = NULL;
     JN_PASS(jnaOpenWorkspace(path, &workspace, error));
-    jnResult result = jnaCreateSimulation(workspace, simulation, error);
+    jnResult result = jnaLockWorkspace(path, "jounce simulate", false, &workspace->lock, error);
+    result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
     if (result == jn_ok) {
         (*simulation)->owned = true;
     } else {

@@ -249,6 +249,7 @@ jnResult jnaExportWorkspace(
     jnaWorkspace* w;
     jnResult result = jn_ok;
     JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(jnaLockWorkspace(workspace, "jounce export", false, &w->lock, error));
     JN_TRY(jnaWorkspace_Export(w, path, def, exported, error));
 done:
     jnaCloseWorkspace(w);

@@ -564,7 +564,7 @@ jnResult jnaFitWorkspace(
     *fit = (jnaWorkspaceFit){0};
     jnaStageRun run = {.def = def, .report = fit, .force = !def->keep, .notes = notes};
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(workspace, &run.workspace, error));
+    JN_TRY(jnaOpenWorkspaceToWrite(workspace, "jounce fit", &run.workspace, error));
     JN_TRY(jnaStageKind_Run(&jnaFitStage, &run, error));
 done:
     jnaCloseWorkspace(run.workspace);

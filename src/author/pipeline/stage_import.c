@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "character/gltf.h"
 #include "character/mesh_cache.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
@@ -17,7 +18,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
 {
     const jnaClip* clip = &import->clips[index];
     jnaMotion* motion = &import->motions[index];
-    JN_PASS(jnaReadMotion(file, &import->character, clip, import->scale, motion, notes, error));
+    JN_PASS(jnaReadMotionConfined(file, &import->character, clip, import->scale, motion, notes, error));
     if (motion->frameCount != clip->frameCount) {
         return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file, motion->frameCount,
             clip->name, clip->frameCount, clip->rate);
@@ -235,8 +235,9 @@ static void AddBuffers(jnaStage* stage, const char* workspace, const char* file)
     int folder = slash != NULL ? (int)(slash - file) + 1 : 0;
     for (size_t i = 0; i < json_array_size(buffers); ++i) {
         const char* uri = json_string_value(json_object_get(json_array_get(buffers, i), "uri"));
-        if (uri != NULL && strncmp(uri, "data:", 5) != 0) {
-            jnaStage_Read(stage, NULL, "%.*s%s", folder, file, uri);
+        char inside[JNA_PATH_LENGTH];
+        if (uri != NULL && strncmp(uri, "data:", 5) != 0 && jnaGltf_DecodeUri(uri, inside)) {
+            jnaStage_Read(stage, NULL, "%.*s%s", folder, file, inside);
         }
     }
     json_decref(root);
@@ -260,11 +261,13 @@ static void DescribeManifest(const char* workspace, const jnaManifest* m, jnaSta
     jnaStage_Depend(stage, "%s", settings != NULL ? settings : "");
     free(settings);
     AddInput(stage, workspace, m->character);
-    jnaStage_Make(stage, "character/character.json");
+    jnaStage_Make(stage, "character");
+    jnaStage_Make(stage, "clips");
+    jnaStage_Share(stage, stage->name, "character/character.json");
     for (int i = 0; i < m->clipCount; ++i) {
         AddInput(stage, workspace, m->clips[i].source);
         AddInput(stage, workspace, m->clips[i].motion);
-        jnaStage_Make(stage, "clips/%s/clip.json", m->clips[i].name);
+        jnaStage_Share(stage, stage->name, "clips/%s/clip.json", m->clips[i].name);
     }
 }
 
@@ -273,19 +276,6 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     (void)error;
     DescribeManifest(run->workspace->path, &run->workspace->manifest, stage);
     return jn_ok;
-}
-
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void RemoveFolder(const char* path)
-{
-    (void)nftw(path, RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static jnResult SaveImport(const char* folder, const Import* import, jnError* error)
@@ -344,7 +334,9 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     if (mkdir(temporary, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
+    jnaWorkspaceLock lock = {0}; // so that it is not taken for one that a killed run left
     jnResult result = jn_ok;
+    JN_TRY(jnaLockWorkspace(temporary, "jounce new", true, &lock, error));
     JN_TRY(jnaJoinPath(temporary, "manifest.yaml", manifest, error));
     JN_TRY(jnaWriteManifest(manifest, &import->manifest, error));
     JN_TRY(SaveImport(temporary, import, error));
@@ -354,8 +346,9 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     }
 done:
     if (result != jn_ok) {
-        RemoveFolder(temporary);
+        jnaRemoveFolder(temporary);
     }
+    jnaUnlockWorkspace(&lock);
     return result;
 }
 
@@ -374,6 +367,7 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
         return jnFail(error, jn_ioFailed, "%s: already exists", path);
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
+    jnaRemoveAbandoned(plain);
     Import import = {.started = jnaWallClock()};
     jnResult result = jn_ok;
     JN_TRY(Gather(def, &import, notes, error));
@@ -493,11 +487,11 @@ static jnResult Replace(const char* workspace, const char* fresh, const char* na
 
 static jnResult ReplaceImport(const char* workspace, const Import* import, jnError* error)
 {
-    char fresh[JNA_PATH_LENGTH], record[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(workspace, "import.part", fresh, error));
+    char name[32], fresh[JNA_PATH_LENGTH], record[JNA_PATH_LENGTH];
+    snprintf(name, sizeof(name), "import.%ld.part", (long)getpid());
+    JN_PASS(jnaJoinPath(workspace, name, fresh, error));
     JN_PASS(jnaJoinPath(workspace, "stages/import.json", record, error));
     jnResult result = jn_ok;
-    RemoveFolder(fresh);
     if (mkdir(fresh, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", fresh, strerror(errno));
     }
@@ -508,7 +502,7 @@ static jnResult ReplaceImport(const char* workspace, const Import* import, jnErr
     JN_TRY(Replace(workspace, fresh, "clips", error));
     JN_TRY(MakeStages(workspace, error));
 done:
-    RemoveFolder(fresh);
+    jnaRemoveFolder(fresh);
     return result;
 }
 

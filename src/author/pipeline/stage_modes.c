@@ -16,15 +16,15 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy",
         "volume/materials.npy", "character/positions.npy", "character/triangles.npy", "character/weld.npy", NULL};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
-        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/caps.npy", "modes/joints.npy",
-        "modes/mass_share.npy", "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy",
-        NULL};
+        "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
+        "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy", NULL};
     if (!jnaWorkspace_Has(run->workspace, "volume/volume.json")) {
         const jnaVolume* volume;
         return jnaWorkspace_Volume(run->workspace, &volume, error); // its error says what to run
     }
     jnaStage_ReadAll(stage, NULL, inputs);
     jnaStage_MakeAll(stage, outputs);
+    jnaStage_Share(stage, jnaOffsetsStage.name, "modes/caps.npy");
     jnaWorkspace_Depend(run->workspace, stage);
     return jn_ok;
 }

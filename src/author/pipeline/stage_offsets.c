@@ -169,6 +169,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     (void)error;
     jnaStage_ReadAll(stage, NULL, inputs);
     jnaStage_MakeAll(stage, outputs);
+    jnaStage_Share(stage, stage->name, "modes/caps.npy"); // the modes made them
     jnaWorkspace_Depend(run->workspace, stage);
     return jn_ok;
 }

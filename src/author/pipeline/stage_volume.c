@@ -42,13 +42,13 @@ static jnResult DescribeMesh(const jnaStageRun* run, jnaStage* stage, jnError* e
 {
     static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
         "character/joints.npy", "character/weights.npy", "character/character.json", NULL};
-    static const char* const outputs[] = {"volume/volume.json", "volume/nodes.npy", "volume/tetrahedra.npy",
-        "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy",
-        NULL};
+    static const char* const outputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
+        "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy", NULL};
     const jnaVolumeDef* def = &run->workspace->manifest.volume;
     (void)error;
     jnaStage_ReadAll(stage, NULL, inputs);
     jnaStage_MakeAll(stage, outputs);
+    jnaStage_Share(stage, jnaInsideStage.name, "volume/volume.json");
     jnaWorkspace_Depend(run->workspace, stage);
     jnaStage_Depend(stage, "keep inner %d\nimprove %d\n", def->keepInner, def->improve);
     return jn_ok;
@@ -60,9 +60,9 @@ static jnResult DescribeInside(const jnaStageRun* run, jnaStage* stage, jnError*
     static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/joints.npy",
         "character/weights.npy", "character/character.json", "volume/nodes.npy", "volume/tetrahedra.npy",
         "volume/skin_tetrahedra.npy", "volume/skin_weights.npy", "volume/skin_offsets.npy", NULL};
-    static const char* const outputs[] = {"volume/inside.json", "volume/bones.png", "volume/row_starts.npy",
-        "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
-        "volume/regions.npy", "volume/materials.npy", NULL};
+    static const char* const outputs[] = {"volume/volume.json", "volume/inside.json", "volume/bones.png",
+        "volume/row_starts.npy", "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy",
+        "volume/hold_strength.npy", "volume/regions.npy", "volume/materials.npy", NULL};
     static const char* const clipFiles[] = {"clip.json", "rotations.npy", "translations.npy", "scales.npy"};
     const jnaWorkspace* w = run->workspace;
     (void)error;
@@ -71,6 +71,7 @@ static jnResult DescribeInside(const jnaStageRun* run, jnaStage* stage, jnError*
         jnaStage_Read(stage, w->path, "clips/%s/%s", w->manifest.clips[i / 4].name, clipFiles[i % 4]);
     }
     jnaStage_MakeAll(stage, outputs);
+    jnaStage_Share(stage, stage->name, "volume/volume.json"); // the mesh made it
     jnaWorkspace_Depend(w, stage);
     return jn_ok;
 }

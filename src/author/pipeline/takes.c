@@ -2,6 +2,7 @@
 // double precision, the network's surface by the runtime itself from an asset in memory.
 #include "pipeline/takes.h"
 
+#include "base/bounds.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "modes/modal_motion.h"
@@ -128,7 +129,7 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
     if (jnaFileIsThere(path)) {
         *present = true;
         take->first = FirstFrame(t, clip, "dynamic.json");
-        JN_PASS(jnaOpenArray(path, &take->motion, error));
+        JN_PASS(jnaOpenPositions(path, &take->motion, error));
     } else {
         JN_PASS(jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error));
     }
@@ -259,14 +260,8 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
     jnaArray file = {0};
     jnResult result = jn_ok;
     JN_PASS(MotionPath(t, take->clip, "quasistatic.npy", path, error));
-    JN_PASS(jnaOpenArray(path, &file, error));
+    JN_PASS(jnaOpenPositions(path, &file, error));
     JN_TRY(CheckShape(t, &file, "quasistatic", take->clip, (size_t)take->frameCount, error));
-    for (size_t i = 0; i < file.count; ++i) {
-        if (!isfinite(jnaArray_Get(&file, i))) {
-            JN_TRY(jnFail(error, jn_badData, "%s: frame %zu is not finite; simulate it again", path,
-                i / 3 / (size_t)t->character->vertexCount));
-        }
-    }
     if (file.scalar == jna_float32 && take->solved == NULL) {
         *targets = file;
         return jn_ok;

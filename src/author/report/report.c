@@ -78,7 +78,7 @@ jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaN
 {
     jnaWorkspace* w;
     jnResult result = jn_ok;
-    JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(jnaOpenWorkspaceToWrite(workspace, "jounce report", &w, error));
     JN_TRY(WriteReport(w, def, notes, error));
 done:
     jnaCloseWorkspace(w);

@@ -2,6 +2,7 @@
 // runtime and the stages' own accounts, which may be.
 #include "report/report_internal.h"
 
+#include "base/bounds.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/stage_export.h"
@@ -47,7 +48,15 @@ static jnResult OpenArray(const Report* r, const char* name, jnaArray* array, jn
     if (access(path, F_OK) != 0) {
         return jn_ok;
     }
-    if (jnaOpenArray(path, array, &why) != jn_ok) {
+    jnResult opened = jnaOpenArray(path, array, &why);
+    if (opened == jn_ok) {
+        opened = array->dimensions == 3 ? jnaArray_CheckPositions(array, path, &why)
+                                        : jnaArray_CheckNumbers(array, path, &why);
+        if (opened != jn_ok) {
+            jnaCloseArray(array);
+        }
+    }
+    if (opened != jn_ok) {
         *array = (jnaArray){0};
         if (why.code == jn_outOfMemory) {
             return jnFail(error, jn_outOfMemory, "%s", why.message);

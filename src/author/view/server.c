@@ -4,7 +4,8 @@
 // are done here: percent signs are left alone, so that a path has one spelling; the Host header must name this machine,
 // so that a page of another site cannot read the answers under a name of its own; and a connection has a deadline for
 // each request, so that one byte now and then does not keep it. Whoever takes the last place puts out the one that has
-// waited longest without a request: a client behind any number of silent ones is answered.
+// waited longest without a request, or else the one that has longest not taken a byte of its reply: a client behind any
+// number of silent or slow ones is answered.
 #include "view/server.h"
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/tcp.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,6 +30,8 @@ typedef struct Slot {
     int socket; // -1: free
     bool asked; // a request is there and being answered
     double since;
+    uint64_t taken;    // bytes that the other side has received so far
+    double takenSince; // when that last grew
 } Slot;
 
 struct jnaServer {
@@ -78,7 +82,7 @@ static void Mark(jnaServer* server, struct MHD_Connection* connection, bool aske
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, SocketOf(connection));
     if (slot != NULL) {
-        *slot = (Slot){slot->socket, asked, asked ? slot->since : jnaWallClock()};
+        *slot = (Slot){slot->socket, asked, asked ? slot->since : jnaWallClock(), slot->taken, jnaWallClock()};
     }
     pthread_mutex_unlock(&server->lock);
 }
@@ -145,21 +149,23 @@ static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Respon
     return result;
 }
 
-// Called once a request's headers are there; an answer at once keeps a body from being read.
+// Called once a request's headers are there, and again once it is whole. An answer at the first call keeps a body from
+// being read, and ends the connection: requests behind it would be lost.
 static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, const char* url, const char* method,
     const char* version, const char* upload, size_t* uploadSize, void** state)
 {
-    (void)version, (void)upload, (void)uploadSize, (void)state;
+    (void)version, (void)upload, (void)uploadSize;
     jnaServer* server = user;
-    Mark(server, connection, true);
+    if (*state == NULL) {
+        Mark(server, connection, true);
+        *state = server;
+        return HasBody(connection) ? Refuse(server, connection, TOO_LARGE) : MHD_YES;
+    }
     if (!IsOwnHost(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
         return Refuse(server, connection, WRONG_HOST);
     }
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
         return Refuse(server, connection, NOT_ALLOWED);
-    }
-    if (HasBody(connection)) {
-        return Refuse(server, connection, TOO_LARGE);
     }
     for (int i = 0; i < server->def.documentCount; ++i) {
         const jnaDocument* document = &server->def.documents[i];
@@ -185,13 +191,40 @@ static size_t LeaveEscapes(void* user, struct MHD_Connection* connection, char* 
     return strlen(text);
 }
 
-// Closes the connection that has waited longest for a request to come. With the lock held.
-static void DropOldest(jnaServer* server)
+// Notes whether the other side has taken more of its reply.
+static void MeasureTaken(Slot* slot, double now)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(info);
+    if (getsockopt(slot->socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_bytes_acked != slot->taken) {
+        slot->taken = info.tcpi_bytes_acked;
+        slot->takenSince = now;
+    }
+}
+
+// Whether one connection is to go before another: silent ones first, then those that do not read.
+static bool GoesBefore(const Slot* a, const Slot* b)
+{
+    if (a->asked != b->asked) {
+        return !a->asked;
+    }
+    return a->asked ? a->takenSince < b->takenSince : a->since < b->since;
+}
+
+// Closes a connection for the sake of the newest. With the lock held.
+static void MakePlace(jnaServer* server, const Slot* newest)
 {
     const Slot* oldest = NULL;
+    double now = jnaWallClock();
     for (int i = 0; i < server->def.connectionLimit; ++i) {
-        const Slot* slot = &server->slots[i];
-        if (slot->socket >= 0 && !slot->asked && (oldest == NULL || slot->since < oldest->since)) {
+        Slot* slot = &server->slots[i];
+        if (slot->socket < 0 || slot == newest) {
+            continue;
+        }
+        if (slot->asked) {
+            MeasureTaken(slot, now);
+        }
+        if (oldest == NULL || GoesBefore(slot, oldest)) {
             oldest = slot;
         }
     }
@@ -212,10 +245,10 @@ static void OnConnection(
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, starts ? -1 : socket);
     if (slot != NULL) {
-        *slot = (Slot){starts ? socket : -1, false, jnaWallClock()};
+        *slot = (Slot){starts ? socket : -1, false, jnaWallClock(), 0, jnaWallClock()};
     }
     if (starts && FindSlot(server, -1) == NULL) {
-        DropOldest(server);
+        MakePlace(server, slot);
     }
     pthread_mutex_unlock(&server->lock);
 }

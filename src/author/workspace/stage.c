@@ -6,6 +6,7 @@
 #include "base/notes.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "workspace/marks.h"
 
 #include "runtime/for_author.h"
 
@@ -14,12 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-// A file that changed within so many nanoseconds before the record may have changed once more after it was hashed
-// without its time telling: file systems count in steps of up to 10 ms.
-static const int64_t CLOCK_STEP = 50000000;
 
 void jnaDestroyStage(jnaStage* s)
 {
@@ -29,6 +25,10 @@ void jnaDestroyStage(jnaStage* s)
     for (int i = 0; i < s->outputCount; ++i) {
         free(s->outputs[i]);
     }
+    for (int i = 0; i < s->sharedCount; ++i) {
+        free(s->shared[i]);
+    }
+    free(s->shared);
     free(s->inputs);
     free(s->outputs);
     free(s->settings);
@@ -90,6 +90,17 @@ void jnaStage_MakeAll(jnaStage* s, const char* const* names)
     }
 }
 
+void jnaStage_Share(jnaStage* s, const char* later, const char* format, ...)
+{
+    char text[JNA_PATH_LENGTH];
+    int length = snprintf(text, sizeof(text), "%s ", later);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, sizeof(text) - (size_t)length, format, arguments);
+    va_end(arguments);
+    s->failed = !AddText(&s->shared, &s->sharedCount, text) || s->failed;
+}
+
 void jnaStage_Depend(jnaStage* s, const char* format, ...)
 {
     va_list arguments;
@@ -128,98 +139,79 @@ static void Explain(char* reason, const char* what, const char* name)
     }
 }
 
-static int64_t TimeOf(const struct stat* status)
-{
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
-// "HASH SIZE TIME" of a file.
-enum { MARK_LENGTH = 64 };
-static jnResult MarkFile(const char* workspace, const char* input, char mark[MARK_LENGTH], jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    uint64_t hash;
-    struct stat status = {0};
-    JN_PASS(jnaJoinPath(workspace, input, path, error));
-    bool known = stat(path, &status) == 0; // before it is read: a change in between is seen
-    JN_PASS(jnaHashFile(path, &hash, error));
-    snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
-        TimeOf(&status));
-    return jn_ok;
-}
-
-// A record and when it was written.
-typedef struct Record {
-    json_t *root, *inputs; // inputs is the root's
-    int64_t time;
-} Record;
-
-// Whether a file is as its mark says, by its size and time where they can be believed, else by its contents.
-static jnResult CompareFile(
-    const char* workspace, const char* input, const Record* record, bool* same, bool* renewed, jnError* error)
-{
-    char path[JNA_PATH_LENGTH], now[MARK_LENGTH];
-    json_t* mark = json_object_get(record->inputs, input);
-    const char* then = json_string_value(mark);
-    long long size = -1, time = 0;
-    struct stat status;
-    JN_PASS(jnaJoinPath(workspace, input, path, error));
-    *same = then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
-            stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time &&
-            time + CLOCK_STEP < record->time;
-    if (!*same) {
-        JN_PASS(MarkFile(workspace, input, now, error));
-        *same = then != NULL && strncmp(now, then, 16) == 0;
-        *renewed = (*same && json_string_set(mark, now) == 0) || *renewed;
-    }
-    return jn_ok;
-}
-
 // A record that is missing or damaged only means that the stage runs: NULL.
-static json_t* LoadRecord(const char* workspace, const char* name, Record* record)
+static json_t* LoadRecord(const char* workspace, const char* name, int64_t* recorded)
 {
     char path[JNA_PATH_LENGTH];
-    struct stat status;
-    *record = (Record){0};
-    if (RecordPath(workspace, name, path, NULL) == jn_ok && stat(path, &status) == 0) {
-        record->root = json_load_file(path, 0, NULL);
-        record->inputs = json_object_get(record->root, "inputs");
-        record->time = TimeOf(&status);
+    if (RecordPath(workspace, name, path, NULL) != jn_ok || (*recorded = jnaTimeOfChange(path)) < 0) {
+        return NULL;
     }
-    return record->root;
+    return json_load_file(path, 0, NULL);
 }
 
-static jnResult SaveRecord(const char* workspace, const char* name, const json_t* root, jnError* error)
+// Whether an output that a later stage has changed is there, and as that stage left it. shared: "STAGE FILE".
+static bool SharedIsGood(const char* workspace, const char* shared, char* reason)
 {
-    char path[JNA_PATH_LENGTH];
-    jnaFile file;
-    JN_PASS(RecordPath(workspace, name, path, error));
-    JN_PASS(jnaCreateFile(path, &file, error));
-    (void)json_dumpf(root, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
-    fputc('\n', file.stream);
-    return jnaFile_Commit(&file, error);
+    char later[64];
+    const char* name = strchr(shared, ' ') + 1;
+    int64_t recorded = 0;
+    bool same = true;
+    if (!jnaFolderHas(workspace, name)) {
+        Explain(reason, "missing: ", name);
+        return false;
+    }
+    snprintf(later, sizeof(later), "%.*s", (int)(name - 1 - shared), shared);
+    json_t* record = LoadRecord(workspace, later, &recorded);
+    const json_t* mark = json_object_get(json_object_get(record, "outputs"), name);
+    if (mark != NULL && (jnaCompareMark(workspace, name, mark, recorded, &same, NULL) != jn_ok || !same)) {
+        Explain(reason, "not as it was made: ", name);
+        same = false;
+    }
+    json_decref(record);
+    return same;
+}
+
+static bool IsShared(const jnaStage* stage, const char* name)
+{
+    for (int i = 0; i < stage->sharedCount; ++i) {
+        if (strcmp(strchr(stage->shared[i], ' ') + 1, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A file that the stage alone makes.
+static bool IsOutput(const jnaStage* stage, const char* name)
+{
+    for (int i = 0; i < stage->outputCount; ++i) {
+        if (strcmp(stage->outputs[i], name) == 0) {
+            return !IsShared(stage, name);
+        }
+    }
+    return false;
 }
 
 // Compares the record with the world. `reason` is set, and *stale, where they differ.
-static jnResult Compare(
-    const char* workspace, const jnaStage* stage, const Record* record, bool* stale, char* reason, jnError* error)
+static jnResult Compare(const char* workspace, const jnaStage* stage, const json_t* record, int64_t recorded,
+    bool* stale, char* reason, jnError* error)
 {
     char text[17];
-    bool renewed = false;
     *stale = true;
     HashSettings(stage, text);
-    const json_t* settings = json_object_get(record->root, "settings");
+    const json_t *settings = json_object_get(record, "settings"), *inputs = json_object_get(record, "inputs");
     if (!json_is_string(settings) || strcmp(json_string_value(settings), text) != 0) {
         Explain(reason, "its settings changed", "");
         return jn_ok;
     }
-    if (json_object_size(record->inputs) != (size_t)stage->inputCount) {
+    if (json_object_size(inputs) != (size_t)stage->inputCount) {
         Explain(reason, "it has other inputs", "");
         return jn_ok;
     }
     for (int i = 0; i < stage->inputCount; ++i) {
         bool same = false;
-        jnResult result = CompareFile(workspace, stage->inputs[i], record, &same, &renewed, error);
+        jnResult result = jnaCompareMark(
+            workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
         if (result != jn_ok || !same) {
             Explain(reason, "changed: ", stage->inputs[i]);
             return result;
@@ -231,11 +223,18 @@ static jnResult Compare(
             return jn_ok;
         }
     }
+    for (int i = 0; i < stage->sharedCount; ++i) {
+        if (!SharedIsGood(workspace, stage->shared[i], reason)) {
+            return jn_ok;
+        }
+    }
+    const char* changed = jnaFindChanged(workspace, json_object_get(record, "outputs"), recorded);
+    if (changed != NULL) {
+        Explain(reason, "not as it was made: ", changed);
+        return jn_ok;
+    }
     *stale = false;
     Explain(reason, "up to date", "");
-    if (renewed) { // the next look goes by sizes and times again; where that cannot be written it reads once more
-        (void)SaveRecord(workspace, stage->name, record->root, NULL);
-    }
     return jn_ok;
 }
 
@@ -246,15 +245,16 @@ static jnResult CheckStage(const char* workspace, const jnaStage* stage, jnError
 
 jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error)
 {
-    Record record;
+    int64_t recorded = 0;
     *stale = true;
     JN_PASS(CheckStage(workspace, stage, error));
-    if (LoadRecord(workspace, stage->name, &record) == NULL) {
+    json_t* record = LoadRecord(workspace, stage->name, &recorded);
+    if (record == NULL) {
         Explain(reason, "it has not run yet", "");
         return jn_ok;
     }
-    jnResult result = Compare(workspace, stage, &record, stale, reason, error);
-    json_decref(record.root);
+    jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
+    json_decref(record);
     return result;
 }
 
@@ -262,31 +262,47 @@ jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* hol
 {
     const char* input;
     json_t* mark;
-    Record record;
-    bool renewed = false;
+    int64_t recorded = 0;
     (void)error;
-    if (LoadRecord(workspace, name, &record) == NULL || !*holds) {
-        Explain(reason, record.root == NULL ? "it has not run yet" : "something is missing", "");
+    json_t* record = LoadRecord(workspace, name, &recorded);
+    if (record == NULL || !*holds) {
+        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
         *holds = false;
     }
-    json_object_foreach(record.inputs, input, mark)
+    json_object_foreach(json_object_get(record, "inputs"), input, mark)
     {
         bool same = false;
-        if (*holds && (CompareFile(workspace, input, &record, &same, &renewed, NULL) != jn_ok || !same)) {
+        if (*holds && (jnaCompareMark(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
             Explain(reason, "changed: ", input);
             *holds = false;
         }
     }
-    if (*holds && renewed) {
-        (void)SaveRecord(workspace, name, record.root, NULL);
-    }
-    json_decref(record.root);
+    json_decref(record);
     return jn_ok;
+}
+
+void jnaStage_RemoveDamaged(const char* workspace, const jnaStage* stage)
+{
+    int64_t recorded = 0;
+    json_t* record = LoadRecord(workspace, stage->name, &recorded);
+    const char* name;
+    json_t* mark;
+    json_object_foreach(json_object_get(record, "outputs"), name, mark)
+    {
+        char path[JNA_PATH_LENGTH];
+        bool same = false;
+        // Nothing but what the stage makes: a record from elsewhere may name anything.
+        if (IsOutput(stage, name) && jnaCompareMark(workspace, name, mark, recorded, &same, NULL) == jn_ok && !same &&
+            jnaJoinPath(workspace, name, path, NULL) == jn_ok) {
+            (void)unlink(path);
+        }
+    }
+    json_decref(record);
 }
 
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
-    char text[17], mark[MARK_LENGTH];
+    char text[17], path[JNA_PATH_LENGTH], mark[JNA_MARK_LENGTH];
     HashSettings(stage, text);
     json_t* inputs = json_object();
     json_t* record = json_pack(
@@ -296,13 +312,22 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
     jnResult result = jn_ok;
+    JN_TRY(jnaMakeFolder(workspace, "stages", path, error));
+    JN_TRY(RecordPath(workspace, stage->name, path, error));
     for (int i = 0; i < stage->inputCount; ++i) {
-        JN_TRY(MarkFile(workspace, stage->inputs[i], mark, error));
+        JN_TRY(jnaMarkFile(workspace, stage->inputs[i], mark, error));
         if (json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
             JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
-    JN_TRY(SaveRecord(workspace, stage->name, record, error));
+    json_t* outputs = NULL;
+    result = result == jn_ok ? jnaMarkOutputs(workspace, stage, &outputs, error) : result;
+    json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
+    jnaFile file;
+    JN_TRY(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    fputc('\n', file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
 done:
     json_decref(record);
     return result;

@@ -2,6 +2,7 @@
 // any file: shapes must match the counts, indices must lie in range, numbers must be finite.
 #include "workspace/store.h"
 
+#include "base/bounds.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -161,10 +162,9 @@ static jnResult LoadArray(
         jnaArray_Describe(&array, text, sizeof(text));
         JN_TRY(jnFail(error, jn_badData, "%s: is %s, which is not what its JSON says", path, text));
     }
-    for (size_t i = 0; scalar == jna_float32 && i < array.count; ++i) {
-        if (!isfinite(((const float*)array.data)[i])) {
-            JN_TRY(jnFail(error, jn_badData, "%s: number %zu is not finite", path, i));
-        }
+    if (scalar == jna_float32) {
+        bool places = strcmp(name, "positions.npy") == 0 || strcmp(name, "translations.npy") == 0;
+        JN_TRY(places ? jnaArray_CheckPositions(&array, path, error) : jnaArray_CheckNumbers(&array, path, error));
     }
     memcpy(out, array.data, array.count * jnaScalarSize(scalar));
 done:
@@ -180,7 +180,7 @@ static bool LoadFloats(const json_t* list, float* out, size_t count)
     for (size_t i = 0; i < count; ++i) {
         const json_t* value = json_array_get(list, i);
         double number = json_number_value(value);
-        if (!json_is_number(value) || !(fabs(number) < 1e30)) {
+        if (!json_is_number(value) || !(fabs(number) <= JNA_LARGEST)) {
             return false;
         }
         out[i] = (float)number;
@@ -417,7 +417,7 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
     if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
-    JN_PASS(jnaOpenArray(path, motion, error));
+    JN_PASS(jnaOpenPositions(path, motion, error));
     if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
         motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
         jnaCloseArray(motion);

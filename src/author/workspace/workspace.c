@@ -42,6 +42,26 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     return jn_ok;
 }
 
+jnResult jnaOpenWorkspaceToWrite(const char* path, const char* who, jnaWorkspace** workspace, jnError* error)
+{
+    jnaWorkspaceLock lock = {0};
+    jnaWorkspace* before = NULL;
+    jnResult result = jn_ok;
+    *workspace = NULL;
+    // No lock is left in a folder that is none of ours. Behind it the manifest is read once more: it may have changed
+    // while somebody else held it.
+    JN_TRY(jnaOpenWorkspace(path, &before, error));
+    JN_TRY(jnaLockWorkspace(path, who, true, &lock, error));
+    JN_TRY(jnaOpenWorkspace(path, workspace, error));
+    (*workspace)->lock = lock;
+done:
+    jnaCloseWorkspace(before);
+    if (result != jn_ok) {
+        jnaUnlockWorkspace(&lock);
+    }
+    return result;
+}
+
 static void ForgetClips(jnaLoaded* l)
 {
     for (int i = 0; i < l->clipCount; ++i) {
@@ -72,6 +92,7 @@ void jnaCloseWorkspace(jnaWorkspace* w)
         jnaWorkspace_Forget(w);
     }
     free(w->loaded);
+    jnaUnlockWorkspace(&w->lock);
     jnaDestroyManifest(&w->manifest);
     free((char*)w->path);
     free(w);

@@ -5,6 +5,7 @@
 // then. One thread at a time.
 #pragma once
 
+#include "workspace/lock.h"
 #include "workspace/manifest.h"
 #include "workspace/stage.h"
 
@@ -12,10 +13,13 @@ typedef struct jnaWorkspace {
     const char* path;     // the folder
     jnaManifest manifest; // as read; a caller may change it for one run, the file stays
     struct jnaLoaded* loaded;
+    jnaWorkspaceLock lock; // held by who makes something; see jnaOpenWorkspaceToWrite
 } jnaWorkspace;
 
 /// Opens a folder that has a manifest.
 jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* error);
+/// The same for one who makes stages in it: with the lock, alone, until it is closed. who: "jounce build".
+jnResult jnaOpenWorkspaceToWrite(const char* path, const char* who, jnaWorkspace** workspace, jnError* error);
 void jnaCloseWorkspace(jnaWorkspace* workspace); // NULL is allowed
 
 /// Forgets what was loaded: the files have changed.

@@ -180,9 +180,10 @@ static void AHeaderWithAnyByteFlippedIsSafe(void** state)
 static void AShapeThatOverflowsIsRefused(void** state)
 {
     (void)state;
-    static const char* const shapes[] = {
-        "(4294967296, 4294967296, 3)", "(99999999999999999999999, 1, 3)", "(1, 2, 3, 4, 5)", "(-1, 2)", "(2 2)"};
-    for (int i = 0; i < 5; ++i) {
+    static const char* const shapes[] = {"(4294967296, 4294967296, 3)", "(99999999999999999999999, 1, 3)",
+        "(1, 2, 3, 4, 5)", "(-1, 2)", "(2 2)",
+        "(18446744073709551616,)"}; // the last would be 0, which no data are enough for
+    for (int i = 0; i < 6; ++i) {
         char bytes[256] = "\x93NUMPY\x01";
         int length = snprintf(bytes + 10, 200, "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }\n", shapes[i]);
         bytes[8] = (char)length;
@@ -190,6 +191,34 @@ static void AShapeThatOverflowsIsRefused(void** state)
         jnaArray array;
         jnError error;
         assert_int_equal(jnaOpenArray(path, &array, &error), jn_badData);
+        assert_true((strstr(error.message, "more than 4 dimensions") != NULL) == (i == 2));
+    }
+}
+
+static void FortranOrderIsRefusedWithTheWayOut(void** state)
+{
+    (void)state;
+    char bytes[256] = "\x93NUMPY\x01";
+    int length = snprintf(bytes + 10, 200, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }\n");
+    bytes[8] = (char)length;
+    WriteBytes(bytes, 10 + (size_t)length + 8);
+    jnaArray array;
+    jnError error;
+    assert_int_equal(jnaOpenArray(path, &array, &error), jn_badData);
+    assert_non_null(strstr(error.message, "ascontiguousarray"));
+}
+
+static void AHeaderThatEndsBehindTheFileIsNotRead(void** state)
+{
+    (void)state;
+    for (int length = 1; length < 12; ++length) {
+        char bytes[10] = "\x93NUMPY\x01";
+        bytes[8] = (char)length;
+        WriteBytes(bytes, sizeof(bytes));
+        jnaArray array;
+        jnError error;
+        assert_int_equal(jnaOpenArray(path, &array, &error), jn_badData);
+        assert_non_null(strstr(error.message, "cut off inside its header"));
     }
 }
 
@@ -222,6 +251,8 @@ int main(void)
         cmocka_unit_test(AFileCutAnywhereIsRefused),
         cmocka_unit_test(AHeaderWithAnyByteFlippedIsSafe),
         cmocka_unit_test(AShapeThatOverflowsIsRefused),
+        cmocka_unit_test(FortranOrderIsRefusedWithTheWayOut),
+        cmocka_unit_test(AHeaderThatEndsBehindTheFileIsNotRead),
         cmocka_unit_test(AnAbandonedFileLeavesTheOldOne),
     };
     return cmocka_run_group_tests(tests, MakeName, RemoveFile);

@@ -331,6 +331,24 @@ static void ResultsDoNotDependOnThreads(void** state)
     FreeData(&data);
 }
 
+// Motion without decay, of springs that hardly have any: what is fitted still comes to rest.
+static void DampingHasAFloor(void** state)
+{
+    (void)state;
+    Data data = MakeData(100, 9, 1, 0);
+    for (int v = 0; v < 9; ++v) {
+        data.damping[v] = 1e-3f;
+    }
+    RunSprings(&data);
+    jnaFitDef def = jnaDefaultFitDef();
+    jnaFit fit = Fit(&def, &data);
+    for (int v = 0; v < 9; ++v) {
+        assert_true((double)fit.damping[v] >= 0.999 * JNA_LEAST_DAMPING);
+    }
+    jnaDestroyFit(&fit);
+    FreeData(&data);
+}
+
 static void UnexcitedSpringsKeepTheDefault(void** state)
 {
     (void)state;
@@ -474,6 +492,7 @@ int main(void)
         cmocka_unit_test(StartsMayBeStaggered),
         cmocka_unit_test(SequencesAddUp),
         cmocka_unit_test(ResultsDoNotDependOnThreads),
+        cmocka_unit_test(DampingHasAFloor),
         cmocka_unit_test(UnexcitedSpringsKeepTheDefault),
         cmocka_unit_test(SmoothingPullsNeighboursTogether),
         cmocka_unit_test(ACancelledFitGivesNothing),

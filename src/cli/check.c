@@ -1,0 +1,75 @@
+// jounce check: whether a workspace or a file is whole.
+#include "pipeline/check.h"
+#include "cli.h"
+
+#include <jansson.h>
+#include <sys/stat.h>
+
+static int CheckWorkspace(const char* path, bool json)
+{
+    jnError error = {0};
+    jnaCheckReport report;
+    jnResult result = jnaCheckWorkspace(path, &report, &error);
+    if (result != jn_ok) {
+        return jncFail(&error);
+    }
+    if (json) {
+        json_t* lines = json_array();
+        for (int i = 0; i < report.notes.count; ++i) {
+            json_array_append_new(lines, json_string(report.notes.lines[i]));
+        }
+        json_t* root = json_pack("{s:i, s:i, s:i, s:o}", "files", report.fileCount, "damaged", report.damagedCount,
+            "stale", report.staleCount, "notes", lines);
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+        json_decref(root);
+    } else {
+        for (int i = 0; i < report.notes.count; ++i) {
+            printf("%s\n", report.notes.lines[i]);
+        }
+        printf("%s: %d files read, %d damaged or missing", path, report.fileCount, report.damagedCount);
+        printf(report.damagedCount > 0 ? "; jounce build %s makes them again\n" : "\n", path);
+        if (report.staleCount > 0 && report.damagedCount == 0) {
+            printf("%d stages are out of date; jounce build %s runs them\n", report.staleCount, path);
+        }
+    }
+    int code = report.damagedCount == 0 ? JNC_DONE : JNC_FAILED;
+    jnaDestroyNotes(&report.notes);
+    return code;
+}
+
+int jncCheck(int argc, char** argv)
+{
+    static const jncUsage usage = {
+        .synopsis = "jounce check WORKSPACE|FILE [--json]",
+        .about =
+            "Reads everything that a workspace's stages made and compares it with their records, or reads one file "
+            "as\n"
+            "the verb that takes it would: .jounce, .npy, .glb, .gltf, .fbx, .dae. Writes nothing. Ends with 1 if\n"
+            "something is damaged or missing; jounce build makes that again.\n",
+        .example = "  jounce check hero\n  jounce check character.jounce\n",
+    };
+    const char* path = NULL;
+    bool json = false;
+    // clang-format off
+    const jncOption options[] = {
+        {JNC_TEXT("WORKSPACE", path, NULL, "a workspace or a file"), .required = true},
+        {JNC_FLAG("--json", json, "print what was found as JSON; of a workspace")},
+        {0},
+    };
+    // clang-format on
+    int code = jncParse(argc, argv, &usage, options);
+    if (code >= 0) {
+        return code;
+    }
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return CheckWorkspace(path, json);
+    }
+    jnError error = {0};
+    if (jnaCheckFile(path, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    printf("%s: is whole\n", path);
+    return JNC_DONE;
+}

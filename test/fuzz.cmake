@@ -1,0 +1,56 @@
+# The fuzz targets: programs of the sanitized build by clang, where its libFuzzer is. The sources that read files from
+# elsewhere are compiled once more with its instruments; all else comes from the library. tools/fuzz.sh runs them.
+set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer,address)
+set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=fuzzer,address)
+check_c_source_compiles("#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(const uint8_t* d, size_t n);
+    int LLVMFuzzerTestOneInput(const uint8_t* d, size_t n) { (void)d; return n > 9; }" JN_HAVE_FUZZER)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(NOT JN_HAVE_FUZZER)
+    message(STATUS "fuzz targets: not built, this compiler has no libFuzzer")
+    return()
+endif()
+set(room ${PROJECT_SOURCE_DIR}/src/author)
+add_library(fuzzed OBJECT ${room}/base/npy.c ${room}/base/bounds.c ${room}/character/bvh.c ${room}/character/motion_cache.c
+    ${room}/character/gltf_check.c ${room}/character/gltf_attributes.c ${room}/character/gltf_repair.c
+    ${room}/character/gltf_uri.c ${room}/character/scene_read.c ${room}/character/import_rig.c
+    ${room}/character/import_surface.c ${room}/character/import_attributes.c ${room}/character/import_clip.c
+    ${room}/character/weld.c ${room}/workspace/manifest.c ${room}/workspace/yaml_map.c ${room}/workspace/store.c
+    ${room}/view/server.c)
+target_link_libraries(fuzzed PRIVATE jounce_options PkgConfig::author_packages)
+target_compile_definitions(fuzzed PRIVATE _GNU_SOURCE)
+target_compile_options(fuzzed PRIVATE -fsanitize=fuzzer-no-link)
+target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src)
+add_library(fuzzed_runtime OBJECT ${PROJECT_SOURCE_DIR}/src/runtime/asset.c ${PROJECT_SOURCE_DIR}/src/runtime/asset_check.c
+    ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c)
+target_link_libraries(fuzzed_runtime PRIVATE jounce_options)
+target_compile_options(fuzzed_runtime PRIVATE -fsanitize=fuzzer-no-link)
+target_compile_definitions(fuzzed_runtime PRIVATE ${kernel_definitions})
+target_include_directories(fuzzed_runtime PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src/runtime)
+
+file(GLOB sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    if(name STREQUAL fuzz_asset)
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed_runtime>)
+    else()
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed>)
+    endif()
+    target_link_libraries(${name} PRIVATE jounce_options jounce_author)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    target_compile_definitions(${name} PRIVATE _GNU_SOURCE ${kernel_definitions})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime)
+    list(APPEND fuzz_targets ${name})
+endforeach()
+add_executable(fuzz_seeds fuzz/seeds.c)
+target_link_libraries(fuzz_seeds PRIVATE jounce_options jounce_author PkgConfig::cmocka)
+target_compile_definitions(fuzz_seeds PRIVATE _GNU_SOURCE JN_SOURCE_DIR="${PROJECT_SOURCE_DIR}" JN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+target_include_directories(fuzz_seeds PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+add_custom_target(fuzz DEPENDS ${fuzz_targets} fuzz_seeds)
+
+# The seeds of assets are files that the asset's tests leave.
+add_test(NAME project/fuzz COMMAND ${PROJECT_SOURCE_DIR}/tools/fuzz.sh ${PROJECT_BINARY_DIR} 2)
+set_tests_properties(author/asset/asset author/asset/asset_detail PROPERTIES FIXTURES_SETUP seed)
+set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed COST 150)
