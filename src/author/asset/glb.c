@@ -88,10 +88,11 @@ static void SetBounds(json_t* accessor, const float* data, size_t count, size_t 
 }
 
 // Appends data of four bytes a number with a view and an accessor over it, and returns the accessor's index.
+// type: "SCALAR", "VEC2" or "VEC3".
 static json_int_t AddAccessor(
-    Layout* layout, const char* type, int width, int component, size_t count, int use, const void* data, bool bounds)
+    Layout* layout, const char* type, int component, size_t count, int use, const void* data, bool bounds)
 {
-    size_t size = count * (size_t)width * 4;
+    size_t width = type[0] == 'V' ? (size_t)(type[3] - '0') : 1, size = count * width * 4;
     json_t* view = json_pack(
         "{s:i, s:I, s:I}", "buffer", 0, "byteOffset", (json_int_t)layout->size, "byteLength", (json_int_t)size);
     if (use != 0) {
@@ -101,7 +102,7 @@ static json_int_t AddAccessor(
     json_t* accessor = json_pack("{s:I, s:i, s:I, s:s}", "bufferView", (json_int_t)json_array_size(layout->views) - 1,
         "componentType", component, "count", (json_int_t)count, "type", type);
     if (bounds) {
-        SetBounds(accessor, data, count, (size_t)width);
+        SetBounds(accessor, data, count, width);
     }
     json_array_append_new(layout->accessors, accessor);
     Append(layout, data, size);
@@ -176,12 +177,12 @@ static json_t* MakeAttributes(const jnaGlb* glb, Layout* layout, Primitive* p)
     size_t count = (size_t)p->count;
     json_t* attributes = json_object();
     SetAttribute(attributes, "POSITION",
-        AddAccessor(layout, "VEC3", 3, TYPE_FLOAT, count, FOR_VERTICES, Gather(p, glb->frames, NULL, 3), true));
+        AddAccessor(layout, "VEC3", TYPE_FLOAT, count, FOR_VERTICES, Gather(p, glb->frames, NULL, 3), true));
     SetAttribute(attributes, "NORMAL",
-        AddAccessor(layout, "VEC3", 3, TYPE_FLOAT, count, FOR_VERTICES, Gather(p, glb->normals, NULL, 3), false));
+        AddAccessor(layout, "VEC3", TYPE_FLOAT, count, FOR_VERTICES, Gather(p, glb->normals, NULL, 3), false));
     if (a->uvs != NULL) {
         SetAttribute(attributes, "TEXCOORD_0",
-            AddAccessor(layout, "VEC2", 2, TYPE_FLOAT, count, FOR_VERTICES, Gather(p, a->uvs, NULL, 2), false));
+            AddAccessor(layout, "VEC2", TYPE_FLOAT, count, FOR_VERTICES, Gather(p, a->uvs, NULL, 2), false));
     }
     static const char* const springs[2] = {"_STIFFNESS", "_DAMPING"};
     for (int i = 0; i < 2; ++i) {
@@ -189,8 +190,8 @@ static json_t* MakeAttributes(const jnaGlb* glb, Layout* layout, Primitive* p)
         for (size_t v = 0; v < count; ++v) {
             p->values[v] = values[a->weld[p->vertices[v]]];
         }
-        SetAttribute(attributes, springs[i],
-            AddAccessor(layout, "SCALAR", 1, TYPE_FLOAT, count, FOR_VERTICES, p->values, false));
+        SetAttribute(
+            attributes, springs[i], AddAccessor(layout, "SCALAR", TYPE_FLOAT, count, FOR_VERTICES, p->values, false));
     }
     return attributes;
 }
@@ -202,9 +203,9 @@ static json_t* MakeTargets(const jnaGlb* glb, Layout* layout, Primitive* p)
     json_t* targets = json_array();
     for (int n = 1; n < glb->frameCount; ++n) {
         const float* positions = Gather(p, glb->frames + (size_t)n * count, glb->frames, 3);
-        json_int_t position = AddAccessor(layout, "VEC3", 3, TYPE_FLOAT, points, FOR_VERTICES, positions, true);
+        json_int_t position = AddAccessor(layout, "VEC3", TYPE_FLOAT, points, FOR_VERTICES, positions, true);
         const float* normals = Gather(p, glb->normals + (size_t)n * count, glb->normals, 3);
-        json_int_t normal = AddAccessor(layout, "VEC3", 3, TYPE_FLOAT, points, FOR_VERTICES, normals, false);
+        json_int_t normal = AddAccessor(layout, "VEC3", TYPE_FLOAT, points, FOR_VERTICES, normals, false);
         json_array_append_new(targets, json_pack("{s:I, s:I}", "POSITION", position, "NORMAL", normal));
     }
     return targets;
@@ -222,7 +223,7 @@ static json_t* MakePrimitive(
                        "baseColorFactor", color, "metallicFactor", 0.0, "roughnessFactor", 0.7));
     json_t *attributes = MakeAttributes(glb, layout, p), *targets = MakeTargets(glb, layout, p);
     json_int_t indices =
-        AddAccessor(layout, "SCALAR", 1, TYPE_UINT32, (size_t)p->indexCount, FOR_INDICES, p->indices, false);
+        AddAccessor(layout, "SCALAR", TYPE_UINT32, (size_t)p->indexCount, FOR_INDICES, p->indices, false);
     json_t* primitive = json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices, "material",
         (json_int_t)json_array_size(materials) - 1);
     if (json_array_size(targets) > 0) {
@@ -265,13 +266,13 @@ static json_t* MakeAnimation(const jnaGlb* glb, Layout* layout, const char* clip
     for (size_t n = 0; n < frames; ++n) {
         times[n] = (float)((double)n / glb->rate);
     }
-    json_int_t input = AddAccessor(layout, "SCALAR", 1, TYPE_FLOAT, frames, 0, times, true);
+    json_int_t input = AddAccessor(layout, "SCALAR", TYPE_FLOAT, frames, 0, times, true);
     // Of the weights of a frame one is 1; those of the first are all 0.
     memset(times, 0, frames * sizeof(*times));
     for (size_t n = 1; n < frames; ++n) {
         times[n * (frames - 1) + n - 1] = 1;
     }
-    json_int_t output = AddAccessor(layout, "SCALAR", 1, TYPE_FLOAT, frames * (frames - 1), 0, times, false);
+    json_int_t output = AddAccessor(layout, "SCALAR", TYPE_FLOAT, frames * (frames - 1), 0, times, false);
     free(times);
     return json_pack("[{s:s, s:[{s:I, s:I, s:s}], s:[{s:i, s:{s:i, s:s}}]}]", "name", clip, "samplers", "input", input,
         "output", output, "interpolation", "LINEAR", "channels", "sampler", 0, "target", "node", 0, "path", "weights");

@@ -117,7 +117,7 @@ static bool FindLayer(const jnaContactFinder* f, const double* nodes, const jnaC
     PointOn(s, nodes, start.face, start.weights, p);
     jnaSubtract(p, x, out);
     double limit = jnaLength(out);
-    layer->exit = jnaFindExit(f, nodes, hit->node, layer->material, layer->radius, -1, NULL, limit);
+    layer->exit = jnaFindExit(f, nodes, hit->node, &(jnaExitSearch){layer->material, layer->radius, -1, NULL, limit});
     if (layer->exit.face < 0) {
         // Tangled: every face around has the node in front of it. Then straight to where the rest surface says.
         start.distance = limit;
@@ -263,8 +263,8 @@ static jnaSurfacePoint PressedExit(
     if (jnaDot(layer->exit.normal, normal) < -0.5) {
         return layer->exit;
     }
-    jnaSurfacePoint exit =
-        jnaFindExit(f, nodes, node, layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance);
+    const jnaExitSearch search = {layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance};
+    jnaSurfacePoint exit = jnaFindExit(f, nodes, node, &search);
     if (exit.face < 0) {
         exit = layer->exit;
         exit.score = pressedRatio * exit.distance;
@@ -288,8 +288,8 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
         if (pair != NULL) {
             double rest[3];
             PointOn(s, s->volume->nodes, pair->face, pair->weights, rest);
-            jnaSurfacePoint back =
-                jnaFindExit(f, nodes, node, rest, s->restDistance, -1, normal, returnRatio * exit.score);
+            jnaSurfacePoint back = jnaFindExit(
+                f, nodes, node, &(jnaExitSearch){rest, s->restDistance, -1, normal, returnRatio * exit.score});
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }
@@ -304,7 +304,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
         }
         double rest[3];
         PointOn(s, s->volume->nodes, old->pairs[o].face, old->pairs[o].weights, rest);
-        jnaSurfacePoint kept = jnaFindExit(f, nodes, node, rest, s->restDistance, 1, normal, reach);
+        jnaSurfacePoint kept = jnaFindExit(f, nodes, node, &(jnaExitSearch){rest, s->restDistance, 1, normal, reach});
         if (kept.face >= 0 && !AddPair(f, nodes, node, &kept, &old->pairs[o], true)) {
             return false;
         }

@@ -158,19 +158,19 @@ jnaSurfacePoint jnaFindRestExit(const jnaContactShape* shape, int32_t boundaryNo
     return q.best;
 }
 
-jnaSurfacePoint jnaFindExit(const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode,
-    const double center[3], double radius, int side, const double* against, double limit)
+jnaSurfacePoint jnaFindExit(
+    const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode, const jnaExitSearch* search)
 {
     Query q = {.shape = finder->shape,
         .positions = nodes,
         .bounds = finder->faceBounds,
         .point = nodes + 3 * (size_t)boundaryNode,
         .boundaryNode = boundaryNode,
-        .center = center,
-        .radius = radius,
-        .side = side,
-        .against = against,
-        .best = {.face = -1, .distance = limit, .score = limit}};
+        .center = search->center,
+        .radius = search->radius,
+        .side = search->side,
+        .against = search->against,
+        .best = {.face = -1, .distance = search->limit, .score = search->limit}};
     Search(&q);
     return q.best;
 }

@@ -25,9 +25,16 @@ typedef struct jnaBoxTree {
     int32_t* points; // mesh nodes of all leaves
 } jnaBoxTree;
 
-/// items: [count][corners], mesh nodes. leafSize: most items of a leaf.
-jnResult jnaCreateBoxTree(const double* positions, int nodeCount, const int32_t* items, int count, int corners,
-    int leafSize, jnaBoxTree* tree, jnError* error);
+/// What a tree is made over.
+typedef struct jnaBoxItems {
+    const double* positions; // [nodeCount][3], at rest
+    int nodeCount;
+    const int32_t* items; // [count][corners], mesh nodes
+    int count, corners;
+} jnaBoxItems;
+
+/// leafSize: most items of a leaf.
+jnResult jnaCreateBoxTree(const jnaBoxItems* over, int leafSize, jnaBoxTree* tree, jnError* error);
 void jnaDestroyBoxTree(jnaBoxTree* tree);
 
 /// Fits boxes around deformed nodes. bounds: [tree->nodeCount].
@@ -129,9 +136,16 @@ typedef struct jnaSurfacePoint {
 /// the boundary node's own. rest: the material point at rest.
 jnaSurfacePoint jnaFindRestExit(const jnaContactShape* shape, int32_t boundaryNode, const double rest[3]);
 
-/// The closest point of the deformed boundary among faces that are not the boundary node's own, have a corner within
-/// `radius` of a centre at rest, and have the node on their inner (side -1) or outer side (+1). Its normal is out of
-/// the flesh. against: unit, or NULL; faces that look the other way count as closer, those that look this way as
-/// farther. Nothing that is or counts as beyond `limit` is found. Needs the deformed bounds of the faces.
-jnaSurfacePoint jnaFindExit(const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode,
-    const double center[3], double radius, int side, const double* against, double limit);
+/// Which faces may be a way out.
+typedef struct jnaExitSearch {
+    const double* center; // [3], at rest: a face has a corner within `radius` of it
+    double radius;
+    int side;              // the node is on the face's inner (-1) or outer side (+1)
+    const double* against; // [3], unit, or NULL: faces that look the other way count as closer, others as farther
+    double limit;          // nothing that is or counts as beyond it is found
+} jnaExitSearch;
+
+/// The closest point of the deformed boundary among such faces that are not the boundary node's own. Its normal is out
+/// of the flesh. Needs the deformed bounds of the faces.
+jnaSurfacePoint jnaFindExit(
+    const jnaContactFinder* finder, const double* nodes, int32_t boundaryNode, const jnaExitSearch* search);

@@ -343,7 +343,8 @@ jnResult jnaContactShape_FindNear(jnaContactShape* shape, bool gaps, jnError* er
     for (int n = 0; good && n < count; ++n) {
         s.identity[n] = n;
     }
-    good = good && jnaCreateBoxTree(shape->volume->nodes, count, s.identity, count, 1, LEAF, &s.tree, NULL) == jn_ok;
+    good = good && jnaCreateBoxTree(
+                       &(jnaBoxItems){shape->volume->nodes, count, s.identity, count, 1}, LEAF, &s.tree, NULL) == jn_ok;
     s.bounds = good ? jnaAllocate(s.tree.nodeCount, sizeof(*s.bounds)) : NULL;
     if (s.bounds != NULL) {
         jnaBoxTree_Fit(&s.tree, shape->volume->nodes, s.bounds);

@@ -234,15 +234,15 @@ static bool MeasureNodes(jnaContactShape* s)
 static jnResult PlantTrees(jnaContactShape* s, jnError* error)
 {
     const jnaVolume* v = s->volume;
-    jnResult result = jnaCreateBoxTree(
-        v->nodes, v->nodeCount, v->tetrahedra, v->tetrahedronCount, 4, TETRAHEDRA_PER_LEAF, &s->tetrahedronTree, error);
+    const jnaBoxItems tetrahedra = {v->nodes, v->nodeCount, v->tetrahedra, v->tetrahedronCount, 4};
+    const jnaBoxItems faces = {v->nodes, v->nodeCount, s->faces, s->faceCount, 3};
+    const jnaBoxItems nodes = {v->nodes, v->nodeCount, s->nodes, s->nodeCount, 1};
+    jnResult result = jnaCreateBoxTree(&tetrahedra, TETRAHEDRA_PER_LEAF, &s->tetrahedronTree, error);
     if (result == jn_ok) {
-        result =
-            jnaCreateBoxTree(v->nodes, v->nodeCount, s->faces, s->faceCount, 3, FACES_PER_LEAF, &s->faceTree, error);
+        result = jnaCreateBoxTree(&faces, FACES_PER_LEAF, &s->faceTree, error);
     }
     if (result == jn_ok) {
-        result =
-            jnaCreateBoxTree(v->nodes, v->nodeCount, s->nodes, s->nodeCount, 1, NODES_PER_LEAF, &s->nodeTree, error);
+        result = jnaCreateBoxTree(&nodes, NODES_PER_LEAF, &s->nodeTree, error);
     }
     if (result == jn_ok) {
         s->restFaceBounds = jnaAllocate(s->faceTree.nodeCount, sizeof(jnaBounds));

@@ -103,9 +103,11 @@ static void Split(Builder* b, int32_t index)
     Split(b, node->left + 1);
 }
 
-jnResult jnaCreateBoxTree(const double* positions, int nodeCount, const int32_t* items, int count, int corners,
-    int leafSize, jnaBoxTree* tree, jnError* error)
+jnResult jnaCreateBoxTree(const jnaBoxItems* over, int leafSize, jnaBoxTree* tree, jnError* error)
 {
+    const double* positions = over->positions;
+    const int32_t* items = over->items;
+    int count = over->count, corners = over->corners, nodeCount = over->nodeCount;
     *tree = (jnaBoxTree){.nodeCount = 1};
     Builder b = {.tree = tree, .items = items, .corners = corners, .leafSize = leafSize};
     tree->nodes = jnaAllocate(2 * (int64_t)count + 1, sizeof(*tree->nodes));

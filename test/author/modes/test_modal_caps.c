@@ -426,12 +426,12 @@ static void MasksActOnModes(void** state)
 }
 
 // The core's block twice, the second beside the first and held by nothing, or by one tetrahedron.
-static Volume MakeTwo(const Core* core, int held)
+static TestVolume MakeTwo(const Core* core, int held)
 {
     const jnaVolume* v = &core->block.volume;
     const jnaCharacter* c = &core->block.character;
     int nodes = v->nodeCount, vertices = v->vertexCount, tetrahedra = v->tetrahedronCount;
-    Volume two = {.character = {.jointCount = 2, .vertexCount = 2 * vertices, .fileVertexCount = 2 * vertices}};
+    TestVolume two = {.character = {.jointCount = 2, .vertexCount = 2 * vertices, .fileVertexCount = 2 * vertices}};
     assert_int_equal(jnaCharacter_Allocate(&two.character, false, NULL), jn_ok);
     memcpy(two.character.joints, c->joints, 2 * sizeof(jnaJoint));
     jnaVolume* w = &two.volume;
@@ -487,7 +487,7 @@ static void LooseFleshIsLeftOut(void** state)
     Core core = MakeCore(8);
     jnaModes alone = FindCoreModes(&core, 8, jna_projectVolume);
     for (int held = 0; held <= 4; held += 4) {
-        Volume two = MakeTwo(&core, held);
+        TestVolume two = MakeTwo(&core, held);
         jnaModesDef def = jnaDefaultModesDef();
         def.count = 8;
         def.cutoff = 1e6;
@@ -516,7 +516,7 @@ static void LooseFleshIsLeftOut(void** state)
         DestroyTestVolume(&two);
     }
     // Where nothing is held at all, nothing moves, and that is no error.
-    Volume two = MakeTwo(&core, 0);
+    TestVolume two = MakeTwo(&core, 0);
     memset(two.volume.heldBy, 0xff, (size_t)two.volume.nodeCount * sizeof(int32_t));
     jnaModesDef def = jnaDefaultModesDef();
     jnaModes none;
