@@ -86,7 +86,7 @@ static jnResult ReadParameter(const char* name, const char* word, size_t vertice
 
 static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 {
-    JN_PASS(jnaOpenPositions(path, targets, error));
+    JN_PASS(jnaOpenArray(path, targets, error));
     char shape[96];
     jnaArray_Describe(targets, shape, sizeof(shape));
     if (targets->scalar > jna_float64 || targets->dimensions != 3 || targets->shape[2] != 3) {
@@ -96,7 +96,7 @@ static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
         return jnFail(
             error, jn_badData, "%s: is %s, it needs at least one frame and 1 to 100 million vertices", path, shape);
     }
-    return jn_ok;
+    return jnaArray_CheckPositions(targets, path, error);
 }
 
 static jnResult Prepare(const Request* request, Run* run, jnError* error)

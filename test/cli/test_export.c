@@ -56,7 +56,7 @@ static void WrongUsageEndsWithTwo(void** state)
     ExpectFailure("export --figure", 2, "-o", "missing");
     ExpectFailure("export --figure --hertz 0 -o t.jounce", 2, "--hertz", "above 0");
     ExpectFailure("export --figure --lod 0.7 -o t.jounce", 2, "--lod", "0.5");
-    ExpectFailure("bake f.jounce --clip run -o x.abc", 2, "x.abc", ".glb");
+    ExpectFailure("bake f.jounce --clip run -o x.fbx", 2, "x.fbx", ".glb");
     ExpectFailure("bake f.jounce -o x.pc2", 2, "--clip", "missing");
     ExpectFailure("info", 2, "FILE", "missing");
 }

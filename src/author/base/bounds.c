@@ -15,26 +15,21 @@ size_t jnaFindUnbounded(const float* values, size_t count, double most)
     return count;
 }
 
-static size_t FindInArray(const jnaArray* array, double most)
+static size_t FindInArray(const jnaArray* array, double most, bool mayBeMissing)
 {
-    if (array->scalar == jna_float32) {
-        return jnaFindUnbounded(array->data, array->count, most);
-    }
-    if (array->scalar != jna_float64) {
-        return array->count;
-    }
-    const double* values = array->data;
-    for (size_t i = 0; i < array->count; ++i) {
-        if (!(fabs(values[i]) <= most)) {
-            return i;
+    size_t i = array->scalar <= jna_float64 ? 0 : array->count;
+    for (; i < array->count; ++i) {
+        double value = jnaArray_Get(array, i);
+        if (!(fabs(value) <= most) && !(mayBeMissing && isnan(value))) {
+            break;
         }
     }
-    return array->count;
+    return i;
 }
 
 jnResult jnaArray_CheckPositions(const jnaArray* array, const char* path, jnError* error)
 {
-    size_t at = FindInArray(array, JNA_FARTHEST);
+    size_t at = FindInArray(array, JNA_FARTHEST, array->dimensions == 3);
     if (at == array->count) {
         return jn_ok;
     }
@@ -51,7 +46,7 @@ jnResult jnaArray_CheckPositions(const jnaArray* array, const char* path, jnErro
 
 jnResult jnaArray_CheckNumbers(const jnaArray* array, const char* path, jnError* error)
 {
-    size_t at = FindInArray(array, JNA_LARGEST);
+    size_t at = FindInArray(array, JNA_LARGEST, false);
     return at == array->count ? jn_ok
                               : jnFail(error, jn_badData, "%s: number %zu is %g; up to %g can be taken", path, at,
                                     jnaArray_Get(array, at), JNA_LARGEST);

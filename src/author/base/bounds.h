@@ -14,7 +14,8 @@
 size_t jnaFindUnbounded(const float* values, size_t count, double most);
 
 /// Refuses an array (..., 3) of coordinates with one that is not finite or beyond JNA_FARTHEST. The sentence names the
-/// frame and the vertex, or the vertex of an array of two dimensions. Integers are not looked at.
+/// frame and the vertex, or the vertex of an array of two dimensions. In motion (three dimensions) NaN stands for a
+/// frame that is missing and is left to the reader. Integers are not looked at.
 jnResult jnaArray_CheckPositions(const jnaArray* array, const char* path, jnError* error);
 
 /// Refuses an array with a number that is not finite or beyond JNA_LARGEST.

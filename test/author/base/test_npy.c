@@ -195,19 +195,6 @@ static void AShapeThatOverflowsIsRefused(void** state)
     }
 }
 
-static void FortranOrderIsRefusedWithTheWayOut(void** state)
-{
-    (void)state;
-    char bytes[256] = "\x93NUMPY\x01";
-    int length = snprintf(bytes + 10, 200, "{'descr': '<f4', 'fortran_order': True, 'shape': (1, 2), }\n");
-    bytes[8] = (char)length;
-    WriteBytes(bytes, 10 + (size_t)length + 8);
-    jnaArray array;
-    jnError error;
-    assert_int_equal(jnaOpenArray(path, &array, &error), jn_badData);
-    assert_non_null(strstr(error.message, "ascontiguousarray"));
-}
-
 static void AHeaderThatEndsBehindTheFileIsNotRead(void** state)
 {
     (void)state;
@@ -251,7 +238,6 @@ int main(void)
         cmocka_unit_test(AFileCutAnywhereIsRefused),
         cmocka_unit_test(AHeaderWithAnyByteFlippedIsSafe),
         cmocka_unit_test(AShapeThatOverflowsIsRefused),
-        cmocka_unit_test(FortranOrderIsRefusedWithTheWayOut),
         cmocka_unit_test(AHeaderThatEndsBehindTheFileIsNotRead),
         cmocka_unit_test(AnAbandonedFileLeavesTheOldOne),
     };
