@@ -72,7 +72,7 @@ static const Rule rules[] = {
     {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
     {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
     {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
-    {JN_SECTION_MODE_CAPS, false, offsetof(jnAssetBlock, modes.caps)},
+    {JN_SECTION_MORPHS, false, offsetof(jnAssetBlock, morphsHeader)},
     {JN_SECTION_NETWORK, false, offsetof(jnAssetBlock, network)},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
@@ -134,8 +134,12 @@ static jnResult CheckHeader(const jnAssetDef* def, const char* source, jnAssetHe
             source);
     }
     if (header->version != JN_ASSET_VERSION) {
-        return jnFail(error, jn_badData, "%s: is of format version %u; this library reads version %d", source,
-            header->version, JN_ASSET_VERSION);
+        return jnFail(error, jn_badData,
+            header->version < JN_ASSET_VERSION
+                ? "%s: is of format version %u; this library reads version %d: make the file again from its workspace "
+                  "with `jounce train`, `jounce fit` and `jounce export`"
+                : "%s: is of format version %u; this library reads version %d: use a newer one",
+            source, header->version, JN_ASSET_VERSION);
     }
     if (header->byteCount != def->size) {
         return jnFail(error, jn_badData, "%s: has %zu bytes where its header says %llu: it is cut off or damaged",
@@ -293,8 +297,6 @@ static uint64_t ExpectedSize(const jnAssetBlock* block, uint32_t id, uint64_t ac
         return (uint64_t)a->partCount * sizeof(jnAssetPart);
     case JN_SECTION_CLIPS:
         return (uint64_t)a->clipCount * sizeof(jnAssetClipEntry);
-    case JN_SECTION_MODE_CAPS:
-        return a->modes != NULL ? (uint64_t)a->modes->modeCount * sizeof(float) : 0;
     case JN_SECTION_FOLLOWERS: // those of the vertices with springs behind the drivers, which are counted by it
         return actual < (uint64_t)jnBlockCount(a->springCount) * JN_LANES * sizeof(jnAssetFollower)
                    ? actual / sizeof(jnAssetFollower) * sizeof(jnAssetFollower)
@@ -337,8 +339,8 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
                 return result;
             }
         }
-        if (rules[i].id == JN_SECTION_MODE_CAPS) {
-            jnResult result = jnCheckModeCaps(block, error);
+        if (rules[i].id == JN_SECTION_MORPHS) {
+            jnResult result = jnReadMorphs(block, entry->size, error);
             if (result != jn_ok) {
                 return result;
             }
@@ -385,6 +387,7 @@ jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
     block->allocator = def->allocator;
     block->source = source;
     block->view.byteCount = def->size;
+    block->view.hash = header.checksum;
     result = CheckTable(block, error);
     result = result == jn_ok ? ReadInfo(block, bytes, error) : result;
     result = result == jn_ok ? PlaceSections(block, bytes, error) : result;

@@ -1,8 +1,8 @@
 // What training consists of: train_problem.c makes data and loss, train.c descends.
 #pragma once
 
-#include "learn/network.h"
 #include "learn/net.h"
+#include "learn/network.h"
 #include "learn/uv_map.h"
 
 enum { JNA_SHARED_WEIGHT = 2 };
@@ -22,7 +22,7 @@ typedef struct jnaProblem {
     uint8_t* mask;
     float* reach;      // [parameters], share of a step that a weight takes; below 1 from a joint to far components
     float* targets;    // pca: [pairs][outputs]
-    double* squares;   // pca: [outputs], mean square metres of an output off by 1
+    float* squares;    // pca: [pairs][outputs], mean square metres of an output off by 1, as the pose's skin shows it
     double* residuals; // pca: [pairs], mean square metres that the components leave out
     jnaUvMap map;      // cnn
     float unit;        // cnn

@@ -63,6 +63,7 @@ export class Character {
   private readonly offsetView: View<Float32Array<ArrayBuffer>>;
   private readonly offsetVelocityView: View<Float32Array<ArrayBuffer>>;
   private readonly feltView: View<Float32Array<ArrayBuffer>> | null;
+  private readonly weightView: View<Float32Array<ArrayBuffer>>;
   private handle: number;
 
   /** Use Asset.createCharacter. */
@@ -82,6 +83,7 @@ export class Character {
     this.pose = new Pose(module, words, asset.jointCount);
     this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[5], 3 * asset.springCount);
     this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[6], 3 * asset.springCount);
+    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[8], asset.componentCount + asset.modes.length);
     this.feltView = words[7] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[7], 3 * asset.springCount) : null;
   }
 
@@ -177,6 +179,11 @@ export class Character {
   addImpulse(center: readonly number[], radius: number, velocity: readonly number[]): void {
     const [x, y, z] = center, [vx, vy, vz] = velocity;
     this.module.exports.jnwAddImpulse(this.open(), x, y, z, radius, vx, vy, vz);
+  }
+
+  /** Morph weights of the last step or evaluation, those of the network, then those of the modes, as a view. */
+  get weights(): Float32Array {
+    return this.weightView.array;
   }
 
   /**
