@@ -1,6 +1,7 @@
 // Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
 #include "ablation.h"
 #include "base/affine.h"
+#include "base/try.h"
 #include "flesh/flesh_internal.h"
 #include "modes/elastic.h"
 #include "volume/laplacian.h"
@@ -34,8 +35,10 @@ static jnResult PlayAsFound(
     (void)s;
     (void)user;
     Forces f;
-    jnResult result = MakeForces(m, &take->sequence, &f, error);
-    result = result == jn_ok ? jnaModes_Run(m, &take->sequence, f.starts, f.rates, z, NULL, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(MakeForces(m, &take->sequence, &f, error));
+    JN_TRY(jnaModes_Run(m, &take->sequence, &(jnaModalDrive){f.starts, f.rates, NULL}, z, NULL, error));
+done:
     free(f.starts);
     return result;
 }
@@ -78,10 +81,11 @@ static double complex StepRoot(jnaIntegrator integrator, double s, double ks, do
 static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
     jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error));
     double substeps = s->workspace.manifest->flesh.substeps;
     double h = 1 / (substeps > 0 ? substeps * s->workspace.manifest->rate : JNA_STEPS_A_SECOND);
-    for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
+    for (int k = 0; k < m.modeCount; ++k) {
         double ks = m.stiffness[k], kd = m.damping[k];
         double complex own = -kd / 2 + csqrt(kd * kd / 4 - ks);
         double complex seen = clog(StepRoot(s->workspace.manifest->flesh.integrator, h, ks, kd, own)) / h;
@@ -91,8 +95,8 @@ static jnResult TrySteps(const jnbScene* s, const jnaModesDef* def, jnError* err
             m.gain[k] = m.stiffness[k] / ks;
         }
     }
-    result = result == jn_ok ? jnbPrintWay(s, "as the simulation's steps in time have it", &m, PlayAsFound, NULL, error)
-                             : result;
+    JN_TRY(jnbPrintWay(s, "as the simulation's steps in time have it", &m, PlayAsFound, NULL, error));
+done:
     jnaDestroyModes(&m);
     return result;
 }
@@ -110,16 +114,17 @@ static jnResult SplitForces(const jnaModes* m, const jnaModalSequence* q, Forces
     jnaModes part = *m;
     part.projections = malloc(count * width * sizeof(float) + 1);
     part.limits = calloc(count + 1, sizeof(double));
-    jnResult result = part.projections != NULL && part.limits != NULL
-                          ? jn_ok
-                          : jnFail(error, jn_outOfMemory, "no memory for %zu modes", count);
-    for (size_t d = 0; result == jn_ok && d < 3; ++d) {
+    jnResult result = jn_ok;
+    JN_TRY(part.projections != NULL && part.limits != NULL
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "no memory for %zu modes", count));
+    for (size_t d = 0; d < 3; ++d) {
         for (size_t i = 0; i < count * width; ++i) {
             part.projections[i] = i % 3 == d ? m->projections[i] : 0;
         }
-        result = MakeForces(&part, q, &parts[d], error);
+        JN_TRY(MakeForces(&part, q, &parts[d], error));
     }
-    for (size_t i = 0; result == jn_ok && i < size - count; ++i) {
+    for (size_t i = 0; i < size - count; ++i) {
         double ends[3], sums[2] = {0}, limit = m->limits[i % count], shares[2];
         for (int d = 0; d < 3; ++d) {
             ends[d] = parts[d].starts[i] + q->dt * parts[d].rates[i];
@@ -134,6 +139,7 @@ static jnResult SplitForces(const jnaModes* m, const jnaModalSequence* q, Forces
             parts[d].rates[i] = (shares[1] * ends[d] - parts[d].starts[i]) / q->dt;
         }
     }
+done:
     free(part.projections);
     free(part.limits);
     return result;
@@ -146,8 +152,9 @@ static jnResult PlayDirections(
     const Directions* by = user;
     size_t count = (size_t)m->modeCount, size = count * (size_t)take->sequence.frameCount;
     Forces parts[3] = {{0}};
-    jnResult result = SplitForces(m, &take->sequence, parts, error);
-    for (size_t i = 0; result == jn_ok && i < size; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(SplitForces(m, &take->sequence, parts, error));
+    for (size_t i = 0; i < size; ++i) {
         double start = 0, rate = 0;
         for (size_t d = 0; d < 3; ++d) {
             start += by->gains[3 * (i % count) + d] * parts[d].starts[i];
@@ -156,8 +163,8 @@ static jnResult PlayDirections(
         parts[0].starts[i] = start;
         parts[0].rates[i] = rate;
     }
-    result =
-        result == jn_ok ? jnaModes_Run(m, &take->sequence, parts[0].starts, parts[0].rates, z, NULL, error) : result;
+    JN_TRY(jnaModes_Run(m, &take->sequence, &(jnaModalDrive){parts[0].starts, parts[0].rates, NULL}, z, NULL, error));
+done:
     for (int d = 0; d < 3; ++d) {
         free(parts[d].starts);
     }
@@ -171,20 +178,22 @@ static jnResult AddNormals(
     size_t count = (size_t)m->modeCount, size = count * (size_t)take->sequence.frameCount;
     Forces parts[3] = {{0}};
     double* z = calloc(4 * size + 1, sizeof(double)); // of each direction, and what was observed
-    jnResult result = z != NULL ? SplitForces(m, &take->sequence, parts, error)
-                                : jnFail(error, jn_outOfMemory, "no memory for %zu amplitudes", size);
-    for (size_t d = 0; result == jn_ok && d < 3; ++d) {
-        result = jnaModes_Run(m, &take->sequence, parts[d].starts, parts[d].rates, z + d * size, NULL, error);
+    jnResult result = jn_ok;
+    JN_TRY(z != NULL ? SplitForces(m, &take->sequence, parts, error)
+                     : jnFail(error, jn_outOfMemory, "no memory for %zu amplitudes", size));
+    for (size_t d = 0; d < 3; ++d) {
+        JN_TRY(jnaModes_Run(
+            m, &take->sequence, &(jnaModalDrive){parts[d].starts, parts[d].rates, NULL}, z + d * size, NULL, error));
     }
-    result =
-        result == jn_ok ? jnaModes_Observe(m, s->workspace.character, &take->sequence, z + 3 * size, error) : result;
-    for (size_t i = 0; result == jn_ok && i < size; ++i) {
+    JN_TRY(jnaModes_Observe(m, s->workspace.character, &take->sequence, z + 3 * size, error));
+    for (size_t i = 0; i < size; ++i) {
         for (size_t a = 0; a < 3; ++a) {
             for (size_t b = 0; b < 4; ++b) {
                 normals[i % count][a][b] += z[a * size + i] * z[b * size + i];
             }
         }
     }
+done:
     for (int d = 0; d < 3; ++d) {
         free(parts[d].starts);
     }
@@ -437,20 +446,20 @@ static jnResult FindVolumeShapes(const jnbScene* s, const jnaModes* m, int asked
 static jnResult CreateTangent(const jnbScene* s, const jnaModes* m, int asked, Tangent* t, jnError* error)
 {
     size_t nodes = (size_t)s->volume.nodeCount, count = (size_t)m->modeCount;
-    jnResult result = CreatePosed(s, &t->posed, error);
-    result = result == jn_ok ? MakeElements(&s->volume, &t->elements, error) : result;
+    JN_PASS(CreatePosed(s, &t->posed, error));
+    JN_PASS(MakeElements(&s->volume, &t->elements, error));
     t->shapes = malloc(3 * nodes * count * sizeof(double) + 1);
     t->products = malloc(3 * nodes * count * sizeof(double) + 1);
     t->x = aligned_alloc(64, (12 * nodes * sizeof(double) + 63) / 64 * 64);
     t->stiffness = calloc(2 * count * count + 8 * count + 1, sizeof(double));
-    if (result == jn_ok && (t->shapes == NULL || t->products == NULL || t->x == NULL || t->stiffness == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %zu nodes", nodes);
+    if (t->shapes == NULL || t->products == NULL || t->x == NULL || t->stiffness == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %zu nodes", nodes);
     }
     t->forces[0] = t->x + 4 * nodes;
     t->forces[1] = t->x + 8 * nodes;
     t->system = t->stiffness + count * count;
     t->vectors = t->system + count * count;
-    return result == jn_ok ? FindVolumeShapes(s, m, asked, t->shapes, error) : result;
+    return FindVolumeShapes(s, m, asked, t->shapes, error);
 }
 
 // phi_k . R^T K(x) R phi_l over the mass of k, K by differences of the flesh's own forces.
@@ -521,9 +530,11 @@ static void Solve(const double* a, size_t n, double* x)
 
 // One interval in a frame that stands still, by the trapezoidal rule in parts:
 // z' = p, p' = -K z - C p - force + C drag.
-static void StepTangent(const Tangent* t, size_t n, double dt, const double* start, const double* rate, double* z,
-    double* p, const double* spin)
+// state: z and p.
+static void StepTangent(const Tangent* t, size_t n, double dt, const double* start, const double* rate,
+    double* const state[2], const double* spin)
 {
+    double *z = state[0], *p = state[1];
     double h = dt / SUBSTEPS, *right = t->vectors + 4 * n, *middle = t->vectors + 5 * n;
     for (int step = 0; step < SUBSTEPS; ++step) {
         for (size_t i = 0; i < n; ++i) {
@@ -572,12 +583,13 @@ static jnResult PlayTangent(
     double *state[2] = {t->vectors, t->vectors + n}, *spin = t->vectors + 2 * n, *turned = t->vectors + 3 * n;
     Forces f = {0};
     jnaModalTurns turns = {0};
-    jnResult result = MakeForces(m, q, &f, error);
-    result = result == jn_ok ? jnaModes_FindTurns(m, q, &turns, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(MakeForces(m, q, &f, error));
+    JN_TRY(jnaModes_FindTurns(m, q, &turns, error));
     memset(t->vectors, 0, 8 * n * sizeof(double));
-    for (int frame = 0; result == jn_ok && frame + 1 < q->frameCount; ++frame) {
+    for (int frame = 0; frame + 1 < q->frameCount; ++frame) {
         if (frame % FRAMES_APART == 0) {
-            result = Pose(s, take, frame, &t->posed, error);
+            JN_TRY(Pose(s, take, frame, &t->posed, error));
             FindStiffness(s, m, t);
             MakeSystem(t, n, q->dt / SUBSTEPS);
         }
@@ -589,12 +601,12 @@ static jnResult PlayTangent(
             }
             if (part == 0) {
                 Multiply(turns.rates + (size_t)frame * n * n, n, state[0], spin);
-                StepTangent(
-                    t, n, q->dt, f.starts + (size_t)frame * n, f.rates + (size_t)frame * n, state[0], state[1], spin);
+                StepTangent(t, n, q->dt, f.starts + (size_t)frame * n, f.rates + (size_t)frame * n, state, spin);
             }
         }
         memcpy(z + (size_t)(frame + 1) * n, state[0], n * sizeof(double));
     }
+done:
     free(f.starts);
     jnaDestroyModalTurns(&turns);
     return result;
@@ -606,12 +618,13 @@ static jnResult TryTangent(const jnbScene* s, const jnaModesDef* def, jnError* e
     pure.mixing = 0;
     jnaModes m;
     Tangent t = {.damping = def->damping, .drag = def->drag};
-    jnResult result = jnaFindModes(&s->volume, s->workspace.character, &pure, &m, NULL, error);
-    result = result == jn_ok ? CreateTangent(s, &m, pure.count + 1, &t, error) : result;
-    result =
-        result == jn_ok ? jnbPrintWay(s, "stiffness of the pose, not localised", &m, PlayTangent, &t, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindModes(&s->volume, s->workspace.character, &pure, &m, NULL, error));
+    JN_TRY(CreateTangent(s, &m, pure.count + 1, &t, error));
+    JN_TRY(jnbPrintWay(s, "stiffness of the pose, not localised", &m, PlayTangent, &t, error));
     t.diagonal = true;
-    result = result == jn_ok ? jnbPrintWay(s, "the same, each mode by itself", &m, PlayTangent, &t, error) : result;
+    JN_TRY(jnbPrintWay(s, "the same, each mode by itself", &m, PlayTangent, &t, error));
+done:
     DestroyTangent(&t);
     jnaDestroyModes(&m);
     return result;
@@ -659,10 +672,10 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
 {
     jnaVolume volume = s->volume;
     volume.nodes = posed->nodes;
-    jnResult result = jnaFindModes(&volume, s->workspace.character, def, m, NULL, error);
+    JN_PASS(jnaFindModes(&volume, s->workspace.character, def, m, NULL, error));
     size_t vertices = (size_t)s->workspace.character->vertexCount, joints = (size_t)s->workspace.character->jointCount;
     const float* rotations = take->frames.rotations + 4 * (size_t)frame * vertices;
-    for (size_t i = 0; result == jn_ok && i < (size_t)m->modeCount * vertices; ++i) {
+    for (size_t i = 0; i < (size_t)m->modeCount * vertices; ++i) {
         double back[4];
         float* vectors[2] = {m->shapes + 3 * i, m->projections + 3 * i};
         for (size_t c = 0; c < 4; ++c) {
@@ -677,7 +690,8 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
         }
     }
     size_t square = (size_t)m->modeCount * (size_t)m->modeCount;
-    for (size_t i = 0; result == jn_ok && i < joints * square; ++i) { // axes of the world into those of the joint
+    for (size_t i = 0; i < joints * square; ++i) {
+        // axes of the world into those of the joint
         float* spins = m->spins + 3 * (i / square) * square + i % square;
         double back[4], v[3], turned[3];
         for (size_t c = 0; c < 4; ++c) {
@@ -691,7 +705,7 @@ static jnResult FindPosedModes(const jnbScene* s, const jnaModesDef* def, const 
             spins[a * square] = (float)turned[a];
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // Poses that lie far from rest and from each other in the clips to learn from; the first is the one nearest to all.
@@ -767,26 +781,24 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
     Several several = {0};
     jnaModes all = {0};
     ChoosePoses(s, takes, frames);
-    jnResult result = CreatePosed(s, &posed, error);
-    for (int p = 0; result == jn_ok && p < POSES; ++p) {
+    jnResult result = jn_ok;
+    JN_TRY(CreatePosed(s, &posed, error));
+    for (int p = 0; p < POSES; ++p) {
         const jnbTake* take = &s->takes[takes[p]];
         several.turns[p] = take->frames.turns + 4 * (size_t)frames[p] * (size_t)s->workspace.character->jointCount;
-        result = Pose(s, take, frames[p], &posed, error);
-        result = result == jn_ok ? FindPosedModes(s, def, take, frames[p], &posed, &several.modes[p], error) : result;
+        JN_TRY(Pose(s, take, frames[p], &posed, error));
+        JN_TRY(FindPosedModes(s, def, take, frames[p], &posed, &several.modes[p], error));
         count += several.modes[p].modeCount;
     }
-    result = result == jn_ok ? jnbPrintWay(s, "of the flesh in the middle pose, not at rest", &several.modes[0],
-                                   PlayAsFound, NULL, error)
-                             : result;
-    result = result == jn_ok ? jnaModes_Allocate(&all, count, s->workspace.character->vertexCount,
-                                   s->workspace.character->jointCount, error)
-                             : result;
-    for (int p = 0, at = 0; result == jn_ok && p < POSES; at += several.modes[p++].modeCount) {
+    JN_TRY(jnbPrintWay(s, "of the flesh in the middle pose, not at rest", &several.modes[0], PlayAsFound, NULL, error));
+    JN_TRY(
+        jnaModes_Allocate(&all, count, s->workspace.character->vertexCount, s->workspace.character->jointCount, error));
+    for (int p = 0, at = 0; p < POSES; at += several.modes[p++].modeCount) {
         memcpy(all.shapes + (size_t)at * width, several.modes[p].shapes,
             (size_t)several.modes[p].modeCount * width * sizeof(float));
     }
-    result = result == jn_ok ? jnbPrintWay(s, "of three poses, blended by pose", &all, PlaySeveral, &several, error)
-                             : result;
+    JN_TRY(jnbPrintWay(s, "of three poses, blended by pose", &all, PlaySeveral, &several, error));
+done:
     for (int p = 0; p < POSES; ++p) {
         jnaDestroyModes(&several.modes[p]);
     }
@@ -797,8 +809,8 @@ static jnResult TrySeveral(const jnbScene* s, const jnaModesDef* def, jnError* e
 
 jnResult jnbPrintTrials(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
-    jnResult result = TrySteps(s, def, error);
-    result = result == jn_ok ? TryDirections(s, def, error) : result;
-    result = result == jn_ok ? TryTangent(s, def, error) : result;
-    return result == jn_ok ? TrySeveral(s, def, error) : result;
+    JN_PASS(TrySteps(s, def, error));
+    JN_PASS(TryDirections(s, def, error));
+    JN_PASS(TryTangent(s, def, error));
+    return TrySeveral(s, def, error);
 }

@@ -4,6 +4,7 @@
 // over the clips learned from and over the others, of all vertices and of the tenth that moves most against its targets
 // in the clips learned from. "Best" are the amplitudes that come closest in every frame: what the shapes could hold.
 #include "ablation.h"
+#include "base/try.h"
 #include "bench.h"
 #include "cli.h"
 #include "learn/modal_fit.h"
@@ -34,8 +35,8 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
     }
     take->poses = &s->workspace.clips[of->clip];
     take->first = of->first;
-    jnResult result = jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error);
-    result = result == jn_ok ? jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error) : result;
+    JN_PASS(jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error));
+    JN_PASS(jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error));
     take->sequence = (jnaModalSequence){.frameCount = of->frameCount,
         .vertexCount = s->workspace.character->vertexCount,
         .dt = 1 / s->workspace.manifest->rate,
@@ -43,7 +44,7 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
         .rotations = take->frames.rotations,
         .turns = take->frames.turns,
         .motion = of->motion.data};
-    return result;
+    return jn_ok;
 }
 
 typedef struct Moved {
@@ -86,26 +87,26 @@ static jnResult FindSoft(jnbScene* s, jnError* error)
 
 static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
 {
-    jnResult result = jnaOpenWorkspace(workspace, &s->opened, error);
-    result = result == jn_ok ? jnaOpenTakes(s->opened, &s->workspace, NULL, error) : result;
-    result = result == jn_ok ? jnaLoadVolume(workspace, &s->volume, error) : result;
+    JN_PASS(jnaOpenWorkspace(workspace, &s->opened, error));
+    JN_PASS(jnaOpenTakes(s->opened, &s->workspace, NULL, error));
+    JN_PASS(jnaLoadVolume(workspace, &s->volume, error));
     s->takes = calloc((size_t)s->workspace.count + 1, sizeof(*s->takes));
-    if (result == jn_ok && s->takes == NULL) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d clips", s->workspace.count);
+    if (s->takes == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for %d clips", s->workspace.count);
     }
-    for (int i = 0; result == jn_ok && i < s->workspace.count; ++i) {
+    for (int i = 0; i < s->workspace.count; ++i) {
         if (jnaTakes_Has(&s->workspace, i, jna_targetsQuasistatic)) {
             s->trainCount += i < s->workspace.trainCount;
-            result = OpenTake(s, i, &s->takes[s->count++], error);
+            JN_PASS(OpenTake(s, i, &s->takes[s->count++], error));
         }
     }
-    if (result == jn_ok && (s->trainCount == 0 || s->trainCount == s->count)) {
-        result = jnFail(error, jn_badData,
+    if (s->trainCount == 0 || s->trainCount == s->count) {
+        return jnFail(error, jn_badData,
             "%s: needs simulated and quasistatic motion of clips to train on and of others; see jounce simulate "
             "--clips",
             workspace);
     }
-    return result == jn_ok ? FindSoft(s, error) : result;
+    return FindSoft(s, error);
 }
 
 static void CloseScene(jnbScene* s)
@@ -173,8 +174,10 @@ static jnResult Play(const jnbScene* s, const jnaModes* m, const jnbTake* take, 
     if (starts == NULL) {
         return jnFail(error, jn_outOfMemory, "no memory for %d frames", q.frameCount);
     }
-    jnResult result = jnaModes_Force(m, &q, starts, starts + size, error);
-    result = result == jn_ok ? jnaModes_Run(m, &q, starts, starts + size, z, NULL, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaModes_Force(m, &q, starts, starts + size, error));
+    JN_TRY(jnaModes_Run(m, &q, &(jnaModalDrive){starts, starts + size, NULL}, z, NULL, error));
+done:
     free(starts);
     return result;
 }
@@ -201,13 +204,13 @@ jnResult jnbLearn(const jnbScene* s, jnaModes* m, jnError* error)
     def.sequences = sequences;
     def.sequenceCount = s->trainCount;
     jnaModalFit fit;
-    jnResult result = sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory;
-    if (result == jn_ok) {
-        memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
-        memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
-        memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
-        jnaDestroyModalFit(&fit);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory);
+    memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
+    memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
+    memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
+    jnaDestroyModalFit(&fit);
+done:
     free(sequences);
     return result;
 }
@@ -224,25 +227,26 @@ static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
     return result;
 }
 
-int jnbBenchAblation(const char* workspace)
+enum {
+    PLAIN,
+    BEST,
+    LINEAR,
+    STANDING,
+    SURFACE,
+    MIXED,
+    LOCAL,
+    THRESHOLD,
+    MORE,
+    FEWER,
+    FITTED,
+    FITTED_LINEAR,
+    MOTION,
+    WAYS
+};
+
+static void MakeWays(const jnaModesDef* def, Way ways[WAYS])
 {
-    enum {
-        PLAIN,
-        BEST,
-        LINEAR,
-        STANDING,
-        SURFACE,
-        MIXED,
-        LOCAL,
-        THRESHOLD,
-        MORE,
-        FEWER,
-        FITTED,
-        FITTED_LINEAR,
-        MOTION,
-        WAYS
-    };
-    Way ways[WAYS] = {[PLAIN] = {.name = "as found"},
+    const Way list[WAYS] = {[PLAIN] = {.name = "as found"},
         [BEST] = {.name = "best amplitudes of these modes", .best = true},
         [LINEAR] = {.name = "forces do not level off"},
         [STANDING] = {.name = "turning of frames ignored", .standing = true},
@@ -255,13 +259,9 @@ int jnbBenchAblation(const char* workspace)
         [FITTED] = {.name = "numbers learned", .fit = true},
         [FITTED_LINEAR] = {.name = "numbers learned, forces do not level off", .fit = true},
         [MOTION] = {.name = "components of the motion, numbers learned", .fit = true, .fromMotion = true}};
-    jnbScene s = {0};
-    jnError error = {0};
-    jnResult result = OpenScene(workspace, &s, &error);
-    jnaModesDef def = jnaDefaultModesDef();
-    def = result == jn_ok ? s.opened->manifest.modes : def;
     for (int i = 0; i < WAYS; ++i) {
-        ways[i].def = def;
+        ways[i] = list[i];
+        ways[i].def = *def;
     }
     ways[LINEAR].def.speed = ways[FITTED_LINEAR].def.speed = 0;
     ways[SURFACE].def.kind = jna_projectSurface;
@@ -270,21 +270,30 @@ int jnbBenchAblation(const char* workspace)
     ways[THRESHOLD].def.threshold = 0.05;
     ways[MORE].def.count *= 2;
     ways[FEWER].def.count /= 2;
-    if (result == jn_ok) {
-        printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
-               "  %-46s %5s %8s %8s %8s %8s\n",
-            workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
-    }
-    for (int i = 0; result == jn_ok && i < WAYS; ++i) {
-        jnaModes modes = {0};
-        result = ways[i].fromMotion
-                     ? MakeFromMotion(&s, &modes, &error)
-                     : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error);
-        result = result == jn_ok && ways[i].fit ? jnbLearn(&s, &modes, &error) : result;
-        result = result == jn_ok ? jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error) : result;
+}
+
+int jnbBenchAblation(const char* workspace)
+{
+    Way ways[WAYS];
+    jnbScene s = {0};
+    jnError error = {0};
+    jnaModes modes = {0};
+    jnResult result = jn_ok;
+    JN_TRY(OpenScene(workspace, &s, &error));
+    MakeWays(&s.opened->manifest.modes, ways);
+    printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
+           "  %-46s %5s %8s %8s %8s %8s\n",
+        workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
+    for (int i = 0; i < WAYS; ++i) {
+        JN_TRY(ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
+                                  : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error));
+        JN_TRY(ways[i].fit ? jnbLearn(&s, &modes, &error) : jn_ok);
+        JN_TRY(jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error));
         jnaDestroyModes(&modes);
     }
-    result = result == jn_ok ? jnbPrintTrials(&s, &def, &error) : result;
+    JN_TRY(jnbPrintTrials(&s, &s.opened->manifest.modes, &error));
+done:
+    jnaDestroyModes(&modes);
     CloseScene(&s);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

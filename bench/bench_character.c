@@ -1,5 +1,6 @@
 // jounce-bench character: skinning against a memcpy, normals against skinning, the whole step against the springs.
 #include "asset/asset_writer.h"
+#include "base/try.h"
 #include "bench.h"
 #include "bench_scene.h"
 #include "character/figure.h"
@@ -139,10 +140,8 @@ static jnResult LoadFigure(const FigureDef* wish, Scene* s, jnError* error)
     enum { LIMBS = sizeof(limbs) / sizeof(limbs[0]) };
     jnaJointSpring joints[LIMBS];
     jnaCharacter figure;
-    jnResult result = jnaCreateFigure(&figure, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFigure(&figure, error));
+    jnResult result = jn_ok;
     size_t count = (size_t)figure.vertexCount, size = 0;
     float* springs = malloc(2 * count * sizeof(float));
     jnaHandSprings hand = jnaDefaultHandSprings();
@@ -158,15 +157,14 @@ static jnResult LoadFigure(const FigureDef* wish, Scene* s, jnError* error)
     def.rigidHertz = wish->halfRigid ? 50.0 : 0.0;
     def.skinning = wish->skinning;
     def.detailShare = wish->detailShare;
-    result = springs != NULL ? jnaSetHandSprings(&figure, &hand, springs, springs + count, error) : jn_outOfMemory;
+    JN_TRY(springs != NULL ? jnaSetHandSprings(&figure, &hand, springs, springs + count, error) : jn_outOfMemory);
     // Half of the vertices rigid, for the level of detail.
-    for (size_t v = 0; result == jn_ok && wish->halfRigid && v < count; ++v) {
+    for (size_t v = 0; wish->halfRigid && v < count; ++v) {
         springs[v] = figure.positions[3 * v + 1] > 0.85f ? 1e6f : springs[v];
     }
-    result = result == jn_ok ? jnaEncodeAsset(&def, &s->bytes, &size, error) : result;
-    if (result == jn_ok) {
-        result = jnLoadAsset(&(jnAssetDef){.bytes = s->bytes, .size = size}, &s->asset, error);
-    }
+    JN_TRY(jnaEncodeAsset(&def, &s->bytes, &size, error));
+    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = s->bytes, .size = size}, &s->asset, error));
+done:
     free(springs);
     jnaDestroyCharacter(&figure);
     return result;

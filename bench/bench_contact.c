@@ -1,4 +1,6 @@
 // jounce-bench contact: looking for self-contact in skinned poses, against one pass over the tetrahedra.
+#include "base/clock.h"
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "character/import.h"
@@ -45,34 +47,30 @@ static jnResult FillVolume(Scene* s, jnError* error)
 {
     jnaVolumeDef def = jnaDefaultVolumeDef();
     jnaWeightsDef weights = jnaDefaultWeightsDef();
-    jnResult result = jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error);
-    result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
-    result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, NULL, NULL, NULL, error) : result;
-    return result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, NULL, error) : result;
+    JN_PASS(jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error));
+    JN_PASS(jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error));
+    JN_PASS(jnaVolume_PlaceBones(&s->volume, &s->character, NULL, NULL, NULL, error));
+    return jnaVolume_FillMaterials(&s->volume, &s->character, NULL, error);
 }
 
 static jnResult CreateScene(const char* file, Scene* s, double* seconds, jnError* error)
 {
-    jnResult result = LoadCharacter(file, &s->character, error);
-    result = result == jn_ok ? FillVolume(s, error) : result;
-    result = result == jn_ok ? jnbCreateBends(&s->character, 1, &s->clip, error) : result;
-    double start = jnbNow();
-    if (result == jn_ok) {
-        jnaContactDef def = jnaDefaultContactDef(&s->volume);
-        result = jnaCreateContactShape(&def, &s->shape, error);
+    JN_PASS(LoadCharacter(file, &s->character, error));
+    JN_PASS(FillVolume(s, error));
+    JN_PASS(jnbCreateBends(&s->character, 1, &s->clip, error));
+    double start = jnaWallClock();
+    jnaContactDef def = jnaDefaultContactDef(&s->volume);
+    JN_PASS(jnaCreateContactShape(&def, &s->shape, error));
+    *seconds = jnaWallClock() - start;
+    JN_PASS(jnaCreateContactFinder(s->shape, &s->finder, error));
+    s->transforms = calloc(12 * (size_t)s->character.jointCount, sizeof(double));
+    s->nodes = calloc(3 * (size_t)s->volume.nodeCount, sizeof(double));
+    s->boxes = calloc(6 * (size_t)s->volume.tetrahedronCount, sizeof(double));
+    if (s->transforms == NULL || s->nodes == NULL || s->boxes == NULL) {
+        snprintf(error->message, sizeof(error->message), "out of memory for the benchmark");
+        JN_PASS(error->code = jn_outOfMemory);
     }
-    *seconds = jnbNow() - start;
-    result = result == jn_ok ? jnaCreateContactFinder(s->shape, &s->finder, error) : result;
-    if (result == jn_ok) {
-        s->transforms = calloc(12 * (size_t)s->character.jointCount, sizeof(double));
-        s->nodes = calloc(3 * (size_t)s->volume.nodeCount, sizeof(double));
-        s->boxes = calloc(6 * (size_t)s->volume.tetrahedronCount, sizeof(double));
-        if (s->transforms == NULL || s->nodes == NULL || s->boxes == NULL) {
-            snprintf(error->message, sizeof(error->message), "out of memory for the benchmark");
-            result = error->code = jn_outOfMemory;
-        }
-    }
-    return result;
+    return jn_ok;
 }
 
 static void DestroyScene(Scene* s)

@@ -35,7 +35,7 @@ static bool MakeNetwork(const jnaCharacter* c, jnaNetwork* n)
 {
     static const int sizes[4] = {INPUTS, HIDDEN, HIDDEN, OUTPUTS};
     uint64_t random = 5;
-    *n = (jnaNetwork){.kind = jna_networkPca, .jointCount = c->jointCount, .vertexCount = c->vertexCount};
+    *n = (jnaNetwork){.kind = jn_networkPca, .jointCount = c->jointCount, .vertexCount = c->vertexCount};
     n->inputCount = INPUTS;
     n->layerCount = 3;
     n->componentCount = OUTPUTS;

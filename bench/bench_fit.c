@@ -1,4 +1,6 @@
 // jounce-bench fit: 13,584 springs of 600 frames, and what the arithmetic of it could at best take.
+#include "base/clock.h"
+#include "base/try.h"
 #include "bench.h"
 #include "cli.h"
 #include "jounce/jounce.h"
@@ -115,7 +117,10 @@ static double PassTime(const jnaSequence* sequence)
     jnaFitPlan plan = {
         .def = &def, .kernels = jnaBestFitKernels(), .vertexCount = SPRINGS, .frameCount = FRAMES, .starts = starts};
     jnaFitBatch batch;
-    if (jnaFitBatch_Allocate(&batch, &plan, NULL) != jn_ok) {
+    jnaArena arena = {0};
+    jnaFitBatch_Allocate(&batch, &plan, &arena);
+    if (arena.failed) {
+        jnaReleaseArena(&arena);
         return 0;
     }
     jnaFitBatch_Load(&batch, &plan, 0);
@@ -128,11 +133,11 @@ static double PassTime(const jnaSequence* sequence)
     jnaFitSums sums;
     jnaFitCoefficientsAt((const double(*)[JNA_BATCH])theta, def.dt, coefficients);
     for (int i = 0; i < 300; ++i) {
-        double start = jnbNow();
+        double start = jnaWallClock();
         plan.kernels->differentiate(&batch, coefficients, &sums);
-        best = fmin(best, jnbNow() - start);
+        best = fmin(best, jnaWallClock() - start);
     }
-    jnaFitBatch_Release(&batch);
+    jnaReleaseArena(&arena);
     return best / JNA_BATCH / FRAMES;
 }
 
@@ -174,13 +179,13 @@ static jnResult KeepMotion(const char* folder, const Motion* motion, const jnaFi
         {"loss.npy", jna_float64, 1, &count, fit->loss},
         {"seconds.npy", jna_float64, 1, &one, &seconds},
     };
-    jnResult result = jncMakeFolder(folder, error);
-    for (size_t i = 0; i < 4 && result == jn_ok; ++i) {
+    JN_PASS(jncMakeFolder(folder, error));
+    for (size_t i = 0; i < 4; ++i) {
         char path[4096];
         snprintf(path, sizeof(path), "%s/%s", folder, arrays[i].name);
-        result = jnaWriteArray(path, arrays[i].scalar, arrays[i].dimensions, arrays[i].shape, arrays[i].data, error);
+        JN_PASS(jnaWriteArray(path, arrays[i].scalar, arrays[i].dimensions, arrays[i].shape, arrays[i].data, error));
     }
-    return result;
+    return jn_ok;
 }
 
 static double PeakMegabytes(void)
@@ -216,9 +221,9 @@ int jnbBenchFit(const char* keep)
         jnaFit fit = {0};
         for (int round = 0; round < (k == 2 ? 1 : 3) && result == jn_ok; ++round) {
             jnaDestroyFit(&fit);
-            double start = jnbNow();
+            double start = jnaWallClock();
             result = jnaFitSprings(&def, &fit, &error);
-            best = fmin(best, jnbNow() - start);
+            best = fmin(best, jnaWallClock() - start);
         }
         if (result == jn_ok) {
             double within, median = MedianError(&motion, &fit, &within);

@@ -1,5 +1,7 @@
 // jounce-bench flesh: poses and steps in time of the flesh, their parts, and what an iteration costs against reading
 // its data once.
+#include "base/clock.h"
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "character/import.h"
@@ -37,13 +39,13 @@ static void DestroyScene(Scene* s)
 
 static jnResult LoadFigure(Scene* s, jnError* error)
 {
-    jnResult result = jnaCreateFigure(&s->character, error);
+    JN_PASS(jnaCreateFigure(&s->character, error));
     s->clips.clips = calloc(jna_figureClipCount, sizeof(jnaClip));
-    for (int i = 0; result == jn_ok && s->clips.clips != NULL && i < jna_figureClipCount; ++i) {
-        result = jnaCreateFigureClip(&s->character, i, 30, &s->clips.clips[i], error);
+    for (int i = 0; s->clips.clips != NULL && i < jna_figureClipCount; ++i) {
+        JN_PASS(jnaCreateFigureClip(&s->character, i, 30, &s->clips.clips[i], error));
         s->clips.count = i + 1;
     }
-    return result;
+    return jn_ok;
 }
 
 // nodes: 0 for the default mesh, else a lattice of about that many.
@@ -56,19 +58,16 @@ static jnResult CreateScene(const char* file, int nodes, Scene* s, jnError* erro
         def.method = jna_volumeLattice;
         def.nodes = nodes;
     }
-    jnResult result = file != NULL ? jnaImportCharacter(file, &import, &s->character, &s->clips, NULL, NULL, error)
-                                   : LoadFigure(s, error);
-    result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
-    result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
-    result = result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, NULL, NULL, NULL, error) : result;
-    result = result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, NULL, error) : result;
-    if (result == jn_ok) {
-        jnaFleshDef fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
-        result = jnaCreateFlesh(&fleshDef, &s->flesh, error);
-        fleshDef.contact = false;
-        result = result == jn_ok ? jnaCreateFlesh(&fleshDef, &s->loose, error) : result;
-    }
-    return result;
+    JN_PASS(file != NULL ? jnaImportCharacter(file, &import, &s->character, &s->clips, NULL, NULL, error)
+                         : LoadFigure(s, error));
+    JN_PASS(jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error));
+    JN_PASS(jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error));
+    JN_PASS(jnaVolume_PlaceBones(&s->volume, &s->character, NULL, NULL, NULL, error));
+    JN_PASS(jnaVolume_FillMaterials(&s->volume, &s->character, NULL, error));
+    jnaFleshDef fleshDef = jnaDefaultFleshDef(&s->volume, &s->character);
+    JN_PASS(jnaCreateFlesh(&fleshDef, &s->flesh, error));
+    fleshDef.contact = false;
+    return jnaCreateFlesh(&fleshDef, &s->loose, error);
 }
 
 static void Read(const void* bytes, size_t size, double* sum)
@@ -178,7 +177,7 @@ static void Count(const jnaFleshReport* r, Poses* sum)
 static jnResult SolvePoses(const jnaFlesh* flesh, const jnaClip* poses, Poses* sum, jnError* error)
 {
     jnResult result = jn_ok;
-    double started = jnbNow();
+    double started = jnaWallClock();
 #pragma omp parallel
     {
         jnaFleshSolver* solver = NULL;
@@ -204,7 +203,7 @@ static jnResult SolvePoses(const jnaFlesh* flesh, const jnaClip* poses, Poses* s
         free(nodes);
         jnaDestroyFleshSolver(solver);
     }
-    sum->wall = jnbNow() - started;
+    sum->wall = jnaWallClock() - started;
     return result;
 }
 
@@ -228,16 +227,18 @@ static jnResult PrintRandomPoses(const Scene* s, int count, jnError* error)
     def.count = count;
     def.random = 1;
     def.fromClips = def.heldOut = 0;
-    jnResult result = jnaCreatePoses(&def, &set, NULL, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&set, &s->character, &poses, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreatePoses(&def, &set, NULL, error));
+    JN_TRY(jnaPoseSet_ToClip(&set, &s->character, &poses, error));
     printf("  random poses      s/pose  s/pose iterations   forces  solve contact  inverted  < 5 mm and < 2 cm3\n"
            "                  one core   %d cores\n",
         omp_get_max_threads());
-    for (int contact = 0; result == jn_ok && contact < 2; ++contact) {
+    for (int contact = 0; contact < 2; ++contact) {
         Poses sum = {0};
-        result = SolvePoses(contact ? s->flesh : s->loose, &poses, &sum, error);
+        JN_TRY(SolvePoses(contact ? s->flesh : s->loose, &poses, &sum, error));
         PrintPoses(contact ? "with contact" : "without contact", &sum);
     }
+done:
     free(roles);
     jnaDestroyClip(&poses);
     jnaDestroyPoses(&set);
@@ -251,25 +252,27 @@ static jnResult PrintBends(const Scene* s, const char* keep, jnError* error)
     size_t size = 3 * (size_t)s->volume.nodeCount;
     double *nodes = malloc(2 * size * sizeof(double)),
            *transforms = malloc(12 * (size_t)s->character.jointCount * sizeof(double));
-    jnResult result = jnbCreateBends(&s->character, 1, &clip, error);
-    result = result == jn_ok ? jnaCreateFleshSolver(s->flesh, &solver, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnbCreateBends(&s->character, 1, &clip, error));
+    JN_TRY(jnaCreateFleshSolver(s->flesh, &solver, error));
     printf("  bent               skinned           solved                     seconds\n");
-    for (int i = 0; result == jn_ok && nodes != NULL && transforms != NULL && i < JNB_BENDS; ++i) {
+    for (int i = 0; nodes != NULL && transforms != NULL && i < JNB_BENDS; ++i) {
         jnaFleshReport r;
-        result = jnaFleshSolver_Pose(solver, &clip, i, nodes + size, &r, error);
+        JN_TRY(jnaFleshSolver_Pose(solver, &clip, i, nodes + size, &r, error));
         printf("  %-16s %5.1f mm %7.1f cm3  %5.2f mm %6.2f cm3  %5.1f %% gone %5.2f  %s\n", jnbBends[i].name,
             1e3 * r.skinned.depth, 1e6 * r.skinned.volume, 1e3 * r.solved.depth, 1e6 * r.solved.volume,
             r.skinned.volume > 0 ? 100 * (1 - r.solved.volume / r.skinned.volume) : 100, r.seconds, r.reason);
-        if (result == jn_ok && keep != NULL) {
+        if (keep != NULL) {
             char path[1024];
             const double* list[2] = {nodes, nodes + size};
             const char* captions[2] = {"skinned", "solved"};
             jnaPoseTransforms(&s->character, &clip, i, transforms);
             jnaVolume_Skin(&s->volume, transforms, nodes);
             snprintf(path, sizeof(path), "%s/flesh_%d.png", keep, i);
-            result = jnaPictureContact(solver->finder, 2, list, captions, path, error);
+            JN_TRY(jnaPictureContact(solver->finder, 2, list, captions, path, error));
         }
     }
+done:
     jnaDestroyFleshSolver(solver);
     jnaDestroyClip(&clip);
     free(nodes);
@@ -283,21 +286,22 @@ static jnResult PrintMotion(const Scene* s, int frames, jnError* error)
     double* state = malloc(jnaFlesh_StateCount(s->flesh) * sizeof(double));
     jnaFleshReport r = {0};
     const jnaClip* clip = &s->clips.clips[0];
-    jnResult result = jnaCreateFleshSolver(s->flesh, &solver, error);
-    result = result == jn_ok && state != NULL ? jnaFleshSolver_Start(solver, clip, 0, state, &r, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFleshSolver(s->flesh, &solver, error));
+    if (state != NULL) {
+        JN_TRY(jnaFleshSolver_Start(solver, clip, 0, state, &r, error));
+    }
     Poses sum = {0};
     int substeps = JNA_STEPS_A_SECOND / 30; // the rate of all clips here
-    for (int i = 0; result == jn_ok && state != NULL && i < frames; ++i) {
-        result = jnaFleshSolver_Advance(solver, clip, i, state, &r, error);
+    for (int i = 0; state != NULL && i < frames; ++i) {
+        JN_TRY(jnaFleshSolver_Advance(solver, clip, i, state, &r, error));
         Count(&r, &sum);
     }
-    if (result == jn_ok) {
-        double steps = (double)sum.count * substeps;
-        printf(
-            "  steps in time of %s: %.3f s a step, %.0f iterations, forces %.0f %%, solve %.0f %%, contact %.0f %%\n",
-            clip->name, sum.seconds / steps, sum.iterations / steps, 100 * sum.forces / sum.seconds,
-            100 * sum.solve / sum.seconds, 100 * sum.contact / sum.seconds);
-    }
+    double steps = (double)sum.count * substeps;
+    printf("  steps in time of %s: %.3f s a step, %.0f iterations, forces %.0f %%, solve %.0f %%, contact %.0f %%\n",
+        clip->name, sum.seconds / steps, sum.iterations / steps, 100 * sum.forces / sum.seconds,
+        100 * sum.solve / sum.seconds, 100 * sum.contact / sum.seconds);
+done:
     jnaDestroyFleshSolver(solver);
     free(state);
     return result;

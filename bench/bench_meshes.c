@@ -1,5 +1,6 @@
 // jounce-bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
 // flesh and bones that does not depend on the mesh gives the same ones on all.
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "character/import.h"
@@ -35,10 +36,10 @@ static jnResult CreateMesh(
     jnaWeightsDef weights = jnaDefaultWeightsDef();
     def.method = method;
     def.nodes = nodes;
-    jnResult result = jnaCreateVolume(character, &def, volume, NULL, NULL, error);
-    result = result == jn_ok ? jnaVolume_CarryWeights(volume, character, &weights, error) : result;
-    result = result == jn_ok ? jnaVolume_PlaceBones(volume, character, NULL, NULL, NULL, error) : result;
-    return result == jn_ok ? jnaVolume_FillMaterials(volume, character, NULL, error) : result;
+    JN_PASS(jnaCreateVolume(character, &def, volume, NULL, NULL, error));
+    JN_PASS(jnaVolume_CarryWeights(volume, character, &weights, error));
+    JN_PASS(jnaVolume_PlaceBones(volume, character, NULL, NULL, NULL, error));
+    return jnaVolume_FillMaterials(volume, character, NULL, error);
 }
 
 static jnResult FindSpectrum(const jnaVolume* volume, Spectrum* spectrum, jnError* error)

@@ -1,7 +1,9 @@
 // jounce-bench network: inference against reading its weights, the step against skinning, learning against data, and
 // training times for a peer.
 #include "asset/asset_writer.h"
+#include "base/clock.h"
 #include "base/npy.h"
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "cli.h"
@@ -196,29 +198,29 @@ static jnResult BenchInference(double seconds, jnError* error)
     jnbShapes shapes = {0};
     jnaNetwork networks[2] = {{0}, {0}};
     Scene scenes[3] = {{0}, {0}, {0}};
-    jnResult result = jnbCreateUvTube(RINGS, SEGMENTS, JOINTS, &shapes.character, error);
-    result = result == jn_ok ? jnbFillShapes(&shapes, POSES, HELD, 3, error) : result;
-    for (int i = 0; result == jn_ok && i < 2; ++i) {
-        jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jna_networkPca : jna_networkCnn);
+    jnResult result = jn_ok;
+    JN_TRY(jnbCreateUvTube(RINGS, SEGMENTS, JOINTS, &shapes.character, error));
+    JN_TRY(jnbFillShapes(&shapes, POSES, HELD, 3, error));
+    for (int i = 0; i < 2; ++i) {
+        jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jn_networkPca : jn_networkCnn);
         def.epochs = i == 0 ? 20 : 1;
-        result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &networks[i], NULL, error);
+        JN_TRY(jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &networks[i], NULL, error));
     }
-    for (int i = 0; result == jn_ok && i < 3; ++i) {
-        result = MakeScene(&shapes, i > 0 ? &networks[i - 1] : NULL, &scenes[i], error);
+    for (int i = 0; i < 3; ++i) {
+        JN_TRY(MakeScene(&shapes, i > 0 ? &networks[i - 1] : NULL, &scenes[i], error));
     }
-    if (result == jn_ok && !MakeCopies(&scenes[1])) {
-        result = jnFail(error, jn_outOfMemory, "no memory for the benchmark");
+    if (!MakeCopies(&scenes[1])) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "no memory for the benchmark"));
     }
-    if (result == jn_ok) {
-        const jnNetworkHead* head = scenes[1].character->network.head;
-        printf("tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %zu "
-               "bytes; cnn: map of %d, %zu bytes\n",
-            shapes.character.vertexCount, JOINTS,
-            (double)scenes[0].asset->influenceStarts[scenes[0].asset->blockCount] / scenes[0].asset->blockCount,
-            head->inputCount, head->componentCount, scenes[1].asset->networkByteCount,
-            networks[1].firstSize << networks[1].stageCount, scenes[2].asset->networkByteCount);
-        RaceInference(scenes, seconds);
-    }
+    const jnNetworkHead* head = scenes[1].character->network.head;
+    printf("tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %zu "
+           "bytes; cnn: map of %d, %zu bytes\n",
+        shapes.character.vertexCount, JOINTS,
+        (double)scenes[0].asset->influenceStarts[scenes[0].asset->blockCount] / scenes[0].asset->blockCount,
+        head->inputCount, head->componentCount, scenes[1].asset->networkByteCount,
+        networks[1].firstSize << networks[1].stageCount, scenes[2].asset->networkByteCount);
+    RaceInference(scenes, seconds);
+done:
     for (int i = 0; i < 3; ++i) {
         FreeScene(&scenes[i]);
     }
@@ -242,12 +244,12 @@ static jnResult BenchData(int most, jnError* error)
         jnaNetworkReport r;
         result = jnaCreateFigure(&shapes.character, error);
         result = result == jn_ok ? jnbFillShapes(&shapes, count + VALIDATION, VALIDATION, 7, error) : result;
-        jnaTrainDef def = jnaDefaultTrainDef(jna_networkPca);
-        double start = jnbNow();
+        jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
+        double start = jnaWallClock();
         if (result == jn_ok) {
             result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
         }
-        double time = jnbNow() - start;
+        double time = jnaWallClock() - start;
         result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &r, error) : result;
         if (result == jn_ok) {
             printf("  pca      %5d      %7.3f mm     %7.3f mm  %7.3f  %7.3f  %5.2f %%  %6.1f s%s\n", count,
@@ -283,7 +285,7 @@ static void Keep(Kept* k, const char* name, jnaScalar scalar, size_t rows, size_
 static jnResult KeepProblem(
     const char* folder, const jnaProblem* p, const jnaTrainDef* def, const double facts[6], jnError* error)
 {
-    Kept k = {.folder = folder, .kind = def->kind == jna_networkPca ? "pca" : "cnn", .error = error};
+    Kept k = {.folder = folder, .kind = def->kind == jn_networkPca ? "pca" : "cnn", .error = error};
     size_t pairs = (size_t)p->pairs->count, size = 3 * (size_t)p->pairs->vertexCount;
     Keep(&k, "inputs", jna_float32, pairs, (size_t)p->inputCount, p->inputs);
     Keep(&k, "train", jna_int32, 1, (size_t)p->trainCount, p->train);
@@ -291,7 +293,7 @@ static jnResult KeepProblem(
     Keep(&k, "mask", jna_uint8, 1, jnaNetShape_ParameterCount(&p->shape), p->mask);
     Keep(&k, "sizes", jna_int32, 1, (size_t)p->shape.layerCount + 1, p->shape.sizes);
     Keep(&k, "facts", jna_float64, 1, 6, facts);
-    if (def->kind == jna_networkPca) {
+    if (def->kind == jn_networkPca) {
         size_t outputs = (size_t)p->shape.sizes[p->shape.layerCount];
         Keep(&k, "targets", jna_float32, pairs, outputs, p->targets);
         Keep(&k, "squares", jna_float64, 1, outputs, p->squares);
@@ -316,7 +318,7 @@ static jnResult BenchTraining(const char* keep, jnError* error)
     result = result == jn_ok ? jnbFillShapes(&shapes, 700, 100, 5, error) : result;
     printf("\ntraining on 600 poses of %d vertices, 2 threads\n", shapes.character.vertexCount);
     for (int i = 0; result == jn_ok && i < 2; ++i) {
-        jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jna_networkPca : jna_networkCnn);
+        jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jn_networkPca : jn_networkCnn);
         def.epochs = i == 0 ? 100 : 6;
         def.patience = def.epochs;
         def.mapSize = 64;
@@ -324,9 +326,9 @@ static jnResult BenchTraining(const char* keep, jnError* error)
         def.locality = 1; // the peer knows nothing of it; it costs nothing
         jnaNetwork network;
         jnaProblem problem;
-        double start = jnbNow();
+        double start = jnaWallClock();
         result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
-        double seconds = jnbNow() - start;
+        double seconds = jnaWallClock() - start;
         if (result != jn_ok) {
             break;
         }

@@ -1,6 +1,7 @@
 // See bench_scene.h.
 #include "bench_scene.h"
 #include "asset/asset_writer.h"
+#include "base/affine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void FillSurface(jnaCharacter* c, int rings, int segments)
     for (int r = 0; r < rings; ++r) {
         for (int s = 0; s < segments; ++s) {
             int v = r * segments + s, around = (s + 1) % segments;
-            double angle = 6.283185307179586 * s / segments, height = JOINT_LENGTH * (JNB_JOINTS - 1) * r / (rings - 1);
+            double angle = JNA_TURN * s / segments, height = JOINT_LENGTH * (JNB_JOINTS - 1) * r / (rings - 1);
             const float p[3] = {(float)(RADIUS * cos(angle)), (float)height, (float)(-RADIUS * sin(angle))};
             const float n[3] = {(float)cos(angle), 0.0f, (float)-sin(angle)};
             memcpy(c->positions + 3 * v, p, sizeof(p));

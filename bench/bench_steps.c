@@ -1,5 +1,6 @@
 // jounce-bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
 // from many small steps, as a share of what motion adds to the poses, and what a step costs.
+#include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
 #include "cli.h"
@@ -131,28 +132,28 @@ static jnResult Compare(const Trial* trial, jnError* error)
     static const int steps[] = {2, 4, 8};
     Scene s = {.trial = trial};
     Cost cost;
-    jnResult result = CreateScene(&s, error);
+    jnResult result = jn_ok;
+    JN_TRY(CreateScene(&s, error));
     jnaFleshDef def = jnaDefaultFleshDef(&s.volume, &s.character);
     def.contact = trial->contact;
-    result = result == jn_ok ? Run(&s, &def, s.poses, &cost, error) : result;
+    JN_TRY(Run(&s, &def, s.poses, &cost, error));
     def.substeps = FINE;
-    result = result == jn_ok ? Run(&s, &def, s.reference, &cost, error) : result;
-    if (result == jn_ok) {
-        printf("%s: %d nodes, %d frames; motion adds %.2f mm rms to the poses, against %d steps a frame\n"
-               "  integrator         steps  off mm  share  iterations  ms a step  frames failed  depth mm\n",
-            trial->name, s.volume.nodeCount, FRAMES, 1e3 * Rms(&s, s.reference, s.poses), FINE);
-    }
+    JN_TRY(Run(&s, &def, s.reference, &cost, error));
+    printf("%s: %d nodes, %d frames; motion adds %.2f mm rms to the poses, against %d steps a frame\n"
+           "  integrator         steps  off mm  share  iterations  ms a step  frames failed  depth mm\n",
+        trial->name, s.volume.nodeCount, FRAMES, 1e3 * Rms(&s, s.reference, s.poses), FINE);
     for (int i = 0; i < jna_integratorCount; ++i) {
-        for (int k = 0; result == jn_ok && k < 3; ++k) {
+        for (int k = 0; k < 3; ++k) {
             def.integrator = (jnaIntegrator)i;
             def.substeps = steps[k];
-            result = Run(&s, &def, s.motion, &cost, error);
+            JN_TRY(Run(&s, &def, s.motion, &cost, error));
             double count = (double)steps[k] * FRAMES, off = Rms(&s, s.motion, s.reference);
             printf("  %-18s %5d %7.3f %6.3f %11.1f %10.2f %14d %9.2f\n", jnaIntegratorName(def.integrator), steps[k],
                 1e3 * off, off / Rms(&s, s.reference, s.poses), cost.iterations / count, 1e3 * cost.seconds / count,
                 cost.failed, 1e3 * cost.depth);
         }
     }
+done:
     DestroyScene(&s);
     return result;
 }

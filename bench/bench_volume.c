@@ -1,5 +1,7 @@
 // jounce-bench volume: the whole stage, from a character in its workspace to tetrahedra, weights, bones, materials and
 // their picture on disk, against the tetgen program alone in the same runs.
+#include "base/clock.h"
+#include "base/try.h"
 #include "bench.h"
 #include "character/source.h"
 #include "cli.h"
@@ -44,14 +46,12 @@ static double ProcessorTime(int who)
 static jnResult RunOnce(const char* workspace, jnaVolumeReport* report, double steps[STEPS], jnError* error)
 {
     jnaStageRun run = {.report = report, .force = true};
-    double start = jnbNow();
-    jnResult result = jnaOpenWorkspace(workspace, &run.workspace, error);
-    if (result == jn_ok) {
-        run.workspace->manifest.volume = jnaDefaultVolumeDef();
-        run.workspace->manifest.volume.method = jna_volumeTetgen;
-        result = jnaUpdateVolume(&run, error);
-    }
-    double total = jnbNow() - start;
+    double start = jnaWallClock();
+    JN_PASS(jnaOpenWorkspace(workspace, &run.workspace, error));
+    run.workspace->manifest.volume = jnaDefaultVolumeDef();
+    run.workspace->manifest.volume.method = jna_volumeTetgen;
+    JN_PASS(jnaUpdateVolume(&run, error));
+    double total = jnaWallClock() - start;
     jnaCloseWorkspace(run.workspace);
     const double list[STEPS] = {report->time.surface, report->time.crossings, report->time.seeds, report->time.program,
         report->time.mesh - report->time.program, report->time.improve, report->time.weights, report->time.bones,
@@ -61,7 +61,7 @@ static jnResult RunOnce(const char* workspace, jnaVolumeReport* report, double s
         total -= steps[i];
     }
     steps[REST] = total;
-    return result;
+    return jn_ok;
 }
 
 // The smallest of each step over the rounds, and the smallest ratio of a round to its own run of tetgen: other work on
@@ -113,8 +113,8 @@ static jnResult BenchCharacter(const char* folder, const char* source, const cha
     jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
     def.character = source;
     snprintf(workspace, sizeof(workspace), "%s/%s", folder, name);
-    jnResult result = jnaCreateWorkspace(workspace, &def, NULL, error);
-    return result == jn_ok ? Measure(workspace, name, error) : result;
+    JN_PASS(jnaCreateWorkspace(workspace, &def, NULL, error));
+    return Measure(workspace, name, error);
 }
 
 int jnbBenchVolume(const char* file)

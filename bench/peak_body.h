@@ -1,7 +1,9 @@
 // Independent chains of multiply and add on full vectors: the arithmetic peak of one core with doubles.
 #include "bench.h"
-#include "runtime/lanes.h"
+
+#include "base/clock.h"
 #include "measure.h"
+#include "runtime/lanes.h"
 
 double JNB_PEAK(void)
 {
@@ -11,14 +13,14 @@ double JNB_PEAK(void)
         jnDoubles sums[CHAINS];
         memset(sums, 0, sizeof(sums));
         double factor = 1.0 - 1e-9 * attempt;
-        double start = jnbNow();
+        double start = jnaWallClock();
         for (int i = 0; i < ROUNDS; ++i) {
 #pragma GCC unroll 12
             for (int k = 0; k < CHAINS; ++k) {
                 sums[k] = sums[k] * factor + 1.0;
             }
         }
-        double time = jnbNow() - start;
+        double time = jnaWallClock() - start;
         best = time < best ? time : best;
         volatile double keep = 0;
         for (int k = 0; k < CHAINS; ++k) {

@@ -5,6 +5,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/install COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/install.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     add_test(NAME project/floors COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/floors.sh ${PROJECT_SOURCE_DIR})
+    add_test(NAME project/functions COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/functions.sh ${PROJECT_SOURCE_DIR})
     add_test(NAME project/runtime_alone COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/runtime_alone.sh
         ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_shared>)
     add_test(NAME project/scalar COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/other_build.sh

@@ -22,6 +22,7 @@ mkdir -p "$work"
 (cd "$source/web" && tar --exclude=node_modules --exclude=dist -cf - .) | (cd "$work" && tar -xf -)
 cd "$work"
 mkdir -p jounce/dist
+jounce/make-words.sh "$source" >jounce/src/words.ts
 code=0
 jounce/build-wasm.sh "$source" jounce/dist/jounce.wasm || code=$?
 [ "$code" != 77 ] || skip "see above"

@@ -24,6 +24,7 @@ typedef enum jnNetworkKind {
     jn_networkNone,
     jn_networkPca, // coefficients of displacement fields
     jn_networkCnn, // a map of displacements over the UV charts
+    jn_networkKindCount,
 } jnNetworkKind;
 
 /// One joint, as it is in the file. Parents come before their children.

@@ -1,5 +1,6 @@
 // jounce anatomy: how soft a character's flesh is, by region of the body.
 #include "anatomy.h"
+#include "base/try.h"
 #include "cli.h"
 #include "draw/softness_picture.h"
 #include "pipeline/softness.h"
@@ -106,9 +107,11 @@ static jnResult Draw(const char* workspace, const jnaSag* sag, const char* path,
 {
     jnaCharacter character = {0};
     jnaPicture picture = {0};
-    jnResult result = jnaLoadCharacter(workspace, &character, error);
-    result = result == jn_ok ? jnaDrawSoftness(sag, &character, NULL, &picture, NULL, error) : result;
-    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaLoadCharacter(workspace, &character, error));
+    JN_TRY(jnaDrawSoftness(sag, &character, NULL, &picture, NULL, error));
+    JN_TRY(jnaPicture_Write(&picture, path, error));
+done:
     jnaDestroyPicture(&picture);
     jnaDestroyCharacter(&character);
     return result;
@@ -120,24 +123,25 @@ static int Run(const char* workspace, const char* picture, bool json)
     jnaSoftness softness = {0};
     jnaSoftnessDef def = jnaDefaultSoftnessDef();
     jncProgress progress = jncBeginProgress("measuring");
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnResult result = jnaMeasureSoftness(workspace, &def, &softness, &error);
     jncEndProgress(&progress);
-    result = result == jn_ok && picture != NULL ? Draw(workspace, &softness.sag, picture, &error) : result;
-    if (result == jn_ok && json) {
+    JN_TRY(result);
+    JN_TRY(picture != NULL ? Draw(workspace, &softness.sag, picture, &error) : jn_ok);
+    if (json) {
         char* text = jnaSoftness_Json(&softness);
         result = text != NULL ? jn_ok : jn_outOfMemory;
         printf("%s\n", text != NULL ? text : "");
         free(text);
-    } else if (result == jn_ok) {
+    } else {
         PrintAll(&softness);
         if (picture != NULL) {
             printf("%s shows sag and regions\n", picture);
         }
     }
+done:
     jnaDestroySoftness(&softness);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }
 
 void jncPrintSoftness(const char* workspace)

@@ -142,5 +142,5 @@ int jncAudit(int argc, char** argv)
     free(poses);
     free(scratch);
     jnaCloseSimulation(simulation);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

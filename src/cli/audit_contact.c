@@ -105,10 +105,11 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
     jnResult result = jnaOpenSimulation(workspace, &simulation, &error);
     if (result == jn_ok) {
         jncProgress progress = jncBeginProgress("contact");
-        result = jnaAuditContact(simulation, every, poses, threads, &count, &entries, Watch, &progress, &error);
+        const jnaContactAuditDef def = {every, poses, threads, Watch, &progress};
+        result = jnaAuditContact(simulation, &def, &count, &entries, &error);
         jncEndProgress(&progress);
     }
-    double* scratch = result == jn_ok ? calloc((size_t)count + 1, sizeof(double)) : NULL;
+    double* scratch = calloc((size_t)count + 1, sizeof(double));
     if (result == jn_ok && scratch == NULL) {
         error = (jnError){jn_outOfMemory, "out of memory"};
         result = jn_outOfMemory;
@@ -121,5 +122,5 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
     free(scratch);
     free(entries);
     jnaCloseSimulation(simulation);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -39,8 +39,7 @@ int jncBake(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce bake FILE.jounce --clip NAME [--stage skinned|target|dynamic] -o OUT",
         .about = "Plays a clip of a character file through the runtime and writes every frame, in the file's vertex\n"
-                 "order. OUT says how by its ending: .npy (frames, vertices, 3), .pc2, .mdd, .obj (one file a frame),\n"
-                 ".glb (morph targets, with _STIFFNESS and _DAMPING).\n",
+                 "order. OUT says how by its ending:\n" JNA_BAKE_FORMATS ".\n",
         .example = "  jounce bake figure.jounce --clip run --seamless -o run.pc2\n",
     };
     const char *path = NULL, *clip = NULL, *output = NULL;
@@ -51,7 +50,7 @@ int jncBake(int argc, char** argv)
     const jncOption options[] = {
         {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
         {JNC_TEXT("--clip", clip, "NAME", "jounce info lists them"), .required = true},
-        {JNC_TEXT("-o", output, "OUT", ".npy, .pc2, .mdd, .obj or .glb"), .required = true},
+        {JNC_TEXT("-o", output, "OUT", "where it goes"), .required = true},
         {JNC_CHOICE("--stage", stage, "skinned|target|dynamic", "how far the surface is taken (default dynamic)")},
         {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (default: the clip's)")},
         {JNC_FLAG("--seamless", seamless, "a looping clip: the motion that repeats exactly")},
@@ -63,7 +62,7 @@ int jncBake(int argc, char** argv)
         return code;
     }
     if (!jnaCanBakeTo(output)) {
-        return jncMisuse("-o: %s must end in .npy, .pc2, .mdd, .obj or .glb", output);
+        return jncMisuse("-o: %s must end in " JNA_BAKE_FORMATS, output);
     }
     if (rate < 0.0 || rate > 10000.0) {
         return jncMisuse("--rate: must be above 0 and at most 10000");
@@ -92,5 +91,5 @@ int jncBake(int argc, char** argv)
         printf("%d frames of %d vertices written to %s\n", frames, file.asset->fileVertexCount, output);
     }
     jnaCloseAsset(&file);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

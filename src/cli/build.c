@@ -1,6 +1,7 @@
 // jounce build: every stage of a workspace that is out of date, with a plan first, one line of progress for the whole,
 // and what was done in the end.
 #include "build.h"
+#include "base/clock.h"
 #include "cli.h"
 #include "pipeline/build.h"
 #include "pipeline/stage_export.h"
@@ -63,7 +64,7 @@ static bool ShowProgress(const jnaBuildProgress* p, void* user)
 {
     Teller* teller = user;
     char left[24];
-    double now = jncNow();
+    double now = jnaWallClock();
     if (isatty(STDERR_FILENO) && (now - teller->progress.shown > RENEW || p->share <= 0)) {
         fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
             jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
@@ -154,18 +155,22 @@ int jncBuild(int argc, char** argv)
         .example = "  jounce new hero --from hero.glb && jounce build hero --until modes\n"
                    "  jounce build hero\n",
     };
-    static const jnaBuildStage stages[] = {jna_buildImport, jna_buildVolume, jna_buildModes, jna_buildPoses,
-        jna_buildMotion, jna_buildTrain, jna_buildFit, jna_buildExport, jna_buildEvaluate, jna_buildReport};
+    const char* names[jna_buildStageCount];
+    char words[128];
+    for (int i = 0; i < jna_buildStageCount; ++i) {
+        names[i] = jnaBuildStageName((jnaBuildStage)i);
+    }
+    jncJoinWords(names, jna_buildStageCount, words, sizeof(words));
     const char* workspace = NULL;
     jnaBuildDef def = jnaDefaultBuildDef();
     def.report = &jnaReportStage;
-    int until = sizeof(stages) / sizeof(stages[0]) - 1;
+    int until = jna_buildReport;
     long threads = 0;
     bool json = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
-        {JNC_CHOICE("--until", until, "import|volume|modes|poses|motion|train|fit|export|evaluate|report", "the last stage that runs (report)")},
+        {JNC_CHOICE("--until", until, words, "the last stage that runs (report)")},
         {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
         {JNC_FLAG("--plan", def.planOnly, "say what there is to do, and end")},
         {JNC_FLAG("--json", json, "print what was done as JSON")},
@@ -176,7 +181,7 @@ int jncBuild(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    def.until = stages[until];
+    def.until = (jnaBuildStage)until;
     def.threads = (int)threads;
     return Run(workspace, def, false, json);
 }

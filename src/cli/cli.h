@@ -88,8 +88,14 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
 /// Prints "jounce: sentence" on stderr and returns JNC_FAILED.
 int jncFail(const jnError* error);
 
+/// The exit code of a verb: JNC_DONE, or jncFail where the result is not jn_ok.
+int jncEnd(jnResult result, const jnError* error);
+
 /// The same for wrong usage; returns JNC_USAGE.
 int jncMisuse(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/// "pca|cnn": what JNC_CHOICE takes, from a table of names.
+void jncJoinWords(const char* const* words, int count, char* text, size_t size);
 
 /// What the author library found worth saying, a line each.
 void jncPrintNotes(const jnaNotes* notes);
@@ -105,12 +111,11 @@ typedef struct jncProgress {
     int width;        // of the line, where it is wider than usual
 } jncProgress;
 jncProgress jncBeginProgress(const char* what);
-/// Shows the share that is done; false once Ctrl-C was pressed. Has the form of jnaProgress; user is the jncProgress.
+/// Shows the share that is done; false once Ctrl-C was pressed. For a jnaWatch; user is the jncProgress.
 bool jncShowProgress(double share, void* user);
 void jncEndProgress(jncProgress* progress);
 /// Whether Ctrl-C was pressed since jncBeginProgress; and the clock of progress, in seconds.
 bool jncInterrupted(void);
-double jncNow(void);
 /// The same for jobs of many like things: how many are done, how fast, time left. solved: since the job began.
 bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more);
 

@@ -54,7 +54,7 @@ static void Adjust(jnaManifest* m, void* user)
     m->flesh.substeps = size->substeps;
     m->poses.count = size->poses;
     m->modes.count = size->modes > 0 ? size->modes : m->modes.count;
-    m->network.kind = jna_networkPca;
+    m->network.kind = jn_networkPca;
     m->network.epochs = size->epochs;
     m->springs.mode = jna_springsFitted;
     m->springs.layer = jna_layerModal;

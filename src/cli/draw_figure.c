@@ -3,6 +3,7 @@
 #include "draw.h"
 
 #include "asset/asset_writer.h"
+#include "base/try.h"
 #include "character/figure.h"
 #include "character/hand_springs.h"
 
@@ -40,33 +41,29 @@ jnResult jncWriteFigure(const char* path, jnError* error)
     jnaCharacter figure = {0};
     jnaClip clips[jna_figureClipCount] = {0};
     jnaRole roles[jna_figureClipCount];
-    jnResult result = jnaCreateFigure(&figure, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    for (int i = 0; result == jn_ok && i < jna_figureClipCount; ++i) {
+    float* springs = NULL;
+    jnResult result = jn_ok;
+    JN_PASS(jnaCreateFigure(&figure, error));
+    for (int i = 0; i < jna_figureClipCount; ++i) {
         roles[i] = jnaFigureClipRole(i);
-        result = jnaCreateFigureClip(&figure, i, RATE, &clips[i], error);
+        JN_TRY(jnaCreateFigureClip(&figure, i, RATE, &clips[i], error));
     }
     size_t count = (size_t)figure.vertexCount;
-    float* springs = malloc(2 * count * sizeof(float));
-    if (result == jn_ok && springs == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's springs");
-    }
+    springs = malloc(2 * count * sizeof(float));
+    JN_TRY(springs != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the figure's springs"));
     jnaHandSprings hand = {
         .hertz = 3.4f, .ratio = RATIO, .joints = joints, .jointCount = sizeof(joints) / sizeof(joints[0])};
-    result = result == jn_ok ? jnaSetHandSprings(&figure, &hand, springs, springs + count, error) : result;
-    if (result == jn_ok) {
-        jnaAssetDef def = jnaDefaultAssetDef();
-        def.character = &figure;
-        def.clips = clips;
-        def.roles = roles;
-        def.clipCount = jna_figureClipCount;
-        def.stiffness = springs;
-        def.damping = springs + count;
-        def.rate = RATE;
-        result = jnaWriteAsset(path, &def, error);
-    }
+    JN_TRY(jnaSetHandSprings(&figure, &hand, springs, springs + count, error));
+    jnaAssetDef def = jnaDefaultAssetDef();
+    def.character = &figure;
+    def.clips = clips;
+    def.roles = roles;
+    def.clipCount = jna_figureClipCount;
+    def.stiffness = springs;
+    def.damping = springs + count;
+    def.rate = RATE;
+    JN_TRY(jnaWriteAsset(path, &def, error));
+done:
     free(springs);
     for (int i = 0; i < jna_figureClipCount; ++i) {
         jnaDestroyClip(&clips[i]);

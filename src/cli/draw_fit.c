@@ -1,5 +1,7 @@
 // The second picture of jounce springs draw: a spring fitted to a motion with a few bad frames, before and after these
 // are left out, as the paper's figure on robust training shows it.
+#include "base/affine.h"
+#include "base/try.h"
 #include "draw.h"
 #include "draw/chart.h"
 #include "jounce/jounce.h"
@@ -28,7 +30,7 @@ typedef struct Scene {
 static void FillTargets(Scene* scene)
 {
     for (int n = 0; n < FRAMES; ++n) {
-        double t = n / RATE, jump = 2 * 3.14159265358979 * 1.6 * t;
+        double t = n / RATE, jump = JNA_TURN * 1.6 * t;
         scene->time[n] = n;
         scene->targets[n][0] = (float)(0.03 * sin(0.5 * jump) + 0.01 * sin(1.5 * jump));
         scene->targets[n][1] = (float)(1.1 + 0.12 * fabs(sin(0.5 * jump)) + 0.02 * sin(2 * jump));
@@ -118,14 +120,14 @@ jnResult jncDrawRobustFit(const char* path, jnError* error)
     static Scene scene;
     double stiffness = (double)jnStiffnessFromHertz(4.5f), damping = (double)jnDampingFromRatio(4.5f, 0.15f);
     FillTargets(&scene);
-    jnResult result = jnaRunSpring(scene.targets[0], FRAMES, 1 / RATE, stiffness, damping, scene.simulated[0], error);
+    JN_PASS(jnaRunSpring(scene.targets[0], FRAMES, 1 / RATE, stiffness, damping, scene.simulated[0], error));
     for (int n = FIRST_BAD; n <= LAST_BAD; ++n) {
         for (int axis = 0; axis < 3; ++axis) {
             scene.simulated[n][axis] += bursts[n - FIRST_BAD];
         }
     }
-    for (int row = 0; row < 2 && result == jn_ok; ++row) {
-        result = FitSpring(&scene, row, error);
+    for (int row = 0; row < 2; ++row) {
+        JN_PASS(FitSpring(&scene, row, error));
     }
-    return result == jn_ok ? Draw(path, &scene, stiffness, damping, error) : result;
+    return Draw(path, &scene, stiffness, damping, error);
 }

@@ -126,8 +126,7 @@ int jncEvaluate(int argc, char** argv)
     jnaEvaluation evaluation;
     jncProgress progress = jncBeginProgress("evaluating");
     def.threads = (int)threads;
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnResult result = jnaEvaluateWorkspace(workspace, &def, &evaluation, &notes, &error);
     jncEndProgress(&progress);
     if (result != jn_ok) {

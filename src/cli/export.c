@@ -1,6 +1,7 @@
 // jounce export: a character, its clips and its springs as one file for the runtime.
 #include "asset/asset_writer.h"
 #include "base/npy.h"
+#include "base/try.h"
 #include "character/figure.h"
 #include "character/hand_springs.h"
 #include "cli.h"
@@ -43,13 +44,10 @@ static void DestroyWork(Work* work)
 
 static jnResult MakeFigure(const Request* request, Work* work, jnError* error)
 {
-    jnResult result = jnaCreateFigure(&work->character, error);
-    for (int i = 0; result == jn_ok && i < jna_figureClipCount; ++i) {
-        result = jnaCreateFigureClip(&work->character, i, request->rate, &work->clips[i], error);
+    JN_PASS(jnaCreateFigure(&work->character, error));
+    for (int i = 0; i < jna_figureClipCount; ++i) {
+        JN_PASS(jnaCreateFigureClip(&work->character, i, request->rate, &work->clips[i], error));
         work->roles[i] = jnaFigureClipRole(i);
-    }
-    if (result != jn_ok) {
-        return result;
     }
     size_t size = sizeof(float) * (size_t)work->character.vertexCount;
     work->stiffness = malloc(size);
@@ -64,19 +62,18 @@ static jnResult MakeFigure(const Request* request, Work* work, jnError* error)
 static jnResult ReadNumbers(const char* option, const char* path, int count, float* values, jnError* error)
 {
     jnaArray array;
-    jnResult result = jnaOpenArray(path, &array, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     char shape[96];
     jnaArray_Describe(&array, shape, sizeof(shape));
     if (array.count != (size_t)count || (array.scalar != jna_float32 && array.scalar != jna_float64)) {
-        result = jnFail(error, jn_badData, "%s: %s holds %s; (%d,) real numbers are needed, one a vertex", option, path,
-            shape, count);
+        JN_TRY(jnFail(error, jn_badData, "%s: %s holds %s; (%d,) real numbers are needed, one a vertex", option, path,
+            shape, count));
     }
-    for (int i = 0; result == jn_ok && i < count; ++i) {
+    for (int i = 0; i < count; ++i) {
         values[i] = (float)jnaArray_Get(&array, (size_t)i);
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -95,29 +92,24 @@ static jnResult MakeSprings(const Request* request, Work* work, jnError* error)
         }
     }
     hand.jointCount = request->joints.count;
-    jnResult result = jn_ok;
     if (request->mask != NULL) {
-        result = ReadNumbers("--mask", request->mask, count, work->mask, error);
+        JN_PASS(ReadNumbers("--mask", request->mask, count, work->mask, error));
         hand.mask = work->mask;
     }
-    result =
-        result == jn_ok ? jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error) : result;
-    if (result == jn_ok && request->stiffness != NULL) {
-        result = ReadNumbers("--stiffness", request->stiffness, count, work->stiffness, error);
+    JN_PASS(jnaSetHandSprings(&work->character, &hand, work->stiffness, work->damping, error));
+    if (request->stiffness != NULL) {
+        JN_PASS(ReadNumbers("--stiffness", request->stiffness, count, work->stiffness, error));
     }
-    if (result == jn_ok && request->damping != NULL) {
-        result = ReadNumbers("--damping", request->damping, count, work->damping, error);
+    if (request->damping != NULL) {
+        JN_PASS(ReadNumbers("--damping", request->damping, count, work->damping, error));
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult Export(const Request* request, Work* work, jnError* error)
 {
-    jnResult result = MakeFigure(request, work, error);
-    result = result == jn_ok ? MakeSprings(request, work, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(MakeFigure(request, work, error));
+    JN_PASS(MakeSprings(request, work, error));
     jnaAssetDef def = jnaDefaultAssetDef();
     def.character = &work->character;
     def.clips = work->clips;
@@ -149,19 +141,19 @@ static int ExportWorkspace(const Request* request)
     return JNC_DONE;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
+    .about =
+        "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
+        "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, under\n"
+        "a mask) or from arrays.\n",
+    .example = "  jounce export hero -o hero.jounce\n"
+               "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
+               "  jounce bake figure.jounce --clip run -o run.pc2\n",
+};
+
 int jncExport(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
-        .about =
-            "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
-            "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, "
-            "under\n"
-            "a mask) or from arrays.\n",
-        .example = "  jounce export hero -o hero.jounce\n"
-                   "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
-                   "  jounce bake figure.jounce --clip run -o run.pc2\n",
-    };
     Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal};
     // clang-format off
     const jncOption options[] = {
@@ -209,5 +201,5 @@ int jncExport(int argc, char** argv)
         DestroyWork(work);
         free(work);
     }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

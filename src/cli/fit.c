@@ -90,20 +90,21 @@ static void PrintTable(const jnaWorkspaceFit* fit)
     }
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce fit WORKSPACE [--targets quasistatic|network|skinned] [options]",
+    .about = "Learns the springs from the clips marked `train` that have motion, simulated by `jounce simulate` or "
+             "imported,\n"
+             "into WORKSPACE/springs/: one per vertex and, where `jounce modes` found vibration modes, those, and "
+             "springs per\n"
+             "vertex on what they leave. Prints where springs are stiff and soft, then plays all clips that have "
+             "motion and\n"
+             "prints the fraction of the dynamics layer that each captures, seen and unseen. `jounce evaluate` has all "
+             "of it.\n",
+    .example = "  jounce simulate hero --clips && jounce simulate hero --clips --dynamic && jounce fit hero\n",
+};
+
 int jncFit(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce fit WORKSPACE [--targets quasistatic|network|skinned] [options]",
-        .about = "Learns the springs from the clips marked `train` that have motion, simulated by `jounce simulate` or "
-                 "imported,\n"
-                 "into WORKSPACE/springs/: one per vertex and, where `jounce modes` found vibration modes, those, and "
-                 "springs per\n"
-                 "vertex on what they leave. Prints where springs are stiff and soft, then plays all clips that have "
-                 "motion and\n"
-                 "prints the fraction of the dynamics layer that each captures, seen and unseen. `jounce evaluate` has "
-                 "all of it.\n",
-        .example = "  jounce simulate hero --clips && jounce simulate hero --clips --dynamic && jounce fit hero\n",
-    };
     const char* workspace = NULL;
     int kind = -1, method = jna_fitLm, dropBy = jna_dropByVertex;
     long threads = 0;
@@ -134,8 +135,7 @@ int jncFit(int argc, char** argv)
     def.method = (jnaFitMethod)method;
     def.dropBy = (jnaFitDrop)dropBy;
     def.threads = (int)threads;
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnResult result = jnaFitWorkspace(workspace, &def, &fit, &notes, &error);
     jncEndProgress(&progress);
     if (result != jn_ok) {

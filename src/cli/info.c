@@ -2,6 +2,8 @@
 #include "cli.h"
 
 #include "asset/asset_writer.h"
+#include "base/clock.h"
+#include "base/try.h"
 #include "jounce/jounce.h"
 
 #include "measure.h"
@@ -40,12 +42,13 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
     size_t files = (size_t)a->fileVertexCount, joints = (size_t)a->jointCount;
     float* out = malloc(6 * files * sizeof(float));
     float* pose = malloc(10 * joints * sizeof(float));
-    jnResult result = out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
-                                                  : jnFail(error, jn_outOfMemory, "out of memory");
+    jnResult result = jn_ok;
+    JN_TRY(out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
+                                       : jnFail(error, jn_outOfMemory, "out of memory"));
     double* const fastest[] = {&facts->stepSeconds, &facts->unevenSeconds, &facts->plainSeconds};
     facts->stepSeconds = facts->unevenSeconds = facts->plainSeconds = HUGE_VAL;
     int rounds = (a->network != jn_networkNone ? 3 : 2) * TIMED_STEPS;
-    for (int n = 0; result == jn_ok && n < rounds; ++n) {
+    for (int n = 0; n < rounds; ++n) {
         int kind = n / TIMED_STEPS;
         jnCharacterInput input = {.h = 1.0f / a->rate + (kind == 1 ? 1e-5f * (float)(1 + n % 7) : 0.0f)};
         if (a->clipCount > 0) {
@@ -53,13 +56,12 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
             input.pose = (jnPose){.rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints};
         }
         jnCharacter_SetNetworkStrength(character, kind < 2 ? 1.0f : 0.0f);
-        double start = jnbNow();
+        double start = jnaWallClock();
         jnCharacter_Step(character, &input, &(jnCharacterOutput){.positions = out, .normals = out + 3 * files});
-        *fastest[kind] = fmin(*fastest[kind], jnbNow() - start);
+        *fastest[kind] = fmin(*fastest[kind], jnaWallClock() - start);
     }
-    if (result == jn_ok) {
-        jnDestroyCharacter(character);
-    }
+    jnDestroyCharacter(character);
+done:
     free(out);
     free(pose);
     return result;
@@ -88,8 +90,6 @@ static const char* SkinningName(const jnAsset* a)
 }
 
 static const char* const curves[] = {"step", "linear", "cubic"};
-static const char* const networks[] = {"none", "pca", "cnn"};
-
 // Frequencies of the modes, and the share of vertices that a mode has on average.
 static Range ModeHertz(const jnAssetModes* m, double* density, int vertexCount)
 {
@@ -133,7 +133,7 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     }
     if (a->network != jn_networkNone) {
         printf("  network   %s, %zu bytes, off by %.3g mm rms on poses held out; %.0f us of a step here\n",
-            networks[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
+            jnNetworkNames[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
             (facts->stepSeconds - facts->plainSeconds) * 1e6);
     }
     for (int i = 0; i < a->clipCount; ++i) {
@@ -182,8 +182,9 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     json_object_set_new(root, "drivers", json_integer(a->driverCount));
     if (a->network != jn_networkNone) {
         json_object_set_new(root, "network",
-            json_pack("{s:s, s:I, s:f, s:f}", "kind", networks[a->network], "bytes", (json_int_t)a->networkByteCount,
-                "error", (double)a->networkError, "microseconds", (facts->stepSeconds - facts->plainSeconds) * 1e6));
+            json_pack("{s:s, s:I, s:f, s:f}", "kind", jnNetworkNames[a->network], "bytes",
+                (json_int_t)a->networkByteCount, "error", (double)a->networkError, "microseconds",
+                (facts->stepSeconds - facts->plainSeconds) * 1e6));
     }
     json_object_set_new(root, "hertz", PackRange(facts->hertz));
     json_object_set_new(root, "ratio", PackRange(facts->ratio));
@@ -234,13 +235,15 @@ int jncInfo(int argc, char** argv)
     jnaAssetFile file;
     jnError error = {0};
     Facts facts;
-    jnResult result = jnaOpenAsset(path, &file, &error);
-    result = result == jn_ok ? FindFacts(file.asset, &facts, &error) : result;
-    if (result == jn_ok && json) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenAsset(path, &file, &error));
+    JN_TRY(FindFacts(file.asset, &facts, &error));
+    if (json) {
         PrintJson(file.asset, &facts);
-    } else if (result == jn_ok) {
+    } else {
         PrintText(path, file.asset, &facts);
     }
+done:
     jnaCloseAsset(&file);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

@@ -1,16 +1,10 @@
 // See measure.h. Times are the smallest seen: noise of a shared machine only ever adds.
 #include "measure.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double jnbNow(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int CompareTimes(const void* a, const void* b)
 {
@@ -25,15 +19,15 @@ void jnbRace(jnbContender* contenders, int count, double seconds)
             contenders[i].run(contenders[i].user);
         }
     }
-    double end = jnbNow() + seconds;
+    double end = jnaWallClock() + seconds;
     int rounds = 0;
-    while (rounds < JNB_MAX_ROUNDS && (rounds < 10 || jnbNow() < end)) {
+    while (rounds < JNB_MAX_ROUNDS && (rounds < 10 || jnaWallClock() < end)) {
         for (int i = 0; i < count; ++i) {
             // Twice in a row: the second run finds its own data in the caches, as it would alone.
             contenders[i].run(contenders[i].user);
-            double start = jnbNow();
+            double start = jnaWallClock();
             contenders[i].run(contenders[i].user);
-            contenders[i].times[rounds] = jnbNow() - start;
+            contenders[i].times[rounds] = jnaWallClock() - start;
         }
         rounds++;
     }

@@ -20,9 +20,6 @@ typedef struct jnbContender {
 /// Times all contenders for about `seconds` in all, at least 10 rounds each.
 void jnbRace(jnbContender* contenders, int count, double seconds);
 
-/// A monotonic clock in seconds.
-double jnbNow(void);
-
 /// memcpy that moves `bytes` in all, read and written together: user is a jnbCopy.
 typedef struct jnbCopy {
     char* from;

@@ -1,5 +1,7 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
 #include "modes/modes.h"
+#include "base/affine.h"
+#include "base/try.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
 #include "pipeline/engine.h"
@@ -11,7 +13,7 @@
 
 static double Hertz(const jnaModes* m, int k)
 {
-    return sqrt(m->stiffness[k]) / 6.283185307179586;
+    return sqrt(m->stiffness[k]) / JNA_TURN;
 }
 
 static double Ratio(const jnaModes* m, int k)
@@ -122,35 +124,33 @@ static int Run(const char* folder, const Settings* settings, const char* picture
     jnaStageRun run = {.force = force, .notes = &notes};
     bool made = false;
     int code = JNC_DONE;
-    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
-    if (result == jn_ok) {
-        jnaModesDef* def = &run.workspace->manifest.modes;
-        def->count = settings->countGiven ? (int)settings->count : def->count;
-        def->cutoff = settings->cutoffGiven ? settings->cutoff : def->cutoff;
-        def->ratio = settings->ratioGiven ? settings->ratio : def->ratio;
-        result = jnaStageKind_Run(&jnaModesStage, &run, &error);
-        made = run.made;
-        result = result == jn_ok ? jnaStageKind_Run(&jnaOffsetsStage, &run, &error) : result;
-        made = made || run.made;
-        result = result == jn_ok ? jnaWorkspace_Modes(run.workspace, &modes, &error) : result;
-        result = result == jn_ok ? jnaWorkspace_Character(run.workspace, &character, &error) : result;
-    }
-    if (result == jn_ok && picture != NULL) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(folder, &run.workspace, &error));
+    jnaModesDef* def = &run.workspace->manifest.modes;
+    def->count = settings->countGiven ? (int)settings->count : def->count;
+    def->cutoff = settings->cutoffGiven ? settings->cutoff : def->cutoff;
+    def->ratio = settings->ratioGiven ? settings->ratio : def->ratio;
+    JN_TRY(jnaStageKind_Run(&jnaModesStage, &run, &error));
+    made = run.made;
+    JN_TRY(jnaStageKind_Run(&jnaOffsetsStage, &run, &error));
+    made = made || run.made;
+    JN_TRY(jnaWorkspace_Modes(run.workspace, &modes, &error));
+    JN_TRY(jnaWorkspace_Character(run.workspace, &character, &error));
+    if (picture != NULL) {
         int count = modes->modeCount < 16 ? modes->modeCount : 16;
-        result = jnaPictureModes(modes, character, 0, count, 0.05, picture, &error);
+        JN_TRY(jnaPictureModes(modes, character, count, 0.05, picture, &error));
     }
-    if (result != jn_ok) {
-        code = jncFail(&error);
-    } else if (json) {
+    if (json) {
         code = PrintJson(folder, modes, character, made, &notes);
     } else {
         PrintTable(folder, modes, character, made);
         PrintOffsets(folder);
         jncPrintNotes(&notes);
     }
+done:
     jnaDestroyNotes(&notes);
     jnaCloseWorkspace(run.workspace);
-    return code;
+    return result == jn_ok ? code : jncFail(&error);
 }
 
 int jncModes(int argc, char** argv)

@@ -136,21 +136,19 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
     return JNC_DONE;
 }
 
+static const jncUsage usage = {
+    "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
+    "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae), or the built-in "
+    "figure.\n"
+    "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture and other\n"
+    "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or .npy, with the\n"
+    "vertices in the file's order. The first clip is for training, the others for tests: edit manifest.yaml to change\n"
+    "that. The springs are on the flesh's vibration modes unless --layer says otherwise.\n",
+    "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
+    "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
+
 int jncNew(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
-        "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae), or the built-in "
-        "figure.\n"
-        "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture "
-        "and other\n"
-        "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or "
-        ".npy, with the\n"
-        "vertices in the file's order. The first clip is for training, the others for tests: edit "
-        "manifest.yaml to change\n"
-        "that. The springs are on the flesh's vibration modes unless --layer says otherwise.\n",
-        "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
-        "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;

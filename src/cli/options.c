@@ -13,6 +13,19 @@ int jncFail(const jnError* error)
     return JNC_FAILED;
 }
 
+int jncEnd(jnResult result, const jnError* error)
+{
+    return result == jn_ok ? JNC_DONE : jncFail(error);
+}
+
+void jncJoinWords(const char* const* words, int count, char* text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; i < count && used < size; ++i) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "|" : "", words[i]);
+    }
+}
+
 int jncMisuse(const char* format, ...)
 {
     fputs("jounce: ", stderr);

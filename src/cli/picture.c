@@ -2,6 +2,7 @@
 #include "picture.h"
 #include "cli.h"
 
+#include "base/try.h"
 #include "draw/picture.h"
 
 #include "runtime/for_author.h"
@@ -112,15 +113,14 @@ static jnResult AddFrame(Sheet* sheet, const char* word, bool isTime, jnError* e
 // Which frame each panel shows.
 static jnResult ChooseFrames(Sheet* sheet, const Options* o, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < o->frames.count; ++i) {
-        result = AddFrame(sheet, o->frames.words[i], false, error);
+    for (int i = 0; i < o->frames.count; ++i) {
+        JN_PASS(AddFrame(sheet, o->frames.words[i], false, error));
     }
-    for (int i = 0; result == jn_ok && i < o->times.count; ++i) {
-        result = AddFrame(sheet, o->times.words[i], true, error);
+    for (int i = 0; i < o->times.count; ++i) {
+        JN_PASS(AddFrame(sheet, o->times.words[i], true, error));
     }
-    if (result != jn_ok || sheet->count > 0) {
-        return result;
+    if (sheet->count > 0) {
+        return jn_ok;
     }
     int last = sheet->scene.motion.frameCount - 1;
     if (o->clip == NULL) {
@@ -157,18 +157,18 @@ static void FillPanel(Sheet* sheet, const Options* o, int panel, float farthest)
 // Makes the panels' surfaces; returns in *farthest the largest offset of all.
 static jnResult FillPanels(Sheet* sheet, const Options* o, float* farthest, jnError* error)
 {
-    jnResult result = jncScene_Pose(
-        &sheet->scene, sheet->frames, sheet->count, sheet->positions, o->offset ? sheet->offsets : NULL, error);
+    JN_PASS(jncScene_Pose(
+        &sheet->scene, sheet->frames, sheet->count, sheet->positions, o->offset ? sheet->offsets : NULL, error));
     *farthest = 1e-6f;
-    for (int i = 0; result == jn_ok && o->offset && i < sheet->count; ++i) {
+    for (int i = 0; o->offset && i < sheet->count; ++i) {
         for (int v = 0; v < sheet->scene.character.vertexCount; ++v) {
             *farthest = fmaxf(*farthest, sheet->offsets[i][v]);
         }
     }
-    for (int i = 0; result == jn_ok && i < sheet->count; ++i) {
+    for (int i = 0; i < sheet->count; ++i) {
         FillPanel(sheet, o, i, *farthest);
     }
-    return result;
+    return jn_ok;
 }
 
 // Lowest point of the rest pose: where the ground is.
@@ -192,18 +192,18 @@ static jnResult Draw(const Sheet* sheet, const Options* o, float farthest, jnErr
     def.groundHeight = FindGround(&sheet->scene.character);
     jnaPictureDef_Frame(&def, sheet->meshes, sheet->count);
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, sheet->meshes, sheet->count, &picture, error);
-    if (result == jn_ok && sheet->meshes[0].heat != NULL) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaDrawPicture(&def, sheet->meshes, sheet->count, &picture, error));
+    if (sheet->meshes[0].heat != NULL) {
         char high[32];
         snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
         double size = 0.03 * o->height;
-        result = jnaPicture_ColorBar(&picture, size, size, 7 * size, size, "0", high, error);
+        JN_TRY(jnaPicture_ColorBar(&picture, size, "0", high, error));
     }
-    result = result == jn_ok ? jnaPicture_Write(&picture, o->output, error) : result;
-    if (result == jn_ok) {
-        printf("%d %s, %d x %d pixels, written to %s\n", sheet->count, sheet->count > 1 ? "panels" : "panel",
-            picture.width, picture.height, o->output);
-    }
+    JN_TRY(jnaPicture_Write(&picture, o->output, error));
+    printf("%d %s, %d x %d pixels, written to %s\n", sheet->count, sheet->count > 1 ? "panels" : "panel", picture.width,
+        picture.height, o->output);
+done:
     jnaDestroyPicture(&picture);
     return result;
 }
@@ -212,15 +212,15 @@ static jnResult Run(Sheet* sheet, const Options* o, jnError* error)
 {
     float farthest = 0;
     sheet->scene = (jncScene){.workspace = o->workspace, .clip = o->clip, .rate = o->rate, .dynamic = o->stage == 1};
-    jnResult result = jncScene_Load(&sheet->scene, error);
-    result = result == jn_ok && o->weights != NULL ? FillHeat(sheet, o->weights, error) : result;
-    result = result == jn_ok ? ChooseFrames(sheet, o, error) : result;
-    if (result == jn_ok) {
-        sheet->triangleColors = malloc(sizeof(float) * 3 * (size_t)sheet->scene.character.triangleCount);
-        result = sheet->triangleColors != NULL ? FillPanels(sheet, o, &farthest, error)
-                                               : jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    JN_PASS(jncScene_Load(&sheet->scene, error));
+    if (o->weights != NULL) {
+        JN_PASS(FillHeat(sheet, o->weights, error));
     }
-    return result == jn_ok ? Draw(sheet, o, farthest, error) : result;
+    JN_PASS(ChooseFrames(sheet, o, error));
+    sheet->triangleColors = malloc(sizeof(float) * 3 * (size_t)sheet->scene.character.triangleCount);
+    JN_PASS(sheet->triangleColors != NULL ? FillPanels(sheet, o, &farthest, error)
+                                          : jnFail(error, jn_outOfMemory, "out of memory for a picture"));
+    return Draw(sheet, o, farthest, error);
 }
 
 // The exit code of wrong usage, or -1.
@@ -326,5 +326,5 @@ int jncPicture(int argc, char** argv)
     jnError error = {0};
     jnResult result = Run(&sheet, &o, &error);
     DestroySheet(&sheet);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

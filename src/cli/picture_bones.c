@@ -1,4 +1,5 @@
 // jounce picture --bones: the bones inside a character, placed again by the manifest as it is now, without a new mesh.
+#include "base/try.h"
 #include "cli.h"
 #include "draw/bone_picture.h"
 #include "picture.h"
@@ -19,25 +20,25 @@ int jncPicture_Bones(const char* workspace, const char* output)
     jnaBoneList bones = {0};
     jnaNotes notes = {0};
     snprintf(path, sizeof(path), "%s/manifest.yaml", workspace);
-    jnResult result = jnaReadManifest(path, &manifest, &error);
-    result = result == jn_ok ? jnaLoadCharacter(workspace, &character, &error) : result;
-    result = result == jn_ok ? jnaLoadVolume(workspace, &volume, &error) : result;
-    if (result == jn_ok && volume.rowStarts == NULL) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaReadManifest(path, &manifest, &error));
+    JN_TRY(jnaLoadCharacter(workspace, &character, &error));
+    JN_TRY(jnaLoadVolume(workspace, &volume, &error));
+    if (volume.rowStarts == NULL) {
         error.code = result = jn_badData;
         snprintf(error.message, sizeof(error.message), "%s/volume: has no weights yet; run jounce tetrahedralize",
             workspace);
+        goto done;
     }
-    result =
-        result == jn_ok ? jnaVolume_PlaceBones(&volume, &character, &manifest.bones, &bones, &notes, &error) : result;
-    result = result == jn_ok ? jnaPictureBones(&volume, &character, &bones, output, &error) : result;
-    if (result == jn_ok) {
-        jncPrintNotes(&notes);
-        printf("%d bones, written to %s\n", bones.count, output);
-    }
+    JN_TRY(jnaVolume_PlaceBones(&volume, &character, &manifest.bones, &bones, &notes, &error));
+    JN_TRY(jnaPictureBones(&volume, &character, &bones, output, &error));
+    jncPrintNotes(&notes);
+    printf("%d bones, written to %s\n", bones.count, output);
+done:
     jnaDestroyNotes(&notes);
     jnaDestroyBoneList(&bones);
     jnaDestroyVolume(&volume);
     jnaDestroyCharacter(&character);
     jnaDestroyManifest(&manifest);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

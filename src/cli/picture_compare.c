@@ -4,6 +4,7 @@
 // The body is seen as its root stands at rest: what the clip does with the whole of it is taken off by placing the
 // joint that is looked at in the middle, and the camera turns with nothing.
 #include "base/npy.h"
+#include "base/try.h"
 #include "cli.h"
 #include "draw/picture.h"
 #include "learn/network.h"
@@ -58,41 +59,39 @@ static jnResult FindJoint(const jnaCharacter* c, const char* name, int* joint, j
 
 static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
 {
-    jnResult result = jnaLoadCharacter(o->workspace, &d->character, error);
-    result = result == jn_ok ? jnaLoadClip(o->workspace, o->clip, &d->character, &d->clip, error) : result;
-    result = result == jn_ok && !o->dynamic ? jnaLoadNetwork(o->workspace, &d->network, error) : result;
-    if (result == jn_ok && !o->dynamic && d->network.vertexCount != d->character.vertexCount) {
-        result = jnFail(error, jn_badData, "%s/network: is of another character; run jounce train", o->workspace);
+    JN_PASS(jnaLoadCharacter(o->workspace, &d->character, error));
+    JN_PASS(jnaLoadClip(o->workspace, o->clip, &d->character, &d->clip, error));
+    if (!o->dynamic) {
+        JN_PASS(jnaLoadNetwork(o->workspace, &d->network, error));
     }
-    if (result == jn_ok) {
-        size_t vertices = 3 * (size_t)d->character.vertexCount;
-        d->colors = malloc(sizeof(float) * 3 * (size_t)d->character.triangleCount);
-        d->given = malloc(sizeof(float) * vertices);
-        d->matrices = malloc(sizeof(float) * 12 * (size_t)d->character.jointCount);
-        bool good = d->colors != NULL && d->given != NULL && d->matrices != NULL;
-        for (int i = 0; !o->dynamic && i < SURFACES * o->count; ++i) {
-            d->positions[i] = malloc(sizeof(float) * vertices);
-            good = good && d->positions[i] != NULL;
-        }
-        result = good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    if (!o->dynamic && d->network.vertexCount != d->character.vertexCount) {
+        return jnFail(error, jn_badData, "%s/network: is of another character; run jounce train", o->workspace);
     }
-    return result;
+    size_t vertices = 3 * (size_t)d->character.vertexCount;
+    d->colors = malloc(sizeof(float) * 3 * (size_t)d->character.triangleCount);
+    d->given = malloc(sizeof(float) * vertices);
+    d->matrices = malloc(sizeof(float) * 12 * (size_t)d->character.jointCount);
+    bool good = d->colors != NULL && d->given != NULL && d->matrices != NULL;
+    for (int i = 0; !o->dynamic && i < SURFACES * o->count; ++i) {
+        d->positions[i] = malloc(sizeof(float) * vertices);
+        good = good && d->positions[i] != NULL;
+    }
+    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
 }
 
 // The three surfaces of a frame.
 static jnResult FillRow(const jncComparison* o, int row, Drawing* d, jnError* error)
 {
     jnaPairs pair;
-    jnResult result = jnaLoadFrame(o->workspace, &d->character, o->clip, o->frames[row], &pair, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaLoadFrame(o->workspace, &d->character, o->clip, o->frames[row], &pair, error));
+    jnResult result = jn_ok;
     const int first = 0;
-    result = jnaNetwork_Predict(&d->network, &pair, &first, 1, d->given, error);
+    JN_TRY(jnaNetwork_Predict(&d->network, &pair, &first, 1, d->given, error));
     const float* displacements[SURFACES] = {NULL, d->given, pair.displacements};
-    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
-        result = jnaPairs_Surface(&pair, 0, displacements[i], d->positions[SURFACES * row + i], error);
+    for (int i = 0; i < SURFACES; ++i) {
+        JN_TRY(jnaPairs_Surface(&pair, 0, displacements[i], d->positions[SURFACES * row + i], error));
     }
+done:
     jnaDestroyPairs(&pair);
     return result;
 }
@@ -103,22 +102,23 @@ static jnResult LoadMotion(const jncComparison* o, const jnaCharacter* c, float*
     char path[PATH_MAX];
     jnaArray motion;
     snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", o->workspace, o->clip);
-    jnResult result = jnaOpenArray(path, &motion, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenArray(path, &motion, error));
     size_t width = 3 * (size_t)c->vertexCount;
-    if (result == jn_ok && (motion.dimensions != 3 || motion.shape[1] * motion.shape[2] != width)) {
-        result = jnFail(error, jn_badData, "%s: is of another character; simulate it again", path);
+    if (motion.dimensions != 3 || motion.shape[1] * motion.shape[2] != width) {
+        JN_TRY(jnFail(error, jn_badData, "%s: is of another character; simulate it again", path));
     }
-    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+    for (int i = 0; i < o->count; ++i) {
         if ((size_t)o->frames[i] >= motion.shape[0]) {
-            result = jnFail(error, jn_badArgument, "frame %d: %s has %zu", o->frames[i], path, motion.shape[0]);
-            break;
+            JN_TRY(jnFail(error, jn_badArgument, "frame %d: %s has %zu", o->frames[i], path, motion.shape[0]));
         }
         positions[i] = malloc(width * sizeof(float));
-        result = positions[i] != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture");
-        for (size_t k = 0; result == jn_ok && k < width; ++k) {
+        JN_TRY(positions[i] != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a picture"));
+        for (size_t k = 0; k < width; ++k) {
             positions[i][k] = (float)jnaArray_Get(&motion, (size_t)o->frames[i] * width + k);
         }
     }
+done:
     jnaCloseArray(&motion);
     return result;
 }
@@ -127,19 +127,23 @@ static jnResult LoadMotion(const jncComparison* o, const jnaCharacter* c, float*
 static jnResult FillMotion(const jncComparison* o, Drawing* d, jnError* error)
 {
     float* surfaces[SURFACES][MOST / SURFACES] = {{NULL}};
-    jnResult result = LoadMotion(o, &d->character, surfaces[2], error);
-    for (int i = 0; result == jn_ok && i < o->count; ++i) {
+    jncScene scene = {0};
+    jnResult result = jn_ok;
+    JN_TRY(LoadMotion(o, &d->character, surfaces[2], error));
+    for (int i = 0; i < o->count; ++i) {
         if (o->frames[i] >= d->clip.frameCount) {
-            result =
-                jnFail(error, jn_badArgument, "frame %d: clip '%s' has %d", o->frames[i], o->clip, d->clip.frameCount);
+            JN_TRY(
+                jnFail(error, jn_badArgument, "frame %d: clip '%s' has %d", o->frames[i], o->clip, d->clip.frameCount));
         }
     }
-    for (int i = 0; result == jn_ok && i < 2; ++i) {
-        jncScene scene = {.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
-        result = jncScene_Load(&scene, error);
-        result = result == jn_ok ? jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error) : result;
+    for (int i = 0; i < 2; ++i) {
+        scene = (jncScene){.workspace = o->workspace, .clip = o->clip, .dynamic = i == 1};
+        JN_TRY(jncScene_Load(&scene, error));
+        JN_TRY(jncScene_Pose(&scene, o->frames, o->count, surfaces[i], NULL, error));
         jncScene_Destroy(&scene);
     }
+done:
+    jncScene_Destroy(&scene);
     for (int i = 0; i < SURFACES * o->count; ++i) {
         d->positions[i] = surfaces[i % SURFACES][i / SURFACES];
     }
@@ -179,11 +183,11 @@ static jnResult Draw(const jncComparison* o, Drawing* d, jnError* error)
     def.ground = false;
     def.camera = (jnaCamera){.yaw = (float)o->yaw, .pitch = (float)o->pitch, .height = (float)o->across};
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, d->meshes, count, &picture, error);
-    result = result == jn_ok ? jnaPicture_Write(&picture, o->output, error) : result;
-    if (result == jn_ok) {
-        printf("%d panels, %d x %d pixels, written to %s\n", count, picture.width, picture.height, o->output);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaDrawPicture(&def, d->meshes, count, &picture, error));
+    JN_TRY(jnaPicture_Write(&picture, o->output, error));
+    printf("%d panels, %d x %d pixels, written to %s\n", count, picture.width, picture.height, o->output);
+done:
     jnaDestroyPicture(&picture);
     return result;
 }
@@ -193,19 +197,19 @@ int jncPicture_Compare(const jncComparison* o)
     jnError error = {0};
     int joint = 0;
     Drawing* d = calloc(1, sizeof(*d));
-    jnResult result = d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture");
-    result = result == jn_ok ? FindJoint(&d->character, o->joint, &joint, &error) : result;
-    for (int i = 0; result == jn_ok && !o->dynamic && i < o->count; ++i) {
-        result = FillRow(o, i, d, &error);
+    jnResult result = jn_ok;
+    JN_TRY(d != NULL ? Load(o, d, &error) : jnFail(&error, jn_outOfMemory, "out of memory for a picture"));
+    JN_TRY(FindJoint(&d->character, o->joint, &joint, &error));
+    for (int i = 0; !o->dynamic && i < o->count; ++i) {
+        JN_TRY(FillRow(o, i, d, &error));
     }
-    result = result == jn_ok && o->dynamic ? FillMotion(o, d, &error) : result;
-    if (result == jn_ok) {
-        Place(o, joint, d);
-    }
-    result = result == jn_ok ? Draw(o, d, &error) : result;
+    JN_TRY(o->dynamic ? FillMotion(o, d, &error) : jn_ok);
+    Place(o, joint, d);
+    JN_TRY(Draw(o, d, &error));
+done:
     if (d != NULL) {
         Free(d);
     }
     free(d);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

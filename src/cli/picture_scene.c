@@ -2,6 +2,7 @@
 // through the runtime from its start, as jounce bake does.
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
+#include "base/try.h"
 #include "character/figure.h"
 #include "picture.h"
 #include "pipeline/stage_export.h"
@@ -63,13 +64,12 @@ jnResult jncScene_Load(jncScene* scene, jnError* error)
     if (scene->workspace == NULL) {
         return LoadFigure(scene, error);
     }
-    jnResult result = jnaLoadCharacter(scene->workspace, &scene->character, error);
-    if (result == jn_ok && scene->clip != NULL) {
-        result = CheckClip(scene, error);
-        result = result == jn_ok ? jnaLoadClip(scene->workspace, scene->clip, &scene->character, &scene->motion, error)
-                                 : result;
+    JN_PASS(jnaLoadCharacter(scene->workspace, &scene->character, error));
+    if (scene->clip != NULL) {
+        JN_PASS(CheckClip(scene, error));
+        JN_PASS(jnaLoadClip(scene->workspace, scene->clip, &scene->character, &scene->motion, error));
     }
-    return result;
+    return jn_ok;
 }
 
 void jncScene_Destroy(jncScene* scene)
@@ -82,16 +82,15 @@ static jnResult Skin(const jncScene* scene, const int* frames, int count, float*
 {
     const jnaCharacter* c = &scene->character;
     float* matrices = malloc(sizeof(float) * 12 * (size_t)c->jointCount);
-    jnResult result = matrices != NULL ? jn_ok : OutOfMemory(error);
-    for (int i = 0; result == jn_ok && i < count; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(matrices != NULL ? jn_ok : OutOfMemory(error));
+    for (int i = 0; i < count; ++i) {
         positions[i] = malloc(sizeof(float) * 3 * (size_t)c->vertexCount);
-        if (positions[i] == NULL) {
-            result = OutOfMemory(error);
-            break;
-        }
+        JN_TRY(positions[i] != NULL ? jn_ok : OutOfMemory(error));
         jnaPoseMatrices(c, scene->motion.frameCount > 0 ? &scene->motion : NULL, frames[i], matrices);
         jnaSkin(c, matrices, positions[i]);
     }
+done:
     free(matrices);
     return result;
 }
@@ -153,13 +152,13 @@ static jnResult Play(const jncScene* scene, Catch* frames, jnError* error)
 jnResult jncScene_Pose(
     const jncScene* scene, const int* frames, int count, float** positions, float** offsets, jnError* error)
 {
-    jnResult result = Skin(scene, frames, count, positions, error);
-    for (int i = 0; result == jn_ok && offsets != NULL && i < count; ++i) {
+    JN_PASS(Skin(scene, frames, count, positions, error));
+    for (int i = 0; offsets != NULL && i < count; ++i) {
         offsets[i] = calloc((size_t)scene->character.vertexCount, sizeof(float));
-        result = offsets[i] != NULL ? jn_ok : OutOfMemory(error);
+        JN_PASS(offsets[i] != NULL ? jn_ok : OutOfMemory(error));
     }
-    if (result != jn_ok || !scene->dynamic) {
-        return result;
+    if (!scene->dynamic) {
+        return jn_ok;
     }
     Catch wanted = {&scene->character, frames, count, positions, offsets};
     return Play(scene, &wanted, error);

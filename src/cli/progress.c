@@ -1,13 +1,14 @@
 // Progress of long jobs, Ctrl-C, and folders for their output.
 #include "cli.h"
 
+#include "base/clock.h"
+
 #include "runtime/for_author.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 // The only state that a signal may touch.
@@ -17,13 +18,6 @@ static void OnInterrupt(int signal)
 {
     (void)signal;
     interrupted = 1;
-}
-
-double jncNow(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 bool jncInterrupted(void)
@@ -36,13 +30,13 @@ jncProgress jncBeginProgress(const char* what)
     struct sigaction action = {.sa_handler = OnInterrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    return (jncProgress){.what = what, .started = jncNow()};
+    return (jncProgress){.what = what, .started = jnaWallClock()};
 }
 
 bool jncShowProgress(double share, void* user)
 {
     jncProgress* progress = user;
-    double now = jncNow();
+    double now = jnaWallClock();
     if (isatty(STDERR_FILENO) && now - progress->shown > 0.1 && share > 0.0) {
         double left = (now - progress->started) * (1.0 - share) / share;
         fprintf(stderr, "\r%s: %3.0f %%, %d:%02d left ", progress->what, 100 * share, (int)left / 60, (int)left % 60);
@@ -54,7 +48,7 @@ bool jncShowProgress(double share, void* user)
 
 bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more)
 {
-    double now = jncNow(), rate = solved / (now - progress->started + 1e-9);
+    double now = jnaWallClock(), rate = solved / (now - progress->started + 1e-9);
     if (isatty(STDERR_FILENO) && now - progress->shown > 0.25) {
         char left[32] = "";
         if (solved > 0) {

@@ -38,8 +38,7 @@ int jncReport(int argc, char** argv)
     jnaNotes notes = {0};
     jncProgress progress = jncBeginProgress("drawing the report");
     def.threads = (int)threads;
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnResult result = jnaReportWorkspace(workspace, &def, &notes, &error);
     jncEndProgress(&progress);
     if (result == jn_ok) {
@@ -53,5 +52,5 @@ int jncReport(int argc, char** argv)
         }
     }
     jnaDestroyNotes(&notes);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

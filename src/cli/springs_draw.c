@@ -2,6 +2,8 @@
 #include "cli.h"
 #include "draw.h"
 
+#include "base/affine.h"
+#include "base/try.h"
 #include "draw/chart.h"
 #include "jounce/jounce.h"
 
@@ -31,7 +33,7 @@ typedef struct Trace {
 static float TargetHeight(double t)
 {
     double phase = t < 4.0 ? fmod(t, 1.6) : 1.0;
-    return phase < 0.8 ? (float)(0.125 * (1 - cos(2 * 3.14159265358979 * phase / 0.8))) : 0.0f;
+    return phase < 0.8 ? (float)(0.125 * (1 - cos(JNA_TURN * phase / 0.8))) : 0.0f;
 }
 
 // Steps at the frame rate and looks into each interval at SUBSTEPS times, which changes nothing.
@@ -100,8 +102,8 @@ static jnResult DrawTrace(const char* path, const Trace* trace, jnError* error)
 jnResult jncDrawRegimes(const char* path, jnError* error)
 {
     static Trace trace;
-    jnResult result = Simulate(&trace, error);
-    return result == jn_ok ? DrawTrace(path, &trace, error) : result;
+    JN_PASS(Simulate(&trace, error));
+    return DrawTrace(path, &trace, error);
 }
 
 int jncSpringsDraw(int argc, char** argv)
@@ -149,5 +151,5 @@ int jncSpringsDraw(int argc, char** argv)
             printf("%s: %s\n", path, products[i].what);
         }
     }
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

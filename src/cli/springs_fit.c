@@ -1,6 +1,7 @@
 // jounce springs fit: stiffness and damping from arrays alone.
 #include "cli.h"
 
+#include "base/try.h"
 #include "jounce/jounce.h"
 #include "learn/spring_fit.h"
 
@@ -43,44 +44,40 @@ static void CloseInputs(Inputs* inputs)
 static jnResult ReadFaces(const char* path, Inputs* inputs, jnError* error)
 {
     jnaArray array;
-    jnResult result = jnaOpenArray(path, &array, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     char shape[96];
     jnaArray_Describe(&array, shape, sizeof(shape));
     bool integers = array.scalar == jna_int32 || array.scalar == jna_int64;
     if (!integers || array.dimensions != 2 || array.shape[1] != 3 || array.shape[0] > 100000000) {
-        result = jnFail(error, jn_badData, "%s: is %s, faces must be whole numbers (faces, 3)", path, shape);
+        JN_TRY(jnFail(error, jn_badData, "%s: is %s, faces must be whole numbers (faces, 3)", path, shape));
     } else {
         inputs->faces = malloc((array.count + 1) * sizeof(int32_t));
         inputs->faceCount = (int)array.shape[0];
-        result = inputs->faces == NULL ? jnFail(error, jn_outOfMemory, "%s: out of memory", path) : jn_ok;
+        JN_TRY(inputs->faces == NULL ? jnFail(error, jn_outOfMemory, "%s: out of memory", path) : jn_ok);
     }
-    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+    for (size_t i = 0; i < array.count; ++i) {
         int64_t value = array.scalar == jna_int64 ? ((const int64_t*)array.data)[i] : ((const int32_t*)array.data)[i];
         inputs->faces[i] =
             value >= 0 && value <= INT32_MAX ? (int32_t)value : -1; // -1 is refused with its face's number
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
 
 static jnResult OpenInputs(const Request* request, Inputs* inputs, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; i < request->sequences.count && result == jn_ok; ++i) {
+    for (int i = 0; i < request->sequences.count; ++i) {
         jnaSequence* sequence = &inputs->sequences[i];
-        result = jnaOpenArray(request->sequences.words[2 * i], &sequence->targets, error);
-        if (result == jn_ok) {
-            inputs->count = i + 1;
-            result = jnaOpenArray(request->sequences.words[2 * i + 1], &sequence->dynamics, error);
-        }
+        JN_PASS(jnaOpenArray(request->sequences.words[2 * i], &sequence->targets, error));
+        inputs->count = i + 1;
+        JN_PASS(jnaOpenArray(request->sequences.words[2 * i + 1], &sequence->dynamics, error));
     }
-    if (result == jn_ok && request->faces != NULL) {
-        result = ReadFaces(request->faces, inputs, error);
+    if (request->faces != NULL) {
+        JN_PASS(ReadFaces(request->faces, inputs, error));
     }
-    return result;
+    return jn_ok;
 }
 
 // "fit.json": how it was made, totals, and what deserves a look.
@@ -138,28 +135,24 @@ static jnResult WriteFit(const Request* request, const jnaFit* fit, json_t* root
     if (strlen(request->folder) + 32 > sizeof(path)) {
         return jnFail(error, jn_badArgument, "the name of the folder is too long");
     }
-    jnResult result = jncMakeFolder(request->folder, error);
-    for (int i = 0; i < ARRAYS && result == jn_ok; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(jncMakeFolder(request->folder, error));
+    for (int i = 0; i < ARRAYS; ++i) {
         snprintf(path, sizeof(path), "%s/%s", request->folder, arrays[i].name);
-        result = jnaCreateArray(path, arrays[i].scalar, 1, &count, &files[i], error);
-        if (result == jn_ok) {
-            fwrite(arrays[i].data, jnaScalarSize(arrays[i].scalar), count, files[i].stream);
-        }
+        JN_TRY(jnaCreateArray(path, arrays[i].scalar, 1, &count, &files[i], error));
+        fwrite(arrays[i].data, jnaScalarSize(arrays[i].scalar), count, files[i].stream);
     }
-    if (result == jn_ok) {
-        snprintf(path, sizeof(path), "%s/fit.json", request->folder);
-        result = jnaCreateFile(path, &files[ARRAYS], error);
+    snprintf(path, sizeof(path), "%s/fit.json", request->folder);
+    JN_TRY(jnaCreateFile(path, &files[ARRAYS], error));
+    json_dumpf(root, files[ARRAYS].stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    fputc('\n', files[ARRAYS].stream);
+    for (int i = 0; i < FILES; ++i) {
+        JN_TRY(jnaFile_Sync(&files[i], error));
     }
-    if (result == jn_ok) {
-        json_dumpf(root, files[ARRAYS].stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-        fputc('\n', files[ARRAYS].stream);
+    for (int i = 0; i < FILES; ++i) {
+        JN_TRY(jnaFile_Commit(&files[i], error));
     }
-    for (int i = 0; i < FILES && result == jn_ok; ++i) {
-        result = jnaFile_Sync(&files[i], error);
-    }
-    for (int i = 0; i < FILES && result == jn_ok; ++i) {
-        result = jnaFile_Commit(&files[i], error);
-    }
+done:
     for (int i = 0; i < FILES; ++i) {
         jnaFile_Abandon(&files[i]);
     }
@@ -210,8 +203,7 @@ static int Run(const Request* request, Inputs* inputs)
     def.threads = (int)request->threads;
     def.checkOrder = !request->anyOrder;
     jncProgress progress = jncBeginProgress("fitting springs");
-    def.progress = jncShowProgress;
-    def.user = &progress;
+    def.watch = (jnaWatch){jncShowProgress, &progress};
     jnaFit fit;
     result = jnaFitSprings(&def, &fit, &error);
     jncEndProgress(&progress);
@@ -229,7 +221,7 @@ static int Run(const Request* request, Inputs* inputs)
     }
     json_decref(root);
     jnaDestroyFit(&fit);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }
 
 int jncSpringsFit(int argc, char** argv)

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "base/npy.h"
+#include "base/try.h"
 #include "jounce/jounce.h"
 
 #include "runtime/for_author.h"
@@ -84,10 +85,7 @@ static jnResult ReadParameter(const char* name, const char* word, size_t vertice
 
 static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 {
-    jnResult result = jnaOpenArray(path, targets, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, targets, error));
     char shape[96];
     jnaArray_Describe(targets, shape, sizeof(shape));
     if (targets->scalar > jna_float64 || targets->dimensions != 3 || targets->shape[2] != 3) {

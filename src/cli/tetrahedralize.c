@@ -1,5 +1,6 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
 #include "volume/tetrahedralize.h"
+#include "base/try.h"
 #include "cli.h"
 #include "pipeline/stage_volume.h"
 
@@ -195,20 +196,21 @@ static int Run(const char* folder, const Wish* wish, bool force, bool json)
     jnaVolumeReport report;
     const jnaVolume* volume = NULL;
     jnaStageRun run = {.report = &report, .force = force, .notes = &notes};
-    jnResult result = jnaOpenWorkspace(folder, &run.workspace, &error);
-    if (result == jn_ok) {
-        jnaVolumeDef* def = &run.workspace->manifest.volume;
-        def->method = wish->method ? wish->def.method : def->method;
-        def->edge = wish->resolution ? wish->def.edge : def->edge;
-        def->nodes = wish->resolution ? wish->def.nodes : def->nodes;
-        def->keepInner = wish->def.keepInner;
-        result = jnaUpdateVolume(&run, &error);
-        result = result == jn_ok ? jnaWorkspace_Volume(run.workspace, &volume, &error) : result;
-    }
-    int code = result == jn_ok ? Tell(folder, volume, &report, &notes, json) : jncFail(&error);
+    int code = JNC_DONE;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(folder, &run.workspace, &error));
+    jnaVolumeDef* def = &run.workspace->manifest.volume;
+    def->method = wish->method ? wish->def.method : def->method;
+    def->edge = wish->resolution ? wish->def.edge : def->edge;
+    def->nodes = wish->resolution ? wish->def.nodes : def->nodes;
+    def->keepInner = wish->def.keepInner;
+    JN_TRY(jnaUpdateVolume(&run, &error));
+    JN_TRY(jnaWorkspace_Volume(run.workspace, &volume, &error));
+    code = Tell(folder, volume, &report, &notes, json);
+done:
     jnaDestroyNotes(&notes);
     jnaCloseWorkspace(run.workspace);
-    return code;
+    return result == jn_ok ? code : jncFail(&error);
 }
 
 int jncTetrahedralize(int argc, char** argv)

@@ -4,6 +4,8 @@
 #include "pipeline/engine.h"
 #include "pipeline/stage_train.h"
 
+#include "runtime/for_author.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <unistd.h>
@@ -125,28 +127,29 @@ static int Measure(jnaWorkspace* opened, bool json)
     return JNC_DONE;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
+    .about =
+        "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
+        "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all their\n"
+        "frames where jounce simulate --clips solved them.\n"
+        "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
+    .example = "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip "
+               "walk --stage target -o walk.npy\n",
+};
+
 int jncTrain(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
-        .about =
-            "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
-            "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all "
-            "their\n"
-            "frames where jounce simulate --clips solved them.\n"
-            "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
-        .example =
-            "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip walk "
-            "--stage target -o walk.npy\n",
-    };
     const char* workspace = NULL;
     int kind = 0;
+    char kinds[64];
+    jncJoinWords(jnNetworkNames + 1, jn_networkKindCount - 1, kinds, sizeof(kinds)); // without "none"
     long epochs = 0, threads = 0, seed = 1, map = 128;
     bool json = false, force = false, measure = false, plain = false, kindGiven = false, epochsGiven = false;
     // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {JNC_CHOICE("--network", kind, "pca|cnn", "pca or cnn (default: the manifest's)"), .given = &kindGiven},
+        {JNC_CHOICE("--network", kind, kinds, "what is trained (default: the manifest's)"), .given = &kindGiven},
         {JNC_INTEGER("--epochs", epochs, "N", 0, 0, "passes over the poses (default: the manifest's, or by their number)"), .given = &epochsGiven},
         {JNC_INTEGER("--map", map, "N", 0, 0, "cnn: texels a side of the map, 64, 128 or 256 (default 128)")},
         {JNC_INTEGER("--seed", seed, "N", 0, 0, "of all randomness (default 1)")},
@@ -173,10 +176,10 @@ int jncTrain(int argc, char** argv)
     if (jnaOpenWorkspace(workspace, &opened, &error) != jn_ok) {
         return jncFail(&error);
     }
-    opened->manifest.network.kind = kindGiven ? (jnaNetworkKind)kind : opened->manifest.network.kind;
-    if (measure || opened->manifest.network.kind == jna_networkNone) {
+    opened->manifest.network.kind = kindGiven ? (jnNetworkKind)(kind + 1) : opened->manifest.network.kind;
+    if (measure || opened->manifest.network.kind == jn_networkNone) {
         code = measure ? Measure(opened, json)
-                       : jncMisuse("the manifest says network none; give --network pca or cnn, or change it");
+                       : jncMisuse("the manifest says network none; give --network %s, or change it", kinds);
         jnaCloseWorkspace(opened);
         return code;
     }

@@ -1,5 +1,6 @@
 // jounce view: the viewer in a browser, from a server on this machine alone.
 #include "asset/asset_writer.h"
+#include "base/try.h"
 #include "cli.h"
 #include "pipeline/stage_export.h"
 #include "view/server.h"
@@ -338,13 +339,15 @@ int jncView(int argc, char** argv)
     View view = {0};
     jnError error;
     char viewer[PATH_SIZE];
-    jnResult result = OpenCharacter(&view, path, &error);
-    result = result == jn_ok ? FindViewer(folder, viewer, &error) : result;
-    result = result == jn_ok ? jnaReadFolder(viewer, &view.viewer, &error) : result;
-    result = result == jn_ok ? OpenMotions(&view, &error) : result;
-    result = result == jn_ok ? Describe(&view, &error) : result;
-    result = result == jn_ok ? ListDocuments(&view, &error) : result;
-    result = result == jn_ok ? Serve(&view, (int)port, !portGiven, !stays, &error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(OpenCharacter(&view, path, &error));
+    JN_TRY(FindViewer(folder, viewer, &error));
+    JN_TRY(jnaReadFolder(viewer, &view.viewer, &error));
+    JN_TRY(OpenMotions(&view, &error));
+    JN_TRY(Describe(&view, &error));
+    JN_TRY(ListDocuments(&view, &error));
+    JN_TRY(Serve(&view, (int)port, !portGiven, !stays, &error));
+done:
     CloseView(&view);
-    return result == jn_ok ? JNC_DONE : jncFail(&error);
+    return jncEnd(result, &error);
 }

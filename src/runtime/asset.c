@@ -43,37 +43,99 @@ uint64_t jnAssetChecksum(const void* bytes, size_t size)
 }
 _Static_assert(offsetof(jnAssetHeader, checksum) == 24, "the checksum lies in the last word of the first four");
 
-// The sections that are known, and which pointer each sets.
+// How many items a section has.
+typedef enum Count {
+    count_any, // bytes, as many as there are
+    count_joints,
+    count_vertices,
+    count_lanes, // vertices in whole blocks
+    count_blockStarts,
+    count_influences,
+    count_files,
+    count_triangles,
+    count_ringStarts,
+    count_rings,
+    count_parts,
+    count_followers, // of the vertices with springs behind the drivers, which are counted by it
+    count_clips,
+} Count;
+
+// What else a section tells or has to be, once it is in its place. size: its bytes.
+static jnResult TakeStarts(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)size;
+    return jnCheckStarts(block, id, error);
+}
+
+static jnResult TakeFollowers(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id, (void)error;
+    int followers = (int)(size / sizeof(jnAssetFollower));
+    block->view.driverCount = jnBlockCount(block->view.springCount) * JN_LANES - followers;
+    return jn_ok;
+}
+
+static jnResult TakeClipData(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id, (void)error;
+    block->clipDataCount = size / sizeof(float);
+    return jn_ok;
+}
+
+static jnResult TakeModes(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadModes(block, size, error);
+}
+
+static jnResult TakeMorphs(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadMorphs(block, size, error);
+}
+
+static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id, (void)error;
+    block->networkSize = size;
+    return jn_ok;
+}
+
+// The sections that are known. A new one is a row, in an order in which a size may depend on sections before.
 typedef struct Rule {
     uint32_t id;
     bool required;
-    size_t field; // of the jnAssetBlock
+    size_t field; // the pointer that it sets, in the jnAssetBlock
+    Count count;
+    size_t itemSize;
+    jnResult (*take)(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error); // may be NULL
 } Rule;
 
 #define VIEW(member) offsetof(jnAssetBlock, view.member)
+#define BLOCK(member) offsetof(jnAssetBlock, member)
 static const Rule rules[] = {
-    {JN_SECTION_INFO, true, 0},
-    {JN_SECTION_JOINTS, true, VIEW(joints)},
-    {JN_SECTION_REST, true, VIEW(rest)},
-    {JN_SECTION_INFLUENCE_STARTS, true, VIEW(influenceStarts)},
-    {JN_SECTION_INFLUENCE_JOINTS, true, VIEW(influenceJoints)},
-    {JN_SECTION_INFLUENCE_WEIGHTS, true, VIEW(influenceWeights)},
-    {JN_SECTION_STIFFNESS, true, VIEW(stiffness)},
-    {JN_SECTION_DAMPING, true, VIEW(damping)},
-    {JN_SECTION_WELD, true, VIEW(weld)},
-    {JN_SECTION_FILE_NORMALS, true, VIEW(fileNormals)},
-    {JN_SECTION_TRIANGLES, true, VIEW(triangles)},
-    {JN_SECTION_RING_STARTS, true, VIEW(ringStarts)},
-    {JN_SECTION_RINGS, true, VIEW(rings)},
-    {JN_SECTION_UVS, false, VIEW(uvs)},
-    {JN_SECTION_ORDER, false, VIEW(order)},
-    {JN_SECTION_PARTS, false, VIEW(parts)},
-    {JN_SECTION_FOLLOWERS, false, VIEW(followers)},
-    {JN_SECTION_CLIPS, false, offsetof(jnAssetBlock, clips)},
-    {JN_SECTION_CLIP_DATA, false, offsetof(jnAssetBlock, clipData)},
-    {JN_SECTION_MODES, false, offsetof(jnAssetBlock, modesHeader)},
-    {JN_SECTION_MORPHS, false, offsetof(jnAssetBlock, morphsHeader)},
-    {JN_SECTION_NETWORK, false, offsetof(jnAssetBlock, network)},
+    {JN_SECTION_INFO, true, 0, count_any, 1, NULL},
+    {JN_SECTION_JOINTS, true, VIEW(joints), count_joints, sizeof(jnAssetJoint), NULL},
+    {JN_SECTION_REST, true, VIEW(rest), count_lanes, 4 * sizeof(float), NULL},
+    {JN_SECTION_INFLUENCE_STARTS, true, VIEW(influenceStarts), count_blockStarts, sizeof(uint32_t), TakeStarts},
+    {JN_SECTION_INFLUENCE_JOINTS, true, VIEW(influenceJoints), count_influences, sizeof(uint16_t), NULL},
+    {JN_SECTION_INFLUENCE_WEIGHTS, true, VIEW(influenceWeights), count_influences, sizeof(float), NULL},
+    {JN_SECTION_STIFFNESS, true, VIEW(stiffness), count_vertices, sizeof(float), NULL},
+    {JN_SECTION_DAMPING, true, VIEW(damping), count_vertices, sizeof(float), NULL},
+    {JN_SECTION_WELD, true, VIEW(weld), count_files, sizeof(int32_t), NULL},
+    {JN_SECTION_FILE_NORMALS, true, VIEW(fileNormals), count_files, sizeof(int32_t), NULL},
+    {JN_SECTION_TRIANGLES, true, VIEW(triangles), count_triangles, 3 * sizeof(int32_t), NULL},
+    {JN_SECTION_RING_STARTS, true, VIEW(ringStarts), count_ringStarts, sizeof(uint32_t), TakeStarts},
+    {JN_SECTION_RINGS, true, VIEW(rings), count_rings, 4 * sizeof(uint32_t), NULL},
+    {JN_SECTION_UVS, false, VIEW(uvs), count_files, 2 * sizeof(float), NULL},
+    {JN_SECTION_ORDER, false, VIEW(order), count_vertices, sizeof(int32_t), NULL},
+    {JN_SECTION_PARTS, false, VIEW(parts), count_parts, sizeof(jnAssetPart), NULL},
+    {JN_SECTION_FOLLOWERS, false, VIEW(followers), count_followers, sizeof(jnAssetFollower), TakeFollowers},
+    {JN_SECTION_CLIPS, false, BLOCK(clips), count_clips, sizeof(jnAssetClipEntry), NULL},
+    {JN_SECTION_CLIP_DATA, false, BLOCK(clipData), count_any, 1, TakeClipData},
+    {JN_SECTION_MODES, false, BLOCK(modesHeader), count_any, 1, TakeModes},
+    {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
+    {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -260,50 +322,42 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
     return jn_ok;
 }
 
-// Bytes that a section must have; those of INFJ, INFW, RNGF and CLPD follow from sections that come before.
-static uint64_t ExpectedSize(const jnAssetBlock* block, uint32_t id, uint64_t actual)
+// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before.
+static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t size)
 {
     const jnAsset* a = &block->view;
-    uint64_t vertices = (uint64_t)a->vertexCount, blocks = (uint64_t)a->blockCount;
-    uint64_t files = (uint64_t)a->fileVertexCount, triangles = (uint64_t)a->triangleCount;
-    uint64_t quads = (uint64_t)jnBlockCount(a->normalCount) * (JN_LANES / 4);
-    switch (id) {
-    case JN_SECTION_JOINTS:
-        return (uint64_t)a->jointCount * sizeof(jnAssetJoint);
-    case JN_SECTION_REST:
-        return blocks * JN_LANES * 4 * sizeof(float);
-    case JN_SECTION_INFLUENCE_STARTS:
-        return (blocks + 1) * sizeof(uint32_t);
-    case JN_SECTION_INFLUENCE_JOINTS:
-        return (uint64_t)a->influenceStarts[blocks] * JN_LANES * sizeof(uint16_t);
-    case JN_SECTION_INFLUENCE_WEIGHTS:
-        return (uint64_t)a->influenceStarts[blocks] * JN_LANES * sizeof(float);
-    case JN_SECTION_STIFFNESS:
-    case JN_SECTION_DAMPING:
-    case JN_SECTION_ORDER:
-        return vertices * sizeof(float);
-    case JN_SECTION_WELD:
-    case JN_SECTION_FILE_NORMALS:
-        return files * sizeof(int32_t);
-    case JN_SECTION_TRIANGLES:
-        return triangles * 3 * sizeof(int32_t);
-    case JN_SECTION_RING_STARTS:
-        return (quads + 1) * sizeof(uint32_t);
-    case JN_SECTION_RINGS:
-        return (uint64_t)a->ringStarts[quads] * 4 * sizeof(uint32_t);
-    case JN_SECTION_UVS:
-        return files * 2 * sizeof(float);
-    case JN_SECTION_PARTS:
-        return (uint64_t)a->partCount * sizeof(jnAssetPart);
-    case JN_SECTION_CLIPS:
-        return (uint64_t)a->clipCount * sizeof(jnAssetClipEntry);
-    case JN_SECTION_FOLLOWERS: // those of the vertices with springs behind the drivers, which are counted by it
-        return actual < (uint64_t)jnBlockCount(a->springCount) * JN_LANES * sizeof(jnAssetFollower)
-                   ? actual / sizeof(jnAssetFollower) * sizeof(jnAssetFollower)
-                   : 0;
-    default:
-        return actual;
+    uint64_t blocks = (uint64_t)a->blockCount, quads = (uint64_t)jnBlockCount(a->normalCount) * (JN_LANES / 4);
+    switch (rule->count) {
+    case count_joints:
+        return (uint64_t)a->jointCount;
+    case count_vertices:
+        return (uint64_t)a->vertexCount;
+    case count_lanes:
+        return blocks * JN_LANES;
+    case count_blockStarts:
+        return blocks + 1;
+    case count_influences:
+        return (uint64_t)a->influenceStarts[blocks] * JN_LANES;
+    case count_files:
+        return (uint64_t)a->fileVertexCount;
+    case count_triangles:
+        return (uint64_t)a->triangleCount;
+    case count_ringStarts:
+        return quads + 1;
+    case count_rings:
+        return (uint64_t)a->ringStarts[quads];
+    case count_parts:
+        return (uint64_t)a->partCount;
+    case count_followers: {
+        uint64_t most = (uint64_t)jnBlockCount(a->springCount) * JN_LANES;
+        return size < most * rule->itemSize ? size / rule->itemSize : 0;
     }
+    case count_clips:
+        return (uint64_t)a->clipCount;
+    case count_any:
+        break;
+    }
+    return size;
 }
 
 // Points the view at the sections, in the order of the rules: a size may depend on a section before.
@@ -311,45 +365,21 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
 {
     char name[5];
     for (int i = 1; i < RULE_COUNT; ++i) {
-        const jnAssetEntry* entry = FindEntry(block, rules[i].id);
+        const Rule* rule = &rules[i];
+        const jnAssetEntry* entry = FindEntry(block, rule->id);
         if (entry == NULL) {
             continue;
         }
-        uint64_t expected = ExpectedSize(block, rules[i].id, entry->size);
+        uint64_t expected = CountItems(block, rule, entry->size) * rule->itemSize;
         if (entry->size != expected) {
             return jnFail(error, jn_badData, "%s: section %s has %llu bytes where the counts ask for %llu",
-                block->source, Letters(rules[i].id, name), (unsigned long long)entry->size,
-                (unsigned long long)expected);
+                block->source, Letters(rule->id, name), (unsigned long long)entry->size, (unsigned long long)expected);
         }
         const void* at = bytes + entry->offset;
-        memcpy((char*)block + rules[i].field, &at, sizeof(at));
-        if (rules[i].id == JN_SECTION_CLIP_DATA) {
-            block->clipDataCount = entry->size / sizeof(float);
-        }
-        if (rules[i].id == JN_SECTION_NETWORK) {
-            block->networkSize = entry->size;
-        }
-        if (rules[i].id == JN_SECTION_FOLLOWERS) {
-            block->view.driverCount =
-                jnBlockCount(block->view.springCount) * JN_LANES - (int)(entry->size / sizeof(jnAssetFollower));
-        }
-        if (rules[i].id == JN_SECTION_MODES) {
-            jnResult result = jnReadModes(block, entry->size, error);
-            if (result != jn_ok) {
-                return result;
-            }
-        }
-        if (rules[i].id == JN_SECTION_MORPHS) {
-            jnResult result = jnReadMorphs(block, entry->size, error);
-            if (result != jn_ok) {
-                return result;
-            }
-        }
-        if (rules[i].id == JN_SECTION_INFLUENCE_STARTS || rules[i].id == JN_SECTION_RING_STARTS) {
-            jnResult result = jnCheckStarts(block, rules[i].id, error);
-            if (result != jn_ok) {
-                return result;
-            }
+        memcpy((char*)block + rule->field, &at, sizeof(at));
+        jnResult result = rule->take != NULL ? rule->take(block, rule->id, entry->size, error) : jn_ok;
+        if (result != jn_ok) {
+            return result;
         }
     }
     if ((block->view.clipCount > 0 && (block->clips == NULL || block->clipData == NULL)) ||

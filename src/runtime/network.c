@@ -15,6 +15,12 @@ const jnNetworkKernels* jnFindNetworkKernels(jnKernel kernel)
     return &jnNetworkKernelsBaseline;
 }
 
+const char* const jnNetworkNames[jn_networkKindCount] = {
+    [jn_networkNone] = "none",
+    [jn_networkPca] = "pca",
+    [jn_networkCnn] = "cnn",
+};
+
 // Takes the next array of a section.
 static const void* Take(const void* base, uint64_t* at, uint64_t size)
 {

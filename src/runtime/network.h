@@ -24,6 +24,9 @@ enum {
 #define JN_SOFT_MARGIN 0.25f
 #define JN_LEAK 0.1f // slope of the leaky rectifier below 0
 
+// The word for each kind, in manifests and in what the tools print.
+extern const char* const jnNetworkNames[jn_networkKindCount];
+
 // Section NETW begins with this; everything behind it follows from these counts, each array at a multiple of 64 bytes.
 typedef struct jnNetworkHead {
     uint32_t kind; // jnNetworkKind

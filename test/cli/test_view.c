@@ -62,7 +62,7 @@ static int Prepare(void** state)
     return code;
 }
 
-static void TestServesAFile(void** state)
+static void ItServesAFile(void** state)
 {
     (void)state;
     View view = StartView("figure.jounce --port 0 --viewer viewer");
@@ -79,7 +79,7 @@ static void TestServesAFile(void** state)
     assert_int_equal(EndView(&view, SIGINT), 0);
 }
 
-static void TestServesTheMotionOfAWorkspace(void** state)
+static void ItServesTheMotionOfAWorkspace(void** state)
 {
     (void)state;
     View view = StartView("ws --port 0 --viewer viewer");
@@ -106,7 +106,7 @@ static void TestServesTheMotionOfAWorkspace(void** state)
 }
 
 // What jounce simulate leaves is served where it fits, and passed over where it does not.
-static void TestServesASimulation(void** state)
+static void ItServesASimulation(void** state)
 {
     (void)state;
     // The same array as a simulation of another clip; one of the wrong shape for a third.
@@ -124,7 +124,7 @@ static void TestServesASimulation(void** state)
     assert_int_equal(EndView(&view, SIGINT), 0);
 }
 
-static void TestATakenPortIsToldOrAvoided(void** state)
+static void ATakenPortIsToldOrAvoided(void** state)
 {
     (void)state;
     View view = StartView("figure.jounce --port 0 --viewer viewer");
@@ -135,7 +135,7 @@ static void TestATakenPortIsToldOrAvoided(void** state)
     assert_int_equal(EndView(&view, SIGHUP), 0);
 }
 
-static void TestWhatIsMissingIsTold(void** state)
+static void WhatIsMissingIsTold(void** state)
 {
     (void)state;
     ExpectFailure("view nothing-here --viewer viewer", 1, "nothing-here", "cannot read");
@@ -157,11 +157,11 @@ static void TestWhatIsMissingIsTold(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestServesAFile),
-        cmocka_unit_test(TestServesTheMotionOfAWorkspace),
-        cmocka_unit_test(TestServesASimulation),
-        cmocka_unit_test(TestATakenPortIsToldOrAvoided),
-        cmocka_unit_test(TestWhatIsMissingIsTold),
+        cmocka_unit_test(ItServesAFile),
+        cmocka_unit_test(ItServesTheMotionOfAWorkspace),
+        cmocka_unit_test(ItServesASimulation),
+        cmocka_unit_test(ATakenPortIsToldOrAvoided),
+        cmocka_unit_test(WhatIsMissingIsTold),
     };
     return cmocka_run_group_tests(tests, Prepare, LeaveScratchFolder);
 }

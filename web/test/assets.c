@@ -101,12 +101,12 @@ typedef struct Scene {
     float springs[2][RINGS * SEGMENTS];
 } Scene;
 
-static jnResult Write(Scene* s, jnaNetworkKind kind, bool exact, const char* folder, const char* name, jnError* error)
+static jnResult Write(Scene* s, jnNetworkKind kind, bool exact, const char* folder, const char* name, jnError* error)
 {
     char path[1024];
     snprintf(path, sizeof(path), "%s/%s.jounce", folder, name);
     jnaTrainDef train = jnaDefaultTrainDef(kind);
-    train.epochs = kind == jna_networkPca ? 40 : 1;
+    train.epochs = kind == jn_networkPca ? 40 : 1;
     train.mapSize = 64;
     train.hidden = 8;
     train.shared = 16;
@@ -138,8 +138,8 @@ int main(int argc, char** argv)
     bool good = argc == 2 && jnbCreateUvTube(RINGS, SEGMENTS, JOINTS, c, &error) == jn_ok &&
                 jnbFillShapes(&s.shapes, POSES, HELD, 7, &error) == jn_ok && MakeClip(&s.clip, &error) == jn_ok &&
                 MakeModes(c, &s.modes, &error) == jn_ok &&
-                Write(&s, jna_networkPca, false, argv[1], "pca-modal", &error) == jn_ok &&
-                Write(&s, jna_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok;
+                Write(&s, jn_networkPca, false, argv[1], "pca-modal", &error) == jn_ok &&
+                Write(&s, jn_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok;
     if (!good) {
         fprintf(stderr, "%s\n", error.message);
     }

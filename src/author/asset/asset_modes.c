@@ -411,7 +411,7 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
     if (def->modes == NULL || def->modes->modeCount == 0 || s->failed) {
         return;
     }
-    bool pca = def->network != NULL && def->network->kind == jna_networkPca;
+    bool pca = def->network != NULL && def->network->kind == jn_networkPca;
     Writer w = {.m = def->modes,
         .c = def->character,
         .network = pca ? def->network : NULL,

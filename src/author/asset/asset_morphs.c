@@ -141,7 +141,7 @@ static double FindLargest(const jnaAssetDef* def, int components, int modes)
 
 jnResult jnaAddMorphs(const jnaAssetDef* def, jnaSections* s, jnError* error)
 {
-    bool pca = def->network != NULL && def->network->kind == jna_networkPca;
+    bool pca = def->network != NULL && def->network->kind == jn_networkPca;
     jnAssetMorphsHeader h = {.componentCount = pca ? def->network->componentCount + 1 : 0,
         .modeCount = def->modes != NULL ? def->modes->modeCount : 0};
     if (h.componentCount + h.modeCount == 0) {

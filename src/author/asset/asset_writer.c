@@ -5,7 +5,9 @@
 #include "asset/asset_writer.h"
 
 #include "asset/asset_sections.h"
+#include "base/affine.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "learn/network.h"
 
 #include "runtime/for_author.h"
@@ -58,10 +60,10 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
                 error, jn_badArgument, "file vertex %d stands on vertex %d of %d", i, c->weld[i], c->vertexCount);
         }
     }
-    for (int i = 0; i < 3 * c->triangleCount; ++i) {
+    for (int64_t i = 0; i < 3 * (int64_t)c->triangleCount; ++i) {
         if (c->triangles[i] < 0 || c->triangles[i] >= c->fileVertexCount) {
-            return jnFail(
-                error, jn_badArgument, "triangle %d has corner %d of %d", i / 3, c->triangles[i], c->fileVertexCount);
+            return jnFail(error, jn_badArgument, "triangle %d has corner %d of %d", (int)(i / 3), c->triangles[i],
+                c->fileVertexCount);
         }
     }
     if (def->modes != NULL && (def->modes->vertexCount != c->vertexCount || def->modes->jointCount != c->jointCount)) {
@@ -80,7 +82,7 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
 // Whether a vertex stays on its target: its spring is rigid, or it has none.
 static bool IsRigid(const jnaAssetDef* def, int v)
 {
-    double limit = 39.478417604357434 * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
+    double limit = JNA_TURN * JNA_TURN * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
     return def->restVertices || def->modes != NULL || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
 }
 
@@ -100,7 +102,7 @@ static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
 static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
 {
     int count = def->character->vertexCount, next = s->driverCount;
-    bool sorted = def->modes != NULL || (def->network != NULL && def->network->kind == jna_networkPca);
+    bool sorted = def->modes != NULL || (def->network != NULL && def->network->kind == jn_networkPca);
     int joints = sorted ? def->character->jointCount : 1;
     for (int kind = 0; kind < 2; ++kind) {
         for (int64_t i = 0; i < (int64_t)joints * count; ++i) {
@@ -218,15 +220,13 @@ static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* erro
             "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
             def->character->name, def->network->vertexCount);
     }
-    jnResult result = jnaEncodeNetwork(def->network, s->place, &bytes, &size, error);
-    if (result == jn_ok) {
-        void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
-        if (section != NULL) {
-            memcpy(section, bytes, size);
-        }
-        free(bytes);
+    JN_PASS(jnaEncodeNetwork(def->network, s->place, &bytes, &size, error));
+    void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
+    if (section != NULL) {
+        memcpy(section, bytes, size);
     }
-    return result;
+    free(bytes);
+    return jn_ok;
 }
 
 static void FillInfo(const jnaAssetDef* def, const jnaSections* s, jnAssetInfo* info)
@@ -354,15 +354,12 @@ jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error)
     void* bytes;
     size_t size;
     jnaFile file;
-    jnResult result = jnaEncodeAsset(def, &bytes, &size, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = jnaCreateFile(path, &file, error);
-    if (result == jn_ok) {
-        fwrite(bytes, 1, size, file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_PASS(jnaEncodeAsset(def, &bytes, &size, error));
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFile(path, &file, error));
+    fwrite(bytes, 1, size, file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     free(bytes);
     return result;
 }

@@ -4,8 +4,10 @@
 // and then run for two periods: the first brings pose 0, which ends a period, the second the rest.
 #include "asset/bake.h"
 
-#include "runtime/for_author.h"
+#include "base/try.h"
+
 #include "jounce/character.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,18 +98,17 @@ static jnResult Give(const Baking* b, int frame, jnError* error)
 
 static jnResult BakeStill(Baking* b, jnError* error)
 {
-    jnResult result = jn_ok;
     jnCharacterOutput output = Output(b);
-    for (int n = 0; result == jn_ok && n < b->frameCount; ++n) {
+    for (int n = 0; n < b->frameCount; ++n) {
         jnPose pose = SamplePose(b, n, 0);
         if (b->def->stage == jna_stageTarget) {
             jnCharacter_Target(b->character, &pose, &output);
         } else {
             jnCharacter_Skin(b->character, &pose, &output);
         }
-        result = Give(b, n, error);
+        JN_PASS(Give(b, n, error));
     }
-    return result;
+    return jn_ok;
 }
 
 static void Step(Baking* b, jnPose pose, const jnCharacterOutput* output)
@@ -117,19 +118,19 @@ static void Step(Baking* b, jnPose pose, const jnCharacterOutput* output)
 
 static jnResult BakeMotion(Baking* b, jnError* error)
 {
-    jnResult result = jn_ok;
     jnCharacterOutput output = Output(b);
-    for (int n = 0; result == jn_ok && n < b->frameCount; ++n) {
+    for (int n = 0; n < b->frameCount; ++n) {
         Step(b, SamplePose(b, n, 0), &output);
-        if (!b->lags || n != 1) { // the second pose brings the first one again
-            result = Give(b, b->lags && n > 1 ? n - 1 : n, error);
+        if (!b->lags || n != 1) {
+            // the second pose brings the first one again
+            JN_PASS(Give(b, b->lags && n > 1 ? n - 1 : n, error));
         }
     }
-    if (result == jn_ok && b->lags && b->frameCount > 1) {
+    if (b->lags && b->frameCount > 1) {
         jnCharacter_Finish(b->character, &output);
-        result = Give(b, b->frameCount - 1, error);
+        JN_PASS(Give(b, b->frameCount - 1, error));
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult BakeLoop(Baking* b, jnError* error)
@@ -139,29 +140,27 @@ static jnResult BakeLoop(Baking* b, jnError* error)
         b->poses[n] = SamplePose(b, n, n);
     }
     jnCharacterLoop loop = {.poses = b->poses, .frameCount = count, .h = (float)(1.0 / b->rate)};
-    jnResult result = jnCharacter_SolveLoop(b->character, &loop, NULL, error);
+    JN_PASS(jnCharacter_SolveLoop(b->character, &loop, NULL, error));
     jnCharacterOutput output = Output(b);
-    for (int n = 1; result == jn_ok && n < 2 * count; ++n) {
+    for (int n = 1; n < 2 * count; ++n) {
         Step(b, b->poses[(n + (b->lags ? 1 : 0)) % count], n >= count ? &output : NULL);
-        result = n >= count ? Give(b, n - count, error) : jn_ok;
+        JN_PASS(n >= count ? Give(b, n - count, error) : jn_ok);
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaBake(const jnaBakeDef* def, jnError* error)
 {
     Baking b;
-    jnResult result = Prepare(def, &b, error);
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(def, &b, error));
     bool loops = def->seamless && jnAsset_Clip(def->asset, def->clip).looping;
-    if (result == jn_ok && def->seamless && !loops) {
-        result = jnFail(error, jn_badArgument, "clip '%s' does not loop, so it has no seamless motion",
-            jnAsset_Clip(def->asset, def->clip).name);
+    if (def->seamless && !loops) {
+        JN_TRY(jnFail(error, jn_badArgument, "clip '%s' does not loop, so it has no seamless motion",
+            jnAsset_Clip(def->asset, def->clip).name));
     }
-    if (result == jn_ok) {
-        result = def->stage != jna_stageDynamic ? BakeStill(&b, error)
-                 : loops                        ? BakeLoop(&b, error)
-                                                : BakeMotion(&b, error);
-    }
+    JN_TRY(def->stage != jna_stageDynamic ? BakeStill(&b, error) : loops ? BakeLoop(&b, error) : BakeMotion(&b, error));
+done:
     Free(&b);
     return result;
 }

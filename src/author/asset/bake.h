@@ -33,8 +33,11 @@ int jnaBakeFrameCount(const jnaBakeDef* def);
 /// Runs the clip. The bytes are those of jnCharacter_Step at that rate.
 jnResult jnaBake(const jnaBakeDef* def, jnError* error);
 
-/// The same into a file by its ending: .npy (frames, vertices, 3), .pc2, .mdd, .obj (one file a frame, NAME.0000.obj
-/// and so on) or .glb (morph targets with _STIFFNESS and _DAMPING). `take` and `user` are not used.
+/// The endings that jnaBakeToFile knows.
+#define JNA_BAKE_FORMATS ".npy (frames, vertices, 3), .pc2, .mdd, .obj (one file a frame) or .glb (morph targets)"
+
+/// The same into a file by its ending, one of JNA_BAKE_FORMATS; .obj are NAME.0000.obj and so on, a .glb has _STIFFNESS
+/// and _DAMPING as attributes. `take` and `user` are not used.
 jnResult jnaBakeToFile(const char* path, const jnaBakeDef* def, jnError* error);
 
 /// True if jnaBakeToFile knows the ending.

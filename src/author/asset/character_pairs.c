@@ -2,6 +2,7 @@
 #include "asset/character_pairs.h"
 
 #include "asset/asset_writer.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -21,5 +22,6 @@ jnResult jnaCreateCharacterPairs(const jnaCharacter* c, int capacity, jnaPairs* 
     def.stiffness = def.damping = springs;
     jnResult result = jnaEncodeAsset(&def, &bytes, &size, error);
     free(springs);
-    return result == jn_ok ? jnaCreatePairs(c, capacity, bytes, size, pairs, error) : result;
+    JN_PASS(result);
+    return jnaCreatePairs(c, capacity, bytes, size, pairs, error);
 }

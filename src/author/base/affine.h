@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define JNA_PI 3.14159265358979323846
+#define JNA_TURN (2 * JNA_PI) // once around, in radians
+
 typedef struct jnaAffine {
     double m[12];
 } jnaAffine;
@@ -97,10 +100,38 @@ static inline void jnaCross(const double* a, const double* b, double* out)
     memcpy(out, c, sizeof(c));
 }
 
+static inline void jnaSubtract(const double* a, const double* b, double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = a[i] - b[i];
+    }
+}
+
+static inline double jnaLength(const double* a)
+{
+    return sqrt(jnaDot(a, a));
+}
+
+static inline double jnaDistance(const double* a, const double* b)
+{
+    double d[3];
+    jnaSubtract(a, b, d);
+    return jnaLength(d);
+}
+
+/// Twice the area vector of a triangle.
+static inline void jnaAreaVector(const double* a, const double* b, const double* c, double out[3])
+{
+    double u[3], v[3];
+    jnaSubtract(b, a, u);
+    jnaSubtract(c, a, v);
+    jnaCross(u, v, out);
+}
+
 /// Returns the length; a vector of length 0 stays.
 static inline double jnaNormalize(double* v)
 {
-    double length = sqrt(jnaDot(v, v));
+    double length = jnaLength(v);
     if (length > 0) {
         v[0] /= length;
         v[1] /= length;

@@ -2,6 +2,8 @@
 // gone when this call returns, however they end.
 #include "base/child.h"
 
+#include "base/clock.h"
+
 #include "runtime/for_author.h"
 
 #include <errno.h>
@@ -21,13 +23,6 @@
 
 enum { BLOCK = 65536 };
 static const double ASK = 0.1; // seconds between two questions to who watches
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void CloseBoth(int* ours, int* theirs)
 {
@@ -151,7 +146,7 @@ static jnaChildEnding Listen(const jnaChildDef* def, int input, double deadline,
 {
     size_t capacity = 0;
     for (;;) {
-        double left = deadline - Now();
+        double left = deadline - jnaWallClock();
         if (left <= 0) {
             return jna_childTooLong;
         }
@@ -190,7 +185,7 @@ static bool WaitFor(pid_t child, double deadline, int* status)
         if (ended == child || (ended < 0 && errno != EINTR)) {
             return true;
         }
-        if (Now() > deadline) {
+        if (jnaWallClock() > deadline) {
             return false;
         }
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
@@ -206,7 +201,7 @@ jnResult jnaRunChild(const jnaChildDef* def, jnaChildOutcome* outcome, jnError* 
     }
     // Asked for before the fork: the child of a process with threads should do as little as it can.
     rlim_t mapped = def->sharesMemory ? MappedBytes() : 0;
-    double deadline = Now() + def->seconds;
+    double deadline = jnaWallClock() + def->seconds;
     pid_t child = fork();
     if (child == 0) {
         close(ours);

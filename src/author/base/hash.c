@@ -3,9 +3,11 @@
 
 #include "runtime/for_author.h"
 
+#define XXH_INLINE_ALL // its state on the stack, and no library to find at run time
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash)
 {
@@ -24,10 +26,12 @@ jnResult jnaHashFile(const char* path, uint64_t* hash, jnError* error)
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
     }
     unsigned char block[16384];
-    *hash = jnaHash(NULL, 0, 0);
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
     for (size_t count; (count = fread(block, 1, sizeof(block), file)) > 0;) {
-        *hash = jnaHash(block, count, *hash);
+        XXH3_64bits_update(&state, block, count);
     }
+    *hash = XXH3_64bits_digest(&state);
     bool failed = ferror(file) != 0;
     fclose(file);
     return failed ? jnFail(error, jn_ioFailed, "%s: cannot read", path) : jn_ok;

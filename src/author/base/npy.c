@@ -4,6 +4,8 @@
 // once, in any order. Every length is checked against the size of the file before it is used.
 #include "base/npy.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <errno.h>
@@ -196,10 +198,7 @@ static jnResult ParseFile(const char* path, jnaArray* array, jnError* error)
         return jnFail(error, jn_badData, "%s: is cut off inside its header", path);
     }
     const char* text = (const char*)bytes + start;
-    jnResult result = ParseHeader(path, (Cursor){text, text + length}, array, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ParseHeader(path, (Cursor){text, text + length}, array, error));
     size_t scalarSize = jnaScalarSize(array->scalar);
     array->count = 1;
     for (int i = 0; i < array->dimensions; ++i) {
@@ -264,10 +263,10 @@ jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
         array->mapping = NULL;
         return jnFail(error, jn_ioFailed, "%s: cannot map: %s", path, strerror(reason));
     }
-    jnResult result = ParseFile(path, array, error);
-    if (result == jn_ok) {
-        result = AlignData(path, array, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(ParseFile(path, array, error));
+    JN_TRY(AlignData(path, array, error));
+done:
     if (result != jn_ok) {
         if (array->mapping != NULL) {
             munmap(array->mapping, array->mappingSize);
@@ -308,10 +307,7 @@ jnResult jnaCreateArray(
     const char* path, jnaScalar scalar, int dimensions, const size_t* shape, jnaFile* file, jnError* error)
 {
     JN_ASSERT(dimensions >= 0 && dimensions <= JNA_MAX_DIMENSIONS);
-    jnResult result = jnaCreateFile(path, file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, file, error));
     char header[256];
     size_t used = (size_t)snprintf(
         header, sizeof(header), "{'descr': '%s', 'fortran_order': False, 'shape': (", scalars[scalar].descriptor);
@@ -341,10 +337,7 @@ jnResult jnaWriteArray(
     const char* path, jnaScalar scalar, int dimensions, const size_t* shape, const void* data, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateArray(path, scalar, dimensions, shape, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateArray(path, scalar, dimensions, shape, &file, error));
     size_t count = 1;
     for (int i = 0; i < dimensions; ++i) {
         count *= shape[i];

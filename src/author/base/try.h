@@ -1,4 +1,9 @@
-// One way to leave a function that failed: `result` is declared at its top, everything is released behind `done:`.
+// Leaving a function where a call in it failed. A function that holds nothing returns at once:
+//
+//     JN_PASS(jnaJoinPath(folder, "volume.json", path, error));
+//     return Load(path, volume, error);
+//
+// One that holds something declares `result` at its top and releases everything behind `done:`.
 //
 //     jnResult result = jn_ok;
 //     jnaArena arena = {0};
@@ -19,5 +24,14 @@
         result = (call);                                                                                               \
         if (result != jn_ok) {                                                                                         \
             goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/// Returns the call's result where it is not jn_ok. For functions that have nothing to release at that point.
+#define JN_PASS(call)                                                                                                  \
+    do {                                                                                                               \
+        jnResult passed = (call);                                                                                      \
+        if (passed != jn_ok) {                                                                                         \
+            return passed;                                                                                             \
         }                                                                                                              \
     } while (0)

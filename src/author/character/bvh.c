@@ -4,6 +4,8 @@
 // Rotations of a joint are multiplied in the order of its channels. Translation channels replace the joint's
 // offset. End sites become joints named "End:parent", because the direction of hands, feet and heads needs
 // them.
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
 
@@ -175,7 +177,7 @@ static jnResult ParseHierarchy(Parser* p)
 static void RotateAbout(int axis, double degrees, double* q)
 {
     double unit[3] = {axis == 0, axis == 1, axis == 2}, turn[4];
-    jnaQuat_FromAxis(unit, degrees * (3.14159265358979323846 / 180), turn);
+    jnaQuat_FromAxis(unit, degrees * (JNA_PI / 180), turn);
     jnaQuat_Multiply(q, turn, q);
 }
 
@@ -260,34 +262,28 @@ static jnResult ReadText(const char* path, char** text, size_t* size, jnError* e
 
 jnResult jnaReadBvh(const char* path, jnaSource* source, jnError* error)
 {
-    *source = (jnaSource){.bvh = true};
+    *source = (jnaSource){.path = path};
     Parser p = {.path = path, .error = error};
+    jnaArena arena = {0};
     size_t size;
-    jnResult result = ReadText(path, &p.text, &size, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    p.joints = jnaArena_Take(&arena, MAX_BVH_JOINTS, sizeof(*p.joints));
+    p.channels = jnaArena_Take(&arena, MAX_BVH_JOINTS, sizeof(*p.channels));
+    JN_TRY(jnaArena_Check(&arena, path, error));
+    JN_TRY(ReadText(path, &p.text, &size, error));
     p.at = p.text;
     p.end = p.text + size;
-    p.joints = calloc(MAX_BVH_JOINTS, sizeof(*p.joints));
-    p.channels = calloc(MAX_BVH_JOINTS, sizeof(*p.channels));
-    if (p.joints == NULL || p.channels == NULL) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    result = result == jn_ok ? ParseHierarchy(&p) : result;
-    result = result == jn_ok ? ParseMotion(&p, &source->clip) : result;
-    if (result == jn_ok) {
-        source->skeleton.jointCount = p.jointCount;
-        result = jnaCharacter_Allocate(&source->skeleton, false, error);
-    }
-    if (result == jn_ok) {
-        memcpy(source->skeleton.joints, p.joints, (size_t)p.jointCount * sizeof(*p.joints));
-    } else {
+    JN_TRY(ParseHierarchy(&p));
+    JN_TRY(ParseMotion(&p, &source->clip));
+    source->skeleton.jointCount = p.jointCount;
+    JN_TRY(jnaCharacter_Allocate(&source->skeleton, false, error));
+    memcpy(source->skeleton.joints, p.joints, (size_t)p.jointCount * sizeof(*p.joints));
+done:
+    if (result != jn_ok) {
         jnaDestroySource(source);
     }
     free(p.text);
-    free(p.joints);
-    free(p.channels);
+    jnaReleaseArena(&arena);
     return result;
 }
 

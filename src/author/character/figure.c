@@ -3,6 +3,7 @@
 
 #include "character/figure_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdio.h>
@@ -72,18 +73,12 @@ static void FillParts(const FigureMesh* mesh, jnaCharacter* character, int32_t* 
 }
 
 // Numbers the file vertices: one per vertex and chart, by vertex, then by chart.
-// corners: [triangleCount][3], file vertices; weld: [3 * triangleCount] at most. Returns how many there are,
-// -1 without memory.
-static int SplitVertices(const FigureMesh* mesh, const int* charts, int32_t* corners, int32_t* weld)
+// corners: [triangleCount][3], file vertices; weld: [3 * triangleCount] at most. first: [vertexCount] and next:
+// [triangleCount][3] are scratch. Returns how many there are.
+static int SplitVertices(
+    const FigureMesh* mesh, const int* charts, int* first, int* next, int32_t* corners, int32_t* weld)
 {
-    int* first = malloc(sizeof(int) * (size_t)mesh->vertexCount);
-    int* next = malloc(sizeof(int) * 3 * (size_t)mesh->triangleCount);
     int count = 0;
-    if (first == NULL || next == NULL) {
-        free(first);
-        free(next);
-        return -1;
-    }
     memset(first, -1, sizeof(int) * (size_t)mesh->vertexCount);
     for (int h = 3 * mesh->triangleCount - 1; h >= 0; --h) {
         next[h] = first[mesh->triangles[h]];
@@ -103,8 +98,6 @@ static int SplitVertices(const FigureMesh* mesh, const int* charts, int32_t* cor
             corners[h] = at;
         }
     }
-    free(first);
-    free(next);
     return count;
 }
 
@@ -118,14 +111,14 @@ static jnResult FillNormals(const FigureMesh* mesh, jnaCharacter* character, jnE
     for (int t = 0; t < mesh->triangleCount; ++t) {
         const int32_t* c = mesh->triangles + 3 * (size_t)t;
         double n[3];
-        TriangleNormal(mesh->positions + 3 * c[0], mesh->positions + 3 * c[1], mesh->positions + 3 * c[2], n);
+        jnaAreaVector(mesh->positions + 3 * c[0], mesh->positions + 3 * c[1], mesh->positions + 3 * c[2], n);
         for (int k = 0; k < 9; ++k) {
             normals[3 * c[k / 3] + k % 3] += n[k % 3];
         }
     }
     for (int v = 0; v < character->fileVertexCount; ++v) {
         const double* n = normals + 3 * (size_t)character->weld[v];
-        double length = sqrt(Dot3(n, n));
+        double length = jnaLength(n);
         for (int i = 0; i < 3; ++i) {
             character->fileNormals[3 * v + i] = (float)(n[i] / length);
         }
@@ -143,39 +136,23 @@ typedef struct Cuts {
     int32_t* order;   // [triangleCount], by part
 } Cuts;
 
-static void DestroyCuts(Cuts* cuts)
+static jnResult CreateCuts(const FigureMesh* mesh, jnaArena* arena, Cuts* cuts, int* fileVertexCount, jnError* error)
 {
-    free(cuts->charts);
-    free(cuts->uvs);
-    free(cuts->corners);
-    free(cuts->weld);
-    free(cuts->order);
-    *cuts = (Cuts){0};
-}
-
-static jnResult CreateCuts(const FigureMesh* mesh, Cuts* cuts, int* fileVertexCount, jnError* error)
-{
-    size_t count = (size_t)mesh->triangleCount;
+    int count = mesh->triangleCount;
     *cuts = (Cuts){
-        .charts = malloc(sizeof(int) * count),
-        .uvs = malloc(sizeof(double) * 6 * count),
-        .corners = malloc(sizeof(int32_t) * 3 * count),
-        .weld = malloc(sizeof(int32_t) * 3 * count),
-        .order = malloc(sizeof(int32_t) * count),
+        .charts = jnaArena_Take(arena, count, sizeof(int)),
+        .uvs = jnaArena_Take(arena, count, 6 * sizeof(double)),
+        .corners = jnaArena_Take(arena, count, 3 * sizeof(int32_t)),
+        .weld = jnaArena_Take(arena, count, 3 * sizeof(int32_t)),
+        .order = jnaArena_Take(arena, count, sizeof(int32_t)),
     };
+    int* first = jnaArena_Take(arena, mesh->vertexCount, sizeof(int));
+    int* next = jnaArena_Take(arena, count, 3 * sizeof(int));
     jnResult result = jn_ok;
-    if (cuts->charts == NULL || cuts->uvs == NULL || cuts->corners == NULL || cuts->weld == NULL ||
-        cuts->order == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
-    }
-    result = result == jn_ok ? jnaComputeFigureUvs(mesh, cuts->charts, cuts->uvs, error) : result;
-    if (result == jn_ok) {
-        *fileVertexCount = SplitVertices(mesh, cuts->charts, cuts->corners, cuts->weld);
-        result = *fileVertexCount >= 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the figure's seams");
-    }
-    if (result != jn_ok) {
-        DestroyCuts(cuts);
-    }
+    JN_TRY(jnaArena_Check(arena, "the figure's charts", error));
+    JN_TRY(jnaComputeFigureUvs(mesh, cuts->charts, cuts->uvs, error));
+    *fileVertexCount = SplitVertices(mesh, cuts->charts, first, next, cuts->corners, cuts->weld);
+done:
     return result;
 }
 
@@ -198,27 +175,21 @@ jnResult jnaCreateFigure(jnaCharacter* character, jnError* error)
 {
     FigureMesh mesh;
     Cuts cuts = {0};
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     *character = (jnaCharacter){.jointCount = JOINT_COUNT, .partCount = PART_COUNT, .name = "figure"};
-    jnResult result = jnaCreateFigureMesh(&mesh, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = CreateCuts(&mesh, &cuts, &character->fileVertexCount, error);
-    if (result == jn_ok) {
-        character->vertexCount = mesh.vertexCount;
-        character->triangleCount = mesh.triangleCount;
-        result = jnaCharacter_Allocate(character, true, error);
-    }
-    if (result == jn_ok) {
-        FillJoints(character);
-        FillParts(&mesh, character, cuts.order);
-        FillSurface(&mesh, &cuts, character);
-        result = FillNormals(&mesh, character, error);
-    }
-    if (result == jn_ok) {
-        result = jnaComputeFigureWeights(&mesh, character->influences, error);
-    }
-    DestroyCuts(&cuts);
+    JN_TRY(jnaCreateFigureMesh(&mesh, error));
+    JN_TRY(CreateCuts(&mesh, &arena, &cuts, &character->fileVertexCount, error));
+    character->vertexCount = mesh.vertexCount;
+    character->triangleCount = mesh.triangleCount;
+    JN_TRY(jnaCharacter_Allocate(character, true, error));
+    FillJoints(character);
+    FillParts(&mesh, character, cuts.order);
+    FillSurface(&mesh, &cuts, character);
+    JN_TRY(FillNormals(&mesh, character, error));
+    JN_TRY(jnaComputeFigureWeights(&mesh, character->influences, error));
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyFigureMesh(&mesh);
     if (result != jn_ok) {
         jnaDestroyCharacter(character);

@@ -5,6 +5,8 @@
 // used.
 #pragma once
 
+#include "base/affine.h"
+#include "base/arena.h"
 #include "character/character.h"
 
 #include <math.h>
@@ -84,9 +86,9 @@ typedef struct Neighbors {
     int* list;
 } Neighbors;
 
-jnResult jnaCreateFigureNeighbors(
-    int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error);
-void jnaDestroyFigureNeighbors(Neighbors* neighbors);
+// They are the arena's.
+jnResult jnaCreateFigureNeighbors(int vertexCount, const int32_t* triangles, int triangleCount, jnaArena* arena,
+    Neighbors* neighbors, jnError* error);
 
 // Skinning weights. influences: [vertexCount].
 jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error);
@@ -94,26 +96,6 @@ jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influenc
 // A chart per triangle and the place of its three corners in the unit square.
 // charts: [triangleCount]; uvs: [triangleCount][3][2].
 jnResult jnaComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error);
-
-static inline double Dot3(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static inline double Distance3(const double a[3], const double b[3])
-{
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    return sqrt(Dot3(d, d));
-}
-
-// Normal of a triangle times twice its area.
-static inline void TriangleNormal(const double* a, const double* b, const double* c, double n[3])
-{
-    double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, f[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
-    n[0] = e[1] * f[2] - e[2] * f[1];
-    n[1] = e[2] * f[0] - e[0] * f[2];
-    n[2] = e[0] * f[1] - e[1] * f[0];
-}
 
 // 0 up to low, 1 from high on, smooth between.
 static inline double SmoothStep(double low, double high, double x)

@@ -6,6 +6,7 @@
 // where small shapes are.
 #include "character/figure_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -14,10 +15,10 @@
 enum { COLUMNS = 62, LAYERS = 128, SLICES = 46 }; // nodes in x, y, z
 
 // Spacing of the grid in metres away from head and hands.
-static const double SPACING = 0.0209;
-static const double LOW_Y = -0.030;
+#define SPACING 0.0209
+#define LOW_Y (-0.030)
 // Slices in front of z = 0, as a share of all.
-static const double MIDDLE_Z = 0.463;
+#define MIDDLE_Z 0.463
 
 typedef struct Grid {
     double x[COLUMNS]; // before scaling by HeadScale
@@ -143,7 +144,7 @@ static int PlaceVertices(const Grid* grid, double* positions)
 static void AddQuad(HalfMesh* half, int32_t a, int32_t b, int32_t c, int32_t d, bool outward)
 {
     const double* p = half->positions;
-    bool first = Distance3(p + 3 * (size_t)a, p + 3 * (size_t)c) <= Distance3(p + 3 * (size_t)b, p + 3 * (size_t)d);
+    bool first = jnaDistance(p + 3 * (size_t)a, p + 3 * (size_t)c) <= jnaDistance(p + 3 * (size_t)b, p + 3 * (size_t)d);
     int32_t forward[6] = {a, b, first ? c : d, first ? a : b, c, d};
     if (!first) {
         int32_t other[6] = {a, b, d, b, c, d};
@@ -192,39 +193,27 @@ static void AddQuads(const Grid* grid, HalfMesh* half)
     }
 }
 
-static void DestroyHalf(HalfMesh* half)
+// half: of the arena.
+static jnResult CreateHalf(jnaArena* arena, HalfMesh* half, jnError* error)
 {
-    free(half->positions);
-    free(half->bordered);
-    free(half->triangles);
-    *half = (HalfMesh){0};
-}
-
-static jnResult CreateHalf(HalfMesh* half, jnError* error)
-{
-    *half = (HalfMesh){0};
+    jnResult result = jn_ok;
     Grid grid;
-    grid.values = malloc(sizeof(double) * LAYERS * SLICES * COLUMNS);
-    grid.vertices = malloc(sizeof(int32_t) * LAYERS * SLICES * COLUMNS);
-    if (grid.values != NULL && grid.vertices != NULL) {
-        FillAxes(&grid);
-        FillValues(&grid);
-        half->vertexCount = PlaceVertices(&grid, NULL);
-        // A net of quads has about as many quads as vertices; twice that is never reached.
-        half->positions = malloc(sizeof(double) * 3 * (size_t)half->vertexCount);
-        half->bordered = calloc((size_t)half->vertexCount, sizeof(bool));
-        half->triangles = malloc(sizeof(int32_t) * 3 * 4 * (size_t)half->vertexCount);
-    }
-    bool allocated = half->positions != NULL && half->bordered != NULL && half->triangles != NULL;
-    if (allocated) {
-        PlaceVertices(&grid, half->positions);
-        AddQuads(&grid, half);
-    } else {
-        DestroyHalf(half);
-    }
-    free(grid.values);
-    free(grid.vertices);
-    return allocated ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the figure's surface");
+    *half = (HalfMesh){0};
+    grid.values = jnaArena_Take(arena, LAYERS * SLICES * COLUMNS, sizeof(double));
+    grid.vertices = jnaArena_Take(arena, LAYERS * SLICES * COLUMNS, sizeof(int32_t));
+    JN_TRY(jnaArena_Check(arena, "the figure's grid", error));
+    FillAxes(&grid);
+    FillValues(&grid);
+    half->vertexCount = PlaceVertices(&grid, NULL);
+    // A net of quads has about as many quads as vertices; twice that is never reached.
+    half->positions = jnaArena_Take(arena, half->vertexCount, 3 * sizeof(double));
+    half->bordered = jnaArena_Take(arena, half->vertexCount, sizeof(bool));
+    half->triangles = jnaArena_Take(arena, half->vertexCount, 4 * 3 * sizeof(int32_t));
+    JN_TRY(jnaArena_Check(arena, "the figure's surface", error));
+    PlaceVertices(&grid, half->positions);
+    AddQuads(&grid, half);
+done:
+    return result;
 }
 
 // Both halves as one surface. The grid numbered the middle vertices first.
@@ -271,11 +260,14 @@ static jnResult Mirror(const HalfMesh* half, FigureMesh* mesh, jnError* error)
 jnResult jnaCreateFigureMesh(FigureMesh* mesh, jnError* error)
 {
     HalfMesh half;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     *mesh = (FigureMesh){0};
-    jnResult result = CreateHalf(&half, error);
-    result = result == jn_ok ? jnaRelaxHalf(&half, error) : result;
-    result = result == jn_ok ? Mirror(&half, mesh, error) : result;
-    DestroyHalf(&half);
+    JN_TRY(CreateHalf(&arena, &half, error));
+    JN_TRY(jnaRelaxHalf(&half, error));
+    JN_TRY(Mirror(&half, mesh, error));
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 

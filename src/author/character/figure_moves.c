@@ -7,8 +7,8 @@
 
 enum { LEFT = 0, RIGHT = 1 };
 
-static const double RUN_CYCLE = RUN_CYCLE_FRAMES / 30.0;
-static const double GRAVITY = 9.81;
+#define RUN_CYCLE (RUN_CYCLE_FRAMES / 30.0)
+#define GRAVITY 9.81
 
 // Adds a key and hands out its pose, a copy of `base`, for changes.
 static Pose* AddKey(Track* track, double time, const Pose* base)

@@ -56,7 +56,7 @@ static Matrix Transpose(Matrix a)
 static void Apply(Matrix a, const double v[3], double out[3])
 {
     for (int i = 0; i < 3; ++i) {
-        out[i] = Dot3(a.m[i], v);
+        out[i] = jnaDot(a.m[i], v);
     }
 }
 
@@ -70,32 +70,17 @@ static Matrix Turn(double pitch, double yaw, double roll)
     return Multiply(y, Multiply(x, z));
 }
 
-static void Unit(double v[3])
-{
-    double length = sqrt(Dot3(v, v));
-    for (int i = 0; i < 3; ++i) {
-        v[i] /= length;
-    }
-}
-
-static void Cross3(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 // A frame with columns: the bone, its hinge, and what is square to both.
 static Matrix BoneFrame(const double bone[3], const double hinge[3])
 {
     double r[3] = {bone[0], bone[1], bone[2]}, h[3] = {hinge[0], hinge[1], hinge[2]}, s[3];
-    Unit(r);
-    double along = Dot3(h, r);
+    jnaNormalize(r);
+    double along = jnaDot(h, r);
     for (int i = 0; i < 3; ++i) {
         h[i] -= along * r[i];
     }
-    Unit(h);
-    Cross3(r, h, s);
+    jnaNormalize(h);
+    jnaCross(r, h, s);
     return (Matrix){{{r[0], h[0], s[0]}, {r[1], h[1], s[1]}, {r[2], h[2], s[2]}}};
 }
 
@@ -106,7 +91,7 @@ static Matrix TurnBone(int from, int to, const double restPole[3], const double 
     for (int i = 0; i < 3; ++i) {
         rest[i] = jnaFigureJoints[to].position[i] - jnaFigureJoints[from].position[i];
     }
-    Cross3(rest, restPole, restHinge);
+    jnaCross(rest, restPole, restHinge);
     return Multiply(BoneFrame(bone, hinge), Transpose(BoneFrame(rest, restHinge)));
 }
 
@@ -114,23 +99,23 @@ static Matrix TurnBone(int from, int to, const double restPole[3], const double 
 static void Reach(int first, const double root[3], const double target[3], const double pole[3],
     const double restPole[3], Matrix* upper, Matrix* lower)
 {
-    double a = Distance3(jnaFigureJoints[first].position, jnaFigureJoints[first + 1].position);
-    double b = Distance3(jnaFigureJoints[first + 1].position, jnaFigureJoints[first + 2].position);
+    double a = jnaDistance(jnaFigureJoints[first].position, jnaFigureJoints[first + 1].position);
+    double b = jnaDistance(jnaFigureJoints[first + 1].position, jnaFigureJoints[first + 2].position);
     double way[3] = {target[0] - root[0], target[1] - root[1], target[2] - root[2]};
-    double d = sqrt(Dot3(way, way));
+    double d = jnaLength(way);
     // Never quite straight: the hinge would be lost, and straight limbs snap.
     double longest = 0.998 * (a + b), shortest = 0.35 * (a + b);
-    Unit(way);
+    jnaNormalize(way);
     d = d > longest ? longest : d < shortest ? shortest : d;
     double along = (a * a + d * d - b * b) / (2 * d);
     double off = sqrt(a * a - along * along);
     double side[3], hinge[3], bone[3], rest[3];
-    double slant = Dot3(pole, way);
+    double slant = jnaDot(pole, way);
     for (int i = 0; i < 3; ++i) {
         side[i] = pole[i] - slant * way[i];
     }
-    Unit(side);
-    Cross3(way, side, hinge);
+    jnaNormalize(side);
+    jnaCross(way, side, hinge);
     for (int i = 0; i < 3; ++i) {
         bone[i] = along * way[i] + off * side[i];
         rest[i] = d * way[i] - bone[i];
@@ -191,8 +176,8 @@ static void SolveArm(const Pose* pose, int side, Matrix* world, double positions
     Place(shoulder, world, positions);
     world[shoulder] = Multiply(world[SPINE1], Turn(0, -sign * push, -sign * lift));
     Place(arm, world, positions);
-    double length = Distance3(jnaFigureJoints[arm].position, jnaFigureJoints[arm + 1].position) +
-                    Distance3(jnaFigureJoints[arm + 1].position, jnaFigureJoints[arm + 2].position);
+    double length = jnaDistance(jnaFigureJoints[arm].position, jnaFigureJoints[arm + 1].position) +
+                    jnaDistance(jnaFigureJoints[arm + 1].position, jnaFigureJoints[arm + 2].position);
     double target[3], pole[3];
     Apply(world[SPINE1], hand, target);
     Apply(world[SPINE1], elbow, pole);

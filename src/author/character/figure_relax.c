@@ -7,6 +7,7 @@
 // bit.
 #include "character/figure_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@
 
 enum { ROUNDS = 36, DELAUNAY_PASSES = 6, SETTLE_ROUNDS = 6 };
 // Share of the way to the middle of the neighbours per round.
-static const double SLIDE = 0.6;
+#define SLIDE 0.6
 // A flip must not turn a triangle's normal by more than 45 degrees.
-static const double FLIP_NORMAL = 0.7;
+#define FLIP_NORMAL 0.7
 
 typedef struct Edge {
     int32_t a, b; // a < b
@@ -25,13 +26,11 @@ typedef struct Edge {
 
 // The edges of all triangles by a, then b, then triangle: counted into the place of their a, and sorted among the few
 // of the same.
-static Edge* SortEdges(int vertexCount, const int32_t* triangles, int triangleCount)
+static Edge* SortEdges(int vertexCount, const int32_t* triangles, int triangleCount, jnaArena* arena)
 {
-    Edge* edges = calloc(3 * ((size_t)triangleCount + 1), sizeof(*edges)); // an a of 0 where none was put yet
-    int* starts = calloc((size_t)vertexCount + 2, sizeof(int));
-    if (edges == NULL || starts == NULL) {
-        free(edges);
-        free(starts);
+    Edge* edges = jnaArena_Take(arena, triangleCount, 3 * sizeof(*edges)); // an a of 0 where none was put yet
+    int* starts = jnaArena_Take(arena, vertexCount + 2, sizeof(int));
+    if (arena->failed) {
         return NULL;
     }
     for (int pass = 0; pass < 2; ++pass) {
@@ -53,18 +52,16 @@ static Edge* SortEdges(int vertexCount, const int32_t* triangles, int triangleCo
             starts[v + 2] += starts[v + 1];
         }
     }
-    free(starts);
     return edges;
 }
 
 static jnResult ListNeighbors(
-    int vertexCount, const Edge* edges, int triangleCount, Neighbors* neighbors, jnError* error)
+    int vertexCount, const Edge* edges, int triangleCount, jnaArena* arena, Neighbors* neighbors, jnError* error)
 {
-    neighbors->start = calloc((size_t)vertexCount + 2, sizeof(int));
-    neighbors->list = malloc(sizeof(int) * 6 * ((size_t)triangleCount + 1));
-    if (edges == NULL || neighbors->start == NULL || neighbors->list == NULL) {
-        jnaDestroyFigureNeighbors(neighbors);
-        return jnFail(error, jn_outOfMemory, "out of memory for the neighbours of %d vertices", vertexCount);
+    neighbors->start = jnaArena_Take(arena, vertexCount + 2, sizeof(int));
+    neighbors->list = jnaArena_Take(arena, triangleCount, 6 * sizeof(int));
+    if (arena->failed) {
+        return jnaArena_Check(arena, "the neighbours of the figure's vertices", error);
     }
     // Counts one place ahead of where they belong, so that filling moves every start to where it should be.
     for (int pass = 0; pass < 2; ++pass) {
@@ -89,19 +86,10 @@ static jnResult ListNeighbors(
 }
 
 jnResult jnaCreateFigureNeighbors(
-    int vertexCount, const int32_t* triangles, int triangleCount, Neighbors* neighbors, jnError* error)
+    int vertexCount, const int32_t* triangles, int triangleCount, jnaArena* arena, Neighbors* neighbors, jnError* error)
 {
-    Edge* edges = SortEdges(vertexCount, triangles, triangleCount);
-    jnResult result = ListNeighbors(vertexCount, edges, triangleCount, neighbors, error);
-    free(edges);
-    return result;
-}
-
-void jnaDestroyFigureNeighbors(Neighbors* neighbors)
-{
-    free(neighbors->start);
-    free(neighbors->list);
-    *neighbors = (Neighbors){0};
+    Edge* edges = SortEdges(vertexCount, triangles, triangleCount, arena);
+    return ListNeighbors(vertexCount, edges, triangleCount, arena, neighbors, error);
 }
 
 static bool Adjacent(const Neighbors* neighbors, int a, int b)
@@ -127,26 +115,26 @@ static int Opposite(const int32_t* triangle, int32_t a, int32_t b)
 static double Cotangent(const double* at, const double* b, const double* c)
 {
     double n[3];
-    TriangleNormal(at, b, c, n);
+    jnaAreaVector(at, b, c, n);
     double e[3] = {b[0] - at[0], b[1] - at[1], b[2] - at[2]}, f[3] = {c[0] - at[0], c[1] - at[1], c[2] - at[2]};
-    double area = sqrt(Dot3(n, n));
-    return Dot3(e, f) / (area > 1e-12 ? area : 1e-12);
+    double area = jnaLength(n);
+    return jnaDot(e, f) / (area > 1e-12 ? area : 1e-12);
 }
 
 // Whether both triangles after the flip still face as the pair did before.
 static bool KeepsFacing(const double* p, int a, int b, int c, int d)
 {
     double before[3], other[3], first[3], second[3];
-    TriangleNormal(p + 3 * a, p + 3 * b, p + 3 * c, before);
-    TriangleNormal(p + 3 * b, p + 3 * a, p + 3 * d, other);
-    TriangleNormal(p + 3 * a, p + 3 * d, p + 3 * c, first);
-    TriangleNormal(p + 3 * d, p + 3 * b, p + 3 * c, second);
+    jnaAreaVector(p + 3 * a, p + 3 * b, p + 3 * c, before);
+    jnaAreaVector(p + 3 * b, p + 3 * a, p + 3 * d, other);
+    jnaAreaVector(p + 3 * a, p + 3 * d, p + 3 * c, first);
+    jnaAreaVector(p + 3 * d, p + 3 * b, p + 3 * c, second);
     for (int i = 0; i < 3; ++i) {
         before[i] += other[i];
     }
-    double length = sqrt(Dot3(before, before));
-    return Dot3(before, first) > FLIP_NORMAL * length * sqrt(Dot3(first, first)) &&
-           Dot3(before, second) > FLIP_NORMAL * length * sqrt(Dot3(second, second));
+    double length = jnaLength(before);
+    return jnaDot(before, first) > FLIP_NORMAL * length * jnaLength(first) &&
+           jnaDot(before, second) > FLIP_NORMAL * length * jnaLength(second);
 }
 
 // How far four vertices are from the wanted number of neighbours; a rim vertex sees half of its own.
@@ -221,16 +209,14 @@ static void TryFlip(HalfMesh* half, FlipPass* pass, const Edge* edge, int u, boo
 // stay true.
 static jnResult FlipEdges(HalfMesh* half, bool delaunay, jnError* error)
 {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     FlipPass pass = {
-        .edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount),
-        .degrees = calloc((size_t)half->vertexCount, sizeof(int)),
-        .touched = calloc((size_t)half->vertexCount, sizeof(bool)),
+        .edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount, &arena),
+        .degrees = jnaArena_Take(&arena, half->vertexCount, sizeof(int)),
+        .touched = jnaArena_Take(&arena, half->vertexCount, sizeof(bool)),
     };
-    jnResult result = ListNeighbors(half->vertexCount, pass.edges, half->triangleCount, &pass.neighbors, error);
-    if (result != jn_ok || pass.edges == NULL || pass.degrees == NULL || pass.touched == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
-        goto cleanup;
-    }
+    JN_TRY(ListNeighbors(half->vertexCount, pass.edges, half->triangleCount, &arena, &pass.neighbors, error));
     for (int v = 0; v < half->vertexCount; ++v) {
         pass.degrees[v] = pass.neighbors.start[v + 1] - pass.neighbors.start[v];
     }
@@ -240,11 +226,8 @@ static jnResult FlipEdges(HalfMesh* half, bool delaunay, jnError* error)
             TryFlip(half, &pass, edge, twin->triangle, delaunay);
         }
     }
-cleanup:
-    jnaDestroyFigureNeighbors(&pass.neighbors);
-    free(pass.edges);
-    free(pass.degrees);
-    free(pass.touched);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -266,11 +249,11 @@ static void MoveToBorder(double* p)
             slope[i] = rim && i == 0 ? 0 : (jnaFigureBorder(q) - g) / step;
         }
         // Only the part along the surface, or the two steps would fight.
-        double along = Dot3(slope, normal);
+        double along = jnaDot(slope, normal);
         for (int i = 0; i < 3; ++i) {
             slope[i] -= rim && i == 0 ? 0 : along * normal[i];
         }
-        double square = Dot3(slope, slope);
+        double square = jnaDot(slope, slope);
         for (int i = 0; i < 3 && square > 1e-6; ++i) {
             p[i] -= g * slope[i] / square;
         }
@@ -318,7 +301,7 @@ static void SlideVertex(const HalfMesh* half, const Neighbors* neighbors, int v,
     double normal[3];
     double off = jnaFigureGradient(p, normal);
     double move[3] = {middle[0] / weight - p[0], middle[1] / weight - p[1], middle[2] / weight - p[2]};
-    double along = Dot3(move, normal);
+    double along = jnaDot(move, normal);
     for (int i = 0; i < 3; ++i) {
         out[i] = p[i] + SLIDE * (move[i] - along * normal[i]) - off * normal[i];
     }
@@ -329,14 +312,11 @@ static void SlideVertex(const HalfMesh* half, const Neighbors* neighbors, int v,
 static jnResult SlideVertices(HalfMesh* half, int rounds, jnError* error)
 {
     Neighbors neighbors = {0};
-    double* moved = malloc(sizeof(double) * 3 * (size_t)half->vertexCount);
-    jnResult result =
-        jnaCreateFigureNeighbors(half->vertexCount, half->triangles, half->triangleCount, &neighbors, error);
-    if (result != jn_ok || moved == NULL) {
-        free(moved);
-        jnaDestroyFigureNeighbors(&neighbors);
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's vertices");
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    double* moved = jnaArena_Take(&arena, half->vertexCount, 3 * sizeof(double));
+    JN_TRY(
+        jnaCreateFigureNeighbors(half->vertexCount, half->triangles, half->triangleCount, &arena, &neighbors, error));
     for (int round = 0; round < rounds; ++round) {
 #pragma omp parallel for schedule(static)
         for (int v = 0; v < half->vertexCount; ++v) {
@@ -344,9 +324,9 @@ static jnResult SlideVertices(HalfMesh* half, int rounds, jnError* error)
         }
         memcpy(half->positions, moved, sizeof(double) * 3 * (size_t)half->vertexCount);
     }
-    free(moved);
-    jnaDestroyFigureNeighbors(&neighbors);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 // Brings every vertex onto the surface without sliding it along.
@@ -369,10 +349,10 @@ static void Settle(HalfMesh* half)
 // more.
 static jnResult SnapToBorder(HalfMesh* half, jnError* error)
 {
-    Edge* edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount);
-    if (edges == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's edges");
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    Edge* edges = SortEdges(half->vertexCount, half->triangles, half->triangleCount, &arena);
+    JN_TRY(jnaArena_Check(&arena, "the figure's edges", error));
     for (int e = 0; e < 3 * half->triangleCount; ++e) {
         double f = jnaFigureBorder(half->positions + 3 * edges[e].a),
                g = jnaFigureBorder(half->positions + 3 * edges[e].b);
@@ -386,22 +366,25 @@ static jnResult SnapToBorder(HalfMesh* half, jnError* error)
             MoveToBorder(half->positions + 3 * (size_t)v);
         }
     }
-    free(edges);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 jnResult jnaRelaxHalf(HalfMesh* half, jnError* error)
 {
-    jnResult result = SlideVertices(half, 2, error);
-    for (int round = 0; result == jn_ok && round < ROUNDS; ++round) {
-        result = FlipEdges(half, false, error);
-        result = result == jn_ok ? SlideVertices(half, 1, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(SlideVertices(half, 2, error));
+    for (int round = 0; round < ROUNDS; ++round) {
+        JN_TRY(FlipEdges(half, false, error));
+        JN_TRY(SlideVertices(half, 1, error));
     }
-    result = result == jn_ok ? SnapToBorder(half, error) : result;
-    for (int pass = 0; result == jn_ok && pass < DELAUNAY_PASSES; ++pass) {
-        result = FlipEdges(half, true, error);
-        result = result == jn_ok ? SlideVertices(half, 1, error) : result;
+    JN_TRY(SnapToBorder(half, error));
+    for (int pass = 0; pass < DELAUNAY_PASSES; ++pass) {
+        JN_TRY(FlipEdges(half, true, error));
+        JN_TRY(SlideVertices(half, 1, error));
     }
     Settle(half);
+done:
     return result;
 }

@@ -102,9 +102,9 @@ static const Solid solids[] = {
 enum { SOLID_COUNT = sizeof(solids) / sizeof(solids[0]) };
 
 // e of the rounding at x = 0, in metres.
-static const double MIDDLE_ROUNDING = 0.010;
+#define MIDDLE_ROUNDING 0.010
 // Fillet between the feet and the flat of the soles, in metres.
-static const double SOLE_ROUNDING = 0.018;
+#define SOLE_ROUNDING 0.018
 
 static const double EYE[2] = {0.039, 1.593}, EYE_RADII[2] = {0.0125, 0.0165};
 static const double WAIST[2] = {0.950, -0.28}, HEM = 0.615;
@@ -143,11 +143,11 @@ static double ConeDistance(const Solid* s, const double p[3])
 {
     double axis[3] = {s->b[0] - s->a[0], s->b[1] - s->a[1], s->b[2] - s->a[2]};
     double d[3] = {p[0] - s->a[0], p[1] - s->a[1], p[2] - s->a[2]};
-    double square = Dot3(axis, axis);
+    double square = jnaDot(axis, axis);
     double narrowing = s->ra - s->rb;
-    double along = Dot3(d, axis) / square;
+    double along = jnaDot(d, axis) / square;
     double off[3] = {d[0] - along * axis[0], d[1] - along * axis[1], d[2] - along * axis[2]};
-    double across = sqrt(Dot3(off, off));
+    double across = jnaLength(off);
     double length = sqrt(square);
     // The closest sphere is the one whose normal to the slanted side passes through p.
     double t = along + narrowing * across / (length * sqrt(square - narrowing * narrowing));
@@ -188,7 +188,7 @@ static bool IsBeyond(const Solid* s, const double p[3], double far)
         double half = 0.5 * (fabs(s->b[0] - s->a[0]) + fabs(s->b[1] - s->a[1]) + fabs(s->b[2] - s->a[2]));
         reach = half + (s->ra > s->rb ? s->ra : s->rb) + far;
     }
-    return Dot3(center, center) > 1.0001 * reach * reach;
+    return jnaDot(center, center) > 1.0001 * reach * reach;
 }
 
 double jnaFigureDistance(const double p[3])
@@ -223,7 +223,7 @@ double jnaFigureGradient(const double p[3], double normal[3])
             g[i] += f * corners[c][i];
         }
     }
-    double length = sqrt(Dot3(g, g));
+    double length = jnaLength(g);
     for (int i = 0; i < 3; ++i) {
         normal[i] = length > 0 ? g[i] / length : 0;
     }

@@ -11,9 +11,8 @@
 // with x the triangle in its own plane. Left charts are mirrored to the right.
 #include "character/figure_internal.h"
 
-#include "runtime/for_author.h"
+#include "base/try.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -34,9 +33,9 @@ enum {
 enum { TIDY_PASSES = 8, FLATTEN_ROUNDS = 40, SOLVE_STEPS = 36 };
 
 // Space around every chart, in metres on the body.
-static const double PADDING = 0.012;
+#define PADDING 0.012
 // Smallest cotangent weight: negative ones of obtuse triangles would let the flat triangles fold.
-static const double LEAST_WEIGHT = 0.02;
+#define LEAST_WEIGHT 0.02
 
 // Directions across and along each chart before flattening; the flat chart starts as a projection onto them.
 static const double projections[LEFT_CHARTS_END][2][3] = {
@@ -86,14 +85,12 @@ static int ChartOf(const double p[3])
 }
 
 // The triangle across each edge. across: [triangleCount][3], -1 for none.
-static jnResult FindAcross(const FigureMesh* mesh, int* across, jnError* error)
+static jnResult FindAcross(const FigureMesh* mesh, jnaArena* arena, int* across, jnError* error)
 {
-    int* first = malloc(sizeof(int) * (size_t)mesh->vertexCount);
-    int* next = malloc(sizeof(int) * 3 * (size_t)mesh->triangleCount);
-    if (first == NULL || next == NULL) {
-        free(first);
-        free(next);
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
+    int* first = jnaArena_Take(arena, mesh->vertexCount, sizeof(int));
+    int* next = jnaArena_Take(arena, mesh->triangleCount, 3 * sizeof(int));
+    if (arena->failed) {
+        return jnaArena_Check(arena, "the figure's charts", error);
     }
     memset(first, -1, sizeof(int) * (size_t)mesh->vertexCount);
     for (int h = 0; h < 3 * mesh->triangleCount; ++h) {
@@ -108,8 +105,6 @@ static jnResult FindAcross(const FigureMesh* mesh, int* across, jnError* error)
             across[h] = mesh->triangles[g / 3 * 3 + (g + 1) % 3] == from ? g / 3 : across[h];
         }
     }
-    free(first);
-    free(next);
     return jn_ok;
 }
 
@@ -148,17 +143,6 @@ static void AssignCharts(const FigureMesh* mesh, const int* across, int* charts)
     }
 }
 
-static void DestroyChart(Chart* chart)
-{
-    free(chart->vertices);
-    free(chart->corners);
-    free(chart->triangles);
-    free(chart->flat);
-    free(chart->weights);
-    free(chart->plane);
-    *chart = (Chart){0};
-}
-
 // Lays a triangle into its own plane and takes the cotangents of its corners.
 static void MeasureTriangle(const FigureMesh* mesh, const int32_t* corners, double plane[6], double weights[3])
 {
@@ -167,11 +151,11 @@ static void MeasureTriangle(const FigureMesh* mesh, const int32_t* corners, doub
         p[c] = mesh->positions + 3 * (size_t)corners[c];
     }
     double n[3];
-    TriangleNormal(p[0], p[1], p[2], n);
-    double area = sqrt(Dot3(n, n)), base = Distance3(p[0], p[1]);
+    jnaAreaVector(p[0], p[1], p[2], n);
+    double area = jnaLength(n), base = jnaDistance(p[0], p[1]);
     double e[3] = {p[1][0] - p[0][0], p[1][1] - p[0][1], p[1][2] - p[0][2]};
     double f[3] = {p[2][0] - p[0][0], p[2][1] - p[0][1], p[2][2] - p[0][2]};
-    const double flat[6] = {0, 0, base, 0, Dot3(e, f) / base, area / base};
+    const double flat[6] = {0, 0, base, 0, jnaDot(e, f) / base, area / base};
     memcpy(plane, flat, sizeof(flat));
     for (int c = 0; c < 3; ++c) {
         const double *a = flat + 2 * c, *b = flat + 2 * ((c + 1) % 3), *d = flat + 2 * ((c + 2) % 3);
@@ -182,23 +166,21 @@ static void MeasureTriangle(const FigureMesh* mesh, const int32_t* corners, doub
 
 // Gathers a chart and projects it. local: [vertexCount of the mesh], scratch.
 static jnResult CreateChart(
-    const FigureMesh* mesh, const int* charts, int which, int* local, Chart* chart, jnError* error)
+    const FigureMesh* mesh, const int* charts, int which, int* local, jnaArena* arena, Chart* chart, jnError* error)
 {
     *chart = (Chart){0};
     for (int t = 0; t < mesh->triangleCount; ++t) {
         chart->triangleCount += charts[t] == which;
     }
-    size_t count = (size_t)chart->triangleCount + 1;
-    chart->vertices = malloc(sizeof(int) * 3 * count);
-    chart->corners = malloc(sizeof(int32_t) * 3 * count);
-    chart->triangles = malloc(sizeof(int) * count);
-    chart->flat = malloc(sizeof(double) * 6 * count);
-    chart->weights = malloc(sizeof(double) * 3 * count);
-    chart->plane = malloc(sizeof(double) * 6 * count);
-    if (chart->vertices == NULL || chart->corners == NULL || chart->triangles == NULL || chart->flat == NULL ||
-        chart->weights == NULL || chart->plane == NULL) {
-        DestroyChart(chart);
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
+    int count = chart->triangleCount;
+    chart->vertices = jnaArena_Take(arena, count, 3 * sizeof(int));
+    chart->corners = jnaArena_Take(arena, count, 3 * sizeof(int32_t));
+    chart->triangles = jnaArena_Take(arena, count, sizeof(int));
+    chart->flat = jnaArena_Take(arena, count, 6 * sizeof(double));
+    chart->weights = jnaArena_Take(arena, count, 3 * sizeof(double));
+    chart->plane = jnaArena_Take(arena, count, 6 * sizeof(double));
+    if (arena->failed) {
+        return jnaArena_Check(arena, "the figure's charts", error);
     }
     memset(local, -1, sizeof(int) * (size_t)mesh->vertexCount);
     int next = 0;
@@ -220,8 +202,8 @@ static jnResult CreateChart(
     }
     for (int v = 0; v < chart->vertexCount; ++v) {
         const double* p = mesh->positions + 3 * (size_t)chart->vertices[v];
-        chart->flat[2 * v] = Dot3(p, projections[which][0]);
-        chart->flat[2 * v + 1] = Dot3(p, projections[which][1]);
+        chart->flat[2 * v] = jnaDot(p, projections[which][0]);
+        chart->flat[2 * v + 1] = jnaDot(p, projections[which][1]);
     }
     return jn_ok;
 }
@@ -310,19 +292,15 @@ static void Solve(Chart* chart, const double* right, double* scratch)
     }
 }
 
-static jnResult Flatten(Chart* chart, jnError* error)
+static jnResult Flatten(Chart* chart, jnaArena* arena, jnError* error)
 {
-    double* memory = malloc(sizeof(double) * 10 * ((size_t)chart->vertexCount + 1));
-    if (memory == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
+    double* right = jnaArena_Take(arena, chart->vertexCount, 2 * sizeof(double));
+    double* scratch = jnaArena_Take(arena, chart->vertexCount, 8 * sizeof(double));
+    for (int round = 0; !arena->failed && round < FLATTEN_ROUNDS; ++round) {
+        RotateTriangles(chart, right);
+        Solve(chart, right, scratch);
     }
-    double* scratch = memory + 2 * chart->vertexCount;
-    for (int round = 0; round < FLATTEN_ROUNDS; ++round) {
-        RotateTriangles(chart, memory);
-        Solve(chart, memory, scratch);
-    }
-    free(memory);
-    return jn_ok;
+    return jnaArena_Check(arena, "the figure's charts", error);
 }
 
 // Corner of a chart's box and its size, with padding.
@@ -386,24 +364,29 @@ static double PackCharts(const double sizes[][2], double places[][2])
     return bestSide;
 }
 
+// Where all charts go.
+typedef struct Layout {
+    double lows[LEFT_CHARTS_END][2], sizes[CHART_COUNT][2], places[CHART_COUNT][2];
+    double side; // of the square around them
+} Layout;
+
 // Writes the corners of a chart's triangles, and of its mirror image where it is one of a pair.
-static void WriteChart(const FigureMesh* mesh, const Chart* chart, int which, const double low[2],
-    const double sizes[][2], const double places[][2], double side, double* uvs)
+static void WriteChart(const FigureMesh* mesh, const Chart* chart, int which, const Layout* layout, double* uvs)
 {
     int other = MirrorChart(which), half = mesh->triangleCount / 2;
     for (int h = 0; h < 3 * chart->triangleCount; ++h) {
         const double* flat = chart->flat + 2 * chart->corners[h];
-        double u = flat[0] - low[0], v = flat[1] - low[1];
+        double u = flat[0] - layout->lows[which][0], v = flat[1] - layout->lows[which][1];
         size_t t = (size_t)chart->triangles[h / 3];
         double* out = uvs + 6 * t + 2 * (h % 3);
-        out[0] = (places[which][0] + u) / side;
-        out[1] = (places[which][1] + v) / side;
+        out[0] = (layout->places[which][0] + u) / layout->side;
+        out[1] = (layout->places[which][1] + v) / layout->side;
         if (other != which) {
             // The mirrored triangle runs the other way round: corners 1 and 2 change places.
             static const int swapped[3] = {0, 2, 1};
             out = uvs + 6 * (t + (size_t)half) + 2 * swapped[h % 3];
-            out[0] = (places[other][0] + sizes[other][0] - u) / side;
-            out[1] = (places[other][1] + v) / side;
+            out[0] = (layout->places[other][0] + layout->sizes[other][0] - u) / layout->side;
+            out[1] = (layout->places[other][1] + v) / layout->side;
         }
     }
 }
@@ -411,37 +394,24 @@ static void WriteChart(const FigureMesh* mesh, const Chart* chart, int which, co
 jnResult jnaComputeFigureUvs(const FigureMesh* mesh, int* charts, double* uvs, jnError* error)
 {
     Chart parts[LEFT_CHARTS_END] = {{0}};
-    double lows[LEFT_CHARTS_END][2], sizes[CHART_COUNT][2], places[CHART_COUNT][2];
-    int* across = malloc(sizeof(int) * 3 * (size_t)mesh->triangleCount);
-    int* local = malloc(sizeof(int) * (size_t)mesh->vertexCount);
+    Layout l;
+    jnaArena arena = {0};
     jnResult result = jn_ok;
-    if (across == NULL || local == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's charts");
-        goto cleanup;
-    }
-    result = FindAcross(mesh, across, error);
-    if (result != jn_ok) {
-        goto cleanup;
-    }
+    int* across = jnaArena_Take(&arena, mesh->triangleCount, 3 * sizeof(int));
+    int* local = jnaArena_Take(&arena, mesh->vertexCount, sizeof(int));
+    JN_TRY(FindAcross(mesh, &arena, across, error));
     AssignCharts(mesh, across, charts);
     for (int c = 0; c < LEFT_CHARTS_END; ++c) {
-        result = CreateChart(mesh, charts, c, local, &parts[c], error);
-        result = result == jn_ok ? Flatten(&parts[c], error) : result;
-        if (result != jn_ok) {
-            goto cleanup;
-        }
-        MeasureChart(&parts[c], lows[c], sizes[c]);
-        memcpy(sizes[MirrorChart(c)], sizes[c], sizeof(sizes[c]));
+        JN_TRY(CreateChart(mesh, charts, c, local, &arena, &parts[c], error));
+        JN_TRY(Flatten(&parts[c], &arena, error));
+        MeasureChart(&parts[c], l.lows[c], l.sizes[c]);
+        memcpy(l.sizes[MirrorChart(c)], l.sizes[c], sizeof(l.sizes[c]));
     }
-    double side = PackCharts((const double(*)[2])sizes, places);
+    l.side = PackCharts((const double(*)[2])l.sizes, l.places);
     for (int c = 0; c < LEFT_CHARTS_END; ++c) {
-        WriteChart(mesh, &parts[c], c, lows[c], (const double(*)[2])sizes, (const double(*)[2])places, side, uvs);
+        WriteChart(mesh, &parts[c], c, &l, uvs);
     }
-cleanup:
-    for (int c = 0; c < LEFT_CHARTS_END; ++c) {
-        DestroyChart(&parts[c]);
-    }
-    free(across);
-    free(local);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

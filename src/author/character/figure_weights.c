@@ -6,21 +6,18 @@
 // half is computed and the right half copied, so that both are equal to the last bit.
 #include "character/figure_internal.h"
 
-#include "runtime/for_author.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "base/try.h"
 
 enum { DIFFUSION_ROUNDS = 44, KEPT = JNA_MAX_INFLUENCES };
 // Weights below this fade out: they cost time at every step and move nothing that can be seen.
-static const double FADE = 0.012;
+#define FADE 0.012
 
 // Signed height of p over the plane that halves the angle between two bones at joint b of the chain a, b, c.
 static double OverJoint(const double p[3], int a, int b, int c)
 {
     const double *pa = jnaFigureJoints[a].position, *pb = jnaFigureJoints[b].position,
                  *pc = jnaFigureJoints[c].position;
-    double before = Distance3(pa, pb), after = Distance3(pb, pc), sum = 0;
+    double before = jnaDistance(pa, pb), after = jnaDistance(pb, pc), sum = 0;
     for (int i = 0; i < 3; ++i) {
         sum += (p[i] - pb[i]) * ((pb[i] - pa[i]) / before + (pc[i] - pb[i]) / after);
     }
@@ -30,10 +27,10 @@ static double OverJoint(const double p[3], int a, int b, int c)
 static double SegmentDistance(const double p[3], const double a[3], const double b[3], double ra, double rb)
 {
     double axis[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, d[3] = {p[0] - a[0], p[1] - a[1], p[2] - a[2]};
-    double t = Dot3(d, axis) / Dot3(axis, axis);
+    double t = jnaDot(d, axis) / jnaDot(axis, axis);
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     double off[3] = {d[0] - t * axis[0], d[1] - t * axis[1], d[2] - t * axis[2]};
-    return sqrt(Dot3(off, off)) - (ra + t * (rb - ra));
+    return jnaLength(off) - (ra + t * (rb - ra));
 }
 
 // The joint that owns a point of the left half.
@@ -141,16 +138,13 @@ static void Pack(const double* weights, jnaInfluences* out)
 
 jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influences, jnError* error)
 {
-    size_t count = (size_t)mesh->vertexCount * JOINT_COUNT;
-    double* weights = calloc(count, sizeof(double));
-    double* next = calloc(count, sizeof(double));
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* weights = jnaArena_Take(&arena, mesh->vertexCount, JOINT_COUNT * sizeof(double));
+    double* next = jnaArena_Take(&arena, mesh->vertexCount, JOINT_COUNT * sizeof(double));
     Neighbors neighbors = {0};
-    jnResult result =
-        jnaCreateFigureNeighbors(mesh->vertexCount, mesh->triangles, mesh->triangleCount, &neighbors, error);
-    if (result != jn_ok || weights == NULL || next == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the figure's weights");
-        goto cleanup;
-    }
+    JN_TRY(
+        jnaCreateFigureNeighbors(mesh->vertexCount, mesh->triangles, mesh->triangleCount, &arena, &neighbors, error));
     for (int v = 0; v < mesh->middleCount + mesh->leftCount; ++v) {
         weights[(size_t)v * JOINT_COUNT + (size_t)OwnerOf(mesh->positions + 3 * (size_t)v)] = 1;
     }
@@ -165,9 +159,7 @@ jnResult jnaComputeFigureWeights(const FigureMesh* mesh, jnaInfluences* influenc
     for (int v = 0; v < mesh->vertexCount; ++v) {
         Pack(weights + (size_t)v * JOINT_COUNT, &influences[v]);
     }
-cleanup:
-    jnaDestroyFigureNeighbors(&neighbors);
-    free(weights);
-    free(next);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -1,6 +1,7 @@
 // A look at a glTF file before Assimp sees it, for what Assimp does not notice or does not survive: a cut
 // container, a hierarchy that is no tree, accessors that reach past their buffers, joints beyond the skin's
 // list, a skin without bind matrices. Runs in the child process, so that it too may meet a hostile file.
+#include "base/try.h"
 #include "character/gltf.h"
 #include "runtime/for_author.h"
 
@@ -402,17 +403,20 @@ static jnResult CheckExtensions(const jnaGltf* g)
 
 static jnResult CheckDocument(jnaGltf* g, jnaGltfOrder* order)
 {
-    jnResult result = CheckExtensions(g);
-    result = result == jn_ok ? LoadBuffers(g) : result;
-    result = result == jn_ok ? CheckNodes(g) : result;
-    for (size_t i = 0; result == jn_ok && i < json_array_size(json_object_get(g->root, "accessors")); ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(CheckExtensions(g));
+    JN_TRY(LoadBuffers(g));
+    JN_TRY(CheckNodes(g));
+    for (size_t i = 0; i < json_array_size(json_object_get(g->root, "accessors")); ++i) {
         jnaGltfElements e;
-        result = jnaGltf_FindElements(g, i, &e);
+        JN_TRY(jnaGltf_FindElements(g, i, &e));
     }
-    result = result == jn_ok ? CheckSkins(g) : result;
-    result = result == jn_ok ? CheckSkinnedMeshes(g) : result;
-    result = result == jn_ok ? ListPrimitives(g, order) : result;
-    return result == jn_ok ? jnaGltf_Repair(g, &order->repaired) : result;
+    JN_TRY(CheckSkins(g));
+    JN_TRY(CheckSkinnedMeshes(g));
+    JN_TRY(ListPrimitives(g, order));
+    JN_TRY(jnaGltf_Repair(g, &order->repaired));
+done:
+    return result;
 }
 
 jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)

@@ -1,6 +1,7 @@
 // What glTF allows and Assimp reads as garbage: weights and keys as normalised integers, quantised positions,
 // and a skin that leaves its bind matrices out. Such a document is rewritten with floats in a buffer of its
 // own and all buffers inside, and Assimp reads that text from memory.
+#include "base/try.h"
 #include "character/gltf.h"
 
 #include "runtime/for_author.h"
@@ -221,12 +222,12 @@ jnResult jnaGltf_Repair(jnaGltf* g, char** text)
 {
     Addition addition = {0};
     *text = NULL;
-    jnResult result = RepairMeshes(g, &addition);
-    result = result == jn_ok ? RepairAnimations(g, &addition) : result;
-    result = result == jn_ok ? RepairSkins(g, &addition) : result;
-    if (result == jn_ok && addition.changed) {
-        result = EmbedAll(g, &addition, text);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(RepairMeshes(g, &addition));
+    JN_TRY(RepairAnimations(g, &addition));
+    JN_TRY(RepairSkins(g, &addition));
+    JN_TRY(addition.changed ? EmbedAll(g, &addition, text) : jn_ok);
+done:
     free(addition.data);
     return result;
 }

@@ -2,8 +2,9 @@
 // a joint twice as stiff as its neighbour fades into it evenly.
 #include "character/hand_springs.h"
 
-#include "runtime/for_author.h"
+#include "base/try.h"
 #include "jounce/spring_functions.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,11 +60,9 @@ jnResult jnaSetHandSprings(
     if (character->jointCount > MAX_JOINTS) {
         return jnFail(error, jn_badArgument, "%d joints are more than %d", character->jointCount, MAX_JOINTS);
     }
-    jnResult result = CheckSpring("springs", springs->hertz, springs->ratio, error);
-    result = result == jn_ok ? MatchJoints(character, springs, entries, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(CheckSpring("springs", springs->hertz, springs->ratio, error));
+    JN_TRY(MatchJoints(character, springs, entries, error));
     double rigid = log((double)JNA_RIGID_HERTZ);
     for (int v = 0; v < character->vertexCount; ++v) {
         const jnaInfluences* influences = &character->influences[v];
@@ -84,5 +83,6 @@ jnResult jnaSetHandSprings(
         stiffness[v] = jnStiffnessFromHertz((float)exp(pitch));
         damping[v] = jnDampingFromRatio((float)exp(pitch), (float)ratio);
     }
-    return jn_ok;
+done:
+    return result;
 }

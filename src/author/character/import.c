@@ -4,8 +4,8 @@
 // the height decides: a figure of 20 to 400 units is in centimetres, of 400 to 4000 in millimetres.
 #include "character/import.h"
 
+#include "base/try.h"
 #include "character/import_internal.h"
-
 #include "runtime/for_author.h"
 
 #include <stdarg.h>
@@ -76,9 +76,16 @@ void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJo
         const char* name = scene->nodes[from->node].name;
         snprintf(to->name, sizeof(to->name), from->twin ? "%.48s.bind%d" : "%.63s", name, j);
         to->parent = from->parent;
-        double t[3], q[4], s[3];
-        jnaAffine_ToTrs(&scene->nodes[from->node].local, t, q, s);
-        jnaRig_Local(rig, scene, j, t, q, s, scale, to->translation, to->rotation, to->scale);
+        jnaTrs local;
+        jnaAffine_ToTrs(&scene->nodes[from->node].local, local.translation, local.rotation, local.scale);
+        local = jnaRig_Local(rig, scene, j, &local, scale);
+        for (int i = 0; i < 4; ++i) {
+            to->rotation[i] = (float)local.rotation[i];
+        }
+        for (int i = 0; i < 3; ++i) {
+            to->translation[i] = (float)local.translation[i];
+            to->scale[i] = (float)local.scale[i];
+        }
         for (int i = 0; i < 12; ++i) {
             double metres = i % 4 == 3 ? scale : 1;
             to->inverseBind[i] = (float)(from->inverseBind.m[i] * from->stretch * metres);
@@ -98,8 +105,9 @@ static void NoteShear(const jnaScene* scene, const jnaRig* rig, jnaNotes* notes)
     }
 }
 
-static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const jnaScene* scene, jnaRig* rig,
-    jnaCharacter* character, double* scale, jnaNotes* notes, jnError* error)
+// scale: metres per unit as wanted, 0 for what is likely; then what it is.
+static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* character,
+    double* scale, jnaNotes* notes, jnError* error)
 {
     bool skinned = false;
     for (int m = 0; m < scene->meshCount; ++m) {
@@ -110,31 +118,22 @@ static jnResult BuildCharacter(const char* path, const jnaImportDef* def, const 
             scene->meshCount == 0 ? "%s: has no mesh" : "%s: has no skin: no mesh is bound to a skeleton", path);
     }
     jnaPlacement placement;
-    jnResult result = jnaPlaceMeshes(path, scene, rig, &placement, notes, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaPlaceMeshes(path, scene, rig, &placement, notes, error));
     if (rig->jointCount > MAX_JOINTS) {
-        result = jnFail(error, jn_badData, "%s: has %d joints; %d can be taken", path, rig->jointCount, MAX_JOINTS);
-    } else if (placement.count == 0 || placement.fileVertexCount == 0) {
-        result = jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path);
+        JN_TRY(jnFail(error, jn_badData, "%s: has %d joints; %d can be taken", path, rig->jointCount, MAX_JOINTS));
     }
-    if (result == jn_ok) {
-        *scale = ChooseScale(def->scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
-        character->jointCount = rig->jointCount;
-        result = jnaBuildSurface(path, &placement, *scale, character, notes, error);
+    if (placement.count == 0 || placement.fileVertexCount == 0) {
+        JN_TRY(jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path));
     }
-    result = result == jn_ok ? jnaBuildAttributes(&placement, character, notes, error) : result;
-    if (result == jn_ok) {
-        const char* slash = strrchr(path, '/');
-        jnaCleanName(slash != NULL ? slash + 1 : path, character->name);
-        char* dot = strrchr(character->name, '.');
-        if (dot != NULL) {
-            *dot = '\0';
-        }
-        jnaFillJoints(scene, rig, *scale, character->joints);
-        NoteShear(scene, rig, notes);
-    }
+    *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
+    character->jointCount = rig->jointCount;
+    JN_TRY(jnaBuildSurface(path, &placement, *scale, character, notes, error));
+    JN_TRY(jnaBuildAttributes(&placement, character, notes, error));
+    jnaNameByFile(path, character->name);
+    jnaFillJoints(scene, rig, *scale, character->joints);
+    NoteShear(scene, rig, notes);
+done:
     jnaDestroyPlacement(&placement);
     return result;
 }
@@ -156,28 +155,20 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
 {
     *character = (jnaCharacter){0};
     *clips = (jnaClipList){0};
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    jnaScene scene;
-    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
-    result = jnaReadScene(path, &limits, &scene, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    double scale = 1;
+    jnaScene scene = {0};
     jnaRig rig = {0};
-    result = jnaCreateRig(path, &scene, NULL, &rig, error);
-    if (result == jn_ok) {
-        result = BuildCharacter(path, def, &scene, &rig, character, &scale, notes, error);
-    }
-    if (result == jn_ok) {
-        result = jnaSampleAnimations(path, &scene, &rig, scale, def->rate, clips, error);
-    }
-    if (result == jn_ok && usedScale != NULL) {
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
+    double scale = def->scale;
+    jnResult result = jn_ok;
+    JN_TRY(CheckDef(def, error));
+    JN_TRY(jnaReadScene(path, &limits, &scene, error));
+    JN_TRY(jnaCreateRig(path, &scene, NULL, &rig, error));
+    JN_TRY(BuildCharacter(path, &scene, &rig, character, &scale, notes, error));
+    JN_TRY(jnaSampleAnimations(path, &(jnaSampling){&scene, &rig, scale, def->rate}, clips, error));
+    if (usedScale != NULL) {
         *usedScale = scale;
     }
+done:
     if (result != jn_ok) {
         jnaDestroyCharacter(character);
     }

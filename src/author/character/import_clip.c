@@ -3,12 +3,14 @@
 //
 // A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's
 // interval is that key: files store times as floats, and a punch moves far in the rounding of a late one.
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
 
-static const double snap = 1e-3;
+#define SNAP 1e-3
 enum { MAX_FRAMES = 1 << 20 };
 
 void jnaCleanName(const char* name, char* clean)
@@ -20,6 +22,16 @@ void jnaCleanName(const char* name, char* clean)
         clean[length++] = plain ? *name : '_';
     }
     clean[length] = '\0';
+}
+
+void jnaNameByFile(const char* path, char* name)
+{
+    const char* slash = strrchr(path, '/');
+    jnaCleanName(slash != NULL ? slash + 1 : path, name);
+    char* dot = strrchr(name, '.');
+    if (dot != NULL) {
+        *dot = '\0';
+    }
 }
 
 // Key before `time` and the share of the way to the next one.
@@ -43,10 +55,10 @@ static int FindKey(const jnaSceneKeys* keys, double time, double* share)
     }
     double interval = keys->times[high] - keys->times[low];
     double way = interval > 0 ? (time - keys->times[low]) / interval : 0;
-    if (way > 1 - snap) {
+    if (way > 1 - SNAP) {
         return high;
     }
-    *share = way < snap ? 0 : way;
+    *share = way < SNAP ? 0 : way;
     return low;
 }
 
@@ -106,7 +118,7 @@ static jnResult MeasureClip(const char* path, const jnaSceneAnimation* animation
         return jnFail(
             error, jn_badData, "%s: animation '%s' has zero length; remove it or give it keys", path, animation->name);
     }
-    double frames = floor(seconds * rate + snap) + 1;
+    double frames = floor(seconds * rate + SNAP) + 1;
     if (frames > MAX_FRAMES) {
         return jnFail(error, jn_badData, "%s: animation '%s' lasts %g s, more than %d frames at %g Hz", path,
             animation->name, seconds, MAX_FRAMES, rate);
@@ -130,56 +142,60 @@ static void DropRestScales(jnaClip* clip, const float* restScales)
     clip->scales = NULL;
 }
 
-static void SampleJoint(const jnaScene* scene, const jnaRig* rig, int joint, const jnaSceneChannel* channel,
-    double time, double scale, float* t, float* q, float* s)
+static jnaTrs SampleJoint(const jnaSampling* s, int joint, const jnaSceneChannel* channel, double time)
 {
-    double position[3], rotation[4], size[3];
-    jnaAffine_ToTrs(&scene->nodes[rig->joints[joint].node].local, position, rotation, size);
+    jnaTrs node;
+    const jnaAffine* rest = &s->scene->nodes[s->rig->joints[joint].node].local;
+    jnaAffine_ToTrs(rest, node.translation, node.rotation, node.scale);
     if (channel != NULL) {
-        SampleVector(&channel->translation, time, position);
-        SampleRotation(&channel->rotation, time, rotation);
-        SampleVector(&channel->scale, time, size);
+        SampleVector(&channel->translation, time, node.translation);
+        SampleRotation(&channel->rotation, time, node.rotation);
+        SampleVector(&channel->scale, time, node.scale);
     }
-    jnaRig_Local(rig, scene, joint, position, rotation, size, scale, t, q, s);
+    return jnaRig_Local(s->rig, s->scene, joint, &node, s->scale);
 }
 
-static jnResult SampleAnimation(const char* path, const jnaScene* scene, const jnaRig* rig,
-    const jnaSceneAnimation* animation, double scale, double rate, jnaClip* clip, jnError* error)
+static jnResult SampleAnimation(
+    const char* path, const jnaSampling* s, const jnaSceneAnimation* animation, jnaClip* clip, jnError* error)
 {
     double first, ticks;
-    jnResult result = MeasureClip(path, animation, rate, &first, &ticks, &clip->frameCount, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    clip->jointCount = rig->jointCount;
-    clip->rate = rate;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(MeasureClip(path, animation, s->rate, &first, &ticks, &clip->frameCount, error));
+    clip->jointCount = s->rig->jointCount;
+    clip->rate = s->rate;
     if ((size_t)clip->frameCount * (size_t)clip->jointCount > ((size_t)1 << 28)) {
-        return jnFail(error, jn_badData, "%s: animation '%s' has %d frames of %d joints, more than can be taken", path,
-            animation->name, clip->frameCount, clip->jointCount);
+        JN_TRY(jnFail(error, jn_badData, "%s: animation '%s' has %d frames of %d joints, more than can be taken", path,
+            animation->name, clip->frameCount, clip->jointCount));
     }
-    result = jnaClip_Allocate(clip, true, error);
-    const jnaSceneChannel** channels = calloc((size_t)scene->nodeCount, sizeof(*channels));
-    float* restScales = malloc(((size_t)rig->jointCount + 1) * 3 * sizeof(float));
-    if (result == jn_ok && (channels == NULL || restScales == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    for (int c = 0; result == jn_ok && c < animation->channelCount; ++c) {
+    JN_TRY(jnaClip_Allocate(clip, true, error));
+    const jnaSceneChannel** channels = jnaArena_Take(&arena, s->scene->nodeCount, sizeof(*channels));
+    float* restScales = jnaArena_Take(&arena, clip->jointCount, 3 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, path, error));
+    for (int c = 0; c < animation->channelCount; ++c) {
         channels[animation->channels[c].node] = &animation->channels[c];
     }
-    for (int j = 0; result == jn_ok && j < rig->jointCount; ++j) {
-        float t[3], q[4];
-        SampleJoint(scene, rig, j, NULL, 0, scale, t, q, restScales + 3 * (size_t)j);
+    for (int j = 0; j < clip->jointCount; ++j) {
+        jnaTrs rest = SampleJoint(s, j, NULL, 0);
+        for (int i = 0; i < 3; ++i) {
+            restScales[3 * j + i] = (float)rest.scale[i];
+        }
         for (int f = 0; f < clip->frameCount; ++f) {
             size_t entry = (size_t)f * (size_t)clip->jointCount + (size_t)j;
-            SampleJoint(scene, rig, j, channels[rig->joints[j].node], first + (double)f / rate * ticks, scale,
-                clip->translations + 3 * entry, clip->rotations + 4 * entry, clip->scales + 3 * entry);
+            double time = first + (double)f / s->rate * ticks;
+            jnaTrs local = SampleJoint(s, j, channels[s->rig->joints[j].node], time);
+            for (size_t i = 0; i < 4; ++i) {
+                clip->rotations[4 * entry + i] = (float)local.rotation[i];
+            }
+            for (size_t i = 0; i < 3; ++i) {
+                clip->translations[3 * entry + i] = (float)local.translation[i];
+                clip->scales[3 * entry + i] = (float)local.scale[i];
+            }
         }
     }
-    if (result == jn_ok) {
-        DropRestScales(clip, restScales);
-    }
-    free(channels);
-    free(restScales);
+    DropRestScales(clip, restScales);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -201,16 +217,16 @@ static void NameClip(const jnaClipList* list, int index, const char* name)
     }
 }
 
-jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale, double rate,
-    jnaClipList* clips, jnError* error)
+jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaClipList* clips, jnError* error)
 {
+    const jnaScene* scene = sampling->scene;
     *clips = (jnaClipList){.clips = calloc((size_t)scene->animationCount + 1, sizeof(jnaClip))};
     if (clips->clips == NULL) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     for (int a = 0; a < scene->animationCount; ++a) {
         jnaClip* clip = &clips->clips[clips->count++];
-        jnResult result = SampleAnimation(path, scene, rig, &scene->animations[a], scale, rate, clip, error);
+        jnResult result = SampleAnimation(path, sampling, &scene->animations[a], clip, error);
         if (result != jn_ok) {
             jnaDestroyClipList(clips);
             return result;

@@ -33,9 +33,13 @@ void jnaDestroyRig(jnaRig* rig);
 /// short.
 int jnaRig_Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind);
 
-/// Local translation, rotation and scale of a joint in metres, from the node's local transform.
-void jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const double* t, const double* q,
-    const double* s, double scale, float* outT, float* outQ, float* outS);
+/// A transform in its three parts.
+typedef struct jnaTrs {
+    double translation[3], rotation[4], scale[3];
+} jnaTrs;
+
+/// Local transform of a joint in metres, from the node's own. scale: metres per unit.
+jnaTrs jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const jnaTrs* node, double scale);
 
 /// A copy of a mesh of the scene, placed in the common rest space.
 typedef struct jnaPlacedMesh {
@@ -69,9 +73,16 @@ jnResult jnaBuildAttributes(const jnaPlacement* placement, jnaCharacter* charact
 /// vertices, or -1 when memory is short. Vertices are numbered as they first appear.
 int jnaWeld(int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld);
 
+/// What animations are sampled on, and how densely.
+typedef struct jnaSampling {
+    const jnaScene* scene;
+    const jnaRig* rig;
+    double scale; // metres per unit
+    double rate;  // hertz
+} jnaSampling;
+
 /// Samples every animation of the scene on the rig at a fixed rate.
-jnResult jnaSampleAnimations(const char* path, const jnaScene* scene, const jnaRig* rig, double scale, double rate,
-    jnaClipList* clips, jnError* error);
+jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaClipList* clips, jnError* error);
 
 /// Fills names, parents, rest transforms and bind matrices of a rig's joints. joints: [rig->jointCount].
 void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints);
@@ -79,16 +90,19 @@ void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJo
 /// A file-name-safe copy of a clip's name.
 void jnaCleanName(const char* name, char* clean);
 
+/// The same of a file's name, without folder and ending.
+void jnaNameByFile(const char* path, char* name);
+
 /// A skeleton with its motion, whatever the file it came from.
 typedef struct jnaSource {
+    const char* path;
     jnaCharacter skeleton; // joints only
     jnaClip clip;          // at the file's own rate
-    bool bvh;              // no skin: the rest pose is only a convention
 } jnaSource;
 
 jnResult jnaReadBvh(const char* path, jnaSource* source, jnError* error);
 void jnaDestroySource(jnaSource* source);
 
 /// Brings the motion of another skeleton to a character, see retarget.c.
-jnResult jnaRetarget(const char* path, const jnaSource* source, const jnaRetargetDef* def,
-    const jnaCharacter* character, double rate, jnaClip* clip, jnaNotes* notes, jnError* error);
+jnResult jnaRetarget(const jnaSource* source, const jnaRetargetDef* def, const jnaCharacter* character, double rate,
+    jnaClip* clip, jnaNotes* notes, jnError* error);

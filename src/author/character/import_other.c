@@ -3,6 +3,7 @@
 // A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as
 // they are, with translations brought to the character's size. Any other skeleton, and BVH always, is
 // retargeted.
+#include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
 
@@ -10,9 +11,9 @@
 
 // Rest rotations of the same skeleton in two exports agree to rounding; five degrees apart is another rest
 // pose.
-static const double restTolerance = 5 * 3.14159265358979323846 / 180;
+#define REST_TOLERANCE (5 * JNA_PI / 180)
 // A skeleton that has fewer of the character's joints than this is another one.
-static const double leastShare = 0.6;
+#define LEAST_SHARE 0.6
 
 static int FindByName(const jnaCharacter* skeleton, const char* name)
 {
@@ -54,10 +55,10 @@ static bool IsSameSkeleton(const jnaCharacter* source, const jnaCharacter* chara
                 theirs += fabs((double)other->translation[i]);
             }
         }
-        same = same && AngleBetween(joint->rotation, other->rotation) < restTolerance;
+        same = same && AngleBetween(joint->rotation, other->rotation) < REST_TOLERANCE;
     }
     *ratio = theirs > 0 && mine > 0 ? mine / theirs : 1;
-    return same && found >= leastShare * character->jointCount;
+    return same && found >= LEAST_SHARE * character->jointCount;
 }
 
 static jnResult CopyClip(
@@ -119,58 +120,59 @@ static jnResult MakeSkeleton(
     return result;
 }
 
-static jnResult ConvertClips(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
-    const jnaCharacter* character, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips, jnaNotes* notes,
-    jnError* error)
+// What clips are read from, and whom they are for.
+typedef struct Import {
+    const char* path;
+    const jnaImportDef* def;
+    const jnaRetargetDef* retarget;
+    const jnaCharacter* character;
+} Import;
+
+static jnResult ConvertClips(const Import* to, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips,
+    jnaNotes* notes, jnError* error)
 {
+    const jnaCharacter* character = to->character;
     int* match = malloc(((size_t)character->jointCount + 1) * sizeof(*match));
     clips->clips = calloc((size_t)read->count + 1, sizeof(jnaClip));
+    jnResult result = jn_ok;
     if (match == NULL || clips->clips == NULL) {
-        free(match);
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+        JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory", to->path));
     }
     double ratio;
     bool same = IsSameSkeleton(skeleton, character, match, &ratio);
-    jnResult result = jn_ok;
-    for (int c = 0; c < read->count && result == jn_ok; ++c) {
+    for (int c = 0; c < read->count; ++c) {
         jnaClip* clip = &clips->clips[clips->count++];
-        if (same) {
-            result = CopyClip(&read->clips[c], match, ratio, character, clip, error);
-        } else {
-            jnaSource source = {.skeleton = *skeleton, .clip = read->clips[c]};
-            result = jnaRetarget(path, &source, retarget, character, def->rate, clip, c == 0 ? notes : NULL, error);
-        }
+        jnaSource source = {.path = to->path, .skeleton = *skeleton, .clip = read->clips[c]};
+        JN_TRY(same ? CopyClip(&source.clip, match, ratio, character, clip, error)
+                    : jnaRetarget(&source, to->retarget, character, to->def->rate, clip, c == 0 ? notes : NULL, error));
         memcpy(clip->name, read->clips[c].name, sizeof(clip->name));
     }
-    for (int j = 0; same && result == jn_ok && j < character->jointCount; ++j) {
+    for (int j = 0; same && j < character->jointCount; ++j) {
         if (match[j] < 0) {
-            jnaNotes_Add(notes, "joint '%s' is not in %s and keeps its rest pose", character->joints[j].name, path);
+            jnaNotes_Add(notes, "joint '%s' is not in %s and keeps its rest pose", character->joints[j].name, to->path);
         }
     }
+done:
     free(match);
     return result;
 }
 
-static jnResult ImportScene(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
-    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
+static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* notes, jnError* error)
 {
-    jnaScene scene;
-    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
-    jnResult result = jnaReadScene(path, &limits, &scene, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnaScene scene = {0};
     jnaRig rig = {0};
     jnaCharacter skeleton = {0};
     jnaClipList read = {0};
+    jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch};
+    jnResult result = jn_ok;
+    JN_TRY(jnaReadScene(to->path, &limits, &scene, error));
     if (scene.animationCount == 0) {
-        result = jnFail(error, jn_badData, "%s: has no animation", path);
+        JN_TRY(jnFail(error, jn_badData, "%s: has no animation", to->path));
     }
-    result = result == jn_ok ? MakeSkeleton(path, &scene, &rig, &skeleton, error) : result;
-    result = result == jn_ok ? jnaSampleAnimations(path, &scene, &rig, 1, def->rate, &read, error) : result;
-    if (result == jn_ok) {
-        result = ConvertClips(path, def, retarget, character, &skeleton, &read, clips, notes, error);
-    }
+    JN_TRY(MakeSkeleton(to->path, &scene, &rig, &skeleton, error));
+    JN_TRY(jnaSampleAnimations(to->path, &(jnaSampling){&scene, &rig, 1, to->def->rate}, &read, error));
+    JN_TRY(ConvertClips(to, &skeleton, &read, clips, notes, error));
+done:
     jnaDestroyClipList(&read);
     jnaDestroyCharacter(&skeleton);
     jnaDestroyRig(&rig);
@@ -178,27 +180,19 @@ static jnResult ImportScene(const char* path, const jnaImportDef* def, const jna
     return result;
 }
 
-static jnResult ImportBvh(const char* path, const jnaImportDef* def, const jnaRetargetDef* retarget,
-    const jnaCharacter* character, jnaClipList* clips, jnaNotes* notes, jnError* error)
+static jnResult ImportBvh(const Import* to, jnaClipList* clips, jnaNotes* notes, jnError* error)
 {
-    jnaSource source;
-    jnResult result = jnaReadBvh(path, &source, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnaSource source = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaReadBvh(to->path, &source, error));
     clips->clips = calloc(1, sizeof(jnaClip));
     if (clips->clips == NULL) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    } else {
-        clips->count = 1;
-        result = jnaRetarget(path, &source, retarget, character, def->rate, clips->clips, notes, error);
-        const char* slash = strrchr(path, '/');
-        jnaCleanName(slash != NULL ? slash + 1 : path, clips->clips->name);
-        char* dot = strrchr(clips->clips->name, '.');
-        if (dot != NULL) {
-            *dot = '\0';
-        }
+        JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory", to->path));
     }
+    clips->count = 1;
+    JN_TRY(jnaRetarget(&source, to->retarget, to->character, to->def->rate, clips->clips, notes, error));
+    jnaNameByFile(to->path, clips->clips->name);
+done:
     jnaDestroySource(&source);
     return result;
 }
@@ -210,8 +204,9 @@ jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaReta
     if (!(def->rate >= 1 && def->rate <= 1000)) {
         return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
     }
-    jnResult result = jnaHasEnding(path, ".bvh") ? ImportBvh(path, def, retarget, character, clips, notes, error)
-                                                 : ImportScene(path, def, retarget, character, clips, notes, error);
+    const Import to = {path, def, retarget, character};
+    jnResult result =
+        jnaHasEnding(path, ".bvh") ? ImportBvh(&to, clips, notes, error) : ImportScene(&to, clips, notes, error);
     if (result != jn_ok) {
         jnaDestroyClipList(clips);
     }

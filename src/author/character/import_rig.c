@@ -213,37 +213,29 @@ int jnaRig_Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind)
     return AppendJoint(rig, &twin);
 }
 
-void jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const double* t, const double* q,
-    const double* s, double scale, float* outT, float* outQ, float* outS)
+jnaTrs jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const jnaTrs* node, double scale)
 {
     const jnaRigJoint* j = &rig->joints[joint];
-    double position[3] = {0, 0, 0}, rotation[4] = {0, 0, 0, 1}, size[3] = {1, 1, 1};
-    if (!j->twin) {
-        memcpy(rotation, q, sizeof(rotation));
-        memcpy(size, s, sizeof(size));
-        for (int i = 0; i < 3; ++i) {
-            position[i] = t[i] * j->stretch * scale;
-        }
+    if (j->twin) {
+        return (jnaTrs){.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
     }
-    if (!j->twin && j->parent < 0) {
+    jnaTrs local = *node;
+    for (int i = 0; i < 3; ++i) {
+        local.translation[i] = node->translation[i] * j->stretch * scale;
+    }
+    if (j->parent < 0) {
         int up = scene->nodes[j->node].parent;
         jnaAffine above = up >= 0 ? rig->above[up] : Upright(scene->upAxis);
         double aboveT[3], aboveQ[4], aboveS[3];
         jnaAffine_ToTrs(&above, aboveT, aboveQ, aboveS);
-        jnaAffine_Apply(&above, t, position);
+        jnaAffine_Apply(&above, node->translation, local.translation);
         for (int i = 0; i < 3; ++i) {
-            position[i] *= scale;
+            local.translation[i] *= scale;
         }
-        jnaQuat_Multiply(aboveQ, q, rotation);
+        jnaQuat_Multiply(aboveQ, node->rotation, local.rotation);
     }
-    for (int i = 0; i < 3; ++i) {
-        outT[i] = (float)position[i];
-        outS[i] = (float)size[i];
-    }
-    jnaQuat_Normalize(rotation);
-    for (int i = 0; i < 4; ++i) {
-        outQ[i] = (float)rotation[i];
-    }
+    jnaQuat_Normalize(local.rotation);
+    return local;
 }
 
 static double BoneWeight(const jnaSceneBone* bone)

@@ -1,13 +1,15 @@
 // The surface of a character from its placed meshes: influences, weld, normals, parts.
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
 
 // Of the character's size; float positions of the same point agree to 1e-7 of it.
-static const double weldTolerance = 1e-6;
+#define WELD_TOLERANCE 1e-6
 // A mesh whose whole area is below this share of its size squared is a line or a point.
-static const double leastArea = 1e-9;
+#define LEAST_AREA 1e-9
 
 typedef struct Influence {
     int joint;
@@ -193,7 +195,7 @@ static double AreaVector(const jnaCharacter* c, int triangle, double* normal)
         }
     }
     jnaCross(edge[0], edge[1], normal);
-    return sqrt(jnaDot(normal, normal));
+    return jnaLength(normal);
 }
 
 // Area-weighted normals over the welded surface for file vertices that have none.
@@ -255,8 +257,16 @@ static void AddWeightNotes(const WeightReport* report, jnaNotes* notes)
     }
 }
 
-static jnResult FinishSurface(const char* path, const jnaPlacement* placement, const float* positions,
-    const jnaInfluences* influences, const int32_t* weld, double extent, jnaCharacter* c, jnError* error)
+// The vertices of all meshes in the file's order.
+typedef struct FileVertices {
+    float* positions;          // [count][3]
+    jnaInfluences* influences; // [count]
+    int32_t* weld;             // [count], vertex
+    double extent;             // largest side, metres
+} FileVertices;
+
+static jnResult FinishSurface(
+    const char* path, const jnaPlacement* placement, const FileVertices* from, jnaCharacter* c, jnError* error)
 {
     bool withUvs = false;
     for (int m = 0; m < placement->count; ++m) {
@@ -266,11 +276,11 @@ static jnResult FinishSurface(const char* path, const jnaPlacement* placement, c
     if (result != jn_ok) {
         return result;
     }
-    memcpy(c->weld, weld, (size_t)c->fileVertexCount * sizeof(*weld));
+    memcpy(c->weld, from->weld, (size_t)c->fileVertexCount * sizeof(*from->weld));
     for (int v = c->fileVertexCount - 1; v >= 0; --v) {
         // Downwards, so that the first file vertex of each point has the last word.
-        memcpy(c->positions + 3 * (size_t)weld[v], positions + 3 * (size_t)v, 3 * sizeof(float));
-        c->influences[weld[v]] = influences[v];
+        memcpy(c->positions + 3 * (size_t)c->weld[v], from->positions + 3 * (size_t)v, 3 * sizeof(float));
+        c->influences[c->weld[v]] = from->influences[v];
     }
     int firstTriangle = 0;
     for (int m = 0; m < placement->count; ++m) {
@@ -281,7 +291,7 @@ static jnResult FinishSurface(const char* path, const jnaPlacement* placement, c
     for (int t = 0; t < c->triangleCount; ++t) {
         area += AreaVector(c, t, normal) / 2;
     }
-    if (!(area > leastArea * extent * extent) || !isfinite(area)) {
+    if (!(area > LEAST_AREA * from->extent * from->extent) || !isfinite(area)) {
         return jnFail(error, jn_badData, "%s: the mesh has no area", path);
     }
     return CompleteNormals(c) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
@@ -290,34 +300,35 @@ static jnResult FinishSurface(const char* path, const jnaPlacement* placement, c
 jnResult jnaBuildSurface(
     const char* path, const jnaPlacement* placement, double scale, jnaCharacter* c, jnaNotes* notes, jnError* error)
 {
-    size_t count = (size_t)placement->fileVertexCount;
-    float* positions = malloc((count + 1) * 3 * sizeof(float));
-    jnaInfluences* influences = malloc((count + 1) * sizeof(*influences));
-    int32_t* weld = malloc((count + 1) * sizeof(*weld));
+    int count = placement->fileVertexCount;
+    jnaArena arena = {0};
+    FileVertices from = {.positions = jnaArena_Take(&arena, count, 3 * sizeof(float)),
+        .influences = jnaArena_Take(&arena, count, sizeof(*from.influences)),
+        .weld = jnaArena_Take(&arena, count, sizeof(*from.weld))};
     WeightReport report = {0};
-    bool good = positions != NULL && influences != NULL && weld != NULL;
-    for (int m = 0; m < placement->count && good; ++m) {
-        const jnaPlacedMesh* placed = &placement->meshes[m];
-        PlacePositions(placed, scale, positions + 3 * (size_t)placed->firstVertex);
-        good = GatherInfluences(placed, influences + placed->firstVertex, &report);
-    }
-    double extent = good ? Extent((int)count, positions) : 0;
     jnResult result = jn_ok;
-    if (!good) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
-    } else if (!isfinite(extent) || extent <= 0) {
-        result = jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path);
-    } else {
-        c->fileVertexCount = (int)count;
-        c->triangleCount = placement->triangleCount;
-        c->partCount = placement->count;
-        c->vertexCount = jnaWeld((int)count, positions, influences, weldTolerance * extent, weld);
-        result = c->vertexCount >= 0 ? FinishSurface(path, placement, positions, influences, weld, extent, c, error)
-                                     : jnFail(error, jn_outOfMemory, "%s: out of memory for %zu vertices", path, count);
+    JN_TRY(jnaArena_Check(&arena, path, error));
+    for (int m = 0; m < placement->count; ++m) {
+        const jnaPlacedMesh* placed = &placement->meshes[m];
+        PlacePositions(placed, scale, from.positions + 3 * (size_t)placed->firstVertex);
+        if (!GatherInfluences(placed, from.influences + placed->firstVertex, &report)) {
+            JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory for %d vertices", path, count));
+        }
     }
-    AddWeightNotes(&report, result == jn_ok ? notes : NULL);
-    free(positions);
-    free(influences);
-    free(weld);
+    from.extent = Extent(count, from.positions);
+    if (!isfinite(from.extent) || from.extent <= 0) {
+        JN_TRY(jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path));
+    }
+    c->fileVertexCount = count;
+    c->triangleCount = placement->triangleCount;
+    c->partCount = placement->count;
+    c->vertexCount = jnaWeld(count, from.positions, from.influences, WELD_TOLERANCE * from.extent, from.weld);
+    if (c->vertexCount < 0) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory for %d vertices", path, count));
+    }
+    JN_TRY(FinishSurface(path, placement, &from, c, error));
+    AddWeightNotes(&report, notes);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -5,10 +5,11 @@
 //   npy: (frames, vertices, 3), float32 or float64
 //
 // The size of the file must be exactly what its counts say, before anything is allocated for them.
+#include "base/arena.h"
 #include "base/npy.h"
+#include "base/try.h"
 #include "character/import.h"
 #include "character/scene.h"
-
 #include "runtime/for_author.h"
 
 #include <errno.h>
@@ -186,27 +187,24 @@ static jnResult CheckFrame(const char* path, uint64_t index, const float* frame,
 static jnResult ReadFrames(Cache* cache, const Welder* welder, double scale, jnaMotion* motion)
 {
     size_t values = 3 * (size_t)cache->points;
-    unsigned char* bytes = malloc(4 * values);
-    float* frame = malloc(values * sizeof(float));
-    jnResult result =
-        bytes != NULL && frame != NULL ? jn_ok : jnFail(cache->error, jn_outOfMemory, "%s: out of memory", cache->path);
-    for (uint64_t f = 0; result == jn_ok && f < cache->frames; ++f) {
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    unsigned char* bytes = jnaArena_Take(&arena, (int64_t)values, 4);
+    float* frame = jnaArena_Take(&arena, (int64_t)values, sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, cache->path, cache->error));
+    for (uint64_t f = 0; f < cache->frames; ++f) {
         if (fread(bytes, 4, values, cache->file) != values) {
-            result =
-                jnFail(cache->error, jn_ioFailed, "%s: cannot read frame %llu", cache->path, (unsigned long long)f);
-            break;
+            JN_TRY(jnFail(cache->error, jn_ioFailed, "%s: cannot read frame %llu", cache->path, (unsigned long long)f));
         }
         for (size_t i = 0; i < values; ++i) {
             frame[i] = LoadFloat(bytes + 4 * i, cache->bigEndian);
         }
-        result = CheckFrame(cache->path, f, frame, cache->points, cache->error);
-        if (result == jn_ok) {
-            StoreFrame(
-                welder, cache->points, frame, scale, motion->positions + (size_t)f * 3 * (size_t)motion->vertexCount);
-        }
+        JN_TRY(CheckFrame(cache->path, f, frame, cache->points, cache->error));
+        StoreFrame(
+            welder, cache->points, frame, scale, motion->positions + (size_t)f * 3 * (size_t)motion->vertexCount);
     }
-    free(bytes);
-    free(frame);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -218,14 +216,11 @@ static jnResult ReadCache(const char* path, const jnaCharacter* character, const
     if (result != jn_ok) {
         return result;
     }
-    result = jnaHasEnding(path, ".pc2") ? ReadPc2Header(&cache) : ReadMddHeader(&cache);
-    if (result == jn_ok) {
-        result = AllocateMotion(path, character, cache.frames, cache.points, motion, error);
-    }
-    if (result == jn_ok) {
-        motion->rate = cache.rate;
-        result = ReadFrames(&cache, welder, scale, motion);
-    }
+    JN_TRY(jnaHasEnding(path, ".pc2") ? ReadPc2Header(&cache) : ReadMddHeader(&cache));
+    JN_TRY(AllocateMotion(path, character, cache.frames, cache.points, motion, error));
+    motion->rate = cache.rate;
+    JN_TRY(ReadFrames(&cache, welder, scale, motion));
+done:
     fclose(cache.file);
     return result;
 }

@@ -12,6 +12,8 @@
 // rig rests in. Trunk, neck, head and shoulders keep their rest shape (A = 1); feet are turned by heading
 // only, so that soles stay level. Joints without a counterpart follow their parent. The root's path is scaled
 // by leg length and stands on the same floor.
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/humanoid.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
@@ -19,9 +21,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static const double pi = 3.14159265358979323846;
 // A hinge axis means something only where the joint is bent.
-static const double motionBend = 25 * 3.14159265358979323846 / 180, restBend = 6 * 3.14159265358979323846 / 180;
+#define MOTION_BEND (25 * JNA_PI / 180)
+#define REST_BEND (6 * JNA_PI / 180)
 
 /// Global rotation and position of every joint in one pose.
 typedef struct Pose {
@@ -30,7 +32,7 @@ typedef struct Pose {
 } Pose;
 
 typedef struct Job {
-    const char* path;
+    jnaArena arena;
     const jnaSource* source;
     const jnaCharacter* target;
     jnaHumanoid from, to;
@@ -45,19 +47,6 @@ typedef struct Job {
     double ratio;   // target leg over source leg
     double floorFrom, floorTo;
 } Job;
-
-static bool AllocatePose(Pose* pose, int count)
-{
-    pose->rotations = malloc(((size_t)count + 1) * sizeof(*pose->rotations));
-    pose->positions = malloc(((size_t)count + 1) * sizeof(*pose->positions));
-    return pose->rotations != NULL && pose->positions != NULL;
-}
-
-static void FreePose(Pose* pose)
-{
-    free(pose->rotations);
-    free(pose->positions);
-}
 
 static void ReadPose(const jnaCharacter* skeleton, const jnaClip* clip, int frame, float* matrices, Pose* pose)
 {
@@ -100,9 +89,7 @@ static bool Direction(const Pose* pose, int from, int to, double* direction)
     if (from < 0 || to < 0) {
         return false;
     }
-    for (int i = 0; i < 3; ++i) {
-        direction[i] = pose->positions[to][i] - pose->positions[from][i];
-    }
+    jnaSubtract(pose->positions[to], pose->positions[from], direction);
     return jnaNormalize(direction) > 0;
 }
 
@@ -139,7 +126,7 @@ static double DistanceFromTPose(const jnaHumanoid* h, const Pose* pose)
     double frame[3][3], sum = 0;
     int count = 0;
     if (!BodyFrame(h, pose, frame)) {
-        return pi;
+        return JNA_PI;
     }
     static const int limbs[][2] = {
         {jna_upperArm, jna_foreArm}, {jna_foreArm, jna_hand}, {jna_thigh, jna_shin}, {jna_shin, jna_foot}};
@@ -154,7 +141,7 @@ static double DistanceFromTPose(const jnaHumanoid* h, const Pose* pose)
             }
         }
     }
-    return count > 0 ? sum / count : pi;
+    return count > 0 ? sum / count : JNA_PI;
 }
 
 static double MeanTurn(const jnaClip* clip, int a, int b)
@@ -184,9 +171,9 @@ static void ChooseReference(Job* job, jnaNotes* notes)
     if (first < rest) {
         ReadPose(&source->skeleton, &source->clip, 0, job->matrices, &job->reference);
     }
-    if (first < 15 * pi / 180 && source->clip.frameCount > 2) {
+    if (first < 15 * JNA_PI / 180 && source->clip.frameCount > 2) {
         double jump = MeanTurn(&source->clip, 0, 1), next = MeanTurn(&source->clip, 1, 2);
-        if (jump > 2 * pi / 180 && jump > 3 * next) {
+        if (jump > 2 * JNA_PI / 180 && jump > 3 * next) {
             job->firstFrame = 1;
             jnaNotes_Add(notes, "the first frame is a T-pose and is not taken as motion");
         }
@@ -271,14 +258,10 @@ static double LegLength(const jnaHumanoid* h, const Pose* pose)
         static const int chain[] = {jna_thigh, jna_shin, jna_foot};
         for (int l = 0; l < 2; ++l) {
             int a = h->sided[chain[l] + side], b = h->sided[chain[l + 1] + side];
-            double d[3];
             if (a < 0 || b < 0) {
                 return 0;
             }
-            for (int i = 0; i < 3; ++i) {
-                d[i] = pose->positions[b][i] - pose->positions[a][i];
-            }
-            sum += sqrt(jnaDot(d, d));
+            sum += jnaDistance(pose->positions[b], pose->positions[a]);
         }
     }
     return sum / 2;
@@ -357,7 +340,7 @@ static bool FindHinge(Job* job, int upper, int lower, int end, double* axis)
         double a[3], b[3], h[3], change[4];
         ReadPose(&job->source->skeleton, &job->source->clip, f, job->matrices, &job->now);
         if (!Direction(&job->now, upper, lower, a) || !Direction(&job->now, lower, end, b) ||
-            !Hinge(a, b, motionBend, h)) {
+            !Hinge(a, b, MOTION_BEND, h)) {
             continue;
         }
         jnaQuat_Rotate(job->axes, h, h);
@@ -412,11 +395,11 @@ static void AlignLimb(Job* job, int upper, int lower, int last)
         return;
     }
     if (Direction(&job->rest, to[upper], to[lower], a) && Direction(&job->rest, to[lower], to[last], b) &&
-        Hinge(a, b, restBend, mine) && FindHinge(job, from[upper], from[lower], from[last], hinge)) {
+        Hinge(a, b, REST_BEND, mine) && FindHinge(job, from[upper], from[lower], from[last], hinge)) {
         jnaQuat_Rotate(align, mine, mine);
         double twist = TwistBetween(direction, mine, hinge);
         // More than a quarter turn is no pose of the same joint but a hinge misread.
-        if (fabs(twist) < pi / 2) {
+        if (fabs(twist) < JNA_PI / 2) {
             jnaQuat_FromAxis(direction, twist, turn);
             jnaQuat_Multiply(turn, align, align);
         }
@@ -478,13 +461,13 @@ static jnResult PrepareAxes(Job* job, jnError* error)
     double from[3][3], to[3][3];
     if (job->from.hips < 0 || !BodyFrame(&job->from, &job->reference, from)) {
         return jnFail(error, jn_badData,
-            "%s: no hips, head and legs among its joints; name them under retarget in the manifest", job->path);
+            "%s: no hips, head and legs among its joints; name them under retarget in the manifest", job->source->path);
     }
     if (job->to.hips < 0 || !BodyFrame(&job->to, &job->rest, to)) {
         return jnFail(error, jn_badData,
             "%s: the character has no joints that look like hips, head and legs, so motion capture cannot "
             "drive it",
-            job->path);
+            job->source->path);
     }
     jnaAffine turn = {{0}};
     for (int i = 0; i < 3; ++i) {
@@ -498,8 +481,8 @@ static jnResult PrepareAxes(Job* job, jnError* error)
     jnaAffine_ToTrs(&turn, unused, job->axes, scale);
     double fromLeg = LegLength(&job->from, &job->reference), toLeg = LegLength(&job->to, &job->rest);
     if (!(fromLeg > 0) || !(toLeg > 0)) {
-        return jnFail(
-            error, jn_badData, "%s: the legs cannot be measured: thigh, shin or foot is not matched", job->path);
+        return jnFail(error, jn_badData, "%s: the legs cannot be measured: thigh, shin or foot is not matched",
+            job->source->path);
     }
     job->ratio = toLeg / fromLeg;
     return jn_ok;
@@ -523,9 +506,7 @@ static void PlaceHips(const Job* job, const double* start, double* position)
     MiddleOfThighs(&job->from, &job->now, middle);
     jnaQuat_Rotate(job->axes, middle, middle);
     MiddleOfThighs(&job->to, &job->rest, rest);
-    for (int i = 0; i < 3; ++i) {
-        arm[i] = job->rest.positions[job->to.hips][i] - rest[i];
-    }
+    jnaSubtract(job->rest.positions[job->to.hips], rest, arm);
     Change(job, job->from.hips, change);
     jnaQuat_Rotate(change, arm, arm);
     position[0] = rest[0] + job->ratio * (middle[0] - start[0]) + arm[0];
@@ -579,11 +560,11 @@ static jnResult WriteClip(Job* job, double rate, jnaClip* clip, jnError* error)
     const jnaSource* source = job->source;
     int moving = source->clip.frameCount - job->firstFrame;
     if (moving < 2) {
-        return jnFail(error, jn_badData, "%s: the motion has zero length", job->path);
+        return jnFail(error, jn_badData, "%s: the motion has zero length", job->source->path);
     }
     double frames = floor((moving - 1) / source->clip.rate * rate + 1e-3) + 1;
     if (frames * job->target->jointCount > (double)(1 << 28)) {
-        return jnFail(error, jn_badData, "%s: the motion is longer than can be taken", job->path);
+        return jnFail(error, jn_badData, "%s: the motion is longer than can be taken", job->source->path);
     }
     clip->frameCount = (int)frames;
     clip->jointCount = job->target->jointCount;
@@ -592,10 +573,10 @@ static jnResult WriteClip(Job* job, double rate, jnaClip* clip, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    double(*global)[4] = malloc(((size_t)clip->jointCount + 1) * sizeof(*global));
+    double(*global)[4] = jnaArena_Take(&job->arena, clip->jointCount, sizeof(*global));
     if (global == NULL) {
         jnaDestroyClip(clip);
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", job->path);
+        return jnaArena_Check(&job->arena, job->source->path, error);
     }
     double start[3] = {0, 0, 0};
     for (int f = 0; f < clip->frameCount; ++f) {
@@ -607,7 +588,6 @@ static jnResult WriteClip(Job* job, double rate, jnaClip* clip, jnError* error)
         }
         WriteFrame(job, start, global, clip, f);
     }
-    free(global);
     return jn_ok;
 }
 
@@ -647,55 +627,46 @@ static void NoteUnmatched(const Job* job, jnaNotes* notes)
     }
 }
 
-static bool AllocateJob(Job* job)
+static void TakePose(jnaArena* arena, int count, Pose* pose)
+{
+    pose->rotations = jnaArena_Take(arena, count, sizeof(*pose->rotations));
+    pose->positions = jnaArena_Take(arena, count, sizeof(*pose->positions));
+}
+
+static jnResult AllocateJob(Job* job, jnError* error)
 {
     int from = job->source->skeleton.jointCount, to = job->target->jointCount;
-    size_t most = (size_t)(from > to ? from : to) + 1;
-    job->match = malloc(((size_t)to + 1) * sizeof(*job->match));
-    job->align = malloc(((size_t)to + 1) * sizeof(*job->align));
-    job->matrices = malloc(most * 12 * sizeof(float));
+    job->match = jnaArena_Take(&job->arena, to, sizeof(*job->match));
+    job->align = jnaArena_Take(&job->arena, to, sizeof(*job->align));
+    job->matrices = jnaArena_Take(&job->arena, from > to ? from : to, 12 * sizeof(float));
+    TakePose(&job->arena, from, &job->reference);
+    TakePose(&job->arena, from, &job->now);
+    TakePose(&job->arena, to, &job->rest);
     job->sample = (jnaClip){.frameCount = 1, .jointCount = from};
-    return jnaClip_Allocate(&job->sample, false, NULL) == jn_ok && job->match != NULL && job->align != NULL &&
-           job->matrices != NULL && AllocatePose(&job->reference, from) && AllocatePose(&job->now, from) &&
-           AllocatePose(&job->rest, to);
+    jnResult result = jnaArena_Check(&job->arena, job->source->path, error);
+    return result != jn_ok ? result : jnaClip_Allocate(&job->sample, false, error);
 }
 
-static void FreeJob(Job* job)
-{
-    free(job->match);
-    free(job->align);
-    free(job->matrices);
-    jnaDestroyClip(&job->sample);
-    FreePose(&job->reference);
-    FreePose(&job->now);
-    FreePose(&job->rest);
-}
-
-jnResult jnaRetarget(const char* path, const jnaSource* source, const jnaRetargetDef* def,
-    const jnaCharacter* character, double rate, jnaClip* clip, jnaNotes* notes, jnError* error)
+jnResult jnaRetarget(const jnaSource* source, const jnaRetargetDef* def, const jnaCharacter* character, double rate,
+    jnaClip* clip, jnaNotes* notes, jnError* error)
 {
     *clip = (jnaClip){0};
-    Job job = {.path = path, .source = source, .target = character};
-    jnResult result = AllocateJob(&job) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    if (result == jn_ok) {
-        jnaFindHumanoid(&source->skeleton, &job.from);
-        jnaFindHumanoid(character, &job.to);
-        result = MatchJoints(&job, def, error);
-    }
-    if (result == jn_ok) {
-        AdoptMatches(&job);
-        ReadPose(character, NULL, 0, job.matrices, &job.rest);
-        ChooseReference(&job, notes);
-        result = PrepareAxes(&job, error);
-    }
-    if (result == jn_ok) {
-        FindFloor(&job);
-        AlignAll(&job);
-        result = WriteClip(&job, rate, clip, error);
-    }
-    if (result == jn_ok) {
-        NoteUnmatched(&job, notes);
-    }
-    FreeJob(&job);
+    Job job = {.source = source, .target = character};
+    jnResult result = jn_ok;
+    JN_TRY(AllocateJob(&job, error));
+    jnaFindHumanoid(&source->skeleton, &job.from);
+    jnaFindHumanoid(character, &job.to);
+    JN_TRY(MatchJoints(&job, def, error));
+    AdoptMatches(&job);
+    ReadPose(character, NULL, 0, job.matrices, &job.rest);
+    ChooseReference(&job, notes);
+    JN_TRY(PrepareAxes(&job, error));
+    FindFloor(&job);
+    AlignAll(&job);
+    JN_TRY(WriteClip(&job, rate, clip, error));
+    NoteUnmatched(&job, notes);
+done:
+    jnaDestroyClip(&job.sample);
+    jnaReleaseArena(&job.arena);
     return result;
 }

@@ -2,8 +2,8 @@
 //
 // However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence.
 #include "base/child.h"
-#include "runtime/for_author.h"
 #include "character/scene.h"
+#include "runtime/for_author.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 // More than any character needs, and little enough that a runaway child cannot fill our memory.
-static const size_t maxStream = (size_t)2 << 30;
+#define MAX_STREAM ((size_t)2 << 30)
 
 // In the child. user: the path.
 static int WriteScene(int output, void* user)
@@ -39,7 +39,7 @@ static jnResult Explain(
     case jna_childTooLong:
         return jnFail(error, jn_badData, "%s: took longer than %g s to read and was given up", path, limits->seconds);
     case jna_childTooMuch:
-        return jnFail(error, jn_outOfMemory, "%s: holds more than %zu MiB of scene", path, maxStream >> 20);
+        return jnFail(error, jn_outOfMemory, "%s: holds more than %zu MiB of scene", path, MAX_STREAM >> 20);
     case jna_childNoMemory:
         return jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", path);
     case jna_childStopped:
@@ -95,7 +95,7 @@ jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* 
         .seconds = limits->seconds,
         .memory = limits->memory,
         .sharesMemory = true,
-        .mostOutput = maxStream,
+        .mostOutput = MAX_STREAM,
         .watch = limits->watch};
     jnaChildOutcome child;
     jnError reason = {0};

@@ -1,7 +1,8 @@
 // The parent's half: a stream from the child, believed in nothing. Arrays are used where they lie in the
 // stream; every count is checked against the bytes that are left before anything is allocated for it.
-#include "runtime/for_author.h"
+#include "base/try.h"
 #include "character/scene.h"
+#include "runtime/for_author.h"
 
 #include <stdlib.h>
 
@@ -247,22 +248,24 @@ static jnResult TakeAnimation(Reader* r, const jnaScene* scene, jnaSceneAnimatio
     int count = TakeCount(r, 32);
     animation->channels = Allocate(r, count, sizeof(*animation->channels));
     bool* seen = Allocate(r, scene->nodeCount, sizeof(*seen));
-    jnResult result = animation->channels != NULL && seen != NULL ? jn_ok : jn_outOfMemory;
-    for (int c = 0; c < count && result == jn_ok; ++c) {
+    jnResult result = jn_ok;
+    JN_TRY(animation->channels != NULL && seen != NULL ? jn_ok : jn_outOfMemory);
+    for (int c = 0; c < count; ++c) {
         jnaSceneChannel channel = {.node = (int)TakeInteger(r, -2, scene->nodeCount - 1)};
-        result = TakeKeys(r, animation->name, 3, &channel.translation);
-        result = result == jn_ok ? TakeKeys(r, animation->name, 4, &channel.rotation) : result;
-        result = result == jn_ok ? TakeKeys(r, animation->name, 3, &channel.scale) : result;
+        JN_TRY(TakeKeys(r, animation->name, 3, &channel.translation));
+        JN_TRY(TakeKeys(r, animation->name, 4, &channel.rotation));
+        JN_TRY(TakeKeys(r, animation->name, 3, &channel.scale));
         // A channel of nothing, or a second one of the same node, moves nothing.
-        if (result == jn_ok && channel.node >= 0 && !seen[channel.node]) {
+        if (channel.node >= 0 && !seen[channel.node]) {
             seen[channel.node] = true;
             animation->channels[animation->channelCount++] = channel;
         }
     }
-    free(seen);
-    if (result == jn_ok && (!isfinite(animation->ticksPerSecond) || animation->ticksPerSecond < 0)) {
-        return jnFail(r->error, jn_badData, "%s: animation '%s' has no sound rate", r->path, animation->name);
+    if (!isfinite(animation->ticksPerSecond) || animation->ticksPerSecond < 0) {
+        result = jnFail(r->error, jn_badData, "%s: animation '%s' has no sound rate", r->path, animation->name);
     }
+done:
+    free(seen);
     return result;
 }
 

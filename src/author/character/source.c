@@ -1,8 +1,8 @@
 // Where a workspace's character comes from: a file, or the figure that is built in.
 #include "character/source.h"
 
+#include "base/try.h"
 #include "character/figure.h"
-
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -15,18 +15,17 @@ bool jnaIsFigure(const char* source)
 
 static jnResult MakeFigure(double rate, jnaCharacter* character, jnaClipList* clips, jnError* error)
 {
-    jnResult result = jnaCreateFigure(character, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    *clips = (jnaClipList){0};
+    JN_TRY(jnaCreateFigure(character, error));
     clips->clips = calloc(jna_figureClipCount, sizeof(*clips->clips));
     if (clips->clips == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the built-in figure");
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the built-in figure"));
     }
-    for (int i = 0; result == jn_ok && i < jna_figureClipCount; ++i) {
-        result = jnaCreateFigureClip(character, i, rate, &clips->clips[i], error);
-        clips->count += result == jn_ok;
+    for (; clips->count < jna_figureClipCount; ++clips->count) {
+        JN_TRY(jnaCreateFigureClip(character, clips->count, rate, &clips->clips[clips->count], error));
     }
+done:
     if (result != jn_ok) {
         jnaDestroyClipList(clips);
         jnaDestroyCharacter(character);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 // Weights are stored in files as bytes, shorts or floats; copies of a vertex agree far better than this.
-static const float weightTolerance = 1e-4F;
+#define WEIGHT_TOLERANCE 1e-4F
 // Candidates looked at in one cell. No honest file stacks more vertices on a point; a hostile one must not
 // cost n^2.
 enum { MAX_CANDIDATES = 256 };
@@ -32,8 +32,8 @@ static bool SameInfluences(const jnaInfluences* a, const jnaInfluences* b)
             found += b->joints[k] == a->joints[i] ? b->weights[k] : 0;
             back += a->joints[k] == b->joints[i] ? a->weights[k] : 0;
         }
-        if ((a->weights[i] > 0 && fabsf(found - a->weights[i]) > weightTolerance) ||
-            (b->weights[i] > 0 && fabsf(back - b->weights[i]) > weightTolerance)) {
+        if ((a->weights[i] > 0 && fabsf(found - a->weights[i]) > WEIGHT_TOLERANCE) ||
+            (b->weights[i] > 0 && fabsf(back - b->weights[i]) > WEIGHT_TOLERANCE)) {
             return false;
         }
     }

@@ -3,6 +3,7 @@
 #include "draw/bone_picture.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "draw/picture.h"
 #include "volume/anatomy.h"
 #include "volume/bones.h"
@@ -23,7 +24,6 @@ enum {
     PANEL_HEIGHT = 720
 };
 static const float turns[VIEWS] = {0, -90};
-static const double PI = 3.14159265358979323846;
 
 // A growing triangle mesh.
 typedef struct Mesh {
@@ -134,9 +134,9 @@ static void AddBone(Mesh* mesh, const jnaAnatomy* anatomy, const jnaBone* bone)
     int first = mesh->vertexCount;
     for (int r = 0; r < RINGS; ++r) {
         int end = r >= CAP_RINGS;
-        double latitude = 0.5 * PI * (end ? (r - CAP_RINGS) / (CAP_RINGS - 1.0) : r / (CAP_RINGS - 1.0) - 1);
+        double latitude = 0.5 * JNA_PI * (end ? (r - CAP_RINGS) / (CAP_RINGS - 1.0) : r / (CAP_RINGS - 1.0) - 1);
         for (int s = 0; s < SLICES; ++s) {
-            double angle = 2 * PI * s / SLICES, p[3];
+            double angle = 2 * JNA_PI * s / SLICES, p[3];
             for (int i = 0; i < 3; ++i) {
                 p[i] = bone->ends[end][i] + sin(latitude) * bone->caps[end] * bone->axes[2][i] +
                        cos(latitude) * (cos(angle) * bone->radii[end][0] * bone->axes[0][i] +
@@ -217,7 +217,7 @@ static bool BuildNodes(const jnaVolume* v, const jnaAnatomy* anatomy, double siz
 // The triangles that face away from the camera of a view.
 static bool BuildShell(const jnaCharacter* c, float turn, Shell* shell)
 {
-    double angle = (double)turn * PI / 180, toCamera[3] = {-sin(angle), 0, cos(angle)};
+    double angle = (double)turn * JNA_PI / 180, toCamera[3] = {-sin(angle), 0, cos(angle)};
     shell->triangles = malloc(((size_t)c->triangleCount + 1) * 3 * sizeof(int32_t));
     if (shell->triangles == NULL) {
         return false;
@@ -267,16 +267,6 @@ static jnaPictureDef Frame(const jnaCharacter* c)
     return def;
 }
 
-static uint32_t ToText(const float* rgb)
-{
-    uint32_t color = 0;
-    for (int i = 0; i < 3; ++i) {
-        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
-        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
-    }
-    return color;
-}
-
 // Makes a picture taller, with paper below.
 static bool Extend(jnaPicture* picture, int more)
 {
@@ -316,13 +306,14 @@ static jnResult WriteLegend(const jnaCharacter* c, const jnaAnatomy* a, jnaPictu
     for (int h = 0; h < hue_count && result == jn_ok; ++h) {
         if (used[h]) {
             double x = size + shown++ * (picture->width - 2 * size) / listed;
-            result =
-                jnaPicture_Text(picture, x, top + line, size, jna_textLeft, ToText(hues[h].rgb), hues[h].name, error);
+            const jnaTextStyle style = {size, jna_textLeft, jnaTextColor(hues[h].rgb)};
+            result = jnaPicture_Text(picture, x, top + line, &style, hues[h].name, error);
         }
     }
     for (int i = 0; i < notes.count && result == jn_ok; ++i) {
         double x = size + i / rows * 0.5 * picture->width, y = top + (2 + i % rows) * line;
-        result = jnaPicture_Text(picture, x, y, size, jna_textLeft, 0x404448, notes.lines[i], error);
+        const jnaTextStyle style = {size, jna_textLeft, 0x404448};
+        result = jnaPicture_Text(picture, x, y, &style, notes.lines[i], error);
     }
     jnaDestroyNotes(&notes);
     return result;
@@ -339,10 +330,8 @@ jnResult jnaPictureBones(
     Shell shells[VIEWS] = {{0}};
     jnaPicture picture = {0};
     jnaAnatomy anatomy = {0};
-    jnResult result = jnaFindAnatomy(c, v, &anatomy, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindAnatomy(c, v, &anatomy, error));
     bool good = BuildBones(bones, &anatomy, &solids[0]) &&
                 BuildNodes(v, &anatomy, 0.004 * (double)def.camera.height, &solids[1]);
     for (int i = 0; i < VIEWS && good; ++i) {
@@ -367,10 +356,11 @@ jnResult jnaPictureBones(
             meshes[2 * p + k].panel = p;
         }
     }
-    result = good ? jnaDrawPicture(&def, meshes, 2 * PANELS, &picture, error)
-                  : jnFail(error, jn_outOfMemory, "%s: out of memory for the picture", path);
-    result = result == jn_ok ? WriteLegend(c, &anatomy, &picture, error) : result;
-    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    JN_TRY(good ? jnaDrawPicture(&def, meshes, 2 * PANELS, &picture, error)
+                : jnFail(error, jn_outOfMemory, "%s: out of memory for the picture", path));
+    JN_TRY(WriteLegend(c, &anatomy, &picture, error));
+    JN_TRY(jnaPicture_Write(&picture, path, error));
+done:
     jnaDestroyPicture(&picture);
     jnaDestroyAnatomy(&anatomy);
     for (int i = 0; i < KINDS; ++i) {

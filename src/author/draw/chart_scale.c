@@ -4,7 +4,7 @@
 #include <math.h>
 
 // Share of the range that is left free above and below the lines.
-static const double MARGIN = 0.06;
+#define MARGIN 0.06
 
 void jnaChart_FindRange(const jnaChart* chart, bool alongX, double range[2])
 {

@@ -6,6 +6,7 @@
 // them.
 #include "draw/contact_picture.h"
 
+#include "base/try.h"
 #include "draw/picture.h"
 #include "flesh/contact_internal.h"
 #include "volume/mesh_internal.h"
@@ -18,10 +19,10 @@ enum { FRONT, SIDE, CLOSE, WITHIN, COLUMNS, MAX_ROWS = 8 };
 static const double turns[COLUMNS] = {0, -90, -40, -40};
 
 // Metres from which red is as bright as it gets.
-static const double brightDepth = 0.03;
+#define BRIGHT_DEPTH 0.03
 
 // Half of what a close-up shows, of the largest side.
-static const double closeShare = 0.1;
+#define CLOSE_SHARE 0.1
 
 /// The surface of one panel: moved and grown so that the one camera of the picture sees what the panel is to show.
 typedef struct Panel {
@@ -40,7 +41,7 @@ static void DestroyPanel(Panel* panel)
 
 static void ColorNode(double depth, float rgb[3])
 {
-    double bright = fmin(1, depth / brightDepth);
+    double bright = fmin(1, depth / BRIGHT_DEPTH);
     rgb[0] = depth > 0 ? (float)(0.4 + 0.55 * bright) : 0.55f;
     rgb[1] = depth > 0 ? (float)(0.3 * bright) : 0.42f;
     rgb[2] = depth > 0 ? 0.02f : 0.34f;
@@ -55,7 +56,7 @@ static void AddFace(const jnaContactFinder* f, const double* nodes, int kind, co
     jnaAreaVector(a, b, d, area);
     bool inside = f->depths[c[0]] > 0 || f->depths[c[1]] > 0 || f->depths[c[2]] > 0;
     bool facing = jnaDot(area, toCamera) >= 0;
-    if ((kind >= CLOSE && jnaDistance(a, focus) > 1.2 * closeShare * f->shape->size) ||
+    if ((kind >= CLOSE && jnaDistance(a, focus) > 1.2 * CLOSE_SHARE * f->shape->size) ||
         (kind == WITHIN && facing && !inside)) {
         return;
     }
@@ -82,7 +83,7 @@ static bool FillPanel(const jnaContactFinder* f, const double* nodes, int kind, 
         ColorNode(f->depths[n], panel->colors + 3 * n);
         for (size_t i = 0; i < 3; ++i) {
             double center = kind >= CLOSE ? focus[i] : 0.5 * (box->low[i] + box->high[i]);
-            double scale = kind >= CLOSE ? 1 / (2 * closeShare) : 1;
+            double scale = kind >= CLOSE ? 1 / (2 * CLOSE_SHARE) : 1;
             panel->positions[3 * n + i] = (float)((nodes[3 * n + i] - center) * scale);
         }
     }
@@ -94,9 +95,15 @@ static bool FillPanel(const jnaContactFinder* f, const double* nodes, int kind, 
     return true;
 }
 
+// One row of the picture.
+typedef struct Row {
+    char text[JN_ERROR_LENGTH];
+    Panel panels[COLUMNS];
+} Row;
+
 // The surface of each panel of a row; `focus` is where the first row is deepest.
 static jnResult FillRow(jnaContactFinder* f, const double* nodes, bool first, double focus[3], const char* caption,
-    char text[JN_ERROR_LENGTH], Panel* panels, jnError* error)
+    Row* row, jnError* error)
 {
     jnaPenetration p;
     jnResult result = jnaContactFinder_Measure(f, nodes, &p, error);
@@ -111,45 +118,45 @@ static jnResult FillRow(jnaContactFinder* f, const double* nodes, bool first, do
     for (int i = 0; first && i < 3; ++i) {
         focus[i] = nodes[3 * (size_t)deepest + (size_t)i];
     }
-    snprintf(text, JN_ERROR_LENGTH, "%s: %d nodes inside, depth %.1f mm, volume %.2f cm3", caption, p.nodeCount,
+    snprintf(row->text, sizeof(row->text), "%s: %d nodes inside, depth %.1f mm, volume %.2f cm3", caption, p.nodeCount,
         1e3 * p.depth, 1e6 * p.volume);
     for (int kind = 0; kind < COLUMNS; ++kind) {
-        if (!FillPanel(f, nodes, kind, focus, &panels[kind])) {
+        if (!FillPanel(f, nodes, kind, focus, &row->panels[kind])) {
             return jnFail(error, jn_outOfMemory, "out of memory for a picture of %d faces", f->shape->faceCount);
         }
     }
     return jn_ok;
 }
 
-static jnResult Draw(const jnaContactShape* s, int rows, const Panel* panels, char text[][JN_ERROR_LENGTH],
-    const char* path, jnError* error)
+static jnResult Draw(const jnaContactShape* s, int count, const Row* rows, const char* path, jnError* error)
 {
     jnaPictureMesh meshes[COLUMNS * MAX_ROWS] = {0};
-    for (int k = 0; k < COLUMNS * rows; ++k) {
-        meshes[k] = (jnaPictureMesh){.positions = panels[k].positions,
+    for (int k = 0; k < COLUMNS * count; ++k) {
+        const Panel* panel = &rows[k / COLUMNS].panels[k % COLUMNS];
+        meshes[k] = (jnaPictureMesh){.positions = panel->positions,
             .vertexCount = s->volume->nodeCount,
-            .triangles = panels[k].triangles,
-            .triangleCount = panels[k].triangleCount,
-            .colors = panels[k].colors,
-            .turn = (float)panels[k].turn,
+            .triangles = panel->triangles,
+            .triangleCount = panel->triangleCount,
+            .colors = panel->colors,
+            .turn = (float)panel->turn,
             .panel = k};
     }
     jnaPictureDef def = jnaDefaultPictureDef();
     def.columns = COLUMNS;
-    def.rows = rows;
+    def.rows = count;
     def.panelWidth = def.panelHeight = 480;
     def.ground = false;
     def.camera = (jnaCamera){.height = (float)(1.1 * s->size), .pitch = 10};
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, meshes, COLUMNS * rows, &picture, error);
-    if (result != jn_ok) {
-        return result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaDrawPicture(&def, meshes, COLUMNS * count, &picture, error));
+    for (int row = 0; row < count; ++row) {
+        double bottom = (double)picture.height * (row + 1) / count - 10;
+        const jnaTextStyle style = {18, jna_textLeft, 0x202020};
+        JN_TRY(jnaPicture_Text(&picture, 10, bottom, &style, rows[row].text, error));
     }
-    for (int row = 0; result == jn_ok && row < rows; ++row) {
-        double bottom = (double)picture.height * (row + 1) / rows - 10;
-        result = jnaPicture_Text(&picture, 10, bottom, 18, jna_textLeft, 0x202020, text[row], error);
-    }
-    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    JN_TRY(jnaPicture_Write(&picture, path, error));
+done:
     jnaDestroyPicture(&picture);
     return result;
 }
@@ -160,17 +167,17 @@ jnResult jnaPictureContact(jnaContactFinder* finder, int count, const double* co
     if (count < 1 || count > MAX_ROWS) {
         return jnFail(error, jn_badArgument, "a picture of contact has 1 to %d rows, not %d", MAX_ROWS, count);
     }
-    Panel panels[COLUMNS * MAX_ROWS] = {0};
-    char text[MAX_ROWS][JN_ERROR_LENGTH];
+    Row rows[MAX_ROWS] = {0};
     double focus[3];
     jnResult result = jn_ok;
-    for (int row = 0; result == jn_ok && row < count; ++row) {
+    for (int row = 0; row < count; ++row) {
         const char* caption = captions != NULL ? captions[row] : "flesh";
-        result = FillRow(finder, nodes[row], row == 0, focus, caption, text[row], panels + COLUMNS * row, error);
+        JN_TRY(FillRow(finder, nodes[row], row == 0, focus, caption, &rows[row], error));
     }
-    result = result == jn_ok ? Draw(finder->shape, count, panels, text, path, error) : result;
+    JN_TRY(Draw(finder->shape, count, rows, path, error));
+done:
     for (int k = 0; k < COLUMNS * count; ++k) {
-        DestroyPanel(&panels[k]);
+        DestroyPanel(&rows[k / COLUMNS].panels[k % COLUMNS]);
     }
     return result;
 }

@@ -1,6 +1,9 @@
 // Pictures of modes, for reports: one panel a mode.
 #include "draw/modes_picture.h"
 
+#include "base/affine.h"
+#include "base/try.h"
+
 #include "draw/picture.h"
 
 #include "runtime/for_author.h"
@@ -42,13 +45,13 @@ static jnaCamera Frame(const jnaCharacter* c)
     return camera;
 }
 
-jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int first, int count, double amplitude,
+jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int count, double amplitude,
     const jnaPictureDef* settings, jnaPicture* picture, jnError* error)
 {
     *picture = (jnaPicture){0};
-    if (count < 1 || count > MOST_PANELS || first < 0 || first > m->modeCount - count) {
-        return jnFail(error, jn_badArgument, "modes %d to %d cannot be drawn: there are %d, and a picture takes %d",
-            first, first + count - 1, m->modeCount, MOST_PANELS);
+    if (count < 1 || count > MOST_PANELS || count > m->modeCount) {
+        return jnFail(error, jn_badArgument, "%d modes cannot be drawn: there are %d, and a picture takes %d", count,
+            m->modeCount, MOST_PANELS);
     }
     size_t n = (size_t)m->vertexCount;
     float* numbers = malloc((size_t)count * n * 4 * sizeof(float));
@@ -60,8 +63,7 @@ jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int first, int c
     const char* lines[MOST_PANELS + COLUMNS] = {0};
     for (int i = 0; i < count; ++i) {
         float *positions = numbers + (size_t)i * n * 4, *heat = positions + 3 * n;
-        int k = first + i;
-        Bend(m, c, k, amplitude, positions, heat);
+        Bend(m, c, i, amplitude, positions, heat);
         meshes[i] = (jnaPictureMesh){.positions = positions,
             .vertexCount = m->vertexCount,
             .triangles = c->triangles,
@@ -70,8 +72,8 @@ jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int first, int c
             .heat = heat,
             .heatHigh = 1,
             .panel = i};
-        snprintf(captions[i], sizeof(captions[i]), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / 6.283185307179586,
-            c->joints[m->joints[k]].name);
+        snprintf(captions[i], sizeof(captions[i]), "%d: %.2f Hz, %s", i, sqrt(m->stiffness[i]) / JNA_TURN,
+            c->joints[m->joints[i]].name);
         lines[i] = captions[i];
     }
     jnaPictureDef def = settings != NULL ? *settings : jnaDefaultPictureDef();
@@ -91,11 +93,13 @@ jnResult jnaDrawModes(const jnaModes* m, const jnaCharacter* c, int first, int c
 }
 
 jnResult jnaPictureModes(
-    const jnaModes* m, const jnaCharacter* c, int first, int count, double amplitude, const char* path, jnError* error)
+    const jnaModes* m, const jnaCharacter* c, int count, double amplitude, const char* path, jnError* error)
 {
     jnaPicture picture;
-    jnResult result = jnaDrawModes(m, c, first, count, amplitude, NULL, &picture, error);
-    result = result == jn_ok ? jnaPicture_Write(&picture, path, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaDrawModes(m, c, count, amplitude, NULL, &picture, error));
+    JN_TRY(jnaPicture_Write(&picture, path, error));
+done:
     jnaDestroyPicture(&picture);
     return result;
 }

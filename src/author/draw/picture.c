@@ -6,6 +6,7 @@
 // cameras stand outside.
 #include "draw/picture.h"
 
+#include "base/try.h"
 #include "draw/picture_internal.h"
 
 #include "runtime/for_author.h"
@@ -17,7 +18,7 @@
 
 enum { MAX_SAMPLES = 8, MAX_SIDE = 16384, MAX_PANELS = 256 };
 // Nearest depth that is drawn, in metres from the camera.
-static const float NEAR = 0.02f;
+#define NEAR 0.02f
 static const float CLAY[3] = {0.60f, 0.365f, 0.265f};
 
 typedef struct View {
@@ -88,14 +89,9 @@ void jnaHeatColor(float t, float rgb[3])
     }
 }
 
-static float Dot(const float a[3], const float b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static View MakeView(const jnaCamera* camera, int width, int height)
 {
-    float yaw = camera->yaw * 0.01745329f, pitch = camera->pitch * 0.01745329f;
+    float yaw = camera->yaw * RADIANS, pitch = camera->pitch * RADIANS;
     View view = {
         .right = {cosf(yaw), 0, -sinf(yaw)},
         .up = {-sinf(yaw) * sinf(pitch), cosf(pitch), -cosf(yaw) * sinf(pitch)},
@@ -104,7 +100,7 @@ static View MakeView(const jnaCamera* camera, int width, int height)
         .width = width,
         .height = height,
     };
-    float slope = tanf(0.5f * camera->fieldOfView * 0.01745329f);
+    float slope = tanf(0.5f * camera->fieldOfView * RADIANS);
     float distance = view.perspective ? 0.5f * camera->height / slope : 10 * camera->height;
     view.scale = view.perspective ? 0.5f * (float)height / slope : (float)height / camera->height;
     for (int i = 0; i < 3; ++i) {
@@ -259,11 +255,17 @@ static void ShadeSample(
     ShadeSurface(scene, band->triangle[s], w, ray, keyDirection, rgb);
 }
 
-// One row of pixels of a panel: `samples` rows of samples. out: the row's first pixel.
-// spans: [triangleCount][2], the rows of samples that a triangle may touch.
-static void DrawRow(const Scene* scene, const View* view, const float* projected, const float* spans, Band* band,
-    int samples, const float keyDirection[3], uint8_t* out)
+// A scene as a panel sees it.
+typedef struct Sight {
+    float* projected; // [vertexCount][3]
+    float* spans;     // [triangleCount][2], the rows of samples that a triangle may touch
+    float key[3];     // direction of the key light
+} Sight;
+
+// One row of pixels of a panel: a band of samples. out: the row's first pixel.
+static void DrawRow(const Scene* scene, const View* view, const Sight* sight, Band* band, uint8_t* out)
 {
+    int samples = band->rows;
     float first = (float)band->firstRow, last = (float)(band->firstRow + band->rows - 1);
     size_t count = (size_t)band->rows * (size_t)view->width;
     for (size_t s = 0; s < count; ++s) {
@@ -271,18 +273,19 @@ static void DrawRow(const Scene* scene, const View* view, const float* projected
         band->triangle[s] = -1;
     }
     for (int t = 0; t < scene->triangleCount; ++t) {
-        if (spans[2 * t] > last || spans[2 * t + 1] < first) {
+        if (sight->spans[2 * t] > last || sight->spans[2 * t + 1] < first) {
             continue;
         }
         const int32_t* c = scene->triangles + 3 * t;
-        DrawTriangle(band, view, projected + 3 * c[0], projected + 3 * c[1], projected + 3 * c[2], t);
+        const float* p = sight->projected;
+        DrawTriangle(band, view, p + 3 * c[0], p + 3 * c[1], p + 3 * c[2], t);
     }
     float share = 1 / (float)(samples * samples);
     for (int x = 0; x < view->width / samples; ++x) {
         float sum[3] = {0, 0, 0};
         for (int s = 0; s < samples * samples; ++s) {
             float rgb[3];
-            ShadeSample(scene, view, band, keyDirection, x * samples + s % samples, s / samples, rgb);
+            ShadeSample(scene, view, band, sight->key, x * samples + s % samples, s / samples, rgb);
             for (int i = 0; i < 3; ++i) {
                 // Bright samples are limited, or one of them would eat the smooth edge of its pixel.
                 sum[i] += Min(rgb[i], 1.5f) * share;
@@ -293,15 +296,6 @@ static void DrawRow(const Scene* scene, const View* view, const float* projected
         }
         out[4 * x + 3] = 255;
     }
-}
-
-static void DestroyScene(Scene* scene)
-{
-    free(scene->positions);
-    free(scene->triangles);
-    free(scene->paint);
-    free(scene->groundShade);
-    *scene = (Scene){0};
 }
 
 static void AddNormals(Scene* scene, int firstVertex, int firstTriangle)
@@ -348,7 +342,7 @@ static void PlaceVertex(const jnaPictureMesh* mesh, float c, float s, int v, flo
 static void AddMesh(Scene* scene, const jnaPictureMesh* mesh)
 {
     int firstVertex = scene->vertexCount, firstTriangle = scene->triangleCount;
-    float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
+    float c = cosf(mesh->turn * RADIANS), s = sinf(mesh->turn * RADIANS);
     for (int v = 0; v < mesh->vertexCount; ++v) {
         PlaceVertex(mesh, c, s, v, scene->positions + 3 * (firstVertex + v));
         PickColor(mesh, v, scene->colors + 3 * (firstVertex + v));
@@ -400,57 +394,49 @@ static jnResult BuildScene(
     const jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount, int panel, Scene* scene, jnError* error)
 {
     *scene = (Scene){.ground = def->ground, .groundHeight = def->groundHeight};
-    size_t vertices = 1, triangles = 1;
+    int64_t vertices = 0, triangles = 0;
     for (int i = 0; i < meshCount; ++i) {
-        vertices += meshes[i].panel == panel ? (size_t)meshes[i].vertexCount : 0;
-        triangles += meshes[i].panel == panel ? (size_t)meshes[i].triangleCount : 0;
+        vertices += meshes[i].panel == panel ? meshes[i].vertexCount : 0;
+        triangles += meshes[i].panel == panel ? meshes[i].triangleCount : 0;
     }
-    // One block for all that belongs to vertices: position, normal, colour, sky, key.
-    scene->positions = calloc(vertices, 13 * sizeof(float));
-    scene->triangles = calloc(triangles, 3 * sizeof(int32_t));
-    scene->paint = calloc(triangles, 3 * sizeof(float));
-    scene->groundShade = calloc((size_t)(GROUND_CELLS + 1) * (GROUND_CELLS + 1), sizeof(float));
-    if (scene->positions == NULL || scene->triangles == NULL || scene->paint == NULL || scene->groundShade == NULL) {
-        DestroyScene(scene);
-        return jnFail(error, jn_outOfMemory, "out of memory for a picture of %zu vertices", vertices);
-    }
-    scene->normals = scene->positions + 3 * vertices;
-    scene->colors = scene->normals + 3 * vertices;
-    scene->sky = scene->colors + 3 * vertices;
-    scene->key = scene->sky + 3 * vertices;
-    for (int i = 0; i < meshCount; ++i) {
+    scene->positions = jnaArena_Take(&scene->arena, vertices, 3 * sizeof(float));
+    scene->normals = jnaArena_Take(&scene->arena, vertices, 3 * sizeof(float));
+    scene->colors = jnaArena_Take(&scene->arena, vertices, 3 * sizeof(float));
+    scene->sky = jnaArena_Take(&scene->arena, vertices, 3 * sizeof(float));
+    scene->key = jnaArena_Take(&scene->arena, vertices, sizeof(float));
+    scene->triangles = jnaArena_Take(&scene->arena, triangles, 3 * sizeof(int32_t));
+    scene->paint = jnaArena_Take(&scene->arena, triangles, 3 * sizeof(float));
+    scene->groundShade = jnaArena_Take(&scene->arena, (GROUND_CELLS + 1) * (GROUND_CELLS + 1), sizeof(float));
+    for (int i = 0; !scene->arena.failed && i < meshCount; ++i) {
         if (meshes[i].panel == panel) {
             AddMesh(scene, &meshes[i]);
         }
     }
     MeasureScene(scene);
-    return jn_ok;
+    return jnaArena_Check(&scene->arena, "the surfaces of a picture", error);
 }
 
 static jnResult DrawPanel(
     const jnaPictureDef* def, const Scene* scene, int panel, int threads, jnaPicture* picture, jnError* error)
 {
     View view = MakeView(&def->camera, def->panelWidth * def->samples, def->panelHeight * def->samples);
-    float key[3];
-    jnaKeyDirection(def->camera.yaw, key);
     size_t count = (size_t)view.width * (size_t)def->samples;
-    float* projected = malloc(((size_t)scene->vertexCount + 1) * 3 * sizeof(float));
-    float* spans = malloc(((size_t)scene->triangleCount + 1) * 2 * sizeof(float));
-    float* memory = malloc((size_t)threads * count * 4 * sizeof(float));
-    if (projected == NULL || spans == NULL || memory == NULL) {
-        free(projected);
-        free(spans);
-        free(memory);
-        return jnFail(error, jn_outOfMemory, "out of memory for a panel of %d x %d", view.width, view.height);
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    Sight sight = {.projected = jnaArena_Take(&arena, scene->vertexCount, 3 * sizeof(float)),
+        .spans = jnaArena_Take(&arena, scene->triangleCount, 2 * sizeof(float))};
+    float* memory = jnaArena_Take(&arena, threads, count * 4 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "a panel of a picture", error));
+    jnaKeyDirection(def->camera.yaw, sight.key);
     for (int v = 0; v < scene->vertexCount; ++v) {
-        Project(&view, scene->positions + 3 * v, projected + 3 * v);
+        Project(&view, scene->positions + 3 * v, sight.projected + 3 * v);
     }
     for (int t = 0; t < scene->triangleCount; ++t) {
         const int32_t* c = scene->triangles + 3 * t;
-        float a = projected[3 * c[0] + 1], b = projected[3 * c[1] + 1], d = projected[3 * c[2] + 1];
-        spans[2 * t] = Min(a, Min(b, d)) - 0.5f;
-        spans[2 * t + 1] = Max(a, Max(b, d)) + 0.5f;
+        const float* p = sight.projected;
+        float a = p[3 * c[0] + 1], b = p[3 * c[1] + 1], d = p[3 * c[2] + 1];
+        sight.spans[2 * t] = Min(a, Min(b, d)) - 0.5f;
+        sight.spans[2 * t + 1] = Max(a, Max(b, d)) + 0.5f;
     }
     int left = panel % def->columns * def->panelWidth, top = panel / def->columns * def->panelHeight;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
@@ -458,12 +444,11 @@ static jnResult DrawPanel(
         float* mine = memory + (size_t)omp_get_thread_num() * count * 4;
         Band band = {y * def->samples, def->samples, mine, (int32_t*)(void*)(mine + count), mine + 2 * count};
         uint8_t* out = picture->pixels + 4 * ((size_t)(top + y) * (size_t)picture->width + (size_t)left);
-        DrawRow(scene, &view, projected, spans, &band, def->samples, key, out);
+        DrawRow(scene, &view, &sight, &band, out);
     }
-    free(projected);
-    free(spans);
-    free(memory);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 static jnResult CheckDef(const jnaPictureDef* def, jnError* error)
@@ -493,33 +478,29 @@ jnResult jnaDrawPicture(
     const jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount, jnaPicture* picture, jnError* error)
 {
     *picture = (jnaPicture){0};
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    Scene scene = {0};
+    jnResult result = jn_ok;
+    JN_TRY(CheckDef(def, error));
     picture->width = def->panelWidth * def->columns;
     picture->height = def->panelHeight * def->rows;
     picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
     if (picture->pixels == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d x %d pixels", picture->width, picture->height);
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d x %d pixels", picture->width, picture->height));
     }
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
-    for (int panel = 0; result == jn_ok && panel < def->columns * def->rows; ++panel) {
-        Scene scene;
-        result = BuildScene(def, meshes, meshCount, panel, &scene, error);
-        if (result != jn_ok) {
-            break;
-        }
-        result = jnaLightScene(&scene, def->camera.yaw, def->directions, threads, error);
-        result = result == jn_ok ? DrawPanel(def, &scene, panel, threads, picture, error) : result;
-        DestroyScene(&scene);
+    const jnaTextStyle style = {0.034 * def->panelHeight, jna_textCenter, 0x2c3034};
+    for (int panel = 0; panel < def->columns * def->rows; ++panel) {
+        JN_TRY(BuildScene(def, meshes, meshCount, panel, &scene, error));
+        JN_TRY(jnaLightScene(&scene, def->camera.yaw, def->directions, threads, error));
+        JN_TRY(DrawPanel(def, &scene, panel, threads, picture, error));
+        jnaReleaseArena(&scene.arena);
         const char* caption = def->captions != NULL ? def->captions[panel] : NULL;
-        if (result == jn_ok && caption != NULL) {
-            double x = (panel % def->columns + 0.5) * def->panelWidth;
-            double y = (panel / def->columns + 1.0) * def->panelHeight - 0.03 * def->panelHeight;
-            result = jnaPicture_Text(picture, x, y, 0.034 * def->panelHeight, jna_textCenter, 0x2c3034, caption, error);
-        }
+        double x = (panel % def->columns + 0.5) * def->panelWidth;
+        double y = (panel / def->columns + 1.0) * def->panelHeight - 0.03 * def->panelHeight;
+        JN_TRY(caption != NULL ? jnaPicture_Text(picture, x, y, &style, caption, error) : jn_ok);
     }
+done:
+    jnaReleaseArena(&scene.arena);
     if (result != jn_ok) {
         jnaDestroyPicture(picture);
     }
@@ -534,7 +515,7 @@ static void MeasureView(
     low[0] = low[1] = 1e30f;
     high[0] = high[1] = -1e30f;
     for (int i = 0; i < meshCount; ++i) {
-        float c = cosf(meshes[i].turn * 0.01745329f), s = sinf(meshes[i].turn * 0.01745329f);
+        float c = cosf(meshes[i].turn * RADIANS), s = sinf(meshes[i].turn * RADIANS);
         for (int v = 0; v < meshes[i].vertexCount; ++v) {
             float p[3], at[3];
             PlaceVertex(&meshes[i], c, s, v, p);
@@ -570,7 +551,7 @@ void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int m
         wide = Max(fabsf(low[0]), fabsf(high[0])) + side;
         float factor = Max((high[1] - low[1]) / (top - bottom), wide / widest);
         float middle = 0.5f * (low[1] + high[1]) - 0.5f * (top + bottom) * factor;
-        def->camera.target[1] += 0.5f * middle * def->camera.height / cosf(def->camera.pitch * 0.01745329f);
+        def->camera.target[1] += 0.5f * middle * def->camera.height / cosf(def->camera.pitch * RADIANS);
         def->camera.height *= factor;
         wide /= factor;
     }
@@ -580,7 +561,7 @@ void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int m
 void jnaPictureMesh_Center(jnaPictureMesh* mesh)
 {
     float low[2] = {1e30f, 1e30f}, high[2] = {-1e30f, -1e30f};
-    float c = cosf(mesh->turn * 0.01745329f), s = sinf(mesh->turn * 0.01745329f);
+    float c = cosf(mesh->turn * RADIANS), s = sinf(mesh->turn * RADIANS);
     for (int v = 0; v < mesh->vertexCount; ++v) {
         const float* p = mesh->positions + 3 * (size_t)v;
         float seen[2] = {c * p[0] + s * p[2], -s * p[0] + c * p[2]};

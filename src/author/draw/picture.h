@@ -83,14 +83,23 @@ void jnaDestroyPicture(jnaPicture* picture);
 /// Colour of the map from dark blue over green to yellow whose lightness rises evenly. t in 0..1 is clamped.
 void jnaHeatColor(float t, float rgb[3]); // linear RGB
 
-/// Writes one line of ASCII text, its baseline at (x, y) pixels from the top left. `size` in pixels, color as
-/// 0xRRGGBB.
-jnResult jnaPicture_Text(jnaPicture* picture, double x, double y, double size, jnaTextAlign align, uint32_t color,
-    const char* text, jnError* error);
+/// How text is written.
+typedef struct jnaTextStyle {
+    double size; // pixels
+    jnaTextAlign align;
+    uint32_t color; // 0xRRGGBB
+} jnaTextStyle;
 
-/// Draws a colour bar with its two values, for pictures with heat. The box is in pixels.
-jnResult jnaPicture_ColorBar(jnaPicture* picture, double x, double y, double width, double height, const char* low,
-    const char* high, jnError* error);
+/// Writes one line of ASCII text, its baseline at (x, y) pixels from the top left.
+jnResult jnaPicture_Text(
+    jnaPicture* picture, double x, double y, const jnaTextStyle* style, const char* text, jnError* error);
+
+/// Draws a colour bar with its two values, for pictures with heat: its corner (size, size) pixels from the top left,
+/// size high and seven times as wide.
+jnResult jnaPicture_ColorBar(jnaPicture* picture, double size, const char* low, const char* high, jnError* error);
+
+/// Linear RGB as a colour of text, 0xRRGGBB.
+uint32_t jnaTextColor(const float rgb[3]);
 
 /// The bytes of a PNG; release them with free.
 jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* size, jnError* error);

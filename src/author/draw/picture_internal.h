@@ -1,10 +1,13 @@
 // What the files of the renderer share. Not installed.
 #pragma once
 
-#include "jounce/base.h"
+#include "base/arena.h"
+
+#include <math.h>
 
 // The surfaces of one panel as one triangle soup over shared vertices, turned and moved into the world.
 typedef struct Scene {
+    jnaArena arena; // of the arrays below
     int vertexCount;
     int triangleCount;
     float* positions;   // [vertexCount][3]
@@ -35,8 +38,15 @@ jnResult jnaLightScene(Scene* scene, float yaw, int directions, int threads, jnE
 // Shade of the ground at (x, z): 1 in the open.
 float jnaGroundShade(const Scene* scene, float x, float z);
 
-// Inlined, unlike fminf and fmaxf, which must care for NaN and cost a call each: a quarter of the time of a
-// picture.
+// Radians in a degree.
+#define RADIANS 0.01745329f
+
+static inline float Dot(const float a[3], const float b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+// Inlined, unlike fminf and fmaxf, which must care for NaN and cost a call each: a quarter of the time of a picture.
 static inline float Min(float a, float b)
 {
     return a < b ? a : b;

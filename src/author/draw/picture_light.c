@@ -28,19 +28,14 @@ enum { GROUND_POINTS = (GROUND_CELLS + 1) * (GROUND_CELLS + 1), GROUND_SOFTENING
 
 // How far the test point is lifted off the surface, in map texels: below one texel a surface would shade
 // itself.
-static const float BIAS_TEXELS = 1.6f;
-static const float GOLDEN_ANGLE = 2.39996323f;
+#define BIAS_TEXELS 1.6f
+#define GOLDEN_ANGLE 2.39996323f
 // Half-width of the key lamp as a sine: about 20 degrees, an overcast window rather than the sun.
-static const float KEY_SPREAD = 0.34f;
+#define KEY_SPREAD 0.34f
 
 typedef struct Frame {
     float right[3], up[3], forward[3]; // forward points towards the light
 } Frame;
-
-static float Dot(const float a[3], const float b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 
 static void Normalize(float v[3])
 {
@@ -71,7 +66,7 @@ static Frame MakeFrame(const float forward[3])
 void jnaKeyDirection(float yaw, float direction[3])
 {
     // Over the camera's left shoulder.
-    float angle = (yaw - 38) * 0.01745329f;
+    float angle = (yaw - 38) * RADIANS;
     direction[0] = sinf(angle) * 0.74f;
     direction[1] = 0.78f;
     direction[2] = cosf(angle) * 0.74f;
@@ -248,12 +243,10 @@ jnResult jnaLightScene(Scene* scene, float yaw, int directions, int threads, jnE
     MakeDirections(yaw, directions, &lights);
     size_t stride = (size_t)scene->vertexCount + GROUND_POINTS;
     size_t scratch = (size_t)MAP_SIZE * MAP_SIZE + 3 * (size_t)scene->vertexCount;
-    uint8_t* seen = malloc(stride * (size_t)lights.all);
-    float* memory = malloc(scratch * (size_t)threads * sizeof(float));
-    if (seen == NULL || memory == NULL) {
-        free(seen);
-        free(memory);
-        return jnFail(error, jn_outOfMemory, "out of memory for the light of %d vertices", scene->vertexCount);
+    uint8_t* seen = jnaArena_Take(&scene->arena, lights.all, stride);
+    float* memory = jnaArena_Take(&scene->arena, threads, scratch * sizeof(float));
+    if (scene->arena.failed) {
+        return jnaArena_Check(&scene->arena, "the light of a picture", error);
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int d = 0; d < lights.all; ++d) {
@@ -268,8 +261,6 @@ jnResult jnaLightScene(Scene* scene, float yaw, int directions, int threads, jnE
         GatherGround(scene, &lights, seen, stride, i);
     }
     SoftenGround(scene, memory);
-    free(seen);
-    free(memory);
     return jn_ok;
 }
 

@@ -45,14 +45,24 @@ static void FromSurface(cairo_surface_t* surface, jnaPicture* picture)
     }
 }
 
-static void ShowText(
-    cairo_t* cairo, double x, double y, double size, jnaTextAlign align, uint32_t color, const char* text)
+uint32_t jnaTextColor(const float rgb[3])
+{
+    uint32_t color = 0;
+    for (int i = 0; i < 3; ++i) {
+        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
+        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
+    }
+    return color;
+}
+
+static void ShowText(cairo_t* cairo, double x, double y, const jnaTextStyle* style, const char* text)
 {
     cairo_select_font_face(cairo, "@cairo:sans", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cairo, size);
+    cairo_set_font_size(cairo, style->size);
     cairo_text_extents_t extents;
     cairo_text_extents(cairo, text, &extents);
-    double shift = align == jna_textLeft ? 0 : align == jna_textCenter ? 0.5 : 1;
+    double shift = style->align == jna_textLeft ? 0 : style->align == jna_textCenter ? 0.5 : 1;
+    uint32_t color = style->color;
     cairo_set_source_rgb(cairo, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
     cairo_move_to(cairo, x - shift * extents.x_advance, y);
     cairo_show_text(cairo, text);
@@ -74,21 +84,21 @@ static jnResult Finish(cairo_t* cairo, cairo_surface_t* surface, jnaPicture* pic
     return jn_ok;
 }
 
-jnResult jnaPicture_Text(jnaPicture* picture, double x, double y, double size, jnaTextAlign align, uint32_t color,
-    const char* text, jnError* error)
+jnResult jnaPicture_Text(
+    jnaPicture* picture, double x, double y, const jnaTextStyle* style, const char* text, jnError* error)
 {
     cairo_surface_t* surface = ToSurface(picture);
     cairo_t* cairo = cairo_create(surface);
-    ShowText(cairo, x, y, size, align, color, text);
+    ShowText(cairo, x, y, style, text);
     return Finish(cairo, surface, picture, error);
 }
 
-jnResult jnaPicture_ColorBar(jnaPicture* picture, double x, double y, double width, double height, const char* low,
-    const char* high, jnError* error)
+jnResult jnaPicture_ColorBar(jnaPicture* picture, double size, const char* low, const char* high, jnError* error)
 {
+    double width = 7 * size, letters = size * 1.1, below = size + size + 1.15 * letters;
     cairo_surface_t* surface = ToSurface(picture);
     cairo_t* cairo = cairo_create(surface);
-    cairo_pattern_t* gradient = cairo_pattern_create_linear(x, 0, x + width, 0);
+    cairo_pattern_t* gradient = cairo_pattern_create_linear(size, 0, size + width, 0);
     for (int i = 0; i <= 8; ++i) {
         float rgb[3];
         double s[3];
@@ -100,12 +110,11 @@ jnResult jnaPicture_ColorBar(jnaPicture* picture, double x, double y, double wid
         cairo_pattern_add_color_stop_rgb(gradient, i / 8.0, s[0], s[1], s[2]);
     }
     cairo_set_source(cairo, gradient);
-    cairo_rectangle(cairo, x, y, width, height);
+    cairo_rectangle(cairo, size, size, width, size);
     cairo_fill(cairo);
     cairo_pattern_destroy(gradient);
-    double size = height * 1.1;
-    ShowText(cairo, x, y + height + 1.15 * size, size, jna_textLeft, 0x404448, low);
-    ShowText(cairo, x + width, y + height + 1.15 * size, size, jna_textRight, 0x404448, high);
+    ShowText(cairo, size, below, &(jnaTextStyle){letters, jna_textLeft, 0x404448}, low);
+    ShowText(cairo, size + width, below, &(jnaTextStyle){letters, jna_textRight, 0x404448}, high);
     return Finish(cairo, surface, picture, error);
 }
 

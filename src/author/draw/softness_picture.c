@@ -1,6 +1,8 @@
 // A picture of how soft a character is: its skin coloured by sag under gravity, and by region of the body.
 #include "draw/softness_picture.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -11,11 +13,12 @@
 enum { PANELS = JNA_SOFTNESS_COLUMNS * JNA_SOFTNESS_ROWS, PANEL_HEIGHT = 640 };
 
 // The colour map ends where this part of the vertices is below: one vertex does not take the whole scale.
-static const double HIGH_PART = 0.99;
+#define HIGH_PART 0.99
 // And never below a tenth of a millimetre, metres.
-static const double LEAST_HIGH = 1e-4;
+#define LEAST_HIGH 1e-4
 
-void jnaRegionColor(jnaRegion region, float rgb[3])
+// A colour for each region, linear RGB.
+static void ColorRegion(jnaRegion region, float rgb[3])
 {
     // Hues a golden angle apart, so that neighbours in the list differ; the rest is grey.
     double hue = 6 * fmod((int)region * 0.38196601, 1), light = region % 2 == 0 ? 0.62 : 0.36;
@@ -24,16 +27,6 @@ void jnaRegionColor(jnaRegion region, float rgb[3])
         away = fmin(away, 6 - away);
         rgb[i] = region == jna_regionOther ? 0.4f : (float)(light * fmin(fmax(2 - away, 0.1), 1));
     }
-}
-
-static uint32_t ToText(const float rgb[3])
-{
-    uint32_t color = 0;
-    for (int i = 0; i < 3; ++i) {
-        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
-        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
-    }
-    return color;
 }
 
 static int CompareFloats(const void* a, const void* b)
@@ -64,10 +57,11 @@ static jnResult WriteNames(const jnaSag* sag, const jnaPictureDef* def, jnaPictu
         if (counts[r] == 0) {
             continue;
         }
-        jnaRegionColor((jnaRegion)r, rgb);
+        ColorRegion((jnaRegion)r, rgb);
         double y = picture->height - size * (2.2 + 1.25 * (JNA_REGIONS / 2 - 1 - listed % (JNA_REGIONS / 2)));
-        result = jnaPicture_Text(picture, right ? def->panelWidth - size / 2 : size / 2, y, size,
-            right ? jna_textRight : jna_textLeft, ToText(rgb), jnaRegionNames[r], error);
+        const jnaTextStyle style = {size, right ? jna_textRight : jna_textLeft, jnaTextColor(rgb)};
+        double x = right ? def->panelWidth - size / 2 : size / 2;
+        result = jnaPicture_Text(picture, x, y, &style, jnaRegionNames[r], error);
         listed++;
     }
     return result;
@@ -77,10 +71,9 @@ static jnResult WriteLegends(
     const jnaSag* sag, const jnaPictureDef* def, double high, jnaPicture* picture, jnError* error)
 {
     char end[32];
-    double size = 0.03 * def->panelHeight;
     snprintf(end, sizeof(end), "%.1f mm", 1e3 * high);
-    jnResult result = jnaPicture_ColorBar(picture, size, size, 7 * size, size, "0", end, error);
-    return result == jn_ok ? WriteNames(sag, def, picture, error) : result;
+    jnResult result = jnaPicture_ColorBar(picture, 0.03 * def->panelHeight, "0", end, error);
+    return result != jn_ok ? result : WriteNames(sag, def, picture, error);
 }
 
 // Six panels. colors: [vertexCount][3], written; triangles: [triangleCount][3], scratch. Returns the lowest point.
@@ -90,7 +83,7 @@ static float FillPanels(const jnaSag* sag, const jnaCharacter* character, double
     static const float turns[JNA_SOFTNESS_COLUMNS] = {0, -90, 180};
     float low = HUGE_VALF;
     for (size_t v = 0; v < (size_t)character->vertexCount; ++v) {
-        jnaRegionColor((jnaRegion)sag->regions[v], colors + 3 * v);
+        ColorRegion((jnaRegion)sag->regions[v], colors + 3 * v);
         low = fminf(low, character->positions[3 * v + 1]);
     }
     for (int p = 0; p < PANELS; ++p) {
@@ -111,14 +104,12 @@ jnResult jnaDrawSoftness(const jnaSag* sag, const jnaCharacter* character, const
 {
     static const char* const captions[PANELS] = {
         "sag, front", "sag, side", "sag, back", "regions, front", "regions, side", "regions, back"};
-    float* colors = malloc((3 * (size_t)character->vertexCount + 1) * sizeof(float));
-    float* triangles = malloc(((size_t)character->triangleCount + 1) * 3 * sizeof(float));
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    float* colors = jnaArena_Take(&arena, character->vertexCount, 3 * sizeof(float));
+    float* triangles = jnaArena_Take(&arena, character->triangleCount, 3 * sizeof(float));
     *picture = (jnaPicture){0};
-    if (colors == NULL || triangles == NULL) {
-        free(colors);
-        free(triangles);
-        return jnFail(error, jn_outOfMemory, "out of memory for a picture");
-    }
+    JN_TRY(jnaArena_Check(&arena, "a picture", error));
     jnaPictureMesh meshes[PANELS];
     jnaPictureDef def = settings != NULL ? *settings : jnaDefaultPictureDef();
     double end = FindHigh(sag, colors);
@@ -130,14 +121,12 @@ jnResult jnaDrawSoftness(const jnaSag* sag, const jnaCharacter* character, const
         def.captions = captions;
     }
     jnaPictureDef_Frame(&def, meshes, PANELS);
-    jnResult result = jnaDrawPicture(&def, meshes, PANELS, picture, error);
-    if (result == jn_ok && settings == NULL) {
-        result = WriteLegends(sag, &def, end, picture, error);
-    }
+    JN_TRY(jnaDrawPicture(&def, meshes, PANELS, picture, error));
+    JN_TRY(settings == NULL ? WriteLegends(sag, &def, end, picture, error) : jn_ok);
     if (high != NULL) {
         *high = end;
     }
-    free(colors);
-    free(triangles);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

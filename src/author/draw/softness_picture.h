@@ -4,9 +4,6 @@
 #include "draw/picture.h"
 #include "flesh/sag.h"
 
-/// A colour for each region, linear RGB.
-void jnaRegionColor(jnaRegion region, float rgb[3]);
-
 enum { JNA_SOFTNESS_COLUMNS = 3, JNA_SOFTNESS_ROWS = 2 };
 /// Draws the character from front, side and back: coloured by sag along -Y, and below by region. settings: size and
 /// light of the panels; NULL: a picture with captions and legends. high: metres at the end of the colour map; may be

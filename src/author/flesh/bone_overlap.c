@@ -5,6 +5,7 @@
 // nodes are missed by at most an edge.
 #include "flesh/bone_overlap.h"
 
+#include "base/try.h"
 #include "flesh/contact_internal.h"
 #include "volume/mesh_internal.h"
 #include "volume/posing.h"
@@ -12,10 +13,7 @@
 #include "runtime/for_author.h"
 
 // Of the largest side: bones closer than this at rest meet at a joint, or are pieces of one.
-static const double JOINED = 0.05;
-
-// Of the strongest spring: a node that is held by less is flesh on the bone.
-static const double FIRM = 0.5;
+#define JOINED 0.05
 
 struct jnaPosedBones {
     const jnaVolume* volume;
@@ -44,14 +42,11 @@ void jnaDestroyPosedBones(jnaPosedBones* b)
 // Returns how many.
 static int NumberFirm(const jnaVolume* v, int32_t* numbers)
 {
-    float strongest = 0;
+    double firmFrom = jnaFirmStrength(v);
     int count = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
-        strongest = v->heldBy[n] >= 0 ? fmaxf(strongest, v->holdStrength[n]) : strongest;
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
         double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : -1;
-        bool firm = strength == 0 || (strength > 0 && strength >= FIRM * (double)strongest);
+        bool firm = strength == 0 || (strength > 0 && strength >= firmFrom);
         numbers[n] = firm ? count++ : -1;
     }
     return count;
@@ -109,20 +104,21 @@ jnResult jnaCreatePosedBones(const jnaVolume* volume, jnaPosedBones** bones, jnE
         good = CutOut(volume, numbers, b);
     }
     free(numbers);
-    jnResult result = good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d nodes", volume->nodeCount);
-    if (result == jn_ok && b->bones.tetrahedronCount > 0) {
+    jnResult result = jn_ok;
+    JN_TRY(good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d nodes", volume->nodeCount));
+    if (b->bones.tetrahedronCount > 0) {
         jnaContactDef def = jnaDefaultContactDef(&b->bones);
         def.restDistance = JOINED * LargestSide(volume);
         def.gaps = false; // bones meet across the gap of a joint
-        result = jnaCreateContactShape(&def, &b->shape, error);
-        result = result == jn_ok ? jnaCreateContactFinder(b->shape, &b->finder, error) : result;
-    }
-    if (result != jn_ok) {
-        jnaDestroyPosedBones(b);
-        return result;
+        JN_TRY(jnaCreateContactShape(&def, &b->shape, error));
+        JN_TRY(jnaCreateContactFinder(b->shape, &b->finder, error));
     }
     *bones = b;
-    return jn_ok;
+done:
+    if (result != jn_ok) {
+        jnaDestroyPosedBones(b);
+    }
+    return result;
 }
 
 // The joint that a node of the bones goes with: that of its bone or ball, or of its largest weight.

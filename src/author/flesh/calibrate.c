@@ -12,14 +12,17 @@
 
 // A region's sag may be off from what is aimed at by so much; regions that only must not be soft stay below this part
 // of their most.
-static const double BELOW = 0.93, ABOVE = 1.1, HARD = 0.8;
+#define BELOW 0.93
+#define ABOVE 1.1
+#define HARD 0.8
 // No flesh is softer or harder than this, Pa.
-static const double SOFTEST = 1500, HARDEST = 200000;
+#define SOFTEST 1500.0
+#define HARDEST 200000.0
 // Fewer vertices say nothing about a region.
-static const double LEAST_VERTICES = 0.003;
+#define LEAST_VERTICES 0.003
 enum { FEWEST_VERTICES = 6, ROUNDS = 3 };
 // Regions that are off by less than this need no other round.
-static const double CLOSE = 0.1;
+#define CLOSE 0.1
 
 // The factor that brings a region's sag to where it should be; 1 where it is.
 static double Correction(const jnaSag* sag, jnaRegion region, double stretch)

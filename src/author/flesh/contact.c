@@ -164,15 +164,15 @@ static double DeformedShare(const jnaContactShape* s, const double* nodes, int32
     return share;
 }
 
-// Whether bones leave a pair any freedom: not where all its nodes are held, exactly or by the same bone.
+// Whether bones leave a pair any freedom: not where all its nodes are held exactly, or firmly by the same bone.
 static bool IsFree(const jnaContactShape* s, int32_t node, const int32_t* corners)
 {
-    const int32_t* by = s->volume->heldBy;
-    if (by == NULL) {
-        return true;
+    bool held = s->held[node], same = s->bone[node] >= 0;
+    for (int k = 0; k < 3; ++k) {
+        held = held && s->held[corners[k]];
+        same = same && s->bone[corners[k]] == s->bone[node];
     }
-    bool same = by[node] >= 0 && by[node] == by[corners[0]] && by[node] == by[corners[1]] && by[node] == by[corners[2]];
-    return !same && !(s->held[node] && s->held[corners[0]] && s->held[corners[1]] && s->held[corners[2]]);
+    return !held && !same;
 }
 
 // Adds a pair to what was found, unless the node has one with that face. old: the pair it goes on from, or NULL.

@@ -61,6 +61,7 @@ struct jnaContactShape {
     double* shear;      // [nodeCount], mean shear modulus around a boundary node, Pa
     double* length;     // [nodeCount], edge of even triangles with the node's share of the surface at rest
     bool* held;         // [volume->nodeCount], follows a bone exactly
+    int32_t* bone;      // [volume->nodeCount], the bone or ball that holds it firmly; -1: none, or flesh gives way
     jnaBoxTree tetrahedronTree, faceTree, nodeTree; // nodeTree's items are places in `nodes`
     int32_t* leafTetrahedra;                        // [tetrahedra][4], corners in the order of tetrahedronTree
     jnaBounds* restFaceBounds;                      // of faceTree
@@ -68,6 +69,9 @@ struct jnaContactShape {
     double flatVolume; // six times the volume from which a tetrahedron holds anything
     double tolerance;  // metres, what counts as touching
 };
+
+/// Of the springs of bones, 1/s2: a node that is held by less is flesh on the bone.
+double jnaFirmStrength(const jnaVolume* volume);
 
 /// A node of the boundary in a foreign tetrahedron.
 typedef struct jnaContactHit {

@@ -15,6 +15,9 @@ static const double restShare = 0.02;
 // Of the median edge, to the third power: a tetrahedron flatter than this holds nothing.
 static const double flatShare = 1e-9;
 
+// Of the strongest spring of a bone: a node that is held by less is flesh on the bone.
+static const double firmShare = 0.5;
+
 // Of the largest side: how deep a node may be and still only touch. Coordinates are right to 1e-16 of it.
 static const double touchShare = 1e-10;
 
@@ -47,6 +50,7 @@ void jnaDestroyContactShape(jnaContactShape* shape)
     free(shape->shear);
     free(shape->length);
     free(shape->held);
+    free(shape->bone);
     jnaDestroyBoxTree(&shape->tetrahedronTree);
     jnaDestroyBoxTree(&shape->faceTree);
     jnaDestroyBoxTree(&shape->nodeTree);
@@ -169,6 +173,28 @@ static bool Measure(jnaContactShape* s, const jnaContactDef* def)
     return true;
 }
 
+double jnaFirmStrength(const jnaVolume* v)
+{
+    float strongest = 0;
+    for (int n = 0; v->holdStrength != NULL && n < v->nodeCount; ++n) {
+        strongest = v->heldBy[n] >= 0 ? fmaxf(strongest, v->holdStrength[n]) : strongest;
+    }
+    return firmShare * (double)strongest;
+}
+
+// Who is held, and by which bone. Nodes that follow their own skinned place have none in common.
+static void FindHeld(jnaContactShape* s)
+{
+    const jnaVolume* v = s->volume;
+    double firm = v->heldBy != NULL ? jnaFirmStrength(v) : 0;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        int32_t by = v->heldBy != NULL ? v->heldBy[n] : -1;
+        double strength = by >= 0 && v->holdStrength != NULL ? (double)v->holdStrength[n] : 0;
+        s->held[n] = by >= 0 && !(strength > 0);
+        s->bone[n] = by < 2 * v->jointCount && (s->held[n] || strength >= firm) ? by : -1;
+    }
+}
+
 // Lengths, shear moduli and who is held.
 static bool MeasureNodes(jnaContactShape* s)
 {
@@ -176,8 +202,9 @@ static bool MeasureNodes(jnaContactShape* s)
     s->shear = jnaAllocate(s->nodeCount, sizeof(double));
     s->length = jnaAllocate(s->nodeCount, sizeof(double));
     s->held = jnaAllocate(v->nodeCount, sizeof(bool));
+    s->bone = jnaAllocate(v->nodeCount, sizeof(int32_t));
     int* counts = jnaAllocate(s->nodeCount, sizeof(int));
-    bool good = s->shear != NULL && s->length != NULL && s->held != NULL && counts != NULL;
+    bool good = s->shear != NULL && s->length != NULL && s->held != NULL && s->bone != NULL && counts != NULL;
     for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
         int32_t place = s->places[v->tetrahedra[i]];
         if (place >= 0) {
@@ -197,8 +224,8 @@ static bool MeasureNodes(jnaContactShape* s)
         s->length[n] = sqrt(share * 2 / sqrt(3.0));
         s->shear[n] /= counts[n];
     }
-    for (int n = 0; good && v->heldBy != NULL && n < v->nodeCount; ++n) {
-        s->held[n] = v->heldBy[n] >= 0 && (v->holdStrength == NULL || !(v->holdStrength[n] > 0));
+    if (good) {
+        FindHeld(s);
     }
     free(counts);
     return good;

@@ -1,6 +1,7 @@
 // The flesh of a volume made ready: numbering, masses, stiffness, the factor, contact; and the buffers to solve it.
 #include "flesh/flesh.h"
 
+#include "base/try.h"
 #include "flesh/newton.h"
 #include "volume/posing.h"
 
@@ -83,11 +84,6 @@ static jnResult Check(const jnaFleshDef* def, jnError* error)
         return jnFail(error, jn_badArgument, "gravity must be three finite numbers");
     }
     return CheckMatter(v, error);
-}
-
-static double* Doubles(size_t count)
-{
-    return calloc(count + 1, sizeof(double));
 }
 
 static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
@@ -188,47 +184,41 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
 jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error)
 {
     *flesh = NULL;
-    jnResult result = Check(def, error);
-    if (result != jn_ok) {
-        return result;
+    jnResult result = jn_ok;
+    jnaArena scratch = {0};
+    jnaFlesh* f = NULL;
+    JN_TRY(Check(def, error));
+    int nodes = def->volume->nodeCount, elements = def->volume->tetrahedronCount;
+    f = calloc(1, sizeof(*f));
+    if (f == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for flesh of %d nodes", nodes));
     }
-    size_t nodes = (size_t)def->volume->nodeCount, elements = (size_t)def->volume->tetrahedronCount;
-    double *mass = Doubles(nodes), *springs = Doubles(nodes), *shear = Doubles(elements);
-    double* volumetric = Doubles(elements);
-    jnaFlesh* f = calloc(1, sizeof(*f));
-    if (f != NULL) {
-        f->def = *def;
-        f->nodeCount = def->volume->nodeCount;
-        f->places = calloc(nodes + 1, sizeof(int32_t));
-        f->order = calloc(nodes + 1, sizeof(int32_t));
-        f->mass = Doubles(nodes);
-        f->springs = Doubles(nodes);
-        f->stiffness = Doubles(elements);
-        f->held = calloc(nodes + 1, 1);
-        f->kernels = jnaChooseElementKernels();
-        f->hasGravity = def->gravity[0] != 0 || def->gravity[1] != 0 || def->gravity[2] != 0;
-    }
-    if (f == NULL || mass == NULL || springs == NULL || shear == NULL || volumetric == NULL || f->places == NULL ||
-        f->order == NULL || f->mass == NULL || f->springs == NULL || f->stiffness == NULL || f->held == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for flesh of %d nodes", def->volume->nodeCount);
-    }
-    if (result == jn_ok) {
-        result = Prepare(f, mass, springs, shear, volumetric, error);
-    }
-    if (result == jn_ok && def->contact) {
+    *f = (jnaFlesh){.def = *def, .nodeCount = nodes, .kernels = jnaChooseElementKernels()};
+    f->hasGravity = def->gravity[0] != 0 || def->gravity[1] != 0 || def->gravity[2] != 0;
+    f->places = jnaArena_Take(&f->arena, nodes, sizeof(int32_t));
+    f->order = jnaArena_Take(&f->arena, nodes, sizeof(int32_t));
+    f->mass = jnaArena_Take(&f->arena, nodes, sizeof(double));
+    f->springs = jnaArena_Take(&f->arena, nodes, sizeof(double));
+    f->stiffness = jnaArena_Take(&f->arena, elements, sizeof(double));
+    f->held = jnaArena_Take(&f->arena, nodes, 1);
+    JN_TRY(jnaArena_Check(&f->arena, "flesh", error));
+    double* mass = jnaArena_Take(&scratch, nodes, sizeof(double));
+    double* springs = jnaArena_Take(&scratch, nodes, sizeof(double));
+    double* shear = jnaArena_Take(&scratch, elements, sizeof(double));
+    double* volumetric = jnaArena_Take(&scratch, elements, sizeof(double));
+    JN_TRY(jnaArena_Check(&scratch, "flesh", error));
+    JN_TRY(Prepare(f, mass, springs, shear, volumetric, error));
+    if (def->contact) {
         jnaContactDef contact = jnaDefaultContactDef(def->volume);
-        result = jnaCreateContactShape(&contact, &f->contactShape, error);
-    }
-    free(mass);
-    free(springs);
-    free(shear);
-    free(volumetric);
-    if (result != jn_ok) {
-        jnaDestroyFlesh(f);
-        return result;
+        JN_TRY(jnaCreateContactShape(&contact, &f->contactShape, error));
     }
     *flesh = f;
-    return jn_ok;
+done:
+    jnaReleaseArena(&scratch);
+    if (result != jn_ok) {
+        jnaDestroyFlesh(f);
+    }
+    return result;
 }
 
 void jnaDestroyFlesh(jnaFlesh* f)
@@ -239,50 +229,36 @@ void jnaDestroyFlesh(jnaFlesh* f)
     jnaDestroyContactShape(f->contactShape);
     jnaDestroyPreconditioner(&f->still);
     jnaDestroyElements(&f->elements);
-    free(f->places);
-    free(f->order);
-    free(f->mass);
-    free(f->springs);
-    free(f->stiffness);
-    free(f->held);
+    jnaReleaseArena(&f->arena);
     free(f);
 }
 
-// Hands out arrays of one block, each at a multiple of 64 bytes; without a block it only counts.
-static void* Take(char* block, size_t* used, size_t bytes)
+static jnResult Allocate(jnaFleshSolver* s, jnError* error)
 {
-    void* at = block != NULL ? block + *used : NULL;
-    *used += (bytes + 63) / 64 * 64;
-    return at;
-}
-
-static size_t LayOut(jnaFleshSolver* s, char* block)
-{
-    size_t used = 0, nodes = (size_t)s->flesh->nodeCount, freeNodes = (size_t)s->flesh->freeCount;
-    size_t joints = (size_t)s->flesh->def.character->jointCount;
-    size_t vector = 4 * nodes * sizeof(double), single = 4 * (freeNodes + 1) * sizeof(float);
+    const jnaFlesh* flesh = s->flesh;
+    int nodes = flesh->nodeCount, joints = flesh->def.character->jointCount;
     double** vectors[] = {
         &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
-        *vectors[i] = Take(block, &used, vector);
+        *vectors[i] = jnaArena_Take(&s->arena, nodes, 4 * sizeof(double));
     }
-    s->unpadded = Take(block, &used, 3 * nodes * sizeof(double));
-    s->holds = Take(block, &used, nodes * sizeof(double));
+    s->unpadded = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->holds = jnaArena_Take(&s->arena, nodes, sizeof(double));
     for (int i = 0; i < 3; ++i) {
-        s->skinned[i] = Take(block, &used, 3 * nodes * sizeof(double));
+        s->skinned[i] = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
     }
-    s->pulls = Take(block, &used, freeNodes * sizeof(double));
-    s->direction = Take(block, &used, single);
+    s->pulls = jnaArena_Take(&s->arena, flesh->freeCount, sizeof(double));
+    s->direction = jnaArena_Take(&s->arena, flesh->freeCount + 1, 4 * sizeof(float));
     for (int i = 0; i < JNA_PAIRS; ++i) {
-        s->steps[i] = Take(block, &used, single);
-        s->changes[i] = Take(block, &used, single);
+        s->steps[i] = jnaArena_Take(&s->arena, flesh->freeCount + 1, 4 * sizeof(float));
+        s->changes[i] = jnaArena_Take(&s->arena, flesh->freeCount + 1, 4 * sizeof(float));
     }
-    s->transforms = Take(block, &used, 2 * 12 * joints * sizeof(double));
-    s->oldTransforms = Take(block, &used, 12 * joints * sizeof(double));
-    s->relative = Take(block, &used, 12 * joints * sizeof(double));
-    s->strains = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
-    s->strainsBefore = Take(block, &used, (size_t)s->flesh->elements.blockCount * sizeof(jnaElementStrain));
-    return used;
+    s->transforms = jnaArena_Take(&s->arena, joints, 2 * 12 * sizeof(double));
+    s->oldTransforms = jnaArena_Take(&s->arena, joints, 12 * sizeof(double));
+    s->relative = jnaArena_Take(&s->arena, joints, 12 * sizeof(double));
+    s->strains = jnaArena_Take(&s->arena, flesh->elements.blockCount, sizeof(jnaElementStrain));
+    s->strainsBefore = jnaArena_Take(&s->arena, flesh->elements.blockCount, sizeof(jnaElementStrain));
+    return jnaArena_Check(&s->arena, "solving flesh", error);
 }
 
 jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jnError* error)
@@ -292,27 +268,21 @@ jnResult jnaCreateFleshSolver(const jnaFlesh* flesh, jnaFleshSolver** solver, jn
     if (s == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory to solve flesh");
     }
+    jnResult result = jn_ok;
     s->flesh = flesh;
-    size_t size = LayOut(s, NULL);
-    s->block = aligned_alloc(64, size);
-    if (s->block == NULL) {
-        jnaDestroyFleshSolver(s);
-        return jnFail(error, jn_outOfMemory, "out of memory to solve flesh of %d nodes", flesh->nodeCount);
-    }
-    memset(s->block, 0, size);
-    LayOut(s, s->block);
     s->pose = (jnaClip){.rate = 30, .frameCount = 1, .jointCount = flesh->def.character->jointCount};
-    jnResult result = jnaClip_Allocate(&s->pose, true, error);
-    if (result == jn_ok && flesh->contactShape != NULL) {
-        result = jnaCreateContactFinder(flesh->contactShape, &s->finder, error);
-        result = result == jn_ok ? jnaCreatePosedBones(flesh->def.volume, &s->bones, error) : result;
-    }
-    if (result != jn_ok) {
-        jnaDestroyFleshSolver(s);
-        return result;
+    JN_TRY(Allocate(s, error));
+    JN_TRY(jnaClip_Allocate(&s->pose, true, error));
+    if (flesh->contactShape != NULL) {
+        JN_TRY(jnaCreateContactFinder(flesh->contactShape, &s->finder, error));
+        JN_TRY(jnaCreatePosedBones(flesh->def.volume, &s->bones, error));
     }
     *solver = s;
-    return jn_ok;
+done:
+    if (result != jn_ok) {
+        jnaDestroyFleshSolver(s);
+    }
+    return result;
 }
 
 void jnaDestroyFleshSolver(jnaFleshSolver* s)
@@ -327,7 +297,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
     jnaDestroyNewton(s->newton);
     jnaDestroyPreconditioner(&s->moving);
     jnaDestroyClip(&s->pose);
-    free(s->block);
+    jnaReleaseArena(&s->arena);
     free(s);
 }
 

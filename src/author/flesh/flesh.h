@@ -4,8 +4,8 @@
 // threads; a jnaFleshSolver holds the buffers of one thread. The bytes of a result depend on the input alone.
 #pragma once
 
-#include "flesh/bone_overlap.h"
 #include "character/character.h"
+#include "flesh/bone_overlap.h"
 #include "flesh/contact.h"
 #include "volume/volume.h"
 

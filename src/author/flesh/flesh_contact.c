@@ -32,6 +32,8 @@ static const double ROUGH = 10;         // times the tolerance while pairs are s
 // Metres, m3: what is as deep as this after all rough rounds, the last ones, the most costly, do not resolve.
 static const double HOPELESS_DEPTH = 0.02, HOPELESS_VOLUME = 5e-5;
 enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
+// Of a pose, its path included: about ten times the median. What takes more is not solved in the end.
+enum { MOST_ITERATIONS = 1200 };
 
 static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
 {
@@ -207,7 +209,8 @@ static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jna
     problem->slide = effort->firm ? 1 : ALONG;
     for (int round = 0; result == jn_ok && round < effort->holds; ++round) {
         bool rough = effort->firm && !good && round < effort->holds - LAST_HOLDS;
-        if (effort->firm && round > 0 && !rough && !good && IsHopeless(&report->solved)) {
+        bool spent = report->iterations > MOST_ITERATIONS;
+        if (effort->firm && round > 0 && !good && (spent || (!rough && IsHopeless(&report->solved)))) {
             report->converged = false;
             break;
         }

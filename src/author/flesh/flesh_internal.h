@@ -2,6 +2,7 @@
 // order of the factor, and held nodes after them: a node's number there is its place.
 #pragma once
 
+#include "base/arena.h"
 #include "flesh/flesh.h"
 
 #include "flesh/elements.h"
@@ -13,6 +14,7 @@ enum { JNA_PAIRS = 8 }; // pairs that the minimizer remembers
 
 struct jnaFlesh {
     jnaFleshDef def;
+    jnaArena arena; // of the arrays below
     int nodeCount, freeCount;
     int32_t* places;   // [nodeCount], place of a node
     int32_t* order;    // [nodeCount], node at a place
@@ -80,7 +82,7 @@ struct jnaFleshSolver {
     jnaContactFinder* finder;
     jnaPosedBones* bones; // with contact only
     jnaContacts contacts, found;
-    void* block;                      // one block for all arrays below
+    jnaArena arena;                   // of the arrays below
     double *x, *trial;                // [nodeCount][4]
     double *gradient, *trialGradient; // [nodeCount][4]
     double* absolute;                 // [nodeCount][4]

@@ -25,6 +25,7 @@
 // up.
 #include "flesh/flesh_internal.h"
 
+#include "base/try.h"
 #include "volume/posing.h"
 
 #include "runtime/for_author.h"
@@ -151,11 +152,9 @@ jnResult jnaFleshSolver_Start(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
-    jnResult result = jnaFleshSolver_Pose(solver, clip, frame, state, report, error);
-    result = result == jn_ok ? jnaCheckPosesAround(clip, frame, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaFleshSolver_Pose(solver, clip, frame, state, report, error));
+    JN_TRY(jnaCheckPosesAround(clip, frame, error));
     int substeps = StepsOf(flesh, clip);
     double *nodes = Part(solver, state, NODES), *velocities = Part(solver, state, VELOCITIES);
     double *before = Part(solver, state, NODES_BEFORE), *velocitiesBefore = Part(solver, state, VELOCITIES_BEFORE);
@@ -175,7 +174,8 @@ jnResult jnaFleshSolver_Start(
     if (flesh->def.integrator == jna_generalizedAlpha) {
         StartAlpha(solver, 1 / (clip->rate * substeps), state);
     }
-    return jn_ok;
+done:
+    return result;
 }
 
 // What the past contributes to a rate.
@@ -398,22 +398,20 @@ jnResult jnaFleshSolver_Advance(
     memset(report, 0, sizeof(*report));
     double started = jnaSeconds();
     int substeps = StepsOf(flesh, clip);
-    jnResult result = jnaCheckPosesAround(clip, frame, error);
-    result = result == jn_ok ? PrepareSteps(solver, 1 / (clip->rate * substeps), error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    // A failure leaves the state as it was.
     size_t bytes = jnaFlesh_StateCount(flesh) * sizeof(double);
-    double* next = malloc(bytes);
+    double* next = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCheckPosesAround(clip, frame, error));
+    JN_TRY(PrepareSteps(solver, 1 / (clip->rate * substeps), error));
+    // A failure leaves the state as it was.
+    next = malloc(bytes);
     if (next == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount);
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount));
     }
     memcpy(next, state, bytes);
-    result = StepFrame(solver, clip, frame, substeps, next, report, error);
-    if (result == jn_ok) {
-        memcpy(state, next, bytes);
-    }
+    JN_TRY(StepFrame(solver, clip, frame, substeps, next, report, error));
+    memcpy(state, next, bytes);
+done:
     free(next);
     report->seconds = jnaSeconds() - started;
     report->time.other = report->seconds - report->time.forces - report->time.solve - report->time.contact;

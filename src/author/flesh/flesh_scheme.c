@@ -16,7 +16,7 @@ const char* jnaIntegratorName(jnaIntegrator integrator)
 }
 
 // 10 Hz at 120 steps a second, undamped, is 2.5 % slow at 0.70 and 2.2 % at 1; less rings less.
-static const double STIFF_FACTOR = 0.75;
+#define STIFF_FACTOR 0.75
 
 static void FillAlpha(jnaTimeScheme* scheme, double step)
 {

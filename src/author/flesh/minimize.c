@@ -22,13 +22,14 @@ typedef float Float4 __attribute__((vector_size(16)));
 
 // An iteration takes one evaluation, seldom two: three of them on average are a search that leads nowhere.
 enum { RUN = 32, MOST_TRIALS = 3, MOST_SHORTER = 25, PATIENCE = 8 };
-static const double ENOUGH = 1e-4;       // Armijo: share of the fall that the slope promises
-static const double SLACK = 1e-13;       // of the energy: its rounding
-static const double ROUNDING = 1e-14;    // of the sum of V mu: the rounding of the energy near rest
-static const double LEAST_STRAIN = 1e-7; // forces are judged against those of at least this; places are rounded to
-                                         // about 1e-13 of an edge
-static const double LEAST_PLACE = 1e-9;  // of a node's place: a pull by less has no digits to spare for a residual
-static const double LEAST_BEND = 1e-10;  // of |s||y|: a pair that bends less tells nothing
+#define ENOUGH 1e-4    // Armijo: share of the fall that the slope promises
+#define SLACK 1e-13    // of the energy: its rounding
+#define ROUNDING 1e-14 // of the sum of V mu: the rounding of the energy near rest
+#define LEAST_STRAIN                                                                                                   \
+    1e-7                 // forces are judged against those of at least this; places are rounded to
+                         // about 1e-13 of an edge
+#define LEAST_PLACE 1e-9 // of a node's place: a pull by less has no digits to spare for a residual
+#define LEAST_BEND 1e-10 // of |s||y|: a pair that bends less tells nothing
 
 // Partial sums in float over a short run, the sum of those in double.
 static double Sum(Float4 v)
@@ -189,23 +190,43 @@ static double Search(jnaFleshSolver* solver, const jnaFleshProblem* problem, dou
     return 0;
 }
 
-void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
+// Energy and forces at the start.
+static void Begin(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
 {
     const jnaFlesh* flesh = solver->flesh;
-    int count = flesh->freeCount;
-    jnaStepMemory* memory = &solver->memory;
+    size_t held = 4 * (size_t)flesh->freeCount;
     if (!problem->goesOn) {
-        *memory = (jnaStepMemory){.newest = JNA_PAIRS - 1};
+        solver->memory = (jnaStepMemory){.newest = JNA_PAIRS - 1};
     }
     memset(outcome, 0, sizeof(*outcome));
     // Held nodes are the same in x and in every trial.
-    memcpy(solver->trial + 4 * (size_t)count, solver->x + 4 * (size_t)count,
-        4 * (size_t)(flesh->nodeCount - count) * sizeof(double));
+    memcpy(solver->trial + held, solver->x + held, (4 * (size_t)flesh->nodeCount - held) * sizeof(double));
     double started = jnaSeconds();
     outcome->energy =
         jnaFlesh_Evaluate(problem, solver->x, solver->gradient, solver->absolute, &outcome->invertedCount);
     outcome->forceSeconds += jnaSeconds() - started;
     outcome->evaluations = 1;
+}
+
+// The direction to go, and the slope along it. False where Newton's matrix gives none.
+static bool ChooseWay(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome, double* slope)
+{
+    double started = jnaSeconds();
+    if (problem->newton == NULL) {
+        FindDirection(solver, problem, &solver->memory);
+    } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
+        return false;
+    }
+    *slope = Slope(solver, solver->gradient);
+    outcome->solveSeconds += jnaSeconds() - started;
+    return true;
+}
+
+void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome)
+{
+    int count = solver->flesh->freeCount;
+    jnaStepMemory* memory = &solver->memory;
+    Begin(solver, problem, outcome);
     double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
     double mark = HUGE_VAL; // residual of some iterations ago
     for (;;) {
@@ -224,15 +245,10 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
             }
             mark = outcome->residual;
         }
-        started = jnaSeconds();
-        if (problem->newton == NULL) {
-            FindDirection(solver, problem, memory);
-        } else if (!jnaNewton_Direction(problem->newton, problem, solver->x, solver->gradient, solver->direction)) {
+        double energy = 0, length = 0, slope;
+        if (!ChooseWay(solver, problem, outcome, &slope)) {
             return;
         }
-        double slope = Slope(solver, solver->gradient);
-        outcome->solveSeconds += jnaSeconds() - started;
-        double energy = 0, length = 0;
         // The sums of absolute forces change slowly; they are taken anew when the end is near, and now and then.
         bool near = outcome->residual < 3 * problem->tolerance || outcome->iterations % 8 == 7;
         if (slope < 0) {

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 // A joint whose coordinates stay within this range does not move: a quarter of a degree.
-static const double STILL = 0.25 * 0.0174532925199432958 / 4;
+#define STILL (0.25 * 0.0174532925199432958 / 4)
 // Smallest part of a joint in the distance of poses, as a share of the skin: no joint that moves is without meaning.
-static const double LEAST_WEIGHT = 0.002;
+#define LEAST_WEIGHT 0.002
 
 void jnaPose_ToCoordinates(const float* rotation, const double* mean, double* coordinates)
 {

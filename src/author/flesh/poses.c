@@ -10,8 +10,11 @@
 #include "flesh/poses.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "flesh/poses_internal.h"
 
+#include "base/random.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -43,6 +46,7 @@ typedef struct Sampler {
     int pickCount[SOURCES];
     int32_t* limbFrames; // [limbCount][LIMB_FRAMES], frames of the pool of limbs
     int* limbFrameCount; // [limbCount]
+    jnaArena arena;
 } Sampler;
 
 static void DestroySampler(Sampler* s)
@@ -50,19 +54,17 @@ static void DestroySampler(Sampler* s)
     jnaDestroyJointLimits(&s->limits);
     for (int i = 0; i < SOURCES; ++i) {
         jnaDestroyPosePool(&s->pools[i]);
-        free(s->picks[i]);
     }
-    free(s->limbFrames);
-    free(s->limbFrameCount);
+    jnaReleaseArena(&s->arena);
 }
 
 static jnResult SpreadLimbs(Sampler* s, const double* start, double* weights, jnError* error)
 {
     int joints = s->limits.jointCount, limbs = s->limits.limbCount;
-    s->limbFrames = calloc((size_t)limbs * LIMB_FRAMES + 1, sizeof(int32_t));
-    s->limbFrameCount = calloc((size_t)limbs + 1, sizeof(int));
-    if (s->limbFrames == NULL || s->limbFrameCount == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the poses of %d limbs", limbs);
+    s->limbFrames = jnaArena_Take(&s->arena, limbs, LIMB_FRAMES * sizeof(int32_t));
+    s->limbFrameCount = jnaArena_Take(&s->arena, limbs, sizeof(int));
+    if (s->arena.failed) {
+        return jnaArena_Check(&s->arena, "the poses of limbs", error);
     }
     for (int l = 0; l < limbs; ++l) {
         for (int j = 0; j < joints; ++j) {
@@ -80,41 +82,37 @@ static jnResult SpreadLimbs(Sampler* s, const double* start, double* weights, jn
 static jnResult CreateSampler(const jnaPoseDef* def, Sampler* s, jnError* error)
 {
     *s = (Sampler){.def = def};
-    jnResult result = jnaCreateJointLimits(def, &s->limits, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateJointLimits(def, &s->limits, error));
     for (int i = 0; i < SOURCES; ++i) {
         static const jnaPoolKind kinds[SOURCES] = {jna_poolLimbs, jna_poolTrain, jna_poolTest};
-        result = result == jn_ok ? jnaCreatePosePool(def, &s->limits, kinds[i], &s->pools[i], error) : result;
-    }
-    if (result != jn_ok) {
-        return result;
+        JN_TRY(jnaCreatePosePool(def, &s->limits, kinds[i], &s->pools[i], error));
     }
     int joints = def->character->jointCount;
-    double* start = calloc((size_t)joints + 1, 4 * sizeof(double));
-    bool good = start != NULL;
-    for (int i = TRAIN; good && i < SOURCES; ++i) {
-        int most = s->pools[i].frameCount < def->count ? s->pools[i].frameCount : def->count;
-        s->picks[i] = malloc(((size_t)most + 1) * sizeof(int32_t));
-        for (int j = 0; j < joints; ++j) {
-            jnaPose_ToCoordinates(def->character->joints[j].rotation, s->limits.mean + 4 * j, start + 3 * j);
-        }
-        s->pickCount[i] =
-            s->picks[i] != NULL ? jnaSpreadPoses(&s->pools[i], s->limits.weights, start, most, s->picks[i]) : -1;
-        good = s->pickCount[i] >= 0;
+    double* start = jnaArena_Take(&s->arena, joints, 3 * sizeof(double));
+    double* weights = jnaArena_Take(&s->arena, joints, sizeof(double));
+    JN_TRY(jnaArena_Check(&s->arena, "sampling poses", error));
+    for (int j = 0; j < joints; ++j) {
+        jnaPose_ToCoordinates(def->character->joints[j].rotation, s->limits.mean + 4 * j, start + 3 * j);
     }
-    result = good ? SpreadLimbs(s, start, start + 3 * joints, error)
-                  : jnFail(error, jn_outOfMemory, "out of memory for sampling poses");
-    free(start);
+    for (int i = TRAIN; i < SOURCES; ++i) {
+        int most = s->pools[i].frameCount < def->count ? s->pools[i].frameCount : def->count;
+        s->picks[i] = jnaArena_Take(&s->arena, most, sizeof(int32_t));
+        JN_TRY(jnaArena_Check(&s->arena, "sampling poses", error));
+        s->pickCount[i] = jnaSpreadPoses(&s->pools[i], s->limits.weights, start, most, s->picks[i]);
+        if (s->pickCount[i] < 0) {
+            JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for sampling poses"));
+        }
+    }
+    JN_TRY(SpreadLimbs(s, start, weights, error));
+done:
     return result;
 }
 
 // SplitMix64: a stream of its own for every pose, so that no pose depends on how many come before it.
 static double Draw(uint64_t* state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
+    return (double)(jnaNextBits(state) >> 11) * 0x1p-53;
 }
 
 static void DrawPose(const Sampler* s, int index, float* rotations)
@@ -267,32 +265,29 @@ static void Deal(const Sampler* s, jnaPoseSet* poses)
 jnResult jnaCreatePoses(const jnaPoseDef* def, jnaPoseSet* poses, jnaNotes* notes, jnError* error)
 {
     *poses = (jnaPoseSet){.jointCount = def->character->jointCount};
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    Sampler sampler = {0};
+    jnResult result = jn_ok;
+    JN_TRY(CheckDef(def, error));
     size_t count = (size_t)def->count;
     poses->rotations = calloc(count * (size_t)poses->jointCount + 1, 4 * sizeof(float));
     poses->kinds = calloc(count, sizeof(uint8_t));
     poses->clips = calloc(count, sizeof(int32_t));
     poses->frames = calloc(count, sizeof(int32_t));
     poses->heldOut = calloc(count, sizeof(uint8_t));
-    Sampler sampler = {0};
     if (poses->rotations == NULL || poses->kinds == NULL || poses->clips == NULL || poses->frames == NULL ||
         poses->heldOut == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d poses", def->count);
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d poses", def->count));
     }
-    result = result == jn_ok ? CopyHand(def, poses, error) : result;
-    result = result == jn_ok ? CreateSampler(def, &sampler, error) : result;
-    if (result == jn_ok) {
-        Deal(&sampler, poses);
-        if (poses->count < def->count) {
-            jnaNotes_Add(notes, "only %d poses: the clips have no more frames that differ", poses->count);
-        }
-        if (poses->count == 0) {
-            result = jnFail(error, jn_badData, "the clips have no frame that differs from rest");
-        }
+    JN_TRY(CopyHand(def, poses, error));
+    JN_TRY(CreateSampler(def, &sampler, error));
+    Deal(&sampler, poses);
+    if (poses->count < def->count) {
+        jnaNotes_Add(notes, "only %d poses: the clips have no more frames that differ", poses->count);
     }
+    if (poses->count == 0) {
+        result = jnFail(error, jn_badData, "the clips have no frame that differs from rest");
+    }
+done:
     DestroySampler(&sampler);
     if (result != jn_ok) {
         jnaDestroyPoses(poses);

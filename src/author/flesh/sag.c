@@ -1,6 +1,8 @@
 // Sag under gravity; see sag.h.
 #include "flesh/sag.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "flesh/flesh.h"
 
 #include "runtime/for_author.h"
@@ -8,9 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double GRAVITY = 9.81;
+#define GRAVITY 9.81
 // Heights of people, metres: beyond them the table does not hold. A child's sag is less, a giant's more.
-static const double SMALLEST_PERSON = 1.2, TALLEST_PERSON = 2.4;
+#define SMALLEST_PERSON 1.2
+#define TALLEST_PERSON 2.4
 
 // Of the skin, in people; from the team's table for a heavy man and an average woman.
 const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {
@@ -37,30 +40,39 @@ void jnaDestroySag(jnaSag* sag)
     *sag = (jnaSag){0};
 }
 
+// The rest pose, and memory to solve it in.
+typedef struct Rest {
+    jnaArena arena;
+    jnaClip clip;
+    double* nodes;  // [nodeCount][3]
+    float* surface; // [vertexCount][3]
+} Rest;
+
 // One axis: the rest pose, solved, against the rest surface.
-static jnResult MeasureAxis(const jnaVolume* v, const jnaCharacter* c, const jnaClip* rest, int axis, double* nodes,
-    float* surface, jnaSag* sag, jnError* error)
+static jnResult MeasureAxis(
+    const jnaVolume* v, const jnaCharacter* c, const Rest* rest, int axis, jnaSag* sag, jnError* error)
 {
     jnaFleshDef def = jnaDefaultFleshDef(v, c);
+    float* surface = rest->surface;
     def.contact = false;
     def.gravity[axis == 0 ? 1 : axis == 1 ? 0 : 2] = -GRAVITY;
     jnaFlesh* flesh = NULL;
     jnaFleshSolver* solver = NULL;
     jnaFleshReport report = {0};
-    jnResult result = jnaCreateFlesh(&def, &flesh, error);
-    result = result == jn_ok ? jnaCreateFleshSolver(flesh, &solver, error) : result;
-    result = result == jn_ok ? jnaFleshSolver_PoseInSteps(solver, rest, 0, 1, nodes, &report, error) : result;
-    if (result == jn_ok) {
-        jnaFleshSolver_Surface(solver, rest, 0, nodes, surface);
-        sag->converged = sag->converged && report.converged;
-        for (int i = 0; i < c->vertexCount; ++i) {
-            double square = 0;
-            for (size_t k = 0; k < 3; ++k) {
-                square += pow((double)surface[3 * (size_t)i + k] - (double)c->positions[3 * (size_t)i + k], 2);
-            }
-            sag->lengths[axis][i] = (float)sqrt(square);
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFlesh(&def, &flesh, error));
+    JN_TRY(jnaCreateFleshSolver(flesh, &solver, error));
+    JN_TRY(jnaFleshSolver_PoseInSteps(solver, &rest->clip, 0, 1, rest->nodes, &report, error));
+    jnaFleshSolver_Surface(solver, &rest->clip, 0, rest->nodes, surface);
+    sag->converged = sag->converged && report.converged;
+    for (int i = 0; i < c->vertexCount; ++i) {
+        double square = 0;
+        for (size_t k = 0; k < 3; ++k) {
+            square += pow((double)surface[3 * (size_t)i + k] - (double)c->positions[3 * (size_t)i + k], 2);
         }
+        sag->lengths[axis][i] = (float)sqrt(square);
     }
+done:
     jnaDestroyFleshSolver(solver);
     jnaDestroyFlesh(flesh);
     return result;
@@ -99,31 +111,30 @@ jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, i
     size_t vertices = (size_t)character->vertexCount + 1;
     *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};
-    jnaClip rest = {0};
-    double* nodes = malloc(((size_t)volume->nodeCount + 1) * 3 * sizeof(double));
-    float* surface = malloc(vertices * 3 * sizeof(float));
-    bool memory = nodes != NULL && surface != NULL;
+    Rest rest = {0};
+    jnResult result = jn_ok;
+    rest.nodes = jnaArena_Take(&rest.arena, volume->nodeCount, 3 * sizeof(double));
+    rest.surface = jnaArena_Take(&rest.arena, character->vertexCount, 3 * sizeof(float));
+    bool memory = !rest.arena.failed;
     for (int axis = 0; axis < 3; ++axis) {
         sag->lengths[axis] = calloc(vertices, sizeof(float));
         memory = memory && sag->lengths[axis] != NULL;
     }
     sag->regions = calloc(vertices, 1);
-    jnResult result =
-        memory && sag->regions != NULL
-            ? jnaFindAnatomy(character, volume, &anatomy, error)
-            : jnFail(error, jn_outOfMemory, "out of memory for the sag of %d vertices", character->vertexCount);
-    result = result == jn_ok ? MakeRest(character, &rest, error) : result;
-    if (result == jn_ok) {
-        jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
-        sag->human = IsHuman(&anatomy);
-        sag->size = anatomy.size;
+    if (!memory || sag->regions == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the sag of %d vertices", character->vertexCount));
     }
-    for (int axis = 0; axis < axes && result == jn_ok; ++axis) {
-        result = MeasureAxis(volume, character, &rest, axis, nodes, surface, sag, error);
+    JN_TRY(jnaFindAnatomy(character, volume, &anatomy, error));
+    JN_TRY(MakeRest(character, &rest.clip, error));
+    jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
+    sag->human = IsHuman(&anatomy);
+    sag->size = anatomy.size;
+    for (int axis = 0; axis < axes; ++axis) {
+        JN_TRY(MeasureAxis(volume, character, &rest, axis, sag, error));
     }
-    free(nodes);
-    free(surface);
-    jnaDestroyClip(&rest);
+done:
+    jnaDestroyClip(&rest.clip);
+    jnaReleaseArena(&rest.arena);
     jnaDestroyAnatomy(&anatomy);
     if (result != jn_ok) {
         jnaDestroySag(sag);

@@ -8,8 +8,9 @@
 #include "jounce/spring_functions.h"
 
 #include "base/affine.h"
-#include "runtime/for_author.h"
+#include "base/try.h"
 #include "modes/modes_internal.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,6 @@ void openblas_set_num_threads(int count);
 
 // The Gram matrix takes every so many frames, so that it stays below this.
 enum { MOST_FRAMES = 400, HERTZ_STEPS = 24, RATIO_STEPS = 5 };
-#define TWO_PI 6.283185307179586
 // A region whose vertices move less than this, metres rms, has no modes.
 #define LEAST_MOTION 1e-4
 
@@ -35,11 +35,12 @@ jnaDataModesDef jnaDefaultDataModesDef(void)
 typedef struct Component {
     int joint;
     double strength; // eigenvalue
-    float* shape;    // [vertexCount][3], owned
+    float* shape;    // [vertexCount][3]
 } Component;
 
 typedef struct Work {
     const jnaDataModesDef* def;
+    jnaArena arena;
     size_t frames, width; // snapshots, numbers of one
     float* fields;        // [frames][vertexCount][3], the layer in its frames
     double* areas;        // [vertexCount]
@@ -49,20 +50,6 @@ typedef struct Work {
     Component* components;
     int count;
 } Work;
-
-static void Release(Work* w)
-{
-    for (int i = 0; i < w->count; ++i) {
-        free(w->components[i].shape);
-    }
-    free(w->components);
-    free(w->fields);
-    free(w->areas);
-    free(w->weights);
-    free(w->gram);
-    free(w->values);
-    free(w->lapack);
-}
 
 static void TakeFrame(const jnaModalSequence* s, int frame, float* out)
 {
@@ -93,20 +80,20 @@ static jnResult Prepare(Work* w, jnError* error)
         }
         total += q->frameCount;
     }
-    int every = (total + MOST_FRAMES - 1) / MOST_FRAMES;
-    size_t vertices = (size_t)def->character->vertexCount, most = (size_t)(total / every + def->sequenceCount);
-    w->width = 3 * vertices;
-    w->lapackSize = 34 * (int)most;
-    w->fields = malloc(most * w->width * sizeof(float));
-    w->areas = calloc(vertices, sizeof(double));
-    w->weights = malloc(vertices * sizeof(float));
-    w->gram = malloc(most * most * sizeof(double));
-    w->values = malloc(most * sizeof(double));
-    w->lapack = malloc((size_t)w->lapackSize * sizeof(double));
-    w->components = calloc((size_t)def->character->jointCount * (size_t)def->perRegion + 1, sizeof(*w->components));
-    if (w->fields == NULL || w->areas == NULL || w->weights == NULL || w->gram == NULL || w->values == NULL ||
-        w->lapack == NULL || w->components == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu frames of %zu vertices", most, vertices);
+    int every = (total + MOST_FRAMES - 1) / MOST_FRAMES, most = total / every + def->sequenceCount;
+    int64_t vertices = def->character->vertexCount;
+    w->width = 3 * (size_t)vertices;
+    w->lapackSize = 34 * most;
+    w->fields = jnaArena_Take(&w->arena, most * vertices, 3 * sizeof(float));
+    w->areas = jnaArena_Take(&w->arena, vertices, sizeof(double));
+    w->weights = jnaArena_Take(&w->arena, vertices, sizeof(float));
+    w->gram = jnaArena_Take(&w->arena, (int64_t)most * most, sizeof(double));
+    w->values = jnaArena_Take(&w->arena, most, sizeof(double));
+    w->lapack = jnaArena_Take(&w->arena, w->lapackSize, sizeof(double));
+    w->components =
+        jnaArena_Take(&w->arena, (int64_t)def->character->jointCount * def->perRegion, sizeof(*w->components));
+    if (w->arena.failed) {
+        return jnaArena_Check(&w->arena, "the frames that modes are taken from", error);
     }
     for (int s = 0; s < def->sequenceCount; ++s) {
         for (int n = 0; n < def->sequences[s].frameCount; n += every) {
@@ -154,9 +141,9 @@ static void FindGram(Work* w)
 // The component of an eigenvector: the frames' fields mixed by it.
 static jnResult AddComponent(Work* w, int joint, const double* vector, double value, jnError* error)
 {
-    float* shape = malloc(w->width * sizeof(float));
+    float* shape = jnaArena_Take(&w->arena, (int64_t)w->width, sizeof(float));
     if (shape == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a mode");
+        return jnaArena_Check(&w->arena, "a mode", error);
     }
     double most = 0;
     for (size_t i = 0; i < w->width; ++i) {
@@ -237,7 +224,7 @@ static void FindSpins(const jnaCharacter* c, jnaModes* m)
 static double TryNumbers(
     const Work* w, const jnaModes* m, double* const* arrays, size_t k, double hertz, double ratio, double* gain)
 {
-    double ks = TWO_PI * hertz * TWO_PI * hertz, kd = 2 * ratio * TWO_PI * hertz, zz = 0, zo = 0, oo = 0;
+    double ks = JNA_TURN * hertz * JNA_TURN * hertz, kd = 2 * ratio * JNA_TURN * hertz, zz = 0, zo = 0, oo = 0;
     for (int s = 0; s < w->def->sequenceCount; ++s) {
         const jnaModalSequence* q = &w->def->sequences[s];
         size_t n = (size_t)m->modeCount, size = (size_t)q->frameCount * n;
@@ -258,19 +245,20 @@ static double TryNumbers(
 }
 
 // The numbers of a grid that explain each mode best.
-static jnResult GuessNumbers(const Work* w, jnaModes* m, jnError* error)
+static jnResult GuessNumbers(Work* w, jnaModes* m, jnError* error)
 {
-    double** arrays = calloc((size_t)w->def->sequenceCount, sizeof(double*));
-    jnResult result = arrays != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for modes");
-    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
+    jnResult result = jn_ok;
+    double** arrays = jnaArena_Take(&w->arena, w->def->sequenceCount, sizeof(double*));
+    JN_TRY(jnaArena_Check(&w->arena, "the numbers of modes", error));
+    for (int s = 0; s < w->def->sequenceCount; ++s) {
         const jnaModalSequence* q = &w->def->sequences[s];
         size_t size = (size_t)q->frameCount * (size_t)m->modeCount;
-        arrays[s] = calloc(3 * size + 1, sizeof(double));
-        result = arrays[s] != NULL ? jnaModes_Force(m, q, arrays[s], arrays[s] + size, error)
-                                   : jnFail(error, jn_outOfMemory, "out of memory for modes");
-        result = result == jn_ok ? jnaModes_Observe(m, w->def->character, q, arrays[s] + 2 * size, error) : result;
+        arrays[s] = jnaArena_Take(&w->arena, (int64_t)size, 3 * sizeof(double));
+        JN_TRY(jnaArena_Check(&w->arena, "the numbers of modes", error));
+        JN_TRY(jnaModes_Force(m, q, arrays[s], arrays[s] + size, error));
+        JN_TRY(jnaModes_Observe(m, w->def->character, q, arrays[s] + 2 * size, error));
     }
-    for (int k = 0; result == jn_ok && k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCount; ++k) {
         double best = HUGE_VAL;
         for (int i = 0; i < HERTZ_STEPS * RATIO_STEPS; ++i) {
             double hertz = 1.0 * pow(20, (i / RATIO_STEPS) / (HERTZ_STEPS - 1.0)),
@@ -278,16 +266,13 @@ static jnResult GuessNumbers(const Work* w, jnaModes* m, jnError* error)
             double gain, loss = TryNumbers(w, m, arrays, (size_t)k, hertz, ratio, &gain);
             if (loss < best) {
                 best = loss;
-                m->stiffness[k] = TWO_PI * hertz * TWO_PI * hertz;
-                m->damping[k] = 2 * ratio * TWO_PI * hertz;
+                m->stiffness[k] = JNA_TURN * hertz * JNA_TURN * hertz;
+                m->damping[k] = 2 * ratio * JNA_TURN * hertz;
                 m->gain[k] = gain;
             }
         }
     }
-    for (int s = 0; arrays != NULL && s < w->def->sequenceCount; ++s) {
-        free(arrays[s]);
-    }
-    free(arrays);
+done:
     return result;
 }
 
@@ -299,12 +284,13 @@ static jnResult Gather(Work* w, jnaModes* m, jnError* error)
     if (count < 1) {
         return jnFail(error, jn_badData, "the motion does not differ from the targets: there are no modes in it");
     }
-    jnResult result = jnaModes_Allocate(m, count, c->vertexCount, c->jointCount, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaModes_Allocate(m, count, c->vertexCount, c->jointCount, error));
     double all = 0;
     for (int v = 0; v < c->vertexCount; ++v) {
         all += w->areas[v];
     }
-    for (int k = 0; result == jn_ok && k < count; ++k) {
+    for (int k = 0; k < count; ++k) {
         float* shape = m->shapes + (size_t)k * w->width;
         double squares = 0, fourths = 0;
         memcpy(shape, w->components[k].shape, w->width * sizeof(float));
@@ -318,12 +304,11 @@ static jnResult Gather(Work* w, jnaModes* m, jnError* error)
         m->masses[k] = squares > 0 ? squares : 1;
         m->massShare[k] = fourths > 0 && all > 0 ? squares * squares / fourths / all : 0;
     }
-    result = result == jn_ok ? jnaModes_ProjectSurface(m, c, error) : result;
-    if (result == jn_ok) {
-        jnaModes_Sparsen(m, w->def->threshold);
-        FindSpins(c, m);
-        result = GuessNumbers(w, m, error);
-    }
+    JN_TRY(jnaModes_ProjectSurface(m, c, error));
+    jnaModes_Sparsen(m, w->def->threshold);
+    FindSpins(c, m);
+    JN_TRY(GuessNumbers(w, m, error));
+done:
     return result;
 }
 
@@ -336,14 +321,16 @@ jnResult jnaFindDataModes(const jnaDataModesDef* def, jnaModes* modes, jnError* 
             error, jn_badArgument, "modes of motion need a sequence, 1 to 64 a region, 1 to %d in all", JNA_MAX_MODES);
     }
     Work w = {.def = def};
-    jnResult result = Prepare(&w, error);
-    for (int j = 0; result == jn_ok && j < def->character->jointCount; ++j) {
-        result = FindComponents(&w, j, error);
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(&w, error));
+    for (int j = 0; j < def->character->jointCount; ++j) {
+        JN_TRY(FindComponents(&w, j, error));
     }
-    result = result == jn_ok ? Gather(&w, modes, error) : result;
+    JN_TRY(Gather(&w, modes, error));
+done:
     if (result != jn_ok) {
         jnaDestroyModes(modes);
     }
-    Release(&w);
+    jnaReleaseArena(&w.arena);
     return result;
 }

@@ -7,26 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-jnResult jnaFitBatch_Allocate(jnaFitBatch* batch, const jnaFitPlan* plan, jnError* error)
+void jnaFitBatch_Allocate(jnaFitBatch* batch, const jnaFitPlan* plan, jnaArena* arena)
 {
-    size_t frames = (size_t)plan->frameCount, sequences = (size_t)plan->def->sequenceCount;
+    int64_t frames = plan->frameCount;
     *batch = (jnaFitBatch){.frameCount = plan->frameCount};
-    batch->bend = aligned_alloc(64, 7 * frames * JNA_BATCH * sizeof(double));
-    batch->runs = calloc(sequences * JNA_MAX_RUNS, sizeof(jnaFitRun));
-    if (batch->bend == NULL || batch->runs == NULL) {
-        jnaFitBatch_Release(batch);
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames of %d springs", plan->frameCount, JNA_BATCH);
-    }
-    batch->offset = batch->bend + 3 * frames * JNA_BATCH;
-    batch->weight = batch->offset + 3 * frames * JNA_BATCH;
-    return jn_ok;
-}
-
-void jnaFitBatch_Release(jnaFitBatch* batch)
-{
-    free(batch->bend);
-    free(batch->runs);
-    *batch = (jnaFitBatch){0};
+    batch->bend = jnaArena_Take(arena, frames, 3 * JNA_BATCH * sizeof(double));
+    batch->offset = jnaArena_Take(arena, frames, 3 * JNA_BATCH * sizeof(double));
+    batch->weight = jnaArena_Take(arena, frames, JNA_BATCH * sizeof(double));
+    batch->runs = jnaArena_Take(arena, plan->def->sequenceCount, JNA_MAX_RUNS * sizeof(jnaFitRun));
 }
 
 // Position of one vertex in one frame, as doubles.

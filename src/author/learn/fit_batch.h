@@ -1,8 +1,8 @@
 // One batch of springs from its arrays to its parameters: start, descent, and the frames it would rather not see.
 #pragma once
 
+#include "base/arena.h"
 #include "learn/fit_kernel.h"
-
 #include "learn/spring_fit.h"
 
 // Parameters of a lane are the logarithms of stiffness and damping.
@@ -23,9 +23,8 @@ typedef struct jnaFitPlan {
     double weakBelow;                  // the same: springs that the data curve less than this are weak
 } jnaFitPlan;
 
-// Memory of one thread's batch, reused.
-jnResult jnaFitBatch_Allocate(jnaFitBatch* batch, const jnaFitPlan* plan, jnError* error);
-void jnaFitBatch_Release(jnaFitBatch* batch);
+// Memory of one thread's batch, reused; jnaArena_Check says whether there was enough.
+void jnaFitBatch_Allocate(jnaFitBatch* batch, const jnaFitPlan* plan, jnaArena* arena);
 
 // Fills the batch with vertices [first, first + JNA_BATCH); lanes beyond the last repeat it.
 // Returns the lanes that have no valid frame as bits.

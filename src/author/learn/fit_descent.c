@@ -3,6 +3,8 @@
 // priorTheta|^2.
 #include "learn/fit_batch.h"
 
+#include "base/random.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,18 +27,10 @@ typedef struct Genes {
     double loss;
 } Genes;
 
-// A generator per vertex, so that the result does not depend on batches or threads.
-static uint64_t NextBits(uint64_t* state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
+// Each vertex has a state of its own, so that the result does not depend on batches or threads.
 static double Uniform(uint64_t* state)
 {
-    return (double)(NextBits(state) >> 11) * 0x1p-53;
+    return (double)(jnaNextBits(state) >> 11) * 0x1p-53;
 }
 
 // Close enough to normal, and bounded.
@@ -87,8 +81,8 @@ static void Breed(const jnaFitPlan* plan, uint64_t* random, int generation, Gene
 {
     double spread = 0.5 / (1 << generation);
     for (int i = ELITE; i < POPULATION; ++i) {
-        const Genes* a = &genes[NextBits(random) % ELITE];
-        const Genes* b = &genes[NextBits(random) % ELITE];
+        const Genes* a = &genes[jnaNextBits(random) % ELITE];
+        const Genes* b = &genes[jnaNextBits(random) % ELITE];
         double blend = Uniform(random);
         for (int k = 0; k < 2; ++k) {
             double theta = a->theta[k] + blend * (b->theta[k] - a->theta[k]) + spread * Bell(random);

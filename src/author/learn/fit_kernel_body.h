@@ -5,8 +5,6 @@
 
 #include "learn/fit_kernel.h"
 
-
-
 static inline jnDoubles LoadDoubles(const double* from)
 {
     jnDoubles values;

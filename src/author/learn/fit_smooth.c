@@ -4,6 +4,8 @@
 // sums have one order.
 #include "learn/fit_batch.h"
 
+#include "base/try.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +32,15 @@ static int CompareEdges(const void* a, const void* b)
 }
 
 // Every edge of the faces once.
-static jnResult MakeGraph(const jnaFitPlan* plan, Graph* graph, jnError* error)
+static jnResult MakeGraph(const jnaFitPlan* plan, Graph* graph, jnaArena* arena, jnError* error)
 {
     const jnaFitDef* def = plan->def;
     size_t corners = 3 * (size_t)def->faceCount;
     graph->vertexCount = (size_t)plan->vertexCount;
-    graph->edges = malloc((corners + 1) * sizeof(*graph->edges));
-    graph->degree = calloc(graph->vertexCount, sizeof(double));
-    if (graph->edges == NULL || graph->degree == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu edges", corners);
+    graph->edges = jnaArena_Take(arena, def->faceCount, 3 * sizeof(*graph->edges));
+    graph->degree = jnaArena_Take(arena, plan->vertexCount, sizeof(double));
+    if (arena->failed) {
+        return jnaArena_Check(arena, "the edges of the surface", error);
     }
     for (size_t i = 0; i < corners; ++i) {
         int32_t a = def->faces[i], b = def->faces[i % 3 == 2 ? i - 2 : i + 1];
@@ -130,25 +132,21 @@ jnResult jnaSmoothParameters(const jnaFitPlan* plan, double noise, double* theta
 {
     size_t n = (size_t)plan->vertexCount;
     Graph graph = {.matrix = matrix, .floor = fmax(plan->priorWeight, 1e-30)};
-    jnResult result = MakeGraph(plan, &graph, error);
-    double* work = malloc(10 * n * sizeof(double));
-    if (result == jn_ok && work == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the smoothing of %zu springs", n);
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    double* work = jnaArena_Take(&arena, plan->vertexCount, 8 * sizeof(double));
+    double* right = jnaArena_Take(&arena, plan->vertexCount, 2 * sizeof(double));
+    JN_TRY(MakeGraph(plan, &graph, &arena, error));
+    graph.weight = plan->def->smooth * noise / (NEIGHBOUR_SPREAD * NEIGHBOUR_SPREAD);
+    // The right-hand side is the blocks alone applied to the fitted parameters.
+    Graph alone = graph;
+    alone.edgeCount = 0;
+    Multiply(&alone, theta, right);
+    Solve(&graph, right, theta, work);
+    for (size_t i = 0; i < 2 * n; ++i) {
+        theta[i] = fmin(fmax(theta[i], plan->low[i / n]), plan->high[i / n]);
     }
-    if (result == jn_ok) {
-        graph.weight = plan->def->smooth * noise / (NEIGHBOUR_SPREAD * NEIGHBOUR_SPREAD);
-        double* right = work + 8 * n;
-        // The right-hand side is the blocks alone applied to the fitted parameters.
-        Graph alone = graph;
-        alone.edgeCount = 0;
-        Multiply(&alone, theta, right);
-        Solve(&graph, right, theta, work);
-        for (size_t i = 0; i < 2 * n; ++i) {
-            theta[i] = fmin(fmax(theta[i], plan->low[i / n]), plan->high[i / n]);
-        }
-    }
-    free(work);
-    free(graph.edges);
-    free(graph.degree);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -4,6 +4,8 @@
 // a partner there and, all in all, the partner's weights: those painted by hand differ here and there.
 #include "learn/mirror.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -162,21 +164,21 @@ static bool MarksAgree(const jnaCharacter* c, const uint64_t* marks, const jnaMi
 jnResult jnaFindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirror* m, bool* symmetric, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, joints = (size_t)c->jointCount;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     m->vertices = malloc(vertices * sizeof(int32_t) + 1);
     m->joints = malloc(joints * sizeof(int32_t) + 1);
-    Height* heights = malloc(vertices * sizeof(*heights) + 1);
-    double* sums = malloc(joints * 4 * sizeof(double) + 1);
-    jnResult result = jn_ok;
-    if (m->vertices == NULL || m->joints == NULL || heights == NULL || sums == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the mirror of '%s'", c->name);
-    } else {
-        float side = 0.0f;
-        Box(c, &m->middle, &side);
-        *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m) &&
-                     MarksAgree(c, marks, m);
+    Height* heights = jnaArena_Take(&arena, c->vertexCount, sizeof(*heights));
+    double* sums = jnaArena_Take(&arena, c->jointCount, 4 * sizeof(double));
+    if (arena.failed || m->vertices == NULL || m->joints == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the mirror of '%s'", c->name));
     }
-    free(heights);
-    free(sums);
+    float side = 0.0f;
+    Box(c, &m->middle, &side);
+    *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m) &&
+                 MarksAgree(c, marks, m);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -221,19 +223,21 @@ jnResult jnaPairs_Mirror(
     bool symmetric = false;
     int count = 0;
     *added = 0;
-    jnResult result = jnaFindMirror(character, marks, &mirror, &symmetric, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindMirror(character, marks, &mirror, &symmetric, error));
     for (int i = 0; i < pairs->count; ++i) {
         count += pairs->uses[i] == jna_pairTrain;
     }
-    if (result == jn_ok && symmetric && !Grow(pairs, (size_t)pairs->count + (size_t)count)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d more poses of '%s'", count, character->name);
+    if (symmetric && !Grow(pairs, (size_t)pairs->count + (size_t)count)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d more poses of '%s'", count, character->name));
     }
-    for (int i = 0, before = pairs->count; result == jn_ok && symmetric && i < before; ++i) {
+    for (int i = 0, before = pairs->count; symmetric && i < before; ++i) {
         if (pairs->uses[i] == jna_pairTrain) {
-            result = jnaPairs_AddMirrored(pairs, i, &mirror, error);
+            JN_TRY(jnaPairs_AddMirrored(pairs, i, &mirror, error));
             ++*added;
         }
     }
+done:
     jnaDestroyMirror(&mirror);
     return result;
 }

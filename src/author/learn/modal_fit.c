@@ -7,6 +7,7 @@
 // A mode whose own loss does not fall takes its step back and damps more.
 #include "learn/modal_fit.h"
 
+#include "base/try.h"
 #include "jounce/spring_functions.h"
 
 #include "runtime/for_author.h"
@@ -40,6 +41,7 @@ typedef struct Data {
 
 typedef struct Work {
     const jnaModalFitDef* def;
+    jnaArena arena;
     jnaModes modes; // a copy with numbers of its own
     size_t count;
     Data* data;
@@ -71,13 +73,9 @@ void jnaDestroyModalFit(jnaModalFit* fit)
 static void ReleaseWork(Work* w)
 {
     for (int s = 0; w->data != NULL && s < w->def->sequenceCount; ++s) {
-        free(w->data[s].starts);
         jnaDestroyModalTurns(&w->data[s].turns);
     }
-    free(w->gram);
-    free(w->data);
-    free(w->theta);
-    free(w->modes.stiffness);
+    jnaReleaseArena(&w->arena);
 }
 
 // Sizes of the shapes and how alike they are.
@@ -101,50 +99,49 @@ static void FindGram(Work* w)
 
 static jnResult Prepare(Work* w, jnError* error)
 {
-    size_t n = w->count;
-    w->data = calloc((size_t)w->def->sequenceCount, sizeof(Data));
-    w->theta = calloc(n * (2 * NUMBERS + 4) + 1, sizeof(double));
-    w->gram = calloc(n * n + 1, sizeof(double));
-    double* numbers = malloc((3 * n + 1) * sizeof(double));
-    w->modes = *w->def->modes;
-    w->modes.stiffness = numbers;
-    if (w->data == NULL || w->theta == NULL || w->gram == NULL || numbers == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", n);
+    const jnaModes* modes = w->def->modes;
+    int64_t n = modes->modeCount;
+    w->data = jnaArena_Take(&w->arena, w->def->sequenceCount, sizeof(Data));
+    w->theta = jnaArena_Take(&w->arena, NUMBERS * n, sizeof(double));
+    w->trial = jnaArena_Take(&w->arena, NUMBERS * n, sizeof(double));
+    w->damping = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->loss = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->kept = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->size = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->gram = jnaArena_Take(&w->arena, n * n, sizeof(double));
+    w->modes = *modes;
+    w->modes.stiffness = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->modes.damping = jnaArena_Take(&w->arena, n, sizeof(double));
+    w->modes.gain = jnaArena_Take(&w->arena, n, sizeof(double));
+    jnResult result = jnaArena_Check(&w->arena, "a fit of modes", error);
+    if (result == jn_ok) {
+        FindGram(w);
     }
-    w->modes.damping = numbers + n;
-    w->modes.gain = numbers + 2 * n;
-    w->trial = w->theta + NUMBERS * n;
-    w->damping = w->trial + NUMBERS * n;
-    w->loss = w->damping + n;
-    w->kept = w->loss + n;
-    w->size = w->kept + n;
-    FindGram(w);
+    return result;
+}
+
+static jnResult PrepareSequence(Work* w, const jnaModalSequence* sequence, Data* d, jnError* error)
+{
+    const jnaModes* modes = w->def->modes;
+    int64_t size = (int64_t)sequence->frameCount * modes->modeCount;
     jnResult result = jn_ok;
-    for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
-        Data* d = &w->data[s];
-        d->sequence = &w->def->sequences[s];
-        size_t size = (size_t)d->sequence->frameCount * n;
-        d->starts = calloc(7 * size + (size_t)d->sequence->frameCount + 1, sizeof(double));
-        if (d->starts == NULL) {
-            return jnFail(error, jn_outOfMemory, "out of memory to fit %d frames", d->sequence->frameCount);
-        }
-        d->rates = d->starts + size;
-        d->observed = d->rates + size;
-        d->weights = d->observed + size;
-        d->amplitudes = d->weights + size;
-        d->velocities = d->amplitudes + size;
-        d->overlaps = d->velocities + size;
-        d->layers = d->overlaps + size;
-        result = jnaModes_Force(w->def->modes, d->sequence, d->starts, d->rates, error);
-        result = result == jn_ok ? jnaModes_Observe(w->def->modes, w->def->character, d->sequence, d->observed, error)
-                                 : result;
-        result = result == jn_ok ? jnaModes_FindTurns(w->def->modes, d->sequence, &d->turns, error) : result;
-        result = result == jn_ok ? jnaModes_Overlap(w->def->modes, d->sequence, d->overlaps, d->layers, error) : result;
-        for (size_t i = 0; i < size; ++i) {
-            double least = LEAST_AMPLITUDE * LEAST_AMPLITUDE, square = d->observed[i] * d->observed[i];
-            w->scale += w->size[i % n] * (least + square) / (double)n;
-        }
+    double** arrays[] = {
+        &d->starts, &d->rates, &d->observed, &d->weights, &d->amplitudes, &d->velocities, &d->overlaps};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+        *arrays[i] = jnaArena_Take(&w->arena, size, sizeof(double));
     }
+    d->layers = jnaArena_Take(&w->arena, sequence->frameCount, sizeof(double));
+    d->sequence = sequence;
+    JN_TRY(jnaArena_Check(&w->arena, "the frames of a fit", error));
+    JN_TRY(jnaModes_Force(modes, sequence, d->starts, d->rates, error));
+    JN_TRY(jnaModes_Observe(modes, w->def->character, sequence, d->observed, error));
+    JN_TRY(jnaModes_FindTurns(modes, sequence, &d->turns, error));
+    JN_TRY(jnaModes_Overlap(modes, sequence, d->overlaps, d->layers, error));
+    for (size_t i = 0; i < (size_t)size; ++i) {
+        double least = LEAST_AMPLITUDE * LEAST_AMPLITUDE, square = d->observed[i] * d->observed[i];
+        w->scale += w->size[i % w->count] * (least + square) / (double)w->count;
+    }
+done:
     return result;
 }
 
@@ -175,8 +172,8 @@ static jnResult Run(Work* w, const double* theta, double strength, double* loss,
     memset(loss, 0, w->count * sizeof(double));
     for (int s = 0; result == jn_ok && s < w->def->sequenceCount; ++s) {
         Data* d = &w->data[s];
-        result = jnaModes_RunTurned(
-            &w->modes, d->sequence, &d->turns, d->starts, d->rates, d->amplitudes, d->velocities, error);
+        const jnaModalDrive drive = {d->starts, d->rates, &d->turns};
+        result = jnaModes_Run(&w->modes, d->sequence, &drive, d->amplitudes, d->velocities, error);
         for (size_t i = 0; i < (size_t)d->sequence->frameCount * w->count; ++i) {
             double residual = d->amplitudes[i] - d->observed[i];
             loss[i % w->count] += w->size[i % w->count] * d->weights[i] * residual * residual;
@@ -253,6 +250,20 @@ static void Solve(double matrix[NUMBERS][NUMBERS], const double gradient[NUMBERS
     }
 }
 
+// A gain that is kept: its row and column become those of the identity.
+static void KeepGain(double matrix[NUMBERS][NUMBERS], double gradient[NUMBERS])
+{
+    matrix[2][2] = 1;
+    matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+}
+
+// At most half a unit of the logarithm at once, and never too far from the start.
+static double Limit(double from, double step)
+{
+    double limit = log(FARTHEST);
+    return fmin(fmax(from + fmin(fmax(step, -0.5), 0.5), -limit), limit);
+}
+
 static void Propose(Work* w, size_t k, double strength)
 {
     double matrix[NUMBERS][NUMBERS] = {{0}}, gradient[NUMBERS] = {0}, step[NUMBERS];
@@ -265,25 +276,24 @@ static void Propose(Work* w, size_t k, double strength)
         matrix[i][i] += w->damping[k] * matrix[i][i] + 1e-30;
     }
     if (w->def->keepGain) {
-        matrix[2][2] = 1;
-        matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+        KeepGain(matrix, gradient);
     }
     Solve(matrix, gradient, step);
     for (int i = 0; i < NUMBERS; ++i) {
-        double limit = log(FARTHEST);
-        trial[i] = fmin(fmax(theta[i] + fmin(fmax(step[i], -0.5), 0.5), -limit), limit);
+        trial[i] = Limit(theta[i], step[i]);
     }
 }
 
 // From theta as it is.
 static jnResult Descend(Work* w, double strength, jnError* error)
 {
-    jnResult result = Run(w, w->theta, strength, w->kept, error);
+    jnResult result = jn_ok;
+    JN_TRY(Run(w, w->theta, strength, w->kept, error));
     for (size_t k = 0; k < w->count; ++k) {
         w->damping[k] = 1e-3;
     }
     double before = HUGE_VAL;
-    for (int i = 0; result == jn_ok && i < ITERATIONS; ++i) {
+    for (int i = 0; i < ITERATIONS; ++i) {
         double total = 0;
         for (size_t k = 0; k < w->count; ++k) {
             total += w->kept[k];
@@ -294,7 +304,7 @@ static jnResult Descend(Work* w, double strength, jnError* error)
             break;
         }
         before = total;
-        result = Run(w, w->trial, strength, w->loss, error);
+        JN_TRY(Run(w, w->trial, strength, w->loss, error));
         for (size_t k = 0; k < w->count; ++k) {
             bool better = w->loss[k] < w->kept[k];
             w->damping[k] = better ? fmax(w->damping[k] / 5, 1e-6) : fmin(w->damping[k] * 8, 1e6);
@@ -303,8 +313,9 @@ static jnResult Descend(Work* w, double strength, jnError* error)
             }
         }
         // Modes lean on each other where frames turn: what was kept is measured again, together.
-        result = result == jn_ok ? Run(w, w->theta, strength, w->kept, error) : result;
+        JN_TRY(Run(w, w->theta, strength, w->kept, error));
     }
+done:
     return result;
 }
 
@@ -324,8 +335,9 @@ static jnResult DescendCommon(Work* w, jnError* error)
     double damping = 1e-3;
     memset(w->common, 0, sizeof(w->common));
     memset(w->theta, 0, NUMBERS * w->count * sizeof(double));
-    jnResult result = Run(w, w->theta, 0, w->kept, error);
-    for (int i = 0; result == jn_ok && i < COMMON_ITERATIONS && w->count > 0; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(Run(w, w->theta, 0, w->kept, error));
+    for (int i = 0; i < COMMON_ITERATIONS && w->count > 0; ++i) {
         double matrix[NUMBERS][NUMBERS] = {{0}}, gradient[NUMBERS] = {0}, step[NUMBERS], before[NUMBERS];
         for (size_t k = 0; k < w->count; ++k) {
             FindNormal(w, k, matrix, gradient);
@@ -334,26 +346,25 @@ static jnResult DescendCommon(Work* w, jnError* error)
             matrix[n][n] *= 1 + damping;
         }
         if (w->def->keepGain) {
-            matrix[2][2] = 1;
-            matrix[0][2] = matrix[1][2] = matrix[2][0] = matrix[2][1] = gradient[2] = 0;
+            KeepGain(matrix, gradient);
         }
         Solve(matrix, gradient, step);
         memcpy(before, w->common, sizeof(before));
         for (int n = 0; n < NUMBERS; ++n) {
-            double limit = log(FARTHEST);
-            w->common[n] = fmin(fmax(before[n] + fmin(fmax(step[n], -0.5), 0.5), -limit), limit);
+            w->common[n] = Limit(before[n], step[n]);
         }
-        result = Run(w, w->theta, 0, w->loss, error);
+        JN_TRY(Run(w, w->theta, 0, w->loss, error));
         double was = Sum(w, w->kept), is = Sum(w, w->loss);
         bool better = is < was;
         damping = better ? damping / 5 : damping * 8;
         memcpy(better ? w->kept : w->common, better ? w->loss : before, (better ? w->count : NUMBERS) * sizeof(double));
-        if (!better && result == jn_ok) {
-            result = Run(w, w->theta, 0, w->kept, error);
+        if (!better) {
+            JN_TRY(Run(w, w->theta, 0, w->kept, error));
         } else if (was - is < ENOUGH * was) {
             break;
         }
     }
+done:
     return result;
 }
 
@@ -419,12 +430,14 @@ static jnResult DropFrames(Work* w, jnError* error)
 // A fit of one strength on the frames that a fold leaves, the robust one included, from theta as it is.
 static jnResult Fit(Work* w, double strength, int fold, jnError* error)
 {
+    jnResult result = jn_ok;
     UseFrames(w, fold);
-    jnResult result = Descend(w, strength, error);
-    if (result == jn_ok && w->def->drop > 0) {
-        result = DropFrames(w, error);
-        result = result == jn_ok ? Descend(w, strength, error) : result;
+    JN_TRY(Descend(w, strength, error));
+    if (w->def->drop > 0) {
+        JN_TRY(DropFrames(w, error));
+        JN_TRY(Descend(w, strength, error));
     }
+done:
     return result;
 }
 
@@ -481,25 +494,26 @@ static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
     double start[2] = {0}, sums[STRENGTHS][2] = {{0}};
     int folds = w->def->sequenceCount < MOST_FOLDS ? w->def->sequenceCount : MOST_FOLDS;
     jnResult result = jn_ok;
-    for (int fold = 0; result == jn_ok && fold < folds; ++fold) {
+    for (int fold = 0; fold < folds; ++fold) {
         Forget(w);
-        result = AddCaptured(w, fold, start, error);
+        JN_TRY(AddCaptured(w, fold, start, error));
         UseFrames(w, fold);
-        result = result == jn_ok ? DescendCommon(w, error) : result;
-        for (int i = 0; result == jn_ok && i < STRENGTHS; ++i) { // from the strongest, each from the one before
-            result = Fit(w, strengths[i], fold, error);
-            result = result == jn_ok ? AddCaptured(w, fold, sums[i], error) : result;
+        JN_TRY(DescendCommon(w, error));
+        for (int i = 0; i < STRENGTHS; ++i) { // from the strongest, each from the one before
+            JN_TRY(Fit(w, strengths[i], fold, error));
+            JN_TRY(AddCaptured(w, fold, sums[i], error));
         }
     }
     fit->heldOutStart = fit->heldOutCaptured = Share(start);
     fit->prior = HUGE_VAL;
-    for (int i = 0; result == jn_ok && i < STRENGTHS; ++i) {
+    for (int i = 0; i < STRENGTHS; ++i) {
         bool better = sums[i][0] < (1 - LEAST_GAIN) * start[0];
         if (better && Share(sums[i]) > fit->heldOutCaptured) {
             fit->heldOutCaptured = Share(sums[i]);
             fit->prior = strengths[i];
         }
     }
+done:
     return result;
 }
 
@@ -549,37 +563,37 @@ jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error
         .prior = def->prior,
         .heldOutStart = (double)NAN,
         .heldOutCaptured = (double)NAN};
-    jnResult result = Check(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
     Work w = {.def = def, .count = (size_t)def->modes->modeCount};
+    double start[2] = {0}, end[2] = {0};
+    JN_TRY(Check(def, error));
     fit->stiffness = malloc((w.count + 1) * sizeof(double));
     fit->damping = malloc((w.count + 1) * sizeof(double));
     fit->gain = malloc((w.count + 1) * sizeof(double));
-    result = fit->stiffness != NULL && fit->damping != NULL && fit->gain != NULL
-                 ? Prepare(&w, error)
-                 : jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", w.count);
-    double start[2] = {0}, end[2] = {0};
-    result = result == jn_ok ? AddCaptured(&w, -1, start, error) : result;
-    if (result == jn_ok && def->prior < 0) {
-        result = ChooseStrength(&w, fit, error);
+    if (fit->stiffness == NULL || fit->damping == NULL || fit->gain == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", w.count));
     }
-    if (result == jn_ok) {
-        Forget(&w);
-        UseFrames(&w, -1);
-        result = isfinite(fit->prior) ? DescendCommon(&w, error) : jn_ok;
-        result = result == jn_ok && isfinite(fit->prior) ? Fit(&w, fit->prior, -1, error) : result;
+    JN_TRY(Prepare(&w, error));
+    for (int s = 0; s < def->sequenceCount; ++s) {
+        JN_TRY(PrepareSequence(&w, &def->sequences[s], &w.data[s], error));
     }
-    result = result == jn_ok ? AddCaptured(&w, -1, end, error) : result;
+    JN_TRY(AddCaptured(&w, -1, start, error));
+    JN_TRY(def->prior < 0 ? ChooseStrength(&w, fit, error) : jn_ok);
+    Forget(&w);
+    UseFrames(&w, -1);
+    if (isfinite(fit->prior)) {
+        JN_TRY(DescendCommon(&w, error));
+        JN_TRY(Fit(&w, fit->prior, -1, error));
+    }
+    JN_TRY(AddCaptured(&w, -1, end, error));
     fit->startCaptured = Share(start);
     fit->captured = Share(end);
-    if (result == jn_ok) {
-        memcpy(fit->stiffness, w.modes.stiffness, w.count * sizeof(double));
-        memcpy(fit->damping, w.modes.damping, w.count * sizeof(double));
-        memcpy(fit->gain, w.modes.gain, w.count * sizeof(double));
-        fit->iterations = w.iterations;
-    } else {
+    memcpy(fit->stiffness, w.modes.stiffness, w.count * sizeof(double));
+    memcpy(fit->damping, w.modes.damping, w.count * sizeof(double));
+    memcpy(fit->gain, w.modes.gain, w.count * sizeof(double));
+    fit->iterations = w.iterations;
+done:
+    if (result != jn_ok) {
         jnaDestroyModalFit(fit);
     }
     ReleaseWork(&w);
@@ -588,15 +602,17 @@ jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error
 
 jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* s, float* rest, jnError* error)
 {
-    size_t size = (size_t)s->frameCount * (size_t)modes->modeCount, width = 3 * (size_t)s->vertexCount;
-    double* numbers = calloc(3 * size + 1, sizeof(double));
-    if (numbers == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", s->frameCount);
-    }
-    double *rates = numbers + size, *amplitudes = rates + size;
-    jnResult result = jnaModes_Force(modes, s, numbers, rates, error);
-    result = result == jn_ok ? jnaModes_Run(modes, s, numbers, rates, amplitudes, NULL, error) : result;
-    for (int n = 0; result == jn_ok && n < s->frameCount; ++n) {
+    int64_t size = (int64_t)s->frameCount * modes->modeCount;
+    size_t width = 3 * (size_t)s->vertexCount;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* starts = jnaArena_Take(&arena, size, sizeof(double));
+    double* rates = jnaArena_Take(&arena, size, sizeof(double));
+    double* amplitudes = jnaArena_Take(&arena, size, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the frames of a motion", error));
+    JN_TRY(jnaModes_Force(modes, s, starts, rates, error));
+    JN_TRY(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, amplitudes, NULL, error));
+    for (int n = 0; n < s->frameCount; ++n) {
         float* out = rest + (size_t)n * width;
         jnaModes_Show(modes, s, n, amplitudes, out);
         for (size_t i = 0; i < width; ++i) { // motion - (shown - target)
@@ -604,6 +620,7 @@ jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* s, flo
             out[i] = (float)((double)s->motion[at] - ((double)out[i] - (double)s->targets[at]));
         }
     }
-    free(numbers);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -2,6 +2,8 @@
 // padding 1, pictures as [y][x][channel]; weights are reordered from [out][in][y][x] to what oneDNN likes and back.
 #include "learn/net.h"
 
+#include "base/arena.h"
+#include "base/random.h"
 #include "runtime/for_author.h"
 
 #include <dnnl.h>
@@ -23,6 +25,7 @@ typedef struct Stage {
 } Stage;
 
 struct jnaWorker {
+    jnaArena arena; // of the arrays below
     jnaNetShape shape;
     int chunk;
     dnnl_engine_t engine;
@@ -72,14 +75,6 @@ int jnaNetShape_OutputCount(const jnaNetShape* shape)
     return shape->stageCount > 0 ? (int)PictureSize(shape, shape->stageCount) : shape->sizes[shape->layerCount];
 }
 
-static uint64_t Next(uint64_t* state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 void jnaNetShape_Initialise(const jnaNetShape* shape, uint64_t seed, float* parameters)
 {
     uint64_t state = seed;
@@ -91,7 +86,7 @@ void jnaNetShape_Initialise(const jnaNetShape* shape, uint64_t seed, float* para
             layer < shape->layerCount ? shape->sizes[layer] : 4.0 * shape->channels[layer - shape->layerCount];
         double bound = sqrt((layer + 1 < count ? 6.0 : 1.0) / inputs);
         for (size_t i = 0; i < weights; ++i) {
-            parameters[at + i] = (float)(bound * ((double)(Next(&state) >> 11) * 0x1p-52 - 1.0));
+            parameters[at + i] = (float)(bound * ((double)(jnaNextBits(&state) >> 11) * 0x1p-52 - 1.0));
         }
         memset(parameters + at + weights, 0, biases * sizeof(float));
     }
@@ -174,37 +169,29 @@ static bool MakeStage(jnaWorker* w, int index)
     return good;
 }
 
-static float* NewFloats(size_t count)
+// Floats for all samples of a chunk.
+static float* TakeFloats(jnaWorker* w, size_t count)
 {
-    float* floats = aligned_alloc(JN_ALIGNMENT, jnAlignUp((count + 1) * sizeof(float)));
-    if (floats != NULL) {
-        memset(floats, 0, count * sizeof(float));
-    }
-    return floats;
+    return jnaArena_Take(&w->arena, w->chunk, count * sizeof(float));
 }
 
 static bool MakeArrays(jnaWorker* w)
 {
     const jnaNetShape* shape = &w->shape;
-    bool good = true;
     for (int i = 0; i <= shape->layerCount; ++i) {
-        size_t count = (size_t)w->chunk * (size_t)shape->sizes[i];
-        w->values[i] = NewFloats(count);
-        w->slopes[i] = NewFloats(count);
-        good = good && w->values[i] != NULL && w->slopes[i] != NULL;
+        w->values[i] = TakeFloats(w, (size_t)shape->sizes[i]);
+        w->slopes[i] = TakeFloats(w, (size_t)shape->sizes[i]);
         if (i < shape->layerCount) {
-            w->sums[i] = NewFloats((size_t)w->chunk * (size_t)shape->sizes[i + 1]);
-            good = good && w->sums[i] != NULL;
+            w->sums[i] = TakeFloats(w, (size_t)shape->sizes[i + 1]);
         }
     }
     w->pictures[0] = w->values[shape->layerCount];
     w->pictureSlopes[0] = w->slopes[shape->layerCount];
     for (int i = 1; i <= shape->stageCount; ++i) {
-        w->pictures[i] = NewFloats((size_t)w->chunk * PictureSize(shape, i));
-        w->pictureSlopes[i] = NewFloats((size_t)w->chunk * PictureSize(shape, i));
-        good = good && w->pictures[i] != NULL && w->pictureSlopes[i] != NULL;
+        w->pictures[i] = TakeFloats(w, PictureSize(shape, i));
+        w->pictureSlopes[i] = TakeFloats(w, PictureSize(shape, i));
     }
-    return good;
+    return !w->arena.failed;
 }
 
 jnResult jnaCreateWorker(const jnaNetShape* shape, int chunk, jnaWorker** worker, jnError* error)
@@ -256,17 +243,7 @@ void jnaDestroyWorker(jnaWorker* w)
     }
     dnnl_stream_destroy(w->stream);
     dnnl_engine_destroy(w->engine);
-    for (int i = 0; i <= JNA_MAX_DENSE; ++i) {
-        free(w->values[i]);
-        free(w->slopes[i]);
-        if (i < JNA_MAX_DENSE) {
-            free(w->sums[i]);
-        }
-    }
-    for (int i = 1; i <= JNA_MAX_STAGES; ++i) {
-        free(w->pictures[i]);
-        free(w->pictureSlopes[i]);
-    }
+    jnaReleaseArena(&w->arena);
     free(w);
 }
 

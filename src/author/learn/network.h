@@ -6,17 +6,6 @@
 #include "jounce/asset.h"
 #include "volume/volume.h"
 
-/// What turns a pose into displacements.
-typedef enum jnaNetworkKind {
-    jna_networkPca,
-    jna_networkCnn,
-    jna_networkNone,
-    jna_networkKindCount,
-} jnaNetworkKind;
-
-/// "pca", "cnn", "none".
-extern const char* const jnaNetworkKindNames[jna_networkKindCount];
-
 /// Where a pose is from.
 typedef enum jnaShapeKind {
     jna_shapeRandom,
@@ -81,7 +70,7 @@ jnResult jnaPairs_Mirror(
 /// A trained network. Parameters: for each dense layer weights [in][out] and biases [out]; for each enlarging stage
 /// weights [out][in][4][4] and biases [out].
 typedef struct jnaNetwork {
-    jnaNetworkKind kind;
+    jnNetworkKind kind;
     int jointCount, vertexCount;
     int inputCount;
     int32_t* inputs; // [inputCount], 6 * joint + number
@@ -116,7 +105,7 @@ typedef struct jnaTrainProgress {
 
 /// How to train. Start from jnaDefaultTrainDef.
 typedef struct jnaTrainDef {
-    jnaNetworkKind kind;
+    jnNetworkKind kind;
     int epochs;          // 0: as many as the number of poses asks for
     int patience;        // epochs without a better validation before it stops; 0: a quarter of them
     int hidden;          // hidden units of each joint that moves, in each layer
@@ -136,7 +125,7 @@ typedef struct jnaTrainDef {
     bool (*progress)(const jnaTrainProgress* progress, void* user); // once an epoch; false ends with jn_cancelled
     void* user;
 } jnaTrainDef;
-jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind);
+jnaTrainDef jnaDefaultTrainDef(jnNetworkKind kind);
 
 /// Trains a network. The same pairs, definition and seed give the same bytes, whatever the number of threads and
 /// however often it was ended and resumed. `character` gives the UVs of a cnn.
@@ -162,10 +151,17 @@ typedef struct jnaSoundness {
     double overlap, mostOverlap;         // of flesh inside flesh, m3
 } jnaSoundness;
 
-/// Measures surfaces of held-out pairs of some sets, at most `most` of each: skinned, by the network, simulated. On a
-/// lattice they are measured as coarsely as it is. A volume of another character or without weights leaves counts of 0.
+/// Some sets of pairs, and how many of each are looked at.
+typedef struct jnaPairSets {
+    const jnaPairs* const* sets; // [count]
+    int count;
+    int most; // of each
+} jnaPairSets;
+
+/// Measures surfaces of held-out pairs: skinned, by the network, simulated. On a lattice they are measured as coarsely
+/// as it is. A volume of another character or without weights leaves counts of 0.
 jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
-    const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error);
+    const jnaPairSets* sets, jnaSoundness soundness[3], jnError* error);
 
 /// Errors of skinning alone and with a network over poses that training did not see.
 typedef struct jnaNetworkReport {

@@ -129,13 +129,13 @@ static void WriteLookups(const jnaNetwork* n, const int32_t* place, const jnNetw
 
 static jnNetworkHead MakeHead(const jnaNetwork* n)
 {
-    jnNetworkHead head = {.kind = n->kind == jna_networkPca ? jn_networkPca : jn_networkCnn,
+    jnNetworkHead head = {.kind = n->kind,
         .inputCount = n->inputCount,
         .layerCount = n->layerCount,
         .stageCount = n->stageCount,
         .firstSize = n->firstSize,
         .lookupCount = (uint32_t)n->lookupCount,
-        .unit = n->kind == jna_networkPca ? 1.0f : n->unit,
+        .unit = n->kind == jn_networkPca ? 1.0f : n->unit,
         .validation = (float)n->validation};
     memcpy(head.sizes, n->sizes, sizeof(head.sizes));
     memcpy(head.channels, n->channels, sizeof(head.channels));
@@ -151,13 +151,13 @@ jnResult jnaEncodeNetwork(const jnaNetwork* network, const int32_t* place, void*
 {
     jnNetworkHead head = MakeHead(network);
     jnNetwork view;
-    head.componentCount = network->kind == jna_networkPca ? network->componentCount + 1 : 0;
+    head.componentCount = network->kind == jn_networkPca ? network->componentCount + 1 : 0;
     *bytes = Allocate(&head, network->vertexCount, size, &view);
     if (*bytes == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the network");
     }
     WriteLayers(network, &view);
-    if (network->kind == jna_networkCnn) {
+    if (network->kind == jn_networkCnn) {
         WriteLookups(network, place, &view);
     }
     return jn_ok;

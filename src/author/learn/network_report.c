@@ -1,6 +1,7 @@
 // What a trained network gives, through oneDNN, and how far off it is on poses that it has not seen.
 #include "learn/train.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -17,20 +18,22 @@ jnResult jnaNetwork_Predict(
     size_t inputs = (size_t)network->inputCount, outputs = (size_t)jnaNetShape_OutputCount(&shape);
     size_t size = 3 * (size_t)network->vertexCount;
     jnaWorker* worker;
-    jnResult result = jnaCreateWorker(&shape, CHUNK, &worker, error);
-    for (int i = 0; result == jn_ok && i < count; i += CHUNK) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateWorker(&shape, CHUNK, &worker, error));
+    for (int i = 0; i < count; i += CHUNK) {
         int samples = count - i < CHUNK ? count - i : CHUNK;
         for (int k = 0; k < samples; ++k) {
             jnaNetwork_Inputs(network, pairs, which[i + k], jnaWorker_Inputs(worker) + (size_t)k * inputs);
         }
         if (!jnaWorker_Forward(worker, network->parameters)) {
-            result = jnFail(error, jn_badData, "oneDNN refused a layer of the network");
+            JN_TRY(jnFail(error, jn_badData, "oneDNN refused a layer of the network"));
         }
-        for (int k = 0; result == jn_ok && k < samples; ++k) {
+        for (int k = 0; k < samples; ++k) {
             const float* from = jnaWorker_Outputs(worker) + (size_t)k * outputs;
             jnaNetwork_Displace(network, from, out + (size_t)(i + k) * size);
         }
     }
+done:
     jnaDestroyWorker(worker);
     return result;
 }
@@ -44,8 +47,6 @@ typedef struct Tally {
     double squares, largest, count;
     int64_t bins[BINS];
 } Tally;
-
-const char* const jnaNetworkKindNames[jna_networkKindCount] = {"pca", "cnn", "none"};
 
 // Errors of displacements as the skin shows them: A_v (wanted - given).
 static void Count(Tally* t, const jnaPairs* pairs, int pair, const float* given)
@@ -115,20 +116,24 @@ static jnResult TallyPairs(const jnaNetwork* network, const jnaPairs* pairs, Tal
 {
     enum { GROUP = 64 };
     size_t size = 3 * (size_t)pairs->vertexCount;
+    jnResult result = jn_ok;
     float* given = malloc(GROUP * size * sizeof(float));
-    jnResult result = given != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
-    for (int next = 0; result == jn_ok && next < pairs->count;) {
+    if (given == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
+    }
+    for (int next = 0; next < pairs->count;) {
         int which[GROUP], count = 0;
         for (; next < pairs->count && count < GROUP; ++next) {
             if (pairs->uses[next] != jna_pairTrain) {
                 which[count++] = next;
             }
         }
-        result = jnaNetwork_Predict(network, pairs, which, count, given, error);
-        for (int i = 0; result == jn_ok && i < count; ++i) {
+        JN_TRY(jnaNetwork_Predict(network, pairs, which, count, given, error));
+        for (int i = 0; i < count; ++i) {
             CountPair(pairs, which[i], given + (size_t)i * size, tallies);
         }
     }
+done:
     free(given);
     return result;
 }
@@ -137,21 +142,21 @@ jnResult jnaEvaluateNetwork(
     const jnaNetwork* network, const jnaPairs* pairs, const jnaPairs* frames, jnaNetworkReport* report, jnError* error)
 {
     Tally* tallies = calloc(4 * KINDS, sizeof(Tally)); // of the pairs, then of the frames
-    jnResult result = tallies != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
-    result = result == jn_ok ? TallyPairs(network, pairs, tallies, error) : result;
-    if (result == jn_ok && frames != NULL) {
-        result = TallyPairs(network, frames, tallies + 2 * KINDS, error);
+    if (tallies == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
     }
-    if (result == jn_ok) {
-        *report = (jnaNetworkReport){.skinnedRandom = Summarise(&tallies[RANDOM]),
-            .networkRandom = Summarise(&tallies[KINDS + RANDOM]),
-            .skinnedClip = Summarise(&tallies[CLIP]),
-            .networkClip = Summarise(&tallies[KINDS + CLIP]),
-            .skinnedTest = Summarise(&tallies[TEST]),
-            .networkTest = Summarise(&tallies[KINDS + TEST]),
-            .skinnedFrames = Summarise(&tallies[2 * KINDS + TEST]),
-            .networkFrames = Summarise(&tallies[3 * KINDS + TEST])};
-    }
+    jnResult result = jn_ok;
+    JN_TRY(TallyPairs(network, pairs, tallies, error));
+    JN_TRY(frames != NULL ? TallyPairs(network, frames, tallies + 2 * KINDS, error) : jn_ok);
+    *report = (jnaNetworkReport){.skinnedRandom = Summarise(&tallies[RANDOM]),
+        .networkRandom = Summarise(&tallies[KINDS + RANDOM]),
+        .skinnedClip = Summarise(&tallies[CLIP]),
+        .networkClip = Summarise(&tallies[KINDS + CLIP]),
+        .skinnedTest = Summarise(&tallies[TEST]),
+        .networkTest = Summarise(&tallies[KINDS + TEST]),
+        .skinnedFrames = Summarise(&tallies[2 * KINDS + TEST]),
+        .networkFrames = Summarise(&tallies[3 * KINDS + TEST])};
+done:
     free(tallies);
     return result;
 }

@@ -6,9 +6,10 @@
 // character/skin_frame.h). What is left over is counted as error.
 #include "learn/network.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/skin_frame.h"
 #include "learn/mirror.h"
-
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -18,28 +19,19 @@ enum { FIELD = 3 * JN_LANES };
 
 // What one thread needs.
 typedef struct Scratch {
+    jnaArena arena;
     double* globals;
     float *palette, *turns, *skinned, *target;
 } Scratch;
 
-static bool MakeScratch(const jnAsset* a, Scratch* s)
+static jnResult MakeScratch(const jnAsset* a, Scratch* s, jnError* error)
 {
-    size_t joints = (size_t)a->jointCount, field = (size_t)a->blockCount * FIELD;
-    s->globals = malloc(joints * 12 * sizeof(double));
-    s->palette = aligned_alloc(JN_ALIGNMENT, jnAlignUp(joints * JN_PALETTE_SIZE * sizeof(float)));
-    s->turns = malloc(joints * 4 * sizeof(float));
-    s->skinned = malloc(field * sizeof(float));
-    s->target = malloc(field * sizeof(float));
-    return s->globals != NULL && s->palette != NULL && s->turns != NULL && s->skinned != NULL && s->target != NULL;
-}
-
-static void FreeScratch(Scratch* s)
-{
-    free(s->globals);
-    free(s->palette);
-    free(s->turns);
-    free(s->skinned);
-    free(s->target);
+    s->globals = jnaArena_Take(&s->arena, a->jointCount, 12 * sizeof(double));
+    s->palette = jnaArena_Take(&s->arena, a->jointCount, JN_PALETTE_SIZE * sizeof(float));
+    s->turns = jnaArena_Take(&s->arena, a->jointCount, 4 * sizeof(float));
+    s->skinned = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
+    s->target = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
+    return jnaArena_Check(&s->arena, "a pose", error);
 }
 
 // Where a coordinate of a vertex is in a field of blocks.
@@ -167,12 +159,14 @@ static jnResult Displace(const jnaPairs* pairs, int pair, const float* displacem
 jnResult jnaPairs_Surface(const jnaPairs* pairs, int pair, const float* displacements, float* positions, jnError* error)
 {
     Scratch scratch = {0};
-    jnResult result = MakeScratch(pairs->asset, &scratch) ? Displace(pairs, pair, displacements, &scratch, error)
-                                                          : jnFail(error, jn_outOfMemory, "out of memory for a pose");
-    for (size_t i = 0; result == jn_ok && i < 3 * (size_t)pairs->vertexCount; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(MakeScratch(pairs->asset, &scratch, error));
+    JN_TRY(Displace(pairs, pair, displacements, &scratch, error));
+    for (size_t i = 0; i < 3 * (size_t)pairs->vertexCount; ++i) {
         positions[i] = scratch.skinned[PlaceOf(i)];
     }
-    FreeScratch(&scratch);
+done:
+    jnaReleaseArena(&scratch.arena);
     return result;
 }
 
@@ -184,7 +178,7 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
 #pragma omp parallel
     {
         Scratch scratch = {0};
-        bool made = MakeScratch(pairs->asset, &scratch);
+        bool made = MakeScratch(pairs->asset, &scratch, NULL) == jn_ok;
         if (!made) {
 #pragma omp atomic write
             short_ = true;
@@ -200,7 +194,7 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
                 bad = i;
             }
         }
-        FreeScratch(&scratch);
+        jnaReleaseArena(&scratch.arena);
     }
     if (short_) {
         return jnFail(error, jn_outOfMemory, "out of memory for the poses of '%s'", pairs->asset->name);
@@ -251,24 +245,21 @@ jnResult jnaPairs_AddMirrored(jnaPairs* p, int from, const jnaMirror* mirror, jn
     JN_ASSERT(p->count < p->capacity);
     const size_t joints = (size_t)p->jointCount, floats = 3 * (size_t)p->vertexCount, to = (size_t)p->count;
     Scratch s = {0};
-    float* palette = malloc(joints * JN_PALETTE_SIZE * sizeof(float));
-    float* turns = malloc(joints * 4 * sizeof(float));
-    bool good = MakeScratch(p->asset, &s) && palette != NULL && turns != NULL;
-    jnResult result = good ? Displace(p, from, p->displacements + (size_t)from * floats, &s, error)
-                           : jnFail(error, jn_outOfMemory, "out of memory for a pose");
-    if (result == jn_ok) {
-        memcpy(palette, s.palette, joints * JN_PALETTE_SIZE * sizeof(float));
-        memcpy(turns, s.turns, joints * 4 * sizeof(float));
-        MirrorJoints(mirror, p->jointCount, palette, turns, &s);
-        jnPoseNumbers(p->asset, s.turns, p->numbers + to * joints * 6);
-        MirrorSurface(p, (int)to, mirror, &s);
-        p->kinds[to] = p->kinds[from];
-        p->uses[to] = jna_pairTrain;
-        p->count++;
-    }
-    FreeScratch(&s);
-    free(palette);
-    free(turns);
+    jnResult result = jn_ok;
+    float* palette = jnaArena_Take(&s.arena, p->jointCount, JN_PALETTE_SIZE * sizeof(float));
+    float* turns = jnaArena_Take(&s.arena, p->jointCount, 4 * sizeof(float));
+    JN_TRY(MakeScratch(p->asset, &s, error));
+    JN_TRY(Displace(p, from, p->displacements + (size_t)from * floats, &s, error));
+    memcpy(palette, s.palette, joints * JN_PALETTE_SIZE * sizeof(float));
+    memcpy(turns, s.turns, joints * 4 * sizeof(float));
+    MirrorJoints(mirror, p->jointCount, palette, turns, &s);
+    jnPoseNumbers(p->asset, s.turns, p->numbers + to * joints * 6);
+    MirrorSurface(p, (int)to, mirror, &s);
+    p->kinds[to] = p->kinds[from];
+    p->uses[to] = jna_pairTrain;
+    p->count++;
+done:
+    jnaReleaseArena(&s.arena);
     return result;
 }
 
@@ -316,14 +307,12 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, void* bytes, size_t
     jnResult result = jn_ok;
     if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->lost == NULL || pairs->palettes == NULL ||
         pairs->poses == NULL || pairs->kinds == NULL || pairs->uses == NULL || pairs->moves == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name);
-    } else {
-        jnAssetDef load = {.bytes = pairs->bytes, .size = size, .source = c->name};
-        result = jnLoadAsset(&load, &pairs->asset, error);
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name));
     }
-    if (result == jn_ok) {
-        FindMovers(c, pairs->moves, pairs->moves + joints);
-    } else {
+    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = c->name}, &pairs->asset, error));
+    FindMovers(c, pairs->moves, pairs->moves + joints);
+done:
+    if (result != jn_ok) {
         jnaDestroyPairs(pairs);
     }
     return result;

@@ -9,6 +9,7 @@
 // groups and BLAS runs on the thread of its group, so that the result does not depend on the number of threads.
 #include "learn/pca.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <cblas.h>
@@ -29,14 +30,14 @@ static bool FindEigenvectors(int n, double* matrix, double* values)
     dsyevd_("V", "U", &n, matrix, &n, values, &best, &size, &least, &integerSize, &info);
     size = (int)best;
     integerSize = least;
-    double* work = malloc(sizeof(double) * (size_t)size);
-    int* integers = malloc(sizeof(int) * (size_t)integerSize);
-    bool good = work != NULL && integers != NULL;
+    jnaArena arena = {0};
+    double* work = jnaArena_Take(&arena, size, sizeof(double));
+    int* integers = jnaArena_Take(&arena, integerSize, sizeof(int));
+    bool good = !arena.failed;
     if (good) {
         dsyevd_("V", "U", &n, matrix, &n, values, work, &size, integers, &integerSize, &info);
     }
-    free(work);
-    free(integers);
+    jnaReleaseArena(&arena);
     // LAPACK has them ascending, as columns of a matrix that is stored by columns: rows of ours.
     for (int i = 0; i < n / 2; ++i) {
         int k = n - 1 - i;
@@ -187,10 +188,11 @@ static bool TakeComponents(const jnaPcaDef* def, const double* spread, int avail
 static bool ByGram(const jnaPcaDef* def, jnaPca* pca)
 {
     size_t n = (size_t)def->count;
-    double *gram = calloc(n * n, sizeof(double)), *values = malloc(n * sizeof(double));
-    float* mix = malloc(n * n * sizeof(float));
-    bool good = gram != NULL && values != NULL && mix != NULL &&
-                SumProducts(def, pca->mean, NULL, def->count, false, gram) &&
+    jnaArena arena = {0};
+    double* gram = jnaArena_Take(&arena, (int64_t)def->count * def->count, sizeof(double));
+    double* values = jnaArena_Take(&arena, def->count, sizeof(double));
+    float* mix = jnaArena_Take(&arena, (int64_t)def->count * def->count, sizeof(float));
+    bool good = !arena.failed && SumProducts(def, pca->mean, NULL, def->count, false, gram) &&
                 FindEigenvectors(def->count, gram, values) && TakeComponents(def, values, def->count, pca);
     for (int k = 0; good && k < pca->count; ++k) {
         double scale = values[k] > 0.0 ? 1.0 / sqrt(values[k]) : 0.0;
@@ -199,13 +201,12 @@ static bool ByGram(const jnaPcaDef* def, jnaPca* pca)
         }
     }
     good = good && MixRows(def, pca->mean, mix, pca->count, NULL, pca->basis);
-    free(gram);
-    free(values);
-    free(mix);
+    jnaReleaseArena(&arena);
     return good;
 }
 
 typedef struct Subspace {
+    jnaArena arena;
     int count;
     float *basis, *copy, *mix;
     double *products, *inner, *values;
@@ -254,15 +255,14 @@ static bool TurnToAxes(const jnaPcaDef* def, Subspace* s)
 
 static bool MakeSubspace(const jnaPcaDef* def, Subspace* s)
 {
-    size_t n = (size_t)def->count, count = (size_t)s->count;
-    s->basis = malloc(count * def->size * sizeof(float));
-    s->copy = malloc(count * def->size * sizeof(float));
-    s->mix = malloc(count * (n + count) * sizeof(float));
-    s->products = malloc(count * n * sizeof(double));
-    s->inner = malloc(count * count * sizeof(double));
-    s->values = malloc(count * sizeof(double));
-    return s->basis != NULL && s->copy != NULL && s->mix != NULL && s->products != NULL && s->inner != NULL &&
-           s->values != NULL;
+    int64_t n = def->count, count = s->count;
+    s->basis = jnaArena_Take(&s->arena, count, def->size * sizeof(float));
+    s->copy = jnaArena_Take(&s->arena, count, def->size * sizeof(float));
+    s->mix = jnaArena_Take(&s->arena, count * (n + count), sizeof(float));
+    s->products = jnaArena_Take(&s->arena, count * n, sizeof(double));
+    s->inner = jnaArena_Take(&s->arena, count * count, sizeof(double));
+    s->values = jnaArena_Take(&s->arena, count, sizeof(double));
+    return !s->arena.failed;
 }
 
 // The next combinations of rows: products, each of unit length so that no power of the singular values builds up.
@@ -301,12 +301,7 @@ static bool Randomised(const jnaPcaDef* def, jnaPca* pca)
     if (good) {
         memcpy(pca->basis, s.basis, (size_t)pca->count * def->size * sizeof(float));
     }
-    free(s.basis);
-    free(s.copy);
-    free(s.mix);
-    free(s.products);
-    free(s.inner);
-    free(s.values);
+    jnaReleaseArena(&s.arena);
     return good;
 }
 
@@ -432,11 +427,11 @@ static bool FindSlope(const jnaPca* pca, size_t size, const float* rotation, dou
 static bool ApplyRotation(jnaPca* pca, size_t size, const double* rotation, const float* rounded)
 {
     size_t count = (size_t)pca->count;
-    float* copy = malloc(count * size * sizeof(float));
-    double* spread = malloc(count * sizeof(double));
-    if (copy == NULL || spread == NULL) {
-        free(copy);
-        free(spread);
+    jnaArena arena = {0};
+    float* copy = jnaArena_Take(&arena, pca->count, size * sizeof(float));
+    double* spread = jnaArena_Take(&arena, pca->count, sizeof(double));
+    if (arena.failed) {
+        jnaReleaseArena(&arena);
         return false;
     }
     memcpy(copy, pca->basis, count * size * sizeof(float));
@@ -450,8 +445,7 @@ static bool ApplyRotation(jnaPca* pca, size_t size, const double* rotation, cons
         }
     }
     memcpy(pca->spread, spread, count * sizeof(double));
-    free(copy);
-    free(spread);
+    jnaReleaseArena(&arena);
     return true;
 }
 

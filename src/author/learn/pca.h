@@ -30,9 +30,9 @@ typedef struct jnaPca {
 jnResult jnaFindComponents(const jnaPcaDef* def, jnaPca* pca, jnError* error);
 void jnaDestroyPca(jnaPca* pca);
 
-/// Turns the basis within its span so that each field is large in few places and 0 elsewhere (quartimax over vertices of
-/// three numbers each). The basis stays orthonormal; fields are then of a part of the body, not of all of it: cheaper to
-/// store and easier to learn. False if memory is short.
+/// Turns the basis within its span so that each field is large in few places and 0 elsewhere (quartimax over vertices
+/// of three numbers each). The basis stays orthonormal; fields are then of a part of the body, not of all of it:
+/// cheaper to store and easier to learn. False if memory is short.
 bool jnaPca_Localise(jnaPca* pca, size_t size);
 
 /// Coefficients of a row: basis . (row - mean). out: [count]

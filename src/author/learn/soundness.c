@@ -5,13 +5,13 @@
 // by the Laplace equation, bones held, and the tetrahedra are looked at as the simulation does: their volume, and the
 // nodes of their boundary that lie in foreign flesh. Where the skin's vertices are nodes they are held; a lattice is
 // tied to them by stiff springs.
+#include "base/arena.h"
+#include "base/try.h"
 #include "flesh/contact.h"
-
 #include "learn/network.h"
+#include "runtime/for_author.h"
 #include "volume/laplacian.h"
 #include "volume/posing.h"
-
-#include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ enum { SKINNED, NETWORK, SIMULATED, SURFACES };
 #define TIE 1e3
 
 typedef struct Instrument {
+    jnaArena arena;
     const jnaVolume* volume;
     const jnaCharacter* character;
     jnaLaplacian* laplacian;
@@ -50,24 +51,15 @@ static void FreeInstrument(Instrument* s)
     jnaDestroyContactFinder(s->finder);
     jnaDestroyContactShape(s->shape);
     jnaDestroyLaplacian(s->laplacian);
-    free(s->transforms);
-    free(s->nodes);
-    free(s->moved);
-    free(s->values);
-    free(s->loads);
-    free(s->targets);
-    free(s->given);
-    for (int i = 0; i < SURFACES; ++i) {
-        free(s->positions[i]);
-    }
+    jnaReleaseArena(&s->arena);
 }
 
 static jnResult MakeLaplacian(Instrument* s, jnError* error)
 {
     const jnaVolume* v = s->volume;
-    uint8_t* held = calloc((size_t)v->nodeCount + 1, 1);
+    uint8_t* held = jnaArena_Take(&s->arena, v->nodeCount, 1);
     if (held == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the volume");
+        return jnaArena_Check(&s->arena, "the volume", error);
     }
     bool lattice = v->method == jna_volumeLattice;
     s->ties = (jnaLaplacianTies){lattice ? v->vertexCount : 0, v->skinTetrahedra, v->skinWeights, TIE};
@@ -80,35 +72,31 @@ static jnResult MakeLaplacian(Instrument* s, jnError* error)
         .tetrahedra = v->tetrahedra,
         .held = held,
         .ties = s->ties};
-    jnResult result = jnaCreateLaplacian(&def, &s->laplacian, error);
-    free(held);
-    return result;
+    return jnaCreateLaplacian(&def, &s->laplacian, error);
 }
 
 static jnResult MakeInstrument(Instrument* s, jnError* error)
 {
-    size_t nodes = (size_t)s->volume->nodeCount, vertices = (size_t)s->character->vertexCount;
-    bool good = true;
-    s->transforms = malloc(sizeof(double) * 12 * (size_t)s->character->jointCount);
-    s->nodes = malloc(sizeof(double) * 3 * nodes);
-    s->moved = malloc(sizeof(double) * 3 * nodes);
-    s->values = malloc(sizeof(double) * 3 * nodes);
-    s->loads = malloc(sizeof(double) * 3 * nodes);
-    s->targets = malloc(sizeof(double) * vertices);
-    s->given = malloc(sizeof(float) * 3 * vertices);
+    int nodes = s->volume->nodeCount, vertices = s->character->vertexCount;
+    jnResult result = jn_ok;
+    s->transforms = jnaArena_Take(&s->arena, s->character->jointCount, 12 * sizeof(double));
+    s->nodes = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->moved = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->values = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->loads = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->targets = jnaArena_Take(&s->arena, vertices, sizeof(double));
+    s->given = jnaArena_Take(&s->arena, vertices, 3 * sizeof(float));
     for (int i = 0; i < SURFACES; ++i) {
-        s->positions[i] = malloc(sizeof(float) * 3 * vertices);
-        good = good && s->positions[i] != NULL;
+        s->positions[i] = jnaArena_Take(&s->arena, vertices, 3 * sizeof(float));
     }
-    if (!good || s->transforms == NULL || s->nodes == NULL || s->moved == NULL || s->values == NULL ||
-        s->given == NULL || s->loads == NULL || s->targets == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for measuring surfaces");
-    }
+    JN_TRY(jnaArena_Check(&s->arena, "measuring surfaces", error));
     s->rest = VolumeOf(s->volume, s->volume->nodes);
     jnaContactDef def = jnaDefaultContactDef(s->volume);
-    jnResult result = MakeLaplacian(s, error);
-    result = result == jn_ok ? jnaCreateContactShape(&def, &s->shape, error) : result;
-    return result == jn_ok ? jnaCreateContactFinder(s->shape, &s->finder, error) : result;
+    JN_TRY(MakeLaplacian(s, error));
+    JN_TRY(jnaCreateContactShape(&def, &s->shape, error));
+    JN_TRY(jnaCreateContactFinder(s->shape, &s->finder, error));
+done:
+    return result;
 }
 
 // The nodes that go with a surface: skinned, and what the surface is off there carried inside.
@@ -161,19 +149,19 @@ static jnResult MeasurePair(
         .scales = pose + 7 * joints};
     jnaPoseTransforms(s->character, &clip, 0, s->transforms);
     jnaVolume_Skin(s->volume, s->transforms, s->nodes);
-    jnResult result = jnaNetwork_Predict(network, pairs, &pair, 1, s->given, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaNetwork_Predict(network, pairs, &pair, 1, s->given, error));
     const float* displacements[SURFACES] = {NULL, s->given, own};
-    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
-        result = jnaPairs_Surface(pairs, pair, displacements[i], s->positions[i], error);
+    for (int i = 0; i < SURFACES; ++i) {
+        JN_TRY(jnaPairs_Surface(pairs, pair, displacements[i], s->positions[i], error));
     }
-    for (int i = 0; result == jn_ok && i < SURFACES; ++i) {
+    for (int i = 0; i < SURFACES; ++i) {
         jnaPenetration found;
-        result = CarryInside(s, i, error);
-        result = result == jn_ok ? jnaContactFinder_Measure(s->finder, s->moved, &found, error) : result;
-        if (result == jn_ok) {
-            Tally(&sums[i], fabs(VolumeOf(s->volume, s->moved) / s->rest - 1.0), &found);
-        }
+        JN_TRY(CarryInside(s, i, error));
+        JN_TRY(jnaContactFinder_Measure(s->finder, s->moved, &found, error));
+        Tally(&sums[i], fabs(VolumeOf(s->volume, s->moved) / s->rest - 1.0), &found);
     }
+done:
     return result;
 }
 
@@ -197,7 +185,7 @@ static jnResult MeasureSet(
 }
 
 jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* character, const jnaNetwork* network,
-    const jnaPairs* const* sets, int setCount, int most, jnaSoundness soundness[3], jnError* error)
+    const jnaPairSets* sets, jnaSoundness soundness[3], jnError* error)
 {
     memset(soundness, 0, SURFACES * sizeof(*soundness));
     if (volume->rowStarts == NULL || volume->vertexCount != character->vertexCount) {
@@ -205,8 +193,8 @@ jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* charac
     }
     Instrument s = {.volume = volume, .character = character};
     jnResult result = MakeInstrument(&s, error);
-    for (int i = 0; result == jn_ok && i < setCount; ++i) {
-        result = MeasureSet(&s, network, sets[i], most, soundness, error);
+    for (int i = 0; result == jn_ok && i < sets->count; ++i) {
+        result = MeasureSet(&s, network, sets->sets[i], sets->most, soundness, error);
     }
     for (int i = 0; i < SURFACES && soundness[i].count > 0; ++i) {
         soundness[i].volumeError /= soundness[i].count;

@@ -2,6 +2,9 @@
 // it.
 #include "learn/spring_fit.h"
 
+#include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "jounce/springs.h"
 #include "learn/fit_batch.h"
 
@@ -24,8 +27,6 @@
 // Vertices on which the order of the arrays is tried before everything is fitted.
 enum { TRIAL_VERTICES = 64 };
 
-#define TWO_PI 6.283185307179586
-
 jnaFitDef jnaDefaultFitDef(void)
 {
     return (jnaFitDef){
@@ -39,7 +40,7 @@ jnaFitDef jnaDefaultFitDef(void)
 
 void jnaDefaultSpring(double* stiffness, double* damping)
 {
-    double omega = TWO_PI * DEFAULT_HERTZ;
+    double omega = JNA_TURN * DEFAULT_HERTZ;
     *stiffness = omega * omega;
     *damping = 2.0 * omega;
 }
@@ -132,30 +133,31 @@ static jnResult CheckDef(const jnaFitDef* def, jnError* error)
     }
     jnResult result = jn_ok;
     size_t frames = 0;
-    for (int s = 0; s < def->sequenceCount && result == jn_ok; ++s) {
-        result = CheckSequence(def, s, error);
+    for (int s = 0; s < def->sequenceCount; ++s) {
+        JN_TRY(CheckSequence(def, s, error));
         frames += def->sequences[s].targets.shape[0];
     }
-    if (result == jn_ok && (frames > 100000000 || def->sequences[0].targets.shape[1] > 100000000)) {
+    if (frames > 100000000 || def->sequences[0].targets.shape[1] > 100000000) {
         return jnFail(error, jn_badData, "more than 100 million frames or vertices");
     }
-    int vertices = result == jn_ok ? (int)def->sequences[0].targets.shape[1] : 0;
-    for (int i = 0; result == jn_ok && def->smooth > 0.0 && i < 3 * def->faceCount; ++i) {
+    int vertices = (int)def->sequences[0].targets.shape[1];
+    for (int i = 0; def->smooth > 0.0 && i < 3 * def->faceCount; ++i) {
         if (def->faces[i] < 0 || def->faces[i] >= vertices) {
             return jnFail(error, jn_badData, "face %d names vertex %d, but there are %d vertices", i / 3, def->faces[i],
                 vertices);
         }
     }
+done:
     return result;
 }
 
-static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnError* error)
+static jnResult MakePlan(const jnaFitDef* def, jnaFitPlan* plan, jnaArena* arena, jnError* error)
 {
     *plan = (jnaFitPlan){
         .def = def, .kernels = jnaBestFitKernels(), .vertexCount = (int)def->sequences[0].targets.shape[1]};
-    plan->starts = calloc((size_t)def->sequenceCount + 1, sizeof(int));
+    plan->starts = jnaArena_Take(arena, def->sequenceCount + 1, sizeof(int));
     if (plan->starts == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory");
+        return jnaArena_Check(arena, "the sequences of a fit", error);
     }
     for (int s = 0; s < def->sequenceCount; ++s) {
         plan->starts[s + 1] = plan->starts[s] + (int)def->sequences[s].targets.shape[0];
@@ -276,12 +278,36 @@ static void DropWorstFrames(const jnaFitPlan* plan, jnaFitBatch* batch, const do
     }
 }
 
-// Loss, captured share and flags of a batch, from squares per frame. `valid` are the weights before anything was
-// dropped.
-static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, const double* frameLoss, int first,
-    uint32_t unobserved, const jnaLanes* lanes, double totals[TOTALS])
+// Memory of one thread.
+typedef struct Worker {
+    jnaArena arena;
+    jnaFitBatch batch;
+    double* frameLoss; // [frameCount][JNA_BATCH]
+    double* valid;     // the same: weights before anything was dropped
+    double* scratch;   // [frameCount]
+    uint32_t* dropped; // [frameCount], vertices that left out the frame; counts, so the order of adding does not matter
+    int passes;
+} Worker;
+
+static jnResult MakeWorker(Worker* worker, const jnaFitPlan* plan, jnError* error)
+{
+    int64_t frames = plan->frameCount;
+    *worker = (Worker){0};
+    worker->frameLoss = jnaArena_Take(&worker->arena, frames * JNA_BATCH, sizeof(double));
+    worker->valid = jnaArena_Take(&worker->arena, frames * JNA_BATCH, sizeof(double));
+    worker->scratch = jnaArena_Take(&worker->arena, frames, sizeof(double));
+    worker->dropped = jnaArena_Take(&worker->arena, frames, sizeof(uint32_t));
+    jnaFitBatch_Allocate(&worker->batch, plan, &worker->arena);
+    return jnaArena_Check(&worker->arena, "the frames of a fit", error);
+}
+
+// Loss, captured share and flags of a batch, from squares per frame.
+static void Conclude(
+    Job* job, const Worker* worker, int first, uint32_t unobserved, const jnaLanes* lanes, double totals[TOTALS])
 {
     const jnaFitPlan* plan = job->plan;
+    const jnaFitBatch* batch = &worker->batch;
+    const double *valid = worker->valid, *frameLoss = worker->frameLoss;
     size_t frames = (size_t)plan->frameCount, field = frames * JNA_BATCH;
     for (size_t lane = 0; lane < JNA_BATCH && first + (int)lane < plan->vertexCount; ++lane) {
         double all = 0, allBefore = 0, kept = 0, keptBefore = 0;
@@ -317,40 +343,6 @@ static void Conclude(Job* job, const jnaFitBatch* batch, const double* valid, co
         fit->state[v] = (uint8_t)((bound ? jna_springAtBound : 0) | (weakest < plan->weakBelow ? jna_springWeak : 0) |
                                   (alone ? jna_springUnobserved : 0));
     }
-}
-
-// Memory of one thread.
-typedef struct Worker {
-    jnaFitBatch batch;
-    double* frameLoss; // [frameCount][JNA_BATCH]
-    double* valid;     // the same
-    double* scratch;   // [frameCount]
-    uint32_t* dropped; // [frameCount], vertices that left out the frame; counts, so the order of adding does not matter
-    int passes;
-} Worker;
-
-static jnResult MakeWorker(Worker* worker, const jnaFitPlan* plan, jnError* error)
-{
-    size_t frames = (size_t)plan->frameCount;
-    *worker = (Worker){0};
-    jnResult result = jnaFitBatch_Allocate(&worker->batch, plan, error);
-    worker->frameLoss = malloc(frames * JNA_BATCH * sizeof(double));
-    worker->valid = malloc(frames * JNA_BATCH * sizeof(double));
-    worker->scratch = malloc(frames * sizeof(double));
-    worker->dropped = calloc(frames, sizeof(uint32_t));
-    bool made =
-        worker->frameLoss != NULL && worker->valid != NULL && worker->scratch != NULL && worker->dropped != NULL;
-    return result == jn_ok && !made ? jnFail(error, jn_outOfMemory, "out of memory for a fit of %zu frames", frames)
-                                    : result;
-}
-
-static void FreeWorker(Worker* worker)
-{
-    jnaFitBatch_Release(&worker->batch);
-    free(worker->frameLoss);
-    free(worker->valid);
-    free(worker->scratch);
-    free(worker->dropped);
 }
 
 static void FrameLosses(const Job* job, Worker* worker, const jnaLanes* lanes)
@@ -429,7 +421,7 @@ static void SweepOne(Job* job, Worker* worker, int index)
     } else {
         LoadMatrix(job, first, &lanes);
     }
-    Conclude(job, &worker->batch, worker->valid, worker->frameLoss, first, unobserved, &lanes, totals);
+    Conclude(job, worker, first, unobserved, &lanes, totals);
     for (size_t i = 0; i < size; ++i) {
         if (first + (int)(i % JNA_BATCH) >= plan->vertexCount) {
             continue;
@@ -448,9 +440,9 @@ static void Report(Job* job)
 #pragma omp atomic capture
     finished = ++job->finished;
     const jnaFitDef* def = job->plan->def;
-    if (def->progress != NULL && omp_get_thread_num() == 0) {
+    if (def->watch.tell != NULL && omp_get_thread_num() == 0) {
         double share = job->startShare + (job->endShare - job->startShare) * finished / job->batches;
-        if (!def->progress(share, def->user)) {
+        if (!jnaWatch_GoesOn(&def->watch, share)) {
 #pragma omp atomic write
             job->cancelled = true;
         }
@@ -494,7 +486,7 @@ static jnResult RunSweep(Job* job, Sweep sweep, double endShare, jnError* error)
             }
             job->passes += worker.passes;
         }
-        FreeWorker(&worker);
+        jnaReleaseArena(&worker.arena);
     }
     if (failure == jn_ok && job->cancelled) {
         return jnFail(error, jn_cancelled, "the fit was interrupted");
@@ -579,57 +571,46 @@ static jnResult RunJob(Job* job, uint8_t* out, jnError* error)
 {
     const jnaFitDef* def = job->plan->def;
     bool twice = job->frameLoss != NULL, smooths = def->smooth > 0.0;
-    jnResult result = RunSweep(job, sweep_fit, smooths || twice ? 0.6 : 1.0, error);
-    if (result == jn_ok && twice) {
-        result = FindWorstFrames(job, out, error);
+    jnResult result = jn_ok;
+    JN_TRY(RunSweep(job, sweep_fit, smooths || twice ? 0.6 : 1.0, error));
+    if (twice) {
+        JN_TRY(FindWorstFrames(job, out, error));
         job->out = out;
-        if (result == jn_ok) {
-            result = RunSweep(job, sweep_refit, smooths ? 0.9 : 1.0, error);
-        }
+        JN_TRY(RunSweep(job, sweep_refit, smooths ? 0.9 : 1.0, error));
     }
-    if (result == jn_ok && smooths) {
-        result = jnaSmoothParameters(job->plan, Total(job, TOTAL_KEPT) / fmax(3.0 * Total(job, TOTAL_KEPT_COUNT), 1.0),
-            job->theta, job->matrix, error);
-        if (result == jn_ok) {
-            result = RunSweep(job, sweep_conclude, 1.0, error);
-        }
+    if (smooths) {
+        double noise = Total(job, TOTAL_KEPT) / fmax(3.0 * Total(job, TOTAL_KEPT_COUNT), 1.0);
+        JN_TRY(jnaSmoothParameters(job->plan, noise, job->theta, job->matrix, error));
+        JN_TRY(RunSweep(job, sweep_conclude, 1.0, error));
     }
-    if (result == jn_ok) {
-        SumUp(job);
-    }
+    SumUp(job);
+done:
     return result;
 }
 
 static jnResult FitAll(const jnaFitDef* def, jnaFit* fit, jnError* error)
 {
     jnaFitPlan plan;
-    jnResult result = MakePlan(def, &plan, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    *fit = (jnaFit){.vertexCount = plan.vertexCount, .frameCount = plan.frameCount};
-    result = AllocateFit(fit, error);
-    size_t n = (size_t)plan.vertexCount, frames = (size_t)plan.frameCount;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    *fit = (jnaFit){0};
+    JN_TRY(MakePlan(def, &plan, &arena, error));
+    fit->vertexCount = plan.vertexCount;
+    fit->frameCount = plan.frameCount;
+    JN_TRY(AllocateFit(fit, error));
     Job job = {.plan = &plan, .fit = fit, .batches = (plan.vertexCount + JNA_BATCH - 1) / JNA_BATCH};
-    bool byFrame = def->drop > 0.0 && def->dropBy == jna_dropByFrame;
-    job.theta = malloc(5 * n * sizeof(double));
-    job.matrix = job.theta != NULL ? job.theta + 2 * n : NULL;
-    job.totals = calloc((size_t)job.batches * (TOTALS + FIRSTS), sizeof(double));
-    job.firsts = job.totals != NULL ? job.totals + (size_t)job.batches * TOTALS : NULL;
-    job.frameLoss = byFrame ? calloc((size_t)job.batches * frames, sizeof(double)) : NULL;
-    uint8_t* out = calloc(frames, 1);
-    if (result == jn_ok &&
-        (job.theta == NULL || job.totals == NULL || out == NULL || (byFrame && job.frameLoss == NULL))) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the fit of %zu springs", n);
+    job.theta = jnaArena_Take(&arena, plan.vertexCount, 2 * sizeof(double));
+    job.matrix = jnaArena_Take(&arena, plan.vertexCount, 3 * sizeof(double));
+    job.totals = jnaArena_Take(&arena, job.batches, TOTALS * sizeof(double));
+    job.firsts = jnaArena_Take(&arena, job.batches, FIRSTS * sizeof(double));
+    if (def->drop > 0.0 && def->dropBy == jna_dropByFrame) {
+        job.frameLoss = jnaArena_Take(&arena, (int64_t)job.batches * plan.frameCount, sizeof(double));
     }
-    if (result == jn_ok) {
-        result = RunJob(&job, out, error);
-    }
-    free(job.theta);
-    free(job.totals);
-    free(job.frameLoss);
-    free(out);
-    free(plan.starts);
+    uint8_t* out = jnaArena_Take(&arena, plan.frameCount, 1);
+    JN_TRY(jnaArena_Check(&arena, "the fit of springs", error));
+    JN_TRY(RunJob(&job, out, error));
+done:
+    jnaReleaseArena(&arena);
     if (result != jn_ok) {
         jnaDestroyFit(fit);
     }
@@ -665,7 +646,7 @@ static double TrialShare(const jnaFitDef* def, const jnaArray* targets, const jn
     trial.sequenceCount = 1;
     trial.drop = 0.0;
     trial.smooth = 0.0;
-    trial.progress = NULL;
+    trial.watch = (jnaWatch){0};
     jnaFit fit;
     if (CheckDef(&trial, NULL) != jn_ok || FitAll(&trial, &fit, NULL) != jn_ok) {
         return (double)NAN;
@@ -679,21 +660,18 @@ static double TrialShare(const jnaFitDef* def, const jnaArray* targets, const jn
 static jnResult CheckOrder(const jnaFitDef* def, jnError* error)
 {
     jnaArray targets = {0}, dynamics = {0};
-    jnResult result = PickVertices(&def->sequences[0].targets, &targets, error);
-    if (result == jn_ok) {
-        result = PickVertices(&def->sequences[0].dynamics, &dynamics, error);
+    jnResult result = jn_ok;
+    JN_TRY(PickVertices(&def->sequences[0].targets, &targets, error));
+    JN_TRY(PickVertices(&def->sequences[0].dynamics, &dynamics, error));
+    double given = TrialShare(def, &targets, &dynamics), swapped = TrialShare(def, &dynamics, &targets);
+    // Exchanged arrays are explained almost entirely the other way round; motion that springs fit badly is not.
+    if (swapped > 0.8 && 1 - swapped < 0.25 * (1 - given)) {
+        result = jnFail(error, jn_badData,
+            "springs explain %.0f %% of the motion as given, but %.0f %% with targets and dynamics exchanged: give "
+            "TARGETS first, then DYNAMICS",
+            100 * fmax(given, 0), 100 * swapped);
     }
-    if (result == jn_ok) {
-        double given = TrialShare(def, &targets, &dynamics), swapped = TrialShare(def, &dynamics, &targets);
-        // Exchanged arrays are explained almost entirely the other way round; motion that springs fit badly is not.
-        if (swapped > 0.8 && 1 - swapped < 0.25 * (1 - given)) {
-            result = jnFail(error, jn_badData,
-                "springs explain %.0f %% of the motion as given, but %.0f %% with targets and dynamics exchanged: give "
-                "TARGETS first, "
-                "then DYNAMICS",
-                100 * fmax(given, 0), 100 * swapped);
-        }
-    }
+done:
     jnaCloseArray(&targets);
     jnaCloseArray(&dynamics);
     return result;
@@ -702,18 +680,16 @@ static jnResult CheckOrder(const jnaFitDef* def, jnError* error)
 jnResult jnaFitSprings(const jnaFitDef* def, jnaFit* fit, jnError* error)
 {
     *fit = (jnaFit){0};
-    jnResult result = CheckDef(def, error);
-    if (result == jn_ok && def->checkOrder) {
-        result = CheckOrder(def, error);
-    }
-    if (result == jn_ok) {
-        result = FitAll(def, fit, error);
-    }
-    if (result == jn_ok && fit->unobserved == fit->vertexCount) {
+    jnResult result = jn_ok;
+    JN_TRY(CheckDef(def, error));
+    JN_TRY(def->checkOrder ? CheckOrder(def, error) : jn_ok);
+    JN_TRY(FitAll(def, fit, error));
+    if (fit->unobserved == fit->vertexCount) {
         jnaDestroyFit(fit);
-        return jnFail(
+        result = jnFail(
             error, jn_badData, "no vertex has a valid frame in any sequence: the dynamics hold no finite position");
     }
+done:
     return result;
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/npy.h"
 
+#include "base/watch.h"
+
 /// One continuous stretch of motion. Both arrays are (frames, vertices, 3) in C order, float32 or float64.
 typedef struct jnaSequence {
     jnaArray targets;  // finite
@@ -29,9 +31,6 @@ typedef enum jnaFitDrop {
     jna_dropByFrame,  // the frames that are worst over all vertices
 } jnaFitDrop;
 
-/// Called now and then from one thread; share is 0 to 1. Returning false cancels the fit.
-typedef bool jnaProgress(double share, void* user);
-
 /// What to fit and how. Start from jnaDefaultFitDef.
 typedef struct jnaFitDef {
     const jnaSequence* sequences; // [sequenceCount], the same vertices in all
@@ -45,14 +44,13 @@ typedef struct jnaFitDef {
     int threads;              // 0: all
     double stiffnessRange[2]; // bounds, 1/s^2. Default 0.1 to 1e6
     double dampingRange[2];   // bounds, 1/s. Default 0.001 to 1e4
-    double prior; // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
-                  // none, but a vertex without any motion gets k_0
-    double smooth;        // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
+    double prior;  // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
+                   // none, but a vertex without any motion gets k_0
+    double smooth; // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0
     const int32_t* faces; // [faceCount][3], needed by smooth
     int faceCount;
-    bool checkOrder;       // refuse where exchanging targets and dynamics explains the motion far better. Default true
-    jnaProgress* progress; // NULL: none
-    void* user;
+    bool checkOrder; // refuse where exchanging targets and dynamics explains the motion far better. Default true
+    jnaWatch watch;  // nobody
 } jnaFitDef;
 
 /// What was learned. Arrays are [vertexCount], owned.

@@ -2,18 +2,18 @@
 // vertex most, left and right together.
 #include "learn/spring_parts.h"
 
+#include "base/try.h"
 #include "learn/mirror.h"
 #include "learn/spring_fit.h"
-#include "volume/anatomy.h"
-
 #include "runtime/for_author.h"
+#include "volume/anatomy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // A bound is an exponential of a logarithm, rounded to a float: within this of it, relative, a spring is at it.
-static const double BOUND_TOLERANCE = 2e-6;
+#define BOUND_TOLERANCE 2e-6
 
 void jnaDestroyParts(jnaParts* p)
 {
@@ -64,10 +64,12 @@ jnResult jnaPartsByJoint(const jnaCharacter* c, jnaParts* parts, jnError* error)
     *parts = (jnaParts){.count = c->jointCount};
     parts->names = calloc(joints + 1, sizeof(*parts->names));
     parts->of = calloc(vertices + 1, sizeof(*parts->of));
-    jnResult result = parts->names != NULL && parts->of != NULL
-                          ? jnaFindMirror(c, NULL, &mirror, &symmetric, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory for the parts of '%s'", c->name);
-    for (int j = 0; result == jn_ok && j < c->jointCount; ++j) {
+    jnResult result = jn_ok;
+    if (parts->names == NULL || parts->of == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the parts of '%s'", c->name));
+    }
+    JN_TRY(jnaFindMirror(c, NULL, &mirror, &symmetric, error));
+    for (int j = 0; j < c->jointCount; ++j) {
         int partner = symmetric ? mirror.joints[j] : j;
         if (partner == j) {
             snprintf(parts->names[j], JNA_NAME_LENGTH, "%s", c->joints[j].name);
@@ -75,10 +77,11 @@ jnResult jnaPartsByJoint(const jnaCharacter* c, jnaParts* parts, jnError* error)
             NamePair(c->joints[j].name, c->joints[partner].name, parts->names[j]);
         }
     }
-    for (size_t v = 0; result == jn_ok && v < vertices; ++v) {
+    for (size_t v = 0; v < vertices; ++v) {
         int joint = StrongestJoint(&c->influences[v]), partner = symmetric ? mirror.joints[joint] : joint;
         parts->of[v] = partner < joint ? partner : joint;
     }
+done:
     jnaDestroyMirror(&mirror);
     if (result != jn_ok) {
         jnaDestroyParts(parts);
@@ -90,19 +93,20 @@ jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaPar
 {
     *parts = (jnaParts){.count = JNA_REGIONS};
     jnaAnatomy anatomy = {0};
-    jnResult result = jnaFindAnatomy(c, volume, &anatomy, error);
-    if (result != jn_ok || !anatomy.trunk) {
-        jnaDestroyAnatomy(&anatomy);
-        return result == jn_ok ? jnaPartsByJoint(c, parts, error) : result;
+    uint8_t* regions = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindAnatomy(c, volume, &anatomy, error));
+    if (!anatomy.trunk) {
+        result = jnaPartsByJoint(c, parts, error);
+        goto done;
     }
     size_t vertices = (size_t)c->vertexCount;
-    uint8_t* regions = malloc(vertices + 1);
+    regions = malloc(vertices + 1);
     parts->names = calloc(JNA_REGIONS, sizeof(*parts->names));
     parts->of = calloc(vertices + 1, sizeof(*parts->of));
     if (regions == NULL || parts->names == NULL || parts->of == NULL) {
         jnaDestroyParts(parts);
-        result = jnFail(error, jn_outOfMemory, "out of memory for the regions of '%s'", c->name);
-        goto done;
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the regions of '%s'", c->name));
     }
     jnaAnatomy_SkinRegions(&anatomy, c, regions);
     for (int r = 0; r < JNA_REGIONS; ++r) {
@@ -241,9 +245,11 @@ jnResult jnaSortSprings(const jnaCharacter* c, const jnaParts* parts, const floa
 {
     jnaParts byJoint = {0};
     *out = (jnaSpringParts){0};
-    jnResult result = parts == NULL ? jnaPartsByJoint(c, &byJoint, error) : jn_ok;
-    result = result == jn_ok ? Count(c, parts != NULL ? parts : &byJoint, stiffness, damping, out, error) : result;
-    result = result == jn_ok ? Correlate(c, stiffness, damping, out, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(parts == NULL ? jnaPartsByJoint(c, &byJoint, error) : jn_ok);
+    JN_TRY(Count(c, parts != NULL ? parts : &byJoint, stiffness, damping, out, error));
+    JN_TRY(Correlate(c, stiffness, damping, out, error));
+done:
     jnaDestroyParts(&byJoint);
     if (result != jn_ok) {
         jnaDestroySpringParts(out);

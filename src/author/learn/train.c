@@ -6,17 +6,18 @@
 // of the poses follows from seed and epoch alone.
 #include "learn/train.h"
 
+#include "base/affine.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
-
+#include "base/random.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define BETA1 0.9
 #define BETA2 0.999
@@ -28,12 +29,14 @@
 
 // The state that a checkpoint holds. [parameters] each.
 typedef struct Descent {
+    jnaArena arena;
     const jnaProblem* problem;
     const jnaTrainDef* def;
     int threads, chunks; // chunks of a full batch
     int epochs, patience, stepsPerEpoch;
     size_t count;
-    float *parameters, *first, *second, *best;
+    float *parameters, *first, *second;
+    float* best;      // becomes the network's
     float* gradients; // [chunks][parameters]
     double* losses;   // [max(trainCount, heldCount)], one for each sample
     int* order;       // [trainCount]
@@ -53,14 +56,7 @@ typedef struct CheckpointHead {
 } CheckpointHead;
 #define MAGIC "JNTRAIN1"
 
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
+jnaTrainDef jnaDefaultTrainDef(jnNetworkKind kind)
 {
     jnaTrainDef def = {.kind = kind,
         .hidden = 16,
@@ -72,26 +68,18 @@ jnaTrainDef jnaDefaultTrainDef(jnaNetworkKind kind)
         .components = 127,
         .residual = 0.01,
         .mapSize = 128,
-        .learningRate = kind == jna_networkCnn ? 2e-3 : 1e-2,
+        .learningRate = jnaTrainTraitsOf[kind].learningRate,
         .seed = 1,
         .checkpointSeconds = 20};
     return def;
 }
 
-static uint64_t Mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static void Shuffle(const Descent* d)
 {
-    uint64_t state = Mix(d->def->seed + 0x9e3779b97f4a7c15u * (uint64_t)(d->epoch + 1));
+    uint64_t state = jnaMixBits(d->def->seed + 0x9e3779b97f4a7c15u * (uint64_t)(d->epoch + 1));
     memcpy(d->order, d->problem->train, sizeof(int) * (size_t)d->problem->trainCount);
     for (int i = d->problem->trainCount - 1; i > 0; --i) {
-        state += 0x9e3779b97f4a7c15u;
-        int k = (int)(Mix(state) % (uint64_t)(i + 1)), pair = d->order[i];
+        int k = (int)(jnaNextBits(&state) % (uint64_t)(i + 1)), pair = d->order[i];
         d->order[i] = d->order[k];
         d->order[k] = pair;
     }
@@ -130,7 +118,7 @@ static bool RunChunk(
 static double LearningRate(const Descent* d, int64_t step)
 {
     double total = (double)d->epochs * d->stepsPerEpoch, warm = fmax(WARM_UP * total, 1.0), at = (double)step;
-    double cosine = 0.5 * (1.0 + cos(3.141592653589793 * fmin(at / total, 1.0)));
+    double cosine = 0.5 * (1.0 + cos(JNA_PI * fmin(at / total, 1.0)));
     return d->def->learningRate * fmin((at + 1.0) / warm, 1.0) * (LAST_RATE + (1.0 - LAST_RATE) * cosine);
 }
 
@@ -155,6 +143,16 @@ static void Update(Descent* d, int chunks, int64_t step)
     }
 }
 
+// The mean of the losses that were filled.
+static double MeanLoss(const Descent* d, int count)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; ++i) {
+        sum += d->losses[i];
+    }
+    return sum / count;
+}
+
 static void TrainEpoch(Descent* d)
 {
     const jnaProblem* p = d->problem;
@@ -173,11 +171,7 @@ static void TrainEpoch(Descent* d)
         }
         Update(d, chunks, (int64_t)d->epoch * d->stepsPerEpoch + step);
     }
-    double sum = 0.0;
-    for (int i = 0; i < p->trainCount; ++i) {
-        sum += d->losses[i];
-    }
-    d->trainLoss = sum / p->trainCount;
+    d->trainLoss = MeanLoss(d, p->trainCount);
 }
 
 static void Validate(Descent* d)
@@ -192,11 +186,7 @@ static void Validate(Descent* d)
             d->failed = true;
         }
     }
-    double sum = 0.0;
-    for (int i = 0; i < p->heldCount; ++i) {
-        sum += d->losses[i];
-    }
-    d->heldLoss = sum / p->heldCount;
+    d->heldLoss = MeanLoss(d, p->heldCount);
 }
 
 // What a checkpoint must agree with: the settings that shape the result, and the data.
@@ -257,15 +247,13 @@ static void LoadCheckpoint(Descent* d)
 }
 
 // Enough steps to learn from few poses, which are soon known by heart, not more passes than needed over many.
-static int AutoEpochs(jnaNetworkKind kind, int poses, int steps)
+static int AutoEpochs(jnNetworkKind kind, int poses, int steps)
 {
-    int total = kind == jna_networkCnn ? 6000 : 8 * poses, least = kind == jna_networkCnn ? 30 : 100;
-    int most = kind == jna_networkCnn ? 600 : 1500;
-    if (kind == jna_networkPca) {
-        total = total < 2000 ? 2000 : total > 12000 ? 12000 : total;
-    }
+    const jnaTrainTraits* t = &jnaTrainTraitsOf[kind];
+    int total = t->stepsPerPose * poses;
+    total = total < t->leastSteps ? t->leastSteps : total > t->mostSteps ? t->mostSteps : total;
     int wanted = total / steps;
-    return wanted < least ? least : wanted > most ? most : wanted;
+    return wanted < t->leastEpochs ? t->leastEpochs : wanted > t->mostEpochs ? t->mostEpochs : wanted;
 }
 
 static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent* d, jnError* error)
@@ -278,25 +266,26 @@ static jnResult MakeDescent(const jnaProblem* p, const jnaTrainDef* def, Descent
     d->epochs = def->epochs > 0 ? def->epochs : AutoEpochs(def->kind, p->trainCount, d->stepsPerEpoch);
     d->patience = def->patience > 0 ? def->patience : d->epochs / 4 + 1;
     d->count = jnaNetShape_ParameterCount(&p->shape);
-    d->parameters = calloc(d->count, sizeof(float));
-    d->first = calloc(d->count, sizeof(float));
-    d->second = calloc(d->count, sizeof(float));
+    int64_t count = (int64_t)d->count;
+    d->parameters = jnaArena_Take(&d->arena, count, sizeof(float));
+    d->first = jnaArena_Take(&d->arena, count, sizeof(float));
+    d->second = jnaArena_Take(&d->arena, count, sizeof(float));
+    d->gradients = jnaArena_Take(&d->arena, count * d->chunks, sizeof(float));
+    d->losses = jnaArena_Take(&d->arena, p->trainCount + p->heldCount, sizeof(double));
+    d->order = jnaArena_Take(&d->arena, p->trainCount, sizeof(int));
+    d->workers = jnaArena_Take(&d->arena, d->threads, sizeof(jnaWorker*));
     d->best = calloc(d->count, sizeof(float));
-    d->gradients = calloc(d->count * (size_t)d->chunks, sizeof(float));
-    d->losses = calloc((size_t)(p->trainCount + p->heldCount), sizeof(double));
-    d->order = calloc((size_t)p->trainCount, sizeof(int));
-    d->workers = calloc((size_t)d->threads, sizeof(jnaWorker*));
-    bool good = d->parameters != NULL && d->first != NULL && d->second != NULL && d->best != NULL &&
-                d->gradients != NULL && d->losses != NULL && d->order != NULL && d->workers != NULL;
-    jnResult result = good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu parameters", d->count);
-    for (int i = 0; result == jn_ok && i < d->threads; ++i) {
-        result = jnaCreateWorker(&p->shape, p->chunk, &d->workers[i], error);
+    jnResult result = jn_ok;
+    if (d->arena.failed || d->best == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %zu parameters", d->count));
     }
-    if (result == jn_ok) {
-        jnaProblem_Initialise(p, def->seed, d->parameters);
-        d->key = FindKey(d);
-        LoadCheckpoint(d);
+    for (int i = 0; i < d->threads; ++i) {
+        JN_TRY(jnaCreateWorker(&p->shape, p->chunk, &d->workers[i], error));
     }
+    jnaProblem_Initialise(p, def->seed, d->parameters);
+    d->key = FindKey(d);
+    LoadCheckpoint(d);
+done:
     return result;
 }
 
@@ -305,19 +294,13 @@ static void FreeDescent(Descent* d)
     for (int i = 0; d->workers != NULL && i < d->threads; ++i) {
         jnaDestroyWorker(d->workers[i]);
     }
-    free(d->workers);
-    free(d->parameters);
-    free(d->first);
-    free(d->second);
     free(d->best);
-    free(d->gradients);
-    free(d->losses);
-    free(d->order);
+    jnaReleaseArena(&d->arena);
 }
 
 static bool Tell(const Descent* d, double started, int firstEpoch)
 {
-    double seconds = Now() - started, each = seconds / (d->epoch - firstEpoch);
+    double seconds = jnaWallClock() - started, each = seconds / (d->epoch - firstEpoch);
     jnaTrainProgress progress = {.epoch = d->epoch,
         .epochs = d->epochs,
         .loss = sqrt(d->trainLoss),
@@ -331,9 +314,9 @@ static bool Tell(const Descent* d, double started, int firstEpoch)
 static jnResult Descend(Descent* d, jnError* error)
 {
     jnResult result = jn_ok;
-    double started = Now(), saved = started;
+    double started = jnaWallClock(), saved = started;
     int firstEpoch = d->epoch;
-    while (result == jn_ok && d->epoch < d->epochs && d->epoch - d->bestEpoch < d->patience) {
+    while (d->epoch < d->epochs && d->epoch - d->bestEpoch < d->patience) {
         TrainEpoch(d);
         d->epoch++;
         Validate(d);
@@ -347,15 +330,16 @@ static jnResult Descend(Descent* d, jnError* error)
             memcpy(d->best, d->parameters, d->count * sizeof(float));
         }
         bool goesOn = Tell(d, started, firstEpoch);
-        if (d->def->checkpoint != NULL && (!goesOn || Now() - saved >= d->def->checkpointSeconds)) {
-            result = SaveCheckpoint(d, error);
-            saved = Now();
+        if (d->def->checkpoint != NULL && (!goesOn || jnaWallClock() - saved >= d->def->checkpointSeconds)) {
+            JN_TRY(SaveCheckpoint(d, error));
+            saved = jnaWallClock();
         }
-        if (result == jn_ok && !goesOn) {
-            result = jnFail(error, jn_cancelled, "training was ended after epoch %d of %d%s", d->epoch, d->epochs,
-                d->def->checkpoint != NULL ? "; the same command goes on from there" : "");
+        if (!goesOn) {
+            JN_TRY(jnFail(error, jn_cancelled, "training was ended after epoch %d of %d%s", d->epoch, d->epochs,
+                d->def->checkpoint != NULL ? "; the same command goes on from there" : ""));
         }
     }
+done:
     return result;
 }
 
@@ -364,23 +348,23 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
 {
     jnaProblem problem;
     Descent d = {0};
-    if ((def->kind != jna_networkPca && def->kind != jna_networkCnn) || def->layers < 1 ||
-        def->layers >= JNA_MAX_DENSE || def->hidden < 1 || def->shared < 0 || def->components < 1 ||
-        !(def->locality > 0.0 && def->locality <= 1.0) || def->components >= JNA_MOST_COMPONENTS ||
-        (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
+    if (!(jnaTrainTraitsOf[def->kind].learningRate > 0) || def->layers < 1 || def->layers >= JNA_MAX_DENSE ||
+        def->hidden < 1 || def->shared < 0 || def->components < 1 || !(def->locality > 0.0 && def->locality <= 1.0) ||
+        def->components >= JNA_MOST_COMPONENTS || (def->mapSize != 64 && def->mapSize != 128 && def->mapSize != 256)) {
         return jnFail(error, jn_badArgument, "a network of that shape cannot be trained");
     }
-    jnResult result = jnaCreateProblem(character, pairs, def, &problem, network, notes, error);
-    result = result == jn_ok ? MakeDescent(&problem, def, &d, error) : result;
-    result = result == jn_ok ? Descend(&d, error) : result;
-    if (result == jn_ok) {
-        network->parameterCount = d.count;
-        network->parameters = d.best;
-        d.best = NULL;
-        network->validation = sqrt(d.bestLoss);
-        network->epochs = d.epoch;
-        network->bestEpoch = d.bestEpoch;
-    } else {
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateProblem(character, pairs, def, &problem, network, notes, error));
+    JN_TRY(MakeDescent(&problem, def, &d, error));
+    JN_TRY(Descend(&d, error));
+    network->parameterCount = d.count;
+    network->parameters = d.best;
+    d.best = NULL;
+    network->validation = sqrt(d.bestLoss);
+    network->epochs = d.epoch;
+    network->bestEpoch = d.bestEpoch;
+done:
+    if (result != jn_ok) {
         jnaDestroyNetwork(network);
     }
     FreeDescent(&d);

@@ -1,6 +1,7 @@
 // What training consists of: train_problem.c makes data and loss, train.c descends.
 #pragma once
 
+#include "base/arena.h"
 #include "learn/net.h"
 #include "learn/network.h"
 #include "learn/uv_map.h"
@@ -9,7 +10,9 @@ enum { JNA_SHARED_WEIGHT = 2 };
 
 /// Data, network and loss.
 typedef struct jnaProblem {
+    jnNetworkKind kind;
     const jnaPairs* pairs;
+    jnaArena arena; // of the arrays below
     jnaNetShape shape;
     int chunk; // samples of a worker
     int batch; // samples of a step
@@ -27,6 +30,19 @@ typedef struct jnaProblem {
     jnaUvMap map;      // cnn
     float unit;        // cnn
 } jnaProblem;
+
+/// What training minds of a kind of network; see train_problem.c.
+typedef struct jnaTrainTraits {
+    double learningRate; // 0: there is nothing to train
+    int stepsPerPose, leastSteps, mostSteps, leastEpochs, mostEpochs;
+    // Targets and shape; fills what of the network does not depend on training.
+    jnResult (*make)(const jnaCharacter* character, const jnaTrainDef* def, jnaProblem* problem, jnaNetwork* network,
+        jnaNotes* notes, jnError* error);
+    double (*loss)(const jnaProblem* problem, int pair, const float* outputs, double weight, float* gradient);
+    void (*displace)(const jnaNetwork* network, const float* outputs, float* out);
+} jnaTrainTraits;
+
+extern const jnaTrainTraits jnaTrainTraitsOf[jn_networkKindCount];
 
 /// Chooses inputs and makes targets; fills what of the network does not depend on training.
 jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, const jnaTrainDef* def,

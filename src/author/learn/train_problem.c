@@ -11,6 +11,7 @@
 // is what few poses can teach: a full layer needs many times as many to find out the same.
 #include "learn/train.h"
 
+#include "base/try.h"
 #include "learn/pca.h"
 #include "runtime/for_author.h"
 
@@ -25,29 +26,29 @@
 #define TEXEL_SHARE 0.1
 enum { PCA_CHUNK = 16, PCA_BATCH = 64, CNN_CHUNK = 4, CNN_BATCH = 16, FIRST_SIZE = 8 };
 
-static bool Split(const jnaPairs* pairs, jnaProblem* p)
+static jnResult Split(const jnaPairs* pairs, jnaProblem* p, jnError* error)
 {
-    p->train = malloc(sizeof(int) * ((size_t)pairs->count + 1));
-    p->held = malloc(sizeof(int) * ((size_t)pairs->count + 1));
-    for (int i = 0; p->train != NULL && p->held != NULL && i < pairs->count; ++i) {
+    p->train = jnaArena_Take(&p->arena, pairs->count, sizeof(int));
+    p->held = jnaArena_Take(&p->arena, pairs->count, sizeof(int));
+    for (int i = 0; !p->arena.failed && i < pairs->count; ++i) {
         if (pairs->uses[i] == jna_pairTrain) {
             p->train[p->trainCount++] = i;
         } else if (pairs->uses[i] == jna_pairValidation) {
             p->held[p->heldCount++] = i;
         }
     }
-    return p->train != NULL && p->held != NULL;
+    return jnaArena_Check(&p->arena, "the poses to learn from", error);
 }
 
 // Inputs are the numbers of joints that move in training, with their ranges there.
-static bool ChooseInputs(const jnaPairs* pairs, const jnaProblem* p, jnaNetwork* network)
+static jnResult ChooseInputs(const jnaPairs* pairs, const jnaProblem* p, jnaNetwork* network, jnError* error)
 {
     int numbers = 6 * pairs->jointCount;
     network->inputs = malloc(sizeof(int32_t) * (size_t)numbers);
     network->centres = malloc(sizeof(float) * (size_t)numbers);
     network->halves = malloc(sizeof(float) * (size_t)numbers);
     if (network->inputs == NULL || network->centres == NULL || network->halves == NULL) {
-        return false;
+        return jnFail(error, jn_outOfMemory, "out of memory for the inputs");
     }
     for (int k = 0; k < numbers; ++k) {
         float low = HUGE_VALF, high = -HUGE_VALF;
@@ -63,7 +64,9 @@ static bool ChooseInputs(const jnaPairs* pairs, const jnaProblem* p, jnaNetwork*
             network->halves[at] = fmaxf(0.5f * (high - low), LEAST_HALF);
         }
     }
-    return true;
+    return network->inputCount > 0
+               ? jn_ok
+               : jnFail(error, jn_badData, "no joint moves in the poses, so there is nothing to learn from");
 }
 
 void jnaNetwork_Inputs(const jnaNetwork* network, const jnaPairs* pairs, int pair, float* out)
@@ -277,26 +280,19 @@ static void MaskInputs(
     }
 }
 
-static bool MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def)
+// joints: [groups], as by ListGroups
+static void MakeMask(jnaProblem* p, const jnaNetwork* n, const jnaTrainDef* def, const int* joints)
 {
-    size_t count = jnaNetShape_ParameterCount(&p->shape);
-    int* joints = malloc(sizeof(int) * (size_t)(n->jointCount + 1));
-    p->mask = malloc(count);
-    if (joints != NULL && p->mask != NULL) {
-        memset(p->mask, 1, count);
-        ListGroups(n, joints);
-        int hidden = n->kind == jna_networkPca ? def->layers : 1;
-        for (int i = 0; i < hidden; ++i) {
-            size_t weights, biases, at = jnaNetShape_Offset(&p->shape, i, &weights, &biases);
-            if (i == 0) {
-                MaskInputs(p, n, joints, def, p->mask + at);
-            } else {
-                MaskHidden(p->mask + at, n->sizes[i], n->sizes[i + 1], def->hidden, def->shared);
-            }
+    memset(p->mask, 1, jnaNetShape_ParameterCount(&p->shape));
+    int hidden = n->kind == jn_networkPca ? def->layers : 1;
+    for (int i = 0; i < hidden; ++i) {
+        size_t weights, biases, at = jnaNetShape_Offset(&p->shape, i, &weights, &biases);
+        if (i == 0) {
+            MaskInputs(p, n, joints, def, p->mask + at);
+        } else {
+            MaskHidden(p->mask + at, n->sizes[i], n->sizes[i + 1], def->hidden, def->shared);
         }
     }
-    free(joints);
-    return joints != NULL && p->mask != NULL;
 }
 
 // Joints between two, along the skeleton, as what is left of `locality` to their power. matter: [joints][joints]
@@ -351,23 +347,30 @@ static void LimitReach(jnaProblem* p, const jnaCharacter* c, const jnaNetwork* n
     }
 }
 
-static bool MakeReach(jnaProblem* p, const jnaCharacter* c, const jnaNetwork* n, const jnaTrainDef* def)
+static jnResult MakeWeights(
+    jnaProblem* p, const jnaCharacter* c, const jnaNetwork* n, const jnaTrainDef* def, jnError* error)
 {
-    size_t count = jnaNetShape_ParameterCount(&p->shape), joints = (size_t)n->jointCount;
-    int* groups = malloc(sizeof(int) * (joints + 1));
-    double* matter = malloc(sizeof(double) * joints * (joints + 1));
-    p->reach = malloc(count * sizeof(float));
-    bool good = groups != NULL && matter != NULL && p->reach != NULL;
-    for (size_t i = 0; good && i < count; ++i) {
+    size_t count = jnaNetShape_ParameterCount(&p->shape);
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    int* groups = jnaArena_Take(&arena, n->jointCount, sizeof(int));
+    double* matter = jnaArena_Take(&arena, (int64_t)n->jointCount * n->jointCount, sizeof(double));
+    double* shares = jnaArena_Take(&arena, n->jointCount, sizeof(double));
+    p->mask = jnaArena_Take(&p->arena, (int64_t)count, 1);
+    p->reach = jnaArena_Take(&p->arena, (int64_t)count, sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the network's joints", error));
+    JN_TRY(jnaArena_Check(&p->arena, "the network's weights", error));
+    ListGroups(n, groups);
+    MakeMask(p, n, def, groups);
+    for (size_t i = 0; i < count; ++i) {
         p->reach[i] = 1.0f;
     }
-    if (good && n->kind == jna_networkPca) {
-        ListGroups(n, groups);
-        LimitReach(p, c, n, def, groups, matter, matter + joints * joints);
+    if (n->kind == jn_networkPca) {
+        LimitReach(p, c, n, def, groups, matter, shares);
     }
-    free(groups);
-    free(matter);
-    return good;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters)
@@ -391,9 +394,12 @@ void jnaProblem_Initialise(const jnaProblem* p, uint64_t seed, float* parameters
     }
 }
 
-static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnaNotes* notes, jnError* error)
+static jnResult MakePca(const jnaCharacter* character, const jnaTrainDef* def, jnaProblem* p, jnaNetwork* network,
+    jnaNotes* notes, jnError* error)
 {
-    size_t size = 3 * (size_t)p->pairs->vertexCount, pairs = (size_t)p->pairs->count;
+    (void)character;
+    size_t size = 3 * (size_t)p->pairs->vertexCount;
+    int64_t pairs = p->pairs->count;
     jnaPcaDef components = {.rows = p->pairs->displacements,
         .which = p->train,
         .count = p->trainCount,
@@ -401,38 +407,32 @@ static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* netwo
         .most = def->components,
         .residual = def->residual};
     jnaPca pca;
-    jnResult result = jnaFindComponents(&components, &pca, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    double* coefficients = NULL;
+    JN_TRY(jnaFindComponents(&components, &pca, error));
     bool localised = jnaPca_Localise(&pca, size);
     SortComponents(&pca, size);
     if (!localised) {
-        jnaDestroyPca(&pca);
-        return jnFail(error, jn_outOfMemory, "out of memory for the components");
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the components"));
     }
-    size_t count = (size_t)pca.count;
-    double* coefficients = malloc(pairs * count * sizeof(double));
-    p->targets = malloc(pairs * count * sizeof(float));
-    p->squares = malloc(pairs * count * sizeof(float) + 1);
-    p->residuals = malloc(pairs * sizeof(double));
+    coefficients = malloc((size_t)pairs * (size_t)pca.count * sizeof(double));
+    p->targets = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
+    p->squares = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
+    p->residuals = jnaArena_Take(&p->arena, pairs, sizeof(double));
     network->componentCount = pca.count;
-    network->basis = malloc((count + 1) * size * sizeof(float));
-    if (coefficients == NULL || p->targets == NULL || p->squares == NULL || p->residuals == NULL ||
-        network->basis == NULL || !ProjectAll(p->pairs, &pca, coefficients, p->residuals) ||
-        !WeighComponents(p->pairs, &pca, p->squares)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %zu components", count);
-    } else {
-        ScaleTargets(p, &pca, coefficients, network);
-        double left = pca.total;
-        for (size_t k = 0; k < count; ++k) {
-            left -= pca.spread[k];
-        }
-        jnaNotes_Add(notes, "%zu components leave out %.3f mm of the training poses", count,
-            1000 * sqrt(fmax(left, 0.0) / p->trainCount / p->pairs->vertexCount));
+    network->basis = malloc(((size_t)pca.count + 1) * size * sizeof(float));
+    if (coefficients == NULL || p->arena.failed || network->basis == NULL ||
+        !ProjectAll(p->pairs, &pca, coefficients, p->residuals) || !WeighComponents(p->pairs, &pca, p->squares)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d components", pca.count));
     }
-    free(coefficients);
-    jnaDestroyPca(&pca);
+    ProjectAll(p->pairs, &pca, coefficients, p->residuals);
+    ScaleTargets(p, &pca, coefficients, network);
+    double left = pca.total;
+    for (int k = 0; k < pca.count; ++k) {
+        left -= pca.spread[k];
+    }
+    jnaNotes_Add(notes, "%d components leave out %.3f mm of the training poses", pca.count,
+        1000 * sqrt(fmax(left, 0.0) / p->trainCount / p->pairs->vertexCount));
     network->layerCount = def->layers + 1;
     for (int i = 0; i < def->layers; ++i) {
         network->sizes[i + 1] = HiddenUnits(network, def);
@@ -440,16 +440,17 @@ static jnResult MakePca(jnaProblem* p, const jnaTrainDef* def, jnaNetwork* netwo
     network->sizes[def->layers + 1] = network->componentCount;
     p->chunk = PCA_CHUNK;
     p->batch = PCA_BATCH;
+done:
+    free(coefficients);
+    jnaDestroyPca(&pca);
     return result;
 }
 
-static jnResult MakeCnn(
-    const jnaCharacter* character, jnaProblem* p, const jnaTrainDef* def, jnaNetwork* network, jnError* error)
+static jnResult MakeCnn(const jnaCharacter* character, const jnaTrainDef* def, jnaProblem* p, jnaNetwork* network,
+    jnaNotes* notes, jnError* error)
 {
-    jnResult result = jnaCreateUvMap(character, def->mapSize, &p->map, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    (void)notes;
+    JN_PASS(jnaCreateUvMap(character, def->mapSize, &p->map, error));
     size_t starts = ((size_t)character->vertexCount + 1) * sizeof(int32_t);
     size_t lookups = 2 * (size_t)p->map.lookupCount * sizeof(float);
     network->lookupCount = p->map.lookupCount;
@@ -505,47 +506,30 @@ static jnResult CheckCounts(const jnaPairs* pairs, const jnaProblem* p, jnError*
 jnResult jnaCreateProblem(const jnaCharacter* character, const jnaPairs* pairs, const jnaTrainDef* def, jnaProblem* p,
     jnaNetwork* network, jnaNotes* notes, jnError* error)
 {
-    *p = (jnaProblem){.pairs = pairs};
+    *p = (jnaProblem){.kind = def->kind, .pairs = pairs};
     *network =
         (jnaNetwork){.kind = def->kind, .jointCount = pairs->jointCount, .vertexCount = pairs->vertexCount, .unit = 1};
-    jnResult result = Split(pairs, p) ? CheckCounts(pairs, p, error) : jnFail(error, jn_outOfMemory, "out of memory");
-    if (result == jn_ok && !ChooseInputs(pairs, p, network)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the inputs");
-    }
-    if (result == jn_ok && network->inputCount == 0) {
-        result = jnFail(error, jn_badData, "no joint moves in the poses, so there is nothing to learn from");
-    }
-    double square = result == jn_ok ? MeanSquare(pairs, p) : 0.0;
-    p->scale = 1.0 / fmax(square, 1e-16);
+    jnResult result = jn_ok;
+    JN_TRY(Split(pairs, p, error));
+    JN_TRY(CheckCounts(pairs, p, error));
+    JN_TRY(ChooseInputs(pairs, p, network, error));
+    p->scale = 1.0 / fmax(MeanSquare(pairs, p), 1e-16);
     p->inputCount = network->sizes[0] = network->inputCount;
-    if (result == jn_ok) {
-        result = def->kind == jna_networkPca ? MakePca(p, def, network, notes, error)
-                                             : MakeCnn(character, p, def, network, error);
-    }
+    JN_TRY(jnaTrainTraitsOf[def->kind].make(character, def, p, network, notes, error));
     p->shape = jnaNetwork_Shape(network);
-    if (result == jn_ok && (!MakeMask(p, network, def) || !MakeReach(p, character, network, def))) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the network's weights");
-    }
-    p->inputs = malloc(sizeof(float) * (size_t)pairs->count * (size_t)(p->inputCount + 1));
-    if (result == jn_ok && p->inputs == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the inputs");
-    }
-    for (int i = 0; result == jn_ok && i < pairs->count; ++i) {
+    JN_TRY(MakeWeights(p, character, network, def, error));
+    p->inputs = jnaArena_Take(&p->arena, (int64_t)pairs->count * p->inputCount, sizeof(float));
+    JN_TRY(jnaArena_Check(&p->arena, "the inputs", error));
+    for (int i = 0; i < pairs->count; ++i) {
         jnaNetwork_Inputs(network, pairs, i, p->inputs + (size_t)i * (size_t)p->inputCount);
     }
+done:
     return result;
 }
 
 void jnaDestroyProblem(jnaProblem* p)
 {
-    free(p->inputs);
-    free(p->train);
-    free(p->held);
-    free(p->mask);
-    free(p->reach);
-    free(p->targets);
-    free(p->squares);
-    free(p->residuals);
+    jnaReleaseArena(&p->arena);
     jnaDestroyUvMap(&p->map);
     *p = (jnaProblem){0};
 }
@@ -642,26 +626,21 @@ static double CnnLoss(const jnaProblem* p, int pair, const float* outputs, doubl
     return sum / vertices + (double)p->pairs->lost[pair];
 }
 
-double jnaProblem_Loss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
-{
-    return p->shape.stageCount > 0 ? CnnLoss(p, pair, outputs, weight, gradient)
-                                   : PcaLoss(p, pair, outputs, weight, gradient);
-}
-
-void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float* out)
+static void DisplacePca(const jnaNetwork* network, const float* outputs, float* out)
 {
     size_t size = 3 * (size_t)network->vertexCount;
-    if (network->kind == jna_networkPca) {
-        memcpy(out, network->basis, size * sizeof(float));
-        for (int k = 0; k < network->componentCount; ++k) {
-            const float* basis = network->basis + (size_t)(k + 1) * size;
-            float y = jnSoftLimit(outputs[k]);
-            for (size_t i = 0; i < size; ++i) {
-                out[i] += y * basis[i];
-            }
+    memcpy(out, network->basis, size * sizeof(float));
+    for (int k = 0; k < network->componentCount; ++k) {
+        const float* basis = network->basis + (size_t)(k + 1) * size;
+        float y = jnSoftLimit(outputs[k]);
+        for (size_t i = 0; i < size; ++i) {
+            out[i] += y * basis[i];
         }
-        return;
     }
+}
+
+static void DisplaceCnn(const jnaNetwork* network, const float* outputs, float* out)
+{
     int side = network->firstSize << network->stageCount;
     for (int v = 0; v < network->vertexCount; ++v) {
         LookUp(outputs, network->lookupStarts, network->lookups, side, v, out + 3 * (size_t)v);
@@ -669,4 +648,19 @@ void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float*
             out[3 * (size_t)v + axis] *= network->unit;
         }
     }
+}
+
+const jnaTrainTraits jnaTrainTraitsOf[jn_networkKindCount] = {
+    [jn_networkPca] = {1e-2, 8, 2000, 12000, 100, 1500, MakePca, PcaLoss, DisplacePca},
+    [jn_networkCnn] = {2e-3, 0, 6000, 6000, 30, 600, MakeCnn, CnnLoss, DisplaceCnn},
+};
+
+double jnaProblem_Loss(const jnaProblem* p, int pair, const float* outputs, double weight, float* gradient)
+{
+    return jnaTrainTraitsOf[p->kind].loss(p, pair, outputs, weight, gradient);
+}
+
+void jnaNetwork_Displace(const jnaNetwork* network, const float* outputs, float* out)
+{
+    jnaTrainTraitsOf[network->kind].displace(network, outputs, out);
 }

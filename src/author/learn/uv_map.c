@@ -3,6 +3,8 @@
 // vertex on a seam is looked up in each of its charts, and the mean is taken.
 #include "learn/uv_map.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -101,25 +103,27 @@ static void Dilate(jnaUvMap* map, int32_t* before)
 }
 
 // Places of each vertex; file vertices that lie on the same one count once.
-static bool FindLookups(const jnaCharacter* c, const Scaling* s, jnaUvMap* map)
+static jnResult FindLookups(const jnaCharacter* c, const Scaling* s, jnaArena* arena, jnaUvMap* map, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount;
-    int32_t* order = malloc(files * sizeof(int32_t));
-    int32_t* starts = calloc(vertices + 2, sizeof(int32_t));
+    int32_t* order = jnaArena_Take(arena, c->fileVertexCount, sizeof(int32_t));
+    int32_t* starts = jnaArena_Take(arena, c->vertexCount + 2, sizeof(int32_t));
     map->lookupStarts = calloc(vertices + 1, sizeof(int32_t));
     map->lookups = malloc(2 * files * sizeof(float));
-    bool good = order != NULL && starts != NULL && map->lookupStarts != NULL && map->lookups != NULL;
-    for (size_t i = 0; good && i < files; ++i) {
+    if (arena->failed || map->lookupStarts == NULL || map->lookups == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the places of %zu vertices", vertices);
+    }
+    for (size_t i = 0; i < files; ++i) {
         starts[c->weld[i] + 2]++;
     }
-    for (size_t v = 1; good && v < vertices + 2; ++v) {
+    for (size_t v = 1; v < vertices + 2; ++v) {
         starts[v] += starts[v - 1];
     }
-    for (size_t i = 0; good && i < files; ++i) {
+    for (size_t i = 0; i < files; ++i) {
         order[starts[c->weld[i] + 1]++] = (int32_t)i;
     }
     double last = map->size - 1 - 1e-3;
-    for (size_t v = 0; good && v < vertices; ++v) {
+    for (size_t v = 0; v < vertices; ++v) {
         int first = map->lookupStarts[v] = map->lookupCount;
         for (int32_t k = starts[v]; k < starts[v + 1]; ++k) {
             double place[2];
@@ -136,9 +140,7 @@ static bool FindLookups(const jnaCharacter* c, const Scaling* s, jnaUvMap* map)
         }
         map->lookupStarts[v + 1] = map->lookupCount;
     }
-    free(order);
-    free(starts);
-    return good;
+    return jn_ok;
 }
 
 static jnResult Rasterise(const jnaCharacter* c, const Scaling* s, jnaUvMap* map, uint8_t* claims, jnError* error)
@@ -177,21 +179,22 @@ jnResult jnaCreateUvMap(const jnaCharacter* c, int size, jnaUvMap* map, jnError*
             "'%s' has no UVs, which network cnn needs; unwrap it, or use network pca, which needs none", c->name);
     }
     size_t texels = (size_t)size * (size_t)size;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     map->vertices = malloc(3 * texels * sizeof(int32_t));
     map->shares = malloc(3 * texels * sizeof(float));
-    uint8_t* claims = calloc(texels, 1);
-    int32_t* before = malloc(3 * texels * sizeof(int32_t));
-    bool good = map->vertices != NULL && map->shares != NULL && claims != NULL && before != NULL;
-    jnResult result = good ? Rasterise(c, &scaling, map, claims, error)
-                           : jnFail(error, jn_outOfMemory, "out of memory for a map of %d texels a side", size);
-    for (int i = 0; result == jn_ok && i < DILATION; ++i) {
+    uint8_t* claims = jnaArena_Take(&arena, (int64_t)texels, 1);
+    int32_t* before = jnaArena_Take(&arena, (int64_t)texels, 3 * sizeof(int32_t));
+    if (arena.failed || map->vertices == NULL || map->shares == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for a map of %d texels a side", size));
+    }
+    JN_TRY(Rasterise(c, &scaling, map, claims, error));
+    for (int i = 0; i < DILATION; ++i) {
         Dilate(map, before);
     }
-    if (result == jn_ok && !FindLookups(c, &scaling, map)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a map of %d texels a side", size);
-    }
-    free(claims);
-    free(before);
+    JN_TRY(FindLookups(c, &scaling, &arena, map, error));
+done:
+    jnaReleaseArena(&arena);
     if (result != jn_ok) {
         jnaDestroyUvMap(map);
     }

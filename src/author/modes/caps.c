@@ -13,6 +13,8 @@
 // The reach is the thickness of the flesh: the distance to the nearest node that a bone holds.
 #include "modes/modes.h"
 
+#include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -61,12 +63,13 @@ double jnaHeightOf(const jnaCharacter* c)
 
 jnResult jnaFindReach(const jnaVolume* v, const jnaCharacter* c, float* reach, jnError* error)
 {
+    if (v->heldBy == NULL) {
+        return jnFail(error, jn_badArgument, "the volume has no bones; run jounce tetrahedralize");
+    }
     double height = jnaHeightOf(c);
     double* bones = malloc(((size_t)v->nodeCount + 1) * 3 * sizeof(double));
-    if (bones == NULL || v->heldBy == NULL) {
-        free(bones);
-        return bones == NULL ? jnFail(error, jn_outOfMemory, "out of memory for the thickness of the flesh")
-                             : jnFail(error, jn_badArgument, "the volume has no bones; run jounce tetrahedralize");
+    if (bones == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the thickness of the flesh");
     }
     size_t count = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
@@ -96,7 +99,7 @@ static double Expect(const jnaModes* m, size_t k, double peak)
     for (size_t i = 0; i < 3 * (size_t)m->vertexCount; ++i) {
         sum[i % 3] += (double)m->projections[k * 3 * (size_t)m->vertexCount + i];
     }
-    double drive = LIVELY * fabs(m->gain[k]) * sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+    double drive = LIVELY * fabs(m->gain[k]) * jnaLength(sum);
     return fmax(fmax(peak, m->stiffness[k] > 0 ? drive / m->stiffness[k] : 0), SHORTEST);
 }
 
@@ -158,14 +161,14 @@ jnResult jnaModes_SetCaps(jnaModes* m, const jnaCharacter* c, const float* reach
     if (reach == NULL) {
         return jn_ok;
     }
-    double* times = calloc(2 * vertices + modes + 1, sizeof(double));
-    Room* rooms = malloc(vertices * sizeof(*rooms));
-    if (times == NULL || rooms == NULL) {
-        free(times);
-        free(rooms);
-        return jnFail(error, jn_outOfMemory, "out of memory for the caps of %zu modes", modes);
-    }
-    double height, farthest = FARTHEST * LargestSide(c, &height), *sums = times + vertices, *expected = sums + vertices;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* times = jnaArena_Take(&arena, m->vertexCount, sizeof(double));
+    double* sums = jnaArena_Take(&arena, m->vertexCount, sizeof(double));
+    double* expected = jnaArena_Take(&arena, m->modeCount, sizeof(double));
+    Room* rooms = jnaArena_Take(&arena, m->vertexCount, sizeof(*rooms));
+    JN_TRY(jnaArena_Check(&arena, "the caps of modes", error));
+    double height, farthest = FARTHEST * LargestSide(c, &height);
     for (size_t k = 0; k < modes; ++k) {
         expected[k] = Expect(m, k, peaks[k]);
         for (size_t v = 0; v < vertices; ++v) {
@@ -181,7 +184,7 @@ jnResult jnaModes_SetCaps(jnaModes* m, const jnaCharacter* c, const float* reach
         double room = fmin(FindRoom(m, k, times, rooms), FindRoomInStep(m, k, sums, farthest));
         m->caps[k] = room > 0 ? fmax(expected[k] * room, SHORTEST) : 0;
     }
-    free(times);
-    free(rooms);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -6,11 +6,13 @@
 // one thread: the same bytes every time.
 #include "modes/elastic.h"
 
+#include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <arpack/arpack.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void openblas_set_num_threads(int count);
@@ -19,58 +21,54 @@ void dsyev_(const char* jobs, const char* half, const int* size, double* matrix,
     double* work, const int* workSize, int* info);
 
 // Of half a hertz: well below flesh, well above rounding.
-#define SHIFT (3.141592653589793 * 3.141592653589793)
+#define SHIFT (JNA_PI * JNA_PI)
 // Relative accuracy of eigenvalues: a millionth of a millionth would only cost time.
 #define TOLERANCE 1e-10
 enum { MAX_RESTARTS = 300 };
 // Small systems, and those of which most modes are wanted, are solved whole.
 enum { DENSE_SIZE = 240, DENSE_MOST = 6000 };
 
+// ARPACK's state.
 typedef struct Lanczos {
+    jnaElastic* elastic;
+    jnaArena arena;
     int size, count, basis;
-    double *residual, *vectors, *work, *workList, *roots;
+    int parameters[11], pointers[14];
+    double *residual, *vectors, *work, *workList, *roots, *values;
+    int* select;
 } Lanczos;
 
-static void Release(Lanczos* l)
+static jnResult Prepare(Lanczos* l, jnError* error)
 {
-    free(l->residual);
-    free(l->vectors);
-    free(l->work);
-    free(l->workList);
-    free(l->roots);
-}
-
-static bool Prepare(Lanczos* l, const jnaElastic* elastic, int count)
-{
-    int size = 3 * jnaElastic_FreeCount(elastic), basis = 2 * count + 20;
-    size_t n = (size_t)size, b = (size_t)basis;
-    *l = (Lanczos){.size = size, .count = count, .basis = basis};
-    l->residual = malloc(n * sizeof(double));
-    l->vectors = malloc(n * b * sizeof(double));
-    l->work = malloc(3 * n * sizeof(double));
-    l->workList = malloc(b * (b + 8) * sizeof(double));
-    l->roots = malloc(n * sizeof(double));
-    if (l->residual == NULL || l->vectors == NULL || l->work == NULL || l->workList == NULL || l->roots == NULL) {
-        return false;
+    int64_t n = l->size, b = l->basis;
+    l->residual = jnaArena_Take(&l->arena, n, sizeof(double));
+    l->vectors = jnaArena_Take(&l->arena, n * b, sizeof(double));
+    l->work = jnaArena_Take(&l->arena, 3 * n, sizeof(double));
+    l->workList = jnaArena_Take(&l->arena, b * (b + 8), sizeof(double));
+    l->roots = jnaArena_Take(&l->arena, n, sizeof(double));
+    l->values = jnaArena_Take(&l->arena, l->count, sizeof(double));
+    l->select = jnaArena_Take(&l->arena, b, sizeof(int));
+    if (l->arena.failed) {
+        return jnaArena_Check(&l->arena, "the search for vibration modes", error);
     }
-    const int* nodes = jnaElastic_FreeNodes(elastic);
-    const double* masses = jnaElastic_Masses(elastic);
+    const int* nodes = jnaElastic_FreeNodes(l->elastic);
+    const double* masses = jnaElastic_Masses(l->elastic);
     uint64_t random = 1;
-    for (size_t i = 0; i < n; ++i) {
+    for (int i = 0; i < l->size; ++i) {
         l->roots[i] = sqrt(masses[nodes[i / 3]]);
         random = random * 6364136223846793005u + 1442695040888963407u;
         l->residual[i] = l->roots[i] * ((double)(random >> 11) * 0x1p-52 - 1.0);
     }
-    return true;
+    return jn_ok;
 }
 
 // out = M^1/2 (K + s M)^-1 M^1/2 in.
-static jnResult Multiply(const Lanczos* l, jnaElastic* elastic, const double* in, double* out, jnError* error)
+static jnResult Multiply(const Lanczos* l, const double* in, double* out, jnError* error)
 {
     for (int i = 0; i < l->size; ++i) {
         out[i] = l->roots[i] * in[i];
     }
-    jnResult result = jnaElastic_Solve(elastic, out, error);
+    jnResult result = jnaElastic_Solve(l->elastic, out, error);
     for (int i = 0; i < l->size; ++i) {
         out[i] *= l->roots[i];
     }
@@ -78,58 +76,47 @@ static jnResult Multiply(const Lanczos* l, jnaElastic* elastic, const double* in
 }
 
 // How many products it takes is known only in the end: the share nears 1 the slower the further it is.
-static jnResult Iterate(
-    Lanczos* l, jnaElastic* elastic, int parameters[11], int pointers[14], const jnaWatch* watch, jnError* error)
+static jnResult Iterate(Lanczos* l, const jnaWatch* watch, jnError* error)
 {
     int request = 0, info = 1;
-    parameters[0] = 1;
-    parameters[2] = MAX_RESTARTS;
-    parameters[3] = 1;
-    parameters[6] = 1;
+    l->parameters[0] = 1;
+    l->parameters[2] = MAX_RESTARTS;
+    l->parameters[3] = 1;
+    l->parameters[6] = 1;
     jnResult result = jn_ok;
-    for (int products = 0; result == jn_ok; ++products) {
+    for (int products = 0;; ++products) {
         dsaupd_c(&request, "I", l->size, "LA", l->count, TOLERANCE, l->residual, l->basis, l->vectors, l->size,
-            parameters, pointers, l->work, l->workList, l->basis * (l->basis + 8), &info);
+            l->parameters, l->pointers, l->work, l->workList, l->basis * (l->basis + 8), &info);
         if (request != -1 && request != 1) {
             break;
         }
-        result = Multiply(l, elastic, l->work + pointers[0] - 1, l->work + pointers[1] - 1, error);
-        result = result == jn_ok ? jnaWatch_Tell(watch, (double)products / (products + l->basis), error) : result;
+        JN_TRY(Multiply(l, l->work + l->pointers[0] - 1, l->work + l->pointers[1] - 1, error));
+        JN_TRY(jnaWatch_Tell(watch, (double)products / (products + l->basis), error));
     }
-    if (result == jn_ok && info != 0) {
+    if (info != 0) {
         result = jnFail(error, jn_badData, "the vibration modes were not found: ARPACK says %d after %d iterations",
-            info, parameters[2]);
+            info, l->parameters[2]);
     }
+done:
     return result;
 }
 
 // ARPACK gives the inverses rising; modes are wanted with rising frequency, and as displacements.
-static jnResult Extract(
-    Lanczos* l, int parameters[11], int pointers[14], double* omega2, double* shapes, jnError* error)
+static jnResult Extract(Lanczos* l, double* omega2, double* shapes, jnError* error)
 {
     size_t n = (size_t)l->size;
     int info = 0;
-    int* select = calloc((size_t)l->basis, sizeof(int));
-    double* values = malloc((size_t)l->count * sizeof(double));
-    if (select != NULL && values != NULL) {
-        dseupd_c(1, "A", select, values, l->vectors, l->size, 0.0, "I", l->size, "LA", l->count, TOLERANCE, l->residual,
-            l->basis, l->vectors, l->size, parameters, pointers, l->work, l->workList, l->basis * (l->basis + 8),
-            &info);
-        for (int k = 0; k < l->count; ++k) {
-            int from = l->count - 1 - k;
-            omega2[k] = 1.0 / values[from] - SHIFT;
-            for (size_t i = 0; i < n; ++i) {
-                shapes[(size_t)k * n + i] = l->vectors[(size_t)from * n + i] / l->roots[i];
-            }
+    dseupd_c(1, "A", l->select, l->values, l->vectors, l->size, 0.0, "I", l->size, "LA", l->count, TOLERANCE,
+        l->residual, l->basis, l->vectors, l->size, l->parameters, l->pointers, l->work, l->workList,
+        l->basis * (l->basis + 8), &info);
+    for (int k = 0; k < l->count; ++k) {
+        int from = l->count - 1 - k;
+        omega2[k] = 1.0 / l->values[from] - SHIFT;
+        for (size_t i = 0; i < n; ++i) {
+            shapes[(size_t)k * n + i] = l->vectors[(size_t)from * n + i] / l->roots[i];
         }
     }
-    jnResult result =
-        select == NULL || values == NULL ? jnFail(error, jn_outOfMemory, "out of memory for %d modes", l->count)
-        : info != 0 ? jnFail(error, jn_badData, "the vibration modes were not found: ARPACK says %d", info)
-                    : jn_ok;
-    free(select);
-    free(values);
-    return result;
+    return info == 0 ? jn_ok : jnFail(error, jn_badData, "the vibration modes were not found: ARPACK says %d", info);
 }
 
 // M^-1/2 K M^-1/2 column by column, and all of its eigenvectors.
@@ -139,34 +126,32 @@ static jnResult SolveWhole(jnaElastic* elastic, int size, int count, double* ome
     int workSize = 34 * size, info = 0;
     const int* nodes = jnaElastic_FreeNodes(elastic);
     const double* masses = jnaElastic_Masses(elastic);
-    double* matrix = malloc(n * n * sizeof(double));
-    double* values = malloc(n * sizeof(double));
-    double* work = malloc((size_t)workSize * sizeof(double));
-    if (matrix != NULL && values != NULL && work != NULL) {
-        for (size_t k = 0; k < n; ++k) {
-            memset(values, 0, n * sizeof(double));
-            values[k] = 1 / sqrt(masses[nodes[k / 3]]);
-            jnaElastic_Apply(elastic, values, matrix + k * n);
-            for (size_t i = 0; i < n; ++i) {
-                matrix[k * n + i] /= sqrt(masses[nodes[i / 3]]);
-            }
-        }
-        dsyev_("V", "L", &size, matrix, &size, values, work, &workSize, &info);
-        for (size_t k = 0; k < (size_t)count; ++k) {
-            omega2[k] = values[k];
-            for (size_t i = 0; i < n; ++i) {
-                shapes[k * n + i] = matrix[k * n + i] / sqrt(masses[nodes[i / 3]]);
-            }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* matrix = jnaArena_Take(&arena, (int64_t)size * size, sizeof(double));
+    double* values = jnaArena_Take(&arena, size, sizeof(double));
+    double* work = jnaArena_Take(&arena, workSize, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "all modes of a volume", error));
+    for (size_t k = 0; k < n; ++k) {
+        memset(values, 0, n * sizeof(double));
+        values[k] = 1 / sqrt(masses[nodes[k / 3]]);
+        jnaElastic_Apply(elastic, values, matrix + k * n);
+        for (size_t i = 0; i < n; ++i) {
+            matrix[k * n + i] /= sqrt(masses[nodes[i / 3]]);
         }
     }
-    jnResult result = matrix == NULL || values == NULL || work == NULL
-                          ? jnFail(error, jn_outOfMemory, "out of memory for all %d modes", size)
-                      : info != 0
-                          ? jnFail(error, jn_badData, "the vibration modes were not found: LAPACK says %d", info)
-                          : jn_ok;
-    free(matrix);
-    free(values);
-    free(work);
+    dsyev_("V", "L", &size, matrix, &size, values, work, &workSize, &info);
+    for (size_t k = 0; k < (size_t)count; ++k) {
+        omega2[k] = values[k];
+        for (size_t i = 0; i < n; ++i) {
+            shapes[k * n + i] = matrix[k * n + i] / sqrt(masses[nodes[i / 3]]);
+        }
+    }
+    if (info != 0) {
+        result = jnFail(error, jn_badData, "the vibration modes were not found: LAPACK says %d", info);
+    }
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -180,16 +165,16 @@ jnResult jnaElastic_FindModes(
     if (size <= DENSE_SIZE || (2 * count + 20 > size && size <= DENSE_MOST)) {
         return SolveWhole(elastic, size, count, omega2, shapes, error);
     }
-    Lanczos lanczos = {0};
-    int parameters[11] = {0}, pointers[14] = {0};
-    jnResult result = 2 * count + 20 <= size
-                          ? jnaElastic_Factor(elastic, 1, SHIFT, error)
-                          : jnFail(error, jn_badArgument, "%d of %d modes are too many", count, size);
-    if (result == jn_ok && !Prepare(&lanczos, elastic, count)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d modes of %d numbers", count, size);
+    if (2 * count + 20 > size) {
+        return jnFail(error, jn_badArgument, "%d of %d modes are too many", count, size);
     }
-    result = result == jn_ok ? Iterate(&lanczos, elastic, parameters, pointers, watch, error) : result;
-    result = result == jn_ok ? Extract(&lanczos, parameters, pointers, omega2, shapes, error) : result;
-    Release(&lanczos);
+    jnResult result = jn_ok;
+    Lanczos lanczos = {.elastic = elastic, .size = size, .count = count, .basis = 2 * count + 20};
+    JN_TRY(jnaElastic_Factor(elastic, 1, SHIFT, error));
+    JN_TRY(Prepare(&lanczos, error));
+    JN_TRY(Iterate(&lanczos, watch, error));
+    JN_TRY(Extract(&lanczos, omega2, shapes, error));
+done:
+    jnaReleaseArena(&lanczos.arena);
     return result;
 }

@@ -11,11 +11,11 @@
 #include "modes/elastic.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
 #include "runtime/for_author.h"
+#include "volume/laplacian.h"
 #include "volume/node_pattern.h"
 #include "volume/patches.h"
-
-#include "volume/laplacian.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@
 void openblas_set_num_threads(int count);
 
 struct jnaElastic {
+    jnaArena arena;
     int nodeCount, freeCount;
     int* freeNodes;   // [freeCount]
     int* freeIndex;   // [nodeCount], or -1
@@ -74,10 +75,7 @@ void jnaDestroyElastic(jnaElastic* e)
         cholmod_finish(&e->common);
     }
     jnaDestroyNodePattern(&e->pattern);
-    free(e->freeNodes);
-    free(e->freeIndex);
-    free(e->masses);
-    free(e->entries);
+    jnaReleaseArena(&e->arena);
     free(e);
 }
 
@@ -292,18 +290,17 @@ static bool FindPattern(const jnaVolume* v, int patchCount, const jnaPatch* patc
 // Everything but the factor. False: out of memory.
 static bool Prepare(jnaElastic* e, const jnaVolume* v)
 {
-    size_t n = (size_t)v->nodeCount;
     jnaPatchesDef def = {v->nodeCount, v->tetrahedronCount, v->tetrahedra, v->regions};
     jnaPatch* patches = NULL;
     int patchCount = 0;
     bool good = jnaFindPatches(&def, &patchCount, &patches) && FindPattern(v, patchCount, patches, &e->pattern);
     if (good) {
         e->nodeCount = v->nodeCount;
-        e->freeNodes = malloc(n * sizeof(int));
-        e->freeIndex = malloc(n * sizeof(int));
-        e->masses = calloc(n, sizeof(double));
-        e->entries = calloc(9 * (size_t)e->pattern.rowStarts[n], sizeof(double));
-        good = e->freeNodes != NULL && e->freeIndex != NULL && e->masses != NULL && e->entries != NULL;
+        e->freeNodes = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
+        e->freeIndex = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
+        e->masses = jnaArena_Take(&e->arena, v->nodeCount, sizeof(double));
+        e->entries = jnaArena_Take(&e->arena, e->pattern.rowStarts[v->nodeCount], 9 * sizeof(double));
+        good = !e->arena.failed;
     }
     if (good) {
         Assemble(e, v, patchCount, patches);

@@ -11,8 +11,8 @@
 // free nodes, [freeCount][3]. All calls give the same bytes for any number of threads.
 #pragma once
 
-#include "volume/volume.h"
 #include "base/watch.h"
+#include "volume/volume.h"
 
 typedef struct jnaElastic jnaElastic;
 

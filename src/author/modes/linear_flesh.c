@@ -5,35 +5,30 @@
 #include "modes/linear_flesh.h"
 
 #include "base/affine.h"
-#include "runtime/for_author.h"
+#include "base/arena.h"
+#include "base/try.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct State {
     double *targets, *rotations;                      // [nodeCount][3], [nodeCount][4], at the new time
     double *positions[2], *velocities[2], *offset[2]; // [nodeCount][3] now and before; offsets in frames
     double *right, *drag, *force;                     // [freeCount][3]
-    double* block;
 } State;
 
-static bool Allocate(State* s, size_t nodes, size_t freeNodes)
+static jnResult Allocate(State* s, jnaArena* arena, int nodes, int freeNodes, jnError* error)
 {
-    s->block = calloc(nodes * 3 * 7 + nodes * 4 + freeNodes * 3 * 3, sizeof(double));
-    if (s->block == NULL) {
-        return false;
+    for (int i = 0; i < 2; ++i) {
+        s->positions[i] = jnaArena_Take(arena, nodes, 3 * sizeof(double));
+        s->velocities[i] = jnaArena_Take(arena, nodes, 3 * sizeof(double));
+        s->offset[i] = jnaArena_Take(arena, nodes, 3 * sizeof(double));
     }
-    double* at = s->block;
-    double** arrays[7] = {&s->targets, &s->positions[0], &s->positions[1], &s->velocities[0], &s->velocities[1],
-        &s->offset[0], &s->offset[1]};
-    for (int i = 0; i < 7; ++i, at += 3 * nodes) {
-        *arrays[i] = at;
-    }
-    s->rotations = at;
-    s->right = at + 4 * nodes;
-    s->drag = s->right + 3 * freeNodes;
-    s->force = s->drag + 3 * freeNodes;
-    return true;
+    s->targets = jnaArena_Take(arena, nodes, 3 * sizeof(double));
+    s->rotations = jnaArena_Take(arena, nodes, 4 * sizeof(double));
+    s->right = jnaArena_Take(arena, freeNodes, 3 * sizeof(double));
+    s->drag = jnaArena_Take(arena, freeNodes, 3 * sizeof(double));
+    s->force = jnaArena_Take(arena, freeNodes, 3 * sizeof(double));
+    return jnaArena_Check(arena, "the nodes of linear flesh", error);
 }
 
 static jnResult Step(const jnaLinearFleshDef* def, State* s, double step, jnError* error)
@@ -86,35 +81,31 @@ static jnResult Step(const jnaLinearFleshDef* def, State* s, double step, jnErro
 
 jnResult jnaSimulateLinearFlesh(const jnaLinearFleshDef* def, jnError* error)
 {
-    size_t count = (size_t)def->volume->nodeCount;
     double step = def->dt / def->substeps;
     State s = {0};
-    if (!Allocate(&s, count, (size_t)jnaElastic_FreeCount(def->elastic))) {
-        return jnFail(error, jn_outOfMemory, "out of memory to simulate %zu nodes", count);
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(Allocate(&s, &arena, def->volume->nodeCount, jnaElastic_FreeCount(def->elastic), error));
     double stiffness = 1 + 1.5 / step * def->stiffnessDamping;
     double mass = 2.25 / (step * step) + 1.5 / step * def->massDamping;
-    jnResult result = jnaElastic_Factor(def->elastic, stiffness, mass, error);
-    if (result == jn_ok) {
-        def->pose(step, s.velocities[0], s.rotations, def->user);
-        def->pose(0, s.targets, s.rotations, def->user);
-        for (size_t i = 0; i < 3 * count; ++i) {
-            double v = (s.velocities[0][i] - s.targets[i]) / step;
-            s.positions[0][i] = s.targets[i];
-            s.positions[1][i] = s.targets[i] - step * v;
-            s.velocities[0][i] = s.velocities[1][i] = v;
-        }
-        def->take(0, s.targets, s.positions[0], def->user);
+    JN_TRY(jnaElastic_Factor(def->elastic, stiffness, mass, error));
+    def->pose(step, s.velocities[0], s.rotations, def->user);
+    def->pose(0, s.targets, s.rotations, def->user);
+    for (size_t i = 0; i < 3 * (size_t)def->volume->nodeCount; ++i) {
+        double v = (s.velocities[0][i] - s.targets[i]) / step;
+        s.positions[0][i] = s.targets[i];
+        s.positions[1][i] = s.targets[i] - step * v;
+        s.velocities[0][i] = s.velocities[1][i] = v;
     }
-    for (int frame = 1; frame < def->frameCount && result == jn_ok; ++frame) {
-        for (int k = 1; k <= def->substeps && result == jn_ok; ++k) {
+    def->take(0, s.targets, s.positions[0], def->user);
+    for (int frame = 1; frame < def->frameCount; ++frame) {
+        for (int k = 1; k <= def->substeps; ++k) {
             def->pose((frame - 1) * def->dt + k * step, s.targets, s.rotations, def->user);
-            result = Step(def, &s, step, error);
+            JN_TRY(Step(def, &s, step, error));
         }
-        if (result == jn_ok) {
-            def->take(frame, s.targets, s.positions[0], def->user);
-        }
+        def->take(frame, s.targets, s.positions[0], def->user);
     }
-    free(s.block);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

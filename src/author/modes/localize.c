@@ -11,6 +11,8 @@
 // cost a character's dynamics 4 to 6 % of their captured share, 2 % cost nothing that can be measured (docs/modes.md).
 #include "modes/modes_internal.h"
 
+#include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -28,21 +30,19 @@ typedef struct Work {
     double* turn;      // Q [count][count]: new mode k is the sum of Q[i][k] times mode i
 } Work;
 
-static void FindEnergies(
-    const jnaVolume* v, const double* masses, const int* places, const double* shapes, size_t numbers, Work* w)
+static void FindEnergies(const jnaVolume* v, const jnaNodeModes* m, Work* w)
 {
     size_t n = w->count;
     for (int node = 0; node < v->nodeCount; ++node) {
-        if (places[node] < 0) {
+        if (m->places[node] < 0) {
             continue;
         }
+        const double* at = m->shapes + 3 * (size_t)m->places[node];
         for (size_t i = 0; i < n; ++i) {
-            const double* a = shapes + i * numbers + 3 * (size_t)places[node];
             for (size_t k = 0; k <= i; ++k) {
-                const double* b = shapes + k * numbers + 3 * (size_t)places[node];
-                double dot = masses[node] * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+                double share = m->masses[node] * jnaDot(at + i * m->numbers, at + k * m->numbers);
                 for (int e = v->rowStarts[node]; e < v->rowStarts[node + 1]; ++e) {
-                    w->energies[((size_t)v->joints[e] * n + i) * n + k] += (double)v->weights[e] * dot;
+                    w->energies[((size_t)v->joints[e] * n + i) * n + k] += (double)v->weights[e] * share;
                 }
             }
         }
@@ -120,8 +120,8 @@ static bool TurnPair(Work* w, size_t i, size_t k, double tolerance)
     return true;
 }
 
-// New shapes in the order of their stiffness; `row` is scratch of [count].
-static void Apply(Work* w, size_t numbers, double* omega2, double* shapes, double* row, size_t* order)
+// New shapes in the order of their stiffness; `row` and `order` are scratch of [count].
+static void Apply(const Work* w, jnaNodeModes* m, double* row, size_t* order)
 {
     size_t n = w->count;
     for (size_t k = 0; k < n; ++k) {
@@ -132,53 +132,50 @@ static void Apply(Work* w, size_t numbers, double* omega2, double* shapes, doubl
         order[at] = k;
     }
     for (size_t k = 0; k < n; ++k) {
-        omega2[k] = w->stiffness[order[k] * n + order[k]];
+        m->omega2[k] = w->stiffness[order[k] * n + order[k]];
     }
-    for (size_t x = 0; x < numbers; ++x) {
+    for (size_t x = 0; x < m->numbers; ++x) {
         for (size_t k = 0; k < n; ++k) {
             row[k] = 0;
             for (size_t i = 0; i < n; ++i) {
-                row[k] += w->turn[i * n + order[k]] * shapes[i * numbers + x];
+                row[k] += w->turn[i * n + order[k]] * m->shapes[i * m->numbers + x];
             }
         }
         for (size_t k = 0; k < n; ++k) {
-            shapes[k * numbers + x] = row[k];
+            m->shapes[k * m->numbers + x] = row[k];
         }
     }
 }
 
-jnResult jnaLocalizeModes(const jnaVolume* v, const double* masses, const int* places, double tolerance, int count,
-    size_t numbers, double* omega2, double* shapes, jnError* error)
+jnResult jnaLocalizeModes(const jnaVolume* v, double tolerance, jnaNodeModes* m, jnError* error)
 {
-    size_t n = (size_t)count;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int64_t count = m->count;
+    size_t n = (size_t)m->count;
     Work w = {.count = n, .joints = (size_t)v->jointCount};
-    w.energies = calloc(w.joints * n * n + 1, sizeof(double));
-    w.stiffness = calloc(n * n + 1, sizeof(double));
-    w.turn = calloc(n * n + 1, sizeof(double));
-    double* row = malloc((n + 1) * sizeof(double));
-    size_t* order = malloc((n + 1) * sizeof(size_t));
-    bool good = w.energies != NULL && w.stiffness != NULL && w.turn != NULL && row != NULL && order != NULL;
-    if (good) {
-        for (size_t k = 0; k < n; ++k) {
-            w.stiffness[k * n + k] = omega2[k];
-            w.turn[k * n + k] = 1;
-        }
-        FindEnergies(v, masses, places, shapes, numbers, &w);
-        bool turned = true;
-        for (int sweep = 0; turned && sweep < SWEEPS; ++sweep) {
-            turned = false;
-            for (size_t i = 0; i < n; ++i) {
-                for (size_t k = i + 1; k < n; ++k) {
-                    turned = TurnPair(&w, i, k, tolerance) || turned;
-                }
+    w.energies = jnaArena_Take(&arena, v->jointCount * count * count, sizeof(double));
+    w.stiffness = jnaArena_Take(&arena, count * count, sizeof(double));
+    w.turn = jnaArena_Take(&arena, count * count, sizeof(double));
+    double* row = jnaArena_Take(&arena, count, sizeof(double));
+    size_t* order = jnaArena_Take(&arena, count, sizeof(size_t));
+    JN_TRY(jnaArena_Check(&arena, "modes that live in one place each", error));
+    for (size_t k = 0; k < n; ++k) {
+        w.stiffness[k * n + k] = m->omega2[k];
+        w.turn[k * n + k] = 1;
+    }
+    FindEnergies(v, m, &w);
+    bool turned = true;
+    for (int sweep = 0; turned && sweep < SWEEPS; ++sweep) {
+        turned = false;
+        for (size_t i = 0; i < n; ++i) {
+            for (size_t k = i + 1; k < n; ++k) {
+                turned = TurnPair(&w, i, k, tolerance) || turned;
             }
         }
-        Apply(&w, numbers, omega2, shapes, row, order);
     }
-    free(w.energies);
-    free(w.stiffness);
-    free(w.turn);
-    free(row);
-    free(order);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to localise %d modes", count);
+    Apply(&w, m, row, order);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

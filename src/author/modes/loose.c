@@ -8,6 +8,7 @@
 #include "modes/modes_internal.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 #include "volume/volume_internal.h"
 
@@ -21,7 +22,6 @@ enum { CRUMB = 4, SPARSE = 100 };
 // Flesh of thickness t on a bone swings at c / 4 t, with the speed c of shear waves. A mode slower than SLOW times
 // that, t the mean distance from the bones of what it moves, is no motion of flesh.
 #define SLOW 0.1
-#define PI 3.14159265358979323846
 // A mode whose largest displacement on the skin is below this share of the largest inside does not show.
 #define SMALLEST_SHOWN 0.2
 
@@ -59,30 +59,25 @@ static void TellLoose(const jnaVolume* v, const jnaCharacter* c, const Piece* li
     }
 }
 
-jnResult jnaHoldLoose(const jnaVolume* v, const jnaCharacter* c, jnaVolume* held, jnaNotes* notes, jnError* error)
+jnResult jnaHoldLoose(
+    const jnaVolume* v, const jnaCharacter* c, jnaArena* arena, jnaVolume* held, jnaNotes* notes, jnError* error)
 {
-    size_t nodes = (size_t)v->nodeCount;
-    int* pieces = malloc(nodes * sizeof(int));
-    Piece* list = calloc(nodes, sizeof(*list));
+    int* pieces = jnaArena_Take(arena, v->nodeCount, sizeof(int));
+    Piece* list = jnaArena_Take(arena, v->nodeCount, sizeof(*list));
     *held = *v;
-    held->heldBy = malloc(nodes * sizeof(int32_t));
-    jnResult result = jn_ok;
-    if (pieces == NULL || list == NULL || held->heldBy == NULL) {
-        free(held->heldBy);
-        held->heldBy = NULL;
-        result = jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
-    } else {
-        jnaFindPieces(v, pieces);
-        CountPieces(v, pieces, list);
-        for (int n = 0; n < v->nodeCount; ++n) {
-            bool loose = v->heldBy[n] < 0 && IsLoose(&list[pieces[n]]);
-            held->heldBy[n] = loose ? jnaDominantJoint(v, n) : v->heldBy[n];
-        }
-        TellLoose(v, c, list, notes);
+    held->heldBy = jnaArena_Take(arena, v->nodeCount, sizeof(int32_t));
+    jnResult result = jnaArena_Check(arena, "the pieces of a volume", error);
+    if (result != jn_ok) {
+        return result;
     }
-    free(pieces);
-    free(list);
-    return result;
+    jnaFindPieces(v, pieces);
+    CountPieces(v, pieces, list);
+    for (int n = 0; n < v->nodeCount; ++n) {
+        bool loose = v->heldBy[n] < 0 && IsLoose(&list[pieces[n]]);
+        held->heldBy[n] = loose ? jnaDominantJoint(v, n) : v->heldBy[n];
+    }
+    TellLoose(v, c, list, notes);
+    return jn_ok;
 }
 
 // Speed of shear waves, m/s: of the softest material.
@@ -110,9 +105,7 @@ static void FindDepths(const jnaVolume* v, int32_t* held, double* depths)
         double least = HUGE_VAL;
         for (int i = 0; i < count; ++i) {
             double away[3];
-            for (int a = 0; a < 3; ++a) {
-                away[a] = v->nodes[3 * (size_t)n + (size_t)a] - v->nodes[3 * (size_t)held[i] + (size_t)a];
-            }
+            jnaSubtract(v->nodes + 3 * (size_t)n, v->nodes + 3 * (size_t)held[i], away);
             least = fmin(least, jnaDot(away, away));
         }
         depths[n] = sqrt(least);
@@ -121,13 +114,12 @@ static void FindDepths(const jnaVolume* v, int32_t* held, double* depths)
 
 // Mean distance from the bones of what a mode moves, by its energy; infinite where it moves bone that springs hold more
 // than flesh, which is no matter of thickness.
-static double DepthOf(
-    const jnaVolume* v, const double* masses, const int* places, const double* shape, const double* depths)
+static double DepthOf(const jnaVolume* v, const jnaNodeModes* m, const double* shape, const double* depths)
 {
     double flesh = 0, bone = 0, sum = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
-        const double* at = shape + 3 * (size_t)(places[n] >= 0 ? places[n] : 0);
-        double energy = places[n] >= 0 ? masses[n] * jnaDot(at, at) : 0;
+        const double* at = shape + 3 * (size_t)(m->places[n] >= 0 ? m->places[n] : 0);
+        double energy = m->places[n] >= 0 ? m->masses[n] * jnaDot(at, at) : 0;
         bone += v->heldBy[n] >= 0 ? energy : 0;
         flesh += v->heldBy[n] < 0 ? energy : 0;
         sum += v->heldBy[n] < 0 ? energy * depths[n] : 0;
@@ -157,32 +149,29 @@ static double ShownShare(const jnaVolume* v, const int* places, const double* sh
     return inside > 0 ? sqrt(shown / inside) : 0;
 }
 
-jnResult jnaDropLoose(const jnaVolume* v, const double* masses, const int* places, size_t numbers, int* count,
-    double* omega2, double* shapes, jnaNotes* notes, jnError* error)
+jnResult jnaDropLoose(const jnaVolume* v, jnaNodeModes* m, jnaNotes* notes, jnError* error)
 {
-    size_t nodes = (size_t)v->nodeCount;
-    int32_t* held = malloc(nodes * sizeof(int32_t));
-    double *depths = malloc(nodes * sizeof(double)), speed = ShearSpeed(v);
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int32_t* held = jnaArena_Take(&arena, v->nodeCount, sizeof(*held));
+    double *depths = jnaArena_Take(&arena, v->nodeCount, sizeof(*depths)), speed = ShearSpeed(v);
     int kept = 0, slow = 0, hidden = 0;
-    if (held == NULL || depths == NULL) {
-        free(held);
-        free(depths);
-        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
-    }
+    JN_TRY(jnaArena_Check(&arena, "the bones of a volume", error));
     FindDepths(v, held, depths);
-    for (int k = 0; k < *count; ++k) {
-        const double* shape = shapes + (size_t)k * numbers;
-        double depth = DepthOf(v, masses, places, shape, depths);
-        bool isSlow = sqrt(omega2[k]) * depth < SLOW * 0.5 * PI * speed;
-        bool isHidden = !isSlow && ShownShare(v, places, shape) < SMALLEST_SHOWN;
+    for (int k = 0; k < m->count; ++k) {
+        const double* shape = m->shapes + (size_t)k * m->numbers;
+        double depth = DepthOf(v, m, shape, depths);
+        bool isSlow = sqrt(m->omega2[k]) * depth < SLOW * 0.5 * JNA_PI * speed;
+        bool isHidden = !isSlow && ShownShare(v, m->places, shape) < SMALLEST_SHOWN;
         slow += isSlow;
         hidden += isHidden;
         if (!isSlow && !isHidden) {
-            omega2[kept] = omega2[k];
-            memmove(shapes + (size_t)kept * numbers, shape, numbers * sizeof(double));
+            m->omega2[kept] = m->omega2[k];
+            memmove(m->shapes + (size_t)kept * m->numbers, shape, m->numbers * sizeof(double));
             kept++;
         }
     }
+    m->count = kept;
     if (slow > 0) {
         jnaNotes_Add(notes, "%d mode%s left out: far too slow for flesh, the part hangs on next to nothing", slow,
             slow > 1 ? "s are" : " is");
@@ -191,8 +180,7 @@ jnResult jnaDropLoose(const jnaVolume* v, const double* masses, const int* place
         jnaNotes_Add(notes, "%d mode%s left out: %s on the skin", hidden, hidden > 1 ? "s are" : " is",
             hidden > 1 ? "they hardly show" : "it hardly shows");
     }
-    *count = kept;
-    free(held);
-    free(depths);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -12,6 +12,7 @@
 #include "modes/modal_motion.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "jounce/spring_functions.h"
 #include "modes/modes_internal.h"
 
@@ -172,7 +173,7 @@ static void FindTurn(const jnaModes* m, const jnaModalSequence* s, int frame, do
             to[i] = (double)s->turns[((size_t)(frame + 1) * joints + j) * 4 + i];
         }
         jnaQuat_Multiply(from, to, q);
-        double sine = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]), sign = q[3] < 0 ? -1 : 1;
+        double sine = jnaLength(q), sign = q[3] < 0 ? -1 : 1;
         double scale = sign * (sine > 1e-12 ? 2 * atan2(sine, sign * q[3]) / sine : 2);
         for (size_t axis = 0; axis < 3; ++axis) {
             double angle = 0.5 * scale * q[axis];
@@ -328,21 +329,22 @@ static void StepState(const Runner* r, const jnSpringResponse* responses, const 
     }
 }
 
-jnResult jnaModes_RunTurned(const jnaModes* m, const jnaModalSequence* s, const jnaModalTurns* turns,
-    const double* starts, const double* rates, double* amplitudes, double* velocities, jnError* error)
+jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const jnaModalDrive* drive, double* amplitudes,
+    double* velocities, jnError* error)
 {
     size_t n = (size_t)m->modeCount;
-    double* numbers = calloc(n * n + 5 * n + 1, sizeof(double));
-    jnSpringResponse* responses = malloc((n + 1) * sizeof(*responses));
-    if (numbers == NULL || responses == NULL) {
-        free(numbers);
-        free(responses);
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu modes", n);
-    }
-    Runner r = {.m = m, .s = s, .turns = turns, .turn = numbers, .z = numbers + n * n};
-    r.p = r.z + n;
-    r.drag = r.p + n;
-    r.work = r.drag + n;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    jnSpringResponse* responses = jnaArena_Take(&arena, m->modeCount, sizeof(*responses));
+    Runner r = {.m = m,
+        .s = s,
+        .turns = drive->turns,
+        .turn = jnaArena_Take(&arena, (int64_t)m->modeCount * m->modeCount, sizeof(double)),
+        .z = jnaArena_Take(&arena, m->modeCount, sizeof(double)),
+        .p = jnaArena_Take(&arena, m->modeCount, sizeof(double)),
+        .drag = jnaArena_Take(&arena, m->modeCount, sizeof(double)),
+        .work = jnaArena_Take(&arena, m->modeCount, 2 * sizeof(double))};
+    JN_TRY(jnaArena_Check(&arena, "a run of the modes", error));
     for (size_t k = 0; k < n; ++k) {
         responses[k] = jnEvaluateSpring(m->stiffness[k], m->damping[k], s->dt);
     }
@@ -355,91 +357,74 @@ jnResult jnaModes_RunTurned(const jnaModes* m, const jnaModalSequence* s, const 
         if (frame == s->frameCount - 1) {
             break;
         }
-        if (turns == NULL) {
+        if (drive->turns == NULL) {
             FindTurn(m, s, frame, r.turn);
         }
         TurnState(&r, frame);
         FindDrag(&r, frame);
-        StepState(&r, responses, starts + at, rates + at);
+        StepState(&r, responses, drive->starts + at, drive->rates + at);
         TurnState(&r, frame);
     }
-    free(numbers);
-    free(responses);
-    return jn_ok;
-}
-
-jnResult jnaModes_Run(const jnaModes* m, const jnaModalSequence* s, const double* starts, const double* rates,
-    double* amplitudes, double* velocities, jnError* error)
-{
-    return jnaModes_RunTurned(m, s, NULL, starts, rates, amplitudes, velocities, error);
-}
-
-jnResult jnaModes_Observe(
-    const jnaModes* m, const jnaCharacter* c, const jnaModalSequence* s, double* amplitudes, jnError* error)
-{
-    jnaModes fit = *m; // shapes are shared; the projection is one of its own
-    size_t width = 3 * (size_t)m->vertexCount, modes = (size_t)m->modeCount;
-    fit.projections = malloc((modes * width + 1) * sizeof(float));
-    jnResult result = fit.projections != NULL ? jnaModes_ProjectSurface(&fit, c, error)
-                                              : jnFail(error, jn_outOfMemory, "out of memory for %zu modes", modes);
-    int failures = 0;
-#pragma omp parallel for schedule(dynamic, 4) reduction(+ : failures)
-    for (int n = 0; n < s->frameCount; ++n) {
-        double* field = result == jn_ok ? malloc(width * sizeof(double)) : NULL;
-        failures += field == NULL;
-        for (int v = 0; field != NULL && v < m->vertexCount; ++v) {
-            size_t at = (size_t)n * width + 3 * (size_t)v;
-            double d[3];
-            for (size_t a = 0; a < 3; ++a) {
-                d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
-            }
-            Turn(s, n, n, v, true, d, field + 3 * (size_t)v);
-        }
-        for (size_t k = 0; field != NULL && k < modes; ++k) {
-            double sum = 0;
-            for (size_t i = 0; i < width; ++i) {
-                sum += (double)fit.projections[k * width + i] * field[i];
-            }
-            amplitudes[(size_t)n * modes + k] = sum;
-        }
-        free(field);
-    }
-    free(fit.projections);
-    if (result == jn_ok && failures > 0) {
-        result = jnFail(error, jn_outOfMemory, "out of memory to observe %d frames", s->frameCount);
-    }
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
-jnResult jnaModes_Overlap(
-    const jnaModes* m, const jnaModalSequence* s, double* overlaps, double* layers, jnError* error)
+// Products of rows [modeCount][vertexCount][3] with the layer motion - target, in the skinned frames of every frame,
+// and the layer's squares. products: [frameCount][modeCount]; squares: [frameCount] or NULL.
+static jnResult MultiplyLayers(
+    const jnaModes* m, const jnaModalSequence* s, const float* rows, double* products, double* squares, jnError* error)
 {
     size_t width = 3 * (size_t)m->vertexCount, modes = (size_t)m->modeCount;
     int failures = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : failures)
     for (int n = 0; n < s->frameCount; ++n) {
         double* field = malloc(width * sizeof(double));
+        double square = 0;
         failures += field == NULL;
-        layers[n] = 0;
         for (int v = 0; field != NULL && v < m->vertexCount; ++v) {
             size_t at = (size_t)n * width + 3 * (size_t)v;
             double d[3];
             for (size_t a = 0; a < 3; ++a) {
                 d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
-                layers[n] += d[a] * d[a];
+                square += d[a] * d[a];
             }
             Turn(s, n, n, v, true, d, field + 3 * (size_t)v);
         }
         for (size_t k = 0; field != NULL && k < modes; ++k) {
             double sum = 0;
             for (size_t i = 0; i < width; ++i) {
-                sum += (double)m->shapes[k * width + i] * field[i];
+                sum += (double)rows[k * width + i] * field[i];
             }
-            overlaps[(size_t)n * modes + k] = sum;
+            products[(size_t)n * modes + k] = sum;
+        }
+        if (squares != NULL) {
+            squares[n] = square;
         }
         free(field);
     }
     return failures == 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d frames", s->frameCount);
+}
+
+jnResult jnaModes_Observe(
+    const jnaModes* m, const jnaCharacter* c, const jnaModalSequence* s, double* amplitudes, jnError* error)
+{
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    jnaModes fit = *m; // shapes are shared; the projection is one of its own
+    fit.projections = jnaArena_Take(&arena, (int64_t)m->modeCount * m->vertexCount, 3 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the projection of modes", error));
+    JN_TRY(jnaModes_ProjectSurface(&fit, c, error));
+    JN_TRY(MultiplyLayers(m, s, fit.projections, amplitudes, NULL, error));
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
+jnResult jnaModes_Overlap(
+    const jnaModes* m, const jnaModalSequence* s, double* overlaps, double* layers, jnError* error)
+{
+    return MultiplyLayers(m, s, m->shapes, overlaps, layers, error);
 }
 
 static void OffsetOf(

@@ -37,11 +37,6 @@ jnResult jnaModes_Force(
 jnResult jnaModes_ForceByJoints(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
 
-/// Amplitudes from rest, [frameCount][modeCount]: half of the interval's turn, the closed form, the other half.
-/// velocities: their velocities in space, as amplitudes; may be NULL.
-jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const double* starts,
-    const double* rates, double* amplitudes, double* velocities, jnError* error);
-
 /// What the frames' turning does to amplitudes over each interval, for running a sequence again and again. Owned; NULL
 /// where nothing turns.
 typedef struct jnaModalTurns {
@@ -52,9 +47,16 @@ jnResult jnaModes_FindTurns(
     const jnaModes* modes, const jnaModalSequence* sequence, jnaModalTurns* turns, jnError* error);
 void jnaDestroyModalTurns(jnaModalTurns* turns);
 
-/// jnaModes_Run with turns that were found before; NULL: finds them on the way.
-jnResult jnaModes_RunTurned(const jnaModes* modes, const jnaModalSequence* sequence, const jnaModalTurns* turns,
-    const double* starts, const double* rates, double* amplitudes, double* velocities, jnError* error);
+/// What drives the modes over a sequence. Nothing is owned.
+typedef struct jnaModalDrive {
+    const double *starts, *rates; // [frameCount - 1][modeCount], as by jnaModes_Force
+    const jnaModalTurns* turns;   // NULL: found on the way
+} jnaModalDrive;
+
+/// Amplitudes from rest, [frameCount][modeCount]: half of the interval's turn, the closed form, the other half.
+/// velocities: their velocities in space, as amplitudes; may be NULL.
+jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const jnaModalDrive* drive,
+    double* amplitudes, double* velocities, jnError* error);
 
 /// Amplitudes that come closest to the motion in the mass-weighted least squares of the surface,
 /// [frameCount][modeCount].

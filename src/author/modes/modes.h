@@ -6,14 +6,16 @@
 // moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres.
 #pragma once
 
+#include "base/arena.h"
 #include "base/notes.h"
 #include "base/watch.h"
 #include "character/character.h"
 #include "volume/volume.h"
 
-/// Modes of a character's surface, by rising frequency. Arrays are owned.
+/// Modes of a character's surface, by rising frequency.
 typedef struct jnaModes {
     int modeCount, vertexCount, jointCount;
+    jnaArena memory;    // of the arrays, as jnaModes_Allocate made them
     double* stiffness;  // [modeCount], omega^2, 1/s^2
     double* damping;    // [modeCount], 1/s
     double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2

@@ -16,16 +16,24 @@ jnResult jnaModes_ProjectSurface(jnaModes* modes, const jnaCharacter* character,
 void jnaModes_Sparsen(jnaModes* modes, double threshold);
 
 /// A volume in which pieces that no bone holds are held by their joints as a whole; see loose.c. It shares all but
-/// heldBy, which is to be freed. notes: may be NULL.
-jnResult jnaHoldLoose(
-    const jnaVolume* volume, const jnaCharacter* character, jnaVolume* held, jnaNotes* notes, jnError* error);
+/// heldBy, which is of the arena. notes: may be NULL.
+jnResult jnaHoldLoose(const jnaVolume* volume, const jnaCharacter* character, jnaArena* arena, jnaVolume* held,
+    jnaNotes* notes, jnError* error);
 
-/// Takes modes out that are no motion of flesh, in place. masses: [nodeCount]; the others as of jnaLocalizeModes.
-jnResult jnaDropLoose(const jnaVolume* volume, const double* masses, const int* places, size_t numbers, int* count,
-    double* omega2, double* shapes, jnaNotes* notes, jnError* error);
+/// Modes of a volume's nodes, before they are brought to the surface. Nothing is owned.
+typedef struct jnaNodeModes {
+    int count;
+    size_t numbers;       // of a shape: three for each free node
+    double* omega2;       // [count], 1/s^2, rising
+    double* shapes;       // [count][numbers], of unit modal mass
+    int* places;          // [nodeCount], free node or -1
+    const double* masses; // [nodeCount], kg
+    double totalMass;     // kg
+} jnaNodeModes;
+
+/// Takes modes out that are no motion of flesh.
+jnResult jnaDropLoose(const jnaVolume* volume, jnaNodeModes* modes, jnaNotes* notes, jnError* error);
 
 /// Turns modes of nearly the same frequency so that each lives at few joints; see localize.c. tolerance: the coupling
-/// that may be dropped, as a share of a mode's stiffness. places: [nodeCount], free node or -1; omega2: [count];
-/// shapes: [count][numbers].
-jnResult jnaLocalizeModes(const jnaVolume* volume, const double* masses, const int* places, double tolerance, int count,
-    size_t numbers, double* omega2, double* shapes, jnError* error);
+/// that may be dropped, as a share of a mode's stiffness.
+jnResult jnaLocalizeModes(const jnaVolume* volume, double tolerance, jnaNodeModes* modes, jnError* error);

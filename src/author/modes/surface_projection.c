@@ -3,6 +3,7 @@
 #include "modes/modes_internal.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ void jnaFindVertexAreas(const jnaCharacter* c, double* areas)
         }
         jnaCross(edges[0], edges[1], normal);
         for (int i = 0; i < 3; ++i) {
-            areas[v[i]] += sqrt(jnaDot(normal, normal)) / 6;
+            areas[v[i]] += jnaLength(normal) / 6;
         }
     }
     for (int v = 0; c->triangleCount == 0 && v < c->vertexCount; ++v) {
@@ -72,32 +73,29 @@ static void Substitute(const double* l, size_t n, double* x)
 jnResult jnaModes_ProjectSurface(jnaModes* m, const jnaCharacter* c, jnError* error)
 {
     size_t n = (size_t)m->modeCount, width = 3 * (size_t)m->vertexCount;
-    double* areas = calloc((size_t)m->vertexCount, sizeof(double));
-    double* gram = calloc(n * n + 1, sizeof(double));
-    double* column = malloc((n + 1) * sizeof(double));
-    jnResult result = areas == NULL || gram == NULL || column == NULL
-                          ? jnFail(error, jn_outOfMemory, "out of memory for the projection of %zu modes", n)
-                          : jn_ok;
-    if (result == jn_ok) {
-        jnaFindVertexAreas(c, areas);
-        double most = 0;
-        for (size_t i = 0; i < n; ++i) {
-            for (size_t k = 0; k <= i; ++k) {
-                for (size_t x = 0; x < width; ++x) {
-                    gram[i * n + k] +=
-                        areas[x / 3] * (double)m->shapes[i * width + x] * (double)m->shapes[k * width + x];
-                }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* areas = jnaArena_Take(&arena, m->vertexCount, sizeof(double));
+    double* gram = jnaArena_Take(&arena, (int64_t)m->modeCount * m->modeCount, sizeof(double));
+    double* column = jnaArena_Take(&arena, m->modeCount, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the projection of modes", error));
+    jnaFindVertexAreas(c, areas);
+    double most = 0;
+    for (size_t i = 0; i < n; ++i) {
+        for (size_t k = 0; k <= i; ++k) {
+            for (size_t x = 0; x < width; ++x) {
+                gram[i * n + k] += areas[x / 3] * (double)m->shapes[i * width + x] * (double)m->shapes[k * width + x];
             }
-            most = fmax(most, gram[i * n + i]);
         }
-        for (size_t i = 0; i < n; ++i) {
-            gram[i * n + i] += RIDGE * most;
-        }
-        if (!Cholesky(gram, n)) {
-            result = jnFail(error, jn_badData, "two of the %zu modes are the same on the surface", n);
-        }
+        most = fmax(most, gram[i * n + i]);
     }
-    for (size_t x = 0; result == jn_ok && x < width; ++x) {
+    for (size_t i = 0; i < n; ++i) {
+        gram[i * n + i] += RIDGE * most;
+    }
+    if (!Cholesky(gram, n)) {
+        JN_TRY(jnFail(error, jn_badData, "two of the %zu modes are the same on the surface", n));
+    }
+    for (size_t x = 0; x < width; ++x) {
         for (size_t k = 0; k < n; ++k) {
             column[k] = areas[x / 3] * (double)m->shapes[k * width + x];
         }
@@ -106,8 +104,7 @@ jnResult jnaModes_ProjectSurface(jnaModes* m, const jnaCharacter* c, jnError* er
             m->projections[k * width + x] = (float)column[k];
         }
     }
-    free(areas);
-    free(gram);
-    free(column);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

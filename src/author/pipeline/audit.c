@@ -2,6 +2,8 @@
 // elsewhere; the standard path makes the choice, and the audit tells how far the choices lie apart.
 #include "pipeline/simulation.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -112,26 +114,26 @@ jnResult jnaAuditPoses(
 {
     jnaPoseSet set = {0};
     jnaClip clip = {0};
-    jnResult result = jnaSimulation_SamplePoses(s, count, &set, NULL, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&set, s->character, &clip, error) : result;
-    if (result == jn_ok && set.count < count) {
-        result = jnFail(error, jn_badArgument, "there are only %d poses to audit", set.count);
+    Audit audit = {.simulation = s,
+        .clip = &clip,
+        .set = &set,
+        .poses = poses,
+        .watch = watch,
+        .watchUser = watchUser,
+        .count = count,
+        .error = error};
+    int cursor = 0;
+    jnResult result = jn_ok;
+    JN_TRY(jnaSimulation_SamplePoses(s, count, &set, NULL, error));
+    JN_TRY(jnaPoseSet_ToClip(&set, s->character, &clip, error));
+    if (set.count < count) {
+        JN_TRY(jnFail(error, jn_badArgument, "there are only %d poses to audit", set.count));
     }
-    if (result == jn_ok) {
-        Audit audit = {.simulation = s,
-            .clip = &clip,
-            .set = &set,
-            .poses = poses,
-            .watch = watch,
-            .watchUser = watchUser,
-            .count = count,
-            .error = error};
-        int cursor = 0;
-        threads = threads > 0 ? threads : omp_get_max_threads();
+    threads = threads > 0 ? threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
-        Work(&audit, &cursor);
-        result = audit.result;
-    }
+    Work(&audit, &cursor);
+    result = audit.result;
+done:
     jnaDestroyClip(&clip);
     jnaDestroyPoses(&set);
     return result;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/try.h"
 #include "pipeline/build_internal.h"
 #include "volume/tetrahedralize.h"
 
@@ -29,7 +30,7 @@ jnaBuildDef jnaDefaultBuildDef(void)
 
 const char* jnaBuildStageName(jnaBuildStage stage)
 {
-    return jnaBuildKinds[stage].name;
+    return jnaBuildKinds[stage]->name;
 }
 
 bool jnaBuild_Tell(jnaBuild* b, double share, const char* format, ...)
@@ -91,20 +92,20 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
 {
     const jnaCharacter* character;
     const jnaClip* clips;
-    jnResult result = jnaWorkspace_Character(b->workspace, &character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(b->workspace, &clips, error) : result;
-    b->vertexCount = result == jn_ok ? character->vertexCount : 0;
-    for (int i = 0; result == jn_ok && i < b->manifest->clipCount; ++i) {
+    JN_PASS(jnaWorkspace_Character(b->workspace, &character, error));
+    JN_PASS(jnaWorkspace_Clips(b->workspace, &clips, error));
+    b->vertexCount = character->vertexCount;
+    for (int i = 0; i < b->manifest->clipCount; ++i) {
         const jnaManifestClip* entry = &b->manifest->clips[i];
         int first, count = 0;
-        result = jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error);
+        JN_PASS(jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error));
         b->trainFrames += entry->role == jna_train ? count : 0;
         if (entry->motion == NULL) {
             b->frameCount += count;
             b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // How much flesh there is, or whether there is any: counted where it is there, else foreseen from the surface.
@@ -120,15 +121,13 @@ static jnResult LookForFlesh(jnaBuild* b, jnError* error)
     const jnaCharacter* character;
     jnaVolumeForecast forecast;
     jnError ignored; // a surface that cannot be filled is the volume's to tell
-    jnResult result = jnaWorkspace_Character(b->workspace, &character, error);
-    if (result == jn_ok) {
-        bool known = jnaForeseeVolume(character, &b->manifest->volume, &forecast, &ignored) == jn_ok;
-        b->fleshless = known && !forecast.hasFlesh;
-        b->nodeCount = known ? forecast.nodes : b->vertexCount;
-        b->lattice = known && forecast.method == jna_volumeLattice;
-        b->partCount = forecast.parts;
-    }
-    return result;
+    JN_PASS(jnaWorkspace_Character(b->workspace, &character, error));
+    bool known = jnaForeseeVolume(character, &b->manifest->volume, &forecast, &ignored) == jn_ok;
+    b->fleshless = known && !forecast.hasFlesh;
+    b->nodeCount = known ? forecast.nodes : b->vertexCount;
+    b->lattice = known && forecast.method == jna_volumeLattice;
+    b->partCount = forecast.parts;
+    return jn_ok;
 }
 
 static bool TellShare(double share, void* user)
@@ -148,13 +147,13 @@ static jnaStageRun RunOf(jnaBuild* b, const jnaBuildKind* kind)
 
 static const jnaStageKind* PartOf(const jnaBuild* b, const jnaBuildKind* kind, int i)
 {
-    return i >= 2 ? NULL : kind == &jnaBuildKinds[jna_buildReport] && i == 0 ? b->def->report : kind->parts[i];
+    return i >= 2 ? NULL : kind == jnaBuildKinds[jna_buildReport] && i == 0 ? b->def->report : kind->parts[i];
 }
 
 // Whether a stage is up to date: all its parts are, in their order.
 static jnResult Look(jnaBuild* b, jnaBuildStage stage, jnError* error)
 {
-    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    const jnaBuildKind* kind = jnaBuildKinds[stage];
     jnaBuildStep* step = &b->steps[stage];
     const jnaStageRun run = RunOf(b, kind);
     bool stale = false;
@@ -171,20 +170,20 @@ static jnResult Look(jnaBuild* b, jnaBuildStage stage, jnError* error)
 
 static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
 {
-    const jnaBuildKind* kind = &jnaBuildKinds[stage];
+    const jnaBuildKind* kind = jnaBuildKinds[stage];
     jnaBuildStep* step = &b->steps[stage];
     if (kind->run != NULL) {
         return kind->run(b, step, error);
     }
     jnaBuild_Close(b);
     step->reason[0] = '\0';
-    jnResult result = jn_ok;
-    for (int i = 0; PartOf(b, kind, i) != NULL && result == jn_ok; ++i) {
+    for (int i = 0; PartOf(b, kind, i) != NULL; ++i) {
         jnaStageRun run = RunOf(b, kind);
-        result = jnaStageKind_Run(PartOf(b, kind, i), &run, error);
+        jnResult result = jnaStageKind_Run(PartOf(b, kind, i), &run, error);
         step->made = step->made || run.made;
+        JN_PASS(result);
     }
-    return result;
+    return jn_ok;
 }
 
 // Looks at every stage that is needed. What comes behind a stage that must run can only be told by running that.
@@ -193,7 +192,7 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
     const char* before = NULL;
     jnResult result = jnaBuild_Measure(b, error);
     for (int i = 0; result == jn_ok && i < jna_buildStageCount; ++i) {
-        const jnaBuildKind* kind = &jnaBuildKinds[i];
+        const jnaBuildKind* kind = jnaBuildKinds[i];
         jnaBuildStep* step = &b->steps[i];
         bool exported = i == jna_buildExport && b->def->until >= jna_buildModes;
         step->needed = kind->needed(b, step->reason);
@@ -236,16 +235,14 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
     jnResult result = step->fresh && !b->changed ? jn_ok : RunParts(b, stage, error);
     b->changed = b->changed || step->made;
     step->seconds = jnaWallClock() - started;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(result);
     if (step->made) {
         b->done += step->estimate;
-        jnaNotes_Add(b->notes, "%s: done in %.1f s%s%s", jnaBuildKinds[stage].name, step->seconds,
+        jnaNotes_Add(b->notes, "%s: done in %.1f s%s%s", jnaBuildKinds[stage]->name, step->seconds,
             step->reason[0] != '\0' ? ", " : "", step->reason);
     } else {
         b->total -= step->estimate;
-        jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage].name);
+        jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage]->name);
     }
     step->fresh = true;
     return jn_ok;
@@ -255,17 +252,17 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
 static jnResult Import(jnaBuild* b, jnError* error)
 {
     jnaBuildStep* step = &b->steps[jna_buildImport];
-    jnResult result = Look(b, jna_buildImport, error);
+    JN_PASS(Look(b, jna_buildImport, error));
     step->needed = true;
     step->estimate = step->fresh ? 0 : 1;
-    return result == jn_ok ? RunStage(b, jna_buildImport, error) : result;
+    return RunStage(b, jna_buildImport, error);
 }
 
 static jnResult Build(jnaBuild* b, jnError* error)
 {
-    jnResult result = Import(b, error);
-    result = result == jn_ok ? MakePlan(b, error) : result;
-    if (result == jn_ok && b->def->plan != NULL) {
+    JN_PASS(Import(b, error));
+    JN_PASS(MakePlan(b, error));
+    if (b->def->plan != NULL) {
         b->def->plan(b->steps, b->def->user);
     }
     for (int i = 0; i < jna_buildStageCount; ++i) {
@@ -273,12 +270,12 @@ static jnResult Build(jnaBuild* b, jnError* error)
     }
     b->started = jnaWallClock();
     b->done = 0;
-    for (int i = jna_buildVolume; result == jn_ok && !b->def->planOnly && i < jna_buildStageCount; ++i) {
+    for (int i = jna_buildVolume; !b->def->planOnly && i < jna_buildStageCount; ++i) {
         if (b->steps[i].needed) {
-            result = RunStage(b, (jnaBuildStage)i, error);
+            JN_PASS(RunStage(b, (jnaBuildStage)i, error));
         }
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNotes* notes, jnError* error)
@@ -293,11 +290,11 @@ jnResult jnaBuildWorkspace(const char* workspace, const jnaBuildDef* def, jnaNot
     b->threads = def->threads > 0 ? def->threads : threads;
     b->started = jnaWallClock();
     omp_set_num_threads(b->threads);
-    jnResult result = jnaOpenWorkspace(workspace, &b->workspace, error);
-    if (result == jn_ok) {
-        b->manifest = &b->workspace->manifest;
-        result = Build(b, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &b->workspace, error));
+    b->manifest = &b->workspace->manifest;
+    JN_TRY(Build(b, error));
+done:
     omp_set_num_threads(threads);
     if (def->steps != NULL) {
         memcpy(def->steps, b->steps, sizeof(b->steps));

@@ -3,21 +3,12 @@
 
 #include "base/notes.h"
 #include "pipeline/engine.h"
+#include "pipeline/stage_list.h"
 
-/// The stages in the order they run. Which of them a workspace needs, its manifest says.
-typedef enum jnaBuildStage {
-    jna_buildImport,
-    jna_buildVolume, // tetrahedra and what lives in them
-    jna_buildModes,  // where springs are on modes
-    jna_buildPoses,  // where there is a network
-    jna_buildMotion, // where springs are learned, of clips that bring no motion
-    jna_buildTrain,
-    jna_buildFit,
-    jna_buildExport, // of whatever is there, from the modes on
-    jna_buildEvaluate,
-    jna_buildReport,
-    jna_buildStageCount,
-} jnaBuildStage;
+#define JNA_STAGE_NAME(name) jna_build##name,
+/// jna_buildImport and so on, as stage_list.h has them.
+typedef enum jnaBuildStage { JNA_STAGES(JNA_STAGE_NAME) jna_buildStageCount } jnaBuildStage;
+#undef JNA_STAGE_NAME
 
 /// "import", "volume" and so on.
 const char* jnaBuildStageName(jnaBuildStage stage);

@@ -45,8 +45,12 @@ typedef struct jnaBuildKind {
     double (*estimate)(const jnaBuild* build, const jnaBuildStep* step); // one thread's seconds, and how they share out
 } jnaBuildKind;
 
+#define JNA_STAGE_KIND(name) extern const jnaBuildKind jnaBuild##name;
+JNA_STAGES(JNA_STAGE_KIND)
+#undef JNA_STAGE_KIND
+
 /// All stages, in order.
-extern const jnaBuildKind jnaBuildKinds[jna_buildStageCount];
+extern const jnaBuildKind* const jnaBuildKinds[jna_buildStageCount];
 
 /// The workspace opened for simulation, once.
 jnResult jnaBuild_Open(jnaBuild* build, jnError* error);

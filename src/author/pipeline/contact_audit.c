@@ -1,6 +1,8 @@
 // Does contact resolve? Frames of all clips and training poses, each solved as a job would, and how they ended.
 #include "pipeline/simulation.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <omp.h>
@@ -88,37 +90,38 @@ static jnResult Plan(Audit* a, int every, int poses, jnError* error)
     jnaPoseSet set = {0};
     jnResult result = jn_ok;
     a->stills = calloc((size_t)clips + 1, sizeof(*a->stills));
-    for (int i = 0; a->stills != NULL && result == jn_ok && i < clips; ++i) {
-        result = jnaClip_WithoutRoot(s->character, &s->clips[i], &a->stills[i], error);
+    for (int i = 0; a->stills != NULL && i < clips; ++i) {
+        JN_TRY(jnaClip_WithoutRoot(s->character, &s->clips[i], &a->stills[i], error));
         most += s->clips[i].frameCount / every + 1;
     }
-    if (result == jn_ok && poses > 0 && a->stills != NULL) {
-        result = jnaSimulation_SamplePoses(s, poses, &set, NULL, error);
-        result = result == jn_ok ? jnaPoseSet_ToClip(&set, s->character, &a->stills[clips], error) : result;
+    if (poses > 0 && a->stills != NULL) {
+        JN_TRY(jnaSimulation_SamplePoses(s, poses, &set, NULL, error));
+        JN_TRY(jnaPoseSet_ToClip(&set, s->character, &a->stills[clips], error));
     }
     a->entries = calloc((size_t)most + 1, sizeof(*a->entries));
-    if (result == jn_ok && (a->stills == NULL || a->entries == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for an audit of %d frames", most);
+    if (a->stills == NULL || a->entries == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for an audit of %d frames", most));
     }
-    for (int i = 0; result == jn_ok && i <= clips; ++i) {
+    for (int i = 0; i <= clips; ++i) {
         int step = i < clips ? every : 1;
         for (int f = 0; f < a->stills[i].frameCount; f += step) {
             a->entries[a->count++] = (jnaContactEntry){.clip = i < clips ? i : -1, .frame = f};
         }
     }
+done:
     jnaDestroyPoses(&set);
     return result;
 }
 
-jnResult jnaAuditContact(jnaSimulation* s, int every, int poses, int threads, int* count, jnaContactEntry** entries,
-    jnaJobWatch* watch, void* watchUser, jnError* error)
+jnResult jnaAuditContact(
+    jnaSimulation* s, const jnaContactAuditDef* def, int* count, jnaContactEntry** entries, jnError* error)
 {
-    Audit a = {.simulation = s, .watch = watch, .watchUser = watchUser, .error = error};
+    Audit a = {.simulation = s, .watch = def->watch, .watchUser = def->watchUser, .error = error};
     *count = 0;
     *entries = NULL;
-    jnResult result = Plan(&a, every, poses, error);
+    jnResult result = Plan(&a, def->every, def->poses, error);
     if (result == jn_ok) {
-        threads = threads > 0 ? threads : omp_get_max_threads();
+        int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
         Work(&a);
         result = a.result;

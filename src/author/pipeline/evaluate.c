@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/engine.h"
 #include "pipeline/judge.h"
 #include "workspace/learned.h"
@@ -85,30 +86,31 @@ static jnResult AddUniform(Ways* w, const jnaTakes* takes, const jnaLearned* l, 
 static jnResult AddModal(Ways* w, const jnaTakes* takes, const jnaLearned* l, jnError* error)
 {
     jnaModes modes = {0};
-    jnResult result = AddPlayer(w, takes, jna_methodModalPhysical, NULL, NULL, takes->modes, error);
-    if (result != jn_ok || l->modalStiffness == NULL || l->modalDamping == NULL || l->modalGain == NULL) {
-        return result;
+    JN_PASS(AddPlayer(w, takes, jna_methodModalPhysical, NULL, NULL, takes->modes, error));
+    if (l->modalStiffness == NULL || l->modalDamping == NULL || l->modalGain == NULL) {
+        return jn_ok;
     }
-    result = jnaLearned_SetModes(l, takes->modes, &modes, error);
-    result = result == jn_ok ? AddPlayer(w, takes, jna_methodModal, NULL, NULL, &modes, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaLearned_SetModes(l, takes->modes, &modes, error));
+    JN_TRY(AddPlayer(w, takes, jna_methodModal, NULL, NULL, &modes, error));
+done:
     free(modes.stiffness);
     return result;
 }
 
 static jnResult MakeWays(Ways* w, const jnaTakes* takes, const jnaLearned* l, jnError* error)
 {
-    jnResult result = jn_ok;
     if (l->skinnedStiffness != NULL && l->skinnedDamping != NULL) {
-        result = AddPlayer(w, takes, jna_methodSpringsOnSkinned, l->skinnedStiffness, l->skinnedDamping, NULL, error);
+        JN_PASS(AddPlayer(w, takes, jna_methodSpringsOnSkinned, l->skinnedStiffness, l->skinnedDamping, NULL, error));
     }
-    if (result == jn_ok && l->uniform[0] > 0) {
-        result = AddUniform(w, takes, l, error);
+    if (l->uniform[0] > 0) {
+        JN_PASS(AddUniform(w, takes, l, error));
     }
-    if (result == jn_ok && l->stiffness != NULL && l->damping != NULL) {
-        result = AddPlayer(w, takes, jna_methodVertex, l->stiffness, l->damping, NULL, error);
+    if (l->stiffness != NULL && l->damping != NULL) {
+        JN_PASS(AddPlayer(w, takes, jna_methodVertex, l->stiffness, l->damping, NULL, error));
     }
-    if (result == jn_ok && takes->hasModes) {
-        result = AddModal(w, takes, l, error);
+    if (takes->hasModes) {
+        JN_PASS(AddModal(w, takes, l, error));
     }
     w->list[w->count++] = (jnaWay){jna_methodSkinned, jna_targetsSkinned, jn_timingExact, NULL, false};
     w->list[w->count++] = (jnaWay){jna_methodNetwork, jna_targetsNetwork, jn_timingExact, NULL, false};
@@ -118,7 +120,7 @@ static jnResult MakeWays(Ways* w, const jnaTakes* takes, const jnaLearned* l, jn
             AddWay(w, (jnaMethod)method, i == 0 ? jna_targetsNetwork : jna_targetsQuasistatic);
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static void NoteMissing(const jnaTakes* takes, const jnaLearned* l, jnaNotes* notes)
@@ -222,47 +224,35 @@ char* jnaEvaluation_Json(const jnaEvaluation* e)
 static jnResult Save(const char* workspace, const jnaEvaluation* e, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "evaluation", folder, error);
-    if (result == jn_ok && mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot be made: %s", folder, strerror(errno));
-    }
-    json_t* root = result == jn_ok ? MakeJson(e) : NULL;
-    if (result == jn_ok) {
-        result = root != NULL ? jnaSaveJson(folder, "evaluation.json", root, 6, error)
-                              : jnFail(error, jn_outOfMemory, "out of memory for the evaluation");
-    }
-    json_decref(root);
-    return result;
+    JN_PASS(jnaMakeFolder(workspace, "evaluation", folder, error));
+    return jnaSaveJson(folder, "evaluation.json", MakeJson(e), 6, error);
 }
 
 jnResult jnaWorkspace_Evaluate(
     jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
 {
-    jnaTakes takes;
+    jnaTakes takes = {0};
     jnaLearned learned = {0};
+    jnResult result = jn_ok;
     *evaluation = (jnaEvaluation){0};
     Ways* ways = calloc(1, sizeof(*ways));
-    jnResult result = ways != NULL ? jnaOpenTakes(workspace, &takes, notes, error)
-                                   : jnFail(error, jn_outOfMemory, "out of memory to evaluate");
-    if (result != jn_ok) {
-        free(ways);
-        return result;
+    if (ways == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to evaluate");
     }
+    JN_TRY(jnaOpenTakes(workspace, &takes, notes, error));
     if (takes.count == 0) {
-        result = jnFail(error, jn_badData,
+        JN_TRY(jnFail(error, jn_badData,
             "no clip of %s has motion to compare with; `jounce simulate %s --clips --dynamic` makes it",
-            workspace->path, workspace->path);
+            workspace->path, workspace->path));
     }
     int modes = takes.hasModes ? takes.modes->modeCount : 0;
-    result = result == jn_ok ? jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error)
-                             : result;
-    result = result == jn_ok ? MakeWays(ways, &takes, &learned, error) : result;
-    result = result == jn_ok ? jnaJudge(&takes, ways->list, ways->count, def, evaluation, error) : result;
-    if (result == jn_ok) {
-        NoteMissing(&takes, &learned, notes);
-        ReadDropped(workspace->path, evaluation);
-        result = def->quiet ? jn_ok : Save(workspace->path, evaluation, error);
-    }
+    JN_TRY(jnaLoadLearned(workspace->path, takes.character->vertexCount, modes, &learned, error));
+    JN_TRY(MakeWays(ways, &takes, &learned, error));
+    JN_TRY(jnaJudge(&takes, ways->list, ways->count, def, evaluation, error));
+    NoteMissing(&takes, &learned, notes);
+    ReadDropped(workspace->path, evaluation);
+    JN_TRY(def->quiet ? jn_ok : Save(workspace->path, evaluation, error));
+done:
     if (result != jn_ok) {
         jnaDestroyEvaluation(evaluation);
     }
@@ -278,8 +268,10 @@ jnResult jnaEvaluateWorkspace(
 {
     jnaWorkspace* w;
     *evaluation = (jnaEvaluation){0};
-    jnResult result = jnaOpenWorkspace(workspace, &w, error);
-    result = result == jn_ok ? jnaWorkspace_Evaluate(w, def, evaluation, notes, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(jnaWorkspace_Evaluate(w, def, evaluation, notes, error));
+done:
     jnaCloseWorkspace(w);
     return result;
 }
@@ -317,13 +309,10 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaEvaluation evaluation;
     jnaEvaluateDef def = jnaDefaultEvaluateDef();
     def.threads = run->threads;
-    def.progress = run->watch.tell;
-    def.user = run->watch.user;
-    jnResult result = jnaWorkspace_Evaluate(run->workspace, &def, &evaluation, run->notes, error);
-    if (result == jn_ok) {
-        jnaDestroyEvaluation(&evaluation);
-    }
-    return result;
+    def.watch = run->watch;
+    JN_PASS(jnaWorkspace_Evaluate(run->workspace, &def, &evaluation, run->notes, error));
+    jnaDestroyEvaluation(&evaluation);
+    return jn_ok;
 }
 
 const jnaStageKind jnaEvaluateStage = {"evaluate", Describe, Run};

@@ -1,6 +1,7 @@
 // How near a workspace's character comes to its simulated or imported motion: every way to move it, clip by clip.
 #pragma once
 
+#include "base/watch.h"
 #include "pipeline/stage_fit.h"
 #include "workspace/workspace.h"
 
@@ -61,10 +62,9 @@ const jnaEvaluationRow* jnaEvaluatedClip_Find(
 
 /// Start from jnaDefaultEvaluateDef.
 typedef struct jnaEvaluateDef {
-    int threads; // 0: all; the result is the same
-    bool quiet;  // writes no file; false
-    jnaProgress* progress;
-    void* user;
+    int threads;    // 0: all; the result is the same
+    bool quiet;     // writes no file; false
+    jnaWatch watch; // nobody
 } jnaEvaluateDef;
 jnaEvaluateDef jnaDefaultEvaluateDef(void);
 

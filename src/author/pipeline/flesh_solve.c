@@ -1,6 +1,8 @@
 // The flesh as the function table of a job: one shared jnaFlesh, a solver per thread.
 #include "pipeline/simulation.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -49,14 +51,12 @@ static jnResult Pose(
     void* user, const jnaClip* clip, int frame, int effort, float* positions, jnaFleshReport* report, jnError* error)
 {
     jnaFleshWorker* w = user;
-    jnResult result =
-        effort == 0 ? jnaFleshSolver_Pose(w->solver, clip, frame, w->nodes, report, error)
-                    : jnaFleshSolver_PoseInSteps(w->solver, clip, frame, 2 * w->lastSteps, w->nodes, report, error);
+    JN_PASS(effort == 0
+                ? jnaFleshSolver_Pose(w->solver, clip, frame, w->nodes, report, error)
+                : jnaFleshSolver_PoseInSteps(w->solver, clip, frame, 2 * w->lastSteps, w->nodes, report, error));
     w->lastSteps = report->pathSteps;
-    if (result == jn_ok) {
-        jnaFleshSolver_Surface(w->solver, clip, frame, w->nodes, positions);
-    }
-    return result;
+    jnaFleshSolver_Surface(w->solver, clip, frame, w->nodes, positions);
+    return jn_ok;
 }
 
 // A finer path helps a residual that stays high. Flesh that stays inside flesh it does not: of 16 such poses of a human
@@ -71,22 +71,18 @@ static jnResult Start(
     void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
 {
     jnaFleshWorker* w = user;
-    jnResult result = jnaFleshSolver_Start(w->solver, clip, frame, state, report, error);
-    if (result == jn_ok) {
-        jnaFleshSolver_Surface(w->solver, clip, frame, state, positions);
-    }
-    return result;
+    JN_PASS(jnaFleshSolver_Start(w->solver, clip, frame, state, report, error));
+    jnaFleshSolver_Surface(w->solver, clip, frame, state, positions);
+    return jn_ok;
 }
 
 static jnResult Advance(
     void* user, const jnaClip* clip, int frame, double* state, float* positions, jnaFleshReport* report, jnError* error)
 {
     jnaFleshWorker* w = user;
-    jnResult result = jnaFleshSolver_Advance(w->solver, clip, frame, state, report, error);
-    if (result == jn_ok) {
-        jnaFleshSolver_Surface(w->solver, clip, frame + 1, state, positions);
-    }
-    return result;
+    JN_PASS(jnaFleshSolver_Advance(w->solver, clip, frame, state, report, error));
+    jnaFleshSolver_Surface(w->solver, clip, frame + 1, state, positions);
+    return jn_ok;
 }
 
 jnaSolve jnaFleshSolve(jnaSimulation* s)

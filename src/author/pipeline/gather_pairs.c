@@ -5,6 +5,7 @@
 #include "asset/character_pairs.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/shapes.h"
 #include "workspace/store.h"
 
@@ -78,20 +79,21 @@ static jnResult TakeMotions(jnaWorkspace* w, int* count, jnaPairs* pairs, jnErro
 {
     const jnaCharacter* c;
     const jnaClip* clips;
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(w, &clips, error) : result;
-    for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
-        jnaArray motion = {0};
+    jnaArray motion = {0};
+    jnResult result = jn_ok;
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaWorkspace_Clips(w, &clips, error));
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
         bool present = false;
-        result = jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error);
-        if (result == jn_ok && present) {
-            if (pairs != NULL) {
-                result = AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error);
-            }
-            *count += clips[i].frameCount;
-            jnaCloseArray(&motion);
+        JN_TRY(jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error));
+        if (present && pairs != NULL) {
+            JN_TRY(AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error));
         }
+        *count += present ? clips[i].frameCount : 0;
+        jnaCloseArray(&motion);
     }
+done:
+    jnaCloseArray(&motion);
     return result;
 }
 
@@ -102,20 +104,21 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
     const jnaCharacter* c;
     int frames = 0, ignored = 0;
     *pairs = (jnaPairs){0};
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaOpenShapes(w->path, c, &present, &shapes, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    result = TakeMotions(w, &frames, NULL, error);
-    if (result == jn_ok && shapes.count + frames == 0) {
-        result = jnFail(error, jn_badData,
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaOpenShapes(w->path, c, &present, &shapes, error));
+    jnResult result = jn_ok;
+    JN_TRY(TakeMotions(w, &frames, NULL, error));
+    if (shapes.count + frames == 0) {
+        JN_TRY(jnFail(error, jn_badData,
             "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
-            w->path);
+            w->path));
     }
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error) : result;
-    result = result == jn_ok && present ? AddShapes(&shapes, &w->manifest, pairs, error) : result;
-    result = result == jn_ok ? TakeMotions(w, &ignored, pairs, error) : result;
+    JN_TRY(jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error));
+    if (present) {
+        JN_TRY(AddShapes(&shapes, &w->manifest, pairs, error));
+    }
+    JN_TRY(TakeMotions(w, &ignored, pairs, error));
+done:
     jnaCloseShapes(&shapes);
     if (result != jn_ok) {
         jnaDestroyPairs(pairs);
@@ -168,25 +171,22 @@ static jnResult OpenMotion(
 {
     char path[JNA_PATH_LENGTH], other[JNA_PATH_LENGTH];
     *m = (Motion){0};
-    jnResult result = PathOf(workspace, name, "quasistatic.npy", path, error);
-    *present = result == jn_ok && access(path, F_OK) == 0;
+    JN_PASS(PathOf(workspace, name, "quasistatic.npy", path, error));
+    *present = jnaFileIsThere(path);
     if (!*present) {
-        return result;
+        return jn_ok;
     }
-    result = jnaLoadClip(workspace, name, c, &m->clip, error);
-    result = result == jn_ok ? jnaOpenArray(path, &m->positions, error) : result;
-    result = result == jn_ok ? PathOf(workspace, name, "quasistatic_valid.npy", other, error) : result;
-    if (result == jn_ok && access(other, F_OK) == 0) {
-        result = jnaOpenArray(other, &m->valid, error);
+    JN_PASS(jnaLoadClip(workspace, name, c, &m->clip, error));
+    JN_PASS(jnaOpenArray(path, &m->positions, error));
+    JN_PASS(PathOf(workspace, name, "quasistatic_valid.npy", other, error));
+    if (jnaFileIsThere(other)) {
+        JN_PASS(jnaOpenArray(other, &m->valid, error));
     }
-    result = result == jn_ok ? PathOf(workspace, name, "quasistatic.json", other, error) : result;
-    if (result == jn_ok) {
-        json_t* root = json_load_file(other, 0, NULL);
-        m->first = (int)json_integer_value(json_object_get(root, "first"));
-        json_decref(root);
-        result = CheckMotion(m, c, path, error);
-    }
-    return result;
+    JN_PASS(PathOf(workspace, name, "quasistatic.json", other, error));
+    json_t* root = json_load_file(other, 0, NULL);
+    m->first = (int)json_integer_value(json_object_get(root, "first"));
+    json_decref(root);
+    return CheckMotion(m, c, path, error);
 }
 
 // At most so many frames, evenly over those that are there.
@@ -221,21 +221,24 @@ jnResult jnaGatherFrames(jnaWorkspace* w, int most, jnaPairs* frames, jnError* e
 {
     const jnaManifest* manifest = &w->manifest;
     const jnaCharacter* c;
+    Motion motion = {0};
+    jnResult result = jn_ok;
     int clips = 0;
     for (int i = 0; i < manifest->clipCount; ++i) {
         clips += manifest->clips[i].role == jna_test;
     }
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, clips * most, frames, error) : result;
-    for (int i = 0; result == jn_ok && i < manifest->clipCount; ++i) {
-        Motion motion = {0};
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    JN_PASS(jnaCreateCharacterPairs(c, clips * most, frames, error));
+    for (int i = 0; i < manifest->clipCount; ++i) {
         bool present = false;
         if (manifest->clips[i].role == jna_test) {
-            result = OpenMotion(w->path, manifest->clips[i].name, c, &present, &motion, error);
-            result = result == jn_ok && present ? AddFrames(&motion, most, frames, error) : result;
+            JN_TRY(OpenMotion(w->path, manifest->clips[i].name, c, &present, &motion, error));
+            JN_TRY(present ? AddFrames(&motion, most, frames, error) : jn_ok);
             CloseMotion(&motion);
         }
     }
+done:
+    CloseMotion(&motion);
     if (result != jn_ok) {
         jnaDestroyPairs(frames);
     }
@@ -248,27 +251,27 @@ jnResult jnaLoadFrame(
     Motion motion = {0};
     bool present = false;
     *pair = (jnaPairs){0};
-    jnResult result = OpenMotion(workspace, clip, c, &present, &motion, error);
-    if (result == jn_ok && !present) {
-        result = jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
-            workspace, clip);
+    jnResult result = jn_ok;
+    JN_TRY(OpenMotion(workspace, clip, c, &present, &motion, error));
+    if (!present) {
+        JN_TRY(jnFail(error, jn_ioFailed, "clip '%s' has no solved frames; run jounce simulate %s --clip %s", clip,
+            workspace, clip));
     }
     int index = frame - motion.first;
-    if (result == jn_ok && (index < 0 || (size_t)index >= motion.positions.shape[0])) {
-        result = jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
-            motion.first, motion.first + (int)motion.positions.shape[0] - 1);
+    if (index < 0 || (size_t)index >= motion.positions.shape[0]) {
+        JN_TRY(jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
+            motion.first, motion.first + (int)motion.positions.shape[0] - 1));
     }
-    result = result == jn_ok ? jnaCreateCharacterPairs(c, 1, pair, error) : result;
-    if (result == jn_ok) {
-        size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
-        const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
-            .translations = motion.clip.translations + 3 * at,
-            .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
-            .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
-            .kind = jna_shapeClip,
-            .use = jna_pairTest};
-        result = jnaPairs_Add(pair, 1, &one, error);
-    }
+    JN_TRY(jnaCreateCharacterPairs(c, 1, pair, error));
+    size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
+    const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
+        .translations = motion.clip.translations + 3 * at,
+        .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
+        .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
+        .kind = jna_shapeClip,
+        .use = jna_pairTest};
+    JN_TRY(jnaPairs_Add(pair, 1, &one, error));
+done:
     CloseMotion(&motion);
     if (result != jn_ok) {
         jnaDestroyPairs(pair);

@@ -6,7 +6,9 @@
 // in hand and takes over those whose run has died.
 #include "pipeline/job.h"
 
+#include "base/clock.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/shard.h"
 
 #include "runtime/for_author.h"
@@ -43,13 +45,6 @@ typedef struct Runner {
     jnResult result;
     jnError error;
 } Runner;
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void Fail(Runner* r, jnResult result, const jnError* error)
 {
@@ -216,9 +211,9 @@ static void Work(Runner* r)
     if (!Take(r, &flight, &pose)) {
         return;
     }
-    jnResult result = solve->open(solve->user, &worker, &error);
+    jnResult opened = solve->open(solve->user, &worker, &error), result;
     do {
-        result = result == jn_ok ? Solve(r, worker, flight, pose, &error) : result;
+        result = opened == jn_ok ? Solve(r, worker, flight, pose, &error) : opened;
         Finish(r, flight, pose, result, &error);
     } while (result == jn_ok && Take(r, &flight, &pose));
     if (worker != NULL) {
@@ -313,12 +308,7 @@ static jnResult Merge(Runner* r, bool* again, jnError* error)
 
 static jnResult PrepareFolder(const jnaJob* job, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJob_Path(job, job->names.shards, path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return result;
+    return jnaMakeFolder(job->folder, job->names.shards, NULL, error);
 }
 
 // Everything between joining the runs in a folder and leaving them.
@@ -365,16 +355,43 @@ static jnResult Forget(const jnaShardPlan* plan, jnaJobReport* report, jnError* 
     char path[JNA_PATH_LENGTH];
     jnaJobLock lock = {-1};
     bool alone = false;
-    jnResult result = jnaOpenJobLock(plan, &lock, &alone, error);
-    result = result == jn_ok ? jnaJob_Path(plan->job, plan->job->names.json, path, error) : result;
-    if (result == jn_ok && !alone) {
-        result =
-            jnFail(error, jn_ioFailed, "%s: another run works here; it cannot be started again now", plan->job->folder);
-    } else if (result == jn_ok) {
-        (void)unlink(path);
-        jnaShardPlan_Remove(plan, true);
-        report->upToDate = report->merged = false;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenJobLock(plan, &lock, &alone, error));
+    JN_TRY(jnaJob_Path(plan->job, plan->job->names.json, path, error));
+    if (!alone) {
+        JN_TRY(jnFail(
+            error, jn_ioFailed, "%s: another run works here; it cannot be started again now", plan->job->folder));
     }
+    (void)unlink(path);
+    jnaShardPlan_Remove(plan, true);
+    report->upToDate = report->merged = false;
+done:
+    jnaCloseJobLock(&lock);
+    return result;
+}
+
+// The shards that are missing, beside other runs that may work in the same folder.
+static jnResult RunMissing(const jnaShardPlan* plan, jnaJobReport* report, jnError* error)
+{
+    const jnaJob* job = plan->job;
+    jnaJobLock lock = {-1};
+    bool alone = false;
+    Runner runner = {.plan = plan, .lock = &lock, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenJobLock(plan, &lock, &alone, error));
+    if (alone && job->parts == 1) {
+        jnaShardPlan_Remove(plan, false);
+    }
+    JN_TRY(PrepareFolder(job, error));
+    if (alone && !job->motion) {
+        JN_TRY(jnaReuseMerged(plan, error));
+    }
+    if (alone) {
+        jnaJobLock_Admit(&lock);
+    }
+    JN_TRY(RunShards(&runner, report, error));
+done:
+    pthread_mutex_destroy(&runner.mutex);
     jnaCloseJobLock(&lock);
     return result;
 }
@@ -385,40 +402,28 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     jnError failure = {0};
     report = report != NULL ? report : &scratch;
     *report = (jnaJobReport){0};
-    double started = Now();
-    jnaShardPlan plan;
-    jnaJobLock lock = {-1};
-    bool alone = false;
-    jnResult result = jnaCreateShardPlan(job, &plan, &failure);
-    if (result == jn_ok) {
-        report->shardCount = plan.shardCount;
-        report->upToDate = report->merged = jnaIsMerged(&plan, report);
-    }
-    if (result == jn_ok && job->look) {
+    double started = jnaWallClock();
+    jnaShardPlan plan = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateShardPlan(job, &plan, &failure));
+    report->shardCount = plan.shardCount;
+    report->upToDate = report->merged = jnaIsMerged(&plan, report);
+    if (job->look) {
         report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);
         jnaDestroyShardPlan(&plan);
         return jn_ok;
     }
-    result = result == jn_ok && job->force ? Forget(&plan, report, &failure) : result;
-    if (result == jn_ok && report->merged) {
-        CleanUp(&plan);
-    } else if (result == jn_ok) {
-        result = jnaOpenJobLock(&plan, &lock, &alone, &failure);
-        if (result == jn_ok && alone && job->parts == 1) {
-            jnaShardPlan_Remove(&plan, false);
-        }
-        result = result == jn_ok ? PrepareFolder(job, &failure) : result;
-        result = result == jn_ok && alone && !job->motion ? jnaReuseMerged(&plan, &failure) : result;
-        if (result == jn_ok && alone) {
-            jnaJobLock_Admit(&lock);
-        }
-        Runner runner = {.plan = &plan, .lock = &lock, .mutex = PTHREAD_MUTEX_INITIALIZER};
-        result = result == jn_ok ? RunShards(&runner, report, &failure) : result;
-        pthread_mutex_destroy(&runner.mutex);
-        jnaCloseJobLock(&lock);
+    if (job->force) {
+        JN_TRY(Forget(&plan, report, &failure));
     }
+    if (report->merged) {
+        CleanUp(&plan);
+    } else {
+        JN_TRY(RunMissing(&plan, report, &failure));
+    }
+done:
     jnaDestroyShardPlan(&plan);
-    report->seconds = Now() - started;
+    report->seconds = jnaWallClock() - started;
     if (result != jn_ok && error != NULL) {
         *error = failure;
     }

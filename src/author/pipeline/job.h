@@ -7,8 +7,8 @@
 // for any number of threads, runs and interruptions; what differs is the time that it took, in an array of its own.
 #pragma once
 
-#include "flesh/flesh.h"
 #include "base/npy.h"
+#include "flesh/flesh.h"
 
 /// How often a pose is tried, each time along a finer path.
 enum { JNA_EFFORTS = 2 };

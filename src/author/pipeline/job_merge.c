@@ -5,6 +5,7 @@
 #include "pipeline/shard.h"
 
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -146,28 +147,23 @@ static jnResult Publish(Merge* m, jnError* error)
     const jnaJob* job = m->plan->job;
     char path[JNA_PATH_LENGTH];
     jnaFile json = {0};
-    jnResult result = jnaJob_Path(job, job->names.json, path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &json, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJob_Path(job, job->names.json, path, error));
+    JN_PASS(jnaCreateFile(path, &json, error));
+    jnResult result = jn_ok;
     json_object_set_new(m->root, "failed", json_integer(m->failed));
     json_object_set_new(m->root, "failed_by_bones", json_integer(m->bones));
     (void)json_dumpf(m->root, json.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS);
     fputc('\n', json.stream);
-    result = jnaFile_Sync(&json, error);
-    for (int i = 0; result == jn_ok && i < m->fileCount; ++i) {
-        result = jnaFile_Sync(&m->files[i], error);
+    JN_TRY(jnaFile_Sync(&json, error));
+    for (int i = 0; i < m->fileCount; ++i) {
+        JN_TRY(jnaFile_Sync(&m->files[i], error));
     }
-    if (result == jn_ok) {
-        (void)unlink(path);
+    (void)unlink(path);
+    for (int i = 0; i < m->fileCount; ++i) {
+        JN_TRY(jnaFile_Commit(&m->files[i], error));
     }
-    for (int i = 0; result == jn_ok && i < m->fileCount; ++i) {
-        result = jnaFile_Commit(&m->files[i], error);
-    }
-    if (result == jn_ok) {
-        return jnaFile_Commit(&json, error);
-    }
+    return jnaFile_Commit(&json, error);
+done:
     if (json.stream != NULL) {
         jnaFile_Abandon(&json);
     }
@@ -178,10 +174,14 @@ jnResult jnaMergeShards(const jnaShardPlan* plan, bool* good, jnError* error)
 {
     Merge m = {.plan = plan};
     *good = true;
-    jnResult result = Describe(&m, error);
-    result = result == jn_ok ? OpenFiles(&m, error) : result;
-    result = result == jn_ok ? PutShards(&m, good, error) : result;
-    result = result == jn_ok && *good ? Publish(&m, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(Describe(&m, error));
+    JN_TRY(OpenFiles(&m, error));
+    JN_TRY(PutShards(&m, good, error));
+    if (*good) {
+        JN_TRY(Publish(&m, error));
+    }
+done:
     for (int i = 0; i < m.fileCount; ++i) {
         jnaFile_Abandon(&m.files[i]);
     }

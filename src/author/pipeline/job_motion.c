@@ -4,6 +4,8 @@
 // never stopped. One run at a time has the motion; others wait for it and take over where it dies.
 #include "pipeline/shard.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -65,43 +67,46 @@ static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaJ
 // Number of whole shards from the beginning on, the last of which is read into `shard`.
 static jnResult FindLast(const jnaShardPlan* plan, jnaShard* shard, int* done, jnError* error)
 {
-    bool good = false;
-    jnResult result = jn_ok;
     *done = 0;
     while (*done < plan->shardCount && jnaShard_Exists(plan, *done)) {
         ++*done;
     }
-    while (result == jn_ok && *done > 0 && !good) {
+    for (bool good = false; *done > 0; --*done) {
         jnaDestroyShard(shard);
-        result = jnaCreateShard(plan, *done - 1, shard, error);
-        result = result == jn_ok ? jnaShard_Read(plan, shard, &good, error) : result;
-        *done -= result == jn_ok && !good;
+        JN_PASS(jnaCreateShard(plan, *done - 1, shard, error));
+        JN_PASS(jnaShard_Read(plan, shard, &good, error));
+        if (good) {
+            break;
+        }
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult GoOn(const jnaShardPlan* plan, jnaJobProgress* progress, jnError* error)
 {
     const jnaJob* job = plan->job;
-    jnaShard last = {0};
+    jnaShard last = {0}, shard = {0};
     void* worker = NULL;
-    int done;
-    jnResult result = FindLast(plan, &last, &done, error);
-    progress->done = done * job->shardSize < job->count ? done * job->shardSize : job->count;
-    for (int i = done; result == jn_ok && i < plan->shardCount; ++i) {
-        jnaShard shard;
-        result = worker == NULL ? job->solve->open(job->solve->user, &worker, error) : jn_ok;
-        if (result != jn_ok || (result = jnaCreateShard(plan, i, &shard, error)) != jn_ok) {
-            break;
+    int made;
+    jnResult result = jn_ok;
+    JN_TRY(FindLast(plan, &last, &made, error));
+    progress->done = made * job->shardSize < job->count ? made * job->shardSize : job->count;
+    for (int i = made; i < plan->shardCount; ++i) {
+        if (worker == NULL) {
+            JN_TRY(job->solve->open(job->solve->user, &worker, error));
         }
+        JN_TRY(jnaCreateShard(plan, i, &shard, error));
         if (i > 0) {
             memcpy(shard.state, last.state, job->solve->stateCount * sizeof(double));
         }
-        result = MakeShard(job, worker, &shard, progress, error);
-        result = result == jn_ok ? jnaShard_Write(plan, &shard, error) : result;
+        JN_TRY(MakeShard(job, worker, &shard, progress, error));
+        JN_TRY(jnaShard_Write(plan, &shard, error));
         jnaDestroyShard(&last);
         last = shard;
+        shard = (jnaShard){0};
     }
+done:
+    jnaDestroyShard(&shard);
     jnaDestroyShard(&last);
     if (worker != NULL) {
         job->solve->close(worker);

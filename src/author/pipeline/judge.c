@@ -7,6 +7,9 @@
 // thread, so that the sums do not depend on the number of threads.
 #include "pipeline/judge.h"
 
+#include "base/arena.h"
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -227,14 +230,13 @@ static void Pool(Work* w, bool trained)
 
 static jnResult OpenAll(Work* w, int take, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < w->wayCount; ++i) {
+    for (int i = 0; i < w->wayCount; ++i) {
         jnaFitTargets kind = w->ways[i].targets;
         if (w->targets[kind].data == NULL && jnaTakes_Has(w->takes, take, kind)) {
-            result = jnaTakes_OpenTargets(w->takes, take, kind, &w->targets[kind], error);
+            JN_PASS(jnaTakes_OpenTargets(w->takes, take, kind, &w->targets[kind], error));
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static void CloseAll(Work* w)
@@ -305,14 +307,13 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
 
 static jnResult FitAllBest(Work* w, int take, int threads, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < w->wayCount; ++i) {
+    for (int i = 0; i < w->wayCount; ++i) {
         jnaFitTargets kind = w->ways[i].targets;
         if (w->ways[i].best && !w->hasBest[kind] && w->targets[kind].data != NULL) {
-            result = FitBest(w, take, kind, threads, error);
+            JN_PASS(FitBest(w, take, kind, threads, error));
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip, jnError* error)
@@ -322,27 +323,28 @@ static jnResult JudgeTake(Work* w, int take, int threads, jnaEvaluatedClip* clip
     clip->trained = t->trained;
     clip->frameCount = t->frameCount;
     clip->failed = jnaTake_Failed(t);
-    jnResult result = OpenAll(w, take, error);
-    result = result == jn_ok ? FitAllBest(w, take, threads, error) : result;
-    if (result == jn_ok) {
+    jnResult result = jn_ok;
+    JN_TRY(OpenAll(w, take, error));
+    JN_TRY(FitAllBest(w, take, threads, error));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int i = 0; i < w->wayCount; ++i) {
-            jnError own = {0};
-            jnResult done = w->targets[w->ways[i].targets].data != NULL ? RunWay(w, take, i, &own) : jn_ok;
-            if (done != jn_ok) {
+    for (int i = 0; i < w->wayCount; ++i) {
+        jnError own = {0};
+        jnResult ran = w->targets[w->ways[i].targets].data != NULL ? RunWay(w, take, i, &own) : jn_ok;
+        if (ran != jn_ok) {
 #pragma omp critical
-                {
-                    result = done;
-                    if (error != NULL) {
-                        *error = own;
-                    }
+            {
+                result = ran;
+                if (error != NULL) {
+                    *error = own;
                 }
             }
         }
     }
-    CloseAll(w);
-    result = result == jn_ok ? FillRows(w, w->tallies, clip, error) : result;
+    JN_TRY(result);
+    JN_TRY(FillRows(w, w->tallies, clip, error));
     Pool(w, t->trained);
+done:
+    CloseAll(w);
     return result;
 }
 
@@ -364,30 +366,28 @@ static jnResult FindSoft(Work* w, jnError* error)
 {
     const jnaTakes* t = w->takes;
     size_t vertices = (size_t)t->character->vertexCount;
-    double* layers = calloc(2 * vertices, sizeof(double));
-    jnResult result =
-        layers != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", vertices);
-    for (int i = 0; result == jn_ok && i < (t->trainCount > 0 ? t->trainCount : t->count); ++i) {
+    jnaArena arena = {0};
+    double *layers = jnaArena_Take(&arena, (int64_t)vertices, sizeof(double)),
+           *sorted = jnaArena_Take(&arena, (int64_t)vertices, sizeof(double));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "the softest vertices", error));
+    for (int i = 0; i < (t->trainCount > 0 ? t->trainCount : t->count); ++i) {
         jnaArray targets;
         jnaFitTargets kind = jnaTakes_Has(t, i, jna_targetsQuasistatic) ? jna_targetsQuasistatic
                              : jnaTakes_Has(t, i, jna_targetsNetwork)   ? jna_targetsNetwork
                                                                         : jna_targetsSkinned;
-        result = jnaTakes_OpenTargets(t, i, kind, &targets, error);
-        if (result == jn_ok) {
-            AddLayer(&t->takes[i], targets.data, vertices, layers);
-            jnaCloseTargets(&targets);
-        }
+        JN_TRY(jnaTakes_OpenTargets(t, i, kind, &targets, error));
+        AddLayer(&t->takes[i], targets.data, vertices, layers);
+        jnaCloseTargets(&targets);
     }
-    if (result == jn_ok) {
-        double* sorted = layers + vertices;
-        memcpy(sorted, layers, vertices * sizeof(double));
-        qsort(sorted, vertices, sizeof(double), CompareDoubles);
-        double least = sorted[(size_t)((double)(vertices - 1) * (1 - SOFT_SHARE))];
-        for (size_t v = 0; v < vertices; ++v) {
-            w->soft[v] = layers[v] >= least;
-        }
+    memcpy(sorted, layers, vertices * sizeof(double));
+    qsort(sorted, vertices, sizeof(double), CompareDoubles);
+    double least = sorted[(size_t)((double)(vertices - 1) * (1 - SOFT_SHARE))];
+    for (size_t v = 0; v < vertices; ++v) {
+        w->soft[v] = layers[v] >= least;
     }
-    free(layers);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -414,19 +414,21 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
     *e = (jnaEvaluation){.vertexCount = takes->character->vertexCount, .softShare = SOFT_SHARE};
     e->seen.trained = true;
-    jnResult result = Prepare(&w, e, error);
-    for (int i = 0; result == jn_ok && i < takes->count; ++i) {
-        result = JudgeTake(&w, i, threads, &e->clips[i], error);
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(&w, e, error));
+    for (int i = 0; i < takes->count; ++i) {
         e->clipCount++;
+        JN_TRY(JudgeTake(&w, i, threads, &e->clips[i], error));
         jnaEvaluatedClip* all = takes->takes[i].trained ? &e->seen : &e->unseen;
         all->frameCount += takes->takes[i].frameCount;
         all->failed += e->clips[i].failed;
-        if (result == jn_ok && def->progress != NULL && !def->progress((i + 1.0) / takes->count, def->user)) {
-            result = jnFail(error, jn_badArgument, "the evaluation was ended");
+        if (!jnaWatch_GoesOn(&def->watch, (i + 1.0) / takes->count)) {
+            JN_TRY(jnFail(error, jn_badArgument, "the evaluation was ended"));
         }
     }
-    result = result == jn_ok ? FillRows(&w, w.tallies + wayCount, &e->seen, error) : result;
-    result = result == jn_ok ? FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error) : result;
+    JN_TRY(FillRows(&w, w.tallies + wayCount, &e->seen, error));
+    JN_TRY(FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error));
+done:
     free(w.soft);
     free(w.tallies);
     free(w.bins);

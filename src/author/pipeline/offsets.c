@@ -4,6 +4,7 @@
 
 #include "pipeline/offsets.h"
 
+#include "base/affine.h"
 #include "pipeline/play.h"
 
 #include <math.h>
@@ -13,7 +14,6 @@
 // A looping clip is played for at least so many seconds: by then a mode that it drives in step has built up to within a
 // few percent, at the damping of flesh.
 #define LOOP_SECONDS 3.0
-#define TWO_PI 6.283185307179586
 
 void jnaDestroyOffsets(jnaOffsets* o)
 {
@@ -75,7 +75,7 @@ static void LookAtFrame(const Run* r, const jnCharacter* c, const Moment* m, int
         double length = sqrt((double)square);
         if (length > joint->length) {
             int mode = MainMode(r, c, vertex);
-            *joint = (jnaOffset){length, vertex, r->clip, frame, mode, sqrt(r->modes->stiffness[mode]) / TWO_PI};
+            *joint = (jnaOffset){length, vertex, r->clip, frame, mode, sqrt(r->modes->stiffness[mode]) / JNA_TURN};
         }
     }
     for (int i = 0; i < r->modes->modeCount; ++i) {

@@ -9,6 +9,7 @@
 
 #include "asset/asset_sections.h"
 #include "asset/asset_writer.h"
+#include "base/try.h"
 #include "character/skin_frame.h"
 #include "learn/network.h"
 
@@ -68,14 +69,14 @@ jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* erro
     asset.restVertices = def->stiffness == NULL;
     asset.network = def->network;
     asset.rate = def->rate;
-    jnResult result = jnaEncodeAsset(&asset, &player->bytes, &size, error);
-    if (result == jn_ok) {
-        jnAssetDef load = {.bytes = player->bytes, .size = size, .source = "the asset in memory"};
-        result = jnLoadAsset(&load, &player->asset, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaEncodeAsset(&asset, &player->bytes, &size, error));
+    jnAssetDef load = {.bytes = player->bytes, .size = size, .source = "the asset in memory"};
+    JN_TRY(jnLoadAsset(&load, &player->asset, error));
+    if (def->modes != NULL) {
+        JN_TRY(KeepModes(def, player, error));
     }
-    if (result == jn_ok && def->modes != NULL) {
-        result = KeepModes(def, player, error);
-    }
+done:
     if (result != jn_ok) {
         jnaDestroyPlayer(player);
     }
@@ -107,13 +108,15 @@ jnResult jnaPlayer_MakeTargets(
     jnCharacterDef def = jnDefaultCharacterDef(player->asset);
     jnCharacter* character = NULL;
     float* positions = malloc(width * sizeof(float));
-    jnResult result = positions != NULL ? jnCreateCharacter(&def, &character, error)
-                                        : jnFail(error, jn_outOfMemory, "out of memory to pose '%s'", clip->name);
-    for (int n = 0; result == jn_ok && n < frameCount; ++n) {
+    jnResult result = jn_ok;
+    JN_TRY(positions != NULL ? jnCreateCharacter(&def, &character, error)
+                             : jnFail(error, jn_outOfMemory, "out of memory to pose '%s'", clip->name));
+    for (int n = 0; n < frameCount; ++n) {
         jnPose pose = PoseOf(clip, first + n);
         jnCharacter_Target(character, &pose, &(jnCharacterOutput){.positions = positions, .welded = true});
         Reorder(player->asset, false, positions, targets + (size_t)n * width);
     }
+done:
     jnDestroyCharacter(character);
     free(positions);
     return result;

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -193,11 +194,8 @@ jnResult jnaShard_Write(const jnaShardPlan* plan, const jnaShard* shard, jnError
     Sizes sizes = SizesOf(plan, shard->count);
     Header header = HeaderOf(plan, shard->index, shard->count);
     header.checksum = Checksum(shard, sizes);
-    jnResult result = ShardPath(plan, shard->index, path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ShardPath(plan, shard->index, path, error));
+    JN_PASS(jnaCreateFile(path, &file, error));
     fwrite(&header, sizeof(header), 1, file.stream);
     fwrite(shard->records, 1, sizes.records, file.stream);
     fwrite(shard->positions, 1, sizes.positions, file.stream);

@@ -2,6 +2,7 @@
 #include "pipeline/simulate.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/simulation.h"
 
 #include "runtime/for_author.h"
@@ -18,14 +19,6 @@ enum { MOTION_SHARD = 30 };
 jnaSimulateDef jnaDefaultSimulateDef(void)
 {
     return (jnaSimulateDef){.parts = 1};
-}
-
-static jnResult MakeFolder(const char* path, jnError* error)
-{
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return jn_ok;
 }
 
 static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
@@ -51,24 +44,23 @@ jnResult jnaSimulatePoses(
     char folder[JNA_PATH_LENGTH];
     jnaPoseSet poses = {0};
     jnaClip clip = {0};
-    jnResult result = jnaSimulation_SamplePoses(s, count, &poses, notes, error);
-    result = result == jn_ok ? jnaPoseSet_ToClip(&poses, s->character, &clip, error) : result;
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, "poses", folder, error) : result;
-    result = result == jn_ok ? MakeFolder(folder, error) : result;
-    if (result == jn_ok) {
-        size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
-        const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
-            {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
-            {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
-        jnaJob job = BeginJob(s, def);
-        job.folder = folder;
-        job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
-        job.clip = &clip;
-        job.count = poses.count;
-        job.arrays = arrays;
-        job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
-        result = jnaRunJob(&job, report, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaSimulation_SamplePoses(s, count, &poses, notes, error));
+    JN_TRY(jnaPoseSet_ToClip(&poses, s->character, &clip, error));
+    JN_TRY(jnaMakeFolder(s->workspace->path, "poses", folder, error));
+    size_t n = (size_t)poses.count, joints = (size_t)poses.jointCount;
+    const jnaJobArray arrays[] = {{"poses.npy", jna_float32, 3, {n, joints, 4}, poses.rotations},
+        {"kind.npy", jna_uint8, 1, {n}, poses.kinds}, {"clip.npy", jna_int32, 1, {n}, poses.clips},
+        {"frame.npy", jna_int32, 1, {n}, poses.frames}, {"held_out.npy", jna_uint8, 1, {n}, poses.heldOut}};
+    jnaJob job = BeginJob(s, def);
+    job.folder = folder;
+    job.names = (jnaJobNames){"positions.npy", "valid.npy", "times.npy", "poses.json", "shards"};
+    job.clip = &clip;
+    job.count = poses.count;
+    job.arrays = arrays;
+    job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
+    JN_TRY(jnaRunJob(&job, report, error));
+done:
     jnaDestroyClip(&clip);
     jnaDestroyPoses(&poses);
     return result;
@@ -77,18 +69,15 @@ jnResult jnaSimulatePoses(
 // The folder of a clip's motion, and the frames that are asked for.
 static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, char* folder, int* count, jnError* error)
 {
-    char name[JNA_NAME_LENGTH + 16], parent[JNA_PATH_LENGTH];
+    char parent[JNA_PATH_LENGTH];
     const jnaClip* clip = &s->clips[range->clip];
     *count = range->count > 0 ? range->count : clip->frameCount - range->first;
     if (range->first < 0 || range->first >= clip->frameCount || *count > clip->frameCount - range->first) {
         return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
             range->first, range->first + *count - 1);
     }
-    snprintf(name, sizeof(name), "motion/%s", s->manifest->clips[range->clip].name);
-    jnResult result = jnaJoinPath(s->workspace->path, "motion", parent, error);
-    result = result == jn_ok ? jnaJoinPath(s->workspace->path, name, folder, error) : result;
-    result = result == jn_ok ? MakeFolder(parent, error) : result;
-    return result == jn_ok ? MakeFolder(folder, error) : result;
+    JN_PASS(jnaMakeFolder(s->workspace->path, "motion", parent, error));
+    return jnaMakeFolder(parent, s->manifest->clips[range->clip].name, folder, error);
 }
 
 jnResult jnaSimulateClip(
@@ -98,24 +87,23 @@ jnResult jnaSimulateClip(
     const jnaClip* clip = &s->clips[range->clip];
     jnaClip still = {0};
     jnaJob job = BeginJob(s, def);
-    jnResult result = PrepareClip(s, range, folder, &job.count, error);
-    result = result == jn_ok ? jnaClip_WithoutRoot(s->character, clip, &still, error) : result;
-    double* carry = result == jn_ok ? malloc((size_t)job.count * 12 * sizeof(double)) : NULL;
-    if (result == jn_ok && carry == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count);
+    double* carry = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(PrepareClip(s, range, folder, &job.count, error));
+    JN_TRY(jnaClip_WithoutRoot(s->character, clip, &still, error));
+    carry = malloc((size_t)job.count * 12 * sizeof(double));
+    JN_TRY(carry != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %d frames", job.count));
+    for (int i = 0; i < job.count; ++i) {
+        jnaRootMotion(s->character, clip, range->first + i, carry + 12 * (size_t)i);
     }
-    if (result == jn_ok) {
-        for (int i = 0; i < job.count; ++i) {
-            jnaRootMotion(s->character, clip, range->first + i, carry + 12 * (size_t)i);
-        }
-        job.folder = folder;
-        job.names = (jnaJobNames){"quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy",
-            "quasistatic.json", "quasistatic.shards"};
-        job.clip = &still;
-        job.first = range->first;
-        job.carry = carry;
-        result = jnaRunJob(&job, report, error);
-    }
+    job.folder = folder;
+    job.names = (jnaJobNames){
+        "quasistatic.npy", "quasistatic_valid.npy", "quasistatic_times.npy", "quasistatic.json", "quasistatic.shards"};
+    job.clip = &still;
+    job.first = range->first;
+    job.carry = carry;
+    JN_TRY(jnaRunJob(&job, report, error));
+done:
     free(carry);
     jnaDestroyClip(&still);
     return result;
@@ -164,10 +152,7 @@ static jnResult RunMotion(
 {
     char folder[JNA_PATH_LENGTH];
     jnaJob job = BeginJob(s, member->crowd->def);
-    jnResult result = PrepareClip(s, range, folder, &job.count, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(PrepareClip(s, range, folder, &job.count, error));
     job.folder = folder;
     job.names =
         (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};

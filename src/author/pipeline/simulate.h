@@ -80,7 +80,16 @@ typedef struct jnaContactEntry {
     char reason[JNA_REASON_LENGTH]; // empty where it was solved
 } jnaContactEntry;
 
+/// What jnaAuditContact looks at.
+typedef struct jnaContactAuditDef {
+    int every;   // frame of each clip
+    int poses;   // to train on, from the first; 0 for none
+    int threads; // 0: all
+    jnaJobWatch* watch;
+    void* watchUser;
+} jnaContactAuditDef;
+
 /// Solves every `every`-th frame of all clips and the first `poses` training poses, and keeps nothing but how each
 /// ended. entries: [*count], clips in order and then the poses; free() it.
-jnResult jnaAuditContact(jnaSimulation* simulation, int every, int poses, int threads, int* count,
-    jnaContactEntry** entries, jnaJobWatch* watch, void* watchUser, jnError* error);
+jnResult jnaAuditContact(
+    jnaSimulation* simulation, const jnaContactAuditDef* def, int* count, jnaContactEntry** entries, jnError* error);

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/stage_volume.h"
 
 #include "runtime/for_author.h"
@@ -95,14 +96,11 @@ jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation
     pthread_mutex_init(&s->mutex, NULL);
     s->workspace = workspace;
     s->manifest = &workspace->manifest;
-    jnResult result = jnaWorkspace_Character(workspace, &s->character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(workspace, &s->clips, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Volume(workspace, &s->volume, error) : result;
-    result = result == jn_ok ? CheckInside(s, error) : result;
-    if (result != jn_ok) {
-        jnaCloseSimulation(s);
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(workspace, &s->character, error));
+    JN_TRY(jnaWorkspace_Clips(workspace, &s->clips, error));
+    JN_TRY(jnaWorkspace_Volume(workspace, &s->volume, error));
+    JN_TRY(CheckInside(s, error));
     s->fleshDef = s->manifest->flesh;
     s->fleshDef.volume = s->volume;
     s->fleshDef.character = s->character;
@@ -112,14 +110,17 @@ jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation
     s->solve = jnaFleshSolve(s);
     *simulation = s;
     return jn_ok;
+done:
+    jnaCloseSimulation(s);
+    return result;
 }
 
 jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError* error)
 {
     jnaWorkspace* workspace;
     *simulation = NULL;
-    jnResult result = jnaOpenWorkspace(path, &workspace, error);
-    result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
+    JN_PASS(jnaOpenWorkspace(path, &workspace, error));
+    jnResult result = jnaCreateSimulation(workspace, simulation, error);
     if (result == jn_ok) {
         (*simulation)->owned = true;
     } else {
@@ -171,11 +172,9 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     if (s->manifest->poseFile == NULL) {
         return jn_ok;
     }
-    jnResult result = jnaJoinPath(s->workspace->path, s->manifest->poseFile, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(s->workspace->path, s->manifest->poseFile, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool fits = (array.scalar == jna_float32 || array.scalar == jna_float64) && array.dimensions == 3 &&
                 array.shape[1] == (size_t)s->character->jointCount && array.shape[2] == 4 && array.shape[0] < 10000000;
     *rotations = fits ? malloc(array.count * sizeof(float) + 1) : NULL;
@@ -255,23 +254,22 @@ jnResult jnaSimulation_SamplePoses(
     def.character = s->character;
     Parts parts = {0};
     float* hand;
-    jnResult result = ReadHand(s, &def.handCount, &hand, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = CutClips(s, &parts, error);
+    JN_PASS(ReadHand(s, &def.handCount, &hand, error));
+    jnResult result = jn_ok;
+    JN_TRY(CutClips(s, &parts, error));
     def.clipCount = parts.count;
     def.clips = parts.clips;
     def.roles = parts.roles;
     def.hand = hand;
     def.count = count > 0 ? count : jnaManifest_PoseCount(s->manifest);
-    result = result == jn_ok ? jnaCreatePoses(&def, poses, notes, error) : result;
-    for (int i = 0; result == jn_ok && i < poses->count; ++i) {
+    JN_TRY(jnaCreatePoses(&def, poses, notes, error));
+    for (int i = 0; i < poses->count; ++i) {
         if (poses->clips[i] >= 0) {
             poses->frames[i] += parts.first[poses->clips[i]];
             poses->clips[i] = parts.index[poses->clips[i]];
         }
     }
+done:
     DestroyParts(&parts);
     free(hand);
     return result;

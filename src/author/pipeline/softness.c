@@ -5,6 +5,8 @@
 // hung on the skinned surface and stepped by the runtime.
 #include "pipeline/softness.h"
 
+#include "base/affine.h"
+#include "base/try.h"
 #include "jounce/character.h"
 #include "pipeline/lips.h"
 #include "pipeline/play.h"
@@ -24,8 +26,6 @@ static const double FAR = 1.5;
 static const double HARD_HEAD = 0.003, HARD_HINGE = 0.012, LIPS_OPEN = 0.001;
 // Parts of the whole time: the sag, then the clips.
 static const double SAG_SHARE = 0.5;
-
-#define TURN 6.283185307179586
 
 // Sums of one frame.
 typedef struct Row {
@@ -133,12 +133,13 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
     const jnaCharacter* c = m->takes.character;
     size_t width = 3 * (size_t)c->vertexCount;
     jnaArray still = {0};
-    jnResult result =
-        take->hasQuasistatic ? jnaTakes_OpenTargets(&m->takes, index, jna_targetsQuasistatic, &still, error) : jn_ok;
+    if (take->hasQuasistatic) {
+        JN_PASS(jnaTakes_OpenTargets(&m->takes, index, jna_targetsQuasistatic, &still, error));
+    }
     int failures = 0;
-#pragma omp parallel for schedule(static) reduction(+ : failures) if (result == jn_ok)
+#pragma omp parallel for schedule(static) reduction(+ : failures)
     for (int n = 0; n < take->frameCount; ++n) {
-        float* scratch = result == jn_ok ? malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float)) : NULL;
+        float* scratch = malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float));
         failures += scratch == NULL;
         if (scratch != NULL) {
             float *skinned = scratch + width, *matrices = scratch + 2 * width;
@@ -154,7 +155,7 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
         free(scratch);
     }
     jnaCloseTargets(&still);
-    return result == jn_ok && failures > 0 ? OutOfMemory(m->takes.manifest->clips[take->clip].name, error) : result;
+    return failures > 0 ? OutOfMemory(m->takes.manifest->clips[take->clip].name, error) : jn_ok;
 }
 
 // Plays a clip with the modes; one frame is shown at its own time.
@@ -166,10 +167,11 @@ static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaCl
     def.timing = jn_timingCausal;
     jnCharacter* character = NULL;
     float* numbers = malloc(9 * vertices * sizeof(float));
-    jnResult result = numbers != NULL ? jnCreateCharacter(&def, &character, error) : OutOfMemory(clip->name, error);
+    jnResult result = jn_ok;
+    JN_TRY(numbers != NULL ? jnCreateCharacter(&def, &character, error) : OutOfMemory(clip->name, error));
     float *shown = numbers, *surfaces[2] = {numbers + 3 * vertices, numbers + 6 * vertices};
     jnCharacterOutput output = {.positions = shown, .welded = true};
-    for (int n = 0; result == jn_ok && n < clip->frameCount; ++n) {
+    for (int n = 0; n < clip->frameCount; ++n) {
         size_t at = (size_t)n * joints;
         jnPose pose = {.rotations = clip->rotations + 4 * at,
             .translations = clip->translations + 3 * at,
@@ -187,6 +189,7 @@ static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaCl
         }
         MeasureFrame(m, surfaces[1], surfaces[0], surfaces[0], &rows[n]);
     }
+done:
     jnDestroyCharacter(character);
     free(numbers);
     return result;
@@ -216,20 +219,20 @@ static jnResult MeasureClip(Measure* m, const jnaPlayer* player, int clip, jnErr
         .frameCount = frames};
     snprintf(out->name, sizeof(out->name), "%s", m->takes.manifest->clips[clip].name);
     Row* rows = calloc((size_t)frames, sizeof(*rows));
-    jnResult result = rows == NULL   ? OutOfMemory(out->name, error)
-                      : take != NULL ? MeasureTake(m, index, rows, error)
-                                     : PlayModes(m, player, &m->takes.clips[clip], rows, error);
-    if (result == jn_ok) {
-        AddRows(rows, frames, take != NULL ? take->first : 0, out);
-        m->out->clipCount++;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(rows == NULL   ? OutOfMemory(out->name, error)
+           : take != NULL ? MeasureTake(m, index, rows, error)
+                          : PlayModes(m, player, &m->takes.clips[clip], rows, error));
+    AddRows(rows, frames, take != NULL ? take->first : 0, out);
+    m->out->clipCount++;
+done:
     free(rows);
     return result;
 }
 
 static bool GoesOn(const Measure* m, double share, jnResult* result, jnError* error)
 {
-    if (*result == jn_ok && m->def->progress != NULL && !m->def->progress(share, m->def->user)) {
+    if (*result == jn_ok && !jnaWatch_GoesOn(&m->def->watch, share)) {
         *result = jnFail(error, jn_cancelled, "the measurement was cancelled");
     }
     return *result == jn_ok;
@@ -309,27 +312,26 @@ static jnResult MeasureRest(Measure* m, jnError* error)
     jnaSoftness* s = m->out;
     const jnaVolume* volume;
     const jnaCharacter* c = m->takes.character;
-    jnResult result = jnaWorkspace_Volume(m->takes.workspace, &volume, error);
-    if (result == jn_ok &&
-        (volume->vertexCount != c->vertexCount || volume->heldBy == NULL || volume->regions == NULL)) {
-        result = jnFail(error, jn_badData,
-            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path);
+    JN_PASS(jnaWorkspace_Volume(m->takes.workspace, &volume, error));
+    if (volume->vertexCount != c->vertexCount || volume->heldBy == NULL || volume->regions == NULL) {
+        JN_PASS(jnFail(error, jn_badData,
+            "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path));
     }
-    result = result == jn_ok ? jnaMeasureSag(volume, c, m->def->axes, &s->sag, error) : result;
-    result = result == jn_ok ? jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error) : result;
+    JN_PASS(jnaMeasureSag(volume, c, m->def->axes, &s->sag, error));
+    JN_PASS(jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error));
     s->lipPairs = m->lips.count;
     s->lipsRest = m->lips.rest;
     s->modeCount = m->takes.hasModes ? m->takes.modes->modeCount : 0;
     for (int r = 0; r < JNA_REGIONS; ++r) {
         s->modes[r] = -1;
     }
-    if (result == jn_ok && s->modeCount > 0) {
+    if (s->modeCount > 0) {
         jnaLowestModes(m->takes.modes, s->sag.regions, s->modes);
     }
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / TURN : 0;
+        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / JNA_TURN : 0;
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jnaSoftness* softness, jnError* error)
@@ -337,20 +339,18 @@ jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jn
     *softness = (jnaSoftness){0};
     Measure m = {.def = def, .out = softness};
     jnaWorkspace* opened;
-    jnResult result = jnaOpenWorkspace(workspace, &opened, error);
-    result = result == jn_ok ? jnaOpenTakes(opened, &m.takes, NULL, error) : result;
-    if (result != jn_ok) {
-        jnaCloseWorkspace(opened);
-        return result;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &opened, error));
+    JN_TRY(jnaOpenTakes(opened, &m.takes, NULL, error));
     result = MeasureRest(&m, error);
     if (def->clips && GoesOn(&m, SAG_SHARE, &result, error)) {
         result = MeasureClips(&m, error);
     }
-    if (result == jn_ok) {
-        WarnOfSag(softness);
-        WarnOfMotion(softness);
-    } else {
+    JN_TRY(result);
+    WarnOfSag(softness);
+    WarnOfMotion(softness);
+done:
+    if (result != jn_ok) {
         jnaDestroySoftness(softness);
     }
     jnaDestroyLips(&m.lips);

@@ -2,6 +2,7 @@
 // the skin swings in each clip, and whether lips that touch stay closed. See docs/anatomy.md.
 #pragma once
 
+#include "base/watch.h"
 #include "flesh/sag.h"
 #include "pipeline/stage_fit.h"
 
@@ -39,10 +40,9 @@ void jnaDestroySoftness(jnaSoftness* softness);
 
 /// Start from jnaDefaultSoftnessDef.
 typedef struct jnaSoftnessDef {
-    int axes;   // of gravity: 3, or 1 for -Y alone; 3
-    bool clips; // whether clips are measured; true
-    jnaProgress* progress;
-    void* user;
+    int axes;       // of gravity: 3, or 1 for -Y alone; 3
+    bool clips;     // whether clips are measured; true
+    jnaWatch watch; // nobody
 } jnaSoftnessDef;
 jnaSoftnessDef jnaDefaultSoftnessDef(void);
 

@@ -5,6 +5,7 @@
 #include "asset/asset_writer.h"
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "character/hand_springs.h"
 #include "learn/network.h"
 #include "modes/modes.h"
@@ -45,12 +46,9 @@ static void DestroyWork(Work* work)
 static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
 {
     *work = (Work){.workspace = w, .manifest = &w->manifest};
-    jnResult result = jnaWorkspace_Character(w, &work->character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(w, &work->clips, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Network(w, &work->network, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Character(w, &work->character, error));
+    JN_PASS(jnaWorkspace_Clips(w, &work->clips, error));
+    JN_PASS(jnaWorkspace_Network(w, &work->network, error));
     size_t size = (size_t)work->character->vertexCount * sizeof(float);
     work->roles = calloc((size_t)w->manifest.clipCount + 1, sizeof(*work->roles));
     work->stiffness = malloc(size);
@@ -71,26 +69,24 @@ static jnResult ReadMask(Work* work, jnError* error)
     const jnaCharacter* c = work->character;
     char path[JNA_PATH_LENGTH], shape[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(work->workspace->path, work->manifest->springs.mask, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(work->workspace->path, work->manifest->springs.mask, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     jnaArray_Describe(&array, shape, sizeof(shape));
     bool welded = array.count == (size_t)c->vertexCount, filed = array.count == (size_t)c->fileVertexCount;
     if (array.scalar > jna_float64 || array.dimensions != 1 || !(welded || filed)) {
-        result = jnFail(error, jn_badData,
+        JN_TRY(jnFail(error, jn_badData,
             "%s: is %s; a mask has one number for each of the %d vertices (or %d welded ones)", path, shape,
-            c->fileVertexCount, c->vertexCount);
+            c->fileVertexCount, c->vertexCount));
     }
-    for (size_t i = 0; result == jn_ok && i < array.count; ++i) {
+    for (size_t i = 0; i < array.count; ++i) {
         double value = jnaArray_Get(&array, i);
         if (!(value >= 0.0 && value <= 1.0)) {
-            result = jnFail(error, jn_badData, "%s: entry %zu is %g; a mask goes from 0, rigid, to 1", path, i, value);
-            break;
+            JN_TRY(jnFail(error, jn_badData, "%s: entry %zu is %g; a mask goes from 0, rigid, to 1", path, i, value));
         }
         work->mask[welded ? i : (size_t)c->weld[i]] = (float)value;
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -195,25 +191,24 @@ static jnResult SetSprings(Work* work, jnError* error)
             joints[i] = (jnaJointSpring){spring->joint, (float)spring->hertz, (float)spring->dampingRatio};
         }
     }
-    jnResult result = jn_ok;
     if (m->springs.mode == jna_springsFitted) {
-        result = ReadFitted(work, error);
-        if (result != jn_ok || !work->fallback) {
-            return result;
+        JN_PASS(ReadFitted(work, error));
+        if (!work->fallback) {
+            return jn_ok;
         }
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
-        result = ReadMask(work, error);
+        JN_PASS(ReadMask(work, error));
         hand.mask = work->mask;
     }
     if (m->springs.mode == jna_springsAttribute) {
-        result = ReadAttribute(work, error);
+        JN_PASS(ReadAttribute(work, error));
         hand.mask = work->mask;
     }
-    if (result == jn_ok && hand.mask != NULL && work->modes.modeCount > 0) {
-        result = jnaModes_Mask(&work->modes, work->character, hand.mask, error);
+    if (hand.mask != NULL && work->modes.modeCount > 0) {
+        JN_PASS(jnaModes_Mask(&work->modes, work->character, hand.mask, error));
     }
-    return result == jn_ok ? jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error) : result;
+    return jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error);
 }
 
 jnResult jnaWorkspace_Export(
@@ -221,28 +216,28 @@ jnResult jnaWorkspace_Export(
 {
     Work work;
     jnaSpringLayer layer = w->manifest.springs.layer;
-    jnResult result = LoadWork(w, &work, error);
-    result = result == jn_ok ? SetSprings(&work, error) : result;
-    if (result == jn_ok) {
-        jnaAssetDef def = jnaDefaultAssetDef();
-        def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
-        def.restVertices = layer == jna_layerModal;
-        def.character = work.character;
-        def.clips = work.clips;
-        def.roles = work.roles;
-        def.clipCount = w->manifest.clipCount;
-        def.stiffness = work.stiffness;
-        def.damping = work.damping;
-        def.skinning = settings->skinning;
-        def.timing = settings->timing;
-        def.rigidHertz = settings->rigidHertz;
-        def.detailShare = settings->detailShare;
-        def.rate = w->manifest.rate;
-        def.network = work.network;
-        result = jnaWriteAsset(path, &def, error);
-        *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
-            work.modes.modeCount, work.fallback};
-    }
+    jnResult result = jn_ok;
+    JN_TRY(LoadWork(w, &work, error));
+    JN_TRY(SetSprings(&work, error));
+    jnaAssetDef def = jnaDefaultAssetDef();
+    def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
+    def.restVertices = layer == jna_layerModal;
+    def.character = work.character;
+    def.clips = work.clips;
+    def.roles = work.roles;
+    def.clipCount = w->manifest.clipCount;
+    def.stiffness = work.stiffness;
+    def.damping = work.damping;
+    def.skinning = settings->skinning;
+    def.timing = settings->timing;
+    def.rigidHertz = settings->rigidHertz;
+    def.detailShare = settings->detailShare;
+    def.rate = w->manifest.rate;
+    def.network = work.network;
+    JN_TRY(jnaWriteAsset(path, &def, error));
+    *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
+        work.modes.modeCount, work.fallback};
+done:
     DestroyWork(&work);
     return result;
 }
@@ -251,8 +246,10 @@ jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error)
 {
     jnaWorkspace* w;
-    jnResult result = jnaOpenWorkspace(workspace, &w, error);
-    result = result == jn_ok ? jnaWorkspace_Export(w, path, def, exported, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(jnaWorkspace_Export(w, path, def, exported, error));
+done:
     jnaCloseWorkspace(w);
     return result;
 }
@@ -276,7 +273,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     if (m->springs.mode == jna_springsFitted) {
         jnaStage_ReadAll(stage, w->path, fitted);
     }
-    if (m->network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
+    if (m->network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
         jnaStage_Read(stage, NULL, "network/parameters.npy");
     }
     jnaStage_Make(stage, "%s", JNA_ASSET_NAME);
@@ -289,12 +286,12 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     char path[JNA_PATH_LENGTH];
     jnaExported exported;
     const jnaExportDef def = jnaDefaultExportDef();
-    jnResult result = jnaJoinPath(run->workspace->path, JNA_ASSET_NAME, path, error);
-    result = result == jn_ok ? jnaWorkspace_Export(run->workspace, path, &def, &exported, error) : result;
-    if (result == jn_ok && exported.fallback) {
+    JN_PASS(jnaJoinPath(run->workspace->path, JNA_ASSET_NAME, path, error));
+    JN_PASS(jnaWorkspace_Export(run->workspace, path, &def, &exported, error));
+    if (exported.fallback) {
         jnaNotes_Add(run->notes, JNA_FALLBACK_NOTE);
     }
-    return result;
+    return jn_ok;
 }
 
 const jnaStageKind jnaExportStage = {"export", Describe, Run};

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "learn/modal_fit.h"
 #include "pipeline/engine.h"
 #include "pipeline/judge.h"
@@ -134,8 +135,7 @@ static jnResult FitVertices(Work* w, const jnaSequence* sequences, jnaWorkspaceF
 {
     jnaFitDef def = BaseDef(w, sequences);
     jnaFit fit = {0};
-    def.progress = w->def->progress;
-    def.user = w->def->user;
+    def.watch = w->def->watch;
     jnResult result = jnaFitSprings(&def, &fit, error);
     if (result == jn_ok) {
         size_t at = 0;
@@ -181,8 +181,9 @@ static jnResult FitUniform(Work* w, const jnaSequence* sequences, jnaWorkspaceFi
     jnaSequence* list = calloc((size_t)w->lessonCount * picked, sizeof(*list));
     float* data = malloc((numbers + 1) * sizeof(float));
     jnaFit fit = {0};
-    jnResult result = list != NULL && data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
-    for (size_t i = 0; result == jn_ok && i < (size_t)w->lessonCount * picked; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(list != NULL && data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit"));
+    for (size_t i = 0; i < (size_t)w->lessonCount * picked; ++i) {
         const jnaSequence* from = &sequences[i / picked];
         size_t frames = from->targets.shape[0], v = i % picked * vertices / picked;
         list[i] = (jnaSequence){
@@ -197,11 +198,10 @@ static jnResult FitUniform(Work* w, const jnaSequence* sequences, jnaWorkspaceFi
     jnaFitDef def = BaseDef(w, list);
     def.sequenceCount = (int)((size_t)w->lessonCount * picked);
     def.checkOrder = false;
-    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
-    if (result == jn_ok) {
-        w->learned.uniform[0] = out->uniform[0] = (double)fit.stiffness[0];
-        w->learned.uniform[1] = out->uniform[1] = (double)fit.damping[0];
-    }
+    JN_TRY(jnaFitSprings(&def, &fit, error));
+    w->learned.uniform[0] = out->uniform[0] = (double)fit.stiffness[0];
+    w->learned.uniform[1] = out->uniform[1] = (double)fit.damping[0];
+done:
     jnaDestroyFit(&fit);
     free(list);
     free(data);
@@ -213,19 +213,19 @@ static jnResult FitSkinned(Work* w, jnError* error)
 {
     jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
     jnaFit fit = {0};
-    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit");
-    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit"));
+    for (int i = 0; i < w->lessonCount; ++i) {
         sequences[i].dynamics = w->takes.takes[w->lessons[i].take].motion;
-        result = jnaTakes_OpenTargets(&w->takes, w->lessons[i].take, jna_targetsSkinned, &sequences[i].targets, error);
+        JN_TRY(jnaTakes_OpenTargets(&w->takes, w->lessons[i].take, jna_targetsSkinned, &sequences[i].targets, error));
     }
     jnaFitDef def = BaseDef(w, sequences);
     def.checkOrder = false;
-    result = result == jn_ok ? jnaFitSprings(&def, &fit, error) : result;
-    if (result == jn_ok) {
-        w->learned.skinnedStiffness = fit.stiffness;
-        w->learned.skinnedDamping = fit.damping;
-        fit.stiffness = fit.damping = NULL;
-    }
+    JN_TRY(jnaFitSprings(&def, &fit, error));
+    w->learned.skinnedStiffness = fit.stiffness;
+    w->learned.skinnedDamping = fit.damping;
+    fit.stiffness = fit.damping = NULL;
+done:
     for (int i = 0; sequences != NULL && i < w->lessonCount; ++i) {
         jnaCloseTargets(&sequences[i].targets);
     }
@@ -238,8 +238,8 @@ static jnResult FitSkinned(Work* w, jnError* error)
 static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
 {
     const jnaTake* take = &w->takes.takes[lesson->take];
-    jnResult result = jnaTakes_MakeFrames(&w->takes, lesson->take, &lesson->frames, error);
-    if (result == jn_ok && take->motion.scalar != jna_float32) {
+    JN_PASS(jnaTakes_MakeFrames(&w->takes, lesson->take, &lesson->frames, error));
+    if (take->motion.scalar != jna_float32) {
         lesson->motion = malloc(take->motion.count * sizeof(float));
         if (lesson->motion == NULL) {
             return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
@@ -257,22 +257,23 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
         .matrices = lesson->frames.matrices,
         .character = w->takes.character,
         .motion = lesson->motion != NULL ? lesson->motion : take->motion.data};
-    return result;
+    return jn_ok;
 }
 
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
     jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
     int count = 0;
-    jnResult result = sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes");
-    for (int i = 0; result == jn_ok && i < w->lessonCount; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes"));
+    for (int i = 0; i < w->lessonCount; ++i) {
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
         if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
             jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
                 w->takes.manifest->clips[take->clip].name);
             continue;
         }
-        result = OpenModal(w, &w->lessons[i], error);
+        JN_TRY(OpenModal(w, &w->lessons[i], error));
         sequences[count++] = w->lessons[i].modal;
     }
     jnaModalFitDef def = jnaDefaultModalFitDef();
@@ -281,18 +282,17 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
     def.sequences = sequences;
     def.sequenceCount = count;
     def.drop = w->def->drop;
-    if (result == jn_ok && count > 0) {
-        result = jnaFitModes(&def, &w->modal, error);
-        if (result == jn_ok) {
-            w->learned.modalStiffness = w->modal.stiffness;
-            w->learned.modalDamping = w->modal.damping;
-            w->learned.modalGain = w->modal.gain;
-            w->modal.stiffness = w->modal.damping = w->modal.gain = NULL;
-            out->modeCount = w->modal.modeCount;
-            out->modalPrior = w->modal.prior;
-            result = jnaLearned_SetModes(&w->learned, w->takes.modes, &w->fitted, error);
-        }
+    if (count > 0) {
+        JN_TRY(jnaFitModes(&def, &w->modal, error));
+        w->learned.modalStiffness = w->modal.stiffness;
+        w->learned.modalDamping = w->modal.damping;
+        w->learned.modalGain = w->modal.gain;
+        w->modal.stiffness = w->modal.damping = w->modal.gain = NULL;
+        out->modeCount = w->modal.modeCount;
+        out->modalPrior = w->modal.prior;
+        JN_TRY(jnaLearned_SetModes(&w->learned, w->takes.modes, &w->fitted, error));
     }
+done:
     free(sequences);
     return result;
 }
@@ -335,7 +335,6 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
 {
     static const char* const methods[] = {"lm", "descent"};
     static const char* const drops[] = {"vertex", "frame"};
-    char folder[JNA_PATH_LENGTH];
     json_t* clips = json_array();
     for (int i = 0; i < w->lessonCount; ++i) {
         json_array_append_new(clips, LessonJson(w, i));
@@ -355,13 +354,7 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
                 "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
                 "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
     }
-    jnResult result = jnaJoinPath(w->takes.workspace->path, "springs", folder, error);
-    if (result == jn_ok) {
-        result = root != NULL ? jnaSaveJson(folder, "fit.json", root, 9, error)
-                              : jnFail(error, jn_outOfMemory, "out of memory for the account of the fit");
-    }
-    json_decref(root);
-    return result;
+    return jnaSaveJson(w->takes.workspace->path, "springs/fit.json", root, 9, error);
 }
 
 // Plays all clips with every layer that was learned.
@@ -373,7 +366,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
     jnaWay ways[2];
     jnaEvaluation evaluation = {0};
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < layers; ++i) {
+    for (int i = 0; i < layers; ++i) {
         const jnaLearned* l = &w->learned;
         jnaPlayerDef def = {.character = w->takes.character,
             .stiffness = i == 0 ? l->stiffness : NULL,
@@ -381,16 +374,16 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
             .modes = i > 0 ? &w->fitted : NULL,
             .network = i > 0 && w->takes.hasNetwork ? w->takes.network : NULL,
             .rate = w->takes.manifest->rate};
-        result = jnaMakePlayer(&def, &players[i], error);
+        JN_TRY(jnaMakePlayer(&def, &players[i], error));
         ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
     }
     jnaEvaluateDef def = {.threads = w->def->threads};
-    result = result == jn_ok ? jnaJudge(&w->takes, ways, layers, &def, &evaluation, error) : result;
-    out->clips = result == jn_ok ? calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips)) : NULL;
-    if (result == jn_ok && out->clips == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount);
+    JN_TRY(jnaJudge(&w->takes, ways, layers, &def, &evaluation, error));
+    out->clips = calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips));
+    if (out->clips == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount));
     }
-    for (int i = 0; result == jn_ok && i < evaluation.clipCount; ++i) {
+    for (int i = 0; i < evaluation.clipCount; ++i) {
         const jnaEvaluatedClip* c = &evaluation.clips[i];
         for (int k = 0; k < c->rowCount; ++k) {
             const jnaEvaluationRow* r = &c->rows[k];
@@ -405,6 +398,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
             memcpy(to->name, c->name, sizeof(to->name));
         }
     }
+done:
     for (int i = 0; i < layers; ++i) {
         jnaDestroyPlayer(&players[i]);
     }
@@ -421,10 +415,14 @@ static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* 
     for (int i = 0; i < w->lessonCount; ++i) {
         sequences[i] = (jnaSequence){w->lessons[i].targets, w->takes.takes[w->lessons[i].take].motion};
     }
-    jnResult result = FitVertices(w, sequences, out, error);
-    result = result == jn_ok ? FitUniform(w, sequences, out, error) : result;
-    result = result == jn_ok ? FitSkinned(w, error) : result;
-    result = result == jn_ok && w->takes.hasModes ? FitModal(w, out, notes, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(FitVertices(w, sequences, out, error));
+    JN_TRY(FitUniform(w, sequences, out, error));
+    JN_TRY(FitSkinned(w, error));
+    if (w->takes.hasModes) {
+        JN_TRY(FitModal(w, out, notes, error));
+    }
+done:
     free(sequences);
     return result;
 }
@@ -443,7 +441,7 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
             solved = solved && jnaWorkspace_Has(w, "motion/%s/quasistatic.npy", clip->name);
         }
     }
-    bool network = w->manifest.network.kind != jna_networkNone && jnaWorkspace_Has(w, "network/network.json");
+    bool network = w->manifest.network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json");
     return asked != jna_targetsAuto ? asked
            : solved && *trained > 0 ? jna_targetsQuasistatic
            : network                ? jna_targetsNetwork
@@ -488,20 +486,19 @@ static jnResult Fit(Work* w, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* err
     fit->targets = w->kind = jnaTakes_Choose(&w->takes, w->def->targets);
     w->learned.vertexCount = w->takes.character->vertexCount;
     w->learned.modeCount = w->takes.hasModes ? w->takes.modes->modeCount : 0;
-    jnResult result = jnaTakes_NeedTraining(&w->takes, error);
-    result = result == jn_ok ? OpenLessons(w, notes, error) : result;
-    result = result == jn_ok ? FitAll(w, fit, notes, error) : result;
-    result = result == jn_ok ? jnaSaveLearned(path, &w->learned, error) : result;
-    result = result == jn_ok ? SaveAccount(w, fit, error) : result;
-    return result == jn_ok ? JudgeAll(w, fit, error) : result;
+    JN_PASS(jnaTakes_NeedTraining(&w->takes, error));
+    JN_PASS(OpenLessons(w, notes, error));
+    JN_PASS(FitAll(w, fit, notes, error));
+    JN_PASS(jnaSaveLearned(path, &w->learned, error));
+    JN_PASS(SaveAccount(w, fit, error));
+    return JudgeAll(w, fit, error);
 }
 
 static jnResult Run(jnaStageRun* run, jnError* error)
 {
     jnaWorkspaceFitDef own = jnaDefaultWorkspaceFitDef();
     own.threads = run->threads;
-    own.progress = run->watch.tell;
-    own.user = run->watch.user;
+    own.watch = run->watch;
     jnaWorkspaceFit local, *fit = run->report != NULL ? run->report : &local;
     *fit = (jnaWorkspaceFit){.made = true};
     Work w = {.def = run->def != NULL ? run->def : &own};
@@ -523,8 +520,10 @@ jnResult jnaFitWorkspace(
 {
     *fit = (jnaWorkspaceFit){0};
     jnaStageRun run = {.def = def, .report = fit, .force = !def->keep, .notes = notes};
-    jnResult result = jnaOpenWorkspace(workspace, &run.workspace, error);
-    result = result == jn_ok ? jnaStageKind_Run(&jnaFitStage, &run, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &run.workspace, error));
+    JN_TRY(jnaStageKind_Run(&jnaFitStage, &run, error));
+done:
     jnaCloseWorkspace(run.workspace);
     return result;
 }

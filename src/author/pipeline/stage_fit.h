@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/notes.h"
+#include "base/watch.h"
 #include "learn/spring_fit.h"
 #include "learn/spring_parts.h"
 
@@ -23,8 +24,7 @@ typedef struct jnaWorkspaceFitDef {
     double prior;          // of springs per vertex, metres, as in jnaFitDef; that of jnaDefaultFitDef
     bool keep;             // leaves springs that are up to date alone; false
     int threads;           // 0: all
-    jnaProgress* progress; // NULL: none
-    void* user;
+    jnaWatch watch;        // nobody
 } jnaWorkspaceFitDef;
 jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void);
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
 #include "workspace/stage.h"
@@ -109,10 +110,7 @@ static jnResult AddClip(Import* import, const char* name, const char* source, jn
     if (FindClip(&import->manifest, name) >= 0) {
         return jnFail(error, jn_badArgument, "there are two clips called '%s'; name one otherwise with --clip", name);
     }
-    jnResult result = Reserve(import, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(Reserve(import, error));
     int index = import->manifest.clipCount;
     jnaManifestClip entry = {
         strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL, .frames = JNA_ALL_FRAMES};
@@ -140,13 +138,15 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
     }
     jnaImportDef def = ImportDef(import);
     jnaClipList list;
-    jnResult result = jnaImportClips(path, &def, NULL, &import->character, &list, notes, error);
-    for (int i = 0; result == jn_ok && i < list.count; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaImportClips(path, &def, NULL, &import->character, &list, notes, error));
+    for (int i = 0; i < list.count; ++i) {
         char unique[2 * JNA_NAME_LENGTH];
         snprintf(unique, sizeof(unique), list.count > 1 ? "%s_%s" : "%s", name, list.clips[i].name);
         unique[JNA_NAME_LENGTH - 1] = '\0';
-        result = AddClip(import, unique, path, &list.clips[i], error);
+        JN_TRY(AddClip(import, unique, path, &list.clips[i], error));
     }
+done:
     jnaDestroyClipList(&list);
     return result;
 }
@@ -175,10 +175,7 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
 {
     const jnaClip* clip = &import->clips[index];
     jnaMotion* motion = &import->motions[index];
-    jnResult result = jnaReadMotion(file, &import->character, import->scale, motion, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaReadMotion(file, &import->character, import->scale, motion, error));
     if (motion->frameCount != clip->frameCount) {
         return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file, motion->frameCount,
             clip->name, clip->frameCount, clip->rate);
@@ -313,39 +310,31 @@ static void RemoveFolder(const char* path)
 
 static jnResult SaveImport(const char* folder, const Import* import, jnError* error)
 {
-    jnResult result = jnaSaveCharacter(folder, &import->character, import->scale, error);
+    JN_PASS(jnaSaveCharacter(folder, &import->character, import->scale, error));
     char clips[JNA_PATH_LENGTH];
-    result = result == jn_ok ? jnaJoinPath(folder, "clips", clips, error) : result;
-    if (result == jn_ok && mkdir(clips, 0777) != 0) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", clips, strerror(errno));
-    }
-    for (int i = 0; result == jn_ok && i < import->manifest.clipCount; ++i) {
+    JN_PASS(jnaMakeFolder(folder, "clips", clips, error));
+    for (int i = 0; i < import->manifest.clipCount; ++i) {
         const jnaMotion* motion = import->motions[i].positions != NULL ? &import->motions[i] : NULL;
-        result = jnaSaveClip(folder, &import->clips[i], motion, error);
+        JN_PASS(jnaSaveClip(folder, &import->clips[i], motion, error));
     }
-    return result;
+    return jn_ok;
 }
 
 // The folder of the records, and that of a new workspace's import.
 static jnResult MakeStages(const char* workspace, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "stages", path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return result;
+    return jnaMakeFolder(workspace, "stages", NULL, error);
 }
 
 static jnResult RecordImport(const char* workspace, const Import* import, jnError* error)
 {
     jnaStage stage = {.name = jnaImportStage.name};
-    jnResult result = MakeStages(workspace, error);
-    if (result == jn_ok) {
-        DescribeManifest(workspace, &import->manifest, &stage);
-        stage.seconds = jnaWallClock() - import->started;
-        result = jnaStage_Record(workspace, &stage, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(MakeStages(workspace, error));
+    DescribeManifest(workspace, &import->manifest, &stage);
+    stage.seconds = jnaWallClock() - import->started;
+    JN_TRY(jnaStage_Record(workspace, &stage, error));
+done:
     jnaDestroyStage(&stage);
     return result;
 }
@@ -375,13 +364,15 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     if (mkdir(temporary, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
     }
-    jnResult result = jnaJoinPath(temporary, "manifest.yaml", manifest, error);
-    result = result == jn_ok ? jnaWriteManifest(manifest, &import->manifest, error) : result;
-    result = result == jn_ok ? SaveImport(temporary, import, error) : result;
-    result = result == jn_ok ? RecordImport(temporary, import, error) : result;
-    if (result == jn_ok && rename(temporary, path) != 0) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno));
+    jnResult result = jn_ok;
+    JN_TRY(jnaJoinPath(temporary, "manifest.yaml", manifest, error));
+    JN_TRY(jnaWriteManifest(manifest, &import->manifest, error));
+    JN_TRY(SaveImport(temporary, import, error));
+    JN_TRY(RecordImport(temporary, import, error));
+    if (rename(temporary, path) != 0) {
+        JN_TRY(jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno)));
     }
+done:
     if (result != jn_ok) {
         RemoveFolder(temporary);
     }
@@ -404,11 +395,13 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
     Import import = {.started = jnaWallClock()};
-    jnResult result = Gather(def, &import, notes, error);
-    if (result == jn_ok && def->adjust != NULL) {
+    jnResult result = jn_ok;
+    JN_TRY(Gather(def, &import, notes, error));
+    if (def->adjust != NULL) {
         def->adjust(&import.manifest, def->user);
     }
-    result = result == jn_ok ? WriteWorkspace(temporary, plain, &import, error) : result;
+    JN_TRY(WriteWorkspace(temporary, plain, &import, error));
+done:
     DestroyImport(&import);
     return result;
 }
@@ -429,10 +422,7 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     // A copy: two entries may name the same animation.
     const jnaClip* from = &list->clips[found];
     *clip = (jnaClip){.rate = from->rate, .frameCount = from->frameCount, .jointCount = from->jointCount};
-    jnResult result = jnaClip_Allocate(clip, from->scales != NULL, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(clip, from->scales != NULL, error));
     size_t entries = (size_t)from->frameCount * (size_t)from->jointCount;
     memcpy(clip->rotations, from->rotations, entries * 4 * sizeof(float));
     memcpy(clip->translations, from->translations, entries * 3 * sizeof(float));
@@ -444,37 +434,44 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     return jn_ok;
 }
 
+// A clip of another file than the character's, brought onto its joints.
+static jnResult ImportForeign(const char* path, Import* import, int index, jnaNotes* notes, jnError* error)
+{
+    const jnaManifest* m = &import->manifest;
+    jnaClipList list = {0};
+    jnaImportDef def = ImportDef(import);
+    jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
+    jnaRetargetDef retarget = {m->pairCount, pairs};
+    jnResult result = jn_ok;
+    JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
+    for (int p = 0; p < m->pairCount; ++p) {
+        pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
+    }
+    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
+    JN_TRY(PickClip(&m->clips[index], &list, &import->clips[index], error));
+done:
+    jnaDestroyClipList(&list);
+    free(pairs);
+    return result;
+}
+
 static jnResult ImportEntry(
     const char* workspace, Import* import, int index, const jnaClipList* own, jnaNotes* notes, jnError* error)
 {
     const jnaManifest* m = &import->manifest;
     const jnaManifestClip* entry = &m->clips[index];
     char path[JNA_PATH_LENGTH];
-    jnResult result;
     if (strcmp(entry->source, m->character) == 0) {
-        result = PickClip(entry, own, &import->clips[index], error);
+        JN_PASS(PickClip(entry, own, &import->clips[index], error));
     } else {
-        jnaClipList list = {0};
-        jnaImportDef def = ImportDef(import);
-        jnaRetargetDef retarget = {m->pairCount, NULL};
-        jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
-        for (int p = 0; pairs != NULL && p < m->pairCount; ++p) {
-            pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
-        }
-        retarget.pairs = pairs;
-        result = pairs != NULL ? jnaJoinPath(workspace, entry->source, path, error) : OutOfMemory(error);
-        if (result == jn_ok) {
-            result = jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error);
-        }
-        result = result == jn_ok ? PickClip(entry, &list, &import->clips[index], error) : result;
-        jnaDestroyClipList(&list);
-        free(pairs);
+        JN_PASS(jnaJoinPath(workspace, entry->source, path, error));
+        JN_PASS(ImportForeign(path, import, index, notes, error));
     }
-    if (result == jn_ok && entry->motion != NULL) {
-        result = jnaJoinPath(workspace, entry->motion, path, error);
-        result = result == jn_ok ? ReadMotion(import, index, path, notes, error) : result;
+    if (entry->motion == NULL) {
+        return jn_ok;
     }
-    return result;
+    JN_PASS(jnaJoinPath(workspace, entry->motion, path, error));
+    return ReadMotion(import, index, path, notes, error);
 }
 
 static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* notes, jnError* error)
@@ -483,21 +480,20 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
     char path[JNA_PATH_LENGTH];
     import->clips = calloc((size_t)m->clipCount + 1, sizeof(*import->clips));
     import->motions = calloc((size_t)m->clipCount + 1, sizeof(*import->motions));
-    jnResult result = import->clips != NULL && import->motions != NULL
-                          ? jnaJoinPath(workspace, m->character, path, error)
-                          : OutOfMemory(error);
+    jnaClipList own = {0};
+    jnaImportDef def = ImportDef(import);
+    jnResult result = jn_ok;
+    JN_PASS(import->clips != NULL && import->motions != NULL ? jn_ok : OutOfMemory(error));
+    JN_PASS(jnaJoinPath(workspace, m->character, path, error));
     if (jnaIsFigure(m->character)) {
         strcpy(path, JNA_FIGURE_SOURCE);
     }
-    jnaClipList own = {0};
-    jnaImportDef def = ImportDef(import);
-    if (result == jn_ok) {
-        result = jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error);
+    JN_TRY(jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error));
+    for (int i = 0; i < m->clipCount; ++i) {
+        JN_TRY(jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error));
+        JN_TRY(ImportEntry(workspace, import, i, &own, notes, error));
     }
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
-        result = jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error);
-        result = result == jn_ok ? ImportEntry(workspace, import, i, &own, notes, error) : result;
-    }
+done:
     jnaDestroyClipList(&own);
     return result;
 }
@@ -506,11 +502,8 @@ static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* 
 static jnResult Replace(const char* workspace, const char* fresh, const char* name, jnError* error)
 {
     char from[JNA_PATH_LENGTH], to[JNA_PATH_LENGTH], old[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(fresh, name, from, error);
-    result = result == jn_ok ? jnaJoinPath(workspace, name, to, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(fresh, name, from, error));
+    JN_PASS(jnaJoinPath(workspace, name, to, error));
     int length = snprintf(old, sizeof(old), "%s/%s.old", fresh, name);
     if (length >= (int)sizeof(old) || (rename(to, old) != 0 && errno != ENOENT) || rename(from, to) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot be replaced: %s", to, strerror(errno));
@@ -521,24 +514,20 @@ static jnResult Replace(const char* workspace, const char* fresh, const char* na
 static jnResult ReplaceImport(const char* workspace, const Import* import, jnError* error)
 {
     char fresh[JNA_PATH_LENGTH], record[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "import.part", fresh, error);
-    result = result == jn_ok ? jnaJoinPath(workspace, "stages/import.json", record, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "import.part", fresh, error));
+    JN_PASS(jnaJoinPath(workspace, "stages/import.json", record, error));
+    jnResult result = jn_ok;
     RemoveFolder(fresh);
     if (mkdir(fresh, 0777) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", fresh, strerror(errno));
     }
-    result = SaveImport(fresh, import, error);
-    if (result == jn_ok) {
-        // From here until the new record the import counts as stale: a kill in between loses nothing but
-        // time.
-        (void)unlink(record);
-        result = Replace(workspace, fresh, "character", error);
-        result = result == jn_ok ? Replace(workspace, fresh, "clips", error) : result;
-        result = result == jn_ok ? MakeStages(workspace, error) : result;
-    }
+    JN_TRY(SaveImport(fresh, import, error));
+    // From here until the new record the import counts as stale: a kill in between loses nothing but time.
+    (void)unlink(record);
+    JN_TRY(Replace(workspace, fresh, "character", error));
+    JN_TRY(Replace(workspace, fresh, "clips", error));
+    JN_TRY(MakeStages(workspace, error));
+done:
     RemoveFolder(fresh);
     return result;
 }
@@ -548,8 +537,10 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaWorkspace* w = run->workspace;
     // The import borrows the manifest: what it names is the workspace's.
     Import import = {.manifest = w->manifest, .watch = run->watch};
-    jnResult result = ImportManifest(w->path, &import, run->notes, error);
-    result = result == jn_ok ? ReplaceImport(w->path, &import, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(ImportManifest(w->path, &import, run->notes, error));
+    JN_TRY(ReplaceImport(w->path, &import, error));
+done:
     DestroyImported(&import);
     return result;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/engine.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/modes_store.h"
 
 #include "runtime/for_author.h"
@@ -37,14 +38,14 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaModes modes = {0};
     jnaModesDef def = w->manifest.modes;
     def.watch = run->watch;
-    jnResult result = jnaWorkspace_Volume(w, &volume, error);
-    result = result == jn_ok ? jnaWorkspace_Character(w, &character, error) : result;
-    result = result == jn_ok ? jnaFindModes(volume, character, &def, &modes, run->notes, error) : result;
-    result = result == jn_ok ? jnaJoinPath(w->path, "stages/offsets.json", path, error) : result;
-    if (result == jn_ok) {
-        (void)remove(path); // new modes have no caps until the clips are played again
-        result = jnaSaveModes(w->path, &modes, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Volume(w, &volume, error));
+    JN_TRY(jnaWorkspace_Character(w, &character, error));
+    JN_TRY(jnaFindModes(volume, character, &def, &modes, run->notes, error));
+    JN_TRY(jnaJoinPath(w->path, "stages/offsets.json", path, error));
+    (void)remove(path); // new modes have no caps until the clips are played again
+    JN_TRY(jnaSaveModes(w->path, &modes, error));
+done:
     jnaDestroyModes(&modes);
     return result;
 }

@@ -2,7 +2,9 @@
 #include "pipeline/offsets.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/engine.h"
 #include "workspace/modes_store.h"
 #include "workspace/stage.h"
@@ -49,12 +51,9 @@ static void DestroyWork(Work* w)
 static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
 {
     const jnaManifest* m = &workspace->manifest;
-    jnResult result = jnaWorkspace_Volume(workspace, &w->volume, error);
-    result = result == jn_ok ? jnaLoadModes(workspace->path, &w->modes, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Character(workspace, &w->character, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Volume(workspace, &w->volume, error));
+    JN_PASS(jnaLoadModes(workspace->path, &w->modes, error));
+    JN_PASS(jnaWorkspace_Character(workspace, &w->character, error));
     if (w->volume->vertexCount != w->character->vertexCount || w->modes.vertexCount != w->character->vertexCount ||
         w->modes.jointCount != w->character->jointCount) {
         return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace->path);
@@ -64,41 +63,39 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
     if (w->clips == NULL || w->reach == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", m->clipCount);
     }
-    for (int i = 0; result == jn_ok && i < m->clipCount; ++i) {
+    for (int i = 0; i < m->clipCount; ++i) {
         if (jnaWorkspace_Has(workspace, "clips/%s/clip.json", m->clips[i].name)) {
-            result = jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error);
-            w->clipCount += result == jn_ok;
+            JN_PASS(jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error));
+            w->clipCount++;
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // How far each vertex may go, by the manifest; NULL: as far as it goes.
 static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** reach, jnError* error)
 {
     jnaCapKind kind = manifest->springs.cap.kind;
-    jnResult result = kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok;
-    for (int v = 0; result == jn_ok && v < w->character->vertexCount; ++v) {
+    JN_PASS(kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok);
+    for (int v = 0; v < w->character->vertexCount; ++v) {
         w->reach[v] = kind == jna_capFlesh ? (float)(manifest->springs.cap.value * (double)w->reach[v])
                                            : (float)manifest->springs.cap.value;
     }
     *reach = kind == jna_capOff ? NULL : w->reach;
-    return result;
+    return jn_ok;
 }
 
 static jnResult Find(const jnaManifest* manifest, Work* w, jnaWorkspaceOffsets* found, jnError* error)
 {
     const float* reach = NULL;
-    jnResult result = jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error);
-    result = result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error)
-                             : result;
-    result = result == jn_ok ? SetReach(manifest, w, &reach, error) : result;
-    result = result == jn_ok ? jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error) : result;
-    for (int k = 0; result == jn_ok && k < w->modes.modeCount; ++k) {
+    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error));
+    JN_PASS(jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error));
+    JN_PASS(SetReach(manifest, w, &reach, error));
+    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error));
+    for (int k = 0; k < w->modes.modeCount; ++k) {
         found->capped += w->modes.caps[k] > 0 && found->before.peaks[k] > KNEE * w->modes.caps[k];
     }
-    return result == jn_ok ? jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->after, error)
-                           : result;
+    return jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->after, error);
 }
 
 static json_t* DescribeOffset(const Work* w, const jnaOffset* o)
@@ -131,28 +128,15 @@ static json_t* DescribeSide(const Work* w, const jnaOffsets* o)
 static jnResult Save(const char* workspace, const Work* w, const jnaWorkspaceOffsets* found, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    size_t shape[1] = {(size_t)w->modes.modeCount};
-    jnaFile file;
-    jnResult result = jnaJoinPath(workspace, "modes/caps.npy", path, error);
-    result = result == jn_ok ? jnaWriteArray(path, jna_float64, 1, shape, w->modes.caps, error) : result;
-    shape[0] = (size_t)w->character->vertexCount;
-    result = result == jn_ok ? jnaJoinPath(workspace, "modes/reach.npy", path, error) : result;
-    result = result == jn_ok ? jnaWriteArray(path, jna_float32, 1, shape, w->reach, error) : result;
+    size_t modes[1] = {(size_t)w->modes.modeCount}, vertices[1] = {(size_t)w->character->vertexCount};
+    JN_PASS(jnaJoinPath(workspace, "modes/caps.npy", path, error));
+    JN_PASS(jnaWriteArray(path, jna_float64, 1, modes, w->modes.caps, error));
+    JN_PASS(jnaJoinPath(workspace, "modes/reach.npy", path, error));
+    JN_PASS(jnaWriteArray(path, jna_float32, 1, vertices, w->reach, error));
     json_t* root = json_pack("{s:f, s:f, s:i, s:i, s:o, s:o}", "height", found->before.height, "kept",
         found->after.kept, "modes", w->modes.modeCount, "capped_modes", found->capped, "before_cap",
         DescribeSide(w, &found->before), "after_cap", DescribeSide(w, &found->after));
-    if (result == jn_ok && root == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory");
-    }
-    result = result == jn_ok ? jnaJoinPath(workspace, "modes/offsets.json", path, error) : result;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
-    json_decref(root);
-    return result;
+    return jnaSaveJson(workspace, "modes/offsets.json", root, 6, error);
 }
 
 static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* notes)
@@ -193,12 +177,12 @@ static jnResult Run(jnaStageRun* run, jnError* error)
 {
     Work work = {0};
     jnaWorkspaceOffsets found = {0};
-    jnResult result = LoadWork(run->workspace, &work, error);
-    result = result == jn_ok ? Find(&run->workspace->manifest, &work, &found, error) : result;
-    result = result == jn_ok ? Save(run->workspace->path, &work, &found, error) : result;
-    if (result == jn_ok) {
-        Tell(&work, &found, run->notes);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(LoadWork(run->workspace, &work, error));
+    JN_TRY(Find(&run->workspace->manifest, &work, &found, error));
+    JN_TRY(Save(run->workspace->path, &work, &found, error));
+    Tell(&work, &found, run->notes);
+done:
     jnaDestroyWorkspaceOffsets(&found);
     DestroyWork(&work);
     return result;

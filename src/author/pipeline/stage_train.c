@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/engine.h"
 #include "pipeline/gather_pairs.h"
 #include "workspace/network_store.h"
@@ -85,11 +86,13 @@ static jnResult AddMirrored(
     for (int j = 0; marks != NULL && j < character->jointCount; ++j) {
         marks[j] = MarkOf(m, character->joints[j].name);
     }
-    jnResult result = marks != NULL ? jnaPairs_Mirror(pairs, character, marks, &added, error)
-                                    : jnFail(error, jn_outOfMemory, "out of memory for the poses in the mirror");
-    if (result == jn_ok && added > 0) {
+    jnResult result = jn_ok;
+    JN_TRY(marks != NULL ? jnaPairs_Mirror(pairs, character, marks, &added, error)
+                         : jnFail(error, jn_outOfMemory, "out of memory for the poses in the mirror"));
+    if (added > 0) {
         jnaNotes_Add(notes, "the character is symmetric: %d poses are learned from in the mirror too", added);
     }
+done:
     free(marks);
     return result;
 }
@@ -103,16 +106,17 @@ static jnResult Measure(
     jnaPairs frames = {0};
     const jnaCharacter* character;
     const jnaVolume* volume;
-    jnResult result = jnaWorkspace_Character(w, &character, error);
-    result = result == jn_ok ? jnaGatherFrames(w, FRAMES_MEASURED, &frames, error) : result;
-    result = result == jn_ok ? jnaEvaluateNetwork(network, pairs, &frames, report, error) : result;
-    if (result == jn_ok && jnaWorkspace_Has(w, "volume/volume.json")) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(w, &character, error));
+    JN_TRY(jnaGatherFrames(w, FRAMES_MEASURED, &frames, error));
+    JN_TRY(jnaEvaluateNetwork(network, pairs, &frames, report, error));
+    if (jnaWorkspace_Has(w, "volume/volume.json")) {
         const jnaPairs* sets[2] = {pairs, &frames};
-        result = jnaWorkspace_Volume(w, &volume, error);
-        result = result == jn_ok ? jnaMeasureSoundness(
-                                       volume, character, network, sets, 2, SOUND_MEASURED, report->soundness, error)
-                                 : result;
+        JN_TRY(jnaWorkspace_Volume(w, &volume, error));
+        const jnaPairSets all = {sets, 2, SOUND_MEASURED};
+        JN_TRY(jnaMeasureSoundness(volume, character, network, &all, report->soundness, error));
     }
+done:
     jnaDestroyPairs(&frames);
     return result;
 }
@@ -128,19 +132,21 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaTrainDef def = run->def != NULL ? *(const jnaTrainDef*)run->def : jnaWorkspaceTrainDef(w);
     def.checkpoint = checkpoint;
     *report = (jnaNetworkReport){0};
-    jnResult result = jnaWorkspace_Character(w, &character, error);
-    result = result == jn_ok ? jnaGatherPairs(w, &pairs, error) : result;
-    result = result == jn_ok && def.mirror ? AddMirrored(w, character, &pairs, run->notes, error) : result;
-    result = result == jn_ok ? jnaMakeNetworkFolder(w->path, error) : result;
-    result = result == jn_ok ? jnaJoinPath(w->path, "network/checkpoint", checkpoint, error) : result;
-    result = result == jn_ok ? jnaTrainNetwork(character, &pairs, &def, &network, run->notes, error) : result;
-    result = result == jn_ok ? Measure(w, &pairs, &network, report, error) : result;
-    result = result == jn_ok ? jnaSaveNetwork(w->path, &network, report, error) : result;
-    if (result == jn_ok) {
-        (void)unlink(checkpoint);
-        jnaNotes_Add(run->notes, "%d poses, best epoch %d of %d, validation %.3f mm", pairs.count, network.bestEpoch,
-            network.epochs, 1000 * network.validation);
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(w, &character, error));
+    JN_TRY(jnaGatherPairs(w, &pairs, error));
+    if (def.mirror) {
+        JN_TRY(AddMirrored(w, character, &pairs, run->notes, error));
     }
+    JN_TRY(jnaMakeNetworkFolder(w->path, error));
+    JN_TRY(jnaJoinPath(w->path, "network/checkpoint", checkpoint, error));
+    JN_TRY(jnaTrainNetwork(character, &pairs, &def, &network, run->notes, error));
+    JN_TRY(Measure(w, &pairs, &network, report, error));
+    JN_TRY(jnaSaveNetwork(w->path, &network, report, error));
+    (void)unlink(checkpoint);
+    jnaNotes_Add(run->notes, "%d poses, best epoch %d of %d, validation %.3f mm", pairs.count, network.bestEpoch,
+        network.epochs, 1000 * network.validation);
+done:
     jnaDestroyNetwork(&network);
     jnaDestroyPairs(&pairs);
     return result;
@@ -154,14 +160,16 @@ jnResult jnaMeasureNetwork(jnaWorkspace* w, jnaNetworkReport* report, jnError* e
     jnaNetwork network = {0};
     const jnaCharacter* character;
     *report = (jnaNetworkReport){0};
-    jnResult result = jnaWorkspace_Character(w, &character, error);
-    result = result == jn_ok ? jnaLoadNetwork(w->path, &network, error) : result;
-    if (result == jn_ok && network.vertexCount != character->vertexCount) {
-        result = jnFail(error, jn_badData, "%s/network: is of another character; run jounce train again", w->path);
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(w, &character, error));
+    JN_TRY(jnaLoadNetwork(w->path, &network, error));
+    if (network.vertexCount != character->vertexCount) {
+        JN_TRY(jnFail(error, jn_badData, "%s/network: is of another character; run jounce train again", w->path));
     }
-    result = result == jn_ok ? jnaGatherPairs(w, &pairs, error) : result;
-    result = result == jn_ok ? Measure(w, &pairs, &network, report, error) : result;
-    result = result == jn_ok ? jnaSaveNetworkDescription(w->path, &network, report, error) : result;
+    JN_TRY(jnaGatherPairs(w, &pairs, error));
+    JN_TRY(Measure(w, &pairs, &network, report, error));
+    JN_TRY(jnaSaveNetworkDescription(w->path, &network, report, error));
+done:
     jnaDestroyNetwork(&network);
     jnaDestroyPairs(&pairs);
     return result;

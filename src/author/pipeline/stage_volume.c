@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "draw/bone_picture.h"
 #include "flesh/sag.h"
 #include "volume/bones.h"
@@ -85,26 +86,23 @@ static void DestroyInside(Inside* inside)
 static jnResult CountOneClip(Inside* inside, const char* name, jnError* error)
 {
     jnaClip clip;
-    jnResult result = jnaLoadClip(inside->workspace->path, name, inside->character, &clip, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaLoadClip(inside->workspace->path, name, inside->character, &clip, error));
+    jnResult result = jn_ok;
     int every = 1 + (clip.frameCount - 1) / SAMPLED_FRAMES, sampled = 1 + (clip.frameCount - 1) / every;
     int* counts = jnaAllocate(sampled, sizeof(*counts));
-    result = counts != NULL ? jnaVolume_CountInversions(&inside->volume, inside->character, &clip, every, counts, error)
-                            : jnFail(error, jn_outOfMemory, "out of memory for %d frames", sampled);
-    if (result == jn_ok) {
-        int worst = 0;
-        double sum = 0;
-        for (int i = 0; i < sampled; ++i) {
-            worst = counts[i] > counts[worst] ? i : worst;
-            sum += counts[i];
-        }
-        double all = inside->volume.tetrahedronCount > 0 ? inside->volume.tetrahedronCount : 1;
-        json_array_append_new(inside->clips,
-            json_pack("{s:s, s:i, s:i, s:f, s:f, s:i}", "name", name, "frames", clip.frameCount, "sampled", sampled,
-                "mean_share", sum / sampled / all, "worst_share", counts[worst] / all, "worst_frame", every * worst));
+    JN_TRY(counts != NULL ? jnaVolume_CountInversions(&inside->volume, inside->character, &clip, every, counts, error)
+                          : jnFail(error, jn_outOfMemory, "out of memory for %d frames", sampled));
+    int worst = 0;
+    double sum = 0;
+    for (int i = 0; i < sampled; ++i) {
+        worst = counts[i] > counts[worst] ? i : worst;
+        sum += counts[i];
     }
+    double all = inside->volume.tetrahedronCount > 0 ? inside->volume.tetrahedronCount : 1;
+    json_array_append_new(inside->clips,
+        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i}", "name", name, "frames", clip.frameCount, "sampled", sampled,
+            "mean_share", sum / sampled / all, "worst_share", counts[worst] / all, "worst_frame", every * worst));
+done:
     free(counts);
     jnaDestroyClip(&clip);
     return result;
@@ -112,16 +110,15 @@ static jnResult CountOneClip(Inside* inside, const char* name, jnError* error)
 
 static jnResult CountClips(Inside* inside, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; i < inside->workspace->manifest.clipCount && result == jn_ok; ++i) {
+    for (int i = 0; i < inside->workspace->manifest.clipCount; ++i) {
         const char* name = inside->workspace->manifest.clips[i].name;
         if (jnaWorkspace_Has(inside->workspace, "clips/%s/clip.json", name)) {
-            result = CountOneClip(inside, name, error);
+            JN_PASS(CountOneClip(inside, name, error));
         } else {
             jnaNotes_Add(&inside->notes, "clip '%s' is not imported yet; jounce build does that", name);
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static json_t* DescribeJoints(const Inside* inside)
@@ -228,11 +225,8 @@ static jnResult SaveInside(Inside* inside, jnError* error)
                             : json_pack("{s:i, s:s, s:i, s:o, s:o, s:o, s:O, s:o}", "format", 1, "settings", settings,
                                   "held", held, "joints", DescribeJoints(inside), "bones", DescribeBones(inside),
                                   "regions", DescribeRegions(inside), "clips", inside->clips, "notes", notes);
-    jnResult result = root != NULL ? jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", inside->workspace->path);
-    json_decref(root);
     free(settings);
-    return result;
+    return jnaSaveJson(inside->workspace->path, "volume/inside.json", root, 17, error);
 }
 
 // Seconds since the last call.
@@ -246,12 +240,10 @@ static double Lap(double* start)
 static jnResult SaveAll(Inside* inside, jnError* error)
 {
     char picture[JNA_PATH_LENGTH];
-    jnResult result = jnaSaveVolume(inside->workspace->path, &inside->volume, NULL, error);
-    result = result == jn_ok ? jnaJoinPath(inside->workspace->path, "volume/bones.png", picture, error) : result;
-    if (result == jn_ok) {
-        result = jnaPictureBones(&inside->volume, inside->character, &inside->bones, picture, error);
-    }
-    return result == jn_ok ? SaveInside(inside, error) : result;
+    JN_PASS(jnaSaveVolume(inside->workspace->path, &inside->volume, NULL, error));
+    JN_PASS(jnaJoinPath(inside->workspace->path, "volume/bones.png", picture, error));
+    JN_PASS(jnaPictureBones(&inside->volume, inside->character, &inside->bones, picture, error));
+    return SaveInside(inside, error);
 }
 
 // What lives in no flesh: arrays of nothing, so that whoever reads the volume finds all of them.
@@ -275,30 +267,27 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
 {
     jnaVolume* v = &inside->volume;
     const jnaCharacter* c = inside->character;
+    const jnaManifest* m = &inside->workspace->manifest;
     const jnaWeightsDef def = jnaDefaultWeightsDef();
     double start = jnaWallClock();
     if (v->nodeCount == 0) {
-        jnResult result = MakeNothing(v, c, error);
-        return result == jn_ok ? SaveAll(inside, error) : result;
+        JN_PASS(MakeNothing(v, c, error));
+        return SaveAll(inside, error);
     }
-    jnResult result = jnaVolume_CarryWeights(v, c, &def, error);
+    JN_PASS(jnaVolume_CarryWeights(v, c, &def, error));
     report->time.weights = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.8, error) : result;
-    if (result == jn_ok) {
-        result = jnaVolume_PlaceBones(v, c, &inside->workspace->manifest.bones, &inside->bones, &inside->notes, error);
-    }
+    JN_PASS(jnaWatch_Tell(watch, 0.8, error));
+    JN_PASS(jnaVolume_PlaceBones(v, c, &m->bones, &inside->bones, &inside->notes, error));
     report->time.bones = Lap(&start);
-    result = result == jn_ok
-                 ? jnaVolume_CalibrateMaterials(v, c, &inside->workspace->manifest.materials, &inside->notes, error)
-                 : result;
+    JN_PASS(jnaVolume_CalibrateMaterials(v, c, &m->materials, &inside->notes, error));
     report->time.materials = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.9, error) : result;
-    result = result == jn_ok ? CountClips(inside, error) : result;
+    JN_PASS(jnaWatch_Tell(watch, 0.9, error));
+    JN_PASS(CountClips(inside, error));
     report->time.clips = Lap(&start);
-    result = result == jn_ok ? jnaWatch_Tell(watch, 0.95, error) : result;
-    result = result == jn_ok ? SaveAll(inside, error) : result;
+    JN_PASS(jnaWatch_Tell(watch, 0.95, error));
+    JN_PASS(SaveAll(inside, error));
     report->time.save = Lap(&start);
-    return result;
+    return jn_ok;
 }
 
 static jnResult RunInside(jnaStageRun* run, jnError* error)
@@ -306,11 +295,13 @@ static jnResult RunInside(jnaStageRun* run, jnError* error)
     jnaVolumeReport local = {0}, *report = run->report != NULL ? run->report : &local;
     jnaWorkspace* w = run->workspace;
     Inside inside = {.workspace = w, .clips = json_array()};
-    jnResult result = inside.clips != NULL ? jnaWorkspace_Character(w, &inside.character, error)
-                                           : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
-    result = result == jn_ok ? jnaLoadVolume(w->path, &inside.volume, error) : result;
-    result = result == jn_ok ? jnaWatch_Tell(&run->watch, 0.7, error) : result;
-    result = result == jn_ok ? MakeInside(&inside, &run->watch, report, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(inside.clips != NULL ? jnaWorkspace_Character(w, &inside.character, error)
+                                : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path));
+    JN_TRY(jnaLoadVolume(w->path, &inside.volume, error));
+    JN_TRY(jnaWatch_Tell(&run->watch, 0.7, error));
+    JN_TRY(MakeInside(&inside, &run->watch, report, error));
+done:
     for (int i = 0; i < inside.notes.count; ++i) {
         jnaNotes_Add(run->notes, "%s", inside.notes.lines[i]);
     }
@@ -326,9 +317,11 @@ static jnResult RunMesh(jnaStageRun* run, jnError* error)
     jnaVolumeReport local, *report = run->report != NULL ? run->report : &local;
     jnaVolumeDef def = w->manifest.volume;
     def.watch = run->watch;
-    jnResult result = jnaWorkspace_Character(w, &character, error);
-    result = result == jn_ok ? jnaCreateVolume(character, &def, &volume, report, run->notes, error) : result;
-    result = result == jn_ok ? jnaSaveVolume(w->path, &volume, report, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaWorkspace_Character(w, &character, error));
+    JN_TRY(jnaCreateVolume(character, &def, &volume, report, run->notes, error));
+    JN_TRY(jnaSaveVolume(w->path, &volume, report, error));
+done:
     jnaDestroyVolume(&volume);
     return result;
 }
@@ -340,13 +333,15 @@ jnResult jnaCheckInside(const jnaWorkspace* w, jnError* error)
 {
     json_t* root = NULL;
     char* now = jnaManifest_Settings(&w->manifest, "inside");
-    jnResult result = now != NULL ? jnaLoadJson(w->path, "volume/inside.json", &root, error)
-                                  : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
+    jnResult result = jn_ok;
+    JN_TRY(now != NULL ? jnaLoadJson(w->path, "volume/inside.json", &root, error)
+                       : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path));
     const char* then = json_string_value(json_object_get(root, "settings"));
-    if (result == jn_ok && (then == NULL || strcmp(then, now) != 0)) {
-        result = jnFail(error, jn_badData,
-            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", w->path);
+    if (then == NULL || strcmp(then, now) != 0) {
+        JN_TRY(jnFail(error, jn_badData,
+            "%s: bones or materials changed in the manifest since; run jounce tetrahedralize again", w->path));
     }
+done:
     json_decref(root);
     free(now);
     return result;
@@ -356,18 +351,16 @@ jnResult jnaUpdateVolume(jnaStageRun* run, jnError* error)
 {
     jnaVolumeReport local, *report = run->report != NULL ? run->report : &local;
     *report = (jnaVolumeReport){0};
-    jnResult result = jnaStageKind_Run(&jnaVolumeStage, run, error);
+    JN_PASS(jnaStageKind_Run(&jnaVolumeStage, run, error));
     report->meshMade = run->made;
-    if (result == jn_ok && !run->made && run->report != NULL) {
+    if (!run->made && run->report != NULL) {
         const jnaVolume* v;
-        result = jnaWorkspace_Volume(run->workspace, &v, error);
-        if (result == jn_ok) {
-            report->method = v->method;
-            report->after = jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra);
-        }
+        JN_PASS(jnaWorkspace_Volume(run->workspace, &v, error));
+        report->method = v->method;
+        report->after = jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra);
     }
-    result = result == jn_ok ? jnaStageKind_Run(&jnaInsideStage, run, error) : result;
+    JN_PASS(jnaStageKind_Run(&jnaInsideStage, run, error));
     report->insideMade = run->made;
     run->made = report->meshMade || report->insideMade;
-    return result;
+    return jn_ok;
 }

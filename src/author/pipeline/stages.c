@@ -5,6 +5,7 @@
 #include "pipeline/build_internal.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "learn/network.h"
 #include "pipeline/stage_train.h"
 #include "workspace/stage.h"
@@ -38,7 +39,7 @@ static bool IsModal(const jnaBuild* b)
 
 static bool HasNetwork(const jnaBuild* b)
 {
-    return b->manifest->network.kind != jna_networkNone;
+    return b->manifest->network.kind != jn_networkNone;
 }
 
 // Whether a clip's motion is simulated: it is wanted and does not come with the clip.
@@ -179,10 +180,10 @@ static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport
     def.look = look;
     def.watch = WatchPoses;
     def.watchUser = b;
-    jnResult result = jnaBuild_Open(b, error);
-    result = result == jn_ok ? jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error) : result;
+    JN_PASS(jnaBuild_Open(b, error));
+    JN_PASS(jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error));
     step->count = jnaManifest_PoseCount(b->manifest);
-    return result;
+    return jn_ok;
 }
 
 static jnResult LookPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
@@ -199,14 +200,11 @@ static jnResult LookPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static jnResult RunPoses(jnaBuild* b, jnaBuildStep* step, jnError* error)
 {
     jnaJobReport report = {0};
-    jnResult result = DoPoses(b, false, step, &report, error);
-    if (result == jn_ok) {
-        step->made = !report.upToDate;
-        snprintf(step->reason, sizeof(step->reason), "%d poses solved", report.solved);
-        TellFailures(b, "poses", "poses/poses.json", &report, step->count);
-        result = RecordJob(b, "poses", step, SumTimes(b, "poses/times.npy"), error);
-    }
-    return result;
+    JN_PASS(DoPoses(b, false, step, &report, error));
+    step->made = !report.upToDate;
+    snprintf(step->reason, sizeof(step->reason), "%d poses solved", report.solved);
+    TellFailures(b, "poses", "poses/poses.json", &report, step->count);
+    return RecordJob(b, "poses", step, SumTimes(b, "poses/times.npy"), error);
 }
 
 static double CostPose(const jnaBuild* b)
@@ -264,17 +262,17 @@ static jnResult ListMotion(jnaBuild* b, Motion* m, jnError* error)
 {
     m->build = b;
     m->weight = CostFrame(b) / CostPose(b);
-    jnResult result = jnaBuild_Open(b, error);
-    for (int i = 0; result == jn_ok && i < b->manifest->clipCount; ++i) {
+    JN_PASS(jnaBuild_Open(b, error));
+    for (int i = 0; i < b->manifest->clipCount; ++i) {
         jnaClipRange range = {0};
         if (IsSimulated(&b->manifest->clips[i])) {
-            result = jnaSimulation_Part(b->simulation, i, &range, error);
+            JN_PASS(jnaSimulation_Part(b->simulation, i, &range, error));
             m->ranges[m->count++] = range;
             m->frames += range.count;
         }
     }
     qsort(m->ranges, (size_t)m->count, sizeof(m->ranges[0]), CompareRanges);
-    return result;
+    return jn_ok;
 }
 
 static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
@@ -284,13 +282,13 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     def.look = look;
     def.watch = WatchStill;
     def.watchUser = m;
-    jnResult result = ListMotion(b, m, error);
-    for (int i = 0; result == jn_ok && i < m->count; ++i) {
-        result = jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error);
+    JN_PASS(ListMotion(b, m, error));
+    for (int i = 0; i < m->count; ++i) {
+        JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
         m->before += m->ranges[i].count;
     }
     def.watch = WatchMoving;
-    return result == jn_ok ? jnaSimulateMotions(b->simulation, m->count, m->ranges, &def, m->moving, error) : result;
+    return jnaSimulateMotions(b->simulation, m->count, m->ranges, &def, m->moving, error);
 }
 
 static jnResult LookMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
@@ -332,7 +330,8 @@ static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
     }
     free(m);
     snprintf(step->reason, sizeof(step->reason), "%d frames solved", solved);
-    return result == jn_ok ? RecordJob(b, "motion", step, seconds, error) : result;
+    JN_PASS(result);
+    return RecordJob(b, "motion", step, seconds, error);
 }
 
 static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
@@ -394,15 +393,17 @@ static double CostReport(const jnaBuild* b, const jnaBuildStep* step)
     return Shared(b, b->def->quickReport ? QUICK_COST : REPORT_COST);
 }
 
-const jnaBuildKind jnaBuildKinds[jna_buildStageCount] = {
-    [jna_buildImport] = {"import", Always, {&jnaImportStage}, .estimate = CostImport},
-    [jna_buildVolume] = {"volume", NeedsVolume, {&jnaVolumeStage, &jnaInsideStage}, .estimate = CostVolume},
-    [jna_buildModes] = {"modes", NeedsModes, {&jnaModesStage, &jnaOffsetsStage}, .estimate = CostModes},
-    [jna_buildPoses] = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses},
-    [jna_buildMotion] = {"motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion},
-    [jna_buildTrain] = {"train", NeedsPoses, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain},
-    [jna_buildFit] = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit},
-    [jna_buildExport] = {"export", Always, {&jnaExportStage}, .estimate = CostExport},
-    [jna_buildEvaluate] = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate},
-    [jna_buildReport] = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport},
-};
+const jnaBuildKind jnaBuildImport = {"import", Always, {&jnaImportStage}, .estimate = CostImport};
+const jnaBuildKind jnaBuildVolume = {"volume", NeedsVolume, {&jnaVolumeStage, &jnaInsideStage}, .estimate = CostVolume};
+const jnaBuildKind jnaBuildModes = {"modes", NeedsModes, {&jnaModesStage, &jnaOffsetsStage}, .estimate = CostModes};
+const jnaBuildKind jnaBuildPoses = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses};
+const jnaBuildKind jnaBuildMotion = {
+    "motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion};
+const jnaBuildKind jnaBuildTrain = {"train", NeedsPoses, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain};
+const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
+const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
+const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};
+const jnaBuildKind jnaBuildReport = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport};
+
+#define KIND(name) [jna_build##name] = &jnaBuild##name,
+const jnaBuildKind* const jnaBuildKinds[jna_buildStageCount] = {JNA_STAGES(KIND)};

@@ -3,6 +3,7 @@
 #include "pipeline/takes.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "character/skin_frame.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
@@ -45,22 +46,19 @@ static jnResult CheckParts(const jnaTakes* t, jnError* error)
 
 static jnResult Load(jnaTakes* t, jnError* error)
 {
-    jnResult result = jnaWorkspace_Character(t->workspace, &t->character, error);
-    result = result == jn_ok ? jnaWorkspace_Clips(t->workspace, &t->clips, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Character(t->workspace, &t->character, error));
+    JN_PASS(jnaWorkspace_Clips(t->workspace, &t->clips, error));
     t->takes = calloc((size_t)t->manifest->clipCount + 1, sizeof(*t->takes));
     if (t->takes == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->manifest->clipCount);
     }
     if (jnaWorkspace_Has(t->workspace, "modes/modes.json")) {
-        result = jnaWorkspace_Modes(t->workspace, &t->modes, error);
-        t->hasModes = result == jn_ok && t->modes->modeCount > 0;
+        JN_PASS(jnaWorkspace_Modes(t->workspace, &t->modes, error));
+        t->hasModes = t->modes->modeCount > 0;
     }
-    result = result == jn_ok ? jnaWorkspace_Network(t->workspace, &t->network, error) : result;
-    t->hasNetwork = result == jn_ok && t->network != NULL;
-    return result == jn_ok ? CheckParts(t, error) : result;
+    JN_PASS(jnaWorkspace_Network(t->workspace, &t->network, error));
+    t->hasNetwork = t->network != NULL;
+    return CheckParts(t, error);
 }
 
 static jnResult CheckShape(
@@ -100,22 +98,24 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
 {
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
-    jnResult result = MotionPath(t, clip, "quasistatic_valid.npy", path, error);
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result; // imported or made by hand: taken as it is
+    JN_PASS(MotionPath(t, clip, "quasistatic_valid.npy", path, error));
+    if (access(path, F_OK) != 0) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, &file, error);
-    if (result == jn_ok && (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount)) {
-        result = jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path);
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenArray(path, &file, error));
+    if (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount) {
+        JN_TRY(jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path));
     }
-    if (result == jn_ok && memchr(file.data, 0, file.count) != NULL) {
+    if (memchr(file.data, 0, file.count) != NULL) {
         take->solved = malloc(file.count);
-        result =
-            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count);
+        JN_TRY(
+            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count));
     }
-    if (result == jn_ok && take->solved != NULL) {
+    if (take->solved != NULL) {
         memcpy(take->solved, file.data, file.count);
     }
+done:
     jnaCloseArray(&file);
     return result;
 }
@@ -123,33 +123,32 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
 static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
+    const char* name = t->manifest->clips[clip].name;
     *take = (jnaTake){.clip = clip, .trained = t->manifest->clips[clip].role == jna_train};
-    jnResult result = MotionPath(t, clip, "dynamic.npy", path, error);
-    if (result == jn_ok && access(path, F_OK) == 0) {
+    JN_PASS(MotionPath(t, clip, "dynamic.npy", path, error));
+    if (jnaFileIsThere(path)) {
         *present = true;
         take->first = FirstFrame(t, clip, "dynamic.json");
-        result = jnaOpenArray(path, &take->motion, error);
-    } else if (result == jn_ok) {
-        result = jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error);
+        JN_PASS(jnaOpenArray(path, &take->motion, error));
+    } else {
+        JN_PASS(jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error));
     }
-    result = result == jn_ok && *present ? CheckShape(t, &take->motion, "dynamic", clip, 0, error) : result;
-    if (result != jn_ok || !*present) {
-        return result;
+    if (!*present) {
+        return jn_ok;
     }
+    JN_PASS(CheckShape(t, &take->motion, "dynamic", clip, 0, error));
     size_t frames = take->motion.shape[0];
     if (take->first < 0 || frames > (size_t)INT32_MAX || (int)frames > t->clips[clip].frameCount - take->first) {
-        return jnFail(error, jn_badData, "the motion of clip '%s' is longer than the clip; simulate it again",
-            t->manifest->clips[clip].name);
+        return jnFail(error, jn_badData, "the motion of clip '%s' is longer than the clip; simulate it again", name);
     }
     take->frameCount = (int)frames;
-    result = MotionPath(t, clip, "quasistatic.npy", path, error);
-    take->hasQuasistatic = result == jn_ok && access(path, F_OK) == 0;
+    JN_PASS(MotionPath(t, clip, "quasistatic.npy", path, error));
+    take->hasQuasistatic = jnaFileIsThere(path);
     if (take->hasQuasistatic && FirstFrame(t, clip, "quasistatic.json") != take->first) {
-        result = jnFail(error, jn_badData,
-            "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike",
-            t->manifest->clips[clip].name);
+        return jnFail(error, jn_badData,
+            "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike", name);
     }
-    return result == jn_ok && take->hasQuasistatic ? ReadSolved(t, clip, take, error) : result;
+    return take->hasQuasistatic ? ReadSolved(t, clip, take, error) : jn_ok;
 }
 
 jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* t, jnaNotes* notes, jnError* error)
@@ -258,28 +257,28 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
 {
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
-    jnResult result = MotionPath(t, take->clip, "quasistatic.npy", path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &file, error) : result;
-    if (result == jn_ok) {
-        result = CheckShape(t, &file, "quasistatic", take->clip, (size_t)take->frameCount, error);
-        for (size_t i = 0; result == jn_ok && i < file.count; ++i) {
-            if (!isfinite(jnaArray_Get(&file, i))) {
-                result = jnFail(error, jn_badData, "%s: frame %zu is not finite; simulate it again", path,
-                    i / 3 / (size_t)t->character->vertexCount);
-            }
+    jnResult result = jn_ok;
+    JN_PASS(MotionPath(t, take->clip, "quasistatic.npy", path, error));
+    JN_PASS(jnaOpenArray(path, &file, error));
+    JN_TRY(CheckShape(t, &file, "quasistatic", take->clip, (size_t)take->frameCount, error));
+    for (size_t i = 0; i < file.count; ++i) {
+        if (!isfinite(jnaArray_Get(&file, i))) {
+            JN_TRY(jnFail(error, jn_badData, "%s: frame %zu is not finite; simulate it again", path,
+                i / 3 / (size_t)t->character->vertexCount));
         }
     }
-    if (result != jn_ok || (file.scalar == jna_float32 && take->solved == NULL)) {
+    if (file.scalar == jna_float32 && take->solved == NULL) {
         *targets = file;
-    } else {
-        result = MakeRoom(t, take, targets, error);
-        float* to = (float*)(uintptr_t)targets->data;
-        for (size_t i = 0; result == jn_ok && i < file.count; ++i) {
-            to[i] = (float)jnaArray_Get(&file, i);
-        }
-        result = result == jn_ok && take->solved != NULL ? jnaFillUnsolved(t, take, to, error) : result;
-        jnaCloseArray(&file);
+        return jn_ok;
     }
+    JN_TRY(MakeRoom(t, take, targets, error));
+    float* to = (float*)(uintptr_t)targets->data;
+    for (size_t i = 0; i < file.count; ++i) {
+        to[i] = (float)jnaArray_Get(&file, i);
+    }
+    JN_TRY(take->solved != NULL ? jnaFillUnsolved(t, take, to, error) : jn_ok);
+done:
+    jnaCloseArray(&file);
     return result;
 }
 
@@ -305,14 +304,13 @@ jnResult jnaTakes_OpenTargets(const jnaTakes* t, int take, jnaFitTargets kind, j
     }
     jnResult result = jn_ok;
     if (kind == jna_targetsQuasistatic) {
-        result = OpenQuasistatic(t, of, targets, error);
+        JN_TRY(OpenQuasistatic(t, of, targets, error));
     } else {
-        result = MakeRoom(t, of, targets, error);
+        JN_TRY(MakeRoom(t, of, targets, error));
         float* to = (float*)(uintptr_t)targets->data;
-        if (result == jn_ok) {
-            result = kind == jna_targetsNetwork ? NetworkFrames(t, of, to, error) : SkinFrames(t, of, to, error);
-        }
+        JN_TRY(kind == jna_targetsNetwork ? NetworkFrames(t, of, to, error) : SkinFrames(t, of, to, error));
     }
+done:
     if (result != jn_ok) {
         jnaCloseTargets(targets);
     }

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/stage_export.h"
 #include "report/report_internal.h"
@@ -39,16 +40,17 @@ static jnResult WriteSections(Report* r, jnError* error)
 {
     jnResult result = jn_ok;
     jnaReport_BeginPage(r);
-    for (size_t i = 0; result == jn_ok && i < sizeof(SECTIONS) / sizeof(SECTIONS[0]); ++i) {
+    for (size_t i = 0; i < sizeof(SECTIONS) / sizeof(SECTIONS[0]); ++i) {
         if (SECTIONS[i].draw != NULL) {
-            result = SECTIONS[i].draw(r, error);
+            JN_TRY(SECTIONS[i].draw(r, error));
         } else {
             SECTIONS[i].write(r);
         }
-        if (result == jn_ok && !jnaReport_Progress(r, SECTIONS[i].share)) {
-            result = jnFail(error, jn_cancelled, "the report was cancelled");
+        if (!jnaReport_Progress(r, SECTIONS[i].share)) {
+            JN_TRY(jnFail(error, jn_cancelled, "the report was cancelled"));
         }
     }
+done:
     jnaReport_EndPage(r);
     return result;
 }
@@ -58,19 +60,16 @@ static jnResult WriteReport(jnaWorkspace* w, const jnaReportDef* def, jnaNotes* 
     char path[JNA_PATH_LENGTH];
     Report r = {.workspace = w->path, .opened = w, .def = def, .notes = notes};
     jnaFile file = {0};
-    jnResult result = jnaReport_Load(&r, error);
-    result = result == jn_ok ? jnaReport_PlayAll(&r, error) : result;
-    result = result == jn_ok ? jnaJoinPath(w->path, JNA_REPORT_NAME, path, error) : result;
-    result = result == jn_ok ? jnaCreateFile(def->path != NULL ? def->path : path, &file, error) : result;
-    if (result == jn_ok) {
-        r.out = file.stream;
-        result = WriteSections(&r, error);
-        if (result == jn_ok) {
-            result = jnaFile_Commit(&file, error);
-        } else {
-            jnaFile_Abandon(&file);
-        }
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaReport_Load(&r, error));
+    JN_TRY(jnaReport_PlayAll(&r, error));
+    JN_TRY(jnaJoinPath(w->path, JNA_REPORT_NAME, path, error));
+    JN_TRY(jnaCreateFile(def->path != NULL ? def->path : path, &file, error));
+    r.out = file.stream;
+    JN_TRY(WriteSections(&r, error));
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
+    jnaFile_Abandon(&file);
     jnaReport_Destroy(&r);
     return result;
 }
@@ -78,8 +77,10 @@ static jnResult WriteReport(jnaWorkspace* w, const jnaReportDef* def, jnaNotes* 
 jnResult jnaReportWorkspace(const char* workspace, const jnaReportDef* def, jnaNotes* notes, jnError* error)
 {
     jnaWorkspace* w;
-    jnResult result = jnaOpenWorkspace(workspace, &w, error);
-    result = result == jn_ok ? WriteReport(w, def, notes, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenWorkspace(workspace, &w, error));
+    JN_TRY(WriteReport(w, def, notes, error));
+done:
     jnaCloseWorkspace(w);
     return result;
 }
@@ -104,8 +105,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaReportDef def = jnaDefaultReportDef();
     def.quick = quick != NULL && *quick;
     def.threads = run->threads;
-    def.progress = run->watch.tell;
-    def.user = run->watch.user;
+    def.watch = run->watch;
     return WriteReport(run->workspace, &def, run->notes, error);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/notes.h"
+#include "base/watch.h"
 #include "learn/spring_fit.h"
 #include "pipeline/engine.h"
 
@@ -14,11 +15,10 @@
 
 /// How a report is made. Start from jnaDefaultReportDef.
 typedef struct jnaReportDef {
-    const char* path;      // NULL (default): JNA_REPORT_NAME in the workspace
-    bool quick;            // small pictures with less light, in a third of the time; false
-    int threads;           // 0: as many as OpenMP likes; the bytes are the same
-    jnaProgress* progress; // NULL: none
-    void* user;
+    const char* path; // NULL (default): JNA_REPORT_NAME in the workspace
+    bool quick;       // small pictures with less light, in a third of the time; false
+    int threads;      // 0: as many as OpenMP likes; the bytes are the same
+    jnaWatch watch;   // nobody
 } jnaReportDef;
 jnaReportDef jnaDefaultReportDef(void);
 

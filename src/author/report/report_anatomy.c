@@ -3,6 +3,7 @@
 #include "report/report_internal.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "draw/softness_picture.h"
 #include "pipeline/softness.h"
 
@@ -102,16 +103,15 @@ static jnResult DrawSag(Report* r, const jnaSoftness* s, jnError* error)
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture = {0};
     double high = 0;
-    jnResult result = jnaDrawSoftness(&s->sag, r->character, &def, &picture, &high, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawSoftness(&s->sag, r->character, &def, &picture, &high, error));
+    jnResult result = jn_ok;
     fputs("<figure id=\"anatomy-picture\"><div class=\"row\" style=\"--least:110px\">\n", r->out);
-    for (int i = 0; i < JNA_SOFTNESS_COLUMNS * JNA_SOFTNESS_ROWS && result == jn_ok; ++i) {
+    for (int i = 0; i < JNA_SOFTNESS_COLUMNS * JNA_SOFTNESS_ROWS; ++i) {
         fputs("<div>", r->out);
-        result = jnaReport_Image(r, &picture, JNA_SOFTNESS_COLUMNS, JNA_SOFTNESS_ROWS, i, labels[i], error);
+        JN_TRY(jnaReport_Image(r, &picture, JNA_SOFTNESS_COLUMNS, JNA_SOFTNESS_ROWS, i, labels[i], error));
         fprintf(r->out, "<small>%s</small></div>\n", labels[i]);
     }
+done:
     fputs("</div>\n", r->out);
     const double shares[2] = {0, 1};
     char ends[2][16] = {"0"};
@@ -125,7 +125,7 @@ static jnResult DrawSag(Report* r, const jnaSoftness* s, jnError* error)
 static bool Watch(double share, void* user)
 {
     Report* r = user;
-    return r->def->progress == NULL || r->def->progress(r->share + MEASURE_SHARE * share, r->def->user);
+    return jnaWatch_GoesOn(&r->def->watch, r->share + MEASURE_SHARE * share);
 }
 
 static jnResult WriteAll(Report* r, const jnaSoftness* s, jnError* error)
@@ -150,8 +150,7 @@ jnResult jnaReport_Anatomy(Report* r, jnError* error)
     jnaSoftness s = {0};
     jnError why = {0};
     jnaSoftnessDef def = jnaDefaultSoftnessDef();
-    def.progress = Watch;
-    def.user = r;
+    def.watch = (jnaWatch){Watch, r};
     jnResult result = jnaJoinPath(r->workspace, "volume/held_by.npy", path, error);
     if (result != jn_ok) {
         return result;

@@ -5,6 +5,7 @@
 // of what has to be corrected can be seen.
 #include "report/report_internal.h"
 
+#include "base/try.h"
 #include "character/humanoid.h"
 #include "workspace/shapes.h"
 
@@ -160,8 +161,8 @@ static jnResult BeginSearch(Search* s, jnError* error)
     s->radius = 0.075f * (high - low);
     ListSpots(s);
     FitRadius(s);
-    jnResult result = ListPoses(s, error);
-    return result == jn_ok ? jnaReport_CreatePoser(r, &s->poser, error) : result;
+    JN_PASS(ListPoses(s, error));
+    return jnaReport_CreatePoser(r, &s->poser, error);
 }
 
 // The surfaces of a pose, skinned and with the network, into s; returns the simulated one.
@@ -296,10 +297,8 @@ static jnResult DrawSpot(Search* s, const Spot* spot, jnError* error)
         meshes[i].panel = i;
     }
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, meshes, CLOSE_PANELS, &picture, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawPicture(&def, meshes, CLOSE_PANELS, &picture, error));
+    jnResult result = jn_ok;
     fprintf(r->out, "<figure id=\"%s\"><h3>%s: ", spot->id, spot->title);
     jnaReport_Text(r->out, r->character->joints[spot->joint].name);
     if (pose->clip != NULL) {
@@ -310,7 +309,7 @@ static jnResult DrawSpot(Search* s, const Spot* spot, jnError* error)
         fprintf(r->out, ", training pose %d", pose->frame);
     }
     fputs("</h3>\n<div class=\"row\" style=\"--least:200px\">\n", r->out);
-    for (int i = 0; i < CLOSE_PANELS && result == jn_ok; ++i) {
+    for (int i = 0; i < CLOSE_PANELS; ++i) {
         char label[96];
         int used = snprintf(label, sizeof(label), "%s", names[i]);
         if (i < 2) {
@@ -318,9 +317,10 @@ static jnResult DrawSpot(Search* s, const Spot* spot, jnError* error)
                 1e3 * sqrt(MeanSquare(s, spot->joint, surfaces[i], simulated)));
         }
         fputs("<div>", r->out);
-        result = jnaReport_Image(r, &picture, CLOSE_PANELS, 1, i, label, error);
+        JN_TRY(jnaReport_Image(r, &picture, CLOSE_PANELS, 1, i, label, error));
         fprintf(r->out, "<small>%s</small></div>\n", label);
     }
+done:
     fputs("</div></figure>\n", r->out);
     jnaDestroyPicture(&picture);
     return result;

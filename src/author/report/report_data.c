@@ -3,6 +3,7 @@
 #include "report/report_internal.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "pipeline/stage_export.h"
 #include "workspace/store.h"
 
@@ -22,9 +23,9 @@ static jnResult LoadJson(const Report* r, const char* name, json_t** root, jnErr
     char path[JNA_PATH_LENGTH];
     json_error_t why;
     *root = NULL;
-    jnResult result = jnaJoinPath(r->workspace, name, path, error);
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result;
+    JN_PASS(jnaJoinPath(r->workspace, name, path, error));
+    if (access(path, F_OK) != 0) {
+        return jn_ok;
     }
     *root = json_load_file(path, 0, &why);
     if (*root == NULL && json_error_code(&why) == json_error_out_of_memory) {
@@ -42,9 +43,9 @@ static jnResult OpenArray(const Report* r, const char* name, jnaArray* array, jn
     char path[JNA_PATH_LENGTH];
     jnError why = {0};
     *array = (jnaArray){0};
-    jnResult result = jnaJoinPath(r->workspace, name, path, error);
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result;
+    JN_PASS(jnaJoinPath(r->workspace, name, path, error));
+    if (access(path, F_OK) != 0) {
+        return jn_ok;
     }
     if (jnaOpenArray(path, array, &why) != jn_ok) {
         *array = (jnaArray){0};
@@ -106,13 +107,12 @@ static jnResult OpenMotion(const Report* r, const ReportClip* clip, const char* 
 {
     char name[JNA_NAME_LENGTH + 64];
     snprintf(name, sizeof(name), "motion/%.64s/%.32s", clip->name, file);
-    jnResult result = OpenArray(r, name, array, error);
-    if (result == jn_ok && array->count > 0 &&
-        (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 || array->shape[0] > 1u << 24 ||
-            array->shape[1] != (size_t)r->character->vertexCount)) {
+    JN_PASS(OpenArray(r, name, array, error));
+    if (array->count > 0 && (array->dimensions != 3 || array->scalar > jna_float64 || array->shape[2] != 3 ||
+                                array->shape[0] > 1u << 24 || array->shape[1] != (size_t)r->character->vertexCount)) {
         RefuseArray(r, name, array);
     }
-    return result;
+    return jn_ok;
 }
 
 // The frame of the clip that its simulated motion begins with; -1 where that is nonsense.
@@ -131,17 +131,13 @@ static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error
 // The clip's motion, simulated or imported, where its frames are those of the clip.
 static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
 {
-    jnResult result = jn_ok;
-    result = result == jn_ok ? OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error) : result;
-    result = result == jn_ok ? OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error) : result;
-    if (result == jn_ok && clip->simulated.count > 0) {
-        result = ReadFirstFrame(r, clip, error);
-    } else if (result == jn_ok) {
+    JN_PASS(OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error));
+    JN_PASS(OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error));
+    if (clip->simulated.count > 0) {
+        JN_PASS(ReadFirstFrame(r, clip, error));
+    } else {
         bool present = false;
-        result = jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error);
-    }
-    if (result != jn_ok) {
-        return result;
+        JN_PASS(jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error));
     }
     size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
     if (clip->first < 0 || frames > (size_t)clip->clip->frameCount ||
@@ -214,25 +210,22 @@ static int FindPelvis(const jnaCharacter* c)
 static jnResult LoadSprings(Report* r, jnError* error)
 {
     int count = r->character->vertexCount;
-    jnResult result = jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error);
-    result = result == jn_ok ? jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error) : result;
+    JN_PASS(jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error));
+    JN_PASS(jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error));
     bool ships = r->manifest->springs.layer == jna_layerVertex && r->manifest->springs.mode == jna_springsFitted;
     r->showsPaper = r->stiffness != NULL && r->damping != NULL && !ships;
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaReport_Load(Report* r, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(r->workspace, "manifest.yaml", path, error);
+    JN_PASS(jnaJoinPath(r->workspace, "manifest.yaml", path, error));
     const jnaClip* clips = NULL;
     r->manifest = &r->opened->manifest;
-    result = result == jn_ok ? ReadText(path, &r->manifestText, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Character(r->opened, &r->character, error) : result;
-    result = result == jn_ok ? jnaWorkspace_Clips(r->opened, &clips, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ReadText(path, &r->manifestText, error));
+    JN_PASS(jnaWorkspace_Character(r->opened, &r->character, error));
+    JN_PASS(jnaWorkspace_Clips(r->opened, &clips, error));
     size_t triangles = (size_t)r->character->triangleCount + 1;
     r->clips = calloc((size_t)r->manifest->clipCount + 1, sizeof(*r->clips));
     r->triangleColors = calloc(triangles, 3 * sizeof(float));
@@ -240,22 +233,22 @@ jnResult jnaReport_Load(Report* r, jnError* error)
         return jnaReport_OutOfMemory(error);
     }
     r->clipCount = r->manifest->clipCount;
-    for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
+    for (int i = 0; i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
         clip->name = r->manifest->clips[i].name;
         clip->trained = r->manifest->clips[i].role == jna_train;
         clip->clip = &clips[i];
         clip->assetClip = clip->strongest = -1;
-        result = OpenClip(r, clip, error);
+        JN_PASS(OpenClip(r, clip, error));
     }
-    result = result == jn_ok ? OpenAsset(r, error) : result;
-    result = result == jn_ok ? LoadSprings(r, error) : result;
-    result = result == jn_ok ? LoadJson(r, "evaluation/evaluation.json", &r->evaluation, error) : result;
-    result = result == jn_ok ? LoadJson(r, "springs/fit.json", &r->fit, error) : result;
-    result = result == jn_ok ? LoadJson(r, "poses/poses.json", &r->poses, error) : result;
-    result = result == jn_ok ? LoadJson(r, "network/network.json", &r->network, error) : result;
+    JN_PASS(OpenAsset(r, error));
+    JN_PASS(LoadSprings(r, error));
+    JN_PASS(LoadJson(r, "evaluation/evaluation.json", &r->evaluation, error));
+    JN_PASS(LoadJson(r, "springs/fit.json", &r->fit, error));
+    JN_PASS(LoadJson(r, "poses/poses.json", &r->poses, error));
+    JN_PASS(LoadJson(r, "network/network.json", &r->network, error));
     r->pelvis = FindPelvis(r->character);
-    return result;
+    return jn_ok;
 }
 
 void jnaReport_Destroy(Report* r)

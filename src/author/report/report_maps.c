@@ -3,6 +3,7 @@
 // say "more than" or "less than": they are drawn apart.
 #include "report/report_internal.h"
 
+#include "base/try.h"
 #include "learn/spring_parts.h"
 #include "workspace/learned.h"
 
@@ -96,13 +97,10 @@ static jnResult DrawMap(Report* r, const Map* map, jnError* error)
     def.columns = MAP_PANELS;
     jnaPictureDef_Frame(&def, meshes, MAP_PANELS);
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, meshes, MAP_PANELS, &picture, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawPicture(&def, meshes, MAP_PANELS, &picture, error));
     fprintf(
         r->out, "<figure id=\"%s\"><h3>%s</h3>\n<div class=\"row\" style=\"--least:120px\">\n", map->id, map->title);
-    result = jnaReport_Panels(r, &picture, MAP_PANELS, labels, error);
+    jnResult result = jnaReport_Panels(r, &picture, MAP_PANELS, labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);
     if (map->diverges) {
@@ -224,7 +222,7 @@ static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
     WriteWords(r, parts);
     fputs("<div class=\"row\" style=\"--least:300px\">\n", r->out);
     jnResult result = jn_ok;
-    for (int i = 0; i < 3 && result == jn_ok; ++i) {
+    for (int i = 0; i < 3; ++i) {
         maps[i].values = numbers;
         maps[i].colors = colors;
         if (maps[i].diverges) {
@@ -233,8 +231,9 @@ static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
             FillLogs(i == 0 ? r->stiffness : r->damping, count, &maps[i], scratch);
         }
         MarkBounds(r, &maps[i]);
-        result = DrawMap(r, &maps[i], error);
+        JN_TRY(DrawMap(r, &maps[i], error));
     }
+done:
     fputs("</div>\n", r->out);
     free(numbers);
     return result;
@@ -242,23 +241,20 @@ static jnResult DrawMaps(Report* r, const jnaSpringParts* parts, jnError* error)
 
 jnResult jnaReport_HeatMaps(Report* r, jnError* error)
 {
-    jnaReport_BeginSection(r, "springs", "Springs on the body");
     jnaSpringParts parts = {0};
+    jnaParts regions = {0};
     jnResult result = jn_ok;
+    jnaReport_BeginSection(r, "springs", "Springs on the body");
     if (r->stiffness != NULL && r->damping != NULL) {
-        jnaParts regions = {0};
-        result = jnaPartsOfWorkspace(r->opened, &regions, error);
-        if (result == jn_ok) {
-            result = jnaSortSprings(r->character, &regions, r->stiffness, r->damping, &parts, error);
-        }
-        jnaDestroyParts(&regions);
-        result = result == jn_ok ? DrawMaps(r, &parts, error) : result;
-        if (result == jn_ok) {
-            WriteParts(r, &parts);
-        }
+        JN_TRY(jnaPartsOfWorkspace(r->opened, &regions, error));
+        JN_TRY(jnaSortSprings(r->character, &regions, r->stiffness, r->damping, &parts, error));
+        JN_TRY(DrawMaps(r, &parts, error));
+        WriteParts(r, &parts);
     } else {
         jnaReport_Missing(r, "no springs of single vertices were fitted: jounce fit %s", r->workspace);
     }
+done:
+    jnaDestroyParts(&regions);
     jnaDestroySpringParts(&parts);
     jnaReport_EndSection(r);
     return result;

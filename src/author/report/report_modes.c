@@ -1,7 +1,9 @@
 // The modes of a report: a table of the lowest, and what they look like.
 #include "report/report_internal.h"
 
+#include "base/affine.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "draw/modes_picture.h"
 #include "modes/modes.h"
 #include "workspace/modes_store.h"
@@ -13,7 +15,6 @@
 #include <unistd.h>
 
 enum { MOST_PICTURES = 12, MOST_ROWS = 64, FEW_ROWS = 12 };
-#define TURN 6.283185307179586
 
 static double Ratio(double stiffness, double damping)
 {
@@ -25,10 +26,10 @@ static void WriteRow(Report* r, const jnaModes* m, int k, float* const fitted[3]
     FILE* out = r->out;
     fprintf(out, "<tr><td>%d</td><td class=\"l\">", k);
     jnaReport_Text(out, r->character->joints[m->joints[k]].name);
-    fprintf(
-        out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / TURN, Ratio(m->stiffness[k], m->damping[k]));
+    fprintf(out, "</td><td>%.2f</td><td>%.2f</td>", sqrt(m->stiffness[k]) / JNA_TURN,
+        Ratio(m->stiffness[k], m->damping[k]));
     if (fitted[0] != NULL) {
-        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax((double)fitted[0][k], 0)) / TURN,
+        fprintf(out, "<td>%.2f</td><td>%.2f</td><td>%.2f</td>", sqrt(fmax((double)fitted[0][k], 0)) / JNA_TURN,
             Ratio((double)fitted[0][k], (double)fitted[1][k]), (double)fitted[2][k]);
     }
     fprintf(out, "<td>%.1f %%</td><td>%d</td></tr>\n", 100 * m->massShare[k], m->sizes[k]);
@@ -41,9 +42,10 @@ static jnResult WriteTable(Report* r, const jnaModes* m, jnError* error)
     FILE* out = r->out;
     float* fitted[3] = {NULL, NULL, NULL};
     jnResult result = jn_ok;
-    for (int i = 0; i < 3 && result == jn_ok; ++i) {
-        result = jnaReport_ReadNumbers(r, names[i], m->modeCount, &fitted[i], error);
+    for (int i = 0; i < 3; ++i) {
+        JN_TRY(jnaReport_ReadNumbers(r, names[i], m->modeCount, &fitted[i], error));
     }
+done:
     if (fitted[1] == NULL || fitted[2] == NULL) {
         free(fitted[0]);
         fitted[0] = NULL;
@@ -86,21 +88,20 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    jnResult result = jnaDrawModes(m, r->character, 0, count, 0.03 * HeightOf(r->character), &def, &picture, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawModes(m, r->character, count, 0.03 * HeightOf(r->character), &def, &picture, error));
+    jnResult result = jn_ok;
     fputs("<figure id=\"mode-shapes\"><div class=\"row\" style=\"--least:130px\">\n", r->out);
-    for (int k = 0; k < count && result == jn_ok; ++k) {
+    for (int k = 0; k < count; ++k) {
         char label[128];
-        snprintf(label, sizeof(label), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / TURN,
+        snprintf(label, sizeof(label), "%d: %.2f Hz, %s", k, sqrt(m->stiffness[k]) / JNA_TURN,
             r->character->joints[m->joints[k]].name);
         fputs("<div>", r->out);
-        result = jnaReport_Image(r, &picture, count, 1, k, label, error);
+        JN_TRY(jnaReport_Image(r, &picture, count, 1, k, label, error));
         fputs("<small>", r->out);
         jnaReport_Text(r->out, label);
         fputs("</small></div>\n", r->out);
     }
+done:
     fputs("</div><figcaption>Shapes of the lowest modes, far larger than in motion; bright is where they move most."
           "</figcaption></figure>\n",
         r->out);
@@ -113,15 +114,13 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
     char path[JNA_PATH_LENGTH];
     jnaModes modes = {0};
     jnError why = {0};
-    jnResult result = jnaJoinPath(r->workspace, "modes/modes.json", path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(r->workspace, "modes/modes.json", path, error));
+    jnResult result = jn_ok;
     jnaReport_BeginSection(r, "modes", "Vibration modes");
     if (access(path, R_OK) != 0) {
         jnaReport_Missing(r, "no vibration modes: jounce modes %s", r->workspace);
     } else if (jnaLoadModes(r->workspace, &modes, &why) != jn_ok) {
-        result = why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
+        JN_TRY(why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok);
         jnaReport_Missing(r, "%s", why.message);
     } else if (modes.modeCount < 1 || modes.vertexCount != r->character->vertexCount) {
         jnaReport_Missing(r, "the modes are of another character: jounce modes %s", r->workspace);
@@ -130,9 +129,10 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
             modes.modeCount,
             r->manifest->springs.layer == jna_layerVertex ? "; the springs that ship are those of single vertices"
                                                           : "");
-        result = WriteTable(r, &modes, error);
-        result = result == jn_ok ? DrawModes(r, &modes, error) : result;
+        JN_TRY(WriteTable(r, &modes, error));
+        JN_TRY(DrawModes(r, &modes, error));
     }
+done:
     jnaDestroyModes(&modes);
     jnaReport_EndSection(r);
     return result;

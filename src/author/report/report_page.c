@@ -4,6 +4,8 @@
 // there is, down to 400 pixels, and print.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <stdarg.h>
@@ -199,14 +201,14 @@ jnResult jnaReport_Image(
     }
     uint8_t* bytes = NULL;
     size_t size = 0;
-    jnResult result = jnaPicture_Encode(&cut, &bytes, &size, error);
-    if (result == jn_ok) {
-        fprintf(r->out, "<img width=\"%d\" height=\"%d\" alt=\"", cut.width, cut.height);
-        jnaReport_Text(r->out, alt);
-        fputs("\" src=\"data:image/png;base64,", r->out);
-        WriteBase64(r->out, bytes, size);
-        fputs("\">", r->out);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaPicture_Encode(&cut, &bytes, &size, error));
+    fprintf(r->out, "<img width=\"%d\" height=\"%d\" alt=\"", cut.width, cut.height);
+    jnaReport_Text(r->out, alt);
+    fputs("\" src=\"data:image/png;base64,", r->out);
+    WriteBase64(r->out, bytes, size);
+    fputs("\">", r->out);
+done:
     free(bytes);
     free(cut.pixels);
     return result;
@@ -222,5 +224,5 @@ void jnaReport_Key(FILE* out, uint32_t color, bool dashed, const char* label)
 bool jnaReport_Progress(Report* r, double share)
 {
     r->share = share;
-    return r->def->progress == NULL || r->def->progress(share, r->def->user);
+    return jnaWatch_GoesOn(&r->def->watch, share);
 }

@@ -1,6 +1,8 @@
 // What the pictures of a report share: size and light, where things stand, colour bars, panels on the page.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,13 +81,12 @@ void jnaReport_HeatBar(FILE* out, int count, const double* shares, const char (*
 
 jnResult jnaReport_Panels(Report* r, const jnaPicture* picture, int count, const char (*labels)[96], jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; i < count && result == jn_ok; ++i) {
+    for (int i = 0; i < count; ++i) {
         fputs("<div>", r->out);
-        result = jnaReport_Image(r, picture, count, 1, i, labels[i], error);
+        JN_PASS(jnaReport_Image(r, picture, count, 1, i, labels[i], error));
         fputs("<small>", r->out);
         jnaReport_Text(r->out, labels[i]);
         fputs("</small></div>\n", r->out);
     }
-    return result;
+    return jn_ok;
 }

@@ -5,6 +5,8 @@
 // first follows the means over all vertices and finds the vertices and frames worth showing, the second keeps those.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "jounce/character.h"
 #include "jounce/springs.h"
 #include "runtime/for_author.h"
@@ -104,8 +106,8 @@ static jnResult BeginPlaying(const Report* r, Playing* p, jnError* error)
     p->simulated = p->numbers + 5 * row;
     p->paper = p->numbers + 6 * row;
     p->matrices = p->numbers + 7 * row;
-    jnResult result = jnaReport_CreatePoser(r, &p->poser, error);
-    return result == jn_ok ? CreateSprings(r, p, error) : result;
+    JN_PASS(jnaReport_CreatePoser(r, &p->poser, error));
+    return CreateSprings(r, p, error);
 }
 
 static void Give(const Report* r, const ReportClip* clip, Playing* p, int frame, int slot, ReportTake* take, void* user)
@@ -364,23 +366,22 @@ static jnResult RankVertices(Report* r, const double* sums, const double* frames
 
 static jnResult PlayFirst(Report* r, double* sums, double* frames, jnError* error)
 {
-    jnResult result = jn_ok;
     bool anyTrained = false;
     for (int i = 0; i < r->clipCount; ++i) {
         anyTrained = anyTrained || (CanPlay(&r->clips[i]) && r->clips[i].trained);
     }
-    for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
+    for (int i = 0; i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
         if (!CanPlay(clip)) {
             continue;
         }
         bool counts = clip->trained || !anyTrained;
         Survey survey = {r, clip, counts ? sums : NULL, frames, -1};
-        result = AllocateClip(r, clip, false, error);
-        result = result == jn_ok ? Play(r, clip, TakeMeans, &survey, error) : result;
+        JN_PASS(AllocateClip(r, clip, false, error));
+        JN_PASS(Play(r, clip, TakeMeans, &survey, error));
         r->played = true;
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaReport_PlayAll(Report* r, jnError* error)
@@ -390,18 +391,20 @@ jnResult jnaReport_PlayAll(Report* r, jnError* error)
     }
     size_t vertices = (size_t)r->character->vertexCount;
     double* sums = calloc(vertices + 1, 5 * sizeof(double));
-    jnResult result = sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error);
-    result = result == jn_ok && r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : result;
-    free(sums);
-    for (int i = 0; result == jn_ok && i < r->clipCount; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(sums != NULL ? PlayFirst(r, sums, sums + 4 * vertices, error) : jnaReport_OutOfMemory(error));
+    JN_TRY(r->played ? RankVertices(r, sums, sums + 4 * vertices, error) : jn_ok);
+    for (int i = 0; i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];
         if (!CanPlay(clip)) {
             continue;
         }
         Keep keep = {r, clip};
-        result = AllocateClip(r, clip, true, error);
-        result = result == jn_ok ? jnaReport_BeginWorst(r, clip, error) : result;
-        result = result == jn_ok ? Play(r, clip, TakeKept, &keep, error) : result;
+        JN_TRY(AllocateClip(r, clip, true, error));
+        JN_TRY(jnaReport_BeginWorst(r, clip, error));
+        JN_TRY(Play(r, clip, TakeKept, &keep, error));
     }
+done:
+    free(sums);
     return result;
 }

@@ -3,6 +3,8 @@
 // the prior's and how much the model's.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -47,29 +49,36 @@ static jnResult Play(const Report* r, const ReportSamples* s, const ReportSample
 {
     size_t vertices = (size_t)s->sizes[sample_spread], frames = (size_t)sample->frameCount;
     float* out = track + 3 * frames;
-    jnResult result = jn_ok;
-    for (size_t v = 0; v < vertices && result == jn_ok; ++v) {
+    for (size_t v = 0; v < vertices; ++v) {
         for (size_t n = 0; n < frames; ++n) {
             memcpy(track + 3 * n, sample->targets[sample_spread] + 3 * (n * vertices + v), 3 * sizeof(float));
         }
-        result = jnaRunSpring(track, sample->frameCount, 1 / r->manifest->rate, (double)fit->stiffness[v],
-            (double)fit->damping[v], out, error);
-        for (size_t n = 0; n < frames && result == jn_ok; ++n) {
+        JN_PASS(jnaRunSpring(track, sample->frameCount, 1 / r->manifest->rate, (double)fit->stiffness[v],
+            (double)fit->damping[v], out, error));
+        for (size_t n = 0; n < frames; ++n) {
             AddFrame(track + 3 * n, sample->motion[sample_spread] + 3 * (n * vertices + v), out + 3 * n, sums);
         }
     }
-    return result;
+    return jn_ok;
 }
 
-static jnResult Measure(const Report* r, const ReportSamples* s, const jnaSequence* lessons, int lessonCount,
-    float* track, int index, Curves* curves, jnError* error)
+// What is fitted, and room to play it.
+typedef struct Lessons {
+    jnaSequence* list;
+    int count;
+    float* track;
+} Lessons;
+
+static jnResult Measure(
+    const Report* r, const ReportSamples* s, const Lessons* lessons, int index, Curves* curves, jnError* error)
 {
     jnaFit fit = {0};
     Sums sums[2] = {{0}};
     // Without dropping: the frames are the same for all strengths.
-    jnResult result = jnaReport_Fit(r, lessons, lessonCount, 0, STRENGTHS[index], &fit, error);
-    for (int i = 0; i < s->count && result == jn_ok; ++i) {
-        result = Play(r, s, &s->list[i], &fit, track, &sums[s->list[i].trained], error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaReport_Fit(r, lessons->list, lessons->count, 0, STRENGTHS[index], &fit, error));
+    for (int i = 0; i < s->count; ++i) {
+        JN_TRY(Play(r, s, &s->list[i], &fit, lessons->track, &sums[s->list[i].trained], error));
     }
     curves->x[index] = STRENGTHS[index] > 0 ? log10(STRENGTHS[index]) : NONE_AT;
     for (int seen = 0; seen < 2; ++seen) {
@@ -77,6 +86,7 @@ static jnResult Measure(const Report* r, const ReportSamples* s, const jnaSequen
         curves->magnitude[seen][index] = curves->has[seen] ? sqrt(sums[seen].made / sums[seen].layer) : (double)NAN;
         curves->captured[seen][index] = curves->has[seen] ? 1 - sums[seen].left / sums[seen].layer : (double)NAN;
     }
+done:
     jnaDestroyFit(&fit);
     return result;
 }
@@ -160,29 +170,29 @@ static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)
 
 jnResult jnaReport_Prior(Report* r, const ReportSamples* s, jnError* error)
 {
-    int lessonCount = 0, most = 0;
+    int most = 0;
     Curves* curves = calloc(1, sizeof(*curves));
-    jnaSequence* lessons = calloc((size_t)s->count + 1, sizeof(*lessons));
-    jnResult result = curves != NULL && lessons != NULL ? jn_ok : jnaReport_OutOfMemory(error);
-    for (int i = 0; i < s->count && result == jn_ok; ++i) {
+    Lessons lessons = {.list = calloc((size_t)s->count + 1, sizeof(jnaSequence))};
+    jnResult result = jn_ok;
+    JN_TRY(curves != NULL && lessons.list != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    for (int i = 0; i < s->count; ++i) {
         const ReportSample* sample = &s->list[i];
         most = sample->frameCount > most ? sample->frameCount : most;
         if (sample->trained) {
-            lessons[lessonCount++] = (jnaSequence){
+            lessons.list[lessons.count++] = (jnaSequence){
                 jnaReport_View(sample->targets[sample_spread], sample->frameCount, s->sizes[sample_spread]),
                 jnaReport_View(sample->motion[sample_spread], sample->frameCount, s->sizes[sample_spread])};
         }
     }
-    float* track = result == jn_ok ? malloc(6 * ((size_t)most + 1) * sizeof(float)) : NULL;
-    result = result == jn_ok && track == NULL ? jnaReport_OutOfMemory(error) : result;
-    for (int i = 0; i < STRENGTH_COUNT && result == jn_ok; ++i) {
-        result = Measure(r, s, lessons, lessonCount, track, i, curves, error);
+    lessons.track = malloc(6 * ((size_t)most + 1) * sizeof(float));
+    JN_TRY(lessons.track != NULL ? jn_ok : jnaReport_OutOfMemory(error));
+    for (int i = 0; i < STRENGTH_COUNT; ++i) {
+        JN_TRY(Measure(r, s, &lessons, i, curves, error));
     }
-    if (result == jn_ok) {
-        DrawCurves(r, s, curves);
-    }
-    free(track);
-    free(lessons);
+    DrawCurves(r, s, curves);
+done:
+    free(lessons.track);
+    free(lessons.list);
     free(curves);
     return result;
 }

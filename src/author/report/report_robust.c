@@ -6,6 +6,8 @@
 // character's own motion, as it is.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "jounce/springs.h"
 
 #include "runtime/for_author.h"
@@ -94,10 +96,12 @@ static jnResult MakeRobust(const ReportSamples* s, double drop, bool spoil, cons
     b->sequence = (jnaSequence){jnaReport_View(b->sample->targets[sample_soft], b->sample->frameCount, vertices),
         jnaReport_View(b->sample->motion[sample_soft], b->sample->frameCount, vertices)};
     double prior = jnaDefaultFitDef().prior;
-    jnResult result = spoil ? jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_clean], error) : jn_ok;
-    result = result == jn_ok && spoil ? SpoilFrames(b, vertices, error) : result;
-    result = result == jn_ok ? jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_before], error) : result;
-    return result == jn_ok ? jnaReport_Fit(r, &b->sequence, 1, drop, prior, &b->fits[trial_after], error) : result;
+    JN_PASS(spoil ? jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_clean], error) : jn_ok);
+    if (spoil) {
+        JN_PASS(SpoilFrames(b, vertices, error));
+    }
+    JN_PASS(jnaReport_Fit(r, &b->sequence, 1, 0, prior, &b->fits[trial_before], error));
+    return jnaReport_Fit(r, &b->sequence, 1, drop, prior, &b->fits[trial_after], error);
 }
 
 static bool IsBad(const Robust* b, int frame)
@@ -151,9 +155,9 @@ static jnResult RunTrack(
     const Report* r, const Robust* b, Trial trial, int vertex, Track* t, Sums* sums, jnError* error)
 {
     const jnaFit* fit = &b->fits[trial];
-    jnResult result = jnaRunSpring(t->targets, t->frames, 1 / r->manifest->rate, (double)fit->stiffness[vertex],
-        (double)fit->damping[vertex], t->out, error);
-    for (int n = 0; result == jn_ok && n < t->frames; ++n) {
+    JN_PASS(jnaRunSpring(t->targets, t->frames, 1 / r->manifest->rate, (double)fit->stiffness[vertex],
+        (double)fit->damping[vertex], t->out, error));
+    for (int n = 0; n < t->frames; ++n) {
         double left = 0, layer = 0;
         for (int a = 0; a < 3; ++a) {
             size_t i = 3 * (size_t)n + (size_t)a;
@@ -164,23 +168,22 @@ static jnResult RunTrack(
             *sums = (Sums){sums->left + left, sums->layer + layer, sums->count + 1};
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // All candidates on the good frames, by each fit; and the one to draw: where the first fit errs most against the
 // second. Springs that the data do not settle come after all others.
 static jnResult JudgeAll(const Report* r, Robust* b, Track* t, Sums sums[trial_count], jnError* error)
 {
-    jnResult result = jn_ok;
     double most = -HUGE_VAL;
-    for (int v = 0; v < b->samples->sizes[sample_soft] && result == jn_ok; ++v) {
+    for (int v = 0; v < b->samples->sizes[sample_soft]; ++v) {
         Sums own[trial_count] = {{0}};
         FillTrack(b, v, t);
-        for (int k = 0; k < trial_count && result == jn_ok; ++k) {
+        for (int k = 0; k < trial_count; ++k) {
             if (b->fits[k].stiffness == NULL) {
                 continue;
             }
-            result = RunTrack(r, b, (Trial)k, v, t, &own[k], error);
+            JN_PASS(RunTrack(r, b, (Trial)k, v, t, &own[k], error));
             sums[k] = (Sums){sums[k].left + own[k].left, sums[k].layer + own[k].layer, sums[k].count + own[k].count};
         }
         double gain = own[trial_before].left - own[trial_after].left;
@@ -190,7 +193,7 @@ static jnResult JudgeAll(const Report* r, Robust* b, Track* t, Sums sums[trial_c
             b->chosen = v;
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // Which frames of the chosen vertex the refit leaves out: it is fitted once more, alone.
@@ -198,10 +201,12 @@ static jnResult FindDropped(const Report* r, const Robust* b, Track* t, jnError*
 {
     jnaSequence alone = {jnaReport_View(t->targets, t->frames, 1), jnaReport_View(t->motion, t->frames, 1)};
     jnaFit fit = {0};
-    jnResult result = jnaReport_Fit(r, &alone, 1, b->drop, jnaDefaultFitDef().prior, &fit, error);
-    for (int n = 0; n < t->frames && result == jn_ok; ++n) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaReport_Fit(r, &alone, 1, b->drop, jnaDefaultFitDef().prior, &fit, error));
+    for (int n = 0; n < t->frames; ++n) {
         t->dropped[n] = fit.dropped[n] > 0;
     }
+done:
     jnaDestroyFit(&fit);
     return result;
 }
@@ -308,26 +313,26 @@ static jnResult DrawChosen(Report* r, Robust* b, Track* t, Sums sums[trial_count
     uint8_t* bad = calloc((size_t)t->frames + 1, 1);
     Row row = {0};
     double most = 0;
-    jnResult result = bad != NULL ? MakeRow((size_t)t->frames, &row, error) : jnaReport_OutOfMemory(error);
+    jnResult result = jn_ok;
+    JN_TRY(bad != NULL ? MakeRow((size_t)t->frames, &row, error) : jnaReport_OutOfMemory(error));
     FillTrack(b, b->chosen, t);
-    result = result == jn_ok ? FindDropped(r, b, t, error) : result;
-    if (result == jn_ok) {
-        WriteHeading(r, b);
-    }
+    JN_TRY(FindDropped(r, b, t, error));
+    WriteHeading(r, b);
     for (int n = 0; bad != NULL && n < t->frames; ++n) {
         bad[n] = IsBad(b, n);
     }
-    for (int k = 0; k < trial_count && result == jn_ok; ++k) {
+    for (int k = 0; k < trial_count; ++k) {
         if (b->fits[k].stiffness == NULL) {
             continue;
         }
-        result = RunTrack(r, b, (Trial)k, b->chosen, t, &sums[k], error);
-        if (result == jn_ok && k < 2) {
+        JN_TRY(RunTrack(r, b, (Trial)k, b->chosen, t, &sums[k], error));
+        if (k < 2) {
             FillRow(t, r->manifest->rate, &row);
             most = k == 0 ? MostOnGood(b, t, &row) : most; // one scale for both
             DrawRow(r, &row, t->frames, k, k == 0 ? bad : t->dropped, most);
         }
     }
+done:
     free(row.numbers);
     free(bad);
     return result;
@@ -386,17 +391,19 @@ static jnResult DrawRobust(Report* r, const ReportSamples* s, double drop, bool 
     Robust b;
     Track track = {0};
     Sums all[trial_count] = {{0}}, one[trial_count] = {{0}};
-    jnResult result = MakeRobust(s, drop, spoil, r, &b, error);
+    jnResult result = jn_ok;
     *drawn = false;
-    if (result == jn_ok && b.fits[trial_after].stiffness != NULL) {
-        result = MakeTrack(&b, &track, error);
-        result = result == jn_ok ? JudgeAll(r, &b, &track, all, error) : result;
-        *drawn = result == jn_ok && b.chosen >= 0;
-        result = *drawn ? DrawChosen(r, &b, &track, one, error) : result;
-        if (*drawn && result == jn_ok) {
+    JN_TRY(MakeRobust(s, drop, spoil, r, &b, error));
+    if (b.fits[trial_after].stiffness != NULL) {
+        JN_TRY(MakeTrack(&b, &track, error));
+        JN_TRY(JudgeAll(r, &b, &track, all, error));
+        *drawn = b.chosen >= 0;
+        if (*drawn) {
+            JN_TRY(DrawChosen(r, &b, &track, one, error));
             WriteCaption(r, &b, all, one);
         }
     }
+done:
     DestroyTrack(&track);
     DestroyRobust(&b);
     return result;
@@ -446,22 +453,21 @@ static jnResult MakeFigures(Report* r, double drop, jnError* error)
 {
     ReportSamples samples;
     bool drawn = false, own = false;
-    jnResult result = jnaReport_Sample(r, &samples, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    result = DrawRobust(r, &samples, drop, true, &drawn, error);
-    if (result == jn_ok && drawn) {
+    jnResult result = jn_ok;
+    JN_PASS(jnaReport_Sample(r, &samples, error));
+    JN_TRY(DrawRobust(r, &samples, drop, true, &drawn, error));
+    if (drawn) {
         WriteFit(r);
         fputs("<details><summary>The same on this character's own motion, without bad frames</summary>\n", r->out);
-        result = DrawRobust(r, &samples, drop, false, &own, error);
+        JN_TRY(DrawRobust(r, &samples, drop, false, &own, error));
         fputs("</details>\n", r->out);
-        result = result == jn_ok ? jnaReport_Prior(r, &samples, error) : result;
-    } else if (result == jn_ok) {
+        JN_TRY(jnaReport_Prior(r, &samples, error));
+    } else {
         jnaReport_Missing(r,
             "no soft vertex of a clip to train on has motion to fit: jounce simulate %s --clips --dynamic",
             r->workspace);
     }
+done:
     jnaReport_DestroySamples(&samples);
     return result;
 }

@@ -3,6 +3,7 @@
 // as there.
 #include "report/report_internal.h"
 
+#include "base/try.h"
 #include "pipeline/takes.h"
 
 #include "runtime/for_author.h"
@@ -62,16 +63,15 @@ static jnResult AddTake(const jnaTakes* takes, int index, ReportSamples* s, jnEr
     const jnaTake* take = &takes->takes[index];
     ReportSample* sample = &s->list[s->count];
     jnaArray targets;
-    jnResult result = jnaTakes_OpenTargets(takes, index, s->kind, &targets, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaTakes_OpenTargets(takes, index, s->kind, &targets, error));
+    jnResult result = jn_ok;
     *sample = (ReportSample){.clip = take->clip, .trained = take->trained, .frameCount = take->frameCount};
     s->count++;
-    for (int set = 0; set < sample_setCount && result == jn_ok; ++set) {
-        result = CopySet(s, set, &targets, &sample->targets[set], error);
-        result = result == jn_ok ? CopySet(s, set, &take->motion, &sample->motion[set], error) : result;
+    for (int set = 0; set < sample_setCount; ++set) {
+        JN_TRY(CopySet(s, set, &targets, &sample->targets[set], error));
+        JN_TRY(CopySet(s, set, &take->motion, &sample->motion[set], error));
     }
+done:
     jnaCloseTargets(&targets);
     return result;
 }

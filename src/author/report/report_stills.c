@@ -2,6 +2,8 @@
 // side with the distances from the simulation, and the simulated clips that were learned from, in a few frames.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -81,16 +83,13 @@ static jnResult DrawStill(Report* r, const ReportClip* clip, float turn, Still* 
     def.columns = still->panels;
     jnaPictureDef_Frame(&def, still->meshes, still->panels);
     jnaPicture picture;
-    jnResult result = jnaDrawPicture(&def, still->meshes, still->panels, &picture, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaDrawPicture(&def, still->meshes, still->panels, &picture, error));
     fprintf(r->out, "<figure id=\"still-%d\"><h3>", number);
     jnaReport_Text(r->out, clip->name);
     fprintf(r->out, ", %s, %.2f s</h3>\n<div class=\"row\" style=\"--least:%dpx\">\n",
         clip->trained ? "seen" : "unseen", (clip->first + clip->strongest) / clip->clip->rate,
         def.panelWidth > def.panelHeight ? 200 : 120);
-    result = jnaReport_Panels(r, &picture, still->panels, still->labels, error);
+    jnResult result = jnaReport_Panels(r, &picture, still->panels, still->labels, error);
     jnaDestroyPicture(&picture);
     fputs("</div>\n", r->out);
     const double shares[2] = {0, 1};
@@ -190,7 +189,7 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
     }
     for (int seen = 1; seen >= 0; --seen) {
         int drawn = 0;
-        for (int i = 0; i < r->clipCount && result == jn_ok; ++i) {
+        for (int i = 0; i < r->clipCount; ++i) {
             const ReportClip* clip = &r->clips[i];
             if (clip->trained != (seen == 1) || clip->stills[still_simulated] == NULL) {
                 continue;
@@ -199,9 +198,9 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
                 left++;
                 continue;
             }
-            result = MakeStill(r, clip, stills++, error);
-            if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.25 / r->clipCount)) {
-                result = jnFail(error, jn_cancelled, "the report was cancelled");
+            JN_TRY(MakeStill(r, clip, stills++, error));
+            if (!jnaReport_Progress(r, r->share + 0.25 / r->clipCount)) {
+                JN_TRY(jnFail(error, jn_cancelled, "the report was cancelled"));
             }
         }
     }
@@ -209,11 +208,12 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
         fprintf(r->out, "<p>%d more clips have motion: at most %d seen and %d unseen are drawn.</p>\n", left,
             (int)MOST_STILLS, (int)MOST_STILLS);
     }
-    for (int i = 0; i < r->clipCount && result == jn_ok && strips < MOST_STRIPS; ++i) {
+    for (int i = 0; i < r->clipCount && strips < MOST_STRIPS; ++i) {
         if (r->clips[i].trained && r->clips[i].frameCount >= STRIP_PANELS) {
-            result = MakeStrip(r, &r->clips[i], strips++, error);
+            JN_TRY(MakeStrip(r, &r->clips[i], strips++, error));
         }
     }
+done:
     jnaReport_EndSection(r);
     return result;
 }

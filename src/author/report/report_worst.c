@@ -3,6 +3,8 @@
 // is farthest from where the pose alone has it.
 #include "report/report_internal.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -87,16 +89,15 @@ static jnResult DrawClip(Report* r, const ReportClip* clip, int number, float* m
     def.columns = PANELS;
     jnaPictureDef_Frame(&def, meshes, PANELS);
     jnaPicture picture = {0};
-    jnResult result = jnaDrawPicture(&def, meshes, PANELS, &picture, error);
-    if (result == jn_ok) {
-        fprintf(r->out, "<figure id=\"worst-%d\"><h3>", number);
-        jnaReport_Text(r->out, clip->name);
-        fprintf(r->out, ", %s, frame %d, %.2f s</h3>\n<div class=\"row\" style=\"--least:200px\">\n",
-            clip->trained ? "seen" : "unseen", clip->first + worst->frame,
-            (clip->first + worst->frame) / clip->clip->rate);
-        result = jnaReport_Panels(r, &picture, PANELS, labels, error);
-        fputs("</div></figure>\n", r->out);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaDrawPicture(&def, meshes, PANELS, &picture, error));
+    fprintf(r->out, "<figure id=\"worst-%d\"><h3>", number);
+    jnaReport_Text(r->out, clip->name);
+    fprintf(r->out, ", %s, frame %d, %.2f s</h3>\n<div class=\"row\" style=\"--least:200px\">\n",
+        clip->trained ? "seen" : "unseen", clip->first + worst->frame, (clip->first + worst->frame) / clip->clip->rate);
+    JN_TRY(jnaReport_Panels(r, &picture, PANELS, labels, error));
+    fputs("</div></figure>\n", r->out);
+done:
     jnaDestroyPicture(&picture);
     return result;
 }
@@ -121,7 +122,7 @@ jnResult jnaReport_Worst(Report* r, jnError* error)
             "--dynamic && jounce build %s",
             r->workspace, r->workspace);
     }
-    for (int i = 0; i < r->clipCount && result == jn_ok; ++i) {
+    for (int i = 0; i < r->clipCount; ++i) {
         const ReportClip* clip = &r->clips[i];
         if (clip->worst.surfaces == NULL || clip->worst.frame < 0) {
             continue;
@@ -130,11 +131,12 @@ jnResult jnaReport_Worst(Report* r, jnError* error)
             left++;
             continue;
         }
-        result = DrawClip(r, clip, drawn++, matrices, error);
-        if (result == jn_ok && !jnaReport_Progress(r, r->share + 0.2 / r->clipCount)) {
-            result = jnFail(error, jn_cancelled, "the report was cancelled");
+        JN_TRY(DrawClip(r, clip, drawn++, matrices, error));
+        if (!jnaReport_Progress(r, r->share + 0.2 / r->clipCount)) {
+            JN_TRY(jnFail(error, jn_cancelled, "the report was cancelled"));
         }
     }
+done:
     if (left > 0) {
         fprintf(r->out, "<p>%d more clips have motion: at most %d are drawn.</p>\n", left, (int)MOST_CLIPS);
     }

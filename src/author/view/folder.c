@@ -1,6 +1,8 @@
 // A folder of files in memory, for the server: read once, so that no request ever opens a file.
 #include "view/server.h"
 
+#include "base/try.h"
+
 #include "runtime/for_author.h"
 
 #include <dirent.h>
@@ -84,16 +86,12 @@ static jnResult AddFile(Reading* reading, int parent, const char* name, const ch
         return jnFail(reading->error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
     }
     size_t size = (size_t)status.st_size;
-    jnResult result = jn_ok;
-    if (folder->count + 2 > MAX_FILES || size > MAX_FOLDER_BYTES - reading->bytes || strlen(path) >= 256) {
-        result = jnFail(reading->error, jn_badData, "%s: is too much for a viewer", path);
-    }
     void* bytes = NULL;
-    result = result == jn_ok ? ReadWhole(reading, descriptor, size, path, &bytes) : result;
+    bool fits = folder->count + 2 <= MAX_FILES && size <= MAX_FOLDER_BYTES - reading->bytes && strlen(path) < 256;
+    jnResult result = fits ? ReadWhole(reading, descriptor, size, path, &bytes)
+                           : jnFail(reading->error, jn_badData, "%s: is too much for a viewer", path);
     close(descriptor);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(result);
     reading->bytes += size;
     jnaDocument* document = &folder->documents[folder->count++];
     *document = (jnaDocument){.type = TypeOf(name), .bytes = bytes, .size = size};
@@ -152,9 +150,11 @@ jnResult jnaReadFolder(const char* path, jnaFolder* folder, jnError* error)
     }
     Reading reading = {folder, 0, error};
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    jnResult result = descriptor >= 0 ? ReadLevel(&reading, descriptor, "", 0)
-                                      : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    result = result == jn_ok ? AddRoot(folder, path, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(descriptor >= 0 ? ReadLevel(&reading, descriptor, "", 0)
+                           : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno)));
+    JN_TRY(AddRoot(folder, path, error));
+done:
     if (result != jn_ok) {
         jnaDestroyFolder(folder);
     }

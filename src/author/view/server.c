@@ -7,6 +7,8 @@
 // waited longest without a request: a client behind any number of silent ones is answered.
 #include "view/server.h"
 
+#include "base/clock.h"
+
 #include "runtime/for_author.h"
 
 #include <arpa/inet.h>
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 // Memory of one connection: request line and headers have to fit.
 enum { CONNECTION_MEMORY = 16384 };
@@ -49,19 +50,10 @@ static const char* const headers[][2] = {
     {"Content-Security-Policy", "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' "
                                 "'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
                                 "form-action 'none'; frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"}, {"Cross-Origin-Opener-Policy", "same-origin"},
     {"Cross-Origin-Embedder-Policy", "require-corp"}, // and so a page gets a fine clock
 };
-
-static double Now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int SocketOf(struct MHD_Connection* connection)
 {
@@ -86,7 +78,7 @@ static void Mark(jnaServer* server, struct MHD_Connection* connection, bool aske
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, SocketOf(connection));
     if (slot != NULL) {
-        *slot = (Slot){slot->socket, asked, asked ? slot->since : Now()};
+        *slot = (Slot){slot->socket, asked, asked ? slot->since : jnaWallClock()};
     }
     pthread_mutex_unlock(&server->lock);
 }
@@ -220,7 +212,7 @@ static void OnConnection(
     pthread_mutex_lock(&server->lock);
     Slot* slot = FindSlot(server, starts ? -1 : socket);
     if (slot != NULL) {
-        *slot = (Slot){starts ? socket : -1, false, Now()};
+        *slot = (Slot){starts ? socket : -1, false, jnaWallClock()};
     }
     if (starts && FindSlot(server, -1) == NULL) {
         DropOldest(server);
@@ -238,7 +230,7 @@ static void OnCompleted(
 
 void jnaServer_Sweep(jnaServer* server)
 {
-    double now = Now();
+    double now = jnaWallClock();
     pthread_mutex_lock(&server->lock);
     for (int i = 0; i < server->def.connectionLimit; ++i) {
         Slot* slot = &server->slots[i];

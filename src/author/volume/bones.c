@@ -2,6 +2,8 @@
 #include "volume/bones.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/anatomy_internal.h"
 #include "volume/volume_internal.h"
 
@@ -82,17 +84,17 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaBone
     jnaSlicer slicer = {0};
     jnaJointFlesh flesh = {0};
     bool rigidRegions[JNA_REGIONS] = {false};
-    size_t joints = (size_t)character->jointCount + 1;
-    jnaBoneSetting* settings = malloc(joints * sizeof(*settings));
-    double* shares = malloc(joints * sizeof(double));
-    jnResult result = settings != NULL && shares != NULL
-                          ? ReadSettings(character, def, settings, rigidRegions, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory for %d bones", character->jointCount);
-    result = result == jn_ok ? jnaCreateSlicer(v, &slicer, error) : result;
-    result = result == jn_ok ? jnaCreateJointFlesh(v, character, &slicer, &flesh, error) : result;
-    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, anatomy, error) : result;
-    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, anatomy, settings, bones, error) : result;
-    for (int b = 0; b < bones->count && result == jn_ok; ++b) {
+    jnaArena arena = {0};
+    jnaBoneSetting* settings = jnaArena_Take(&arena, character->jointCount, sizeof(*settings));
+    double* shares = jnaArena_Take(&arena, character->jointCount, sizeof(double));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "the settings of bones", error));
+    JN_TRY(ReadSettings(character, def, settings, rigidRegions, error));
+    JN_TRY(jnaCreateSlicer(v, &slicer, error));
+    JN_TRY(jnaCreateJointFlesh(v, character, &slicer, &flesh, error));
+    JN_TRY(jnaNameParts(character, &flesh, &slicer, anatomy, error));
+    JN_TRY(jnaShapeBones(character, &flesh, &slicer, anatomy, settings, bones, error));
+    for (int b = 0; b < bones->count; ++b) {
         jnaBone* bone = &bones->bones[b];
         if (!bone->ball && !bone->blends && bone->joint == anatomy->chest) {
             ChooseTrunkJoint(v, anatomy, flesh.nodeVolumes, shares, bone);
@@ -106,14 +108,12 @@ static jnResult Place(jnaVolume* v, const jnaCharacter* character, const jnaBone
         .rigidRegions = rigidRegions,
         .exactly = def->hold == jna_boneDirichlet,
         .strength = def->stiffness};
-    result = result == jn_ok ? jnaHoldNodes(v, &hold, notes, error) : result;
-    if (result == jn_ok) {
-        jnaAnatomy_Tell(anatomy, character, notes);
-    }
+    JN_TRY(jnaHoldNodes(v, &hold, notes, error));
+    jnaAnatomy_Tell(anatomy, character, notes);
+done:
     jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
-    free(settings);
-    free(shares);
+    jnaReleaseArena(&arena);
     return result;
 }
 

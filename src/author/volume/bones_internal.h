@@ -1,6 +1,7 @@
 // What the files of the bones share. Not installed.
 #pragma once
 
+#include "base/arena.h"
 #include "volume/bones.h"
 
 #include "volume/section.h"
@@ -8,6 +9,7 @@
 /// What each joint's flesh is, before any bone: nodes belong to the joint with their largest weight.
 typedef struct jnaJointFlesh {
     int jointCount;
+    jnaArena memory;        // of the arrays below
     double (*positions)[3]; // [jointCount], of the joints in the rest surface
     double* volumes;        // [jointCount], m3 of its nodes
     double (*centers)[3];   // [jointCount], of its nodes, by volume

@@ -11,10 +11,10 @@
 enum { MAX_PASSES = 200, MAX_PAIRS = 2000 };
 
 // Of the mean edge of the two triangles, beyond the plane: room for tetrahedra between the two.
-static const double marginShare = 0.05;
+#define MARGIN_SHARE 0.05
 
 // Of the surface's extent: what counts as a small move.
-static const double greatestShare = 0.01;
+#define GREATEST_SHARE 0.01
 
 // Barycentric weights of the point where a line through p and q meets the triangle's plane.
 static void PiercePoint(const double* p, const double* q, const double* const t[3], double dp, double dq, double w[3])
@@ -104,7 +104,7 @@ static void PartFlat(
 static void PartPair(jnaSurface* surface, const int32_t pair[2], double* moves, int32_t* counts)
 {
     const int32_t *a = surface->triangles + 3 * pair[0], *b = surface->triangles + 3 * pair[1];
-    double margin = marginShare * MeanEdge(surface->positions, a, b);
+    double margin = MARGIN_SHARE * MeanEdge(surface->positions, a, b);
     bool parted = false;
     for (int k = 0; k < 3; ++k) {
         parted |= PartEdge(surface->positions, a[k], a[(k + 1) % 3], b, margin, moves, counts);
@@ -182,7 +182,7 @@ static void CountMoves(const jnaSurface* surface, const double* original, jnaSur
 jnResult jnaRepairCrossings(jnaSurface* surface, bool* repaired, jnError* error)
 {
     size_t bytes = 3 * (size_t)surface->vertexCount * sizeof(double);
-    double *original = malloc(bytes + 1), *moves = malloc(bytes + 1), limit = greatestShare * Extent(surface);
+    double *original = malloc(bytes + 1), *moves = malloc(bytes + 1), limit = GREATEST_SHARE * Extent(surface);
     int32_t* counts = jnaAllocate(surface->vertexCount, sizeof(*counts));
     jnaCrossings crossings = {0};
     jnResult result = jn_ok;

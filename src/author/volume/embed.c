@@ -10,10 +10,10 @@
 #include "runtime/for_author.h"
 
 // Weights beyond which a tetrahedron's motion would be exaggerated.
-static const double leastWeight = -1;
+#define LEAST_WEIGHT (-1.0)
 
 // Of the mean edge, under the skin: where paths to tetrahedra start.
-static const double underShare = 0.01;
+#define UNDER_SHARE 0.01
 
 // Rings of cells, each a mean edge wide, that are searched: flesh further away than an edge has nothing to do with a
 // vertex. Tetrahedra that are tried for a way to them: about those around one node.
@@ -349,7 +349,7 @@ static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const doub
 {
     double *w = v->skinWeights + 4 * vertex, closest[4];
     Weights(v, tetrahedron, p, w);
-    if (fmin(fmin(w[0], w[1]), fmin(w[2], w[3])) < leastWeight) {
+    if (fmin(fmin(w[0], w[1]), fmin(w[2], w[3])) < LEAST_WEIGHT) {
         Closest(v, tetrahedron, p, closest);
         memcpy(w, closest, sizeof(closest));
     }
@@ -371,7 +371,7 @@ static double Embed(const jnaCharacter* character, const jnaTree* tree, const Ce
     Query query = {.volume = volume, .cells = cells, .tree = tree, .point = p};
     for (int i = 0; i < 3; ++i) {
         p[i] = (double)character->positions[3 * vertex + i];
-        query.under[i] = p[i] - underShare * cells->side * normal[i];
+        query.under[i] = p[i] - UNDER_SHARE * cells->side * normal[i];
     }
     Found found = Search(&query);
     if (found.tetrahedron >= 0) {
@@ -400,7 +400,8 @@ jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, 
             report->greatestOutside = fmax(report->greatestOutside, far[v]);
         }
         DestroyCells(&cells);
-        result = jnaBlendSkin(character, surface, tree, normals, far, spacing, volume, report, error);
+        const jnaHungSkin skin = {character, surface, tree, normals, far, spacing};
+        result = jnaBlendSkin(&skin, volume, report, error);
     }
     free(normals);
     free(far);

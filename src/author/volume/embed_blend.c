@@ -5,40 +5,45 @@
 // the skin that hang on tetrahedra far from each other in the mesh are torn apart; and two skins across a gap that hang
 // on the same nodes are glued. Each of the four gives a vertex a share between 0 and 1, the least counts:
 //
-//   thin   the flesh under the vertex, by rays inward: 0 below thinnest h, 1 from thickest h on
-//   far    how far outside the tetrahedra it lies: 1 up to nearest h, 0 from farthest h on
+//   thin   the flesh under the vertex, by rays inward: 0 below THINNEST h, 1 from THICKEST h on
+//   far    how far outside the tetrahedra it lies: 1 up to NEAREST h, 0 from FARTHEST h on
 //   torn   an edge of the skin shorter than h whose ends hang on tetrahedra that no third one connects: 0 at both ends
 //   glued  patches of skin on a common node that other joints move and that do not hang together near it: 0 on all
 //
-// The shares then fall off no faster than 1 / (fadeWidth h) along the skin, so that a vertex next to a torn one moves
-// hardly more than it: the strain of the border is at most the flesh's displacement over fadeWidth h.
+// The shares then fall off no faster than 1 / (FADE_WIDTH h) along the skin, so that a vertex next to a torn one moves
+// hardly more than it: the strain of the border is at most the flesh's displacement over FADE_WIDTH h.
 #include "volume/embed_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Thickness of flesh in spacings: with less than one there is no node between the skins, with about two there is one.
-static const double thinnest = 1, thickest = 1.75;
+#define THINNEST 1.0
+#define THICKEST 1.75
 
 // Distance outside the tetrahedra in spacings: what is cut off at a sharp edge is below half of one.
-static const double nearest = 0.5, farthest = 1;
+#define NEAREST 0.5
+#define FARTHEST 1.0
 
 // Of the spacing, under the skin: where rays start.
-static const double underShare = 0.01;
+#define UNDER_SHARE 0.01
 
 // Of the spacing: how wide the border between flesh and skinning is along the skin.
-static const double fadeWidth = 1;
+#define FADE_WIDTH 1.0
 
 // Of the spacing: patches of skin that hang together within this distance of a node are one.
-static const double nearShare = 1.5;
+#define NEAR_SHARE 1.5
 
 // Half the sum of differences of skinning weights from which two skins move apart visibly.
-static const double otherJoints = 0.25;
+#define OTHER_JOINTS 0.25
 
 // Patches of skin on one node that are told apart; what comes after them is left as it is.
 enum { RAYS = 5, MAX_PATCHES = 16 };
 
 /// All that is looked at.
 typedef struct Blend {
+    jnaArena arena; // of the arrays below
     const jnaCharacter* character;
     const jnaSurface* surface;
     const jnaTree* tree;
@@ -69,21 +74,6 @@ static const double* PlaceOf(const Blend* b, int32_t s)
 static int32_t HangsOn(const Blend* b, int32_t s)
 {
     return b->vertexOn[s] >= 0 ? b->volume->skinTetrahedra[b->vertexOn[s]] : -1;
-}
-
-static void DestroyBlend(Blend* b)
-{
-    free(b->vertexOn);
-    free(b->starts);
-    free(b->neighbours);
-    free(b->nodeStarts);
-    free(b->tetrahedra);
-    free(b->shares);
-    free(b->skinStarts);
-    free(b->skin);
-    free(b->labels);
-    free(b->queue);
-    free(b->glued);
 }
 
 // Rows of a table: counts[i + 1] holds how many entries row i has; becomes where it starts.
@@ -144,51 +134,49 @@ static void ListSkin(Blend* b, int32_t* fill)
 static jnResult CreateBlend(Blend* b, jnError* error)
 {
     int vertices = b->surface->vertexCount, nodes = b->volume->nodeCount, tetrahedra = b->volume->tetrahedronCount;
-    b->vertexOn = jnaAllocate(vertices, sizeof(int32_t));
-    b->starts = jnaAllocate(vertices + 1, sizeof(int32_t));
-    b->neighbours = jnaAllocate(6 * (int64_t)b->surface->triangleCount, sizeof(int32_t));
-    b->nodeStarts = jnaAllocate(nodes + 1, sizeof(int32_t));
-    b->tetrahedra = jnaAllocate(4 * (int64_t)b->volume->tetrahedronCount, sizeof(int32_t));
-    b->shares = jnaAllocate(vertices, sizeof(double));
-    b->skinStarts = jnaAllocate(tetrahedra + 1, sizeof(int32_t));
-    b->skin = jnaAllocate(vertices, sizeof(int32_t));
-    b->labels = jnaAllocate(vertices, sizeof(int32_t));
-    b->queue = jnaAllocate(vertices, sizeof(int32_t));
-    b->glued = jnaAllocate(vertices, 1);
+    jnaArena* arena = &b->arena;
+    b->vertexOn = jnaArena_Take(arena, vertices, sizeof(int32_t));
+    b->starts = jnaArena_Take(arena, vertices + 1, sizeof(int32_t));
+    b->neighbours = jnaArena_Take(arena, b->surface->triangleCount, 6 * sizeof(int32_t));
+    b->nodeStarts = jnaArena_Take(arena, nodes + 1, sizeof(int32_t));
+    b->tetrahedra = jnaArena_Take(arena, tetrahedra, 4 * sizeof(int32_t));
+    b->shares = jnaArena_Take(arena, vertices, sizeof(double));
+    b->skinStarts = jnaArena_Take(arena, tetrahedra + 1, sizeof(int32_t));
+    b->skin = jnaArena_Take(arena, vertices, sizeof(int32_t));
+    b->labels = jnaArena_Take(arena, vertices, sizeof(int32_t));
+    b->queue = jnaArena_Take(arena, vertices, sizeof(int32_t));
+    b->glued = jnaArena_Take(arena, vertices, 1);
     int most = vertices > nodes ? vertices : nodes;
-    int32_t* fill = jnaAllocate(most > tetrahedra ? most : tetrahedra, sizeof(int32_t));
-    bool good = b->vertexOn != NULL && b->starts != NULL && b->neighbours != NULL && b->nodeStarts != NULL &&
-                b->tetrahedra != NULL && b->shares != NULL && b->skinStarts != NULL && b->skin != NULL &&
-                b->labels != NULL && b->queue != NULL && b->glued != NULL && fill != NULL;
-    if (good) {
-        memset(b->vertexOn, -1, (size_t)vertices * sizeof(int32_t));
-        for (int v = b->character->vertexCount - 1; v >= 0; --v) {
-            if (b->surface->vertexOf[v] >= 0) {
-                b->vertexOn[b->surface->vertexOf[v]] = v;
-            }
-        }
-        for (int s = 0; s < vertices; ++s) {
-            b->shares[s] = 1;
-        }
-        ListNeighbours(b, fill);
-        ListTetrahedra(b, fill);
-        ListSkin(b, fill);
+    int32_t* fill = jnaArena_Take(arena, most > tetrahedra ? most : tetrahedra, sizeof(int32_t));
+    if (arena->failed) {
+        return jnaArena_Check(arena, "the skin of a volume", error);
     }
-    free(fill);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    memset(b->vertexOn, -1, (size_t)vertices * sizeof(int32_t));
+    for (int v = b->character->vertexCount - 1; v >= 0; --v) {
+        if (b->surface->vertexOf[v] >= 0) {
+            b->vertexOn[b->surface->vertexOf[v]] = v;
+        }
+    }
+    for (int s = 0; s < vertices; ++s) {
+        b->shares[s] = 1;
+    }
+    ListNeighbours(b, fill);
+    ListTetrahedra(b, fill);
+    ListSkin(b, fill);
+    return jn_ok;
 }
 
-// Depth of the flesh along one ray in spacings, measured along the normal, at most `thickest`.
+// Depth of the flesh along one ray in spacings, measured along the normal, at most `THICKEST`.
 static double RayDepth(const Blend* b, const double* under, const double* direction, double cosine)
 {
     double to[3];
     for (int i = 0; i < 3; ++i) {
-        to[i] = under[i] - thickest * b->spacing / cosine * direction[i];
+        to[i] = under[i] - THICKEST * b->spacing / cosine * direction[i];
     }
-    return thickest * jnaTree_Depth(b->tree, under, to);
+    return THICKEST * jnaTree_Depth(b->tree, under, to);
 }
 
-// Thickness of the flesh under a vertex in spacings, at most `thickest`: the median of a ray along the normal and four
+// Thickness of the flesh under a vertex in spacings, at most `THICKEST`: the median of a ray along the normal and four
 // at 30 degrees to it, which is inside the corner of a box, so that neither a sharp edge nor the length of a finger
 // under its tip counts.
 static double Thickness(const Blend* b, int32_t s)
@@ -202,7 +190,7 @@ static double Thickness(const Blend* b, int32_t s)
     double length = jnaLength(across[0]);
     for (int i = 0; i < 3; ++i) {
         across[0][i] /= length;
-        under[i] = PlaceOf(b, s)[i] - underShare * b->spacing * n[i];
+        under[i] = PlaceOf(b, s)[i] - UNDER_SHARE * b->spacing * n[i];
     }
     jnaCross(n, across[0], across[1]);
     if (!(length > 0) || jnaTree_Winding(b->tree, under) <= 0.5) {
@@ -215,14 +203,14 @@ static double Thickness(const Blend* b, int32_t s)
             direction[i] = r == 0 ? n[i] : cosine * n[i] + (r % 2 == 0 ? sine : -sine) * across[r > 2][i];
         }
         double depth = RayDepth(b, under, direction, r == 0 ? 1 : cosine);
-        thick += depth >= thickest;
+        thick += depth >= THICKEST;
         int k = r;
         for (; k > 0 && depths[k - 1] > depth; --k) {
             depths[k] = depths[k - 1];
         }
         depths[k] = depth;
     }
-    return thick > RAYS / 2 ? thickest : depths[RAYS / 2];
+    return thick > RAYS / 2 ? THICKEST : depths[RAYS / 2];
 }
 
 // What a vertex tells by itself: thin or far.
@@ -235,8 +223,8 @@ static double OwnShare(const Blend* b, int32_t s)
     if (t < 0) {
         return 0;
     }
-    double near = 1 - Ramp(b->outside[b->vertexOn[s]] / b->spacing, nearest, farthest);
-    return near > 0 ? fmin(near, Ramp(Thickness(b, s), thinnest, thickest)) : 0;
+    double near = 1 - Ramp(b->outside[b->vertexOn[s]] / b->spacing, NEAREST, FARTHEST);
+    return near > 0 ? fmin(near, Ramp(Thickness(b, s), THINNEST, THICKEST)) : 0;
 }
 
 static bool HaveCommonNode(const jnaVolume* v, int32_t a, int32_t b)
@@ -308,7 +296,7 @@ static int Walk(Blend* b, int32_t from, int32_t node, int32_t label, int count)
     for (int at = count - 1; at < count; ++at) {
         for (int32_t e = b->starts[b->queue[at]]; e < b->starts[b->queue[at] + 1]; ++e) {
             int32_t next = b->neighbours[e];
-            if (b->labels[next] < 0 && DistanceToNode(b, next, node) < nearShare * b->spacing) {
+            if (b->labels[next] < 0 && DistanceToNode(b, next, node) < NEAR_SHARE * b->spacing) {
                 b->labels[next] = label;
                 b->queue[count++] = next;
             }
@@ -352,7 +340,7 @@ static void UnglueNode(Blend* b, int32_t node, const int32_t* carried, int count
         bool glued = false;
         for (int o = 0; o < patches && !glued; ++o) {
             glued = o != p &&
-                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > otherJoints;
+                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > OTHER_JOINTS;
         }
         for (int i = 0; glued && i < count; ++i) {
             b->glued[carried[i]] |= b->labels[carried[i]] == p;
@@ -395,7 +383,7 @@ static jnResult FindShares(Blend* b, jnError* error)
 static void Fade(Blend* b)
 {
     int count = b->surface->vertexCount;
-    double width = fadeWidth * b->spacing;
+    double width = FADE_WIDTH * b->spacing;
     for (bool changed = true, forward = true; changed; forward = !forward) {
         changed = false;
         for (int i = 0; i < count; ++i) {
@@ -412,28 +400,27 @@ static void Fade(Blend* b)
     }
 }
 
-jnResult jnaBlendSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree,
-    const double* normals, const double* outside, double spacing, jnaVolume* volume, jnaVolumeReport* report,
-    jnError* error)
+jnResult jnaBlendSkin(const jnaHungSkin* skin, jnaVolume* volume, jnaVolumeReport* report, jnError* error)
 {
-    Blend b = {.character = character,
+    const jnaSurface* surface = skin->surface;
+    Blend b = {.character = skin->character,
         .surface = surface,
-        .tree = tree,
-        .normals = normals,
-        .outside = outside,
-        .spacing = spacing,
+        .tree = skin->tree,
+        .normals = skin->normals,
+        .outside = skin->outside,
+        .spacing = skin->spacing,
         .volume = volume};
-    jnResult result = CreateBlend(&b, error);
-    result = result == jn_ok ? FindShares(&b, error) : result;
-    if (result == jn_ok) {
-        Fade(&b);
-        for (int v = 0; v < character->vertexCount; ++v) {
-            double share = volume->skinTetrahedra[v] >= 0 ? b.shares[surface->vertexOf[v]] : 0;
-            volume->skinBlend[v] = share * share * (3 - 2 * share); // without a kink at either end
-            report->skinnedCount += surface->vertexOf[v] >= 0 && !(share > 0);
-            report->blendedCount += share > 0 && share < 1;
-        }
+    jnResult result = jn_ok;
+    JN_TRY(CreateBlend(&b, error));
+    JN_TRY(FindShares(&b, error));
+    Fade(&b);
+    for (int v = 0; v < skin->character->vertexCount; ++v) {
+        double share = volume->skinTetrahedra[v] >= 0 ? b.shares[surface->vertexOf[v]] : 0;
+        volume->skinBlend[v] = share * share * (3 - 2 * share); // without a kink at either end
+        report->skinnedCount += surface->vertexOf[v] >= 0 && !(share > 0);
+        report->blendedCount += share > 0 && share < 1;
     }
-    DestroyBlend(&b);
+done:
+    jnaReleaseArena(&b.arena);
     return result;
 }

@@ -4,8 +4,15 @@
 #include "character/character.h"
 #include "volume/mesh_internal.h"
 
-/// Fills skinBlend: 0 where the tetrahedra do not resolve the surface, fading to 1 along it. normals: of the surface's
-/// vertices, unit, outward; outside: how far each vertex of the character is outside the tetrahedra, metres.
-jnResult jnaBlendSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree,
-    const double* normals, const double* outside, double spacing, jnaVolume* volume, jnaVolumeReport* report,
-    jnError* error);
+/// A skin that hangs on a lattice.
+typedef struct jnaHungSkin {
+    const jnaCharacter* character;
+    const jnaSurface* surface;
+    const jnaTree* tree;   // over the surface
+    const double* normals; // of the surface's vertices, unit, outward
+    const double* outside; // [vertexCount], how far each vertex of the character is outside the tetrahedra, metres
+    double spacing;        // of the lattice, metres
+} jnaHungSkin;
+
+/// Fills skinBlend: 0 where the tetrahedra do not resolve the surface, fading to 1 along it.
+jnResult jnaBlendSkin(const jnaHungSkin* skin, jnaVolume* volume, jnaVolumeReport* report, jnError* error);

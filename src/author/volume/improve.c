@@ -12,10 +12,10 @@
 enum { MAX_PASSES = 8, SMOOTH_STEPS = 16, MIN_INSERTIONS = 200 };
 
 // Worth below which a tetrahedron is worked on: the sine of 12 degrees, well above the 5 that matter.
-static const double wantedWorth = 0.2079;
+#define WANTED_WORTH 0.2079
 
 // Worth below which a new node is put in: the sine of 9 degrees. Nodes cost time in every later stage.
-static const double insertionWorth = 0.1564;
+#define INSERTION_WORTH 0.1564
 
 double jnaWorth(const double* a, const double* b, const double* c, const double* d)
 {
@@ -222,7 +222,7 @@ static int ListBad(const jnaImprover* improver, Bad* list)
     int count = 0;
     for (int t = 0; t < improver->mesh->tetrahedronCount; ++t) {
         double worth = improver->mesh->tetrahedra[4 * t] >= 0 ? jnaImprover_Worth(improver, t) : 1;
-        if (worth < wantedWorth) {
+        if (worth < WANTED_WORTH) {
             list[count++] = (Bad){worth, t};
         }
     }
@@ -233,7 +233,7 @@ static int ListBad(const jnaImprover* improver, Bad* list)
 static bool StillBad(const jnaImprover* improver, const int32_t corners[4], int32_t tetrahedron)
 {
     return memcmp(corners, improver->mesh->tetrahedra + 4 * tetrahedron, 4 * sizeof(int32_t)) == 0 &&
-           jnaImprover_Worth(improver, tetrahedron) < wantedWorth;
+           jnaImprover_Worth(improver, tetrahedron) < WANTED_WORTH;
 }
 
 // Cheap means first; a new node only where nothing else helped.
@@ -252,7 +252,7 @@ static bool ImproveOne(jnaImprover* improver, int32_t tetrahedron, bool insert)
         better |= jnaImprover_FlipFaces(improver, tetrahedron);
     }
     if (insert && StillBad(improver, corners, tetrahedron) &&
-        jnaImprover_Worth(improver, tetrahedron) < insertionWorth) {
+        jnaImprover_Worth(improver, tetrahedron) < INSERTION_WORTH) {
         better |= jnaImprover_InsertNode(improver, tetrahedron);
     }
     return better;
@@ -306,7 +306,7 @@ jnResult jnaImproveMesh(jnaMesh* mesh, int fixedCount, jnError* error)
         int count = ListBad(&improver, list), better = 0;
         for (int i = 0; i < count && !improver.outOfMemory; ++i) {
             int32_t t = list[i].tetrahedron;
-            if (mesh->tetrahedra[4 * t] >= 0 && jnaImprover_Worth(&improver, t) < wantedWorth) {
+            if (mesh->tetrahedra[4 * t] >= 0 && jnaImprover_Worth(&improver, t) < WANTED_WORTH) {
                 better += ImproveOne(&improver, t, pass > 0 && mesh->nodeCount < mostNodes);
             }
         }

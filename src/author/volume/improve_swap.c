@@ -2,7 +2,7 @@
 #include "volume/improve_internal.h"
 
 // An exchange must raise the smallest worth by this share, or it would go on forever over rounding.
-static const double leastGain = 1e-6;
+#define LEAST_GAIN 1e-6
 
 // The nodes around an edge a-b in order, and its tetrahedra. Returns their number; 0 where the edge lies on the
 // boundary or has too many.
@@ -125,7 +125,7 @@ static bool RemoveEdge(jnaImprover* improver, int32_t a, int32_t b)
             }
         }
     }
-    if (!(best[0][count - 1] > fmax(old, 0) + leastGain)) {
+    if (!(best[0][count - 1] > fmax(old, 0) + LEAST_GAIN)) {
         return false;
     }
     jnaTetrahedronList list = {0};
@@ -166,7 +166,7 @@ static bool FlipFace(jnaImprover* improver, int32_t tetrahedron, int k)
     Put(&list, q, p, y, z);
     Put(&list, q, p, z, x);
     const int32_t old[2] = {tetrahedron, other};
-    if (!(jnaImprover_ListWorth(improver, &list) > fmax(RingWorth(improver, 2, old), 0) + leastGain)) {
+    if (!(jnaImprover_ListWorth(improver, &list) > fmax(RingWorth(improver, 2, old), 0) + LEAST_GAIN)) {
         return false;
     }
     jnaImprover_Exchange(improver, 2, old, &list);
@@ -362,7 +362,7 @@ bool jnaImprover_InsertNode(jnaImprover* improver, int32_t tetrahedron)
         double worth = GrowCavity(improver, tetrahedron, point, &cavity);
         worth = SettlePoint(improver, &cavity, worth, point);
         double more = worth - fmax(RingWorth(improver, cavity.count, cavity.tetrahedra), 0);
-        if (worth > 0 && more > gain + leastGain && SameVolume(improver, &cavity, point)) {
+        if (worth > 0 && more > gain + LEAST_GAIN && SameVolume(improver, &cavity, point)) {
             gain = more;
             best = cavity;
             memcpy(chosen, point, sizeof(chosen));

@@ -10,34 +10,28 @@
 #include <string.h>
 
 // The part of a joint's flesh that its reach leaves out: single vertices far off say nothing.
-static const double BEYOND_REACH = 0.03;
+#define BEYOND_REACH 0.03
 
 static jnResult AllocateFlesh(int nodeCount, int joints, jnaJointFlesh* flesh, jnError* error)
 {
-    size_t count = (size_t)joints + 1, nodes = (size_t)nodeCount + 1;
     *flesh = (jnaJointFlesh){.jointCount = joints};
-    flesh->positions = calloc(count, sizeof(*flesh->positions));
-    flesh->volumes = calloc(count, sizeof(*flesh->volumes));
-    flesh->centers = calloc(count, sizeof(*flesh->centers));
-    flesh->owners = malloc(nodes * sizeof(*flesh->owners));
-    flesh->nodeVolumes = malloc(nodes * sizeof(*flesh->nodeVolumes));
-    flesh->boundary = calloc(nodes, 1);
-    if (flesh->positions == NULL || flesh->volumes == NULL || flesh->centers == NULL || flesh->owners == NULL ||
-        flesh->nodeVolumes == NULL || flesh->boundary == NULL) {
+    jnaArena* arena = &flesh->memory;
+    flesh->positions = jnaArena_Take(arena, joints, sizeof(*flesh->positions));
+    flesh->volumes = jnaArena_Take(arena, joints, sizeof(*flesh->volumes));
+    flesh->centers = jnaArena_Take(arena, joints, sizeof(*flesh->centers));
+    flesh->owners = jnaArena_Take(arena, nodeCount, sizeof(*flesh->owners));
+    flesh->nodeVolumes = jnaArena_Take(arena, nodeCount, sizeof(*flesh->nodeVolumes));
+    flesh->boundary = jnaArena_Take(arena, nodeCount, 1);
+    jnResult result = jnaArena_Check(arena, "the flesh of joints", error);
+    if (result != jn_ok) {
         jnaDestroyJointFlesh(flesh);
-        return jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", nodeCount);
     }
-    return jn_ok;
+    return result;
 }
 
 void jnaDestroyJointFlesh(jnaJointFlesh* flesh)
 {
-    free(flesh->positions);
-    free(flesh->volumes);
-    free(flesh->centers);
-    free(flesh->owners);
-    free(flesh->nodeVolumes);
-    free(flesh->boundary);
+    jnaReleaseArena(&flesh->memory);
     *flesh = (jnaJointFlesh){0};
 }
 

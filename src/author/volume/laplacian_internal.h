@@ -9,6 +9,6 @@
 const cholmod_factor* jnaLaplacian_Cholesky(const jnaLaplacian* laplacian);
 void jnaLaplacian_FreeNodes(const jnaLaplacian* laplacian, int32_t* nodes);
 
-// Orders and analyses a matrix, one caller at a time: METIS draws from the one rand() of the process, so that two at once
-// find other orders than one alone, or crash.
+// Orders and analyses a matrix, one caller at a time: METIS draws from the one rand() of the process, so that two at
+// once find other orders than one alone, or crash.
 cholmod_factor* jnaAnalyzeMatrix(cholmod_sparse* matrix, cholmod_common* common);

@@ -6,13 +6,14 @@
 // nodes that hold groups together without a face between them are doubled, and crumbs dropped.
 #include "volume/lattice_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Parts of less than this share of the whole volume are crumbs: tips that the lattice cut off.
-static const double crumbShare = 1e-3;
+#define CRUMB_SHARE 1e-3
 
 // A point that is moved may leave this much, in cubes of the spacing, of a tetrahedron without a volume.
-static const double flatShare = 1e-9;
+#define FLAT_SHARE 1e-9
 
 typedef struct Filling {
     const jnaLattice* lattice;
@@ -62,7 +63,7 @@ static void Emit(Filling* f, int32_t a, int32_t b, int32_t c, int32_t d)
     }
     const double* x = f->mesh->nodes;
     double volume = jnaVolume6(x + 3 * a, x + 3 * b, x + 3 * c, x + 3 * d);
-    double least = flatShare * pow(f->lattice->spacing, 3);
+    double least = FLAT_SHARE * pow(f->lattice->spacing, 3);
     if (fabs(volume) > least) {
         f->outOfMemory |=
             volume > 0 ? !jnaMesh_AddTetrahedron(f->mesh, a, b, c, d) : !jnaMesh_AddTetrahedron(f->mesh, a, c, b, d);
@@ -231,14 +232,16 @@ jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double 
 {
     jnaLattice lattice = {0};
     *mesh = (jnaMesh){0};
-    jnResult result = jnaCreateLattice(surface, tree, spacing, &lattice, error);
-    result = result == jn_ok ? Fill(&lattice, mesh, error) : result;
-    jnaDestroyLattice(&lattice);
-    result = result == jn_ok ? jnaSplitPieces(tree, crumbShare, mesh, error) : result;
-    if (result == jn_ok && mesh->tetrahedronCount == 0) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateLattice(surface, tree, spacing, &lattice, error));
+    JN_TRY(Fill(&lattice, mesh, error));
+    JN_TRY(jnaSplitPieces(tree, CRUMB_SHARE, mesh, error));
+    if (mesh->tetrahedronCount == 0) {
         result = jnFail(
             error, jn_badData, "a lattice of %g m is too coarse for this surface: give a smaller --edge", spacing);
     }
+done:
+    jnaDestroyLattice(&lattice);
     if (result != jn_ok) {
         jnaDestroyMesh(mesh);
     }

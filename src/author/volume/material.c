@@ -3,6 +3,8 @@
 //
 // A tetrahedron belongs to the joint with the largest weight over its corners. It is fat if its middle lies no deeper
 // than the layer is thick.
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/laplacian.h"
 #include "volume/materials.h"
 #include "volume/skin_depth.h"
@@ -17,9 +19,10 @@
 enum { MAX_MATERIALS = 256, MOST_ROUNDS = 40 };
 
 // Stiffness changes between regions over this part of the body's size.
-static const double SMOOTH_OVER = 0.012;
+#define SMOOTH_OVER 0.012
 // Steps of the logarithm of stiffness: 4 % is not felt; coarser only where there would be too many materials.
-static const double FINEST_STEP = 0.04, COARSEST_STEP = 1;
+#define FINEST_STEP 0.04
+#define COARSEST_STEP 1.0
 
 // Young's modulus of the regions, times the general one; see docs/volume.md for where the numbers come from.
 static const double regionYoung[JNA_REGIONS] = {
@@ -262,31 +265,26 @@ jnResult jnaVolume_FillMaterials(
     const jnaMaterialsDef standard = jnaDefaultMaterialsDef();
     jnaAnatomy anatomy = {0};
     Sorting s = {.volume = v, .def = def != NULL ? def : &standard, .anatomy = &anatomy};
-    size_t elements = (size_t)v->tetrahedronCount + 1, nodes = (size_t)v->nodeCount + 1;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     free(v->regions);
     free(v->materials);
-    v->regions = malloc(elements);
+    v->regions = malloc((size_t)v->tetrahedronCount + 1);
     v->materials = calloc(MAX_MATERIALS, sizeof(*v->materials));
-    s.kinds = calloc((size_t)character->jointCount + 1, sizeof(int));
-    s.regions = malloc(elements);
-    s.kindOf = malloc(elements * sizeof(*s.kindOf));
-    s.middles = malloc(elements * sizeof(*s.middles));
-    s.stiffness = malloc(elements * sizeof(double));
-    s.sums = malloc(nodes * 2 * sizeof(double));
-    jnResult result = jn_ok;
-    if (v->regions == NULL || v->materials == NULL || s.kinds == NULL || s.regions == NULL || s.kindOf == NULL ||
-        s.middles == NULL || s.stiffness == NULL || s.sums == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount);
+    s.kinds = jnaArena_Take(&arena, character->jointCount, sizeof(int));
+    s.regions = jnaArena_Take(&arena, v->tetrahedronCount, 1);
+    s.kindOf = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.kindOf));
+    s.middles = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.middles));
+    s.stiffness = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    s.sums = jnaArena_Take(&arena, v->nodeCount, 2 * sizeof(double));
+    if (v->regions == NULL || v->materials == NULL || arena.failed) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount));
     }
-    result = result == jn_ok ? FindKinds(character, s.def, s.kinds, error) : result;
-    result = result == jn_ok ? jnaFindAnatomy(character, v, &anatomy, error) : result;
-    result = result == jn_ok ? Sort(&s, error) : result;
+    JN_TRY(FindKinds(character, s.def, s.kinds, error));
+    JN_TRY(jnaFindAnatomy(character, v, &anatomy, error));
+    JN_TRY(Sort(&s, error));
+done:
     jnaDestroyAnatomy(&anatomy);
-    free(s.kinds);
-    free(s.regions);
-    free(s.kindOf);
-    free(s.middles);
-    free(s.stiffness);
-    free(s.sums);
+    jnaReleaseArena(&arena);
     return result;
 }

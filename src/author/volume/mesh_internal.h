@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JNA_DEGREES (180.0 / 3.14159265358979323846)
+#define JNA_DEGREES (180.0 / JNA_PI)
 
 /// A surface made ready: closed where it can be, turned outward, without what is left out. Coordinates are floats in
 /// doubles, so that jnaOrient is exact.
@@ -179,34 +179,6 @@ static inline double jnaRoundToFloat(double x)
 {
     volatile float rounded = (float)x;
     return (double)rounded;
-}
-
-static inline void jnaSubtract(const double* a, const double* b, double out[3])
-{
-    for (int i = 0; i < 3; ++i) {
-        out[i] = a[i] - b[i];
-    }
-}
-
-static inline double jnaLength(const double* a)
-{
-    return sqrt(jnaDot(a, a));
-}
-
-static inline double jnaDistance(const double* a, const double* b)
-{
-    double d[3];
-    jnaSubtract(a, b, d);
-    return jnaLength(d);
-}
-
-/// Twice the area vector of a triangle.
-static inline void jnaAreaVector(const double* a, const double* b, const double* c, double out[3])
-{
-    double u[3], v[3];
-    jnaSubtract(b, a, u);
-    jnaSubtract(c, a, v);
-    jnaCross(u, v, out);
 }
 
 /// Share of the work of a volume that is done when the mesher begins.

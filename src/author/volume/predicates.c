@@ -14,7 +14,7 @@ typedef long double Wide;
 #endif
 
 // Of the determinant, per unit of its permanent; twice what a careful analysis gives.
-static const double errorBound = 16 * DBL_EPSILON;
+#define ERROR_BOUND (16 * DBL_EPSILON)
 
 static int WideOrient(const double* a, const double* b, const double* c, const double* d)
 {
@@ -40,7 +40,7 @@ int jnaOrient(const double* a, const double* b, const double* c, const double* d
     double permanent = fabs(w[0]) * (fabs(u[1] * v[2]) + fabs(u[2] * v[1])) +
                        fabs(w[1]) * (fabs(u[2] * v[0]) + fabs(u[0] * v[2])) +
                        fabs(w[2]) * (fabs(u[0] * v[1]) + fabs(u[1] * v[0]));
-    if (fabs(value) > errorBound * permanent) {
+    if (fabs(value) > ERROR_BOUND * permanent) {
         return value > 0 ? 1 : -1;
     }
     return WideOrient(a, b, c, d);

@@ -9,7 +9,7 @@
 static const uint8_t edgeCorners[6][4] = {
     {0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 2, 0, 3}, {1, 3, 2, 0}, {2, 3, 0, 1}};
 
-static const double badAngle = 5;
+#define BAD_ANGLE 5.0
 
 bool jnaDihedrals(const double* a, const double* b, const double* c, const double* d, double angles[6])
 {
@@ -64,7 +64,7 @@ jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedro
             smallest = fmin(smallest, degrees);
             q.largestAngle = fmax(q.largestAngle, degrees);
         }
-        q.belowFive += smallest < badAngle;
+        q.belowFive += smallest < BAD_ANGLE;
         q.smallestAngle = fmin(q.smallestAngle, smallest);
     }
     return q;
@@ -199,7 +199,7 @@ static bool BoundaryAngles(const jnaMesh* mesh, double* angles)
 }
 
 // A boundary angle up to this many times the limit still holds a tetrahedron below it: the wedge is shared out.
-static const double forcedFactor = 3;
+#define FORCED_FACTOR 3.0
 
 jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError* error)
 {
@@ -217,13 +217,13 @@ jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError
         for (int e = 0; e < 6; ++e) {
             LowerTo(&smallest, six[e] * JNA_DEGREES);
         }
-        if (smallest >= badAngle) {
+        if (smallest >= BAD_ANGLE) {
             continue;
         }
         for (int k = 0; k < 4; ++k) {
             LowerTo(&surface, angles[c[k]]);
         }
-        bool forced = surface < forcedFactor * badAngle;
+        bool forced = surface < FORCED_FACTOR * BAD_ANGLE;
         int listed = report->forcedCount + report->unforcedCount;
         if (listed < JNA_MAX_LISTED) {
             report->forced[listed] = (jnaForcedTetrahedron){t, smallest, surface};

@@ -5,19 +5,21 @@
 // points just under its surface, around one point on its axis, a bone's radius apart: enough for a chain of tetrahedra
 // that is held as a whole. From there to the skin the mesher grades by itself, so that the size of its tetrahedra
 // follows the thickness of the flesh. Points on the axis serve bones of any share; the manifest's need no new mesh.
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/anatomy_internal.h"
 #include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
 
 // Rings lie this deep in their bone: inside it, even if the bone that is placed later differs a little.
-static const double RING_DEPTH = 0.75;
+#define RING_DEPTH 0.75
 // A ring shallower than this, near the tips, would crowd around the point in its middle.
-static const double LEAST_DEPTH = 0.4;
+#define LEAST_DEPTH 0.4
 // Distance between rings, in radii of the bone.
-static const double RING_PITCH = 1;
+#define RING_PITCH 1.0
 // A seed keeps this many of the bone's radii from the skin, or it would make slivers against it.
-static const double CLEARANCE = 0.5;
+#define CLEARANCE 0.5
 // A long thin bone is held as well by fewer rings than its radius asks for.
 enum { RING_POINTS = 5, LEAST_RINGS = 5, MOST_RINGS = 14 };
 
@@ -88,7 +90,7 @@ static bool SeedRing(
     }
     bool good = AddSeed(seeds, tree, middle, clearance);
     for (int k = 0; k < RING_POINTS && depth > LEAST_DEPTH && good; ++k) {
-        double angle = 2 * 3.14159265358979323846 * (k + turn) / RING_POINTS, point[3];
+        double angle = JNA_TURN * (k + turn) / RING_POINTS, point[3];
         for (int i = 0; i < 3; ++i) {
             double u = b->radii[0][0] + t * (b->radii[1][0] - b->radii[0][0]);
             double v = b->radii[0][1] + t * (b->radii[1][1] - b->radii[0][1]);
@@ -133,44 +135,43 @@ jnResult jnaFindSeeds(const jnaCharacter* character, const jnaSurface* surface, 
     if (character->jointCount == 0 || character->influences == NULL) {
         return jn_ok;
     }
+    jnaArena arena = {0};
     jnaSlicer slicer = {.nodes = surface->positions,
         .nodeCount = surface->vertexCount,
         .triangleCount = surface->triangleCount,
         .triangles = surface->triangles,
-        .heights = jnaAllocate(surface->vertexCount, sizeof(double))};
+        .heights = jnaArena_Take(&arena, surface->vertexCount, sizeof(double))};
     jnaJointFlesh flesh = {0};
     jnaBoneList bones = {0};
     jnaTree tree = {0};
     jnaAnatomy anatomy = {0};
-    jnaBoneSetting* settings = jnaAllocate(character->jointCount, sizeof(*settings));
-    bool memory = slicer.heights != NULL && settings != NULL;
-    jnResult result = memory ? jnaCreateSurfaceFlesh(character, &slicer, surface->vertexOf, &flesh, error)
-                             : jnFail(error, jn_outOfMemory, "out of memory for the seeds of a mesh");
+    jnaBoneSetting* settings = jnaArena_Take(&arena, character->jointCount, sizeof(*settings));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "the seeds of a mesh", error));
+    result = jnaCreateSurfaceFlesh(character, &slicer, surface->vertexOf, &flesh, error);
     if (result == jn_badData) {
         // Joints that cannot be placed have no bones; the volume can be made all the same.
         result = jn_ok;
         goto done;
     }
-    for (int j = 0; memory && j < character->jointCount; ++j) {
+    JN_TRY(result);
+    for (int j = 0; j < character->jointCount; ++j) {
         settings[j] = (jnaBoneSetting){.radius = 1, .length = 1};
     }
-    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, &anatomy, error) : result;
-    result = result == jn_ok ? jnaShapeBones(character, &flesh, &slicer, &anatomy, settings, &bones, error) : result;
-    if (result == jn_ok) {
-        result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
-    }
-    for (int b = 0; b < bones.count && result == jn_ok; ++b) {
+    JN_TRY(jnaNameParts(character, &flesh, &slicer, &anatomy, error));
+    JN_TRY(jnaShapeBones(character, &flesh, &slicer, &anatomy, settings, &bones, error));
+    JN_TRY(jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error));
+    for (int b = 0; b < bones.count; ++b) {
         if (!SeedBone(seeds, &tree, &bones.bones[b])) {
-            result = jnFail(error, jn_outOfMemory, "out of memory for the seeds of a mesh");
+            JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the seeds of a mesh"));
         }
     }
-    jnaDestroyTree(&tree);
 done:
+    jnaDestroyTree(&tree);
     jnaDestroyBoneList(&bones);
     jnaDestroyJointFlesh(&flesh);
-    free(slicer.heights);
     jnaDestroyAnatomy(&anatomy);
-    free(settings);
+    jnaReleaseArena(&arena);
     if (result != jn_ok) {
         jnaDestroySeeds(seeds);
     }

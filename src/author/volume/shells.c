@@ -9,10 +9,10 @@
 #include "runtime/for_author.h"
 
 // Share of a part's weight on one joint from which it is rigid: an artist's brush leaves a little on others.
-static const double rigidShare = 0.98;
+#define RIGID_SHARE 0.98
 
 // Share of the volume of all parts from which a single one is the body.
-static const double bodyShare = 0.75;
+#define BODY_SHARE 0.75
 
 // Joints that the note names.
 enum { MOST_NAMED = 6 };
@@ -84,11 +84,11 @@ static int MarkShells(const jnaCharacter* c, jnaFaces* faces, jnaShells shells, 
     }
     for (int p = 0; p < faces->componentCount; ++p) {
         const Follower* f = &followers[p];
-        bool rigid = shells == jna_shellsRigid ? p != largest : f->weight >= rigidShare * f->total;
+        bool rigid = shells == jna_shellsRigid ? p != largest : f->weight >= RIGID_SHARE * f->total;
         faces->role[p] = rigid ? jna_partShell : faces->role[p];
         count += rigid;
     }
-    if (count == faces->componentCount && share > bodyShare) {
+    if (count == faces->componentCount && share > BODY_SHARE) {
         faces->role[largest] = jna_partBoundary;
         count--;
     }

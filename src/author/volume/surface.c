@@ -7,10 +7,11 @@
 // faces is told, not mended.
 #include "volume/surface_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Volume over area^1.5 below which a surface counts as flat; a needle 1000 times as long as thick is well above.
-static const double flatRatio = 1e-6;
+#define FLAT_RATIO 1e-6
 
 static int CompareEdges(const void* left, const void* right)
 {
@@ -316,7 +317,7 @@ static void LeaveNothing(const jnaCharacter* character, jnaSurface* surface, jna
 static jnResult CheckInside(const jnaCharacter* character, jnaSurface* surface, jnaNotes* notes, jnError* error)
 {
     const jnaSurfaceReport* report = &surface->report;
-    bool flat = !(fabs(report->volume) > flatRatio * report->area * sqrt(report->area));
+    bool flat = !(fabs(report->volume) > FLAT_RATIO * report->area * sqrt(report->area));
     if (flat && report->shellCount > 0) {
         LeaveNothing(character, surface, notes);
         return jn_ok;
@@ -339,25 +340,23 @@ jnResult jnaCreateSurface(const jnaCharacter* character, bool keepInner, jnaShel
     *surface = (jnaSurface){0};
     jnaSurfaceReport* report = &surface->report;
     jnaFaces faces = {0};
-    jnResult result = StartFaces(character, &faces, error);
-    if (result == jn_ok) {
+    jnResult result = jn_ok;
+    JN_TRY(StartFaces(character, &faces, error));
+    GatherFaces(character, &faces, report);
+    JN_TRY(JoinSeams(&faces, &report->seamCount, error));
+    if (report->seamCount > 0) {
         GatherFaces(character, &faces, report);
-        result = JoinSeams(&faces, &report->seamCount, error);
     }
-    if (result == jn_ok && report->seamCount > 0) {
-        GatherFaces(character, &faces, report);
-    }
-    result = result == jn_ok ? DropDuplicates(&faces, report, error) : result;
-    result = result == jn_ok ? CountEdges(&faces, report, error) : result;
-    result = result == jn_ok ? jnaFaces_Orient(&faces, &report->flippedCount, error) : result;
-    result = result == jn_ok ? jnaFaces_FindShells(&faces, character, shells, surface, notes, error) : result;
-    result = result == jn_ok ? jnaFaces_Cap(&faces, report, notes, error) : result;
-    result = result == jn_ok ? jnaFaces_SortParts(&faces, keepInner, surface, notes, error) : result;
-    result = result == jn_ok ? Finish(character, &faces, surface, error) : result;
-    if (result == jn_ok) {
-        TellEdges(report, notes);
-        result = CheckInside(character, surface, notes, error);
-    }
+    JN_TRY(DropDuplicates(&faces, report, error));
+    JN_TRY(CountEdges(&faces, report, error));
+    JN_TRY(jnaFaces_Orient(&faces, &report->flippedCount, error));
+    JN_TRY(jnaFaces_FindShells(&faces, character, shells, surface, notes, error));
+    JN_TRY(jnaFaces_Cap(&faces, report, notes, error));
+    JN_TRY(jnaFaces_SortParts(&faces, keepInner, surface, notes, error));
+    JN_TRY(Finish(character, &faces, surface, error));
+    TellEdges(report, notes);
+    JN_TRY(CheckInside(character, surface, notes, error));
+done:
     DestroyFaces(&faces);
     if (result != jn_ok) {
         jnaDestroySurface(surface);

@@ -1,13 +1,13 @@
 // The connected parts of a surface: which way their faces look, their holes, and which lie inside others.
 //
-// A part inside another is small, below smallShare of the volume of the one around it: an eyeball, teeth, a tongue. It
+// A part inside another is small, below SMALL_SHARE of the volume of the one around it: an eyeball, teeth, a tongue. It
 // is left out of the volume and carried by skinning. A larger one stays: as a hollow where it is turned inward, as an
 // inner layer of the flesh where it is turned outward.
 #include "volume/surface_internal.h"
 
 #include "runtime/for_author.h"
 
-static const double smallShare = 0.05;
+#define SMALL_SHARE 0.05
 
 static int32_t FindRoot(int32_t* parents, int32_t at)
 {
@@ -344,7 +344,7 @@ static double PartWinding(const jnaFaces* faces, int part, const double* point)
         double la = jnaLength(a), lb = jnaLength(b), lc = jnaLength(c);
         sum += 2 * atan2(jnaDot(a, bc), la * lb * lc + jnaDot(a, b) * lc + jnaDot(b, c) * la + jnaDot(c, a) * lb);
     }
-    return sum / (4 * 3.14159265358979323846);
+    return sum / (4 * JNA_PI);
 }
 
 // Rigid shells count for nothing: flesh inside armour is flesh.
@@ -411,7 +411,7 @@ static bool SortPart(jnaFaces* faces, bool keepInner, Part* parts, int c, jnaSur
         return true;
     }
     double share = fabs(part->volume / parts[part->around].volume);
-    if (!keepInner && share < smallShare) {
+    if (!keepInner && share < SMALL_SHARE) {
         const double* p = faces->positions + 3 * faces->faces[part->face][0];
         faces->role[c] = jna_partLeftOut;
         if (++report->leftOutCount <= 8) {

@@ -7,6 +7,7 @@
 
 #include "base/child.h"
 #include "base/clock.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -275,13 +276,15 @@ static jnResult DropOrphans(jnaMesh* mesh, int surfaceCount)
 static jnResult ReadMesh(const char* folder, const jnaSurface* surface, jnaMesh* mesh, jnError* error)
 {
     char path[512], *nodes = NULL, *tetrahedra = NULL;
+    jnResult result = jn_ok;
     snprintf(path, sizeof(path), "%s/surface.1.node", folder);
-    jnResult result = ReadText(path, &nodes);
+    JN_TRY(ReadText(path, &nodes));
     snprintf(path, sizeof(path), "%s/surface.1.ele", folder);
-    result = result == jn_ok ? ReadText(path, &tetrahedra) : result;
-    result = result == jn_ok ? ParseNodes(nodes, surface, mesh) : result;
-    result = result == jn_ok ? ParseTetrahedra(tetrahedra, mesh) : result;
-    result = result == jn_ok ? DropOrphans(mesh, surface->vertexCount) : result;
+    JN_TRY(ReadText(path, &tetrahedra));
+    JN_TRY(ParseNodes(nodes, surface, mesh));
+    JN_TRY(ParseTetrahedra(tetrahedra, mesh));
+    JN_TRY(DropOrphans(mesh, surface->vertexCount));
+done:
     free(nodes);
     free(tetrahedra);
     return result == jn_ok            ? jn_ok
@@ -348,15 +351,16 @@ jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jn
     }
     // -F: the faces are not needed.
     snprintf(flags, sizeof(flags), "-pYFq1.4a%.6g", greatestVolume);
-    result = WritePoly(folder, surface, seeds, error);
+    JN_TRY(WritePoly(folder, surface, seeds, error));
     double start = jnaWallClock();
-    result = result == jn_ok ? RunProgram(folder, def, flags, &child, error) : result;
+    JN_TRY(RunProgram(folder, def, flags, &child, error));
     *seconds = jnaWallClock() - start;
-    if (result == jn_ok && !(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
-        result = Translate(folder, def, &child, error);
+    if (!(WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)) {
+        JN_TRY(Translate(folder, def, &child, error));
     }
+    JN_TRY(ReadMesh(folder, surface, mesh, error));
+done:
     free(child.output);
-    result = result == jn_ok ? ReadMesh(folder, surface, mesh, error) : result;
     if (result != jn_ok) {
         jnaDestroyMesh(mesh);
     }

@@ -3,12 +3,13 @@
 #include "volume/tetrahedralize.h"
 
 #include "base/clock.h"
+#include "base/try.h"
 #include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
 
 // Longest side of the surface over the edge aimed at inside, where nobody says: a person of 1.7 m gets 4 cm.
-static const double defaultEdges = 40;
+#define DEFAULT_EDGES 40.0
 
 // Nodes that a lattice aims at where nobody says, and that a conforming mesh keeps to inside: a bulky shape would have
 // far more at the edge above.
@@ -73,7 +74,7 @@ static double ConformingEdge(const jnaSurface* surface, const jnaVolumeDef* def)
     if (def->nodes > surface->vertexCount) {
         return EdgeOfNodes(surface->report.volume, def->nodes - surface->vertexCount);
     }
-    return fmax(LongestSide(surface) / defaultEdges, EdgeOfNodes(surface->report.volume, DEFAULT_NODES));
+    return fmax(LongestSide(surface) / DEFAULT_EDGES, EdgeOfNodes(surface->report.volume, DEFAULT_NODES));
 }
 
 // Why a conforming mesh is out of the question, or NULL.
@@ -94,7 +95,7 @@ static const char* Obstacle(const jnaSurface* surface, char* text, size_t size)
 
 // Nodes over those aimed at in a lattice, which is cut at the skin, and over the skin's vertices in a conforming mesh:
 // as the characters that were tried have it.
-static const double moreNodes = 1.5;
+#define MORE_NODES 1.5
 
 jnResult jnaForeseeVolume(
     const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error)
@@ -110,20 +111,21 @@ jnResult jnaForeseeVolume(
         double inside = volume / pow(def->edge > 0 ? def->edge : HUGE_VAL, 3);
         double nodes = lattice ? fmax(def->edge > 0 ? 2 * inside : aimed, 1)
                                : fmax(fmax(surface.vertexCount, def->nodes), 1.5 * inside);
-        *forecast =
-            (jnaVolumeForecast){true, lattice ? jna_volumeLattice : jna_volumeTetgen, (int)fmin(moreNodes * nodes, 1e8),
-                surface.report.componentCount - surface.report.shellCount - surface.report.leftOutCount};
+        *forecast = (jnaVolumeForecast){true, lattice ? jna_volumeLattice : jna_volumeTetgen,
+            (int)fmin(MORE_NODES * nodes, 1e8),
+            surface.report.componentCount - surface.report.shellCount - surface.report.leftOutCount};
     }
     jnaDestroySurface(&surface);
     return result;
 }
 
-static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
-    jnaVolumeReport* report, char* obstacle, size_t size, jnaNotes* notes, jnError* error)
+// Why there is no conforming mesh, for the lattice that is made instead; empty where there is no use in one either.
+enum { OBSTACLE_LENGTH = JNA_NOTE_LENGTH - 64 };
+
+// Parts faces that cross.
+static jnResult PartCrossings(
+    jnaSurface* surface, jnaVolumeReport* report, char obstacle[OBSTACLE_LENGTH], jnaNotes* notes, jnError* error)
 {
-    if (Obstacle(surface, obstacle, size) != NULL) {
-        return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
-    }
     double start = jnaWallClock();
     bool repaired;
     jnResult result = jnaRepairCrossings(surface, &repaired, error);
@@ -133,7 +135,7 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     }
     const jnaSurfaceReport* r = &surface->report;
     if (!repaired) {
-        snprintf(obstacle, size, "%d pairs of faces cross, too many or too deep to part", r->crossingCount);
+        snprintf(obstacle, OBSTACLE_LENGTH, "%d pairs of faces cross, too many or too deep to part", r->crossingCount);
         return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
     if (r->crossingCount > 0) {
@@ -141,10 +143,16 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
             "%d pairs of faces cross; for the volume alone %d vertices moved by up to %.2g mm to part them",
             r->crossingCount, r->movedCount, 1000 * r->greatestMove);
     }
+    return jn_ok;
+}
+
+static jnResult TryTetgen(const jnaCharacter* character, const jnaSurface* surface, const jnaVolumeDef* def,
+    jnaMesh* mesh, jnaVolumeReport* report, char obstacle[OBSTACLE_LENGTH], jnError* error)
+{
     report->edge = ConformingEdge(surface, def);
-    start = jnaWallClock();
+    double start = jnaWallClock();
     jnaSeeds seeds;
-    result = jnaFindSeeds(character, surface, &seeds, error);
+    jnResult result = jnaFindSeeds(character, surface, &seeds, error);
     report->time.seeds = jnaWallClock() - start;
     if (result != jn_ok) {
         return result;
@@ -158,13 +166,28 @@ static jnResult TryTetgen(const jnaCharacter* character, jnaSurface* surface, co
     if (result != jn_ok) {
         // A lattice would need as much memory.
         bool another = result != jn_outOfMemory && result != jn_cancelled;
-        snprintf(obstacle, size, "%.300s", another ? reason.message : "");
+        snprintf(obstacle, OBSTACLE_LENGTH, "%.300s", another ? reason.message : "");
         return jnFail(error, result, "%s", reason.message);
     }
+    int crossings = surface->report.crossingCount;
     snprintf(report->reason, sizeof(report->reason),
-        r->crossingCount > 0 ? "closed, and its %d small crossings could be parted" : "closed and free of crossings",
-        r->crossingCount);
+        crossings > 0 ? "closed, and its %d small crossings could be parted" : "closed and free of crossings",
+        crossings);
     return jn_ok;
+}
+
+static jnResult MakeConforming(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def,
+    jnaMesh* mesh, jnaVolumeReport* report, jnaNotes* notes, jnError* error)
+{
+    char* obstacle = report->reason;
+    jnResult result = jn_ok;
+    if (Obstacle(surface, obstacle, OBSTACLE_LENGTH) != NULL) {
+        JN_TRY(jnFail(error, jn_badData, "no conforming mesh: %s", obstacle));
+    }
+    JN_TRY(PartCrossings(surface, report, obstacle, notes, error));
+    JN_TRY(TryTetgen(character, surface, def, mesh, report, obstacle, error));
+done:
+    return result;
 }
 
 // Each vertex is a node: it hangs on one tetrahedron with weight 1 at its corner.
@@ -261,43 +284,45 @@ static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, 
     }
     report->after = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
     result = CheckMesh(report, error);
-    return result == jn_ok ? jnaExplainSlivers(mesh, report, error) : result;
+    return result != jn_ok ? result : jnaExplainSlivers(mesh, report, error);
 }
 
 static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
-    char obstacle[JNA_NOTE_LENGTH - 64] = "";
+    jnResult result = jn_ok;
+    bool conforming = false;
     if (def->method != jna_volumeLattice) {
         report->method = jna_volumeTetgen;
-        jnResult result = TryTetgen(character, surface, def, mesh, report, obstacle, sizeof(obstacle), notes, error);
-        if (result == jn_ok || def->method == jna_volumeTetgen || obstacle[0] == '\0') {
-            if (def->method == jna_volumeTetgen) {
-                snprintf(report->reason, sizeof(report->reason), "as asked for");
-            }
-            return result;
-        }
+        result = MakeConforming(character, surface, def, mesh, report, notes, error);
+        // Its reason is the obstacle where there is one.
+        conforming = result == jn_ok || def->method == jna_volumeTetgen || report->reason[0] == '\0';
     }
-    report->method = jna_volumeLattice;
-    snprintf(report->reason, sizeof(report->reason), "%s", obstacle[0] != '\0' ? obstacle : "as asked for");
-    return RunLattice(surface, def, mesh, report, error);
+    if (def->method != jna_volumeAuto) {
+        snprintf(report->reason, sizeof(report->reason), "as asked for");
+    }
+    if (!conforming) {
+        report->method = jna_volumeLattice;
+        result = RunLattice(surface, def, mesh, report, error);
+    }
+    return result;
 }
 
 static jnResult Fill(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaVolume* volume,
     jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
     jnaMesh mesh = {0};
-    jnResult result = MakeMesh(character, surface, def, &mesh, report, notes, error);
+    jnResult result = jn_ok;
+    JN_TRY(MakeMesh(character, surface, def, &mesh, report, notes, error));
     bool conforming = report->method == jna_volumeTetgen;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.4, error) : result;
-    result = result == jn_ok ? Improve(&mesh, def, conforming ? surface->vertexCount : 0, report, error) : result;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.6, error) : result;
-    result = result == jn_ok ? TakeMesh(character, &mesh, volume, error) : result;
+    JN_TRY(jnaWatch_Tell(&def->watch, 0.4, error));
+    JN_TRY(Improve(&mesh, def, conforming ? surface->vertexCount : 0, report, error));
+    JN_TRY(jnaWatch_Tell(&def->watch, 0.6, error));
+    JN_TRY(TakeMesh(character, &mesh, volume, error));
     volume->method = report->method;
-    if (result == jn_ok) {
-        result = conforming ? HangSkin(character, surface, volume, error)
-                            : HangOutside(character, surface, volume, report, error);
-    }
+    JN_TRY(conforming ? HangSkin(character, surface, volume, error)
+                      : HangOutside(character, surface, volume, report, error));
+done:
     jnaDestroyMesh(&mesh);
     return result;
 }
@@ -328,13 +353,13 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     *volume = (jnaVolume){0};
     jnaSurface surface = {0};
     double start = jnaWallClock();
-    jnResult result = jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error);
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error));
     report->time.surface = jnaWallClock() - start;
-    result = result == jn_ok ? jnaWatch_Tell(&def->watch, 0.1, error) : result;
-    if (result == jn_ok) {
-        result = surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
-                                           : LeaveEmpty(character, volume, report, error);
-    }
+    JN_TRY(jnaWatch_Tell(&def->watch, 0.1, error));
+    JN_TRY(surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
+                                     : LeaveEmpty(character, volume, report, error));
+done:
     report->surface = surface.report;
     jnaDestroySurface(&surface);
     if (result != jn_ok) {

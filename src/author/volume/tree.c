@@ -10,7 +10,7 @@
 enum { LEAF_SIZE = 4, MAX_DEPTH = 64, MAX_HITS = 64 };
 
 // Distance over radius beyond which a branch is a dipole: the winding number is then right to about 0.01.
-static const double farRatio = 2.3;
+#define FAR_RATIO 2.3
 
 static const double* Corner(const jnaTree* tree, int32_t triangle, int k)
 {
@@ -183,7 +183,7 @@ double jnaTree_Winding(const jnaTree* tree, const double point[3])
         double away[3];
         jnaSubtract(node->center, point, away);
         double distance = jnaLength(away);
-        if (distance > farRatio * node->radius) {
+        if (distance > FAR_RATIO * node->radius) {
             sum += jnaDot(away, node->normal) / (distance * distance * distance);
         } else if (node->left >= 0) {
             stack[depth++] = node->right;
@@ -194,7 +194,7 @@ double jnaTree_Winding(const jnaTree* tree, const double point[3])
             }
         }
     }
-    return sum / (4 * 3.14159265358979323846);
+    return sum / (4 * JNA_PI);
 }
 
 typedef struct Hits {

@@ -8,6 +8,8 @@
 // tetrahedra they overshoot a little: they are clipped to 0..1, the smallest dropped, and the row divided by its sum.
 #include "volume/weights.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/laplacian.h"
 #include "volume/volume_internal.h"
 
@@ -18,10 +20,10 @@
 #include <string.h>
 
 // A vertex is a node where its tetrahedron's weights say so to this accuracy.
-static const double SAME_NODE = 1e-9;
+#define SAME_NODE 1e-9
 // Stiffness of ties against the mean diagonal of the matrix: a straight field passes within 2e-4 of each vertex's
 // weight.
-static const double TIE_FACTOR = 1e4;
+#define TIE_FACTOR 1e4
 // Joints per batch, so that memory does not grow with their number.
 enum { BATCH = 32 };
 
@@ -42,6 +44,12 @@ typedef struct Carry {
     double* diagonal;  // [nodeCount], tiny where a piece of the mesh has no vertex at all; else 0
     Row* rows;         // [nodeCount]
     jnaLaplacianDef matrix;
+    jnaArena arena;
+    int* joints;            // [jointCount], those that move anything
+    double *values, *loads; // [BATCH][nodeCount], of the joints at hand
+    double* targets;        // [vertexCount]
+    int* pieces;            // [nodeCount]
+    uint8_t* touched;       // [nodeCount], pieces with a vertex
 } Carry;
 
 jnaWeightsDef jnaDefaultWeightsDef(void)
@@ -49,27 +57,21 @@ jnaWeightsDef jnaDefaultWeightsDef(void)
     return (jnaWeightsDef){.smallest = 0.002, .most = JNA_MAX_INFLUENCES};
 }
 
-static void DestroyCarry(Carry* c)
-{
-    free(c->vertexOf);
-    free(c->held);
-    free(c->tied);
-    free(c->diagonal);
-    free(c->rows);
-}
-
 static jnResult Prepare(Carry* c, jnError* error)
 {
-    size_t n = (size_t)c->volume->nodeCount, vertices = (size_t)c->volume->vertexCount;
-    c->vertexOf = malloc(n * sizeof(*c->vertexOf));
-    c->held = calloc(n, 1);
-    c->tied = malloc((vertices + 1) * sizeof(*c->tied));
-    c->diagonal = calloc(n, sizeof(*c->diagonal));
-    c->rows = calloc(n, sizeof(*c->rows));
-    if (c->vertexOf == NULL || c->held == NULL || c->tied == NULL || c->diagonal == NULL || c->rows == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the weights of %d nodes", c->volume->nodeCount);
-    }
-    return jn_ok;
+    const jnaVolume* v = c->volume;
+    c->vertexOf = jnaArena_Take(&c->arena, v->nodeCount, sizeof(*c->vertexOf));
+    c->held = jnaArena_Take(&c->arena, v->nodeCount, 1);
+    c->tied = jnaArena_Take(&c->arena, v->vertexCount, sizeof(*c->tied));
+    c->diagonal = jnaArena_Take(&c->arena, v->nodeCount, sizeof(*c->diagonal));
+    c->rows = jnaArena_Take(&c->arena, v->nodeCount, sizeof(*c->rows));
+    c->joints = jnaArena_Take(&c->arena, c->character->jointCount, sizeof(int));
+    c->values = jnaArena_Take(&c->arena, v->nodeCount, BATCH * sizeof(double));
+    c->loads = jnaArena_Take(&c->arena, v->nodeCount, BATCH * sizeof(double));
+    c->targets = jnaArena_Take(&c->arena, v->vertexCount, sizeof(double));
+    c->pieces = jnaArena_Take(&c->arena, v->nodeCount, sizeof(int));
+    c->touched = jnaArena_Take(&c->arena, v->nodeCount, 1);
+    return jnaArena_Check(&c->arena, "the weights of a volume", error);
 }
 
 // Which nodes are vertices; the first vertex wins where several stand on one node.
@@ -109,16 +111,11 @@ static double MeanDiagonal(const jnaVolume* v)
 
 // A piece of the mesh that no vertex touches would make the matrix singular: its nodes are tied to 0, found again by
 // their empty rows, and given the weights of the nearest vertex.
-static jnResult TieLoosePieces(Carry* c, double stiffness, jnError* error)
+static void TieLoosePieces(Carry* c, double stiffness)
 {
     const jnaVolume* v = c->volume;
-    int* pieces = malloc((size_t)v->nodeCount * sizeof(int));
-    uint8_t* touched = calloc((size_t)v->nodeCount, 1);
-    if (pieces == NULL || touched == NULL) {
-        free(pieces);
-        free(touched);
-        return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
-    }
+    int* pieces = c->pieces;
+    uint8_t* touched = c->touched;
     jnaFindPieces(v, pieces);
     for (int n = 0; n < v->nodeCount; ++n) {
         touched[pieces[n]] |= c->held[n];
@@ -131,9 +128,6 @@ static jnResult TieLoosePieces(Carry* c, double stiffness, jnError* error)
     for (int n = 0; n < v->nodeCount; ++n) {
         c->diagonal[n] = touched[pieces[n]] ? 0 : stiffness;
     }
-    free(pieces);
-    free(touched);
-    return jn_ok;
 }
 
 static double InfluenceOf(const jnaInfluences* influences, int joint)
@@ -159,13 +153,12 @@ static void Insert(Row* row, int joint, double weight, int most)
     row->joints[k] = (uint16_t)joint;
 }
 
-// Solves for some joints and sorts the outcome into the rows. values, loads: [count][nodeCount]; loads NULL where
-// nothing is tied.
-static jnResult CarryBatch(Carry* c, const jnaLaplacian* laplacian, const int* joints, int count, double* values,
-    double* loads, double* targets, jnError* error)
+// Solves for some joints and sorts the outcome into the rows.
+static jnResult CarryBatch(Carry* c, const jnaLaplacian* laplacian, const int* joints, int count, jnError* error)
 {
     const jnaVolume* v = c->volume;
     size_t n = (size_t)v->nodeCount;
+    double *values = c->values, *loads = c->matrix.ties.count > 0 ? c->loads : NULL, *targets = c->targets;
     for (int b = 0; b < count; ++b) {
         for (size_t i = 0; i < n; ++i) {
             int32_t vertex = c->vertexOf[i];
@@ -207,26 +200,14 @@ static int ListJoints(const jnaCharacter* character, int* list)
     return count;
 }
 
-static jnResult CarryAll(Carry* c, const jnaLaplacian* laplacian, bool tied, jnError* error)
+static jnResult CarryAll(Carry* c, const jnaLaplacian* laplacian, jnError* error)
 {
-    size_t n = (size_t)c->volume->nodeCount;
-    int* joints = malloc(((size_t)c->character->jointCount + 1) * sizeof(int));
-    double* values = malloc(BATCH * n * sizeof(double));
-    double* loads = tied ? malloc(BATCH * n * sizeof(double)) : NULL;
-    double* targets = malloc(((size_t)c->volume->vertexCount + 1) * sizeof(double));
     jnResult result = jn_ok;
-    if (joints == NULL || values == NULL || targets == NULL || (tied && loads == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the weights of %d nodes", c->volume->nodeCount);
-    }
-    int count = result == jn_ok ? ListJoints(c->character, joints) : 0;
+    int count = ListJoints(c->character, c->joints);
     for (int first = 0; result == jn_ok && first < count; first += BATCH) {
         int width = count - first < BATCH ? count - first : BATCH;
-        result = CarryBatch(c, laplacian, joints + first, width, values, loads, targets, error);
+        result = CarryBatch(c, laplacian, c->joints + first, width, error);
     }
-    free(joints);
-    free(values);
-    free(loads);
-    free(targets);
     return result;
 }
 
@@ -306,13 +287,11 @@ jnResult jnaVolume_CarryWeights(jnaVolume* v, const jnaCharacter* character, con
     }
     Carry c = {.volume = v, .character = character, .def = def};
     jnaLaplacian* laplacian = NULL;
-    jnResult result = Prepare(&c, error);
-    if (result != jn_ok) {
-        goto done;
-    }
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(&c, error));
     MatchVertices(&c);
     double stiffness = MeanDiagonal(v);
-    result = TieLoosePieces(&c, stiffness, error);
+    TieLoosePieces(&c, stiffness);
     bool tied = false;
     for (int i = 0; i < v->vertexCount; ++i) {
         tied = tied || c.tied[i] >= 0;
@@ -327,11 +306,11 @@ jnResult jnaVolume_CarryWeights(jnaVolume* v, const jnaCharacter* character, con
     if (tied) {
         c.matrix.ties = (jnaLaplacianTies){v->vertexCount, c.tied, v->skinWeights, TIE_FACTOR * stiffness};
     }
-    result = result == jn_ok ? jnaCreateLaplacian(&c.matrix, &laplacian, error) : result;
-    result = result == jn_ok ? CarryAll(&c, laplacian, tied, error) : result;
-    result = result == jn_ok ? Compress(&c, v, error) : result;
+    JN_TRY(jnaCreateLaplacian(&c.matrix, &laplacian, error));
+    JN_TRY(CarryAll(&c, laplacian, error));
+    JN_TRY(Compress(&c, v, error));
 done:
     jnaDestroyLaplacian(laplacian);
-    DestroyCarry(&c);
+    jnaReleaseArena(&c.arena);
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -55,21 +56,18 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
     jnaLearned copy = *learned;
     Entry entries[ENTRY_COUNT];
     ListEntries(&copy, entries);
-    jnResult result = jnaJoinPath(workspace, "springs", path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        return jnFail(error, jn_ioFailed, "%s: cannot be made: %s", path, strerror(errno));
-    }
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
+    JN_PASS(jnaMakeFolder(workspace, "springs", NULL, error));
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
         size_t shape[1] = {(size_t)entries[i].count};
-        result = jnaJoinPath(workspace, entries[i].name, path, error);
-        if (result == jn_ok && *entries[i].data != NULL) {
-            result = jnaWriteArray(path, entries[i].scalar, 1, shape, *entries[i].data, error);
-        } else if (result == jn_ok && unlink(path) != 0 && errno != ENOENT) {
-            result = jnFail(error, jn_ioFailed, "%s: cannot be removed: %s", path, strerror(errno));
+        JN_PASS(jnaJoinPath(workspace, entries[i].name, path, error));
+        if (*entries[i].data != NULL) {
+            JN_PASS(jnaWriteArray(path, entries[i].scalar, 1, shape, *entries[i].data, error));
+        } else if (unlink(path) != 0 && errno != ENOENT) {
+            return jnFail(error, jn_ioFailed, "%s: cannot be removed: %s", path, strerror(errno));
         }
     }
-    result = result == jn_ok ? jnaJoinPath(workspace, UNIFORM, path, error) : result;
-    return result == jn_ok ? jnaWriteArray(path, jna_float64, 1, (size_t[]){2}, learned->uniform, error) : result;
+    JN_PASS(jnaJoinPath(workspace, UNIFORM, path, error));
+    return jnaWriteArray(path, jna_float64, 1, (size_t[]){2}, learned->uniform, error);
 }
 
 // Numbers that a spring can have.
@@ -109,20 +107,20 @@ jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, j
     Entry entries[ENTRY_COUNT];
     ListEntries(learned, entries);
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
-        result = jnaJoinPath(workspace, entries[i].name, path, error);
-        if (result != jn_ok || entries[i].count == 0 || access(path, F_OK) != 0) {
-            continue;
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        JN_TRY(jnaJoinPath(workspace, entries[i].name, path, error));
+        if (entries[i].count > 0 && jnaFileIsThere(path)) {
+            *entries[i].data = malloc((size_t)entries[i].count * jnaScalarSize(entries[i].scalar));
+            JN_TRY(*entries[i].data != NULL
+                       ? LoadOne(path, entries[i].scalar, entries[i].count, *entries[i].data, error)
+                       : jnFail(error, jn_outOfMemory, "out of memory for %d springs", entries[i].count));
         }
-        *entries[i].data = malloc((size_t)entries[i].count * jnaScalarSize(entries[i].scalar));
-        result = *entries[i].data != NULL
-                     ? LoadOne(path, entries[i].scalar, entries[i].count, *entries[i].data, error)
-                     : jnFail(error, jn_outOfMemory, "out of memory for %d springs", entries[i].count);
     }
-    result = result == jn_ok ? jnaJoinPath(workspace, UNIFORM, path, error) : result;
-    if (result == jn_ok && access(path, F_OK) == 0) {
-        result = LoadOne(path, jna_float64, 2, learned->uniform, error);
+    JN_TRY(jnaJoinPath(workspace, UNIFORM, path, error));
+    if (jnaFileIsThere(path)) {
+        JN_TRY(LoadOne(path, jna_float64, 2, learned->uniform, error));
     }
+done:
     if (result != jn_ok) {
         jnaDestroyLearned(learned);
     }
@@ -150,10 +148,7 @@ jnResult jnaPartsOfWorkspace(jnaWorkspace* workspace, jnaParts* parts, jnError* 
 {
     const jnaCharacter* character;
     const jnaVolume* volume;
-    jnResult result = jnaWorkspace_Character(workspace, &character, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWorkspace_Character(workspace, &character, error));
     if (jnaWorkspace_Volume(workspace, &volume, NULL) != jn_ok) { // springs from motion that was simulated elsewhere
         return jnaPartsByJoint(character, parts, error);
     }

@@ -1,8 +1,8 @@
 // What a fit leaves in a workspace: springs/*.npy, and fit.json which tells how it came about.
 #pragma once
 
-#include "modes/modes.h"
 #include "learn/spring_parts.h"
+#include "modes/modes.h"
 #include "workspace/workspace.h"
 
 #include <jansson.h>

@@ -4,6 +4,7 @@
 #include "workspace/manifest.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "character/source.h"
 #include "workspace/manifest_fields.h"
 #include "workspace/yaml_map.h"
@@ -30,7 +31,7 @@ jnaManifest jnaDefaultManifest(void)
     m.flesh.gravity[1] = -0.0; // as 0 downwards is read
     m.modes = jnaDefaultModesDef();
     m.modes.ratio = 0;
-    m.network.kind = jna_networkPca;
+    m.network.kind = jn_networkPca;
     m.springs.layer = jna_layerModal;
     m.springs.mode = jna_springsFitted;
     m.springs.hertz = 3;
@@ -128,11 +129,8 @@ static jnResult EndItem(Reader* r)
 
 static jnResult BeginItem(Reader* r, const jnaField* list, const jnaYamlEntry* entry)
 {
-    jnResult result = EndItem(r);
+    JN_PASS(EndItem(r));
     int* count = CountOf(r->manifest, list);
-    if (result != jn_ok) {
-        return result;
-    }
     if (entry->text != NULL || *count >= (int)list->most) {
         return entry->text != NULL ? FailAt(r, entry->line, "%s: '%s' has no keys", entry->path, entry->text)
                                    : FailAt(r, entry->line, "%s has more than %g items", list->path, list->most);
@@ -302,19 +300,16 @@ static jnResult ReadEntry(Reader* r, const jnaYamlEntry* e)
         return BeginItem(r, f, e);
     }
     const jnaField* list = jnaField_List(f);
-    jnResult result = list != r->list ? EndItem(r) : jn_ok;
+    JN_PASS(list != r->list ? EndItem(r) : jn_ok);
     int* seen = &r->seen[f - jnaFields];
-    if (result == jn_ok && *seen == (list != NULL ? r->item + 1 : 1)) {
+    if (*seen == (list != NULL ? r->item + 1 : 1)) {
         const char* dot = strrchr(e->path, '.');
-        result = FailAt(r, e->line, "'%s' is given twice", dot != NULL ? dot + 1 : e->path);
-    }
-    if (result != jn_ok) {
-        return result;
+        return FailAt(r, e->line, "'%s' is given twice", dot != NULL ? dot + 1 : e->path);
     }
     *seen = list != NULL ? r->item + 1 : 1;
     char* base = list != NULL ? ItemOf(r, list, r->item) : (char*)r->manifest;
-    result = ReadValue(r, f, e, base + f->offset);
-    return result == jn_ok && list != NULL ? CheckUnique(r, f, list, e) : result;
+    JN_PASS(ReadValue(r, f, e, base + f->offset));
+    return list != NULL ? CheckUnique(r, f, list, e) : jn_ok;
 }
 
 static jnResult CheckClipNames(const Reader* r)
@@ -341,10 +336,7 @@ static jnResult CheckClipNames(const Reader* r)
 static jnResult CheckTogether(const Reader* r)
 {
     const jnaManifest* m = r->manifest;
-    jnResult result = CheckClipNames(r);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckClipNames(r));
     if (m->volume.nodes > 0 && m->volume.edge > 0) {
         return FailAt(
             r, LineOf(r, "volume.nodes"), "volume.edge and volume.nodes both set the resolution; one must be 0");
@@ -366,23 +358,22 @@ static jnResult CheckTogether(const Reader* r)
 static jnResult ParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
 {
     jnaYamlMap map;
-    jnResult result = jnaMapYaml(file, text, size, &map, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaMapYaml(file, text, size, &map, error));
+    jnResult result = jn_ok;
     Reader r = {.file = file, .map = &map, .manifest = manifest, .error = error};
     if (map.count == 0) {
-        result = jnFail(error, jn_badData, "%s:1: the manifest is empty", file);
+        JN_TRY(jnFail(error, jn_badData, "%s:1: the manifest is empty", file));
     }
-    for (int i = 0; i < map.count && result == jn_ok; ++i) {
-        result = ReadEntry(&r, &map.entries[i]);
+    for (int i = 0; i < map.count; ++i) {
+        JN_TRY(ReadEntry(&r, &map.entries[i]));
     }
-    result = result == jn_ok ? EndItem(&r) : result;
-    result = result == jn_ok ? CheckRequired(&r, NULL, 0, 1) : result;
-    result = result == jn_ok ? CheckTogether(&r) : result;
+    JN_TRY(EndItem(&r));
+    JN_TRY(CheckRequired(&r, NULL, 0, 1));
+    JN_TRY(CheckTogether(&r));
     // Modes without a damping of their own are damped as the flesh is.
     manifest->modes.damping = manifest->flesh.damping;
     manifest->modes.drag = manifest->flesh.drag;
+done:
     jnaDestroyYamlMap(&map);
     return result;
 }

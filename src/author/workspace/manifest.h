@@ -82,8 +82,8 @@ typedef struct jnaManifest {
     jnaPoseDef poses; // count: 0, the default: 5000, or 300 of the built-in figure
     char* poseFile;   // .npy of poses by hand, (poses, joints, 4); NULL for none
     struct {
-        jnaNetworkKind kind; // pca
-        int epochs;          // passes over the poses; 0, the default: by their number
+        jnNetworkKind kind; // pca
+        int epochs;         // passes over the poses; 0, the default: by their number
     } network;
     struct {
         jnaSpringLayer layer; // modal

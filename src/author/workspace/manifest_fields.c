@@ -4,6 +4,8 @@
 #include "base/path.h"
 #include "workspace/manifest.h"
 
+#include "runtime/for_author.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +125,7 @@ const jnaField jnaFields[] = {
     {"poses.file", jna_fieldText, AT(poseFile), 0, 1, PATH, .sentence = "Poses by hand, .npy (poses, joints, 4), local quaternions x, y, z, w."},
 
     {"network", jna_fieldSection, .stages = "export evaluate report"},
-    {"network.kind", jna_fieldChoice, AT(network.kind), 0, .names = jnaNetworkKindNames, .nameCount = jna_networkKindCount, .note = "pca, cnn, none", .sentence = "What turns a pose into displacements."},
+    {"network.kind", jna_fieldChoice, AT(network.kind), 0, .names = jnNetworkNames, .nameCount = jn_networkKindCount, .note = "pca, cnn, none", .sentence = "What turns a pose into displacements."},
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Passes over the poses; 0: by their number."},
 
     {"modes", jna_fieldSection, .stages = "modes",

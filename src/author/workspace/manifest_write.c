@@ -3,6 +3,7 @@
 #include "workspace/manifest.h"
 
 #include "base/file.h"
+#include "base/try.h"
 #include "workspace/manifest_fields.h"
 
 #include "runtime/for_author.h"
@@ -115,10 +116,7 @@ static void PutHead(FILE* file, const jnaField* f, const jnaManifest* m)
 jnResult jnaWriteManifest(const char* path, const jnaManifest* manifest, jnError* error)
 {
     jnaFile output;
-    jnResult result = jnaCreateFile(path, &output, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, &output, error));
     const jnaManifest standard = jnaDefaultManifest();
     jnaManifest m = *manifest;
     m.poses.count = jnaManifest_PoseCount(manifest);

@@ -3,6 +3,7 @@
 
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "modes/modes_internal.h"
 
 #include "runtime/for_author.h"
@@ -51,14 +52,14 @@ static jnResult SaveDescription(const char* folder, const jnaModes* m, jnError* 
     json_t* root = json_pack("{s:i, s:i, s:i, s:i}", "format", 1, "modes", m->modeCount, "vertices", m->vertexCount,
         "joints", m->jointCount);
     jnaFile file;
-    jnResult result = root != NULL ? jnaJoinPath(folder, "modes.json", path, error)
-                                   : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(root, file.stream, JSON_INDENT(1));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(root != NULL ? jnaJoinPath(folder, "modes.json", path, error)
+                        : jnFail(error, jn_outOfMemory, "%s: out of memory", folder));
+    JN_TRY(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(root, file.stream, JSON_INDENT(1));
+    fputc('\n', file.stream);
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     json_decref(root);
     return result;
 }
@@ -69,18 +70,13 @@ jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* err
     jnaModes copy = *modes;
     Entry entries[ENTRY_COUNT];
     ListEntries(&copy, entries);
-    jnResult result = jnaJoinPath(workspace, "modes", folder, error);
-    if (result == jn_ok && mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", folder, strerror(errno));
+    JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        JN_PASS(jnaJoinPath(folder, entries[i].name, path, error));
+        JN_PASS(
+            jnaWriteArray(path, entries[i].scalar, entries[i].dimensions, entries[i].shape, *entries[i].data, error));
     }
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
-        result = jnaJoinPath(folder, entries[i].name, path, error);
-        if (result == jn_ok) {
-            result = jnaWriteArray(
-                path, entries[i].scalar, entries[i].dimensions, entries[i].shape, *entries[i].data, error);
-        }
-    }
-    return result == jn_ok ? SaveDescription(folder, modes, error) : result;
+    return SaveDescription(folder, modes, error);
 }
 
 static jnResult LoadDescription(const char* folder, jnaModes* counts, jnError* error)
@@ -111,11 +107,9 @@ static jnResult LoadOne(const char* folder, const Entry* entry, jnError* error)
 {
     char path[JNA_PATH_LENGTH], text[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(folder, entry->name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool good = array.scalar == entry->scalar && array.dimensions == entry->dimensions &&
                 memcmp(array.shape, entry->shape, (size_t)entry->dimensions * sizeof(size_t)) == 0;
     for (size_t i = 0; good && entry->scalar != jna_int32 && i < array.count; ++i) {
@@ -136,25 +130,23 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
     char folder[JNA_PATH_LENGTH];
     jnaModes counts = {0};
     *modes = counts;
-    jnResult result = jnaJoinPath(workspace, "modes", folder, error);
-    result = result == jn_ok ? LoadDescription(folder, &counts, error) : result;
-    result = result == jn_ok ? jnaModes_Allocate(modes, counts.modeCount, counts.vertexCount, counts.jointCount, error)
-                             : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "modes", folder, error));
+    JN_PASS(LoadDescription(folder, &counts, error));
+    JN_PASS(jnaModes_Allocate(modes, counts.modeCount, counts.vertexCount, counts.jointCount, error));
+    jnResult result = jn_ok;
     Entry entries[ENTRY_COUNT];
     ListEntries(modes, entries);
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
-        result = LoadOne(folder, &entries[i], error);
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        JN_TRY(LoadOne(folder, &entries[i], error));
     }
-    for (int k = 0; result == jn_ok && k < modes->modeCount; ++k) {
+    for (int k = 0; k < modes->modeCount; ++k) {
         if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->masses[k] > 0 && modes->limits[k] >= 0 &&
                 modes->caps[k] >= 0 && modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {
-            result = jnFail(error, jn_badData, "%s: mode %d has stiffness %g, damping %g, joint %d", folder, k,
-                modes->stiffness[k], modes->damping[k], modes->joints[k]);
+            JN_TRY(jnFail(error, jn_badData, "%s: mode %d has stiffness %g, damping %g, joint %d", folder, k,
+                modes->stiffness[k], modes->damping[k], modes->joints[k]));
         }
     }
+done:
     if (result != jn_ok) {
         jnaDestroyModes(modes);
     }

@@ -8,6 +8,7 @@
 
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "learn/train.h"
 
 #include "runtime/for_author.h"
@@ -36,7 +37,7 @@ static int ListEntries(jnaNetwork* n, void** ranges, Entry* entries)
     entries[0] = (Entry){"network/inputs.npy", jna_int32, 1, {inputs}, (void**)&n->inputs};
     entries[1] = (Entry){"network/ranges.npy", jna_float32, 2, {2, inputs}, ranges};
     entries[2] = (Entry){"network/parameters.npy", jna_float32, 1, {n->parameterCount}, (void**)&n->parameters};
-    if (n->kind == jna_networkPca) {
+    if (n->kind == jn_networkPca) {
         size_t components = (size_t)n->componentCount + 1;
         entries[3] = (Entry){"network/basis.npy", jna_float32, 3, {components, vertices, 3}, (void**)&n->basis};
         return 4;
@@ -73,16 +74,13 @@ jnResult jnaSaveNetworkDescription(
 {
     char path[JNA_PATH_LENGTH];
     jnaFile file;
-    jnResult result = jnaJoinPath(workspace, "network/network.json", path, error);
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
+    JN_PASS(jnaCreateFile(path, &file, error));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 2,
-        "kind", n->kind == jna_networkPca ? "pca" : "cnn", "joints", n->jointCount, "vertices", n->vertexCount,
-        "inputs", n->inputCount, "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy",
-        n->energy, "unit", (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation",
-        n->validation, "epochs", n->epochs, "best_epoch", n->bestEpoch);
+        "kind", jnNetworkNames[n->kind], "joints", n->jointCount, "vertices", n->vertexCount, "inputs", n->inputCount,
+        "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy", n->energy, "unit",
+        (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation", n->validation, "epochs",
+        n->epochs, "best_epoch", n->bestEpoch);
     json_object_set_new(root, "sizes", PackInts(n->sizes, n->layerCount + 1));
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
     if (r != NULL) {
@@ -105,12 +103,7 @@ jnResult jnaSaveNetworkDescription(
 
 jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "network", path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
-    return result;
+    return jnaMakeFolder(workspace, "network", NULL, error);
 }
 
 jnResult jnaSaveNetwork(
@@ -128,14 +121,17 @@ jnResult jnaSaveNetwork(
     memcpy(both, network->centres, inputs * sizeof(float));
     memcpy(both + inputs, network->halves, inputs * sizeof(float));
     int count = ListEntries(&copy, &ranges, entries);
-    jnResult result = jnaMakeNetworkFolder(workspace, error);
-    for (int i = 0; result == jn_ok && i < count; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaMakeNetworkFolder(workspace, error));
+    for (int i = 0; i < count; ++i) {
         const Entry* e = &entries[i];
-        result = jnaJoinPath(workspace, e->name, path, error);
-        result = result == jn_ok ? jnaWriteArray(path, e->scalar, e->dimensions, e->shape, *e->data, error) : result;
+        JN_TRY(jnaJoinPath(workspace, e->name, path, error));
+        JN_TRY(jnaWriteArray(path, e->scalar, e->dimensions, e->shape, *e->data, error));
     }
+    JN_TRY(jnaSaveNetworkDescription(workspace, network, report, error));
+done:
     free(both);
-    return result == jn_ok ? jnaSaveNetworkDescription(workspace, network, report, error) : result;
+    return result;
 }
 
 static bool LoadInts(const json_t* list, int least, int most, int* values, int* count)
@@ -168,7 +164,12 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     if (kind == NULL || json_integer_value(json_object_get(root, "format")) != 2) {
         return false;
     }
-    n->kind = strcmp(kind, "pca") == 0 ? jna_networkPca : jna_networkCnn;
+    for (n->kind = jn_networkPca; n->kind < jn_networkKindCount && strcmp(kind, jnNetworkNames[n->kind]) != 0;) {
+        n->kind++;
+    }
+    if (n->kind == jn_networkKindCount) {
+        return false;
+    }
     n->energy = json_number_value(json_object_get(root, "energy"));
     n->unit = (float)json_number_value(json_object_get(root, "unit"));
     n->validation = json_number_value(json_object_get(root, "validation"));
@@ -179,7 +180,7 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
         LoadCount(root, "first_size", 1024, &n->firstSize) && LoadCount(root, "lookups", 1 << 26, &n->lookupCount) &&
         LoadCount(root, "epochs", 1 << 30, &n->epochs) && LoadCount(root, "best_epoch", 1 << 30, &n->bestEpoch) &&
         LoadInts(json_object_get(root, "sizes"), 2, JNA_MAX_DENSE + 1, n->sizes, &n->layerCount);
-    if (n->kind == jna_networkCnn) {
+    if (n->kind == jn_networkCnn) {
         good = good && LoadInts(json_object_get(root, "channels"), 2, JNA_MAX_STAGES + 1, n->channels, &n->stageCount);
     } else {
         good = good && json_array_size(json_object_get(root, "channels")) == 0 &&
@@ -192,11 +193,9 @@ static jnResult LoadOne(const char* workspace, const Entry* e, jnError* error)
 {
     char path[JNA_PATH_LENGTH], text[96];
     jnaArray array;
-    jnResult result = jnaJoinPath(workspace, e->name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, e->name, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool fits = array.scalar == e->scalar && array.dimensions == e->dimensions;
     for (int i = 0; fits && i < e->dimensions; ++i) {
         fits = array.shape[i] == e->shape[i];
@@ -207,15 +206,14 @@ static jnResult LoadOne(const char* workspace, const Entry* e, jnError* error)
     if (fits) {
         size_t size = array.count * jnaScalarSize(array.scalar);
         *e->data = malloc(size + 1);
-        result = *e->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-        if (result == jn_ok) {
-            memcpy(*e->data, array.data, size);
-        }
+        JN_TRY(*e->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path));
+        memcpy(*e->data, array.data, size);
     } else {
         jnaArray_Describe(&array, text, sizeof(text));
-        result = jnFail(error, jn_badData,
-            "%s: is %s or not finite, which is not what network.json says; run jounce train again", path, text);
+        JN_TRY(jnFail(error, jn_badData,
+            "%s: is %s or not finite, which is not what network.json says; run jounce train again", path, text));
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -228,14 +226,14 @@ static bool CheckArrays(const jnaNetwork* n)
             return false;
         }
     }
-    for (int v = 0; n->kind == jna_networkCnn && v < n->vertexCount; ++v) {
+    for (int v = 0; n->kind == jn_networkCnn && v < n->vertexCount; ++v) {
         if (n->lookupStarts[v] < 0 || n->lookupStarts[v + 1] < n->lookupStarts[v] ||
             n->lookupStarts[v + 1] > n->lookupCount) {
             return false;
         }
     }
     float last = (float)((n->firstSize << n->stageCount) - 1);
-    for (int i = 0; n->kind == jna_networkCnn && i < 2 * n->lookupCount; ++i) {
+    for (int i = 0; n->kind == jn_networkCnn && i < 2 * n->lookupCount; ++i) {
         if (!(n->lookups[i] >= 0.0f && n->lookups[i] < last)) {
             return false;
         }
@@ -250,21 +248,20 @@ static jnResult LoadArrays(const char* workspace, jnaNetwork* n, jnError* error)
     size_t inputs = (size_t)n->inputCount;
     int count = ListEntries(n, &ranges, entries);
     jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < count; ++i) {
-        result = LoadOne(workspace, &entries[i], error);
+    for (int i = 0; i < count; ++i) {
+        JN_TRY(LoadOne(workspace, &entries[i], error));
     }
     n->centres = malloc(inputs * sizeof(float) + 1);
     n->halves = malloc(inputs * sizeof(float) + 1);
-    if (result == jn_ok && (n->centres == NULL || n->halves == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for the network");
+    if (n->centres == NULL || n->halves == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the network"));
     }
-    if (result == jn_ok) {
-        memcpy(n->centres, ranges, inputs * sizeof(float));
-        memcpy(n->halves, (const float*)ranges + inputs, inputs * sizeof(float));
-        if (!CheckArrays(n)) {
-            result = jnFail(error, jn_badData, "%s/network: is damaged; run jounce train again", workspace);
-        }
+    memcpy(n->centres, ranges, inputs * sizeof(float));
+    memcpy(n->halves, (const float*)ranges + inputs, inputs * sizeof(float));
+    if (!CheckArrays(n)) {
+        JN_TRY(jnFail(error, jn_badData, "%s/network: is damaged; run jounce train again", workspace));
     }
+done:
     free(ranges);
     return result;
 }
@@ -273,12 +270,9 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
 {
     char path[JNA_PATH_LENGTH];
     *network = (jnaNetwork){0};
-    jnResult result = jnaJoinPath(workspace, "network/network.json", path, error);
-    if (result == jn_ok && access(path, R_OK) != 0) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot read: %s; run jounce train first", path, strerror(errno));
-    }
-    if (result != jn_ok) {
-        return result;
+    JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
+    if (access(path, R_OK) != 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s; run jounce train first", path, strerror(errno));
     }
     json_t* root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool good = root != NULL && ReadDescription(root, network);
@@ -289,7 +283,7 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
     }
     jnaNetShape shape = jnaNetwork_Shape(network);
     network->parameterCount = jnaNetShape_ParameterCount(&shape);
-    result = LoadArrays(workspace, network, error);
+    jnResult result = LoadArrays(workspace, network, error);
     if (result != jn_ok) {
         jnaDestroyNetwork(network);
     }

@@ -2,6 +2,7 @@
 #include "workspace/shapes.h"
 
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -71,31 +72,32 @@ jnResult jnaOpenShapes(
 {
     *shapes = (jnaShapes){.jointCount = character->jointCount, .vertexCount = character->vertexCount};
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, names[POSES], path, error);
-    *present = result == jn_ok && access(path, F_OK) == 0;
-    if (!*present) {
-        return result;
+    jnResult result = jn_ok;
+    *present = false;
+    JN_PASS(jnaJoinPath(workspace, names[POSES], path, error));
+    if (!jnaFileIsThere(path)) {
+        return jn_ok;
     }
+    *present = true;
     size_t shape[3] = {0, (size_t)character->jointCount, 4};
-    result = OpenOne(workspace, POSES, 3, shape, &shapes->arrays[POSES], error);
-    size_t count = result == jn_ok ? shapes->arrays[POSES].shape[0] : 0;
-    if (result == jn_ok && (count < 1 || count > 1 << 24)) {
-        result = jnFail(error, jn_badData, "%s: holds %zu poses", path, count);
+    JN_TRY(OpenOne(workspace, POSES, 3, shape, &shapes->arrays[POSES], error));
+    size_t count = shapes->arrays[POSES].shape[0];
+    if (count < 1 || count > 1 << 24) {
+        JN_TRY(jnFail(error, jn_badData, "%s: holds %zu poses", path, count));
     }
     size_t positions[3] = {count, (size_t)character->vertexCount, 3};
-    result = result == jn_ok ? OpenOne(workspace, POSITIONS, 3, positions, &shapes->arrays[POSITIONS], error) : result;
-    for (int i = VALID; i < FILE_COUNT && result == jn_ok; ++i) {
-        result = OpenOne(workspace, i, 1, &count, &shapes->arrays[i], error);
+    JN_TRY(OpenOne(workspace, POSITIONS, 3, positions, &shapes->arrays[POSITIONS], error));
+    for (int i = VALID; i < FILE_COUNT; ++i) {
+        JN_TRY(OpenOne(workspace, i, 1, &count, &shapes->arrays[i], error));
     }
-    if (result == jn_ok) {
-        shapes->count = (int)count;
-        shapes->rotations = shapes->arrays[POSES].data;
-        shapes->positions = shapes->arrays[POSITIONS].data;
-        shapes->valid = shapes->arrays[VALID].data;
-        shapes->kinds = shapes->arrays[KIND].data;
-        shapes->clips = shapes->arrays[CLIP].data;
-        result = CheckNumbers(shapes, error);
-    }
+    shapes->count = (int)count;
+    shapes->rotations = shapes->arrays[POSES].data;
+    shapes->positions = shapes->arrays[POSITIONS].data;
+    shapes->valid = shapes->arrays[VALID].data;
+    shapes->kinds = shapes->arrays[KIND].data;
+    shapes->clips = shapes->arrays[CLIP].data;
+    JN_TRY(CheckNumbers(shapes, error));
+done:
     if (result != jn_ok) {
         jnaCloseShapes(shapes);
     }
@@ -115,20 +117,17 @@ void jnaCloseShapes(jnaShapes* shapes)
 jnResult jnaWriteShapes(const char* workspace, const jnaShapes* s, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "poses", path, error);
-    if (result == jn_ok && mkdir(path, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
-    }
     const void* data[FILE_COUNT] = {s->rotations, s->positions, s->valid, s->kinds, s->clips};
     const size_t count = (size_t)s->count;
     const size_t shapes[2][3] = {{count, (size_t)s->jointCount, 4}, {count, (size_t)s->vertexCount, 3}};
-    for (int i = 0; result == jn_ok && i < FILE_COUNT; ++i) {
-        result = jnaJoinPath(workspace, names[i], path, error);
-        if (result == jn_ok && data[i] == NULL) {
+    JN_PASS(jnaMakeFolder(workspace, "poses", NULL, error));
+    for (int i = 0; i < FILE_COUNT; ++i) {
+        JN_PASS(jnaJoinPath(workspace, names[i], path, error));
+        if (data[i] == NULL) {
             (void)unlink(path);
-        } else if (result == jn_ok) {
-            result = jnaWriteArray(path, scalars[i], i < 2 ? 3 : 1, i < 2 ? shapes[i] : &count, data[i], error);
+        } else {
+            JN_PASS(jnaWriteArray(path, scalars[i], i < 2 ? 3 : 1, i < 2 ? shapes[i] : &count, data[i], error));
         }
     }
-    return result;
+    return jn_ok;
 }

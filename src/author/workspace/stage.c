@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/notes.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -60,7 +61,7 @@ void jnaStage_Read(jnaStage* s, const char* folder, const char* format, ...)
     va_start(arguments, format);
     vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
-    if (folder == NULL || jnaFileIsThere(folder, name)) {
+    if (folder == NULL || jnaFolderHas(folder, name)) {
         s->failed = !AddText(&s->inputs, &s->inputCount, name) || s->failed;
     }
 }
@@ -139,80 +140,102 @@ static jnResult MarkFile(const char* workspace, const char* input, char mark[MAR
     char path[JNA_PATH_LENGTH];
     uint64_t hash;
     struct stat status = {0};
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    bool known = result == jn_ok && stat(path, &status) == 0; // before it is read: a change in between is seen
-    result = result == jn_ok ? jnaHashFile(path, &hash, error) : result;
-    if (result == jn_ok) {
-        snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
-            TimeOf(&status));
-    }
-    return result;
+    JN_PASS(jnaJoinPath(workspace, input, path, error));
+    bool known = stat(path, &status) == 0; // before it is read: a change in between is seen
+    JN_PASS(jnaHashFile(path, &hash, error));
+    snprintf(mark, MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
+        TimeOf(&status));
+    return jn_ok;
 }
+
+// A record and when it was written.
+typedef struct Record {
+    json_t *root, *inputs; // inputs is the root's
+    int64_t time;
+} Record;
 
 // Whether a file is as its mark says, by its size and time where they can be believed, else by its contents.
 static jnResult CompareFile(
-    const char* workspace, const char* input, const json_t* mark, int64_t recorded, bool* same, jnError* error)
+    const char* workspace, const char* input, const Record* record, bool* same, bool* renewed, jnError* error)
 {
     char path[JNA_PATH_LENGTH], now[MARK_LENGTH];
+    json_t* mark = json_object_get(record->inputs, input);
     const char* then = json_string_value(mark);
     long long size = -1, time = 0;
     struct stat status;
-    jnResult result = jnaJoinPath(workspace, input, path, error);
-    if (result == jn_ok && then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
-        stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time && time + CLOCK_STEP < recorded) {
-        *same = true;
-        return jn_ok;
+    JN_PASS(jnaJoinPath(workspace, input, path, error));
+    *same = then != NULL && strlen(then) > 17 && sscanf(then + 17, "%lld %lld", &size, &time) == 2 &&
+            stat(path, &status) == 0 && status.st_size == size && TimeOf(&status) == time &&
+            time + CLOCK_STEP < record->time;
+    if (!*same) {
+        JN_PASS(MarkFile(workspace, input, now, error));
+        *same = then != NULL && strncmp(now, then, 16) == 0;
+        *renewed = (*same && json_string_set(mark, now) == 0) || *renewed;
     }
-    result = result == jn_ok ? MarkFile(workspace, input, now, error) : result;
-    *same = result == jn_ok && then != NULL && strncmp(now, then, 16) == 0;
-    return result;
+    return jn_ok;
 }
 
 // A record that is missing or damaged only means that the stage runs: NULL.
-static json_t* LoadRecord(const char* workspace, const char* name, int64_t* recorded)
+static json_t* LoadRecord(const char* workspace, const char* name, Record* record)
 {
     char path[JNA_PATH_LENGTH];
     struct stat status;
-    if (RecordPath(workspace, name, path, NULL) != jn_ok || stat(path, &status) != 0) {
-        return NULL;
+    *record = (Record){0};
+    if (RecordPath(workspace, name, path, NULL) == jn_ok && stat(path, &status) == 0) {
+        record->root = json_load_file(path, 0, NULL);
+        record->inputs = json_object_get(record->root, "inputs");
+        record->time = TimeOf(&status);
     }
-    *recorded = TimeOf(&status);
-    return json_load_file(path, 0, NULL);
+    return record->root;
+}
+
+static jnResult SaveRecord(const char* workspace, const char* name, const json_t* root, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaFile file;
+    JN_PASS(RecordPath(workspace, name, path, error));
+    JN_PASS(jnaCreateFile(path, &file, error));
+    (void)json_dumpf(root, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
+    fputc('\n', file.stream);
+    return jnaFile_Commit(&file, error);
 }
 
 // Compares the record with the world. `reason` is set, and *stale, where they differ.
-static jnResult Compare(const char* workspace, const jnaStage* stage, const json_t* record, int64_t recorded,
-    bool* stale, char* reason, jnError* error)
+static jnResult Compare(
+    const char* workspace, const jnaStage* stage, const Record* record, bool* stale, char* reason, jnError* error)
 {
     char text[17];
+    bool renewed = false;
     *stale = true;
     HashSettings(stage, text);
-    const json_t *settings = json_object_get(record, "settings"), *inputs = json_object_get(record, "inputs");
+    const json_t* settings = json_object_get(record->root, "settings");
     if (!json_is_string(settings) || strcmp(json_string_value(settings), text) != 0) {
         Explain(reason, "its settings changed", "");
         return jn_ok;
     }
-    if (json_object_size(inputs) != (size_t)stage->inputCount) {
+    if (json_object_size(record->inputs) != (size_t)stage->inputCount) {
         Explain(reason, "it has other inputs", "");
         return jn_ok;
     }
     for (int i = 0; i < stage->inputCount; ++i) {
         bool same = false;
-        jnResult result =
-            CompareFile(workspace, stage->inputs[i], json_object_get(inputs, stage->inputs[i]), recorded, &same, error);
+        jnResult result = CompareFile(workspace, stage->inputs[i], record, &same, &renewed, error);
         if (result != jn_ok || !same) {
             Explain(reason, "changed: ", stage->inputs[i]);
             return result;
         }
     }
     for (int i = 0; i < stage->outputCount; ++i) {
-        if (!jnaFileIsThere(workspace, stage->outputs[i])) {
+        if (!jnaFolderHas(workspace, stage->outputs[i])) {
             Explain(reason, "missing: ", stage->outputs[i]);
             return jn_ok;
         }
     }
     *stale = false;
     Explain(reason, "up to date", "");
+    if (renewed) { // the next look goes by sizes and times again; where that cannot be written it reads once more
+        (void)SaveRecord(workspace, stage->name, record->root, NULL);
+    }
     return jn_ok;
 }
 
@@ -223,16 +246,15 @@ static jnResult CheckStage(const char* workspace, const jnaStage* stage, jnError
 
 jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* stale, char* reason, jnError* error)
 {
-    int64_t recorded = 0;
+    Record record;
     *stale = true;
-    jnResult result = CheckStage(workspace, stage, error);
-    json_t* record = result == jn_ok ? LoadRecord(workspace, stage->name, &recorded) : NULL;
-    if (record != NULL) {
-        result = Compare(workspace, stage, record, recorded, stale, reason, error);
-        json_decref(record);
-    } else {
+    JN_PASS(CheckStage(workspace, stage, error));
+    if (LoadRecord(workspace, stage->name, &record) == NULL) {
         Explain(reason, "it has not run yet", "");
+        return jn_ok;
     }
+    jnResult result = Compare(workspace, stage, &record, stale, reason, error);
+    json_decref(record.root);
     return result;
 }
 
@@ -240,28 +262,31 @@ jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* hol
 {
     const char* input;
     json_t* mark;
-    int64_t recorded = 0;
+    Record record;
+    bool renewed = false;
     (void)error;
-    json_t* record = LoadRecord(workspace, name, &recorded);
-    if (record == NULL || !*holds) {
-        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
+    if (LoadRecord(workspace, name, &record) == NULL || !*holds) {
+        Explain(reason, record.root == NULL ? "it has not run yet" : "something is missing", "");
         *holds = false;
     }
-    json_object_foreach(json_object_get(record, "inputs"), input, mark)
+    json_object_foreach(record.inputs, input, mark)
     {
         bool same = false;
-        if (*holds && (CompareFile(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
+        if (*holds && (CompareFile(workspace, input, &record, &same, &renewed, NULL) != jn_ok || !same)) {
             Explain(reason, "changed: ", input);
             *holds = false;
         }
     }
-    json_decref(record);
+    if (*holds && renewed) {
+        (void)SaveRecord(workspace, name, record.root, NULL);
+    }
+    json_decref(record.root);
     return jn_ok;
 }
 
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error)
 {
-    char text[17], path[JNA_PATH_LENGTH], mark[MARK_LENGTH];
+    char text[17], mark[MARK_LENGTH];
     HashSettings(stage, text);
     json_t* inputs = json_object();
     json_t* record = json_pack(
@@ -270,20 +295,15 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
     }
-    jnResult result = RecordPath(workspace, stage->name, path, error);
-    for (int i = 0; i < stage->inputCount && result == jn_ok; ++i) {
-        result = MarkFile(workspace, stage->inputs[i], mark, error);
-        if (result == jn_ok && json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
-            result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]);
+    jnResult result = jn_ok;
+    for (int i = 0; i < stage->inputCount; ++i) {
+        JN_TRY(MarkFile(workspace, stage->inputs[i], mark, error));
+        if (json_object_set_new(inputs, stage->inputs[i], json_string(mark)) != 0) {
+            JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
-    jnaFile file;
-    result = result == jn_ok ? jnaCreateFile(path, &file, error) : result;
-    if (result == jn_ok) {
-        (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));
-        fputc('\n', file.stream);
-        result = jnaFile_Commit(&file, error);
-    }
+    JN_TRY(SaveRecord(workspace, stage->name, record, error));
+done:
     json_decref(record);
     return result;
 }

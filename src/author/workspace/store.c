@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -15,21 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static jnResult MakeFolder(const char* path, jnError* error)
+// Up to three dimensions; those that are 0 are not there.
+typedef struct Shape {
+    size_t sizes[3];
+} Shape;
+
+static int Dimensions(const Shape* shape)
 {
-    return mkdir(path, 0777) == 0 || errno == EEXIST
-               ? jn_ok
-               : jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+    return shape->sizes[2] > 0 ? 3 : shape->sizes[1] > 0 ? 2 : 1;
 }
 
-static jnResult SaveArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
-    size_t depth, const void* data, jnError* error)
+static jnResult SaveArray(
+    const char* folder, const char* name, jnaScalar scalar, Shape shape, const void* data, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    size_t shape[3] = {rows, columns, depth};
-    jnResult result = jnaJoinPath(folder, name, path, error);
-    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
-    return result == jn_ok ? jnaWriteArray(path, scalar, dimensions, shape, data, error) : result;
+    JN_PASS(jnaJoinPath(folder, name, path, error));
+    return jnaWriteArray(path, scalar, Dimensions(&shape), shape.sizes, data, error);
 }
 
 // They bring every float back.
@@ -95,18 +97,16 @@ static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnErro
     size_t count = (size_t)c->vertexCount * JNA_MAX_INFLUENCES;
     int32_t* joints = malloc((count + 1) * sizeof(*joints));
     float* weights = malloc((count + 1) * sizeof(*weights));
-    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
-    for (size_t i = 0; i < count && result == jn_ok; ++i) {
+    jnResult result = jn_ok;
+    JN_TRY(joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory"));
+    for (size_t i = 0; i < count; ++i) {
         joints[i] = c->influences[i / JNA_MAX_INFLUENCES].joints[i % JNA_MAX_INFLUENCES];
         weights[i] = c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES];
     }
     size_t rows = (size_t)c->vertexCount;
-    if (result == jn_ok) {
-        result = SaveArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error);
-    }
-    if (result == jn_ok) {
-        result = SaveArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error);
-    }
+    JN_TRY(SaveArray(folder, "joints.npy", jna_int32, (Shape){{rows, JNA_MAX_INFLUENCES}}, joints, error));
+    JN_TRY(SaveArray(folder, "weights.npy", jna_float32, (Shape){{rows, JNA_MAX_INFLUENCES}}, weights, error));
+done:
     free(joints);
     free(weights);
     return result;
@@ -115,8 +115,7 @@ static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnErro
 jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scale, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, "character", path, error);
-    result = result == jn_ok ? MakeFolder(path, error) : result;
+    JN_PASS(jnaMakeFolder(folder, "character", path, error));
     const struct {
         const char* name;
         jnaScalar scalar;
@@ -128,58 +127,47 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"normals.npy", jna_float32, c->fileVertexCount, 3, c->fileNormals},
         {"triangles.npy", jna_int32, c->triangleCount, 3, c->triangles},
         {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && result == jn_ok; ++i) {
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         if (arrays[i].data != NULL) {
-            result = SaveArray(path, arrays[i].name, arrays[i].scalar, (size_t)arrays[i].rows, arrays[i].columns, 0,
-                arrays[i].data, error);
+            JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar,
+                (Shape){{(size_t)arrays[i].rows, arrays[i].columns}}, arrays[i].data, error));
         }
     }
-    for (int i = 0; i < c->attributeCount && result == jn_ok; ++i) {
+    for (int i = 0; i < c->attributeCount; ++i) {
         char name[JNA_NAME_LENGTH];
         AttributeFile(i, name);
-        result = SaveArray(path, name, jna_float32, (size_t)c->vertexCount, (size_t)c->attributes[i].width, 0,
-            c->attributes[i].values, error);
+        JN_PASS(SaveArray(path, name, jna_float32, (Shape){{(size_t)c->vertexCount, (size_t)c->attributes[i].width}},
+            c->attributes[i].values, error));
     }
-    result = result == jn_ok ? SaveInfluences(path, c, error) : result;
-    json_t* root = result == jn_ok ? DescribeCharacter(c, scale) : NULL;
-    if (result == jn_ok) {
-        result = root != NULL ? jnaSaveJson(path, "character.json", root, FLOAT_DIGITS, error)
-                              : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    json_decref(root);
-    return result;
+    JN_PASS(SaveInfluences(path, c, error));
+    return jnaSaveJson(path, "character.json", DescribeCharacter(c, scale), FLOAT_DIGITS, error);
 }
 
 // Reads an array of a known shape into memory that is there already.
-static jnResult LoadArray(const char* folder, const char* name, jnaScalar scalar, size_t rows, size_t columns,
-    size_t depth, void* out, jnError* error)
+static jnResult LoadArray(
+    const char* folder, const char* name, jnaScalar scalar, Shape shape, void* out, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnaArray array;
-    jnResult result = jnaJoinPath(folder, name, path, error);
-    result = result == jn_ok ? jnaOpenArray(path, &array, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
-    const size_t shape[3] = {rows, columns, depth};
-    int dimensions = depth > 0 ? 3 : columns > 0 ? 2 : 1;
-    bool fits = array.scalar == scalar && array.dimensions == dimensions;
-    for (int i = 0; fits && i < dimensions; ++i) {
-        fits = array.shape[i] == shape[i];
+    JN_PASS(jnaJoinPath(folder, name, path, error));
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
+    bool fits = array.scalar == scalar && array.dimensions == Dimensions(&shape);
+    for (int i = 0; fits && i < array.dimensions; ++i) {
+        fits = array.shape[i] == shape.sizes[i];
     }
     if (!fits) {
         char text[96];
         jnaArray_Describe(&array, text, sizeof(text));
-        result = jnFail(error, jn_badData, "%s: is %s, which is not what its JSON says", path, text);
+        JN_TRY(jnFail(error, jn_badData, "%s: is %s, which is not what its JSON says", path, text));
     }
-    for (size_t i = 0; result == jn_ok && scalar == jna_float32 && i < array.count; ++i) {
+    for (size_t i = 0; scalar == jna_float32 && i < array.count; ++i) {
         if (!isfinite(((const float*)array.data)[i])) {
-            result = jnFail(error, jn_badData, "%s: number %zu is not finite", path, i);
+            JN_TRY(jnFail(error, jn_badData, "%s: number %zu is not finite", path, i));
         }
     }
-    if (result == jn_ok) {
-        memcpy(out, array.data, array.count * jnaScalarSize(scalar));
-    }
+    memcpy(out, array.data, array.count * jnaScalarSize(scalar));
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -271,20 +259,18 @@ static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* err
     size_t rows = (size_t)c->vertexCount, count = rows * JNA_MAX_INFLUENCES;
     int32_t* joints = malloc((count + 1) * sizeof(*joints));
     float* weights = malloc((count + 1) * sizeof(*weights));
-    jnResult result = joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
-    if (result == jn_ok) {
-        result = LoadArray(folder, "joints.npy", jna_int32, rows, JNA_MAX_INFLUENCES, 0, joints, error);
+    jnResult result = jn_ok;
+    JN_TRY(joints != NULL && weights != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory"));
+    JN_TRY(LoadArray(folder, "joints.npy", jna_int32, (Shape){{rows, JNA_MAX_INFLUENCES}}, joints, error));
+    JN_TRY(LoadArray(folder, "weights.npy", jna_float32, (Shape){{rows, JNA_MAX_INFLUENCES}}, weights, error));
+    if (!InRange(joints, count, c->jointCount)) {
+        JN_TRY(jnFail(error, jn_badData, "%s/joints.npy: names a joint that does not exist", folder));
     }
-    if (result == jn_ok) {
-        result = LoadArray(folder, "weights.npy", jna_float32, rows, JNA_MAX_INFLUENCES, 0, weights, error);
-    }
-    if (result == jn_ok && !InRange(joints, count, c->jointCount)) {
-        result = jnFail(error, jn_badData, "%s/joints.npy: names a joint that does not exist", folder);
-    }
-    for (size_t i = 0; i < count && result == jn_ok; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         c->influences[i / JNA_MAX_INFLUENCES].joints[i % JNA_MAX_INFLUENCES] = (uint16_t)joints[i];
         c->influences[i / JNA_MAX_INFLUENCES].weights[i % JNA_MAX_INFLUENCES] = weights[i];
     }
+done:
     free(joints);
     free(weights);
     return result;
@@ -293,26 +279,22 @@ static jnResult LoadInfluences(const char* folder, jnaCharacter* c, jnError* err
 static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
 {
     size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount, triangles = (size_t)c->triangleCount;
-    jnResult result = LoadArray(folder, "positions.npy", jna_float32, vertices, 3, 0, c->positions, error);
-    result = result == jn_ok ? LoadArray(folder, "weld.npy", jna_int32, files, 0, 0, c->weld, error) : result;
-    result =
-        result == jn_ok ? LoadArray(folder, "normals.npy", jna_float32, files, 3, 0, c->fileNormals, error) : result;
-    result =
-        result == jn_ok ? LoadArray(folder, "triangles.npy", jna_int32, triangles, 3, 0, c->triangles, error) : result;
-    if (result == jn_ok && c->fileUvs != NULL) {
-        result = LoadArray(folder, "uvs.npy", jna_float32, files, 2, 0, c->fileUvs, error);
+    JN_PASS(LoadArray(folder, "positions.npy", jna_float32, (Shape){{vertices, 3}}, c->positions, error));
+    JN_PASS(LoadArray(folder, "weld.npy", jna_int32, (Shape){{files}}, c->weld, error));
+    JN_PASS(LoadArray(folder, "normals.npy", jna_float32, (Shape){{files, 3}}, c->fileNormals, error));
+    JN_PASS(LoadArray(folder, "triangles.npy", jna_int32, (Shape){{triangles, 3}}, c->triangles, error));
+    if (c->fileUvs != NULL) {
+        JN_PASS(LoadArray(folder, "uvs.npy", jna_float32, (Shape){{files, 2}}, c->fileUvs, error));
     }
-    if (result == jn_ok &&
-        (!InRange(c->weld, files, c->vertexCount) || !InRange(c->triangles, 3 * triangles, c->fileVertexCount))) {
-        result = jnFail(error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
+    if (!InRange(c->weld, files, c->vertexCount) || !InRange(c->triangles, 3 * triangles, c->fileVertexCount)) {
+        return jnFail(error, jn_badData, "%s: the weld or a triangle names a vertex that does not exist", folder);
     }
-    return result == jn_ok ? LoadInfluences(folder, c, error) : result;
+    return LoadInfluences(folder, c, error);
 }
 
 static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharacter* c, jnError* error)
 {
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < (int)json_array_size(list); ++i) {
+    for (int i = 0; i < (int)json_array_size(list); ++i) {
         const json_t* value = json_array_get(list, (size_t)i);
         char name[JNA_NAME_LENGTH], file[JNA_NAME_LENGTH];
         int width = 0;
@@ -321,11 +303,11 @@ static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharac
         }
         float* values = jnaCharacter_AddAttribute(c, name, width);
         AttributeFile(i, file);
-        result = values != NULL
-                     ? LoadArray(folder, file, jna_float32, (size_t)c->vertexCount, (size_t)width, 0, values, error)
-                     : jnFail(error, jn_outOfMemory, "out of memory");
+        JN_PASS(values != NULL ? LoadArray(folder, file, jna_float32, (Shape){{(size_t)c->vertexCount, (size_t)width}},
+                                     values, error)
+                               : jnFail(error, jn_outOfMemory, "out of memory"));
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error)
@@ -333,11 +315,8 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     *c = (jnaCharacter){0};
     char folder[JNA_PATH_LENGTH];
     json_t* root = NULL;
-    jnResult result = jnaJoinPath(workspace, "character", folder, error);
-    result = result == jn_ok ? jnaLoadJson(folder, "character.json", &root, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(workspace, "character", folder, error));
+    JN_PASS(jnaLoadJson(folder, "character.json", &root, error));
     const json_t *joints = json_object_get(root, "joints"), *parts = json_object_get(root, "parts");
     bool withUvs = json_is_true(json_object_get(root, "uvs"));
     c->jointCount = (int)json_array_size(joints);
@@ -345,13 +324,15 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     bool good = LoadCount(root, "vertices", &c->vertexCount) && LoadCount(root, "file_vertices", &c->fileVertexCount) &&
                 LoadCount(root, "triangles", &c->triangleCount) && LoadName(root, "name", c->name) &&
                 c->jointCount > 0 && c->jointCount <= UINT16_MAX;
-    result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
+    jnResult result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
     good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
     if (result != jn_outOfMemory && !good) {
         result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }
-    result = result == jn_ok ? LoadSurface(folder, c, error) : result;
-    result = result == jn_ok ? LoadAttributes(folder, json_object_get(root, "attributes"), c, error) : result;
+    JN_TRY(result);
+    JN_TRY(LoadSurface(folder, c, error));
+    JN_TRY(LoadAttributes(folder, json_object_get(root, "attributes"), c, error));
+done:
     json_decref(root);
     if (result != jn_ok) {
         jnaDestroyCharacter(c);
@@ -371,35 +352,25 @@ static jnResult ClipFolder(const char* workspace, const char* name, char* folder
 
 jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion* motion, jnError* error)
 {
-    char folder[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(workspace, "clips", folder, error);
-    result = result == jn_ok ? MakeFolder(folder, error) : result;
-    result = result == jn_ok ? ClipFolder(workspace, clip->name, folder, error) : result;
-    result = result == jn_ok ? MakeFolder(folder, error) : result;
+    char clips[JNA_PATH_LENGTH], folder[JNA_PATH_LENGTH];
+    JN_PASS(ClipFolder(workspace, clip->name, folder, error));
+    JN_PASS(jnaMakeFolder(workspace, "clips", clips, error));
+    JN_PASS(jnaMakeFolder(clips, clip->name, folder, error));
     size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
-    if (result == jn_ok) {
-        result = SaveArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
+    JN_PASS(SaveArray(folder, "rotations.npy", jna_float32, (Shape){{frames, joints, 4}}, clip->rotations, error));
+    JN_PASS(
+        SaveArray(folder, "translations.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->translations, error));
+    if (clip->scales != NULL) {
+        JN_PASS(SaveArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
-    if (result == jn_ok) {
-        result = SaveArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
-    }
-    if (result == jn_ok && clip->scales != NULL) {
-        result = SaveArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
-    }
-    if (result == jn_ok && motion != NULL) {
-        result = SaveArray(
-            folder, "motion.npy", jna_float32, frames, (size_t)motion->vertexCount, 3, motion->positions, error);
-    }
-    if (result != jn_ok) {
-        return result;
+    if (motion != NULL) {
+        JN_PASS(SaveArray(folder, "motion.npy", jna_float32, (Shape){{frames, (size_t)motion->vertexCount, 3}},
+            motion->positions, error));
     }
     json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
         clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
         clip->scales != NULL, "motion", motion != NULL);
-    result = root != NULL ? jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error)
-                          : jnFail(error, jn_outOfMemory, "%s: out of memory", folder);
-    json_decref(root);
-    return result;
+    return jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error);
 }
 
 jnResult jnaLoadClip(
@@ -408,11 +379,9 @@ jnResult jnaLoadClip(
     *clip = (jnaClip){0};
     char folder[JNA_PATH_LENGTH];
     json_t* root = NULL;
-    jnResult result = ClipFolder(workspace, name, folder, error);
-    result = result == jn_ok ? jnaLoadJson(folder, "clip.json", &root, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ClipFolder(workspace, name, folder, error));
+    JN_PASS(jnaLoadJson(folder, "clip.json", &root, error));
+    jnResult result = jn_ok;
     bool withScales = json_is_true(json_object_get(root, "scales"));
     bool good = LoadName(root, "name", clip->name) && LoadCount(root, "frames", &clip->frameCount) &&
                 LoadCount(root, "joints", &clip->jointCount) && clip->jointCount == character->jointCount;
@@ -424,16 +393,13 @@ jnResult jnaLoadClip(
         *clip = (jnaClip){0};
         return jnFail(error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
     }
-    result = jnaClip_Allocate(clip, withScales, error);
-    if (result == jn_ok) {
-        result = LoadArray(folder, "rotations.npy", jna_float32, frames, joints, 4, clip->rotations, error);
+    JN_TRY(jnaClip_Allocate(clip, withScales, error));
+    JN_TRY(LoadArray(folder, "rotations.npy", jna_float32, (Shape){{frames, joints, 4}}, clip->rotations, error));
+    JN_TRY(LoadArray(folder, "translations.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->translations, error));
+    if (withScales) {
+        JN_TRY(LoadArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
-    if (result == jn_ok) {
-        result = LoadArray(folder, "translations.npy", jna_float32, frames, joints, 3, clip->translations, error);
-    }
-    if (result == jn_ok && withScales) {
-        result = LoadArray(folder, "scales.npy", jna_float32, frames, joints, 3, clip->scales, error);
-    }
+done:
     if (result != jn_ok) {
         jnaDestroyClip(clip);
     }
@@ -446,15 +412,12 @@ jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jna
     *motion = (jnaArray){0};
     *present = false;
     char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
-    jnResult result = ClipFolder(workspace, clip->name, folder, error);
-    result = result == jn_ok ? jnaJoinPath(folder, "motion.npy", path, error) : result;
-    if (result != jn_ok || access(path, F_OK) != 0) {
-        return result;
+    JN_PASS(ClipFolder(workspace, clip->name, folder, error));
+    JN_PASS(jnaJoinPath(folder, "motion.npy", path, error));
+    if (!jnaFileIsThere(path)) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, motion, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, motion, error));
     if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
         motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
         jnaCloseArray(motion);

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/npy.h"
 #include "base/path.h"
+#include "base/try.h"
 #include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"
@@ -120,10 +121,7 @@ static jnResult SaveDescription(
     const char* folder, const jnaVolume* v, int influences, const jnaVolumeReport* report, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, "volume.json", path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, "volume.json", path, error));
     json_t* old = report == NULL ? json_load_file(path, 0, NULL) : NULL;
     json_t* mesh = report != NULL ? DescribeReport(report) : json_incref(json_object_get(old, "mesh"));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "format", 1, "method",
@@ -131,19 +129,7 @@ static jnResult SaveDescription(
         "influences", influences, "joints", v->jointCount, "materials", v->materialCount, "mesh",
         mesh != NULL ? mesh : json_null());
     json_decref(old);
-    result = root != NULL ? jnaSaveJson(folder, "volume.json", root, 17, error)
-                          : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    json_decref(root);
-    return result;
-}
-
-static jnResult OpenFolder(const char* workspace, char* folder, jnError* error)
-{
-    jnResult result = jnaJoinPath(workspace, "volume", folder, error);
-    if (result == jn_ok && mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        result = jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", folder, strerror(errno));
-    }
-    return result;
+    return jnaSaveJson(folder, "volume.json", root, 17, error);
 }
 
 jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, jnError* error)
@@ -153,12 +139,12 @@ jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jna
     jnaVolume copy = *volume;
     int influences = volume->rowStarts != NULL ? volume->rowStarts[volume->nodeCount] : 0;
     ListEntries(&copy, influences, entries);
-    jnResult result = OpenFolder(workspace, folder, error);
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
-        result = SaveOne(folder, &entries[i], error);
+    JN_PASS(jnaMakeFolder(workspace, "volume", folder, error));
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        JN_PASS(SaveOne(folder, &entries[i], error));
     }
-    result = result == jn_ok ? SaveJoints(folder, volume, influences, error) : result;
-    return result == jn_ok ? SaveDescription(folder, volume, influences, report, error) : result;
+    JN_PASS(SaveJoints(folder, volume, influences, error));
+    return SaveDescription(folder, volume, influences, report, error);
 }
 
 static bool LoadCount(const json_t* root, const char* key, int* count)
@@ -208,29 +194,26 @@ static jnResult LoadOne(const char* folder, const Entry* entry, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     jnaArray array;
-    jnResult result = jnaJoinPath(folder, entry->name, path, error);
-    if (result != jn_ok || (!entry->required && access(path, F_OK) != 0)) {
-        return result;
+    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
+    if ((!entry->required && access(path, F_OK) != 0)) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, &array, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, &array, error));
+    jnResult result = jn_ok;
     bool fits = array.scalar == entry->scalar && array.dimensions == (entry->columns > 0 ? 2 : 1) &&
                 array.shape[0] == (size_t)entry->rows &&
                 (entry->columns == 0 || array.shape[1] == (size_t)entry->columns) && AllFinite(&array);
     if (fits) {
         size_t size = array.count * jnaScalarSize(array.scalar);
         *entry->data = malloc(size + 1);
-        result = *entry->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-        if (result == jn_ok) {
-            memcpy(*entry->data, array.data, size);
-        }
+        JN_TRY(*entry->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path));
+        memcpy(*entry->data, array.data, size);
     } else {
         char text[96];
         jnaArray_Describe(&array, text, sizeof(text));
-        result = jnFail(error, jn_badData, "%s: is %s or not finite, which is not what volume.json says", path, text);
+        JN_TRY(jnFail(error, jn_badData, "%s: is %s or not finite, which is not what volume.json says", path, text));
     }
+done:
     jnaCloseArray(&array);
     return result;
 }
@@ -268,18 +251,20 @@ static bool RowsAscend(const jnaVolume* v, int influences)
 static jnResult LoadJoints(const char* folder, jnaVolume* v, int influences, jnError* error)
 {
     void* data = NULL;
-    jnResult result = LoadOne(folder, &(Entry){"joints.npy", jna_int32, influences, 0, &data, false}, error);
+    jnResult result = jn_ok;
+    JN_TRY(LoadOne(folder, &(Entry){"joints.npy", jna_int32, influences, 0, &data, false}, error));
     const int32_t* wide = data;
-    if (result == jn_ok && wide != NULL) {
+    if (wide != NULL) {
         v->joints = jnaAllocate(influences, sizeof(*v->joints));
-        result = v->joints == NULL ? jnFail(error, jn_outOfMemory, "out of memory")
-                 : !InRange(wide, influences, 0, UINT16_MAX + 1)
-                     ? jnFail(error, jn_badData, "%s/joints.npy: names no joint", folder)
-                     : jn_ok;
-        for (int i = 0; result == jn_ok && i < influences; ++i) {
+        JN_TRY(v->joints == NULL ? jnFail(error, jn_outOfMemory, "out of memory")
+               : !InRange(wide, influences, 0, UINT16_MAX + 1)
+                   ? jnFail(error, jn_badData, "%s/joints.npy: names no joint", folder)
+                   : jn_ok);
+        for (int i = 0; i < influences; ++i) {
             v->joints[i] = (uint16_t)wide[i];
         }
     }
+done:
     free(data);
     return result;
 }
@@ -289,23 +274,25 @@ jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
     char folder[JNA_PATH_LENGTH];
     int influences = 0;
     *volume = (jnaVolume){0};
-    jnResult result = jnaJoinPath(workspace, "volume", folder, error);
-    result = result == jn_ok ? LoadDescription(folder, volume, &influences, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaJoinPath(workspace, "volume", folder, error));
+    JN_TRY(LoadDescription(folder, volume, &influences, error));
     Entry entries[ENTRY_COUNT];
     ListEntries(volume, influences, entries);
-    for (int i = 0; result == jn_ok && i < ENTRY_COUNT; ++i) {
-        result = LoadOne(folder, &entries[i], error);
+    for (int i = 0; i < ENTRY_COUNT; ++i) {
+        JN_TRY(LoadOne(folder, &entries[i], error));
     }
-    result = result == jn_ok ? LoadJoints(folder, volume, influences, error) : result;
-    if (result == jn_ok && !(InRange(volume->tetrahedra, 4 * (int64_t)volume->tetrahedronCount, 0, volume->nodeCount) &&
-                               InRange(volume->skinTetrahedra, volume->vertexCount, -1, volume->tetrahedronCount) &&
-                               InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
-                               RowsAscend(volume, influences))) {
-        result = jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder);
+    JN_TRY(LoadJoints(folder, volume, influences, error));
+    if (!(InRange(volume->tetrahedra, 4 * (int64_t)volume->tetrahedronCount, 0, volume->nodeCount) &&
+            InRange(volume->skinTetrahedra, volume->vertexCount, -1, volume->tetrahedronCount) &&
+            InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
+            RowsAscend(volume, influences))) {
+        JN_TRY(jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder));
     }
-    if (result == jn_ok && !BlendsAreShares(volume)) {
-        result = jnFail(error, jn_badData, "%s/skin_blend.npy: has a number that is not between 0 and 1", folder);
+    if (!BlendsAreShares(volume)) {
+        JN_TRY(jnFail(error, jn_badData, "%s/skin_blend.npy: has a number that is not between 0 and 1", folder));
     }
+done:
     if (result != jn_ok) {
         jnaDestroyVolume(volume);
     }

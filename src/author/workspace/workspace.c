@@ -2,6 +2,7 @@
 #include "workspace/workspace.h"
 
 #include "base/path.h"
+#include "base/try.h"
 #include "workspace/modes_store.h"
 #include "workspace/network_store.h"
 #include "workspace/store.h"
@@ -28,13 +29,11 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
 {
     char name[JNA_PATH_LENGTH];
     *workspace = NULL;
-    jnResult result = jnaJoinPath(path, "manifest.yaml", name, error);
+    JN_PASS(jnaJoinPath(path, "manifest.yaml", name, error));
     jnaWorkspace* w = calloc(1, sizeof(*w));
-    if (result == jn_ok &&
-        (w == NULL || (w->path = strdup(path)) == NULL || (w->loaded = calloc(1, sizeof(*w->loaded))) == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    result = result == jn_ok ? jnaReadManifest(name, &w->manifest, error) : result;
+    bool whole = w != NULL && (w->path = strdup(path)) != NULL && (w->loaded = calloc(1, sizeof(*w->loaded))) != NULL;
+    jnResult result =
+        whole ? jnaReadManifest(name, &w->manifest, error) : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     if (result != jn_ok) {
         jnaCloseWorkspace(w);
         return result;
@@ -43,13 +42,20 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     return jn_ok;
 }
 
-void jnaWorkspace_Forget(jnaWorkspace* w)
+static void ForgetClips(jnaLoaded* l)
 {
-    jnaLoaded* l = w->loaded;
-    for (int i = 0; l->clips != NULL && i < l->clipCount; ++i) {
+    for (int i = 0; i < l->clipCount; ++i) {
         jnaDestroyClip(&l->clips[i]);
     }
     free(l->clips);
+    l->clips = NULL;
+    l->clipCount = 0;
+}
+
+void jnaWorkspace_Forget(jnaWorkspace* w)
+{
+    jnaLoaded* l = w->loaded;
+    ForgetClips(l);
     jnaDestroyNetwork(&l->network);
     jnaDestroyModes(&l->modes);
     jnaDestroyVolume(&l->volume);
@@ -83,22 +89,19 @@ jnResult jnaWorkspace_Clips(jnaWorkspace* w, const jnaClip** clips, jnError* err
 {
     jnaLoaded* l = w->loaded;
     const jnaCharacter* c;
-    jnResult result = jnaWorkspace_Character(w, &c, error);
-    if (result == jn_ok && l->clips == NULL) {
+    jnResult result = jn_ok;
+    JN_PASS(jnaWorkspace_Character(w, &c, error));
+    if (l->clips == NULL) {
         l->clips = calloc((size_t)w->manifest.clipCount + 1, sizeof(*l->clips));
-        result = l->clips != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path);
-        for (int i = 0; result == jn_ok && i < w->manifest.clipCount; ++i) {
-            result = jnaLoadClip(w->path, w->manifest.clips[i].name, c, &l->clips[i], error);
-            l->clipCount += result == jn_ok;
+        JN_TRY(l->clips != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path));
+        for (; l->clipCount < w->manifest.clipCount; ++l->clipCount) {
+            int i = l->clipCount;
+            JN_TRY(jnaLoadClip(w->path, w->manifest.clips[i].name, c, &l->clips[i], error));
         }
-        if (result != jn_ok) {
-            for (int i = 0; i < l->clipCount; ++i) {
-                jnaDestroyClip(&l->clips[i]);
-            }
-            free(l->clips);
-            l->clips = NULL;
-            l->clipCount = 0;
-        }
+    }
+done:
+    if (result != jn_ok) {
+        ForgetClips(l);
     }
     *clips = l->clips;
     return result;
@@ -124,24 +127,23 @@ jnResult jnaWorkspace_Network(jnaWorkspace* w, const jnaNetwork** network, jnErr
 {
     jnaLoaded* l = w->loaded;
     const jnaCharacter* c;
-    jnResult result = jn_ok;
     *network = NULL;
     if (!l->hasNetwork &&
-        (w->manifest.network.kind == jna_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
+        (w->manifest.network.kind == jn_networkNone || !jnaWorkspace_Has(w, "network/network.json"))) {
         return jn_ok;
     }
     if (!l->hasNetwork) {
-        result = jnaWorkspace_Character(w, &c, error);
-        result = result == jn_ok ? jnaLoadNetwork(w->path, &l->network, error) : result;
-        if (result == jn_ok && (l->network.vertexCount != c->vertexCount || l->network.jointCount != c->jointCount)) {
+        JN_PASS(jnaWorkspace_Character(w, &c, error));
+        JN_PASS(jnaLoadNetwork(w->path, &l->network, error));
+        if (l->network.vertexCount != c->vertexCount || l->network.jointCount != c->jointCount) {
             jnaDestroyNetwork(&l->network);
-            result = jnFail(
+            return jnFail(
                 error, jn_badData, "%s/network: was trained for another character; run jounce train again", w->path);
         }
-        l->hasNetwork = result == jn_ok;
+        l->hasNetwork = true;
     }
-    *network = result == jn_ok && l->network.kind == w->manifest.network.kind ? &l->network : NULL;
-    return result;
+    *network = l->network.kind == w->manifest.network.kind ? &l->network : NULL;
+    return jn_ok;
 }
 
 jnResult jnaWorkspace_Path(const jnaWorkspace* w, char* path, jnError* error, const char* format, ...)
@@ -163,7 +165,7 @@ bool jnaWorkspace_Has(const jnaWorkspace* w, const char* format, ...)
     va_start(arguments, format);
     int length = vsnprintf(name, sizeof(name), format, arguments);
     va_end(arguments);
-    return length >= 0 && length < JNA_PATH_LENGTH && jnaFileIsThere(w->path, name);
+    return length >= 0 && length < JNA_PATH_LENGTH && jnaFolderHas(w->path, name);
 }
 
 void jnaWorkspace_Depend(const jnaWorkspace* w, jnaStage* stage)

@@ -13,7 +13,7 @@ static void* bytes;
 static size_t size;
 
 // A network small enough to be cut at every length: three inputs, four hidden units, two components or a small map.
-static jnaNetwork* MakeBoxNetwork(jnaNetworkKind kind)
+static jnaNetwork* MakeBoxNetwork(jnNetworkKind kind)
 {
     static int32_t inputs[3] = {7, 9, 11}, starts[9];
     static float centres[3], halves[3] = {0.5f, 0.5f, 0.5f}, parameters[64 * 1024], basis[3 * 24], lookups[16];
@@ -39,7 +39,7 @@ static jnaNetwork* MakeBoxNetwork(jnaNetworkKind kind)
     for (int i = 0; i < 3 * 24; ++i) {
         basis[i] = 0.002f * (float)(i % 11 - 5);
     }
-    if (kind == jna_networkCnn) {
+    if (kind == jn_networkCnn) {
         n.componentCount = 0;
         n.basis = NULL;
         n.stageCount = 1;
@@ -59,7 +59,7 @@ static jnaNetwork* MakeBoxNetwork(jnaNetworkKind kind)
 }
 
 // user: which network the file has; both are put through everything.
-static int MakeFileWith(jnaNetworkKind kind)
+static int MakeFileWith(jnNetworkKind kind)
 {
     Box* box = MakeBox();
     box->def.network = MakeBoxNetwork(kind);
@@ -72,7 +72,7 @@ static int MakeFile(void** state)
 {
     (void)state;
     Box* box = MakeBox();
-    box->def.network = MakeBoxNetwork(jna_networkPca);
+    box->def.network = MakeBoxNetwork(jn_networkPca);
     jnResult result = jnaEncodeAsset(&box->def, &bytes, &size, NULL);
     if (result == jn_ok) {
         result = jnaWriteAsset(JN_BINARY_DIR "/seed.jounce", &box->def, NULL); // for the fuzzer
@@ -409,7 +409,7 @@ static void AMapIsCheckedAsWell(void** state)
 {
     void* before = bytes;
     size_t sizeBefore = size;
-    assert_int_equal(MakeFileWith(jna_networkCnn), 0);
+    assert_int_equal(MakeFileWith(jn_networkCnn), 0);
     AFileCutAnywhereIsRefused(state);
     ADamagedFileWithTheRightChecksumDoesNoHarm(state);
     char* copy = CopyFile();

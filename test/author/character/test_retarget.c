@@ -91,7 +91,7 @@ static void EveryConventionIsRecognised(void** state)
 // A T-pose skeleton that raises its left arm forwards, bends the elbow up, turns and walks two units ahead.
 static jnaSource MakeMotion(const char* const* names)
 {
-    jnaSource source = {.skeleton = MakeFigure(names, 10, 0), .bvh = true};
+    jnaSource source = {.path = "x.bvh", .skeleton = MakeFigure(names, 10, 0)};
     source.clip = (jnaClip){.rate = 30, .frameCount = 31, .jointCount = PARTS};
     assert_int_equal(jnaClip_Allocate(&source.clip, false, NULL), jn_ok);
     for (int f = 0; f <= 30; ++f) {
@@ -154,7 +154,7 @@ static void ARigInAnAPoseGetsThePerformersLimbs(void** state)
         jnaCharacter target = MakeFigure(conventions[k], 1.7, 45);
         jnaClip clip;
         jnError error = {0};
-        assert_int_equal(jnaRetarget("x", &source, NULL, &target, 30, &clip, NULL, &error), jn_ok);
+        assert_int_equal(jnaRetarget(&source, NULL, &target, 30, &clip, NULL, &error), jn_ok);
         assert_int_equal(clip.frameCount, 31);
         assert_true(WorstLimb(&target, &clip, &source) < 0.1);
         // Two units of a skeleton of ten, at 1.7: 3.4, and the hips as high as at rest.
@@ -191,7 +191,7 @@ static void AZUpSkeletonThatFacesAnotherWayIsTurned(void** state)
     jnaCharacter target = MakeFigure(conventions[3], 1.7, 30);
     jnaClip clip;
     jnError error = {0};
-    assert_int_equal(jnaRetarget("x", &source, NULL, &target, 30, &clip, NULL, &error), jn_ok);
+    assert_int_equal(jnaRetarget(&source, NULL, &target, 30, &clip, NULL, &error), jn_ok);
     assert_true(WorstLimb(&target, &clip, &upright) < 0.1);
     jnaDestroyClip(&clip);
     jnaDestroyCharacter(&target);
@@ -210,7 +210,7 @@ static void OverridesMatchWhatNamesCannot(void** state)
     jnaClip clip;
     jnError error = {0};
     jnaNotes notes = {0};
-    assert_int_equal(jnaRetarget("x", &source, NULL, &target, 30, &clip, &notes, &error), jn_ok);
+    assert_int_equal(jnaRetarget(&source, NULL, &target, 30, &clip, &notes, &error), jn_ok);
     assert_int_equal(notes.count, 2);
     assert_non_null(strstr(notes.lines[0], "LeftForeArm"));
     assert_non_null(strstr(notes.lines[1], "wing_joint_7"));
@@ -218,7 +218,7 @@ static void OverridesMatchWhatNamesCannot(void** state)
     jnaDestroyNotes(&notes);
     const jnaJointPair pairs[] = {{"LeftForeArm", "wing_joint_7"}, {"RightHand", ""}};
     jnaRetargetDef def = {2, pairs};
-    assert_int_equal(jnaRetarget("x", &source, &def, &target, 30, &clip, &notes, &error), jn_ok);
+    assert_int_equal(jnaRetarget(&source, &def, &target, 30, &clip, &notes, &error), jn_ok);
     assert_non_null(strstr(notes.lines[0], "RightHand"));
     assert_null(strstr(notes.lines[1], "wing_joint_7"));
     // The bend of the elbow arrived.
@@ -228,7 +228,7 @@ static void OverridesMatchWhatNamesCannot(void** state)
     jnaDestroyNotes(&notes);
     const jnaJointPair wrong[] = {{"LeftForeArm", "nobody"}};
     def = (jnaRetargetDef){1, wrong};
-    assert_int_equal(jnaRetarget("x", &source, &def, &target, 30, &clip, NULL, &error), jn_badData);
+    assert_int_equal(jnaRetarget(&source, &def, &target, 30, &clip, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "no joint 'nobody'"));
     jnaDestroyCharacter(&target);
     jnaDestroySource(&source);
@@ -243,7 +243,7 @@ static void ASkeletonThatIsNoHumanIsRefused(void** state)
     jnaCharacter target = MakeFigure(names, 1, 0);
     jnaClip clip;
     jnError error = {0};
-    assert_int_equal(jnaRetarget("x.bvh", &source, NULL, &target, 30, &clip, NULL, &error), jn_badData);
+    assert_int_equal(jnaRetarget(&source, NULL, &target, 30, &clip, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "x.bvh: the character has no joints that look like"));
     jnaDestroyCharacter(&target);
     jnaDestroySource(&source);

@@ -377,13 +377,18 @@ static void BonesLeaveOnlyWhatCanMove(void** state)
     s.volume.heldBy = malloc(sizeof(int32_t) * (size_t)s.volume.nodeCount);
     s.volume.jointCount = 2;
     s.volume.holdStrength = calloc((size_t)s.volume.nodeCount, sizeof(float));
-    int counts[4];
+    enum { NOTHING, SECOND_BLOCK, BOTH_EXACTLY, BOTH_BY_SPRINGS, ONE_BONE, ONE_BONE_WEAKLY, OWN_PLACES, KINDS };
+    int counts[KINDS];
     jnaPenetration first = {0};
-    for (int kind = 0; kind < 4; ++kind) {
-        // Nothing held; the second block by a bone; both by one each; both by springs of one each.
+    for (int kind = 0; kind < KINDS; ++kind) {
+        int ownPlace = 2 * s.volume.jointCount;
         for (int n = 0; n < s.volume.nodeCount; ++n) {
-            s.volume.heldBy[n] = kind == 0 ? -1 : n >= second ? 1 : kind >= 2 ? 0 : -1;
-            s.volume.holdStrength[n] = kind == 3 ? 1e4f : 0;
+            bool inside = n >= second;
+            int32_t of[KINDS] = {-1, inside ? 1 : -1, inside, inside, 1, 1, ownPlace};
+            // A single strong spring shows that the others are weak.
+            float strength[KINDS] = {0, 0, 0, 1e4f, 1e4f, n == 0 ? 1e4f : 1e3f, 1e4f};
+            s.volume.heldBy[n] = of[kind];
+            s.volume.holdStrength[n] = strength[kind];
         }
         s.contacts.count = 0;
         Prepare(&s, NULL);
@@ -392,16 +397,19 @@ static void BonesLeaveOnlyWhatCanMove(void** state)
         first = kind == 0 ? p : first;
         CheckEqual(&p, &first);
         counts[kind] = s.contacts.count;
-        if (kind < 3) {
+        if (kind + 1 < KINDS) {
             jnaDestroyContactFinder(s.finder);
             jnaDestroyContactShape(s.shape);
             free(s.nodes);
         }
     }
-    assert_int_equal(counts[0], first.nodeCount);
-    assert_int_equal(counts[1], counts[0]);
-    assert_int_equal(counts[2], 0);
-    assert_int_equal(counts[3], counts[0]);
+    assert_int_equal(counts[NOTHING], first.nodeCount);
+    assert_int_equal(counts[SECOND_BLOCK], counts[NOTHING]);
+    assert_int_equal(counts[BOTH_EXACTLY], 0);
+    assert_int_equal(counts[BOTH_BY_SPRINGS], counts[NOTHING]);
+    assert_int_equal(counts[ONE_BONE], 0);
+    assert_int_equal(counts[ONE_BONE_WEAKLY], counts[NOTHING]);
+    assert_int_equal(counts[OWN_PLACES], counts[NOTHING]);
     DestroyScene(&s);
 }
 

@@ -145,7 +145,7 @@ static void RandomPosesStayWithinTheWidenedLimitsAndUseThem(void** state)
     jnaDestroyPoses(&poses);
 }
 
-static void TestClipsSetNoLimitsUnlessTheyMay(void** state)
+static void ClipsSetNoLimitsUnlessTheyMay(void** state)
 {
     Scene* scene = *state;
     jnaPoseDef def = DefOf(scene);
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(TheMixtureIsAsAskedInEveryBeginning),
         cmocka_unit_test(FramesAreThoseOfTheirClipWithTheRootAtRest),
         cmocka_unit_test(RandomPosesStayWithinTheWidenedLimitsAndUseThem),
-        cmocka_unit_test(TestClipsSetNoLimitsUnlessTheyMay),
+        cmocka_unit_test(ClipsSetNoLimitsUnlessTheyMay),
         cmocka_unit_test(EachPickIsTheFarthestFromThoseBefore),
         cmocka_unit_test(CopiesAreNotPickedAndTheEndIsTold),
         cmocka_unit_test(PosesByHandComeFirst),

@@ -65,6 +65,7 @@ static Quad QuadLoss(const jnaFitBatch* batch, int lane, Quad thetaS, Quad theta
 }
 
 typedef struct Scene {
+    jnaArena arena;
     jnaFitPlan plan;
     jnaFitDef def;
     jnaSequence sequence;
@@ -96,7 +97,9 @@ static void MakeScene(Scene* scene)
     scene->starts[1] = FRAMES;
     scene->plan =
         (jnaFitPlan){.def = &scene->def, .vertexCount = JNA_BATCH, .frameCount = FRAMES, .starts = scene->starts};
-    assert_int_equal(jnaFitBatch_Allocate(&scene->batch, &scene->plan, NULL), jn_ok);
+    scene->arena = (jnaArena){0};
+    jnaFitBatch_Allocate(&scene->batch, &scene->plan, &scene->arena);
+    assert_false(scene->arena.failed);
     assert_int_equal(jnaFitBatch_Load(&scene->batch, &scene->plan, 0), 0);
 }
 
@@ -160,7 +163,7 @@ static void TheGradientIsExactOverTheWholePlane(void** state)
     }
     print_message("%d derivatives, worst relative error %.1e, %d equal to the last bit\n", compared, worst, identical);
     assert_true(identical < compared / 2); // they are not the same computation
-    jnaFitBatch_Release(&scene.batch);
+    jnaReleaseArena(&scene.arena);
 }
 
 static void EveryKernelGivesTheSameSums(void** state)
@@ -192,7 +195,7 @@ static void EveryKernelGivesTheSameSums(void** state)
             ASSERT_NEAR(best.matrix[k][lane] / plain.matrix[k][lane], 1, 1e-10);
         }
     }
-    jnaFitBatch_Release(&scene.batch);
+    jnaReleaseArena(&scene.arena);
 }
 
 int main(void)

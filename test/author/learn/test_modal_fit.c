@@ -9,7 +9,7 @@ static double CapturedBy(const jnaModes* modes, const jnaModalSequence* s)
     size_t numbers = (size_t)s->frameCount * (size_t)modes->modeCount;
     double *starts = malloc(3 * numbers * sizeof(double)), *rates = starts + numbers, *z = rates + numbers;
     assert_int_equal(jnaModes_Force(modes, s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(modes, s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     double captured = jnaModes_Captured(modes, s, z, 0, s->frameCount, NULL);
     free(starts);
     return captured;
@@ -23,7 +23,7 @@ static void Adopt(jnaModes* modes, const jnaModalFit* fit)
 }
 
 // Motion made by modes of other numbers; a tenth of its frames is thrown off.
-static void TestNumbersAreFoundAgain(void** state)
+static void NumbersAreFoundAgain(void** state)
 {
     (void)state;
     enum { COUNT = 8 };
@@ -39,7 +39,7 @@ static void TestNumbersAreFoundAgain(void** state)
     size_t width = 3 * (size_t)s.vertexCount, numbers = CORE_FRAMES * COUNT;
     double *starts = malloc(3 * numbers * sizeof(double)), *rates = starts + numbers, *z = rates + numbers;
     assert_int_equal(jnaModes_Force(&truth, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&truth, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&truth, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     Random random = {9};
     for (int n = 0; n < CORE_FRAMES; ++n) {
         jnaModes_Show(&truth, &s, n, z, core.positions + (size_t)n * width);
@@ -83,7 +83,7 @@ static void TestNumbersAreFoundAgain(void** state)
 }
 
 // Fitted on jumping alone, from a wrong damping: unseen boxing gains, and the prior is chosen.
-static void TestWhatIsLearnedCarriesOver(void** state)
+static void WhatIsLearnedCarriesOver(void** state)
 {
     (void)state;
     Core core = MakeCore(6);
@@ -127,7 +127,7 @@ static void TestWhatIsLearnedCarriesOver(void** state)
 }
 
 // Flesh that does not move says nothing.
-static void TestUnseenModesStayAsTheyWere(void** state)
+static void UnseenModesStayAsTheyWere(void** state)
 {
     (void)state;
     Core core = MakeCore(5);
@@ -159,7 +159,7 @@ static void TestUnseenModesStayAsTheyWere(void** state)
 }
 
 // No modes, one mode, and numbers that are none.
-static void TestOddFits(void** state)
+static void OddFitsEndWell(void** state)
 {
     (void)state;
     Core core = MakeCore(4);
@@ -195,7 +195,7 @@ static void TestOddFits(void** state)
 }
 
 // A surface of one vertex.
-static void TestOneVertex(void** state)
+static void OneVertexIsEnough(void** state)
 {
     (void)state;
     enum { FRAMES = 40 };
@@ -214,7 +214,7 @@ static void TestOneVertex(void** state)
     jnaModalSequence s = {.frameCount = FRAMES, .vertexCount = 1, .dt = CORE_DT, .targets = targets, .motion = motion};
     double starts[FRAMES], rates[FRAMES], z[FRAMES];
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     for (int n = 0; n < FRAMES; ++n) {
         jnaModes_Show(&modes, &s, n, z, motion + 3 * n);
     }
@@ -236,7 +236,7 @@ static void TestOneVertex(void** state)
 }
 
 // Where there is no volume: components of the motion itself. They explain it, and carry over less than vibration modes.
-static void TestModesOfMotion(void** state)
+static void ModesComeFromMotion(void** state)
 {
     (void)state;
     Core core = MakeCore(6);
@@ -283,12 +283,12 @@ static void TestModesOfMotion(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestNumbersAreFoundAgain),
-        cmocka_unit_test(TestWhatIsLearnedCarriesOver),
-        cmocka_unit_test(TestUnseenModesStayAsTheyWere),
-        cmocka_unit_test(TestOddFits),
-        cmocka_unit_test(TestOneVertex),
-        cmocka_unit_test(TestModesOfMotion),
+        cmocka_unit_test(NumbersAreFoundAgain),
+        cmocka_unit_test(WhatIsLearnedCarriesOver),
+        cmocka_unit_test(UnseenModesStayAsTheyWere),
+        cmocka_unit_test(OddFitsEndWell),
+        cmocka_unit_test(OneVertexIsEnough),
+        cmocka_unit_test(ModesComeFromMotion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

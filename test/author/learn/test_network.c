@@ -10,13 +10,13 @@ enum { POSES = 160, HELD = 40 };
 
 static jnbShapes shapes;
 static jnaNetwork networks[2]; // pca, cnn
-static const jnaNetworkKind kinds[2] = {jna_networkPca, jna_networkCnn};
+static const jnNetworkKind kinds[2] = {jn_networkPca, jn_networkCnn};
 
 // A small character and few epochs: what is tested does not depend on how good the network is.
-static jnaTrainDef SmallDef(jnaNetworkKind kind)
+static jnaTrainDef SmallDef(jnNetworkKind kind)
 {
     jnaTrainDef def = jnaDefaultTrainDef(kind);
-    def.epochs = kind == jna_networkPca ? 60 : 3;
+    def.epochs = kind == jn_networkPca ? 60 : 3;
     def.mapSize = 64;
     def.hidden = 8;
     def.shared = 16;

@@ -44,7 +44,7 @@ static void AddPoses(double across, double most)
     }
     assert_int_equal(jnaPairs_Add(&pairs, POSES, list, NULL), jn_ok);
     free(surfaces);
-    jnaTrainDef def = jnaDefaultTrainDef(jna_networkPca);
+    jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
     def.epochs = 60;
     if (jnaTrainNetwork(&block.character, &pairs, &def, &network, NULL, &error) != jn_ok) {
         fail_msg("%s", error.message);
@@ -55,7 +55,8 @@ static void Measure(jnaSoundness soundness[3])
 {
     const jnaPairs* sets[1] = {&pairs};
     jnError error = {0};
-    if (jnaMeasureSoundness(&block.volume, &block.character, &network, sets, 1, 100, soundness, &error) != jn_ok) {
+    if (jnaMeasureSoundness(
+            &block.volume, &block.character, &network, &(jnaPairSets){sets, 1, 100}, soundness, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
 }

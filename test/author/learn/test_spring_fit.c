@@ -1,8 +1,8 @@
 // The fit: what is recovered from noise, bursts and gaps, and that it is the same whatever the threads.
 #include "helpers/support.h"
 
-#include "learn/spring_fit.h"
 #include "jounce/jounce.h"
+#include "learn/spring_fit.h"
 
 #define DT (1.0f / 30)
 
@@ -453,8 +453,7 @@ static void ACancelledFitGivesNothing(void** state)
     def.sequences = &sequence;
     def.sequenceCount = 1;
     def.dt = (double)DT;
-    def.progress = CountAndStop;
-    def.user = &calls;
+    def.watch = (jnaWatch){CountAndStop, &calls};
     jnaFit fit;
     jnError error;
     assert_int_not_equal(jnaFitSprings(&def, &fit, &error), jn_ok);

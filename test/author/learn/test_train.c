@@ -17,10 +17,10 @@ static void MakeShapes(int count, int held, jnbShapes* shapes)
     assert_int_equal(jnbFillShapes(shapes, count, held, 7, NULL), jn_ok);
 }
 
-static jnaTrainDef SmallDef(jnaNetworkKind kind)
+static jnaTrainDef SmallDef(jnNetworkKind kind)
 {
     jnaTrainDef def = jnaDefaultTrainDef(kind);
-    def.epochs = kind == jna_networkPca ? 12 : 4;
+    def.epochs = kind == jn_networkPca ? 12 : 4;
     def.mapSize = 64;
     def.hidden = 4;
     def.shared = 8;
@@ -48,7 +48,7 @@ static void ExpectSame(const jnaNetwork* a, const jnaNetwork* b)
     }
 }
 
-static const jnaNetworkKind kinds[2] = {jna_networkPca, jna_networkCnn};
+static const jnNetworkKind kinds[2] = {jn_networkPca, jn_networkCnn};
 
 static void TheNumberOfThreadsDoesNotChangeTheResult(void** state)
 {
@@ -115,7 +115,7 @@ static void TrainAndDie(int epochs)
     jnbShapes s;
     jnaNetwork network;
     int last = -epochs;
-    jnaTrainDef def = SmallDef(jna_networkPca);
+    jnaTrainDef def = SmallDef(jn_networkPca);
     def.checkpoint = checkpoint;
     def.checkpointSeconds = 0; // after every epoch
     def.progress = EndAfter;
@@ -141,7 +141,7 @@ static void AKilledProcessGoesOnToTheSameBytes(void** state)
         assert_int_equal(access(checkpoint, R_OK), 0);
     }
     MakeShapes(70, 10, &s);
-    jnaTrainDef def = SmallDef(jna_networkPca);
+    jnaTrainDef def = SmallDef(jn_networkPca);
     def.checkpoint = checkpoint;
     jnaNetwork resumed = Train(&s, &def);
     def.checkpoint = NULL;
@@ -159,7 +159,7 @@ static void ACheckpointThatDoesNotFitIsNotUsed(void** state)
     (void)state;
     jnbShapes s;
     MakeShapes(70, 10, &s);
-    jnaTrainDef def = SmallDef(jna_networkPca);
+    jnaTrainDef def = SmallDef(jn_networkPca);
     jnaNetwork plain = Train(&s, &def), ignored;
     int epochs = 2;
     def.checkpoint = checkpoint;
@@ -194,7 +194,7 @@ static void TheErrorFallsAsDataGrows(void** state)
     for (int i = 0; i < 2; ++i) {
         jnbShapes s;
         MakeShapes(i == 0 ? 90 : 690, 50, &s);
-        jnaTrainDef def = jnaDefaultTrainDef(jna_networkPca);
+        jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
         def.epochs = i == 0 ? 200 : 80;
         def.hidden = 8;
         def.shared = 8;
@@ -222,7 +222,7 @@ static void TooFewPosesOrNoMotionAreTold(void** state)
     jnError error = {0};
     jnaNetwork network;
     MakeShapes(2, 1, &s);
-    jnaTrainDef def = SmallDef(jna_networkPca);
+    jnaTrainDef def = SmallDef(jn_networkPca);
     assert_int_equal(jnaTrainNetwork(&s.character, &s.pairs, &def, &network, NULL, &error), jn_badData);
     assert_non_null(strstr(error.message, "too few"));
     jnbDestroyShapes(&s);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static jnbShapes shapes;
-static jnaNetworkKind kind;
+static jnNetworkKind kind;
 static char folder[300];
 
 static jnResult MakePairs(jnError* error)
@@ -66,14 +66,14 @@ static void PairsSurviveEveryFailure(void** state)
 static void APcaSurvivesEveryFailure(void** state)
 {
     (void)state;
-    kind = jna_networkPca;
+    kind = jn_networkPca;
     FailEach(TrainAndKeep, 40);
 }
 
 static void ACnnSurvivesEveryFailure(void** state)
 {
     (void)state;
-    kind = jna_networkCnn;
+    kind = jn_networkCnn;
     FailEach(TrainAndKeep, 40);
 }
 

@@ -52,10 +52,10 @@ static double FleshEnergy(const double g[9], double young, double poisson)
 }
 
 // An affine displacement has the energy of the neo-Hookean flesh, to second order.
-static void TestStiffnessIsThatOfTheFlesh(void** state)
+static void StiffnessIsThatOfTheFlesh(void** state)
 {
     (void)state;
-    TestVolume block = MakeBlock(3, 2, 2, (double[3]){0.3, 0.2, 0.1}, 0.2, 2);
+    Volume block = MakeBlock(3, 2, 2, (double[3]){0.3, 0.2, 0.1}, 0.2, 2);
     SetMaterial(&block.volume, 30000, 0.45, 1000);
     jnaElastic* elastic = MustCreate(&block.volume);
     ASSERT_NEAR(jnaElastic_TotalMass(elastic), 0.3 * 0.2 * 0.1 * 1000, 1e-12);
@@ -134,10 +134,10 @@ static void FleshSlope(const jnaVolume* v, const jnaElements* elements, const do
 }
 
 // Displacements of no pattern, two materials: the stiffness is the slope of the simulator's forces, patch by patch.
-static void TestStiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
+static void StiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
 {
     (void)state;
-    TestVolume block = MakeBlock(5, 4, 3, (double[3]){0.5, 0.4, 0.3}, 0.15, 2);
+    Volume block = MakeBlock(5, 4, 3, (double[3]){0.5, 0.4, 0.3}, 0.15, 2);
     jnaVolume* v = &block.volume;
     SetMaterial(v, 30000, 0.45, 1000);
     v->materials = realloc(v->materials, 2 * sizeof(jnaMaterial));
@@ -177,7 +177,7 @@ static void TestStiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
 
 // A free block near incompressibility: six motions cost nothing, and the others are those of ordinary tetrahedra at
 // Poisson 0 or stiffer. A pattern that patches overlook, a checkerboard say, would come as a mode far below them.
-static void TestPatchesLeaveNoSoftModes(void** state)
+static void PatchesLeaveNoSoftModes(void** state)
 {
     (void)state;
     enum { COUNT = 30 };
@@ -185,7 +185,7 @@ static void TestPatchesLeaveNoSoftModes(void** state)
     for (int kind = 0; kind < 2; ++kind) {
         // Of the same shear modulus.
         double poisson = kind == 0 ? 0 : 0.49, shear = 10000;
-        TestVolume cube = MakeBlock(5, 5, 5, (double[3]){0.1, 0.1, 0.1}, 0.1, 2);
+        Volume cube = MakeBlock(5, 5, 5, (double[3]){0.1, 0.1, 0.1}, 0.1, 2);
         SetMaterial(&cube.volume, 2 * (1 + poisson) * shear, poisson, 1000);
         jnaElastic* elastic = MustCreate(&cube.volume);
         size_t n = 3 * (size_t)jnaElastic_FreeCount(elastic);
@@ -236,11 +236,11 @@ static double TimoshenkoRoot(double slender, double r2, double s2)
 }
 
 // Bending both ways, twisting and stretching of a clamped square bar, all within 3 %.
-static void TestCantileverSwingsAsBeamTheorySays(void** state)
+static void CantileverSwingsAsBeamTheorySays(void** state)
 {
     (void)state;
     double length = 1, side = 0.1, young = 1e6, poisson = 0.3, density = 1000;
-    TestVolume bar = MakeBlock(80, 16, 16, (double[3]){length, side, side}, 0, 2);
+    Volume bar = MakeBlock(80, 16, 16, (double[3]){length, side, side}, 0, 2);
     SetMaterial(&bar.volume, young, poisson, density);
     HoldEnd(&bar.volume, 0);
     jnaElastic* elastic = MustCreate(&bar.volume);
@@ -279,12 +279,12 @@ static void TestCantileverSwingsAsBeamTheorySays(void** state)
 }
 
 // Springs instead of a clamp leave the flesh softer; nothing at all leaves six motions at 0 Hz.
-static void TestBonesHoldBySpringsOrNotAtAll(void** state)
+static void BonesHoldBySpringsOrNotAtAll(void** state)
 {
     (void)state;
     double lowest[3];
     for (int kind = 0; kind < 3; ++kind) {
-        TestVolume bar = MakeBlock(8, 2, 2, (double[3]){0.4, 0.1, 0.1}, 0, 2);
+        Volume bar = MakeBlock(8, 2, 2, (double[3]){0.4, 0.1, 0.1}, 0, 2);
         SetMaterial(&bar.volume, 30000, 0.45, 1000);
         if (kind < 2) {
             HoldEnd(&bar.volume, kind == 0 ? 0 : 1e4f);
@@ -306,10 +306,10 @@ static void TestBonesHoldBySpringsOrNotAtAll(void** state)
     assert_true(lowest[1] > 0 && lowest[1] < lowest[0]);
 }
 
-static void TestBadVolumesAreRefusedInWords(void** state)
+static void BadVolumesAreRefusedInWords(void** state)
 {
     (void)state;
-    TestVolume bar = MakeBlock(2, 1, 1, (double[3]){0.4, 0.1, 0.1}, 0, 2);
+    Volume bar = MakeBlock(2, 1, 1, (double[3]){0.4, 0.1, 0.1}, 0, 2);
     jnaElastic* elastic;
     jnError error = {0};
     assert_int_equal(jnaCreateElastic(&bar.volume, &elastic, &error), jn_badArgument);
@@ -331,12 +331,12 @@ static void TestBadVolumesAreRefusedInWords(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestStiffnessIsThatOfTheFlesh),
-        cmocka_unit_test(TestStiffnessIsTheSlopeOfTheSimulatorsForces),
-        cmocka_unit_test(TestPatchesLeaveNoSoftModes),
-        cmocka_unit_test(TestCantileverSwingsAsBeamTheorySays),
-        cmocka_unit_test(TestBonesHoldBySpringsOrNotAtAll),
-        cmocka_unit_test(TestBadVolumesAreRefusedInWords),
+        cmocka_unit_test(StiffnessIsThatOfTheFlesh),
+        cmocka_unit_test(StiffnessIsTheSlopeOfTheSimulatorsForces),
+        cmocka_unit_test(PatchesLeaveNoSoftModes),
+        cmocka_unit_test(CantileverSwingsAsBeamTheorySays),
+        cmocka_unit_test(BonesHoldBySpringsOrNotAtAll),
+        cmocka_unit_test(BadVolumesAreRefusedInWords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static double ThrowAbout(const Scene* s, jnTiming timing, float capScale)
     return most;
 }
 
-static void TestNothingFliesOff(void** state)
+static void NothingFliesOff(void** state)
 {
     (void)state;
     amplitudeCap = 0.02;
@@ -95,7 +95,7 @@ static void TestNothingFliesOff(void** state)
 }
 
 // Spun faster than it swings, flesh is flung out exponentially; once the spin ends it is back soon.
-static void TestFleshComesBackFromASpin(void** state)
+static void FleshComesBackFromASpin(void** state)
 {
     (void)state;
     amplitudeCap = 0.02;
@@ -125,7 +125,7 @@ static void TestFleshComesBackFromASpin(void** state)
 
 // Caps that nothing comes near do not change anything but the rounding of the targets, and neither do caps that are
 // switched off.
-static void TestSmallMotionIsUntouched(void** state)
+static void SmallMotionIsUntouched(void** state)
 {
     (void)state;
     float* ends[3];
@@ -152,7 +152,7 @@ static void TestSmallMotionIsUntouched(void** state)
 }
 
 // Kernels, both ways out, snapshots and loops, while the caps act.
-static void TestContractsHoldUnderCaps(void** state)
+static void ContractsHoldUnderCaps(void** state)
 {
     (void)state;
     enum { FRAMES = 24 };
@@ -214,7 +214,7 @@ static void TestContractsHoldUnderCaps(void** state)
 }
 
 // Where the caps bend the motion, velocities are still what positions do.
-static void TestVelocitiesUnderCaps(void** state)
+static void VelocitiesAreRightUnderCaps(void** state)
 {
     (void)state;
     amplitudeCap = 0.006;
@@ -247,7 +247,7 @@ static void TestVelocitiesUnderCaps(void** state)
 }
 
 // A cap that is no number or negative.
-static void TestDamagedCapsAreRefused(void** state)
+static void DamagedCapsAreRefused(void** state)
 {
     (void)state;
     amplitudeCap = 0.01;
@@ -271,7 +271,7 @@ static void TestDamagedCapsAreRefused(void** state)
 }
 
 // With all modes at their caps the root of the sum of squares is within reach nearly everywhere.
-static void TestCapsFollowTheFlesh(void** state)
+static void CapsFollowTheFlesh(void** state)
 {
     (void)state;
     Scene s = MakeScene(6, 20);
@@ -315,7 +315,7 @@ static void TestCapsFollowTheFlesh(void** state)
 }
 
 // A clip that jumps about, as the stage plays it.
-static void TestHostileClipIsToldAndCapped(void** state)
+static void HostileClipIsToldAndCapped(void** state)
 {
     (void)state;
     Scene s = MakeScene(5, MODES);
@@ -352,7 +352,7 @@ static void TestHostileClipIsToldAndCapped(void** state)
 }
 
 // Vertices of weight 0 stand still, those of weight 1 move, a mask of 1 changes nothing.
-static void TestMasksActOnModes(void** state)
+static void MasksActOnModes(void** state)
 {
     (void)state;
     Scene s = MakeScene(5, MODES);
@@ -462,7 +462,7 @@ static TestVolume MakeTwo(const Core* core, int held)
 }
 
 // A part that nothing holds has no modes, and those of the rest are as without it.
-static void TestLooseFleshIsLeftOut(void** state)
+static void LooseFleshIsLeftOut(void** state)
 {
     (void)state;
     Core core = MakeCore(8);
@@ -512,16 +512,16 @@ static void TestLooseFleshIsLeftOut(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestNothingFliesOff),
-        cmocka_unit_test(TestFleshComesBackFromASpin),
-        cmocka_unit_test(TestSmallMotionIsUntouched),
-        cmocka_unit_test(TestContractsHoldUnderCaps),
-        cmocka_unit_test(TestVelocitiesUnderCaps),
-        cmocka_unit_test(TestDamagedCapsAreRefused),
-        cmocka_unit_test(TestCapsFollowTheFlesh),
-        cmocka_unit_test(TestHostileClipIsToldAndCapped),
-        cmocka_unit_test(TestMasksActOnModes),
-        cmocka_unit_test(TestLooseFleshIsLeftOut),
+        cmocka_unit_test(NothingFliesOff),
+        cmocka_unit_test(FleshComesBackFromASpin),
+        cmocka_unit_test(SmallMotionIsUntouched),
+        cmocka_unit_test(ContractsHoldUnderCaps),
+        cmocka_unit_test(VelocitiesAreRightUnderCaps),
+        cmocka_unit_test(DamagedCapsAreRefused),
+        cmocka_unit_test(CapsFollowTheFlesh),
+        cmocka_unit_test(HostileClipIsToldAndCapped),
+        cmocka_unit_test(MasksActOnModes),
+        cmocka_unit_test(LooseFleshIsLeftOut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static double CompareWithReference(int count, double* most)
     double *starts = malloc(numbers * sizeof(double)), *rates = malloc(numbers * sizeof(double));
     double* z = malloc(numbers * sizeof(double));
     assert_int_equal(jnaModes_Force(&s.modes, &sequence, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&s.modes, &sequence, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&s.modes, &sequence, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     jnCharacter* c = MustMake(&s, jn_timingExact, jn_kernelAuto);
     float *got = Positions(&s), *expected = Positions(&s), *skinned = Positions(&s);
     double worst = 0;
@@ -37,7 +37,7 @@ static double CompareWithReference(int count, double* most)
     return worst;
 }
 
-static void TestRuntimeIsTheReference(void** state)
+static void RuntimeIsTheReference(void** state)
 {
     (void)state;
     double most, one;
@@ -48,7 +48,7 @@ static void TestRuntimeIsTheReference(void** state)
 }
 
 // Forces of 12 m/s^2 and more on modes that level off towards 5: the flesh goes less far, as the reference says.
-static void TestLargeForcesLevelOff(void** state)
+static void LargeForcesLevelOff(void** state)
 {
     (void)state;
     double free, held;
@@ -59,7 +59,7 @@ static void TestLargeForcesLevelOff(void** state)
     assert_true(held > 0.2 * free && held < 0.8 * free);
 }
 
-static void TestKernelsGiveTheSameBytes(void** state)
+static void KernelsGiveTheSameBytes(void** state)
 {
     (void)state;
     Scene s = MakeScene(5, 14);
@@ -89,7 +89,7 @@ static void TestKernelsGiveTheSameBytes(void** state)
 
 // A constant acceleration is exact for any step: 30 Hz, 120 Hz and a jumble end in the same place, once the history has
 // seen it.
-static void TestAnyStepGivesTheSameMotion(void** state)
+static void AnyStepGivesTheSameMotion(void** state)
 {
     (void)state;
     enum { END = 123 };
@@ -123,7 +123,7 @@ static void TestAnyStepGivesTheSameMotion(void** state)
     DestroyScene(&s);
 }
 
-static void TestSnapshotsPausesAndTeleports(void** state)
+static void SnapshotsPausesAndTeleportsWork(void** state)
 {
     (void)state;
     Scene s = MakeScene(5, 14);
@@ -172,7 +172,7 @@ static void TestSnapshotsPausesAndTeleports(void** state)
     DestroyScene(&s);
 }
 
-static void TestRestsEndOnTheTarget(void** state)
+static void RestsEndOnTheTarget(void** state)
 {
     (void)state;
     for (int timing = 0; timing < 2; ++timing) {
@@ -203,7 +203,7 @@ static void TestRestsEndOnTheTarget(void** state)
 }
 
 // A solved loop repeats, turning included.
-static void TestLoopsRepeat(void** state)
+static void LoopsRepeat(void** state)
 {
     (void)state;
     enum { FRAMES = 24 };
@@ -238,7 +238,7 @@ static void TestLoopsRepeat(void** state)
     }
 }
 
-static void TestCapStrengthForceImpulseAndTuning(void** state)
+static void CapStrengthForceImpulseAndTuningAct(void** state)
 {
     (void)state;
     Scene s = MakeScene(5, 14);
@@ -300,7 +300,7 @@ static void TestCapStrengthForceImpulseAndTuning(void** state)
 }
 
 // Between samples: the ends are the frames themselves, and velocities are what positions do.
-static void TestBetweenSamples(void** state)
+static void BetweenSamplesTheMotionIsSmooth(void** state)
 {
     (void)state;
     for (int timing = 0; timing < 2; ++timing) {
@@ -341,7 +341,7 @@ static void TestBetweenSamples(void** state)
 }
 
 // Every byte of the section is looked at: whatever is flipped under a right checksum is refused or plays on.
-static void TestDamagedModesAreRefusedOrHarmless(void** state)
+static void DamagedModesAreRefusedOrHarmless(void** state)
 {
     (void)state;
     Scene s = MakeScene(3, 4);
@@ -391,16 +391,16 @@ static void TestDamagedModesAreRefusedOrHarmless(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestRuntimeIsTheReference),
-        cmocka_unit_test(TestLargeForcesLevelOff),
-        cmocka_unit_test(TestKernelsGiveTheSameBytes),
-        cmocka_unit_test(TestAnyStepGivesTheSameMotion),
-        cmocka_unit_test(TestSnapshotsPausesAndTeleports),
-        cmocka_unit_test(TestRestsEndOnTheTarget),
-        cmocka_unit_test(TestLoopsRepeat),
-        cmocka_unit_test(TestCapStrengthForceImpulseAndTuning),
-        cmocka_unit_test(TestBetweenSamples),
-        cmocka_unit_test(TestDamagedModesAreRefusedOrHarmless),
+        cmocka_unit_test(RuntimeIsTheReference),
+        cmocka_unit_test(LargeForcesLevelOff),
+        cmocka_unit_test(KernelsGiveTheSameBytes),
+        cmocka_unit_test(AnyStepGivesTheSameMotion),
+        cmocka_unit_test(SnapshotsPausesAndTeleportsWork),
+        cmocka_unit_test(RestsEndOnTheTarget),
+        cmocka_unit_test(LoopsRepeat),
+        cmocka_unit_test(CapStrengthForceImpulseAndTuningAct),
+        cmocka_unit_test(BetweenSamplesTheMotionIsSmooth),
+        cmocka_unit_test(DamagedModesAreRefusedOrHarmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

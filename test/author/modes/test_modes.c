@@ -11,7 +11,7 @@ static double CapturedBy(const jnaModes* modes, const jnaModalSequence* s)
     double* rates = malloc(numbers * sizeof(double));
     double* amplitudes = malloc(numbers * sizeof(double));
     assert_int_equal(jnaModes_Force(modes, s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(modes, s, starts, rates, amplitudes, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, amplitudes, NULL, NULL), jn_ok);
     double captured = jnaModes_Captured(modes, s, amplitudes, 0, s->frameCount, NULL);
     free(starts);
     free(rates);
@@ -27,7 +27,7 @@ static void SetDamping(jnaModes* modes, double damping)
 }
 
 // Flesh that the modes know nothing of but its material: nothing is fitted, so every motion is unseen.
-static void TestTwelveModesCarryTheFleshAroundACore(void** state)
+static void TwelveModesCarryTheFleshAroundACore(void** state)
 {
     (void)state;
     Core core = MakeCore(8);
@@ -100,7 +100,7 @@ static void RungeKutta(const Direct* d, const double from[3], const double to[3]
     free(at);
 }
 
-static void TestAllModesAreTheSimulation(void** state)
+static void AllModesAreTheSimulation(void** state)
 {
     (void)state;
     enum { FRAMES = 20 };
@@ -128,7 +128,7 @@ static void TestAllModesAreTheSimulation(void** state)
     float* shown = malloc(3 * vertices * sizeof(float));
     d.force = malloc(d.size * sizeof(double));
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
-    assert_int_equal(jnaModes_Run(&modes, &s, starts, rates, z, NULL, NULL), jn_ok);
+    assert_int_equal(jnaModes_Run(&modes, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);
     double worst = 0, most = 0;
     for (int n = 0; n + 1 < FRAMES; ++n) {
         double bends[2][3], from[3], to[3];
@@ -173,7 +173,7 @@ static void TestAllModesAreTheSimulation(void** state)
 }
 
 // The same from another start: nothing depends on chance or threads, and signs are fixed.
-static void TestModesAreTheSameEveryTime(void** state)
+static void ModesAreTheSameEveryTime(void** state)
 {
     (void)state;
     Core core = MakeCore(6);
@@ -197,7 +197,7 @@ static void TestModesAreTheSameEveryTime(void** state)
 }
 
 // Localised modes stay modes: mass-orthogonal, near their frequencies, and carry the motion as before.
-static void TestVerticesThatSkinningCarriesDoNotMoveWithAMode(void** state)
+static void VerticesThatSkinningCarriesDoNotMoveWithAMode(void** state)
 {
     (void)state;
     Core core = MakeCore(4);
@@ -227,7 +227,7 @@ static void TestVerticesThatSkinningCarriesDoNotMoveWithAMode(void** state)
     DestroyCore(&core);
 }
 
-static void TestLocalisedModesCarryTheSame(void** state)
+static void LocalisedModesCarryTheSame(void** state)
 {
     (void)state;
     Core core = MakeCore(8);
@@ -260,7 +260,7 @@ static void TestLocalisedModesCarryTheSame(void** state)
     DestroyCore(&core);
 }
 
-static void TestModesComeBackFromTheirWorkspace(void** state)
+static void ModesComeBackFromTheirWorkspace(void** state)
 {
     (void)state;
     char folder[300], path[700];
@@ -298,12 +298,12 @@ static void TestModesComeBackFromTheirWorkspace(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestTwelveModesCarryTheFleshAroundACore),
-        cmocka_unit_test(TestAllModesAreTheSimulation),
-        cmocka_unit_test(TestModesAreTheSameEveryTime),
-        cmocka_unit_test(TestVerticesThatSkinningCarriesDoNotMoveWithAMode),
-        cmocka_unit_test(TestLocalisedModesCarryTheSame),
-        cmocka_unit_test(TestModesComeBackFromTheirWorkspace),
+        cmocka_unit_test(TwelveModesCarryTheFleshAroundACore),
+        cmocka_unit_test(AllModesAreTheSimulation),
+        cmocka_unit_test(ModesAreTheSameEveryTime),
+        cmocka_unit_test(VerticesThatSkinningCarriesDoNotMoveWithAMode),
+        cmocka_unit_test(LocalisedModesCarryTheSame),
+        cmocka_unit_test(ModesComeBackFromTheirWorkspace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

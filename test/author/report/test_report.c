@@ -158,8 +158,7 @@ static void CancellingLeavesNothing(void** state)
     jnaReportDef def = jnaDefaultReportDef();
     def.quick = true;
     def.path = Path("cancelled.html");
-    def.progress = StopAt;
-    def.user = &share;
+    def.watch = (jnaWatch){StopAt, &share};
     assert_int_equal(jnaReportWorkspace(folder, &def, NULL, &error), jn_cancelled);
     assert_int_not_equal(access(def.path, F_OK), 0);
     assert_int_equal(CountParts(), 0);

@@ -85,7 +85,7 @@ static void ExpectAlive(void)
     assert_non_null(strstr(reply, PAGE));
 }
 
-static void TestServesItsDocumentsWithStrictHeaders(void** state)
+static void ItServesItsDocumentsWithStrictHeaders(void** state)
 {
     (void)state;
     char reply[4096];
@@ -103,7 +103,7 @@ static void TestServesItsDocumentsWithStrictHeaders(void** state)
     assert_null(strstr(reply, PAGE));
 }
 
-static void TestListensOnLoopbackAlone(void** state)
+static void ItListensOnLoopbackAlone(void** state)
 {
     (void)state;
     // Any other address of this machine refuses; 127.0.0.2 is one that always exists.
@@ -115,7 +115,7 @@ static void TestListensOnLoopbackAlone(void** state)
     close(s);
 }
 
-static void TestNoSpellingOfAPathLeavesTheList(void** state)
+static void NoSpellingOfAPathLeavesTheList(void** state)
 {
     (void)state;
     static const char* const targets[] = {"/../secret.txt", "/assets/../../secret.txt", "/..%2fsecret.txt",
@@ -143,7 +143,7 @@ static void TestNoSpellingOfAPathLeavesTheList(void** state)
     }
 }
 
-static void TestOtherMethodsAndBodiesAreRefused(void** state)
+static void OtherMethodsAndBodiesAreRefused(void** state)
 {
     (void)state;
     static const char* const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH", "get", "X"};
@@ -164,7 +164,7 @@ static void TestOtherMethodsAndBodiesAreRefused(void** state)
     }
 }
 
-static void TestOtherHostsAreRefused(void** state)
+static void OtherHostsAreRefused(void** state)
 {
     (void)state;
     static const char* const hosts[] = {
@@ -180,7 +180,7 @@ static void TestOtherHostsAreRefused(void** state)
     assert_int_equal(Ask(port, none, strlen(none), reply, sizeof(reply)), 403);
 }
 
-static void TestOversizedRequestsAreRefused(void** state)
+static void OversizedRequestsAreRefused(void** state)
 {
     (void)state;
     enum { SIZE = 4 << 20 };
@@ -205,7 +205,7 @@ static void TestOversizedRequestsAreRefused(void** state)
     ExpectAlive();
 }
 
-static void TestNoiseIsSurvived(void** state)
+static void NoiseIsSurvived(void** state)
 {
     (void)state;
     Random random = {7};
@@ -243,7 +243,7 @@ static double Seconds(void)
 }
 
 // Every place taken by clients that say nothing, or a byte now and then: they lose it, and a good one is answered.
-static void TestSlowClientsLoseTheirPlace(void** state)
+static void SlowClientsLoseTheirPlace(void** state)
 {
     (void)state;
     int slow[16];
@@ -288,7 +288,7 @@ static void ConnectSilently(int count, int* sockets)
 }
 
 // Their time alone would be 300 / 16 seconds here, a second for every sixteen of them.
-static void TestAGoodClientBehindSilentOnesIsAnswered(void** state)
+static void AGoodClientBehindSilentOnesIsAnswered(void** state)
 {
     (void)state;
     int silent[300];
@@ -311,7 +311,7 @@ static int CountDescriptors(void)
 }
 
 // A thousand connections at once, most of which say nothing; then all go, and what the server holds is as before.
-static void TestAThousandConnectionsLeaveNothingBehind(void** state)
+static void AThousandConnectionsLeaveNothingBehind(void** state)
 {
     (void)state;
     struct rlimit limit;
@@ -338,7 +338,7 @@ static void TestAThousandConnectionsLeaveNothingBehind(void** state)
     assert_true(CountDescriptors() <= before);
 }
 
-static void TestATakenPortIsToldAndAFreeOneFound(void** state)
+static void ATakenPortIsToldAndAFreeOneFound(void** state)
 {
     (void)state;
     jnaServer* other;
@@ -355,7 +355,7 @@ static void TestATakenPortIsToldAndAFreeOneFound(void** state)
     jnaStopServer(other);
 }
 
-static void TestAFolderWithoutAPageIsRefused(void** state)
+static void AFolderWithoutAPageIsRefused(void** state)
 {
     (void)state;
     jnaFolder none;
@@ -370,18 +370,18 @@ static void TestAFolderWithoutAPageIsRefused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(TestServesItsDocumentsWithStrictHeaders),
-        cmocka_unit_test(TestListensOnLoopbackAlone),
-        cmocka_unit_test(TestNoSpellingOfAPathLeavesTheList),
-        cmocka_unit_test(TestOtherMethodsAndBodiesAreRefused),
-        cmocka_unit_test(TestOtherHostsAreRefused),
-        cmocka_unit_test(TestOversizedRequestsAreRefused),
-        cmocka_unit_test(TestNoiseIsSurvived),
-        cmocka_unit_test(TestSlowClientsLoseTheirPlace),
-        cmocka_unit_test(TestAGoodClientBehindSilentOnesIsAnswered),
-        cmocka_unit_test(TestAThousandConnectionsLeaveNothingBehind),
-        cmocka_unit_test(TestATakenPortIsToldAndAFreeOneFound),
-        cmocka_unit_test(TestAFolderWithoutAPageIsRefused),
+        cmocka_unit_test(ItServesItsDocumentsWithStrictHeaders),
+        cmocka_unit_test(ItListensOnLoopbackAlone),
+        cmocka_unit_test(NoSpellingOfAPathLeavesTheList),
+        cmocka_unit_test(OtherMethodsAndBodiesAreRefused),
+        cmocka_unit_test(OtherHostsAreRefused),
+        cmocka_unit_test(OversizedRequestsAreRefused),
+        cmocka_unit_test(NoiseIsSurvived),
+        cmocka_unit_test(SlowClientsLoseTheirPlace),
+        cmocka_unit_test(AGoodClientBehindSilentOnesIsAnswered),
+        cmocka_unit_test(AThousandConnectionsLeaveNothingBehind),
+        cmocka_unit_test(ATakenPortIsToldAndAFreeOneFound),
+        cmocka_unit_test(AFolderWithoutAPageIsRefused),
     };
     return cmocka_run_group_tests(tests, Start, Stop);
 }

@@ -314,7 +314,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
         assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && !m.poses.limitsOfAll);
         assert_string_equal(m.poseFile, "h.npy");
-        assert_int_equal(m.network.kind, jna_networkPca);
+        assert_int_equal(m.network.kind, jn_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
         assert_true(m.springs.hertz == 4.5 && m.springs.dampingRatio == 0.2);
         assert_true(m.springs.cap.kind == jna_capMetres && m.springs.cap.value == 0.05);

@@ -1,4 +1,5 @@
 import { JounceError, Module, View } from './module.js';
+import { AssetWord, ClipWord, type NetworkKind } from './words.js';
 import { Character, type CharacterOptions } from './character.js';
 import { Surface } from './surface.js';
 
@@ -53,14 +54,7 @@ export interface Mode {
 
 /** What moves: a spring per vertex, or springs on the flesh's modes. */
 export type Layer = 'none' | 'vertex' | 'modal';
-export type NetworkKind = 'none' | 'pca' | 'cnn';
-
-/** Where the words of jnwDescribeAsset are; the same order as in wasm/web_api.c. */
-const enum Word {
-  name, jointCount, vertexCount, fileVertexCount, triangleCount, partCount, clipCount, springCount, timing, skinning,
-  sectionCount, joints, rest, stiffness, damping, weld, triangles, uvs, order, parts, jointSize, partSize, normalCount,
-  network, modeCount, modes, modeSize, componentCount, networkError, isLinear, end
-}
+export type { NetworkKind };
 
 /**
  * A loaded `.jounce` file. Everything in it is read-only and shared by its characters. "Vertices" are welded, one per
@@ -114,36 +108,36 @@ export class Asset {
       exports.jnwRelease(bytes);
       module.fail();
     }
-    const words = module.words(exports.jnwDescribeAsset(this.handle), Word.end).slice();
-    this.name = module.text(words[Word.name]);
-    this.jointCount = words[Word.jointCount];
-    this.vertexCount = words[Word.vertexCount];
-    this.fileVertexCount = words[Word.fileVertexCount];
-    this.triangleCount = words[Word.triangleCount];
-    this.springCount = words[Word.springCount];
-    this.lags = words[Word.timing] === 0;
+    const words = module.words(exports.jnwDescribeAsset(this.handle), AssetWord.end).slice();
+    this.name = module.text(words[AssetWord.name]);
+    this.jointCount = words[AssetWord.jointCount];
+    this.vertexCount = words[AssetWord.vertexCount];
+    this.fileVertexCount = words[AssetWord.fileVertexCount];
+    this.triangleCount = words[AssetWord.triangleCount];
+    this.springCount = words[AssetWord.springCount];
+    this.lags = words[AssetWord.timing] === 0;
     this.byteLength = size;
-    const floats = (word: Word, length: number) => new View(module, Float32Array<ArrayBuffer>, words[word], length);
-    const integers = (word: Word, length: number) => new View(module, Int32Array<ArrayBuffer>, words[word], length);
+    const floats = (word: AssetWord, length: number) => new View(module, Float32Array<ArrayBuffer>, words[word], length);
+    const integers = (word: AssetWord, length: number) => new View(module, Int32Array<ArrayBuffer>, words[word], length);
     this.views = {
-      rest: floats(Word.rest, 4 * this.vertexCount),
-      stiffness: floats(Word.stiffness, this.vertexCount),
-      damping: floats(Word.damping, this.vertexCount),
-      weld: integers(Word.weld, this.fileVertexCount),
-      triangles: integers(Word.triangles, 3 * this.triangleCount),
-      uvs: words[Word.uvs] !== 0 ? floats(Word.uvs, 2 * this.fileVertexCount) : null,
-      order: words[Word.order] !== 0 ? integers(Word.order, this.vertexCount) : null,
+      rest: floats(AssetWord.rest, 4 * this.vertexCount),
+      stiffness: floats(AssetWord.stiffness, this.vertexCount),
+      damping: floats(AssetWord.damping, this.vertexCount),
+      weld: integers(AssetWord.weld, this.fileVertexCount),
+      triangles: integers(AssetWord.triangles, 3 * this.triangleCount),
+      uvs: words[AssetWord.uvs] !== 0 ? floats(AssetWord.uvs, 2 * this.fileVertexCount) : null,
+      order: words[AssetWord.order] !== 0 ? integers(AssetWord.order, this.vertexCount) : null,
     };
-    this.joints = readJoints(module, words[Word.joints], words[Word.jointSize], this.jointCount);
-    this.parts = readParts(module, words[Word.parts], words[Word.partSize], words[Word.partCount]);
-    this.modes = readModes(module, words[Word.modes], words[Word.modeSize], words[Word.modeCount]);
+    this.joints = readJoints(module, words[AssetWord.joints], words[AssetWord.jointSize], this.jointCount);
+    this.parts = readParts(module, words[AssetWord.parts], words[AssetWord.partSize], words[AssetWord.partCount]);
+    this.modes = readModes(module, words[AssetWord.modes], words[AssetWord.modeSize], words[AssetWord.modeCount]);
     this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : 'modal';
-    this.componentCount = words[Word.componentCount];
-    this.isLinear = words[Word.isLinear] !== 0;
-    this.network = (['none', 'pca', 'cnn'] as const)[words[Word.network]] ?? 'none';
-    this.networkError = new Float32Array(module.buffer, words[Word.networkError], 1)[0];
-    this.clips = Array.from({ length: words[Word.clipCount] }, (_, i) => readClip(module, this.handle, i));
-    this.sections = Array.from({ length: words[Word.sectionCount] }, (_, i) =>
+    this.componentCount = words[AssetWord.componentCount];
+    this.isLinear = words[AssetWord.isLinear] !== 0;
+    this.network = module.text(words[AssetWord.network]) as NetworkKind;
+    this.networkError = new Float32Array(module.buffer, words[AssetWord.networkError], 1)[0];
+    this.clips = Array.from({ length: words[AssetWord.clipCount] }, (_, i) => readClip(module, this.handle, i));
+    this.sections = Array.from({ length: words[AssetWord.sectionCount] }, (_, i) =>
       module.text(module.words(exports.jnwDescribeSection(this.handle, i), 1)[0], 5));
   }
 
@@ -250,16 +244,16 @@ function readModes(module: Module, address: number, size: number, count: number)
 }
 
 function readClip(module: Module, asset: number, index: number): Clip {
-  const words = module.words(module.exports.jnwDescribeClip(asset, index), 5);
-  const rate = new Float64Array(module.buffer, words[4], 1)[0];
-  const frameCount = words[1];
-  const looping = words[2] !== 0;
+  const words = module.words(module.exports.jnwDescribeClip(asset, index), ClipWord.end);
+  const rate = new Float64Array(module.buffer, words[ClipWord.rate], 1)[0];
+  const frameCount = words[ClipWord.frameCount];
+  const looping = words[ClipWord.looping] !== 0;
   return {
-    name: module.text(words[0], NAME_LENGTH),
+    name: module.text(words[ClipWord.name], NAME_LENGTH),
     rate,
     frameCount,
     looping,
-    isTest: words[3] !== 0,
+    isTest: words[ClipWord.isTest] !== 0,
     duration: (looping ? frameCount : frameCount - 1) / rate,
   };
 }

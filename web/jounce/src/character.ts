@@ -1,6 +1,7 @@
 import type { Asset } from './asset.js';
 import { JounceError, Module, View } from './module.js';
 import { Surface } from './surface.js';
+import { CharacterWord, teleports } from './words.js';
 
 export interface CharacterOptions {
   /** Target curves: 'exact' lags one step behind, 'causal' does not. Default: the asset's. */
@@ -32,7 +33,6 @@ export interface StepOptions extends Output {
   matrices?: boolean;
 }
 
-const TELEPORTS: readonly Teleport[] = ['none', 'keep', 'reset'];
 const POSITIONS = 1, NORMALS = 2, VELOCITIES = 4;
 
 /** Where the joints are. Write into these arrays, then step. */
@@ -45,15 +45,15 @@ export class Pose {
   }
 
   /** Unit quaternions x, y, z, w, local to the parent, [jointCount][4]. */
-  get rotations(): Float32Array { return this.views[0].array; }
+  get rotations(): Float32Array { return this.views[CharacterWord.rotations].array; }
   /** Metres, local, [jointCount][3]. */
-  get translations(): Float32Array { return this.views[1].array; }
+  get translations(): Float32Array { return this.views[CharacterWord.translations].array; }
   /** Local, [jointCount][3]. */
-  get scales(): Float32Array { return this.views[2].array; }
+  get scales(): Float32Array { return this.views[CharacterWord.scales].array; }
   /** Joint to character, 3 rows of 4, [jointCount][12]: for a step with `matrices: true`. */
-  get matrices(): Float32Array { return this.views[3].array; }
+  get matrices(): Float32Array { return this.views[CharacterWord.matrices].array; }
   /** Where the character stands in the world: position x, y, z, then the unit quaternion x, y, z, w. */
-  get root(): Float32Array { return this.views[4].array; }
+  get root(): Float32Array { return this.views[CharacterWord.root].array; }
 }
 
 /** One character in motion. Any number of them share an asset. */
@@ -79,12 +79,12 @@ export class Character {
       module.exports.jnwDestroyCharacter(this.handle);
       throw error;
     }
-    const words = module.words(module.exports.jnwDescribeCharacter(this.handle), 8).slice();
+    const words = module.words(module.exports.jnwDescribeCharacter(this.handle), CharacterWord.end).slice();
     this.pose = new Pose(module, words, asset.jointCount);
-    this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[5], 3 * asset.springCount);
-    this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[6], 3 * asset.springCount);
-    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[8], asset.componentCount + asset.modes.length);
-    this.feltView = words[7] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[7], 3 * asset.springCount) : null;
+    this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.offsets], 3 * asset.springCount);
+    this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.speeds], 3 * asset.springCount);
+    this.feltView = words[CharacterWord.felt] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.felt], 3 * asset.springCount) : null;
+    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.componentCount + asset.modes.length);
   }
 
   /** Positions, normals and velocities of the character's own surface; see Surface. */
@@ -102,7 +102,7 @@ export class Character {
 
   /** Takes the pose and advances by `h` seconds, however many; 0 is a pause. */
   step(h: number, options: StepOptions = {}): void {
-    const teleport = TELEPORTS.indexOf(options.teleport ?? 'none');
+    const teleport = teleports.indexOf(options.teleport ?? 'none');
     this.module.exports.jnwStep(this.open(), h, teleport, options.matrices ? 1 : 0, ...this.output(options));
   }
 

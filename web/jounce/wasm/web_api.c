@@ -1,9 +1,11 @@
 // The runtime as a WebAssembly module: flat functions over handles, numbers and addresses in the module's memory.
 //
 // JavaScript cannot build C structs at ease, so what it has to know of an asset or a character is laid out as a table
-// of 32-bit words whose order src/asset.ts repeats. Tables and the last error are static: the module has one thread.
+// of 32-bit words; words.h names them, for both sides. Tables and the last error are static: the module has one thread.
 // Everything else is the C library as it is.
 #include "jounce/jounce.h"
+#include "network.h"
+#include "words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ typedef struct jnwCharacter {
 
 enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4 };
 enum { TABLE_SIZE = 40 };
+#define VALUE(name, value) value,
 
 static jnError lastError;
 static uint32_t table[TABLE_SIZE];
@@ -87,38 +90,7 @@ static uint32_t MovingCount(const jnAsset* a)
 
 const uint32_t* EXPORT(jnwDescribeAsset)(const jnAsset* a)
 {
-    const uint32_t words[] = {
-        Address(a->name),
-        (uint32_t)a->jointCount,
-        (uint32_t)a->vertexCount,
-        (uint32_t)a->fileVertexCount,
-        (uint32_t)a->triangleCount,
-        (uint32_t)a->partCount,
-        (uint32_t)a->clipCount,
-        MovingCount(a),
-        (uint32_t)a->timing,
-        (uint32_t)a->skinning,
-        (uint32_t)jnAsset_SectionCount(a),
-        Address(a->joints),
-        Address(a->rest),
-        Address(a->stiffness),
-        Address(a->damping),
-        Address(a->weld),
-        Address(a->triangles),
-        Address(a->uvs),
-        Address(a->order),
-        Address(a->parts),
-        (uint32_t)sizeof(jnAssetJoint),
-        (uint32_t)sizeof(jnAssetPart),
-        (uint32_t)a->normalCount,
-        (uint32_t)a->network,
-        a->modes != NULL ? (uint32_t)a->modes->modeCount : 0,
-        a->modes != NULL ? Address(a->modes->modes) : 0,
-        (uint32_t)sizeof(jnAssetMode),
-        (uint32_t)a->componentCount,
-        Address(&a->networkError),
-        a->isLinear,
-    };
+    const uint32_t words[] = {JNW_ASSET_WORDS(VALUE)};
     memcpy(table, words, sizeof(words));
     return table;
 }
@@ -127,8 +99,7 @@ const uint32_t* EXPORT(jnwDescribeClip)(const jnAsset* a, int index)
 {
     jnAssetClip clip = jnAsset_Clip(a, index);
     numbers[0] = clip.rate;
-    const uint32_t words[] = {
-        Address(clip.name), (uint32_t)clip.frameCount, clip.looping, clip.isTest, Address(numbers)};
+    const uint32_t words[] = {JNW_CLIP_WORDS(VALUE)};
     memcpy(table, words, sizeof(words));
     return table;
 }
@@ -166,7 +137,7 @@ jnwSurface* EXPORT(jnwCreateSurface)(const jnAsset* a)
 
 const uint32_t* EXPORT(jnwDescribeSurface)(const jnwSurface* surface)
 {
-    const uint32_t words[] = {Address(surface->positions), Address(surface->normals), Address(surface->velocities)};
+    const uint32_t words[] = {JNW_SURFACE_WORDS(VALUE)};
     memcpy(table, words, sizeof(words));
     return table;
 }
@@ -250,8 +221,7 @@ jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, int timing)
 
 const uint32_t* EXPORT(jnwDescribeCharacter)(jnwCharacter* c)
 {
-    const uint32_t words[] = {Address(c->rotations), Address(c->translations), Address(c->scales), Address(c->matrices),
-        Address(&c->root), Address(c->offsets), Address(c->speeds), Address(c->felt), Address(c->weights)};
+    const uint32_t words[] = {JNW_CHARACTER_WORDS(VALUE)};
     memcpy(table, words, sizeof(words));
     return table;
 }

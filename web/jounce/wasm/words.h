@@ -1,0 +1,64 @@
+// What the module tells of its objects: tables of 32-bit words, each WORD(name, value). make-words.sh makes src/words.ts
+// from these lines, so that JavaScript finds a word by its name and nobody keeps two lists in the same order.
+#pragma once
+
+// clang-format off
+// Of an asset `a`.
+#define JNW_ASSET_WORDS(WORD)                                                                                          \
+    WORD(name, Address(a->name))                                                                                       \
+    WORD(jointCount, (uint32_t)a->jointCount)                                                                          \
+    WORD(vertexCount, (uint32_t)a->vertexCount)                                                                        \
+    WORD(fileVertexCount, (uint32_t)a->fileVertexCount)                                                                \
+    WORD(triangleCount, (uint32_t)a->triangleCount)                                                                    \
+    WORD(partCount, (uint32_t)a->partCount)                                                                            \
+    WORD(clipCount, (uint32_t)a->clipCount)                                                                            \
+    WORD(springCount, MovingCount(a))                                                                                  \
+    WORD(timing, (uint32_t)a->timing)                                                                                  \
+    WORD(skinning, (uint32_t)a->skinning)                                                                              \
+    WORD(sectionCount, (uint32_t)jnAsset_SectionCount(a))                                                              \
+    WORD(joints, Address(a->joints))                                                                                   \
+    WORD(rest, Address(a->rest))                                                                                       \
+    WORD(stiffness, Address(a->stiffness))                                                                             \
+    WORD(damping, Address(a->damping))                                                                                 \
+    WORD(weld, Address(a->weld))                                                                                       \
+    WORD(triangles, Address(a->triangles))                                                                             \
+    WORD(uvs, Address(a->uvs))                                                                                         \
+    WORD(order, Address(a->order))                                                                                     \
+    WORD(parts, Address(a->parts))                                                                                     \
+    WORD(jointSize, (uint32_t)sizeof(jnAssetJoint))                                                                    \
+    WORD(partSize, (uint32_t)sizeof(jnAssetPart))                                                                      \
+    WORD(normalCount, (uint32_t)a->normalCount)                                                                        \
+    WORD(network, Address(jnNetworkNames[a->network]))                                                                 \
+    WORD(modeCount, a->modes != NULL ? (uint32_t)a->modes->modeCount : 0)                                              \
+    WORD(modes, a->modes != NULL ? Address(a->modes->modes) : 0)                                                       \
+    WORD(modeSize, (uint32_t)sizeof(jnAssetMode))                                                                      \
+    WORD(componentCount, (uint32_t)a->componentCount)                                                                  \
+    WORD(isLinear, a->isLinear)                                                                                        \
+    WORD(networkError, Address(&a->networkError))
+
+// Of a clip; rate: the address of a double.
+#define JNW_CLIP_WORDS(WORD)                                                                                           \
+    WORD(name, Address(clip.name))                                                                                     \
+    WORD(frameCount, (uint32_t)clip.frameCount)                                                                        \
+    WORD(looping, clip.looping)                                                                                        \
+    WORD(isTest, clip.isTest)                                                                                          \
+    WORD(rate, Address(numbers))
+
+// Of a surface.
+#define JNW_SURFACE_WORDS(WORD)                                                                                        \
+    WORD(positions, Address(surface->positions))                                                                       \
+    WORD(normals, Address(surface->normals))                                                                           \
+    WORD(velocities, Address(surface->velocities))
+
+// Of a character `c`.
+#define JNW_CHARACTER_WORDS(WORD)                                                                                      \
+    WORD(rotations, Address(c->rotations))                                                                             \
+    WORD(translations, Address(c->translations))                                                                       \
+    WORD(scales, Address(c->scales))                                                                                   \
+    WORD(matrices, Address(c->matrices))                                                                               \
+    WORD(root, Address(&c->root))                                                                                      \
+    WORD(offsets, Address(c->offsets))                                                                                 \
+    WORD(speeds, Address(c->speeds))                                                                                   \
+    WORD(felt, Address(c->felt))                                                                                       \
+    WORD(weights, Address(c->weights))
+// clang-format on
