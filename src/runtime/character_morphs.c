@@ -122,9 +122,9 @@ static void TakePose(jnCharacter* c, const jnCharacterInput* in)
 static void StepSome(
     jnCharacter* const* list, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count)
 {
-    jnNetworkState* states[TOGETHER];
-    jnMorphs* morphs[TOGETHER];
-    const float* components[TOGETHER];
+    jnNetworkState* states[TOGETHER] = {0};
+    jnMorphs* morphs[TOGETHER] = {0};
+    const float* components[TOGETHER] = {0};
     int acting = 0;
     for (int n = 0; n < count; ++n) {
         jnCharacter* c = list[n];

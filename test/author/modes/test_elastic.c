@@ -55,7 +55,7 @@ static double FleshEnergy(const double g[9], double young, double poisson)
 static void StiffnessIsThatOfTheFlesh(void** state)
 {
     (void)state;
-    Volume block = MakeBlock(3, 2, 2, (double[3]){0.3, 0.2, 0.1}, 0.2, 2);
+    TestVolume block = MakeBlock(3, 2, 2, (double[3]){0.3, 0.2, 0.1}, 0.2, 2);
     SetMaterial(&block.volume, 30000, 0.45, 1000);
     jnaElastic* elastic = MustCreate(&block.volume);
     ASSERT_NEAR(jnaElastic_TotalMass(elastic), 0.3 * 0.2 * 0.1 * 1000, 1e-12);
@@ -137,7 +137,7 @@ static void FleshSlope(const jnaVolume* v, const jnaElements* elements, const do
 static void StiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
 {
     (void)state;
-    Volume block = MakeBlock(5, 4, 3, (double[3]){0.5, 0.4, 0.3}, 0.15, 2);
+    TestVolume block = MakeBlock(5, 4, 3, (double[3]){0.5, 0.4, 0.3}, 0.15, 2);
     jnaVolume* v = &block.volume;
     SetMaterial(v, 30000, 0.45, 1000);
     v->materials = realloc(v->materials, 2 * sizeof(jnaMaterial));
@@ -185,7 +185,7 @@ static void PatchesLeaveNoSoftModes(void** state)
     for (int kind = 0; kind < 2; ++kind) {
         // Of the same shear modulus.
         double poisson = kind == 0 ? 0 : 0.49, shear = 10000;
-        Volume cube = MakeBlock(5, 5, 5, (double[3]){0.1, 0.1, 0.1}, 0.1, 2);
+        TestVolume cube = MakeBlock(5, 5, 5, (double[3]){0.1, 0.1, 0.1}, 0.1, 2);
         SetMaterial(&cube.volume, 2 * (1 + poisson) * shear, poisson, 1000);
         jnaElastic* elastic = MustCreate(&cube.volume);
         size_t n = 3 * (size_t)jnaElastic_FreeCount(elastic);
@@ -240,7 +240,7 @@ static void CantileverSwingsAsBeamTheorySays(void** state)
 {
     (void)state;
     double length = 1, side = 0.1, young = 1e6, poisson = 0.3, density = 1000;
-    Volume bar = MakeBlock(80, 16, 16, (double[3]){length, side, side}, 0, 2);
+    TestVolume bar = MakeBlock(80, 16, 16, (double[3]){length, side, side}, 0, 2);
     SetMaterial(&bar.volume, young, poisson, density);
     HoldEnd(&bar.volume, 0);
     jnaElastic* elastic = MustCreate(&bar.volume);
@@ -284,7 +284,7 @@ static void BonesHoldBySpringsOrNotAtAll(void** state)
     (void)state;
     double lowest[3];
     for (int kind = 0; kind < 3; ++kind) {
-        Volume bar = MakeBlock(8, 2, 2, (double[3]){0.4, 0.1, 0.1}, 0, 2);
+        TestVolume bar = MakeBlock(8, 2, 2, (double[3]){0.4, 0.1, 0.1}, 0, 2);
         SetMaterial(&bar.volume, 30000, 0.45, 1000);
         if (kind < 2) {
             HoldEnd(&bar.volume, kind == 0 ? 0 : 1e4f);
@@ -309,7 +309,7 @@ static void BonesHoldBySpringsOrNotAtAll(void** state)
 static void BadVolumesAreRefusedInWords(void** state)
 {
     (void)state;
-    Volume bar = MakeBlock(2, 1, 1, (double[3]){0.4, 0.1, 0.1}, 0, 2);
+    TestVolume bar = MakeBlock(2, 1, 1, (double[3]){0.4, 0.1, 0.1}, 0, 2);
     jnaElastic* elastic;
     jnError error = {0};
     assert_int_equal(jnaCreateElastic(&bar.volume, &elastic, &error), jn_badArgument);
