@@ -305,11 +305,13 @@ static void Skin(const jnSkinPass* pass, int first, int end)
         float *field = pass->field + (size_t)(block - pass->fieldStart) * FIELD, moved[4 * JN_LANES], by[FIELD];
         static const float none[4 * JN_LANES] = {0};
         const float* rest = pass->bare ? none : pass->rest + (size_t)block * 4 * JN_LANES;
-        if (pass->displaced) {
-            Displace(rest, field, moved);
-            rest = moved;
-        } else if (pass->coefficients != NULL) {
+        if (pass->coefficients != NULL) {
             SumMorphs(pass, block, by);
+        }
+        for (int i = 0; pass->displaced && i < FIELD; ++i) {
+            by[i] = pass->coefficients != NULL ? by[i] + field[i] : field[i];
+        }
+        if (pass->displaced || pass->coefficients != NULL) {
             Displace(rest, by, moved);
             rest = moved;
         }
