@@ -4,8 +4,8 @@
 /// `seconds` is about how long a race may take.
 int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
-/// `asset`: a .jounce file with modes; NULL: the built-in figure, whose modes are found first.
-int jnbBenchModes(const char* asset, double seconds);
+/// `asset`: a .jounce file without springs of single vertices; NULL: made-up bodies of 31 and 163 joints.
+int jnbBenchCrowd(const char* asset, double seconds);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 

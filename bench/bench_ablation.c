@@ -37,9 +37,13 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
     take->first = of->first;
     JN_PASS(jnaTakes_OpenTargets(&s->workspace, index, jna_targetsQuasistatic, &take->targets, error));
     JN_PASS(jnaTakes_MakeFrames(&s->workspace, index, &take->frames, error));
-    take->sequence =
-        (jnaModalSequence){of->frameCount, s->workspace.character->vertexCount, 1 / s->workspace.manifest->rate,
-            take->targets.data, take->frames.rotations, take->frames.turns, of->motion.data};
+    take->sequence = (jnaModalSequence){.frameCount = of->frameCount,
+        .vertexCount = s->workspace.character->vertexCount,
+        .dt = 1 / s->workspace.manifest->rate,
+        .targets = take->targets.data,
+        .rotations = take->frames.rotations,
+        .turns = take->frames.turns,
+        .motion = of->motion.data};
     return jn_ok;
 }
 

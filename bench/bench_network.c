@@ -44,16 +44,13 @@ static void RunSkin(void* user)
     jnSkinBlocks(s->character, 0, s->asset->blockCount, s->character->field, 0);
 }
 
-// From the joints' matrices to displaced vertices, nothing else.
+// From a pose to displaced vertices, skinning included.
 static void RunInference(void* user)
 {
     Scene* s = user;
     jnCharacter* c = s->character;
-    jnMakeTurns(c->asset, c->globals, c->networkState.turns);
-    jnNetwork_Evaluate(&c->network, c->asset, c->networkKernels, &c->networkState);
-    jnDisplacePass pass = jnNetwork_Pass(&c->network, c->asset, &c->networkState);
-    pass.field = c->field;
-    c->networkKernels->displace(&pass, 0, c->asset->blockCount);
+    jnUsePose(c, &(jnPose){.rotations = s->rotations}, true);
+    jnSkinBlocks(c, 0, c->asset->blockCount, c->field, 0);
 }
 
 // All bytes of the network once, through registers.
@@ -216,11 +213,11 @@ static jnResult BenchInference(double seconds, jnError* error)
         JN_TRY(jnFail(error, jn_outOfMemory, "no memory for the benchmark"));
     }
     const jnNetworkHead* head = scenes[1].character->network.head;
-    printf("tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %d planes, %zu "
+    printf("tube of %d vertices, %d joints, %.1f influences a vertex; pca: %d inputs, %d components, %zu "
            "bytes; cnn: map of %d, %zu bytes\n",
         shapes.character.vertexCount, JOINTS,
         (double)scenes[0].asset->influenceStarts[scenes[0].asset->blockCount] / scenes[0].asset->blockCount,
-        head->inputCount, head->componentCount, head->planeCount, scenes[1].asset->networkByteCount,
+        head->inputCount, head->componentCount, scenes[1].asset->networkByteCount,
         networks[1].firstSize << networks[1].stageCount, scenes[2].asset->networkByteCount);
     RaceInference(scenes, seconds);
 done:

@@ -9,9 +9,9 @@ int main(int argc, char** argv)
         .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
                  "Times are the smallest of several rounds.\n",
         .example = "  jounce-bench springs\n  jounce-bench volume --from body.glb\n"
-                   "  jounce-bench modes --asset hero/character.jounce\n  jounce-bench network --poses 500\n",
+                   "  jounce-bench crowd --asset hero/character.jounce\n  jounce-bench network --poses 500\n",
     };
-    enum { SPRINGS, CHARACTER, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
+    enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
@@ -19,9 +19,9 @@ int main(int argc, char** argv)
     bool posesGiven = false, meshes = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_CHOICE("WHAT", what, "springs|character|modes|fit|volume|contact|flesh|network|steps", "what to measure (default springs)")},
-        {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, modes, network: time for each figure (default 2)")},
-        {JNC_TEXT("--asset", asset, "FILE", "modes: a character file (the built-in figure)")},
+        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps", "what to measure (default springs)")},
+        {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, crowd, network: time for each figure (default 2)")},
+        {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints)")},
         {JNC_TEXT("--ablation", ablation, "WORKSPACE", "modes: what each part of them is worth on the simulated motion of a workspace")},
         {JNC_FLAG("--meshes", meshes, "modes: the first ten frequencies on meshes of 3,000 to 48,000 nodes")},
         {JNC_TEXT("--keep", keep, "DIR", "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses")},
@@ -55,7 +55,9 @@ int main(int argc, char** argv)
         if (meshes) {
             return jnbBenchMeshes(from);
         }
-        return ablation != NULL ? jnbBenchAblation(ablation) : jnbBenchModes(asset, seconds);
+        return ablation != NULL ? jnbBenchAblation(ablation) : jncMisuse("modes needs --ablation or --meshes");
+    case CROWD:
+        return jnbBenchCrowd(asset, seconds);
     case CHARACTER:
         return jnbBenchCharacter(seconds);
     default:

@@ -21,7 +21,6 @@ METHODS = {
     "vertex": "a spring per vertex, as the paper",
     "modal_physical": "springs on modes, nothing learned from motion",
     "modal": "**springs on modes, learned: the default**",
-    "modal+vertex": "both",
 }
 
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_MAX_DRIVERS = 4, JN_ASSET_VERSION = 1 };
+enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_MAX_DRIVERS = 4, JN_ASSET_VERSION = 2 };
 
 /// How the skeleton moves the surface.
 typedef enum jnSkinning {
@@ -72,35 +72,48 @@ typedef struct jnAssetMode {
     float stiffness;     // 1/s^2
     float damping;       // 1/s
     float gain;          // of what drives it; 1 is what the physics says
-    float largest;       // how far the farthest vertex moves at unit amplitude
+    float unit;          // the amplitude of a morph weight of 1
+    float largest;       // metres that the farthest vertex moves at unit amplitude
     float massShare;     // of the flesh's mass, 0 to 1
     int32_t joint;       // that most of it lives at
     int32_t vertexCount; // that it moves
     float limit;         // the force before the gain levels off towards this; 0: it does not
+    float cap;           // shown amplitudes stay below; 0: no limit
 } jnAssetMode;
 
-/// A joint's share in turning one mode into another, as it is in the file.
-typedef struct jnAssetSpin {
-    uint32_t pair;
-    float share[3]; // by axis of the joint's rest frame: of the axis crossed with the second mode, in the first
-} jnAssetSpin;
-
-/// Springs on vibration modes: sparse, a mode has entries in the blocks of 16 vertices that it moves.
+/// Springs on vibration modes, the most important first: what drives them, from joints and components alone. Products
+/// are sparse by blocks of 16 outputs: entries [starts[b], starts[b + 1]) of block b, each with a joint and its
+/// weights.
 typedef struct jnAssetModes {
-    int modeCount, entryCount, pairCount, spinCount;
-    bool movesVertices;            // the springs of single vertices move as well
-    const jnAssetMode* modes;      // [modeCount]
-    const uint32_t* starts;        // [blockCount + 1], entries of each block; even
-    const uint16_t* entryModes;    // [entryCount], rising within a block but for a last one that fills it up
-    const float* shapeScales;      // [entryCount], what a unit of `shapes` is
-    const float* projectionScales; // [entryCount], what a unit of `projections` is
-    const int16_t* shapes;         // [entryCount / 2][3][16][2], two entries interleaved
-    const int16_t* projections;    // [entryCount][3][16]
-    const uint16_t* pairs;         // [pairCount][2], modes of a pair, the larger first
-    const uint32_t* spinStarts;    // [jointCount + 1]
-    const jnAssetSpin* spins;      // [spinCount]
-    const float* caps;             // [modeCount], shown amplitudes stay below; 0: no limit; NULL: none has one
+    int modeCount, driverCount, forceCount, crossCount, pairCount, spinCount;
+    const jnAssetMode* modes;    // [modeCount]
+    const uint16_t* drivers;     // [driverCount], joints that drive modes; the joints below are numbers in this list
+    const float* masses;         // [blockCount * 16], kilograms: what an impulse at a vertex moves
+    const uint32_t* forceStarts; // [blocks of modes + 1]
+    const uint16_t* forceJoints; // [forceCount]
+    const float* forces;         // [forceCount][12][16], T_j: of rows and columns of Q_j^T M_j''
+    const float* drives;         // [blocks of modes][componentCount][16], P B: of the components
+    const uint16_t* crossComponents; // [crossCount]
+    const uint16_t* crossJoints;     // [crossCount]
+    const float* crosses;            // [crossCount][9][blocks of modes * 16]: of a component in a joint's moving frame
+    const uint16_t* pairs;           // [pairCount][2], modes that joints' rotations couple, the larger first
+    const uint32_t* spinStarts;      // [blocks of pairs + 1]
+    const uint16_t* spinJoints;      // [spinCount]
+    const float* spins;              // [spinCount][3][16]: by axis of the joint's rest frame
 } jnAssetModes;
+
+/// The morph targets, packed: displacements of the rest surface in whole multiples of `unit`, written in base 254 with
+/// digits of 8 bits, a plane for each digit. Columns are the components, then the modes, each made even in number;
+/// within a block of 16 vertices and a plane, pairs of columns that are not 0 there have an entry.
+typedef struct jnAssetMorphs {
+    int columnCount, firstMode; // columns in all; column of the first mode
+    int planeCount;
+    uint32_t entryCount;
+    float unit;             // metres of the finest plane's 1 at a weight of 1
+    const uint32_t* starts; // [blockCount][planeCount] and one more, entries
+    const uint16_t* pairs;  // [entryCount], columns 2p and 2p + 1, rising
+    const int8_t* values;   // [entryCount][3][16][2]
+} jnAssetMorphs;
 
 /// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. "Vertices" are welded, one per point
 /// of the surface; "file vertices" are those of the source file, split at UV seams and hard edges.
@@ -128,17 +141,21 @@ typedef struct jnAsset {
                            // follow each other are a triangle's; the vertex itself again where a walk ends
     int driverCount;       // vertices that are stepped at coarse detail come first; 0: the asset has no such detail
     const jnAssetFollower*
-        followers;             // of the vertices from driverCount to the end of the last block with springs; NULL: none
-    const float* uvs;          // [fileVertexCount][2]; NULL: none
-    const int32_t* order;      // [vertexCount], the vertex's number in the source; NULL: the same
-    const jnAssetPart* parts;  // [partCount]
-    const jnAssetModes* modes; // NULL: none; every vertex in a mode is below springCount, and there are no drivers
-    jnNetworkKind network;     // what adds to the skinned surface
-    size_t networkByteCount;   // of its section; 0 without one
-    float networkError;        // metres, root-mean-square on poses held out of its training
-    size_t byteCount;          // of the file
-    bool weldIsIdentity;       // file vertices are vertices
-    bool normalsAreIdentity;   // file vertices are normals
+        followers;            // of the vertices from driverCount to the end of the last block with springs; NULL: none
+    const float* uvs;         // [fileVertexCount][2]; NULL: none
+    const int32_t* order;     // [vertexCount], the vertex's number in the source; NULL: the same
+    const jnAssetPart* parts; // [partCount]
+    int componentCount, modeCount; // morph weights: of the network (number 0 is constant), of the vibration modes
+    const jnAssetModes* modes;     // NULL: none; an asset with modes has no springs of single vertices
+    const jnAssetMorphs* morphs;   // NULL: no weights
+    bool isLinear;                 // skinning with morph targets gives all of it: linear blend, and no map
+    uint64_t hash;                 // of the file's contents
+    jnNetworkKind network;         // what adds to the skinned surface
+    size_t networkByteCount;       // of its section; 0 without one
+    float networkError;            // metres, root-mean-square on poses held out of its training
+    size_t byteCount;              // of the file
+    bool weldIsIdentity;           // file vertices are vertices
+    bool normalsAreIdentity;       // file vertices are normals
 } jnAsset;
 
 /// What to load.
@@ -170,6 +187,15 @@ JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
 /// frames rotations are blended and brought back to unit length. A looping clip wraps, another stays on its ends.
 JN_API void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
+
+/// Displacements of the rest surface that a morph weight of 1 adds, in metres; for upload to a GPU. weight: 0 to
+/// componentCount + modeCount - 1, as in jnCharacterOutput. deltas: [fileVertexCount] x, y, z; [vertexCount] if welded.
+JN_API void jnAsset_MorphDeltas(const jnAsset* asset, int weight, bool welded, float* deltas);
+
+/// The same for the vertices alone that move by more than `least` metres. Returns how many; with `vertices` NULL it
+/// only counts. vertices: indices; deltas: x, y, z of each.
+JN_API int jnAsset_SparseMorph(
+    const jnAsset* asset, int weight, bool welded, float least, int32_t* vertices, float* deltas);
 
 JN_API int jnAsset_SectionCount(const jnAsset* asset);
 JN_API jnAssetSection jnAsset_Section(const jnAsset* asset, int index);

@@ -1,4 +1,10 @@
-// A character: an asset's surface on a skeleton, with springs. Pose and time in; positions, velocities and normals out.
+// A character: an asset's surface on a skeleton, with springs. Pose and time in; morph weights, positions, velocities
+// and normals out.
+//
+// An asset with vibration modes, or without springs, is stepped as a handful of morph weights: its state is the joints'
+// matrices, the network's components and the modes' amplitudes in time. No vertex is touched before a surface is asked
+// for. An asset with springs of single vertices (layer `vertex`) works through every vertex and has no weights of
+// modes.
 //
 //     jnCharacterDef def = jnDefaultCharacterDef(asset);
 //     jnCharacter* character;
@@ -27,6 +33,9 @@ typedef struct jnPose {
     const float* scales;       // [jointCount][3], local
     const float* matrices; // [jointCount][12], joint to character, 3 rows of 4; if given, the three above are not used
     const jnTransform* root; // character to world; NULL: they are the same
+    const double* origin;    // [3], metres: where the world's coordinates of this pose and its output begin in a larger
+                             // world, of any size; it may change from pose to pose. NULL: 0. Not with springs of single
+                             // vertices
 } jnPose;
 
 /// How much of the surface has springs of its own.
@@ -42,6 +51,8 @@ typedef struct jnCharacterDef {
     jnTiming timing;       // default: the asset's
     jnStart start;         // default: the asset's
     jnDetail detail;       // default full; coarse needs an asset with drivers (`jounce export --lod`)
+    int components, modes; // level of detail: how many weights of each, the first ones; 0 (default): all
+    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default false
     jnKernel kernel;       // default jn_kernelAuto
     jnAllocator allocator; // used once, for one block
     void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes
@@ -57,7 +68,10 @@ typedef struct jnCharacterInput {
 
 /// Where results go, in the caller's arrays. Every pointer may be NULL; what is not asked for costs nothing.
 typedef struct jnCharacterOutput {
-    float* positions;      // [fileVertexCount] x, y, z in metres; [vertexCount] if welded
+    float* weights;     // [componentCount + modeCount] of the asset, morph weights: components within 1.25 of 0, modes
+                        // in units of their jnAssetMode; what the level of detail leaves out is 0
+    float* weightRates; // as weights, 1/s
+    float* positions;   // [fileVertexCount] x, y, z in metres; [vertexCount] if welded
     size_t positionStride; // bytes; 0 means 12
     float* velocities;     // [fileVertexCount] x, y, z in m/s; [vertexCount] if welded
     size_t velocityStride; // bytes; 0 means 12
@@ -77,6 +91,12 @@ JN_API void jnDestroyCharacter(jnCharacter* character); // NULL is allowed
 /// Takes the next pose and advances: skinning, target curve, springs. With a cubic in exact timing the output belongs
 /// to the pose before this one. A pose with a number that is not finite is replaced by the last good one.
 JN_API void jnCharacter_Step(jnCharacter* character, const jnCharacterInput* input, const jnCharacterOutput* output);
+
+/// Steps many characters of one asset, the network's layers and the modes' products for all of them at once. The same
+/// bytes as one by one, in any order and split: give each of your threads a run of the array. outputs: [count]; NULL:
+/// none.
+JN_API void jnStepCharacters(
+    jnCharacter* const* characters, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count);
 
 /// Stands on the pose with the def's start; `input->h` is ignored. Output is the pose itself.
 JN_API void jnCharacter_Reset(jnCharacter* character, const jnCharacterInput* input, const jnCharacterOutput* output);
@@ -108,10 +128,27 @@ typedef struct jnCharacterLoop {
 JN_API jnResult jnCharacter_SolveLoop(
     jnCharacter* character, const jnCharacterLoop* loop, int* unsolved, jnError* error);
 
-/// The springs, for their force, impulses, parameters, tuning, strength, cap, inertia and teleport threshold; spring i
-/// is vertex i. At coarse detail there are driverCount of them. They are stepped by the character alone. NULL if the
-/// asset has none. The root that inertia looks at is the asset's first joint.
+/// The springs of single vertices, for their parameters, tuning and strength by vertex; spring i is vertex i. At coarse
+/// detail there are driverCount of them. They are stepped by the character alone. NULL if the asset has none.
 JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
+
+/// As the functions of the same name of jnSprings, for springs of single vertices and on modes alike. The root that
+/// inertia and the teleport threshold look at is the asset's first joint.
+JN_API void jnCharacter_SetForce(jnCharacter* character, const float acceleration[3]);
+JN_API void jnCharacter_SetInertia(jnCharacter* character, float translation, float rotation);
+JN_API void jnCharacter_SetTeleportThreshold(jnCharacter* character, float distance, jnTeleport teleport);
+
+/// Limits how far what is shown moves from the target, in metres; 0 (default): no limit. Of modes each is limited by
+/// its own farthest vertex, besides the asset's limits.
+JN_API void jnCharacter_SetCap(jnCharacter* character, float distance);
+
+/// The fraction of the motion that is shown, 1 all (default), 0 the bare target; of the modes that live at a joint, or
+/// of everything with joint -1. The motion underneath goes on. Springs of single vertices have it by vertex
+/// (jnSprings_SetStrength), not by joint. Fails where the strength is negative or not finite, or no such joint.
+JN_API jnResult jnCharacter_SetStrength(jnCharacter* character, int joint, float strength, jnError* error);
+
+/// Springs or modes that met a number that was not finite and were reset, since creation.
+JN_API uint64_t jnCharacter_ResetCount(const jnCharacter* character);
 
 /// Adds to the velocity of one vertex, or of all within `radius` of `center` with a smooth fall-off, m/s: to the
 /// springs of those vertices, and to the modes by what their shapes hold of it. Felt by the next step.
@@ -121,24 +158,28 @@ JN_API void jnCharacter_AddImpulseSphere(
 
 /// Tunes the modes that live at a joint (-1: all) in an artist's units: frequency times hertzScale, damping ratio times
 /// ratioScale, how strongly they are driven times gainScale; all over what the asset says. Returns how many modes that
-/// were; 0 where a scale is negative or not finite. The springs' force, cap, strength, inertia and teleport threshold
-/// (jnCharacter_Springs) hold for modes as well.
+/// were; 0 where a scale is negative or not finite.
 JN_API int jnCharacter_TuneModes(
     jnCharacter* character, int joint, float hertzScale, float ratioScale, float gainScale);
 
 /// Limits how far the modes move what is shown: the asset's limit of each mode's amplitude, from the thickness of the
 /// flesh that it moves, times `scale`. Up to 0.7 of it a mode is untouched, then it bends smoothly (C1) and never
-/// reaches it; the motion underneath goes on as it is, up to ten times the limit. 1 by default; 0 (or not a positive number) for no limit. Without
-/// limits in the asset nothing happens.
+/// reaches it; the motion underneath goes on as it is, up to ten times the limit. 1 by default; 0 (or not a positive
+/// number) for no limit. Without limits in the asset nothing happens.
 JN_API void jnCharacter_ScaleModeCaps(jnCharacter* character, float scale);
 
-/// Level of detail: springs of a block of 16 vertices whose mask is 0 throughout rest on their targets and are not
-/// stepped; they take up their motion again, from rest, when the mask is set. NULL: all move. mask: [springCount].
+/// Level of detail of springs of single vertices: those of a block of 16 vertices whose mask is 0 throughout rest on
+/// their targets and are not stepped; they take up their motion again, from rest, when the mask is set. NULL: all move.
+/// mask: [springCount].
 JN_API void jnCharacter_SetMask(jnCharacter* character, const uint8_t* mask);
 
-/// State of the motion as bytes of this process, for rollback and scrubbing. Settings and the mask are not part of it.
+/// State of the motion as bytes, for rollback, scrubbing and other machines. Settings and the mask are not part of it.
+/// Without springs of single vertices it is a few kilobytes and good wherever the same asset is loaded; with them it is
+/// of this build of the library.
 JN_API size_t jnCharacter_SnapshotSize(const jnCharacter* character);
 JN_API void jnCharacter_Save(const jnCharacter* character, void* snapshot);
+/// Fails if the snapshot is of another asset, curve, timing or version, or if a byte of it was altered; the character
+/// is then unchanged.
 JN_API jnResult jnCharacter_Restore(jnCharacter* character, const void* snapshot, size_t size, jnError* error);
 
 /// Poses that held a number that was not finite, since creation.

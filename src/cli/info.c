@@ -109,10 +109,10 @@ static void PrintModes(const jnAsset* a)
         return;
     }
     Range hertz = ModeHertz(a->modes, &density, a->vertexCount);
-    printf(
-        "  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, %d turning pairs%s; springs of vertices %s\n",
-        a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->pairCount,
-        a->modes->caps != NULL ? ", capped" : "", a->modes->movesVertices ? "move as well" : "rest");
+    printf("  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, driven by %d joints, %d pairs coupled by "
+           "rotation%s\n",
+        a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->driverCount, a->modes->pairCount,
+        a->modes->modes[0].cap > 0.0f ? ", capped" : "");
 }
 
 static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
@@ -193,14 +193,13 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
         double density;
         Range modeHertz = ModeHertz(a->modes, &density, a->vertexCount);
         json_object_set_new(root, "modes",
-            json_pack("{s:i, s:o, s:f, s:i, s:b, s:b}", "count", a->modes->modeCount, "hertz", PackRange(modeHertz),
-                "density", density, "entries", a->modes->entryCount, "movesVertices", (int)a->modes->movesVertices,
-                "capped", (int)(a->modes->caps != NULL)));
+            json_pack("{s:i, s:o, s:f, s:i, s:i, s:b}", "count", a->modes->modeCount, "hertz", PackRange(modeHertz),
+                "density", density, "drivers", a->modes->driverCount, "pairs", a->modes->pairCount, "capped",
+                (int)(a->modes->modes[0].cap > 0.0f)));
     }
-    json_object_set_new(root, "layer",
-        json_string(a->modes == NULL          ? "vertex"
-                    : a->modes->movesVertices ? "modal+vertex"
-                                              : "modal"));
+    json_object_set_new(root, "layer", json_string(a->modes == NULL ? "vertex" : "modal"));
+    json_object_set_new(root, "componentCount", json_integer(a->componentCount));
+    json_object_set_new(root, "modeCount", json_integer(a->modeCount));
     json_object_set_new(root, "clips", clips);
     json_object_set_new(root, "sections", sections);
     json_object_set_new(root, "instanceBytes", json_integer((json_int_t)facts->instanceBytes));

@@ -161,7 +161,7 @@ int jncNew(int argc, char** argv)
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
         {JNC_LIST("--clip", clips, "NAME=FILE", "clip of another file"), .arity = 1},
         {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
-        {JNC_CHOICE("--layer", layer, "vertex|modal|modal+vertex", "what moves: vertex, modal or modal+vertex (modal)")},
+        {JNC_CHOICE("--layer", layer, "vertex|modal", "what moves: vertex or modal (modal)")},
         {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (30)")},
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (from the file, or its height)"), .given = &scaled},
         {JNC_FLAG("--json", json, "print what was made as JSON")},

@@ -3,7 +3,10 @@
 
 #include "jounce/jounce.h"
 
-#define ENTRY(type) {#type, sizeof(type)}
+#define ENTRY(type)                                                                                                    \
+    {                                                                                                                  \
+#type, sizeof(type)                                                                                            \
+    }
 
 const jnTypeSize* jnAbi(void)
 {
@@ -22,8 +25,8 @@ const jnTypeSize* jnAbi(void)
         ENTRY(jnAssetFollower),
         ENTRY(jnAssetClip),
         ENTRY(jnAssetMode),
-        ENTRY(jnAssetSpin),
         ENTRY(jnAssetModes),
+        ENTRY(jnAssetMorphs),
         ENTRY(jnAsset),
         ENTRY(jnAssetDef),
         ENTRY(jnAssetSection),

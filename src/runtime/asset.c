@@ -58,7 +58,6 @@ typedef enum Count {
     count_parts,
     count_followers, // of the vertices with springs behind the drivers, which are counted by it
     count_clips,
-    count_modes,
 } Count;
 
 // What else a section tells or has to be, once it is in its place. size: its bytes.
@@ -89,10 +88,10 @@ static jnResult TakeModes(jnAssetBlock* block, uint32_t id, uint64_t size, jnErr
     return jnReadModes(block, size, error);
 }
 
-static jnResult TakeModeCaps(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+static jnResult TakeMorphs(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
-    (void)id, (void)size;
-    return jnCheckModeCaps(block, error);
+    (void)id;
+    return jnReadMorphs(block, size, error);
 }
 
 static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
@@ -135,7 +134,7 @@ static const Rule rules[] = {
     {JN_SECTION_CLIPS, false, BLOCK(clips), count_clips, sizeof(jnAssetClipEntry), NULL},
     {JN_SECTION_CLIP_DATA, false, BLOCK(clipData), count_any, 1, TakeClipData},
     {JN_SECTION_MODES, false, BLOCK(modesHeader), count_any, 1, TakeModes},
-    {JN_SECTION_MODE_CAPS, false, BLOCK(modes.caps), count_modes, sizeof(float), TakeModeCaps},
+    {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
@@ -197,8 +196,12 @@ static jnResult CheckHeader(const jnAssetDef* def, const char* source, jnAssetHe
             source);
     }
     if (header->version != JN_ASSET_VERSION) {
-        return jnFail(error, jn_badData, "%s: is of format version %u; this library reads version %d", source,
-            header->version, JN_ASSET_VERSION);
+        return jnFail(error, jn_badData,
+            header->version < JN_ASSET_VERSION
+                ? "%s: is of format version %u; this library reads version %d: make the file again from its workspace "
+                  "with `jounce train`, `jounce fit` and `jounce export`"
+                : "%s: is of format version %u; this library reads version %d: use a newer one",
+            source, header->version, JN_ASSET_VERSION);
     }
     if (header->byteCount != def->size) {
         return jnFail(error, jn_badData, "%s: has %zu bytes where its header says %llu: it is cut off or damaged",
@@ -351,8 +354,6 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     }
     case count_clips:
         return (uint64_t)a->clipCount;
-    case count_modes:
-        return a->modes != NULL ? (uint64_t)a->modes->modeCount : 0;
     case count_any:
         break;
     }
@@ -416,6 +417,7 @@ jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
     block->allocator = def->allocator;
     block->source = source;
     block->view.byteCount = def->size;
+    block->view.hash = header.checksum;
     result = CheckTable(block, error);
     result = result == jn_ok ? ReadInfo(block, bytes, error) : result;
     result = result == jn_ok ? PlaceSections(block, bytes, error) : result;

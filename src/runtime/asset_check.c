@@ -248,12 +248,15 @@ jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
     for (int i = 0; result == jn_ok && i < a->clipCount; ++i) {
         result = CheckClip(block, i, error);
     }
+    int components = 0;
     if (result == jn_ok && block->network != NULL) {
         jnNetwork network;
         result = jnCheckNetwork(block, block->network, block->networkSize, &network, error);
         block->view.network = result == jn_ok ? (jnNetworkKind)network.head->kind : jn_networkNone;
         block->view.networkByteCount = (size_t)block->networkSize;
         block->view.networkError = result == jn_ok ? network.head->validation : 0.0f;
+        components = result == jn_ok ? network.head->componentCount : 0;
     }
-    return result;
+    block->view.isLinear = a->skinning == jn_skinLinear && a->network != jn_networkCnn;
+    return result == jn_ok ? jnCheckWeights(block, components, error) : result;
 }

@@ -29,9 +29,10 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
-#define JN_SECTION_MODE_CAPS JN_SECTION_ID('M', 'C', 'A', 'P')
+#define JN_SECTION_MORPHS JN_SECTION_ID('M', 'R', 'P', 'H')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
+#define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G') // reserved for the character's own morph targets
 
 typedef struct jnAssetHeader {
     char magic[8];
@@ -72,23 +73,42 @@ typedef struct jnAssetClipEntry {
     uint64_t reserved; // 0
 } jnAssetClipEntry;
 
-enum { JN_MAX_ASSET_MODES = 1024 };
+// A sum of 127 * 32767 for each column stays within 32 bits.
+enum { JN_MAX_COLUMNS = 512, JN_MAX_ASSET_MODES = 256, JN_MAX_PLANES = 3 };
+enum { JN_PLANE_STEP = 254 }; // a plane's unit in units of the finer one before it
 
 // The beginning of section MODE. The arrays of jnAssetModes follow in their order, each at a multiple of 64 bytes from
 // the section's start.
 typedef struct jnAssetModesHeader {
-    int32_t modeCount, entryCount, pairCount, spinCount;
-    uint32_t movesVertices; // 0 or 1
-    uint32_t reserved[11];  // 0
+    int32_t modeCount, forceCount, crossCount, pairCount, spinCount;
+    int32_t driverCount;
+    int32_t componentCount; // that `drives` is of
+    uint32_t reserved[9];   // 0
 } jnAssetModesHeader;
 
-enum { JN_MODE_ARRAYS = 10 };
+enum { JN_MODE_ARRAYS = 14 };
 // Where the arrays of section MODE begin and, last, where it ends. Counts are known to be in range.
-void jnPlaceModes(
-    const jnAssetModesHeader* header, int blockCount, int jointCount, uint64_t places[JN_MODE_ARRAYS + 1]);
+void jnPlaceModes(const jnAssetModesHeader* header, int blockCount, uint64_t places[JN_MODE_ARRAYS + 1]);
 
-_Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 32, "no padding in the file");
-_Static_assert(sizeof(jnAssetSpin) == 16, "no padding in the file");
+// The beginning of section MRPH; the arrays of jnAssetMorphs follow in the same way.
+typedef struct jnAssetMorphsHeader {
+    int32_t componentCount, modeCount;
+    int32_t planeCount;
+    uint32_t entryCount;
+    float unit;
+    uint32_t reserved[11]; // 0
+} jnAssetMorphsHeader;
+
+enum { JN_MORPH_ARRAYS = 3 };
+void jnPlaceMorphs(const jnAssetMorphsHeader* header, int blockCount, uint64_t places[JN_MORPH_ARRAYS + 1]);
+
+static inline int jnMakeEven(int count)
+{
+    return count + count % 2;
+}
+
+_Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 40, "no padding in the file");
+_Static_assert(sizeof(jnAssetMorphsHeader) == 64, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
 _Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152 && sizeof(jnAssetFollower) == 32,
@@ -103,7 +123,9 @@ typedef struct jnAssetBlock {
     const float* clipData;
     uint64_t clipDataCount; // floats
     const jnAssetModesHeader* modesHeader;
+    const jnAssetMorphsHeader* morphsHeader;
     jnAssetModes modes;   // what view.modes points at
+    jnAssetMorphs morphs; // what view.morphs points at
     const void* network;  // section NETW; see network.h
     uint64_t networkSize; // bytes
     const char* source;   // while loading
@@ -117,7 +139,9 @@ uint64_t jnAssetChecksum(const void* bytes, size_t size);
 jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
 // asset_modes.c: places and checks section MODE, `size` bytes at block->modesHeader.
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error);
-// Checks section MCAP, placed at block->modes.caps; section MODE is read.
-jnResult jnCheckModeCaps(const jnAssetBlock* block, jnError* error);
+// asset_morphs.c: the same for section MRPH at block->morphsHeader. INFO is read.
+jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error);
+// What the sections MODE, MRPH and NETW must say alike. components: of the network.
+jnResult jnCheckWeights(const jnAssetBlock* block, int components, jnError* error);
 // The same for INFS or RNGS alone, before the size of another section is taken from it.
 jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error);

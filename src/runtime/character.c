@@ -1,17 +1,22 @@
-// Life of a character: one block of memory behind the struct, snapshots, the mask.
+// Life of a character: one block of memory behind the struct, settings, snapshots, the mask.
 #include "character_internal.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { SNAPSHOT_MAGIC = 0x31434e4a };
 
-// Precedes the bytes of a snapshot; those of the tail, of the modes and of the springs follow.
+// Precedes the bytes of a snapshot with springs; those of the tail and of the springs follow.
 typedef struct SnapshotHead {
     uint32_t magic;
-    int32_t vertexCount, modeCount;
+    int32_t vertexCount;
+    uint64_t asset;    // its hash
+    uint64_t reserved; // 0
+    uint64_t checksum; // where that of an asset is
     jnTailClock tail;
 } SnapshotHead;
+_Static_assert(offsetof(SnapshotHead, checksum) == 24, "as in the header of an asset");
 
 jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset)
 {
@@ -41,67 +46,83 @@ static jnSpringsDef SpringsDef(const jnCharacterDef* def)
     return springs;
 }
 
-// Lays the arrays out behind the struct; with c == NULL only counts. Returns where the springs begin.
-static size_t LayOut(jnCharacter* c, const jnCharacterDef* def)
+static jnMorphsDef MorphsDef(const jnCharacterDef* def, const jnNetwork* network)
+{
+    return (jnMorphsDef){.asset = def->asset,
+        .components = def->components,
+        .modes = def->modes,
+        .curve = def->curve,
+        .timing = def->timing,
+        .start = def->start,
+        .kernel = def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel,
+        .network = network};
+}
+
+// Takes the next array; with base NULL only counts.
+static void* Take(char* base, size_t* at, size_t size)
+{
+    void* here = base != NULL ? base + *at : NULL;
+    *at += jnAlignUp(size);
+    return here;
+}
+
+// What a surface takes, of springs or not.
+static void LayOutSurface(jnCharacter* c, const jnCharacterDef* def, char* base, size_t* at)
 {
     const jnAsset* asset = def->asset;
-    size_t joints = (size_t)asset->jointCount, blocks = (size_t)asset->blockCount;
-    size_t dualJoints = asset->skinning == jn_skinDual || asset->modes != NULL ? joints : 0;
-    size_t springBlocks = (size_t)jnBlockCount(SpringCount(def));
-    size_t tailBlock = def->detail == jn_detailCoarse ? 0 : springBlocks, tail = (blocks - tailBlock) * JN_FIELD_SIZE;
-    size_t normalBlocks = (size_t)jnBlockCount(asset->normalCount);
-    float* none;
-    float** arrays[] = {c != NULL ? &c->palette : &none, c != NULL ? &c->duals : &none,
-        c != NULL ? &c->stretchPalette : &none, c != NULL ? &c->field : &none, c != NULL ? &c->positions : &none,
-        c != NULL ? &c->velocities : &none, c != NULL ? &c->normals : &none, c != NULL ? &c->tails[0] : &none,
-        c != NULL ? &c->tails[1] : &none, c != NULL ? &c->tails[2] : &none};
-    const size_t floats[] = {joints * JN_PALETTE_SIZE, dualJoints * JN_DUAL_SIZE, dualJoints * JN_PALETTE_SIZE,
-        blocks * JN_FIELD_SIZE, blocks * JN_FIELD_SIZE + 4, blocks * JN_FIELD_SIZE, normalBlocks * JN_FIELD_SIZE, tail,
-        tail, tail};
-    size_t offset = jnAlignUp(sizeof(jnCharacter));
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-        *arrays[i] = c != NULL ? (float*)(void*)((char*)c + offset) : NULL;
-        offset += jnAlignUp(floats[i] * sizeof(float));
+    size_t blocks = (size_t)asset->blockCount, springBlocks = (size_t)jnBlockCount(SpringCount(def)), f = sizeof(float);
+    size_t joints = (size_t)asset->jointCount, dualJoints = asset->skinning == jn_skinDual ? joints : 0;
+    size_t normalBlocks = (size_t)jnBlockCount(asset->normalCount), field = blocks * JN_FIELD_SIZE * f;
+    c->tailBlock = def->detail == jn_detailCoarse ? 0 : (int)springBlocks;
+    c->springBlocks = (int)springBlocks;
+    c->tailSize = springBlocks > 0 ? (blocks - (size_t)c->tailBlock) * JN_FIELD_SIZE * f : 0;
+    c->palette = Take(base, at, joints * JN_PALETTE_SIZE * f);
+    c->duals = Take(base, at, dualJoints * JN_DUAL_SIZE * f);
+    c->stretchPalette = Take(base, at, dualJoints * JN_PALETTE_SIZE * f);
+    c->field = Take(base, at, springBlocks > 0 ? field : 0);
+    c->positions = Take(base, at, field + 4 * f);
+    c->velocities = Take(base, at, field);
+    c->normals = Take(base, at, normalBlocks * JN_FIELD_SIZE * f);
+    for (int i = 0; i < JN_TAIL_HISTORY; ++i) {
+        c->tails[i] = Take(base, at, c->tailSize);
     }
-    if (c != NULL) {
-        c->globals = (double*)(void*)((char*)c + offset);
-        c->mask = (uint8_t*)c + offset + jnAlignUp(joints * 12 * sizeof(double));
-        c->tailSize = tail * sizeof(float);
-        c->springCount = SpringCount(def);
-        c->springBlocks = (int)springBlocks;
-        c->tailBlock = (int)tailBlock;
-        c->coarse = def->detail == jn_detailCoarse;
+    c->mask = Take(base, at, springBlocks);
+}
+
+// Lays the arrays out behind the struct; with `there` false only counts. Returns where springs or morphs begin.
+static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
+{
+    const jnAsset* asset = def->asset;
+    char* base = there ? (char*)c : NULL;
+    size_t at = jnAlignUp(sizeof(*c)), f = sizeof(float), joints = (size_t)asset->jointCount;
+    size_t columns = asset->morphs != NULL ? (size_t)asset->morphs->columnCount : 0;
+    bool many = asset->jointCount > JN_STACK_JOINTS;
+    c->matrices = many ? Take(base, &at, joints * 24 * sizeof(double)) : NULL;
+    c->turns = many ? Take(base, &at, joints * 4 * f) : NULL;
+    c->weights = Take(base, &at, 2 * columns * f);
+    c->coefficients = Take(base, &at, columns * sizeof(int16_t));
+    if (!def->weightsOnly) {
+        LayOutSurface(c, def, base, &at);
     }
-    offset += jnAlignUp(joints * 12 * sizeof(double)) + jnAlignUp(springBlocks);
     const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
     if (asset->network != jn_networkNone) {
-        jnNetwork network;
-        jnPlaceNetwork(block->network, block->network, asset->vertexCount, &network);
-        offset += jnNetworkState_Place(
-            c != NULL ? &c->networkState : NULL, &network, asset->jointCount, c != NULL ? (char*)c + offset : NULL);
-        if (c != NULL) {
-            c->network = network;
-        }
+        jnPlaceNetwork(block->network, block->network, asset->vertexCount, &c->network);
+        at += jnNetworkState_Place(&c->networkState, &c->network, there ? base + at : NULL);
     }
-    if (asset->modes == NULL || asset->springCount == 0 || def->detail == jn_detailCoarse) {
-        return offset;
-    }
-    if (c != NULL) {
-        c->modes = (jnModes*)(void*)((char*)c + offset);
-    }
-    return offset + jnModes_ByteCount(asset);
+    return at;
 }
 
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
 {
+    jnCharacter none;
     jnSpringsDef springs = SpringsDef(def);
-    return LayOut(NULL, def) + jnSprings_ByteCount(&springs);
+    jnMorphsDef morphs = MorphsDef(def, NULL);
+    return LayOut(&none, def, false) +
+           (SpringCount(def) > 0 ? jnSprings_ByteCount(&springs) : jnMorphs_ByteCount(&morphs));
 }
 
-jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError* error)
+static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
 {
-    JN_ASSERT(def != NULL && def->asset != NULL && out != NULL);
-    *out = NULL;
     if (def->curve == jn_curveHermite) {
         return jnFail(error, jn_badArgument, "a character has no target velocities for a Hermite curve; use a cubic");
     }
@@ -111,6 +132,22 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (def->detail == jn_detailCoarse && def->asset->driverCount == 0) {
         return jnFail(error, jn_badArgument, "the asset '%s' has no coarse detail; jounce export --lod adds it",
             def->asset->name);
+    }
+    if (def->weightsOnly && SpringCount(def) > 0) {
+        return jnFail(error, jn_badArgument,
+            "the asset '%s' has springs of single vertices, which are not weights; export it with the layer modal",
+            def->asset->name);
+    }
+    return jn_ok;
+}
+
+jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError* error)
+{
+    JN_ASSERT(def != NULL && def->asset != NULL && out != NULL);
+    *out = NULL;
+    jnResult result = CheckDef(def, error);
+    if (result != jn_ok) {
+        return result;
     }
     size_t size = jnCharacter_ByteCount(def);
     jnCharacter* c = def->memory;
@@ -122,8 +159,8 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (c == NULL) {
         return jnFail(error, jn_outOfMemory, "no memory for the character '%s' (%zu bytes)", def->asset->name, size);
     }
-    size_t springsAt = LayOut(NULL, def);
-    memset(c, 0, springsAt);
+    memset(c, 0, size);
+    size_t at = LayOut(c, def, true);
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
     c->networkKernels = jnFindNetworkKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
@@ -131,26 +168,25 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     c->allocator = def->allocator;
     c->ownsMemory = def->memory == NULL;
     c->lags = def->curve == jn_curveCubic && def->timing == jn_timingExact;
-    LayOut(c, def);
-    if (c->modes != NULL) {
-        jnMakeModes(c->modes, c->asset, def->kernel);
-    }
-    jnCharacter_Target(c, &(jnPose){0}, NULL); // the rest pose stands in for a first one that is not finite
-    jnResult result = jn_ok;
+    c->springCount = SpringCount(def);
+    c->coarse = def->detail == jn_detailCoarse;
+    c->weightsOnly = def->weightsOnly;
     if (c->springCount > 0) {
         jnSpringsDef springs = SpringsDef(def);
-        springs.memory = (char*)c + springsAt;
-        springs.memorySize = size - springsAt;
+        springs.memory = (char*)c + at;
+        springs.memorySize = size - at;
         springs.allocator = def->allocator; // for loops
         result = jnCreateSprings(&springs, &c->springs, error);
-    }
-    if (c->springs != NULL) {
-        c->springs->resting = jnVerticesRest(c);
+    } else {
+        jnMorphsDef morphs = MorphsDef(def, &c->network);
+        c->morphs = (jnMorphs*)(void*)((char*)c + at);
+        jnMakeMorphs(c->morphs, &morphs);
     }
     if (result != jn_ok) {
         jnDestroyCharacter(c);
         return result;
     }
+    jnUsePose(c, &(jnPose){0}, true); // the rest pose stands in for a first one that is not finite
     *out = c;
     return jn_ok;
 }
@@ -173,6 +209,83 @@ jnSprings* jnCharacter_Springs(jnCharacter* c)
     return c->springs;
 }
 
+void jnCharacter_SetForce(jnCharacter* c, const float acceleration[3])
+{
+    if (c->springs != NULL) {
+        jnSprings_SetForce(c->springs, acceleration);
+    } else if (jnIsFinite(acceleration[0] + acceleration[1] + acceleration[2])) {
+        memcpy(c->morphs->force, acceleration, sizeof(c->morphs->force));
+    }
+}
+
+void jnCharacter_SetInertia(jnCharacter* c, float translation, float rotation)
+{
+    if (c->springs != NULL) {
+        jnSprings_SetInertia(c->springs, translation, rotation);
+    } else if (jnIsFinite(translation) && jnIsFinite(rotation)) {
+        c->morphs->inertia[0] = translation;
+        c->morphs->inertia[1] = rotation;
+    }
+}
+
+void jnCharacter_SetTeleportThreshold(jnCharacter* c, float distance, jnTeleport teleport)
+{
+    if (c->springs != NULL) {
+        jnSprings_SetTeleportThreshold(c->springs, distance, teleport);
+    } else {
+        c->morphs->teleportThreshold = distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f;
+        c->morphs->teleportKind = teleport;
+    }
+}
+
+void jnCharacter_SetCap(jnCharacter* c, float distance)
+{
+    if (c->springs != NULL) {
+        jnSprings_SetCap(c->springs, distance);
+    } else {
+        jnMorphs_SetCaps(c->morphs, c->morphs->capScale, distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f);
+    }
+}
+
+jnResult jnCharacter_SetStrength(jnCharacter* c, int joint, float strength, jnError* error)
+{
+    if (joint < -1 || joint >= c->asset->jointCount) {
+        return jnFail(
+            error, jn_badArgument, "there is no joint %d; '%s' has %d", joint, c->asset->name, c->asset->jointCount);
+    }
+    if (c->springs != NULL && joint >= 0) {
+        return jnFail(error, jn_badArgument,
+            "springs of single vertices have a strength by vertex (jnSprings_SetStrength), not by joint");
+    }
+    if (c->springs != NULL) {
+        return jnSprings_SetStrength(c->springs, strength, NULL, error);
+    }
+    if (!(strength >= 0.0f && jnIsFinite(strength))) {
+        return jnFail(error, jn_badArgument, "a strength is not negative and finite; this one is %g", (double)strength);
+    }
+    jnMorphs_SetStrength(c->morphs, joint, strength);
+    return jn_ok;
+}
+
+int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
+{
+    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && jnIsFinite(hertzScale) && jnIsFinite(ratioScale) &&
+                jnIsFinite(gainScale);
+    return c->morphs != NULL && good ? jnMorphs_Tune(c->morphs, joint, hertzScale, ratioScale, gainScale) : 0;
+}
+
+void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
+{
+    if (c->morphs != NULL) {
+        jnMorphs_SetCaps(c->morphs, scale > 0.0f && jnIsFinite(scale) ? scale : 0.0f, c->morphs->capDistance);
+    }
+}
+
+uint64_t jnCharacter_ResetCount(const jnCharacter* c)
+{
+    return c->springs != NULL ? jnSprings_ResetCount(c->springs) : c->morphs->resetCount;
+}
+
 void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 {
     c->masked = false;
@@ -193,60 +306,57 @@ void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 
 size_t jnCharacter_SnapshotSize(const jnCharacter* c)
 {
-    size_t springs = c->springs != NULL ? jnSprings_SnapshotSize(c->springs) : 0;
-    size_t modes = c->modes != NULL ? c->modes->movingSize : 0;
-    return sizeof(SnapshotHead) + JN_TAIL_HISTORY * c->tailSize + modes + springs;
+    return c->morphs != NULL
+               ? jnMorphs_SnapshotSize(c->morphs)
+               : sizeof(SnapshotHead) + JN_TAIL_HISTORY * c->tailSize + jnSprings_SnapshotSize(c->springs);
 }
 
 void jnCharacter_Save(const jnCharacter* c, void* snapshot)
 {
+    if (c->morphs != NULL) {
+        jnMorphs_Save(c->morphs, snapshot);
+        return;
+    }
     SnapshotHead head;
     memset(&head, 0, sizeof(head)); // padding too: equal states are equal bytes
     head.magic = SNAPSHOT_MAGIC;
     head.vertexCount = c->asset->vertexCount;
-    head.modeCount = c->modes != NULL ? c->modes->count : 0;
+    head.asset = c->asset->hash;
     memcpy(&head.tail, &c->tail, sizeof(head.tail));
-    char* at = snapshot;
-    memcpy(at, &head, sizeof(head));
-    at += sizeof(head);
+    char* at = (char*)snapshot + sizeof(head);
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {
         memcpy(at, c->tails[i], c->tailSize);
     }
-    if (c->modes != NULL) {
-        memcpy(at, c->modes->moving, c->modes->movingSize);
-        at += c->modes->movingSize;
-    }
-    if (c->springs != NULL) {
-        jnSprings_Save(c->springs, at);
-    }
+    jnSprings_Save(c->springs, at);
+    memcpy(snapshot, &head, sizeof(head));
+    head.checksum = jnAssetChecksum(snapshot, jnCharacter_SnapshotSize(c));
+    memcpy(snapshot, &head, sizeof(head));
 }
 
 jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, jnError* error)
 {
     SnapshotHead head;
+    if (c->morphs != NULL) {
+        return jnMorphs_Restore(c->morphs, snapshot, size, error);
+    }
     if (size != jnCharacter_SnapshotSize(c)) {
         return jnFail(error, jn_badData, "a snapshot of this character has %zu bytes, not %zu",
             jnCharacter_SnapshotSize(c), size);
     }
     memcpy(&head, snapshot, sizeof(head));
-    int modeCount = c->modes != NULL ? c->modes->count : 0;
-    if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount || head.modeCount != modeCount) {
+    if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount || head.asset != c->asset->hash) {
         return jnFail(error, jn_badData, "the snapshot is of another character");
     }
+    if (head.checksum != jnAssetChecksum(snapshot, size)) {
+        return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
+    }
     const char* at = (const char*)snapshot + sizeof(head);
-    const char* modes = at + JN_TAIL_HISTORY * c->tailSize;
-    const char* springs = modes + (c->modes != NULL ? c->modes->movingSize : 0);
-    if (c->springs != NULL) {
-        jnResult result =
-            jnSprings_Restore(c->springs, springs, size - (size_t)(springs - (const char*)snapshot), error);
-        if (result != jn_ok) {
-            return result;
-        }
-        jnRestMaskedSprings(c);
+    const char* springs = at + JN_TAIL_HISTORY * c->tailSize;
+    jnResult result = jnSprings_Restore(c->springs, springs, size - (size_t)(springs - (const char*)snapshot), error);
+    if (result != jn_ok) {
+        return result;
     }
-    if (c->modes != NULL) {
-        memcpy(c->modes->moving, modes, c->modes->movingSize);
-    }
+    jnRestMaskedSprings(c);
     c->tail = head.tail;
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {
         memcpy(c->tails[i], at, c->tailSize);

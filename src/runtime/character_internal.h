@@ -1,9 +1,10 @@
-// The character from the inside, shared by character.c (life), character_step.c (time) and character_tail.c (vertices
-// without springs).
+// The character from the inside, shared by character.c (life), character_pose.c (what is skinned), character_step.c
+// (time), character_morphs.c (time without springs of single vertices), character_deliver.c (the way out) and
+// character_tail.c (vertices without springs).
 #pragma once
 
 #include "lanes.h"
-#include "modes.h"
+#include "morphs.h"
 #include "network.h"
 #include "rig.h"
 #include "springs_internal.h"
@@ -18,34 +19,50 @@ typedef struct jnTailClock {
     double durations[2]; // between the samples, oldest first
 } jnTailClock;
 
+// Joints of a pose that fit the stack; a character with more has memory of its own for them.
+enum { JN_STACK_JOINTS = 192 };
+
 struct jnCharacter {
     const jnAsset* asset;
-    jnSprings* springs; // NULL: the asset has none
-    jnModes* modes;     // NULL: the asset has none
+    jnSprings* springs; // of single vertices; NULL: none, and then there are morphs
+    jnMorphs* morphs;   // the state as morph weights; NULL: there are springs
     const jnRigKernels* kernels;
     jnAllocator allocator;
     bool ownsMemory;
     bool lags;      // output belongs to the pose before the newest
     bool stretches; // the pose at hand has joints that are not rigid
     bool masked;
+    bool weightsOnly;
     uint64_t badPoseCount;
     int springCount;  // that of the asset, or its drivers at coarse detail
     int springBlocks; // blocks from here on have no springs
     int tailBlock;    // the tail begins here: behind the springs, or at 0 where drivers carry others along
     bool coarse;
+    double origin[3];    // of the newest pose
+    jnTransform root;    // first joint of the newest pose
+    double rootPlace[3]; // its place, origin included
 
-    // Scratch of a step.
-    double* globals;       // [jointCount][12], joint to world, by TakePose
-    float* palette;        // [jointCount][JN_PALETTE_SIZE], by TakePose
-    float* duals;          // [jointCount][JN_DUAL_SIZE], with dual quaternions or modes
+    // The pose at hand.
+    double* matrices;      // [2][jointCount][12], for more than JN_STACK_JOINTS joints, else NULL
+    float* turns;          // [jointCount][4], as matrices
+    float* palette;        // [jointCount][JN_PALETTE_SIZE], by UseMatrices
+    float* duals;          // [jointCount][JN_DUAL_SIZE], with dual quaternions
     float* stretchPalette; // [jointCount][JN_PALETTE_SIZE], as duals
-    float* field;          // [blockCount][3][JN_LANES], skinned, where the springs' slot cannot take it
-    float* positions;      // [blockCount * JN_LANES][3] and four floats more, by the step
-    float* velocities;     // [blockCount * JN_LANES][3]
-    float* normals;        // [normal blocks * JN_LANES][3]
-    uint8_t* mask;         // [springBlocks], by SetMask: the block moves
+    float* weights;        // [2][columns], morph weights and their rates
+    int16_t* coefficients; // [columns], of the morph targets that the surface shows
+    float units[JN_MAX_PLANES];
+    bool shaped; // there are morph targets to show
+    bool mapped; // there is a map of displacements to show
+    bool bare;   // displacements alone, as directions
 
-    // The network; network.head is NULL if the asset has none. The state is of the pose at hand, by TakeTargetPose.
+    // The surface.
+    float* field;      // [blockCount][3][JN_LANES], skinned, where the springs' slot cannot take it
+    float* positions;  // [blockCount * JN_LANES][3] and four floats more, by the step
+    float* velocities; // [blockCount * JN_LANES][3]
+    float* normals;    // [normal blocks * JN_LANES][3]
+    uint8_t* mask;     // [springBlocks], by SetMask: the block moves
+
+    // The network; network.head is NULL if the asset has none.
     jnNetwork network;
     const jnNetworkKernels* networkKernels;
     jnNetworkState networkState;
@@ -56,7 +73,8 @@ struct jnCharacter {
     size_t tailSize;               // bytes of one
 };
 
-// Skins blocks [first, end) of the pose at hand into a field whose first block is `start`.
+// Skins blocks [first, end) of the pose at hand, with its morph targets or its map, into a field whose first block is
+// `start`.
 static inline void jnSkinBlocks(const jnCharacter* c, int first, int end, float* field, int start)
 {
     const jnAsset* asset = c->asset;
@@ -69,22 +87,21 @@ static inline void jnSkinBlocks(const jnCharacter* c, int first, int end, float*
         .palette = c->palette,
         .duals = dual ? c->duals : NULL,
         .stretches = dual && c->stretches ? c->stretchPalette : NULL,
+        .morphs = asset->morphs,
+        .coefficients = c->shaped ? c->coefficients : NULL,
+        .displaced = c->mapped,
+        .bare = c->bare,
         .field = field,
         .fieldStart = start,
     };
-    c->kernels->skin(&pass, first, end);
-}
-
-// The same with what the network adds: the springs' targets. The pose at hand was taken by TakeTargetPose.
-static inline void jnTargetBlocks(const jnCharacter* c, int first, int end, float* field, int start)
-{
-    jnSkinBlocks(c, first, end, field, start);
-    if (c->network.head != NULL && c->networkState.strength != 0.0f) {
-        jnDisplacePass pass = jnNetwork_Pass(&c->network, c->asset, &c->networkState);
-        pass.field = field;
-        pass.fieldStart = start;
-        c->networkKernels->displace(&pass, first, end);
+    for (int i = 0; i < JN_MAX_PLANES; ++i) {
+        pass.units[i] = c->units[i];
     }
+    if (c->mapped) {
+        jnNetwork_LookUp(
+            &c->network, &c->networkState, c->networkKernels, asset->vertexCount, first, end, field, start);
+    }
+    c->kernels->skin(&pass, first, end);
 }
 
 // x, y, z one after another from a vector field whose first block is `start`, vertices [first, end); first is that of
@@ -108,28 +125,40 @@ static inline void jnPackField(const float* field, int start, int first, int end
 
 // character_step.c
 void jnRestMaskedSprings(jnCharacter* character);
-// A step on targets given from outside, [springCount][3] in the asset's order, for measuring; the pose only turns the
-// frames of the modes. Positions of the springs come to `positions`; the tail is left alone.
+// A step of springs of single vertices on targets given from outside, [springCount][3] in the asset's order, for
+// measuring. Positions of the springs come to `positions`; the tail is left alone.
 void jnStepOnTargets(jnCharacter* character, const jnCharacterInput* input, const float* targets);
+// character_morphs.c
+// Steps a character on what drives its modes besides the skeleton, [modeCount], instead of the network's components,
+// and on those components [componentCount] (NULL: 0), for measuring. Gives the weights of the modes alone, [modeCount].
+void jnStepOnDrive(
+    jnCharacter* character, const jnCharacterInput* input, const float* drive, const float* components, float* weights);
 
-// character_modes.c
-typedef void jnTakePose(jnCharacter* character, const jnPose* pose);
-// The springs of single vertices do not move: there are modes, and they are all there is.
-bool jnVerticesRest(const jnCharacter* character);
-// Whether the modes write this output themselves, after the springs did.
-bool jnModesShowDirectly(const jnCharacter* character, const jnSpringsOutput* output);
-// After the springs took a sample; advanced: over an interval.
-void jnStepModes(jnCharacter* character, bool advanced);
-// With exact timing, brings springs and modes to the newest sample.
-void jnFinishModes(jnCharacter* character);
-// Springs and modes at a fraction of the last interval.
-void jnShowModes(jnCharacter* character, double fraction, const jnSpringsOutput* output);
-// Modes at the newest sample straight into `positions`: on the targets where the vertices rest, else onto what the
-// springs have just written there.
-void jnAddModes(jnCharacter* character);
-// The part of a loop that is the modes', after the springs'.
-jnResult jnLoopModes(
-    jnCharacter* character, const jnCharacterLoop* loop, jnTakePose* take, int* unsolved, jnError* error);
+// character_pose.c
+// The pose's matrices, from joint to world and then the skin's; where the pose is not finite the newest once more.
+// Returns false there.
+bool jnTakePose(jnCharacter* character, const jnPose* pose, double* matrices);
+// The network's inputs from rotations of the joints, [jointCount][4].
+void jnTakeInputs(jnCharacter* character, const float* turns);
+// What is skinned: matrices [jointCount][12] minus an origin (NULL: 0), and morph weights [columns] (NULL: none).
+void jnUseMatrices(jnCharacter* character, const double* matrices, const double* origin);
+void jnUseWeights(jnCharacter* character, const float* weights);
+// Makes a pose the one at hand, with what the network makes of it or without.
+void jnUsePose(jnCharacter* character, const jnPose* pose, bool network);
+// Whether the network has a say.
+bool jnNetworkActs(const jnCharacter* character);
+
+// character_deliver.c
+// Hands out what the character's own arrays hold.
+void jnDeliver(jnCharacter* character, const jnCharacterOutput* output, bool hasVelocities);
+// Weights at hand, [columns], to the caller's, [componentCount + modeCount]; NULL: nobody wants them.
+void jnDeliverWeights(const jnCharacter* character, const float* columns, float* weights);
+
+// character_morphs.c: characters without springs of single vertices
+void jnShowMorphs(jnCharacter* character, double fraction, const jnCharacterOutput* output);
+jnResult jnLoopMorphs(jnCharacter* character, const jnCharacterLoop* loop, int* unsolved, jnError* error);
+void jnStepMorphs(
+    jnCharacter* const* characters, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count);
 
 // character_tail.c
 // Takes the pose at hand as the next sample of the tail.

@@ -41,7 +41,7 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
     bool restart = tail->sampleCount == 0 || teleport == jn_teleportReset;
     if (!restart && (h <= 0.0 || teleport == jn_teleportKeep)) {
         float* field = c->field + (size_t)c->tailBlock * JN_FIELD_SIZE;
-        jnTargetBlocks(c, c->tailBlock, blocks, field, c->tailBlock);
+        jnSkinBlocks(c, c->tailBlock, blocks, field, c->tailBlock);
         Carry(c, field, h > 0.0 ? h : 0.0);
         if (h <= 0.0) {
             return;
@@ -55,7 +55,7 @@ void jnStepTail(jnCharacter* c, double h, jnTeleport teleport)
         tail->durations[0] = tail->durations[1];
         tail->durations[1] = h;
     }
-    jnTargetBlocks(c, c->tailBlock, blocks, c->tails[tail->newest], c->tailBlock);
+    jnSkinBlocks(c, c->tailBlock, blocks, c->tails[tail->newest], c->tailBlock);
 }
 
 void jnStopTail(jnCharacter* c)

@@ -32,7 +32,6 @@ static const void* Take(const void* base, uint64_t* at, uint64_t size)
 uint64_t jnPlaceNetwork(const jnNetworkHead* head, const void* base, int vertexCount, jnNetwork* network)
 {
     uint64_t at = sizeof(*head), inputs = (uint64_t)head->inputCount;
-    uint64_t blocks = (uint64_t)jnBlockCount(vertexCount);
     *network = (jnNetwork){.head = head};
     network->inputs = Take(base, &at, inputs * sizeof(int32_t));
     network->centres = Take(base, &at, inputs * sizeof(float));
@@ -45,9 +44,6 @@ uint64_t jnPlaceNetwork(const jnNetworkHead* head, const void* base, int vertexC
         network->biases[i] = Take(base, &at, outputs * sizeof(float));
     }
     if (head->kind == jn_networkPca) {
-        network->planeStarts = Take(base, &at, (blocks * (uint64_t)head->planeCount + 1) * sizeof(uint32_t));
-        network->pairs = Take(base, &at, (uint64_t)head->entryCount * sizeof(uint16_t));
-        network->values = Take(base, &at, (uint64_t)head->entryCount * 6 * JN_LANES);
         return at;
     }
     for (int i = 0; i < head->stageCount; ++i) {
@@ -86,25 +82,24 @@ static size_t LargestPicture(const jnNetworkHead* head)
     return largest;
 }
 
-size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, int jointCount, void* memory)
+size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory)
 {
     const jnNetworkHead* head = network->head;
     size_t mapSize = head->stageCount > 0 ? (size_t)head->firstSize << head->stageCount : 0;
-    const size_t sizes[] = {(size_t)jointCount * 4 * sizeof(float), (size_t)head->inputCount * sizeof(float),
+    const size_t sizes[] = {(size_t)head->inputCount * sizeof(float),
         (2 * LargestLayer(head) + 2 * LargestPicture(head)) * sizeof(float),
-        (size_t)head->componentCount * sizeof(int16_t), mapSize * mapSize * 4 * sizeof(float)};
-    size_t offsets[5], at = 0;
-    for (int i = 0; i < 5; ++i) {
+        (size_t)head->componentCount * sizeof(float), mapSize * mapSize * 4 * sizeof(float)};
+    size_t offsets[4], at = 0;
+    for (int i = 0; i < 4; ++i) {
         offsets[i] = at;
         at += jnAlignUp(sizes[i]);
     }
     if (memory != NULL) {
         char* base = memory;
-        state->turns = (float*)(void*)(base + offsets[0]);
-        state->inputs = (float*)(void*)(base + offsets[1]);
-        state->scratch = (float*)(void*)(base + offsets[2]);
-        state->coefficients = (int16_t*)(void*)(base + offsets[3]);
-        state->map = (float*)(void*)(base + offsets[4]);
+        state->inputs = (float*)(void*)(base + offsets[0]);
+        state->scratch = (float*)(void*)(base + offsets[1]);
+        state->components = (float*)(void*)(base + offsets[2]);
+        state->map = (float*)(void*)(base + offsets[3]);
     }
     return at;
 }
@@ -151,15 +146,23 @@ void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const 
     }
 }
 
-// Dense layers; returns where the last one's outputs are.
-static const float* RunDense(const jnNetwork* network, const jnNetworkKernels* kernels, jnNetworkState* state)
+enum { MOST_AT_ONCE = 64 };
+
+// Dense layers of up to MOST_AT_ONCE states; returns which of the two halves of their scratch has the outputs.
+static int RunDense(const jnNetwork* network, const jnNetworkKernels* kernels, jnNetworkState* const* states, int count)
 {
     const jnNetworkHead* head = network->head;
     size_t largest = LargestLayer(head);
-    const float* from = state->inputs;
+    const float* from[MOST_AT_ONCE];
+    float* to[MOST_AT_ONCE];
+    for (int n = 0; n < count; ++n) {
+        from[n] = states[n]->inputs;
+    }
     for (int i = 0; i < head->layerCount; ++i) {
         bool last = i + 1 == head->layerCount;
-        float* to = state->scratch + (size_t)(i % 2) * largest;
+        for (int n = 0; n < count; ++n) {
+            to[n] = states[n]->scratch + (size_t)(i % 2) * largest;
+        }
         jnActivation end = head->kind == jn_networkPca ? jn_activationNone : jn_activationLeaky;
         kernels->dense(&(jnDensePass){.firsts = network->firsts[i],
             .rowStarts = network->rowStarts[i],
@@ -168,21 +171,22 @@ static const float* RunDense(const jnNetwork* network, const jnNetworkKernels* k
             .inputs = from,
             .blockCount = jnBlockCount(head->sizes[i + 1]),
             .activation = last ? end : jn_activationSilu,
-            .outputs = to});
-        from = to;
+            .outputs = to,
+            .count = count});
+        for (int n = 0; n < count; ++n) {
+            from[n] = to[n];
+        }
     }
-    return from;
+    return (head->layerCount - 1) % 2;
 }
 
-// Coefficients are outputs within their soft limit, as 16-bit shares of it. What is not a number is 0.
-static void TakeCoefficients(const jnNetworkHead* head, const float* outputs, int16_t* coefficients)
+// Components are outputs within their soft limit. What is not a number is 0.
+static void TakeComponents(const jnNetworkHead* head, const float* outputs, float strength, float* components)
 {
-    memset(coefficients, 0, (size_t)head->componentCount * sizeof(int16_t));
-    coefficients[0] = 32767;
+    components[0] = strength;
     for (int i = 0; i < head->sizes[head->layerCount]; ++i) {
-        float share = jnSoftLimit(outputs[i]) * (1.0f / (1.0f + JN_SOFT_MARGIN));
-        share = share >= -1.0f && share <= 1.0f ? share : 0.0f;
-        coefficients[i + 1] = (int16_t)((share * 32767.0f + 12582912.0f) - 12582912.0f);
+        float limited = jnSoftLimit(outputs[i]);
+        components[i + 1] = limited >= -2.0f && limited <= 2.0f ? strength * limited : 0.0f;
     }
 }
 
@@ -217,43 +221,38 @@ static void RunStages(
     }
 }
 
-void jnNetwork_Evaluate(
-    const jnNetwork* network, const jnAsset* asset, const jnNetworkKernels* kernels, jnNetworkState* state)
+static void EvaluateSome(
+    const jnNetwork* network, const jnNetworkKernels* kernels, jnNetworkState* const* states, int count)
 {
-    jnNetwork_MakeInputs(network, asset, state->turns, state->inputs);
-    const float* outputs = RunDense(network, kernels, state);
-    if (network->head->kind == jn_networkPca) {
-        TakeCoefficients(network->head, outputs, state->coefficients);
-    } else {
-        RunStages(network, kernels, outputs, state);
+    size_t at = (size_t)RunDense(network, kernels, states, count) * LargestLayer(network->head);
+    for (int n = 0; n < count; ++n) {
+        if (network->head->kind == jn_networkPca) {
+            TakeComponents(network->head, states[n]->scratch + at, states[n]->strength, states[n]->components);
+        } else {
+            RunStages(network, kernels, states[n]->scratch + at, states[n]);
+        }
     }
 }
 
-jnDisplacePass jnNetwork_Pass(const jnNetwork* network, const jnAsset* asset, const jnNetworkState* state)
+void jnNetwork_Evaluate(
+    const jnNetwork* network, const jnNetworkKernels* kernels, jnNetworkState* const* states, int count)
+{
+    for (; count > 0; count -= MOST_AT_ONCE, states += MOST_AT_ONCE) {
+        EvaluateSome(network, kernels, states, count < MOST_AT_ONCE ? count : MOST_AT_ONCE);
+    }
+}
+
+void jnNetwork_LookUp(const jnNetwork* network, const jnNetworkState* state, const jnNetworkKernels* kernels,
+    int vertexCount, int first, int end, float* field, int start)
 {
     const jnNetworkHead* head = network->head;
-    jnDisplacePass pass = {.starts = asset->influenceStarts,
-        .joints = asset->influenceJoints,
-        .weights = asset->influenceWeights,
-        .turns = state->turns,
-        .scale = state->strength,
-        .vertexCount = asset->vertexCount};
-    if (head->kind == jn_networkPca) {
-        pass.planeStarts = network->planeStarts;
-        pass.pairs = network->pairs;
-        pass.values = network->values;
-        pass.coefficients = state->coefficients;
-        pass.planeCount = head->planeCount;
-        float unit = head->unit / 32767.0f;
-        for (int i = 0; i < head->planeCount; ++i, unit *= (float)JN_PLANE_STEP) {
-            pass.units[i] = unit;
-        }
-    } else {
-        pass.lookupStarts = network->lookupStarts;
-        pass.lookups = network->lookups;
-        pass.map = state->map;
-        pass.mapSize = head->firstSize << head->stageCount;
-        pass.units[0] = head->unit;
-    }
-    return pass;
+    kernels->lookUp(&(jnLookUpPass){.starts = network->lookupStarts,
+                        .lookups = network->lookups,
+                        .map = state->map,
+                        .mapSize = head->firstSize << head->stageCount,
+                        .vertexCount = vertexCount,
+                        .unit = state->strength * head->unit,
+                        .field = field,
+                        .fieldStart = start},
+        first, end);
 }

@@ -1,4 +1,4 @@
-// The network: from a pose to a displacement of every vertex, in the vertex's own turned frame.
+// The network: from a pose to a displacement of every vertex of the rest surface.
 //
 // Input. q_j is the rotation of joint j against its rest (the rotation part of "rest surface to world"), so that
 // conj(q_parent) q_j is the joint's own turn, 1 at rest, whatever the root does. The first two columns of its matrix,
@@ -6,11 +6,10 @@
 // to
 // [-1, 1] over the range seen there and softly limited just outside of it.
 //
-// Then dense layers. `pca`: their outputs are coefficients of displacement fields. `cnn`: they are a small picture of
+// Then dense layers. `pca`: their outputs are weights of the asset's morph targets. `cnn`: they are a small picture of
 // many channels, which transposed convolutions (4 x 4, stride 2) enlarge to a map of displacements over the UV charts.
 //
-// The frame of a vertex: the unit quaternion blended from its joints' q_j with its skinning weights, each q_j of the
-// sign that is nearer to its parent's.
+// Displacements are of the rest surface: what the skin makes of the displaced rest surface is the target.
 #pragma once
 
 #include "asset_format.h"
@@ -19,9 +18,6 @@
 enum {
     JN_MAX_DENSE = 4,
     JN_MAX_STAGES = 6,
-    JN_MAX_PLANES = 3,
-    JN_MAX_COMPONENTS = 512, // so that a sum of 127 * 32767 for each stays within 32 bits
-    JN_PLANE_STEP = 254,     // a plane's unit in units of the finer one before it
 };
 
 // Between the end of the range seen in training and what no input or coefficient ever passes, in units of the range.
@@ -37,17 +33,15 @@ typedef struct jnNetworkHead {
     int32_t inputCount;
     int32_t layerCount;                  // dense layers
     int32_t sizes[JN_MAX_DENSE + 1];     // numbers before the first, and after each; 0 behind the last
-    int32_t componentCount;              // pca: even; number 0 is constant, the others are the network's outputs
-    int32_t planeCount;                  // pca: of 8 bits
-    uint32_t entryCount;                 // pca: pairs of components in blocks
+    int32_t componentCount;              // pca: number 0 is constant, the others are the network's outputs
     int32_t stageCount;                  // cnn: transposed convolutions
     int32_t channels[JN_MAX_STAGES + 1]; // cnn: before the first, and after each; 0 behind the last
     int32_t firstSize;                   // cnn: texels a side before the first
     uint32_t lookupCount;                // cnn
-    float unit;                          // pca: metres of the finest plane's 1; cnn: metres of the map's 1
+    float unit;                          // cnn: metres of the map's 1
     float validation;                    // metres, root-mean-square error on the poses held out; for people
     uint32_t rows[JN_MAX_DENSE];         // of 16 weights in each dense layer
-    uint32_t reserved[5];                // 0
+    uint32_t reserved[7];                // 0
 } jnNetworkHead;
 _Static_assert(sizeof(jnNetworkHead) == 128, "no padding in the file");
 
@@ -63,9 +57,6 @@ typedef struct jnNetwork {
     const uint32_t* rowStarts[JN_MAX_DENSE]; // [blocks + 1], rows of weights
     const float* weights[JN_MAX_DENSE];      // [rows][JN_LANES]
     const float* biases[JN_MAX_DENSE];       // [blocks][JN_LANES]
-    const uint32_t* planeStarts;             // pca: [blockCount][planeCount] and one more, entries
-    const uint16_t* pairs;                   // pca: [entryCount], components 2p and 2p + 1
-    const int8_t* values;                    // pca: [entryCount][3][JN_LANES][2]
     const float* kernels[JN_MAX_STAGES];
     const float* kernelBiases[JN_MAX_STAGES];
     const uint32_t* lookupStarts; // cnn: [vertexCount + 1]
@@ -86,16 +77,15 @@ jnResult jnCheckNetwork(
 
 // What a character needs to evaluate it.
 typedef struct jnNetworkState {
-    float* turns;          // [jointCount][4], q_j of the pose at hand
-    float* inputs;         // [inputCount]
-    float* scratch;        // two of the largest layer, then, of a cnn, two of the largest picture
-    int16_t* coefficients; // pca: [componentCount], of the pose at hand
-    float* map;            // cnn: [size][size][4], of the pose at hand
+    float* inputs;     // [inputCount]
+    float* scratch;    // two of the largest layer, then, of a cnn, two of the largest picture
+    float* components; // pca: [componentCount], of the pose at hand, times the strength
+    float* map;        // cnn: [size][size][4], of the pose at hand
     float strength;
 } jnNetworkState;
 
 // Bytes of the state's arrays; with `memory` also places them.
-size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, int jointCount, void* memory);
+size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory);
 
 // The network's inputs from joint rotations. turns: [jointCount][4]; inputs: [inputCount], limited.
 void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const float* turns, float* inputs);
@@ -103,12 +93,14 @@ void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const 
 // All six numbers of every joint, before ranges and limits; 0 for roots. numbers: [jointCount][6].
 void jnPoseNumbers(const jnAsset* asset, const float* turns, float* numbers);
 
-// Everything that depends on the pose alone: from state->turns to coefficients or map.
+// Everything that depends on the pose alone: from inputs to components or map, for `count` states at once, which gives
+// the same bytes as one by one.
 void jnNetwork_Evaluate(
-    const jnNetwork* network, const jnAsset* asset, const jnNetworkKernels* kernels, jnNetworkState* state);
+    const jnNetwork* network, const jnNetworkKernels* kernels, jnNetworkState* const* states, int count);
 
-// What it takes to add displacements to blocks of a field; the caller sets field and fieldStart.
-jnDisplacePass jnNetwork_Pass(const jnNetwork* network, const jnAsset* asset, const jnNetworkState* state);
+// Displacements of the rest surface by a map, into a field whose first block is `start`. cnn only.
+void jnNetwork_LookUp(const jnNetwork* network, const jnNetworkState* state, const jnNetworkKernels* kernels,
+    int vertexCount, int first, int end, float* field, int start);
 
 // Identity inside [-1, 1], then bends smoothly and stays within 1 + JN_SOFT_MARGIN.
 static inline float jnSoftLimit(float x)

@@ -27,17 +27,8 @@ static bool AreSane(const int32_t* sizes, int count, int room, int32_t most, int
 
 static jnResult CheckPcaHead(const jnAssetBlock* block, const jnNetworkHead* h, jnError* error)
 {
-    int32_t outputs = h->sizes[h->layerCount];
-    if (h->componentCount < 2 || h->componentCount > JN_MAX_COMPONENTS || h->componentCount % 2 != 0 ||
-        h->componentCount - 1 - outputs < 0 || h->componentCount - 1 - outputs > 1) {
+    if (h->componentCount != h->sizes[h->layerCount] + 1 || h->componentCount > JN_MAX_COLUMNS) {
         return Damaged(block, "the number of components", h->componentCount, error);
-    }
-    if (h->planeCount < 1 || h->planeCount > JN_MAX_PLANES) {
-        return Damaged(block, "the number of planes", h->planeCount, error);
-    }
-    uint64_t most = (uint64_t)block->view.blockCount * (uint64_t)h->planeCount * (uint64_t)(h->componentCount / 2);
-    if (h->entryCount > most) {
-        return Damaged(block, "the number of entries", h->entryCount, error);
     }
     int32_t bad = 0;
     bool rest = h->stageCount == 0 && h->firstSize == 0 && h->lookupCount == 0;
@@ -68,8 +59,9 @@ static jnResult CheckCnnHead(const jnAssetBlock* block, const jnNetworkHead* h, 
     if (h->sizes[h->layerCount] != h->firstSize * h->firstSize * h->channels[0]) {
         return Damaged(block, "the size of the first picture", h->sizes[h->layerCount], error);
     }
-    bool rest = h->componentCount == 0 && h->planeCount == 0 && h->entryCount == 0;
-    return rest && h->lookupCount <= JN_MAX_ASSET_ELEMENTS ? jn_ok : Damaged(block, "a count", h->lookupCount, error);
+    return h->componentCount == 0 && h->lookupCount <= JN_MAX_ASSET_ELEMENTS
+               ? jn_ok
+               : Damaged(block, "a count", h->lookupCount, error);
 }
 
 static jnResult CheckHead(const jnAssetBlock* block, const jnNetworkHead* h, jnError* error)
@@ -94,7 +86,7 @@ static jnResult CheckHead(const jnAssetBlock* block, const jnNetworkHead* h, jnE
     if (!(h->unit > 0.0f && h->unit <= 1e3f) || !(h->validation >= 0.0f && h->validation <= 1e9f)) {
         return Damaged(block, "the unit or the error", (double)h->unit, error);
     }
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 7; ++i) {
         if (h->reserved[i] != 0) {
             return Damaged(block, "a reserved field", h->reserved[i], error);
         }
@@ -168,27 +160,6 @@ static jnResult CheckWeights(const jnAssetBlock* block, const jnNetwork* n, jnEr
     return result;
 }
 
-// Pairs ascend within a plane of a block: none is there twice, so that no sum leaves its 32 bits.
-static jnResult CheckComponents(const jnAssetBlock* block, const jnNetwork* n, jnError* error)
-{
-    const jnNetworkHead* h = n->head;
-    size_t runs = (size_t)block->view.blockCount * (size_t)h->planeCount;
-    if (n->planeStarts[0] != 0 || n->planeStarts[runs] != h->entryCount) {
-        return Damaged(block, "the number of entries", n->planeStarts[runs], error);
-    }
-    for (size_t i = 0; i < runs; ++i) {
-        if (n->planeStarts[i + 1] < n->planeStarts[i] || n->planeStarts[i + 1] > h->entryCount) {
-            return Damaged(block, "the start of a run", n->planeStarts[i + 1], error);
-        }
-        for (uint32_t k = n->planeStarts[i]; k < n->planeStarts[i + 1]; ++k) {
-            if (n->pairs[k] >= h->componentCount / 2 || (k > n->planeStarts[i] && n->pairs[k] <= n->pairs[k - 1])) {
-                return Damaged(block, "a pair of components", n->pairs[k], error);
-            }
-        }
-    }
-    return jn_ok;
-}
-
 static jnResult CheckLookups(const jnAssetBlock* block, const jnNetwork* n, jnError* error)
 {
     const jnNetworkHead* h = n->head;
@@ -227,9 +198,5 @@ jnResult jnCheckNetwork(const jnAssetBlock* block, const void* bytes, uint64_t s
     }
     result = CheckInputs(block, network, error);
     result = result == jn_ok ? CheckWeights(block, network, error) : result;
-    if (result == jn_ok) {
-        result =
-            head->kind == jn_networkPca ? CheckComponents(block, network, error) : CheckLookups(block, network, error);
-    }
-    return result;
+    return result == jn_ok && head->kind == jn_networkCnn ? CheckLookups(block, network, error) : result;
 }

@@ -1,5 +1,5 @@
-// The hot loops of the network: dense layers, transposed convolutions, and the displacements of blocks. One body is
-// compiled once for each instruction set and all give the same bytes.
+// The hot loops of the network: dense layers, transposed convolutions, and the map's displacements of blocks. One body
+// is compiled once for each instruction set and all give the same bytes.
 #pragma once
 
 #include "internal.h"
@@ -10,16 +10,17 @@ typedef enum jnActivation {
     jn_activationLeaky, // x, below 0 a tenth of it
 } jnActivation;
 
-// One dense layer.
+// One dense layer, for any number of characters.
 typedef struct jnDensePass {
-    const int32_t* firsts;     // [blocks], a block's outputs take inputs from here on, as many as it has rows
-    const uint32_t* rowStarts; // [blocks + 1]
-    const float* weights;      // [rows][JN_LANES]
-    const float* biases;       // [blocks][JN_LANES]
-    const float* inputs;
+    const int32_t* firsts;      // [blocks], a block's outputs take inputs from here on, as many as it has rows
+    const uint32_t* rowStarts;  // [blocks + 1]
+    const float* weights;       // [rows][JN_LANES]
+    const float* biases;        // [blocks][JN_LANES]
+    const float* const* inputs; // [count]
     int blockCount;
     jnActivation activation;
-    float* outputs; // [blocks][JN_LANES], written
+    float* const* outputs; // [count][blocks][JN_LANES], written
+    int count;
 } jnDensePass;
 
 // One transposed convolution, 4 x 4 taps, stride 2: from size^2 texels to (2 size)^2. Pictures have a border of one
@@ -34,36 +35,21 @@ typedef struct jnEnlargePass {
     bool compact;
 } jnEnlargePass;
 
-// Adds displacements, turned into each vertex's frame, to blocks of a field.
-typedef struct jnDisplacePass {
-    const uint32_t* starts; // influences, as in jnSkinPass
-    const uint16_t* joints;
-    const float* weights;
-    const float* turns; // [joints][4], unit quaternions x, y, z, w
-
-    // Displacements: given, of components, or of a map.
-    const float* given; // [][3][JN_LANES], from block fieldStart on
-    const uint32_t* planeStarts;
-    const uint16_t* pairs;
-    const int8_t* values;
-    const int16_t* coefficients; // [components], 32767 is 1
-    int planeCount;
-    float units[3]; // metres of a plane's 1 times a coefficient's 1
-    const uint32_t* lookupStarts;
+// Displacements of vertices from a map.
+typedef struct jnLookUpPass {
+    const uint32_t* starts;
     const float* lookups;
     const float* map; // [mapSize][mapSize][4]
     int mapSize, vertexCount;
-
-    float scale;  // times the displacements
-    bool inverse; // turned back, from the world into the frame
-    float* field; // [][3][JN_LANES], from block fieldStart on
+    float unit;   // metres of the map's 1
+    float* field; // [][3][JN_LANES], written from block fieldStart on
     int fieldStart;
-} jnDisplacePass;
+} jnLookUpPass;
 
 typedef struct jnNetworkKernels {
     void (*dense)(const jnDensePass* pass);
     void (*enlarge)(const jnEnlargePass* pass);
-    void (*displace)(const jnDisplacePass* pass, int first, int end); // blocks
+    void (*lookUp)(const jnLookUpPass* pass, int first, int end); // blocks
 } jnNetworkKernels;
 
 extern const jnNetworkKernels jnNetworkKernelsBaseline;

@@ -1,15 +1,14 @@
 // The body of the network's kernels; see network_kernels.h.
 //
-// Sums run over the inputs one after another, lane by lane, in the same order at every width; those of the components
-// are whole numbers. So all widths give the same bytes.
+// Sums run over the inputs one after another, lane by lane, in the same order at every width and for any number of
+// characters. So all give the same bytes.
 #include "lanes.h"
 #include "network_kernels.h"
-#include "vertex_frames_body.h"
 
 #include <string.h>
 
-enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES, FIELD_SUMS = 2 * FIELD / JN_SHORTS_WIDTH };
-enum { LAYER_BLOCKS = 4, PIXELS = 4 };
+enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES };
+enum { LAYER_BLOCKS = 4, TOGETHER = 4, PIXELS = 4 };
 
 // exp(x) to 2 ulp for |x| up to 80: 2^n times a polynomial on [-1/2, 1/2] in ln 2. Not libm's, which differs from
 // machine to machine.
@@ -43,12 +42,13 @@ static void Activate(float* values, int count, jnActivation activation)
 
 // `count` blocks of 16 outputs at once that take the same inputs; the count is a constant wherever this is called:
 // enough sums that do not wait for each other.
-static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
+static inline void DenseBlocks(const jnDensePass* pass, int block, int count, int character)
 {
     jnFloats sums[LAYER_BLOCKS][VECTORS];
     const uint32_t* starts = pass->rowStarts + block;
     size_t rows = starts[1] - starts[0], step = rows * JN_LANES;
-    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES, *inputs = pass->inputs + pass->firsts[block];
+    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES,
+                *inputs = pass->inputs[character] + pass->firsts[block];
     for (int b = 0; b < count; ++b) {
         for (int v = 0; v < VECTORS; ++v) {
             sums[b][v] = jnLoad(pass->biases + (block + b) * JN_LANES + v * JN_WIDTH);
@@ -65,7 +65,7 @@ static inline void DenseBlocks(const jnDensePass* pass, int block, int count)
     }
     for (int b = 0; b < count; ++b) {
         for (int v = 0; v < VECTORS; ++v) {
-            jnStore(pass->outputs + (block + b) * JN_LANES + v * JN_WIDTH, sums[b][v]);
+            jnStore(pass->outputs[character] + (block + b) * JN_LANES + v * JN_WIDTH, sums[b][v]);
         }
     }
 }
@@ -81,17 +81,60 @@ static inline bool AreAlike(const jnDensePass* pass, int block)
     return alike;
 }
 
-static void Dense(const jnDensePass* pass)
+// One block of outputs of TOGETHER characters: its weights are read once for all of them.
+static inline void DenseTogether(const jnDensePass* pass, int block, int first)
 {
-    for (int block = 0; block < pass->blockCount;) {
-        if (AreAlike(pass, block)) {
-            DenseBlocks(pass, block, LAYER_BLOCKS);
-            block += LAYER_BLOCKS;
-        } else {
-            DenseBlocks(pass, block++, 1);
+    jnFloats sums[TOGETHER][VECTORS];
+    const uint32_t* starts = pass->rowStarts + block;
+    size_t rows = starts[1] - starts[0], from = (size_t)pass->firsts[block];
+    const float* weights = pass->weights + (size_t)starts[0] * JN_LANES;
+    const float* const* inputs = pass->inputs + first;
+    for (int n = 0; n < TOGETHER; ++n) {
+        for (int v = 0; v < VECTORS; ++v) {
+            sums[n][v] = jnLoad(pass->biases + block * JN_LANES + v * JN_WIDTH);
         }
     }
-    Activate(pass->outputs, pass->blockCount * JN_LANES, pass->activation);
+    for (size_t i = 0; i < rows; ++i) {
+        jnFloats row[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) {
+            row[v] = jnLoad(weights + i * JN_LANES + (size_t)(v * JN_WIDTH));
+        }
+        for (int n = 0; n < TOGETHER; ++n) {
+            jnFloats x = jnRepeat(inputs[n][from + i]);
+            for (int v = 0; v < VECTORS; ++v) {
+                sums[n][v] = jnAdd(sums[n][v], jnMul(x, row[v]));
+            }
+        }
+    }
+    for (int n = 0; n < TOGETHER; ++n) {
+        for (int v = 0; v < VECTORS; ++v) {
+            jnStore(pass->outputs[first + n] + block * JN_LANES + v * JN_WIDTH, sums[n][v]);
+        }
+    }
+}
+
+static void Dense(const jnDensePass* pass)
+{
+    int together = pass->count / TOGETHER * TOGETHER;
+    for (int block = 0; together > 0 && block < pass->blockCount; ++block) {
+        for (int n = 0; n < together; n += TOGETHER) {
+            DenseTogether(pass, block, n);
+        }
+    }
+    for (int n = together; n < pass->count; ++n) {
+        for (int block = 0; block < pass->blockCount;) {
+            bool alike = AreAlike(pass, block);
+            if (alike) {
+                DenseBlocks(pass, block, LAYER_BLOCKS, n);
+            } else {
+                DenseBlocks(pass, block, 1, n);
+            }
+            block += alike ? LAYER_BLOCKS : 1;
+        }
+    }
+    for (int n = 0; n < pass->count; ++n) {
+        Activate(pass->outputs[n], pass->blockCount * JN_LANES, pass->activation);
+    }
 }
 
 // Four neighbouring texels of one phase and 16 channels of them. taps: the four input texels of the first, with a
@@ -161,46 +204,11 @@ static void Enlarge(const jnEnlargePass* pass)
     }
 }
 
-// Sum of the products of one plane of a block: pairs of components with their coefficients side by side.
-static inline void SumPlane(const jnDisplacePass* pass, uint32_t entry, uint32_t end, int32_t out[FIELD])
-{
-    const int8_t* values = pass->values + (size_t)entry * 2 * FIELD;
-    jnProducts sums[FIELD_SUMS];
-    for (int i = 0; i < FIELD_SUMS; ++i) {
-        sums[i] = jnNoProducts();
-    }
-    for (; entry < end; ++entry, values += 2 * FIELD) {
-        jnShorts coefficients = jnRepeatPair(pass->coefficients + 2 * pass->pairs[entry]);
-        for (int i = 0; i < FIELD_SUMS; ++i) {
-            sums[i] = jnAddProducts(sums[i], jnLoadBytes(values + i * JN_SHORTS_WIDTH), coefficients);
-        }
-    }
-    for (int i = 0; i < FIELD_SUMS; ++i) {
-        jnStoreProducts(out + i * (JN_SHORTS_WIDTH / 2), sums[i]);
-    }
-}
-
-static inline void SumComponents(const jnDisplacePass* pass, int block, float* out)
-{
-    const uint32_t* starts = pass->planeStarts + (size_t)block * (size_t)pass->planeCount;
-    int32_t sums[FIELD];
-    memset(out, 0, FIELD * sizeof(float));
-    for (int plane = 0; plane < pass->planeCount; ++plane) {
-        if (starts[plane + 1] > starts[plane]) {
-            SumPlane(pass, starts[plane], starts[plane + 1], sums);
-            for (int i = 0; i < FIELD; i += JN_WIDTH) {
-                jnFloats part = jnScale(pass->units[plane], jnFromInts(jnLoadInts(sums + i)));
-                jnStore(out + i, jnAdd(jnLoad(out + i), part));
-            }
-        }
-    }
-}
-
 // Bilinear, the mean where a vertex lies in several charts.
-static inline void LookUpVertex(const jnDisplacePass* pass, int vertex, float value[3])
+static inline void LookUpVertex(const jnLookUpPass* pass, int vertex, float value[3])
 {
-    uint32_t from = pass->lookupStarts[vertex], end = pass->lookupStarts[vertex + 1];
-    float sum[3] = {0, 0, 0}, share = end > from ? pass->units[0] / (float)(end - from) : 0.0f;
+    uint32_t from = pass->starts[vertex], end = pass->starts[vertex + 1];
+    float sum[3] = {0, 0, 0}, share = end > from ? pass->unit / (float)(end - from) : 0.0f;
     for (uint32_t i = from; i < end; ++i) {
         float x = pass->lookups[2 * i], y = pass->lookups[2 * i + 1];
         int column = (int)x, row = (int)y;
@@ -217,62 +225,19 @@ static inline void LookUpVertex(const jnDisplacePass* pass, int vertex, float va
     }
 }
 
-static inline void LookUp(const jnDisplacePass* pass, int block, float* out)
-{
-    memset(out, 0, FIELD * sizeof(float));
-    for (int i = 0; i < JN_LANES && block * JN_LANES + i < pass->vertexCount; ++i) {
-        float value[3];
-        LookUpVertex(pass, block * JN_LANES + i, value);
-        for (int axis = 0; axis < 3; ++axis) {
-            out[axis * JN_LANES + i] = value[axis];
-        }
-    }
-}
-
-// field += scale (d + 2 r x (r x d + w d)), quaternion (r, w) divided by its length.
-static inline void AddTurned(const jnDisplacePass* pass, float q[4][JN_LANES], const float* d, float* field)
-{
-    float side = pass->inverse ? -1.0f : 1.0f;
-    for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
-        jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
-        // Opposite rotations can cancel; then there is no frame, and the displacement stays as it is.
-        jnFloats square = jnAdd(jnAdd(jnAdd(jnMul(rx, rx), jnMul(ry, ry)), jnMul(rz, rz)), jnMul(w, w));
-        jnFloats length = jnDiv(jnRepeat(1.0f), jnSqrt(jnAdd(square, jnRepeat(1e-12f))));
-        jnFloats turned = jnScale(side, length);
-        jnFloats r[3] = {jnMul(rx, turned), jnMul(ry, turned), jnMul(rz, turned)}, x[3], cross[3], twice[3];
-        w = jnMul(w, length);
-        for (int i = 0; i < 3; ++i) {
-            x[i] = jnScale(pass->scale, jnLoad(d + i * JN_LANES + v));
-        }
-        jnCrossLanes(r, x, cross);
-        for (int i = 0; i < 3; ++i) {
-            cross[i] = jnAdd(cross[i], jnMul(w, x[i]));
-        }
-        jnCrossLanes(r, cross, twice);
-        for (int i = 0; i < 3; ++i) {
-            float* at = field + i * JN_LANES + v;
-            jnStore(at, jnAdd(jnLoad(at), jnAdd(x[i], jnScale(2.0f, twice[i]))));
-        }
-    }
-}
-
-static void Displace(const jnDisplacePass* pass, int first, int end)
+static void LookUp(const jnLookUpPass* pass, int first, int end)
 {
     for (int block = first; block < end; ++block) {
-        size_t at = (size_t)(block - pass->fieldStart) * FIELD;
-        float q[4][JN_LANES], own[FIELD];
-        const float* displacements = own;
-        if (pass->given != NULL) {
-            displacements = pass->given + at;
-        } else if (pass->map != NULL) {
-            LookUp(pass, block, own);
-        } else {
-            SumComponents(pass, block, own);
+        float* out = pass->field + (size_t)(block - pass->fieldStart) * FIELD;
+        memset(out, 0, FIELD * sizeof(float));
+        for (int i = 0; i < JN_LANES && block * JN_LANES + i < pass->vertexCount; ++i) {
+            float value[3];
+            LookUpVertex(pass, block * JN_LANES + i, value);
+            for (int axis = 0; axis < 3; ++axis) {
+                out[axis * JN_LANES + i] = value[axis];
+            }
         }
-        // The signs of the turns go along the skeleton, so that those of neighbours agree.
-        jnBlendBlockTurns(pass->starts, pass->joints, pass->weights, (size_t)block, pass->turns, true, q);
-        AddTurned(pass, q, displacements, pass->field + at);
     }
 }
 
-const jnNetworkKernels JN_KERNELS = {Dense, Enlarge, Displace};
+const jnNetworkKernels JN_KERNELS = {Dense, Enlarge, LookUp};

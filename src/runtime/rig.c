@@ -9,7 +9,7 @@
 
 // Newton's iteration for the closest rotation doubles its digits each time; this many serve any sane matrix.
 enum { POLAR_STEPS = 24 };
-#define POLAR_TOLERANCE 1e-14
+#define POLAR_TOLERANCE 1e-8 // of a step; what is left is its square
 // A joint whose matrix differs from a rotation by less than this is rigid.
 #define RIGID_TOLERANCE 1e-6
 
@@ -85,21 +85,23 @@ bool jnMakeGlobals(const jnAsset* asset, const jnPose* pose, double* globals)
     return sum <= (double)FLT_MAX;
 }
 
-static void ToSurface(const jnAssetJoint* joint, const double* global, double* m)
-{
-    double bind[12];
-    for (int i = 0; i < 12; ++i) {
-        bind[i] = (double)joint->inverseBind[i];
-    }
-    Multiply(global, bind, m);
-}
-
-void jnMakePalette(const jnAsset* asset, const double* globals, float* palette)
+void jnToSurface(const jnAsset* asset, double* matrices)
 {
     for (int j = 0; j < asset->jointCount; ++j) {
-        double m[12];
+        double bind[12], m[12];
+        for (int i = 0; i < 12; ++i) {
+            bind[i] = (double)asset->joints[j].inverseBind[i];
+        }
+        Multiply(matrices + 12 * (size_t)j, bind, m);
+        memcpy(matrices + 12 * (size_t)j, m, sizeof(m));
+    }
+}
+
+void jnMakePalette(const jnAsset* asset, const double* matrices, float* palette)
+{
+    for (int j = 0; j < asset->jointCount; ++j) {
+        const double* m = matrices + 12 * (size_t)j;
         float* out = palette + (size_t)j * JN_PALETTE_SIZE;
-        ToSurface(&asset->joints[j], globals + 12 * (size_t)j, m);
         for (int i = 0; i < 12; ++i) {
             out[i] = (float)m[i];
         }
@@ -140,8 +142,8 @@ static void FindRotation(const double* m, double r[9])
     for (int step = 0; step < POLAR_STEPS; ++step) {
         double change = 0.0, inverse = 1.0 / Cofactors(r, c);
         for (int i = 0; i < 9; ++i) {
-            double next = 0.5 * (r[i] + c[i] * inverse);
-            change = fmax(change, fabs(next - r[i]));
+            double next = 0.5 * (r[i] + c[i] * inverse), far = fabs(next - r[i]);
+            change = far > change ? far : change; // fmax is a call on many machines
             r[i] = next;
         }
         if (change < POLAR_TOLERANCE) {
@@ -185,35 +187,34 @@ static double FindStretch(const double* m, const double r[9], float* out)
     return far;
 }
 
-bool jnMakeDuals(const jnAsset* asset, const double* globals, float* duals, float* stretches)
+void jnRotationOf(const double* matrix, double q[4])
 {
-    double farthest = 0.0;
-    for (int j = 0; j < asset->jointCount; ++j) {
-        double m[12], r[9], q[4];
-        ToSurface(&asset->joints[j], globals + 12 * (size_t)j, m);
-        FindRotation(m, r);
-        ToQuaternion(r, q);
-        farthest = fmax(farthest, FindStretch(m, r, stretches + (size_t)j * JN_PALETTE_SIZE));
-        // The dual part is half the product (t, 0) q.
-        double t[3] = {0.5 * m[3], 0.5 * m[7], 0.5 * m[11]};
-        const double dual[4] = {t[0] * q[3] + t[1] * q[2] - t[2] * q[1], t[1] * q[3] + t[2] * q[0] - t[0] * q[2],
-            t[2] * q[3] + t[0] * q[1] - t[1] * q[0], -(t[0] * q[0] + t[1] * q[1] + t[2] * q[2])};
-        float* out = duals + (size_t)j * JN_DUAL_SIZE;
-        for (int i = 0; i < 4; ++i) {
-            out[i] = (float)q[i];
-            out[4 + i] = (float)dual[i];
-        }
-    }
-    return farthest > RIGID_TOLERANCE;
+    double r[9];
+    FindRotation(matrix, r);
+    ToQuaternion(r, q);
 }
 
-void jnMakeTurns(const jnAsset* asset, const double* globals, float* turns)
+bool jnMakeDual(const double* m, float* dual, float* stretch)
+{
+    double r[9], q[4];
+    FindRotation(m, r);
+    ToQuaternion(r, q);
+    // The dual part is half the product (t, 0) q.
+    double t[3] = {0.5 * m[3], 0.5 * m[7], 0.5 * m[11]};
+    const double second[4] = {t[0] * q[3] + t[1] * q[2] - t[2] * q[1], t[1] * q[3] + t[2] * q[0] - t[0] * q[2],
+        t[2] * q[3] + t[0] * q[1] - t[1] * q[0], -(t[0] * q[0] + t[1] * q[1] + t[2] * q[2])};
+    for (int i = 0; i < 4; ++i) {
+        dual[i] = (float)q[i];
+        dual[4 + i] = (float)second[i];
+    }
+    return FindStretch(m, r, stretch) > RIGID_TOLERANCE;
+}
+
+void jnMakeTurns(const jnAsset* asset, const double* matrices, float* turns)
 {
     for (int j = 0; j < asset->jointCount; ++j) {
-        double m[12], r[9], q[4];
-        ToSurface(&asset->joints[j], globals + 12 * (size_t)j, m);
-        FindRotation(m, r);
-        ToQuaternion(r, q);
+        double q[4];
+        jnRotationOf(matrices + 12 * (size_t)j, q);
         // Both halves of the double cover are the same rotation; each joint takes the one near its parent.
         int parent = asset->joints[j].parent;
         double cosine = 0.0;
@@ -229,9 +230,8 @@ void jnMakeTurns(const jnAsset* asset, const double* globals, float* turns)
 
 jnTransform jnRigidPart(const double* global)
 {
-    double r[9], q[4];
-    FindRotation(global, r);
-    ToQuaternion(r, q);
+    double q[4];
+    jnRotationOf(global, q);
     return (jnTransform){
         .position = {(float)global[3], (float)global[7], (float)global[11]},
         .rotation = {(float)q[0], (float)q[1], (float)q[2], (float)q[3]},

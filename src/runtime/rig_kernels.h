@@ -4,8 +4,7 @@
 // Skinned positions are a vector field in blocks, [blocks][3][JN_LANES], the layout of the springs' history.
 #pragma once
 
-#include "internal.h"
-#include "jounce/asset.h"
+#include "asset_format.h"
 
 enum {
     JN_PALETTE_SIZE = 16, // floats of a joint: 3 rows of 4, then 4 that are not looked at
@@ -22,7 +21,15 @@ typedef struct jnSkinPass {
     const float* palette;   // [joints][JN_PALETTE_SIZE], rest surface to world
     const float* duals;     // [joints][JN_DUAL_SIZE]; NULL: linear blend of the palette
     const float* stretches; // [joints][JN_PALETTE_SIZE], applied before duals; NULL: all joints are rigid
-    float* field;           // [][3][JN_LANES], written from block `fieldStart` on
+
+    // What is added to the rest positions before.
+    const jnAssetMorphs* morphs;
+    const int16_t* coefficients; // [columnCount], weights as shares of `range`; NULL: no morph targets
+    float units[JN_MAX_PLANES];  // metres of a plane's 1 times a coefficient's 1
+    bool displaced;              // the field holds displacements, which are read first
+    bool bare;                   // the displacement alone is skinned, as a direction: no rest position, no translation
+
+    float* field; // [][3][JN_LANES], written from block `fieldStart` on
     int fieldStart;
 } jnSkinPass;
 

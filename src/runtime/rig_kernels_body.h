@@ -6,12 +6,16 @@
 //     row . (x, y, z, 1) = (m0 x + m1 y) + (m2 z + m3)
 //
 // That order of the sum is the definition; the scalar twin keeps it.
+//
+// Morph targets are added to the rest positions of a block before: sums of products of whole numbers, 8 bits times 16
+// bits, which are exact in 32 bits, in any order.
 #include "lanes.h"
 #include "rig_kernels.h"
 
 #include <string.h>
 
-enum { FIELD = 3 * JN_LANES, MAX_INFLUENCES = 8 };
+enum { FIELD = 3 * JN_LANES, FIELD_SUMS = 2 * FIELD / JN_SHORTS_WIDTH };
+enum { MAX_INFLUENCES = 8 };
 
 #ifdef JN_VECTORS
 
@@ -82,10 +86,9 @@ static inline void BlendBlock(
 
 #endif
 
-static void BlendLinear(const jnSkinPass* pass, int block, const float* palette, float* field)
+static void BlendLinear(const jnSkinPass* pass, int block, const float* rest, const float* palette, float* field)
 {
     size_t b = (size_t)block;
-    const float* rest = pass->rest + b * 4 * JN_LANES;
     const uint16_t* joints = pass->joints + (size_t)pass->starts[b] * JN_LANES;
     const float* weights = pass->weights + (size_t)pass->starts[b] * JN_LANES;
     int count = (int)(pass->starts[b + 1] - pass->starts[b]);
@@ -207,14 +210,14 @@ static inline void BlendDuals(const jnSkinPass* pass, int block, float sum[JN_DU
 }
 
 // x' = x + 2 r x (r x x + w x) + 2 (w d - e r + r x d), rotation (r, w) and dual part (d, e) divided by |(r, w)|.
-static void SkinDual(const jnSkinPass* pass, int block, float* field)
+static void SkinDual(const jnSkinPass* pass, int block, const float* rest, float* field)
 {
     float q[JN_DUAL_SIZE][JN_LANES], point[4 * JN_LANES];
     BlendDuals(pass, block, q);
     if (pass->stretches != NULL) {
-        BlendLinear(pass, block, pass->stretches, point);
+        BlendLinear(pass, block, rest, pass->stretches, point);
     } else {
-        TransposePoints(pass->rest + (size_t)block * 4 * JN_LANES, point);
+        TransposePoints(rest, point);
     }
     for (int v = 0; v < JN_LANES; v += JN_WIDTH) {
         jnFloats rx = jnLoad(q[0] + v), ry = jnLoad(q[1] + v), rz = jnLoad(q[2] + v), w = jnLoad(q[3] + v);
@@ -239,14 +242,83 @@ static void SkinDual(const jnSkinPass* pass, int block, float* field)
     }
 }
 
+// Sum of the products of one plane of a block: pairs of columns with their coefficients side by side.
+static inline void SumPlane(const jnSkinPass* pass, uint32_t entry, uint32_t end, int32_t out[FIELD])
+{
+    const int8_t* values = pass->morphs->values + (size_t)entry * 2 * FIELD;
+    const uint16_t* pairs = pass->morphs->pairs;
+    jnProducts sums[FIELD_SUMS];
+    for (int i = 0; i < FIELD_SUMS; ++i) {
+        sums[i] = jnNoProducts();
+    }
+    for (; entry < end; ++entry, values += 2 * FIELD) {
+        jnShorts coefficients = jnRepeatPair(pass->coefficients + 2 * pairs[entry]);
+        for (int i = 0; i < FIELD_SUMS; ++i) {
+            sums[i] = jnAddProducts(sums[i], jnLoadBytes(values + i * JN_SHORTS_WIDTH), coefficients);
+        }
+    }
+    for (int i = 0; i < FIELD_SUMS; ++i) {
+        jnStoreProducts(out + i * (JN_SHORTS_WIDTH / 2), sums[i]);
+    }
+}
+
+static inline void SumMorphs(const jnSkinPass* pass, int block, float out[FIELD])
+{
+    int planes = pass->morphs->planeCount;
+    const uint32_t* starts = pass->morphs->starts + (size_t)block * (size_t)planes;
+    int32_t sums[FIELD];
+    memset(out, 0, FIELD * sizeof(float));
+    for (int plane = 0; plane < planes; ++plane) {
+        if (starts[plane + 1] > starts[plane]) {
+            SumPlane(pass, starts[plane], starts[plane + 1], sums);
+            for (int i = 0; i < FIELD; i += JN_WIDTH) {
+                jnFloats part = jnScale(pass->units[plane], jnFromInts(jnLoadInts(sums + i)));
+                jnStore(out + i, jnAdd(jnLoad(out + i), part));
+            }
+        }
+    }
+}
+
+// Rest positions, [JN_LANES][4], with displacements [3][JN_LANES] added.
+static inline void Displace(const float* rest, const float* by, float* out)
+{
+#ifdef JN_VECTORS
+    static const float none[4] = {0, 0, 0, 0};
+    for (int quad = 0; quad < JN_LANES; quad += 4) {
+        jnFour rows[4] = {jnLoadFour(by + quad), jnLoadFour(by + JN_LANES + quad), jnLoadFour(by + 2 * JN_LANES + quad),
+            jnLoadFour(none)};
+        jnStoreTransposed(rows, out + 4 * quad, 4);
+        for (int i = 4 * quad; i < 4 * quad + 16; i += 4) {
+            jnStoreFour(out + i, jnAddFour(jnLoadFour(rest + i), jnLoadFour(out + i)));
+        }
+    }
+#else
+    for (int i = 0; i < 4 * JN_LANES; ++i) {
+        out[i] = rest[i] + (i % 4 < 3 ? by[i % 4 * JN_LANES + i / 4] : 0.0f);
+    }
+#endif
+}
+
 static void Skin(const jnSkinPass* pass, int first, int end)
 {
     for (int block = first; block < end; ++block) {
-        float* field = pass->field + (size_t)(block - pass->fieldStart) * FIELD;
+        float *field = pass->field + (size_t)(block - pass->fieldStart) * FIELD, moved[4 * JN_LANES], by[FIELD];
+        static const float none[4 * JN_LANES] = {0};
+        const float* rest = pass->bare ? none : pass->rest + (size_t)block * 4 * JN_LANES;
+        if (pass->coefficients != NULL) {
+            SumMorphs(pass, block, by);
+        }
+        for (int i = 0; pass->displaced && i < FIELD; ++i) {
+            by[i] = pass->coefficients != NULL ? by[i] + field[i] : field[i];
+        }
+        if (pass->displaced || pass->coefficients != NULL) {
+            Displace(rest, by, moved);
+            rest = moved;
+        }
         if (pass->duals != NULL) {
-            SkinDual(pass, block, field);
+            SkinDual(pass, block, rest, field);
         } else {
-            BlendLinear(pass, block, pass->palette, field);
+            BlendLinear(pass, block, rest, pass->palette, field);
         }
     }
 }

@@ -75,7 +75,6 @@ typedef struct jnStepPass {
     float strength;
     const float* strengths; // [blocks * JN_LANES]
     float cap;              // 0: none
-    const float* added;     // [blocks][2][3][JN_LANES], further offsets and velocities to show; NULL: none
 
     uint8_t* resets; // [blocks], springs that were put back on their target
 } jnStepPass;

@@ -491,9 +491,6 @@ static inline void WriteOutput(const jnStepPass* pass, size_t b, int lanes, cons
     float* y = state;
     float* v = state + JN_FIELD_SIZE;
     float x[JN_FIELD_SIZE];
-    for (int i = 0; pass->added != NULL && i < JN_STATE_SIZE; ++i) {
-        state[i] += pass->added[b * JN_STATE_SIZE + (size_t)i];
-    }
     if (pass->cap > 0.0f || pass->strength != 1.0f || pass->strengths != NULL) {
         LimitOffset(pass, b, y, v);
     }
@@ -617,9 +614,9 @@ static inline void RunPlainBlock(const jnStepPass* pass, int block)
 static bool IsPlain(const jnStepPass* pass)
 {
     bool bare = pass->cap == 0.0f && pass->strength == 1.0f && pass->strengths == NULL;
-    return bare && pass->added == NULL && pass->dust == 0.0f && pass->olderBad[0] == NULL && !pass->jumps &&
-           !pass->placed && pass->input != NULL && pass->inputFrame == NULL && pass->inputVelocity == NULL &&
-           pass->nextState != NULL && pass->responseTime == 0.0 && pass->slopes[0] == NULL && pass->positions != NULL &&
+    return bare && pass->dust == 0.0f && pass->olderBad[0] == NULL && !pass->jumps && !pass->placed &&
+           pass->input != NULL && pass->inputFrame == NULL && pass->inputVelocity == NULL && pass->nextState != NULL &&
+           pass->responseTime == 0.0 && pass->slopes[0] == NULL && pass->positions != NULL &&
            pass->velocities == NULL && pass->outputFrame == NULL;
 }
 

@@ -182,8 +182,8 @@ jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* erro
         springs->hertzScales[i] = springs->ratioScales[i] = 1.0f;
     }
     ApplyTuning(springs);
-    springs->clock.newestSpace.from = springs->clock.newestSpace.to = jnIdentityPlacement();
-    springs->clock.baseSpace = springs->clock.newestSpace;
+    springs->clock.space.newest.from = springs->clock.space.newest.to = jnIdentityPlacement();
+    springs->clock.space.base = springs->clock.space.newest;
     *out = springs;
     return jn_ok;
 }
@@ -390,12 +390,12 @@ static bool InRange(int value, int end)
 }
 
 // Everything that a step would use as an index.
-static bool ClockIsSane(const jnSpringsClock* clock)
+bool jnClock_IsSane(const jnSpringsClock* clock)
 {
     bool sane = InRange(clock->sampleCount, JN_HISTORY + 1) && InRange(clock->newest, JN_HISTORY) &&
                 InRange(clock->base, JN_HISTORY) && InRange(clock->current, 2) && InRange(clock->interval.own, 3);
-    sane = sane && InRange(clock->advanced, 2) && InRange(clock->atRest, 2) && InRange(clock->hasSpace, 2) &&
-           InRange(clock->hasRoot, 2) && InRange(clock->dirty, JN_HISTORY + 1);
+    sane = sane && InRange(clock->advanced, 2) && InRange(clock->atRest, 2) && InRange(clock->space.moved, 2) &&
+           InRange(clock->space.hasRoot, 2) && InRange(clock->dirty, JN_HISTORY + 1);
     for (int i = 0; i < JN_HISTORY; ++i) {
         sane = sane && InRange(clock->slots[i], JN_HISTORY);
     }
@@ -414,7 +414,7 @@ jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size
         head.timing != (int32_t)springs->timing) {
         return jnFail(error, jn_badData, "the snapshot is of another set: other springs, curve or timing");
     }
-    if (head.version != SNAPSHOT_VERSION || head.clockSize != sizeof(head.clock) || !ClockIsSane(&head.clock)) {
+    if (head.version != SNAPSHOT_VERSION || head.clockSize != sizeof(head.clock) || !jnClock_IsSane(&head.clock)) {
         return jnFail(error, jn_badData, "the snapshot is damaged or of another build of the library");
     }
     springs->clock = head.clock;

@@ -56,18 +56,22 @@ static void Exponential(const double angle[3], double share, double q[4])
     q[3] = cosine;
 }
 
-static bool RootIsFinite(const jnTransform* root)
+bool jnReadRoot(const jnTransform* root, jnPlacement* placement)
 {
     float sum = 0.0f, norm = 0.0f;
     for (int i = 0; i < 4; ++i) {
         sum += i < 3 ? root->position[i] : 0.0f;
         norm += root->rotation[i] * root->rotation[i];
     }
+    for (int i = 0; i < 4; ++i) {
+        placement->position[i % 3] = (double)root->position[i % 3];
+        placement->rotation[i] = (double)root->rotation[i];
+    }
     return jnIsFinite(sum) && norm > 0.25f && norm < 4.0f;
 }
 
 // The placement reached by following the share `u` of a motion.
-static jnPlacement Follow(const jnSpaceMotion* motion, double u)
+jnPlacement jnFollowSpace(const jnSpaceMotion* motion, double u)
 {
     double q[4], arm[3];
     Exponential(motion->angle, u, q);
@@ -85,22 +89,22 @@ static jnPlacement Follow(const jnSpaceMotion* motion, double u)
 
 // The motion of the space that belongs to a step of the root: `share` of its translation and rotation.
 static jnSpaceMotion MotionOfRoot(
-    const jnTransform* from, const jnTransform* to, const double share[2], jnPlacement start)
+    const jnPlacement* from, const jnPlacement* to, const double share[2], jnPlacement start)
 {
     jnSpaceMotion motion = {.from = start};
     double before[4], after[4], turn[4];
     for (int i = 0; i < 4; ++i) {
-        before[i] = i < 3 ? -(double)from->rotation[i] : (double)from->rotation[i];
-        after[i] = (double)to->rotation[i];
+        before[i] = i < 3 ? -from->rotation[i] : from->rotation[i];
+        after[i] = to->rotation[i];
     }
     Multiply(after, before, turn);
     Logarithm(turn, motion.angle);
     for (int i = 0; i < 3; ++i) {
         motion.angle[i] *= share[1];
-        motion.pivot[i] = (double)from->position[i];
-        motion.shift[i] = share[0] * ((double)to->position[i] - (double)from->position[i]);
+        motion.pivot[i] = from->position[i];
+        motion.shift[i] = share[0] * (to->position[i] - from->position[i]);
     }
-    motion.to = Follow(&motion, 1.0);
+    motion.to = jnFollowSpace(&motion, 1.0);
     return motion;
 }
 
@@ -121,51 +125,50 @@ void jnRestSpace(jnSpaceMotion* motion)
 
 const jnSpaceMotion* jnShownSpace(const jnSpringsClock* clock)
 {
-    return clock->base == clock->newest ? &clock->newestSpace : &clock->baseSpace;
+    return clock->base == clock->newest ? &clock->space.newest : &clock->space.base;
 }
 
-void jnMoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind)
+void jnMoveSpace(jnSpace* space, const float inertia[2], const jnPlacement* root, jnRootMotion kind)
 {
-    jnSpringsClock* clock = &springs->clock;
-    jnSpaceMotion motion = {.from = clock->newestSpace.to, .to = clock->newestSpace.to};
-    jnSpaceMotion base = clock->baseSpace;
-    if (root != NULL && RootIsFinite(root)) {
-        double share[2] = {1.0 - (double)springs->inertia[0], 1.0 - (double)springs->inertia[1]};
+    jnSpaceMotion motion = {.from = space->newest.to, .to = space->newest.to};
+    jnSpaceMotion base = space->base;
+    if (root != NULL) {
+        double share[2] = {1.0 - (double)inertia[0], 1.0 - (double)inertia[1]};
         if (kind != jn_rootFelt) {
             share[0] = share[1] = 1.0;
         }
-        if (clock->hasRoot && (share[0] != 0.0 || share[1] != 0.0)) {
-            motion = MotionOfRoot(&clock->root, root, share, motion.to);
-            base = MotionOfRoot(&clock->root, root, share, base.to);
+        if (space->hasRoot && (share[0] != 0.0 || share[1] != 0.0)) {
+            motion = MotionOfRoot(&space->root, root, share, motion.to);
+            base = MotionOfRoot(&space->root, root, share, base.to);
         }
-        clock->root = *root;
-        clock->hasRoot = true;
+        space->root = *root;
+        space->hasRoot = true;
     }
     bool moving = IsMoving(&motion);
-    clock->hasSpace = clock->hasSpace || moving;
+    space->moved = space->moved || moving;
     if (kind == jn_rootPaused) {
         // No sample is taken: what is there is carried along, and only if there is anywhere to go.
         if (moving) {
             jnRestSpace(&motion);
             jnRestSpace(&base);
-            clock->newestSpace = motion;
-            clock->baseSpace = base;
+            space->newest = motion;
+            space->base = base;
         }
         return;
     }
     if (kind == jn_rootCarried) {
         jnRestSpace(&motion); // the jump is nobody's velocity
     }
-    clock->baseSpace = clock->newestSpace;
-    clock->newestSpace = motion;
+    space->base = space->newest;
+    space->newest = motion;
 }
 
-void jnForceInSpace(const jnSprings* springs, float force[3])
+void jnToSpace(const jnSpringsClock* clock, const float world[3], float local[3])
 {
-    memcpy(force, springs->force, 3 * sizeof(float));
-    if (springs->clock.hasSpace) {
-        jnFrame toSpace = jnSpaceFromWorld(&jnShownSpace(&springs->clock)->to);
-        jnRotateVector(toSpace.rotation, springs->force, force);
+    memcpy(local, world, 3 * sizeof(float));
+    if (clock->space.moved) {
+        jnFrame toSpace = jnSpaceFromWorld(&jnShownSpace(clock)->to);
+        jnRotateVector(toSpace.rotation, world, local);
     }
 }
 
@@ -196,7 +199,7 @@ jnFrame jnSpaceFromWorld(const jnPlacement* placement)
 
 jnFrame jnWorldFromSpace(const jnSpaceMotion* motion, double fraction, double h)
 {
-    jnPlacement at = Follow(motion, fraction);
+    jnPlacement at = jnFollowSpace(motion, fraction);
     jnFrame frame = {0};
     MatrixOf(at.rotation, frame.rotation);
     double rate = h > 0.0 ? 1.0 / h : 0.0;

@@ -24,25 +24,31 @@ typedef struct jnSpaceMotion {
     double pivot[3], shift[3];
 } jnSpaceMotion;
 
-// All that a step changes besides the arrays; saved in snapshots.
-// Flags are whole numbers, 0 or 1, so that a damaged snapshot may be looked at.
-typedef struct jnSpringsClock {
-    int sampleCount;       // samples in the history since it began, up to JN_HISTORY
-    int newest;            // slot of the newest sample
-    int base;              // slot of the sample that the state belongs to
-    int current;           // which of the two state arrays is current
-    uint32_t steps;        // advanced since the last reset
-    int32_t dirty;         // steps until no sample in the history is a stand-in for a bad one
-    int32_t advanced;      // the set has advanced since the history began: `interval` is valid
-    int32_t atRest;        // the first interval starts without velocity in space
-    double durations[3];   // between the samples, oldest first
-    jnInterval interval;   // last one advanced
-    int slots[JN_HISTORY]; // its samples, oldest first
-    int32_t hasSpace;      // the simulation's space differs from the world
+// The simulation's own space at the newest sample and at the one that the state belongs to.
+typedef struct jnSpace {
+    int32_t moved; // it differs from the world
     int32_t hasRoot;
-    jnTransform root; // of the newest sample
-    jnSpaceMotion newestSpace, baseSpace;
+    jnPlacement root; // of the newest sample
+    jnSpaceMotion newest, base;
+} jnSpace;
+
+// All that a step changes besides the arrays; saved in snapshots, so it has no padding. Flags are whole numbers, 0 or
+// 1, so that a damaged snapshot may be looked at.
+typedef struct jnSpringsClock {
+    int32_t sampleCount;       // samples in the history since it began, up to JN_HISTORY
+    int32_t newest;            // slot of the newest sample
+    int32_t base;              // slot of the sample that the state belongs to
+    int32_t current;           // which of the two state arrays is current
+    uint32_t steps;            // advanced since the last reset
+    int32_t dirty;             // steps until no sample in the history is a stand-in for a bad one
+    int32_t advanced;          // the set has advanced since the history began: `interval` is valid
+    int32_t atRest;            // the first interval starts without velocity in space
+    double durations[3];       // between the samples, oldest first
+    jnInterval interval;       // last one advanced
+    int32_t slots[JN_HISTORY]; // its samples, oldest first
+    jnSpace space;
 } jnSpringsClock;
+_Static_assert(sizeof(jnSpringsClock) == 160 + 64 + 2 * 184, "no padding in a snapshot");
 
 struct jnSprings {
     // Settings.
@@ -74,9 +80,6 @@ struct jnSprings {
     bool makesCoefficients; // the step under way makes them anew, block by block
     bool stepping;          // between BeginStep and EndStep
     uint8_t* resets;        // [blocks], by the pass
-    const float* added;     // [blocks][2][3][JN_LANES], what whoever shows the set adds to it; NULL: nothing
-    bool resting;           // the springs do not move: only the targets and their history are kept
-    bool restarted;         // the last step began a new history with springs at rest
 
     // What a step changes: one stretch of memory from `moving` on, movingSize bytes.
     float* moving;
@@ -110,19 +113,33 @@ void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, 
 // Shows the state as it is, on the sample that it belongs to.
 void jnSprings_Show(jnSprings* springs, const jnSpringsOutput* output);
 
+// Time, of springs and of modes alike.
+// Seconds of a step as they are taken; 0: a pause.
+double jnCleanTime(float h);
+// Whether no index and flag of a clock that was read from elsewhere leaves its range.
+bool jnClock_IsSane(const jnSpringsClock* clock);
+// Opens a slot for a new sample that is h seconds after the newest.
+void jnClock_Push(jnSpringsClock* clock, double h);
+// Sets the clock to the next interval, if the history reaches it. last: there is no sample behind its end.
+bool jnClock_Next(jnSpringsClock* clock, jnCurve curve, jnTiming timing, bool last);
+
 // springs_frame.c
-// Takes the root that comes with a sample, or during a pause.
-void jnMoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind);
+// Takes the root that comes with a sample, or during a pause; NULL: none. inertia: of translation and rotation.
+void jnMoveSpace(jnSpace* space, const float inertia[2], const jnPlacement* root, jnRootMotion kind);
+// A root as it is given. False if it is none.
+bool jnReadRoot(const jnTransform* root, jnPlacement* placement);
 // The space of the sample that the state belongs to.
 const jnSpaceMotion* jnShownSpace(const jnSpringsClock* clock);
 // Stands still where it got to.
 void jnRestSpace(jnSpaceMotion* motion);
-// The set's force in the axes of that space.
-void jnForceInSpace(const jnSprings* springs, float force[3]);
+// A vector of the world in the axes of that space.
+void jnToSpace(const jnSpringsClock* clock, const float world[3], float local[3]);
 // World to simulation, for samples.
 jnFrame jnSpaceFromWorld(const jnPlacement* placement);
 // Simulation to world at a fraction of an interval of h seconds, with velocities.
 jnFrame jnWorldFromSpace(const jnSpaceMotion* motion, double fraction, double h);
+// The placement itself, in double.
+jnPlacement jnFollowSpace(const jnSpaceMotion* motion, double fraction);
 jnPlacement jnIdentityPlacement(void);
 
 // rotation [9] times a vector; in and out may not be the same.

@@ -51,7 +51,6 @@ static jnStepPass ShowState(jnSprings* springs, const jnSpringsOutput* output)
         .strength = springs->strength,
         .strengths = springs->hasStrengths ? springs->strengths : NULL,
         .cap = springs->cap,
-        .added = springs->added,
         .stiffness = springs->stiffness,
         .damping = springs->damping,
         .coefficients = springs->coefficients,
@@ -94,15 +93,15 @@ static void DriveState(const jnSprings* springs, jnStepPass* pass)
     // The target of a step curve jumps at the end of the interval: the offset from it jumps the other way.
     pass->shift = springs->curve == jn_curveStep ? 1.0f : 0.0f;
     pass->jumps = pass->jumps || pass->shift != 0.0f;
-    jnForceInSpace(springs, pass->force);
+    jnToSpace(&springs->clock, springs->force, pass->force);
 }
 
 // Frames of the pass for the newest sample coming in and the base sample going out.
 static void SetFrames(jnSprings* springs, jnStepPass* pass)
 {
     jnSpringsClock* clock = &springs->clock;
-    if (clock->hasSpace) {
-        springs->inputFrame = jnSpaceFromWorld(&clock->newestSpace.to);
+    if (clock->space.moved) {
+        springs->inputFrame = jnSpaceFromWorld(&clock->space.newest.to);
         springs->outputFrame = jnWorldFromSpace(jnShownSpace(clock), 1.0, clock->advanced ? clock->interval.h : 0.0);
         pass->inputFrame = &springs->inputFrame;
         pass->outputFrame = &springs->outputFrame;
@@ -150,6 +149,13 @@ static void CountResets(jnSprings* springs)
     }
 }
 
+static void MoveSpace(jnSprings* springs, const jnTransform* root, jnRootMotion kind)
+{
+    jnPlacement placement;
+    bool good = root != NULL && jnReadRoot(root, &placement);
+    jnMoveSpace(&springs->clock.space, springs->inertia, good ? &placement : NULL, kind);
+}
+
 // Forgets everything and stands on the sample. The pass that is left to run only shows it.
 static void Restart(jnSprings* springs, const jnSpringsInput* input)
 {
@@ -158,9 +164,9 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
     memset(clock, 0, sizeof(*clock)); // padding too: equal states are equal bytes
     clock->sampleCount = 1;
     clock->atRest = springs->start == jn_startAtRest;
-    clock->newestSpace.from = clock->newestSpace.to = jnIdentityPlacement();
-    clock->baseSpace = clock->newestSpace;
-    jnMoveSpace(springs, input->root, jn_rootFelt);
+    clock->space.newest.from = clock->space.newest.to = jnIdentityPlacement();
+    clock->space.base = clock->space.newest;
+    MoveSpace(springs, input->root, jn_rootFelt);
     jnStepPass pass = ShowState(springs, NULL);
     SetInput(springs, &pass, input);
     RunWholePass(springs, &pass);
@@ -176,7 +182,7 @@ static void Restart(jnSprings* springs, const jnSpringsInput* input)
 static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double h)
 {
     jnSpringsClock* clock = &springs->clock;
-    jnFrame toSpace = jnSpaceFromWorld(&clock->newestSpace.to);
+    jnFrame toSpace = jnSpaceFromWorld(&clock->space.newest.to);
     float ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(h / clock->durations[2]) : 0.0f;
     const float* last = springs->samples[clock->newest];
     const float* before = springs->samples[jnOlderSlot(clock->newest, 1)];
@@ -205,7 +211,7 @@ static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double
 static double CentreDistance(const jnSprings* springs, const jnSpringsInput* input)
 {
     const float* last = springs->samples[springs->clock.newest];
-    jnFrame toWorld = jnWorldFromSpace(&springs->clock.newestSpace, 1.0, 0.0);
+    jnFrame toWorld = jnWorldFromSpace(&springs->clock.space.newest, 1.0, 0.0);
     double way[3] = {0};
     int count = 0;
     for (int i = 0; i < springs->count; ++i) {
@@ -233,8 +239,7 @@ static jnTeleport FindTeleport(const jnSprings* springs, const jnSpringsInput* i
                                                                                : jn_teleportNone;
 }
 
-// Opens a slot for a new sample that is h seconds after the newest.
-static void PushSlot(jnSpringsClock* clock, double h)
+void jnClock_Push(jnSpringsClock* clock, double h)
 {
     clock->newest = (clock->newest + 1) % JN_HISTORY;
     clock->dirty -= clock->dirty > 0;
@@ -246,11 +251,9 @@ static void PushSlot(jnSpringsClock* clock, double h)
     }
 }
 
-// Sets the clock to the next interval, if the history reaches it, and gives the coefficients for it.
-static bool NextInterval(jnSprings* springs, bool last)
+bool jnClock_Next(jnSpringsClock* clock, jnCurve curve, jnTiming timing, bool last)
 {
-    jnSpringsClock* clock = &springs->clock;
-    bool exact = IsExact(springs);
+    bool exact = curve == jn_curveCubic && timing == jn_timingExact;
     int needed = exact ? 3 : 2;
     if (clock->sampleCount < needed) {
         return false;
@@ -261,7 +264,7 @@ static bool NextInterval(jnSprings* springs, bool last)
         .last = last,
     };
     ends.atRest = ends.first && clock->atRest;
-    clock->interval = jnMakeInterval(springs->curve, springs->timing, clock->durations, ends);
+    clock->interval = jnMakeInterval(curve, timing, clock->durations, ends);
     for (int i = 0; i < JN_HISTORY; ++i) {
         clock->slots[i] = jnOlderSlot(clock->newest, JN_HISTORY - 1 - i);
     }
@@ -274,26 +277,26 @@ static bool NextInterval(jnSprings* springs, bool last)
 // The pass over the next interval, the new sample not yet in its slot.
 static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output, bool last)
 {
-    bool advances = NextInterval(springs, last);
+    bool advances = jnClock_Next(&springs->clock, springs->curve, springs->timing, last);
     jnStepPass pass = ShowState(springs, output);
     if (advances) {
         jnSpringsClock* clock = &springs->clock;
         DriveState(springs, &pass);
         clock->current = 1 - clock->current;
-        pass.nextState = springs->resting ? NULL : springs->states[clock->current];
+        pass.nextState = springs->states[clock->current];
         pass.dust = ++clock->steps % STEPS_BETWEEN_DUSTING == 0 ? DUST : 0.0f;
     }
     return pass;
 }
 
-static double CleanTime(float h)
+double jnCleanTime(float h)
 {
     return h >= SHORTEST_STEP ? fmin((double)h, LONGEST_STEP) : 0.0;
 }
 
 float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport)
 {
-    bool ordinary = springs->clock.sampleCount > 0 && CleanTime(h) > 0.0 && teleport == jn_teleportNone &&
+    bool ordinary = springs->clock.sampleCount > 0 && jnCleanTime(h) > 0.0 && teleport == jn_teleportNone &&
                     springs->teleportThreshold <= 0.0f && springs->curve != jn_curveHermite;
     return ordinary ? springs->samples[(springs->clock.newest + 1) % JN_HISTORY] : NULL;
 }
@@ -332,15 +335,14 @@ static void RunStep(jnSprings* springs, const jnStepPass* pass)
 static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
-    double h = CleanTime(input->h);
+    double h = jnCleanTime(input->h);
     jnTeleport teleport = FindTeleport(springs, input);
-    springs->restarted = clock->sampleCount == 0 || teleport == jn_teleportReset;
-    if (springs->restarted) {
+    if (clock->sampleCount == 0 || teleport == jn_teleportReset) {
         Restart(springs, input);
         return ShowState(springs, output);
     }
     bool carried = teleport == jn_teleportKeep || h == 0.0;
-    jnMoveSpace(springs, input->root, h == 0.0 ? jn_rootPaused : carried ? jn_rootCarried : jn_rootFelt);
+    MoveSpace(springs, input->root, h == 0.0 ? jn_rootPaused : carried ? jn_rootCarried : jn_rootFelt);
     if (carried) {
         CarryHistory(springs, input, h);
     }
@@ -348,7 +350,7 @@ static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, c
         return ShowState(springs, output);
     }
     const float* fallback = springs->samples[clock->newest];
-    PushSlot(clock, h);
+    jnClock_Push(clock, h);
     jnStepPass pass = AdvancePass(springs, output, false);
     SetInput(springs, &pass, input);
     pass.fallback = fallback;
@@ -420,7 +422,7 @@ void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
     int real = clock->newest;
-    PushSlot(clock, clock->durations[2]);
+    jnClock_Push(clock, clock->durations[2]);
     memcpy(springs->samples[clock->newest], springs->samples[real], FieldBytes(springs));
     jnStepPass pass = AdvancePass(springs, output, true);
     clock->newest = real;
@@ -437,7 +439,7 @@ void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnS
     pass.resetState = NULL;
     double s = fmin(fmax((double)fraction, 0.0), 1.0);
     jnFrame toWorld;
-    if (clock->hasSpace) {
+    if (clock->space.moved) {
         toWorld =
             jnWorldFromSpace(jnShownSpace(clock), clock->advanced ? s : 1.0, clock->advanced ? clock->interval.h : 0.0);
         pass.outputFrame = &toWorld;
@@ -452,10 +454,8 @@ void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnS
         pass.placed = true;
         pass.base = springs->samples[clock->slots[interval->own]];
         pass.state = springs->states[1 - clock->current];
-        if (!springs->resting) {
-            pass.responseTime = fmax(s * interval->h, 1e-30);
-            pass.keepState = true;
-        }
+        pass.responseTime = fmax(s * interval->h, 1e-30);
+        pass.keepState = true;
     }
     springs->kernels->runPass(&pass, 0, springs->blockCount);
 }
@@ -465,7 +465,7 @@ static void RestFor(jnSprings* springs, double seconds)
 {
     jnSpringsClock* clock = &springs->clock;
     jnStepPass pass = ShowState(springs, NULL);
-    jnForceInSpace(springs, pass.force);
+    jnToSpace(clock, springs->force, pass.force);
     for (int i = 0; i < 3; ++i) {
         pass.kick[i] = -pass.slope[i];
     }
@@ -473,16 +473,14 @@ static void RestFor(jnSprings* springs, double seconds)
     pass.responseTime = fmin(seconds, LONGEST_REST);
     clock->current = 1 - clock->current;
     pass.nextState = springs->states[clock->current];
-    if (!springs->resting) {
-        springs->kernels->runPass(&pass, 0, springs->blockCount);
-        CountResets(springs);
-    }
+    springs->kernels->runPass(&pass, 0, springs->blockCount);
+    CountResets(springs);
     // A new history begins here, with springs that have no velocity in space but their own.
     clock->sampleCount = 1;
     clock->advanced = false;
     clock->atRest = true;
-    jnRestSpace(&clock->newestSpace);
-    clock->baseSpace = clock->newestSpace;
+    jnRestSpace(&clock->space.newest);
+    clock->space.base = clock->space.newest;
 }
 
 void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output)
@@ -507,7 +505,7 @@ static void RunPeriod(jnSprings* springs, const jnSpringsLoop* loop)
         int frame = (k + 2 * loop->frameCount) % loop->frameCount;
         jnSpringsInput input = {.h = loop->h, .targets = loop->targets + frameSize * (size_t)frame};
         const float* fallback = springs->samples[clock->newest];
-        PushSlot(clock, (double)loop->h);
+        jnClock_Push(clock, (double)loop->h);
         clock->sampleCount = JN_HISTORY;
         bool advances = k > lead; // the first three samples only fill the history
         jnStepPass pass = advances ? AdvancePass(springs, NULL, false) : ShowState(springs, NULL);

@@ -69,7 +69,7 @@ static double forceSpeed;
 // Metres: the cap of every mode; 0: none.
 static double amplitudeCap;
 
-static inline Scene MakeScene(int cells, int count, bool restVertices)
+static inline Scene MakeScene(int cells, int count)
 {
     Scene s = {.core = MakeCore(cells)};
     jnaCharacter* c = &s.core.block.character;
@@ -94,7 +94,6 @@ static inline Scene MakeScene(int cells, int count, bool restVertices)
     def.stiffness = springs;
     def.damping = springs + s.vertices;
     def.modes = &s.modes;
-    def.restVertices = restVertices;
     size_t size;
     jnError error = {0};
     if (jnaEncodeAsset(&def, &s.bytes, &size, &error) != jn_ok ||

@@ -154,7 +154,7 @@ static inline void jnbTruth(const jnbShapes* s, const float* numbers, float* out
     }
 }
 
-// The surface of a pose: skinned, plus the displacements in their frames.
+// The surface of a pose: the displaced rest surface, skinned.
 static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, float* positions)
 {
     const jnAsset* a = s->pairs.asset;
@@ -167,6 +167,7 @@ static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, fl
     bool good = globals != NULL && palette != NULL && turns != NULL && numbers != NULL && skinned != NULL &&
                 given != NULL && truth != NULL && jnMakeGlobals(a, &(jnPose){.rotations = rotations}, globals);
     if (good) {
+        jnToSurface(a, globals);
         jnMakePalette(a, globals, palette);
         jnMakeTurns(a, globals, turns);
         jnPoseNumbers(a, turns, numbers);
@@ -175,22 +176,15 @@ static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, fl
             size_t v = i / 3;
             given[v / JN_LANES * 3 * JN_LANES + i % 3 * JN_LANES + v % JN_LANES] = truth[i];
         }
+        memcpy(skinned, given, field * sizeof(float));
         jnFindRigKernels(jnBestKernel())
             ->skin(&(jnSkinPass){.rest = a->rest,
                        .starts = a->influenceStarts,
                        .joints = a->influenceJoints,
                        .weights = a->influenceWeights,
                        .palette = palette,
+                       .displaced = true,
                        .field = skinned},
-                0, a->blockCount);
-        jnFindNetworkKernels(jnBestKernel())
-            ->displace(&(jnDisplacePass){.starts = a->influenceStarts,
-                           .joints = a->influenceJoints,
-                           .weights = a->influenceWeights,
-                           .turns = turns,
-                           .given = given,
-                           .scale = 1.0f,
-                           .field = skinned},
                 0, a->blockCount);
         for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
             size_t v = i / 3;

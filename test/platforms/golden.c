@@ -242,11 +242,10 @@ static jnAsset* Load(GoldenKind kind, int rings, int segments, char** bytes, Has
 static void SetCharacter(jnCharacter* c, int frame)
 {
     static const uint8_t mask[RINGS * SEGMENTS] = {[20] = 1, [40] = 1, [41] = 1, [100] = 1, [130] = 1};
-    jnSprings* s = jnCharacter_Springs(c);
     if (frame == 5) {
         jnCharacter_TuneModes(c, -1, 1.3f, 0.7f, 1.2f);
     } else if (frame == 8) {
-        jnSprings_SetForce(s, (const float[3]){0.5f, -9.81f, 0.25f});
+        jnCharacter_SetForce(c, (const float[3]){0.5f, -9.81f, 0.25f});
     } else if (frame == 11) {
         jnCharacter_AddImpulseSphere(c, (const float[3]){0.0f, 0.6f, 0.1f}, 0.4f, (const float[3]){0.5f, 1.0f, -0.25f});
         jnCharacter_AddImpulse(c, 3, (const float[3]){0.5f, 1.0f, -0.25f});
@@ -258,17 +257,20 @@ static void SetCharacter(jnCharacter* c, int frame)
         jnCharacter_SetMask(c, NULL);
         jnCharacter_ScaleModeCaps(c, 0.5f);
     } else if (frame == 23) {
-        jnSprings_SetStrength(s, 0.8f, NULL, NULL);
-        jnSprings_SetCap(s, 0.04f);
+        jnCharacter_SetStrength(c, -1, 0.8f, NULL);
+        jnCharacter_SetCap(c, 0.04f);
     } else if (frame == 28) {
-        jnSprings_SetInertia(s, 0.5f, 0.25f);
+        jnCharacter_SetInertia(c, 0.5f, 0.25f);
     }
 }
 
 // What a frame shows, in its three ways.
 static void HashFrame(Hash* hash, jnCharacter* c, const jnPose* pose, int n, const jnCharacterOutput* output)
 {
-    size_t floats = 3 * (size_t)jnCharacter_Asset(c)->fileVertexCount;
+    const jnAsset* asset = jnCharacter_Asset(c);
+    size_t floats = 3 * (size_t)asset->fileVertexCount;
+    HashFloats(hash, output->weights, (size_t)(asset->componentCount + asset->modeCount));
+    HashFloats(hash, output->weightRates, (size_t)(asset->componentCount + asset->modeCount));
     HashFloats(hash, output->positions, floats);
     HashFloats(hash, output->normals, floats);
     HashFloats(hash, output->velocities, floats);
@@ -284,7 +286,7 @@ static void HashFrame(Hash* hash, jnCharacter* c, const jnPose* pose, int n, con
 
 static Hash PlayCharacter(jnKernel kernel, const jnAsset* asset, jnDetail detail)
 {
-    static float positions[MOST_FLOATS], velocities[MOST_FLOATS], normals[MOST_FLOATS];
+    static float positions[MOST_FLOATS], velocities[MOST_FLOATS], normals[MOST_FLOATS], weights[64], rates[64];
     static const int ticks[] = {8, 8, 8, 16, 4, 8, 1, 48, 8, 0, 8, 8};
     jnCharacterDef def = jnDefaultCharacterDef(asset);
     def.kernel = kernel;
@@ -295,6 +297,10 @@ static Hash PlayCharacter(jnKernel kernel, const jnAsset* asset, jnDetail detail
     }
     float rotations[4 * GOLDEN_JOINTS], translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
     jnCharacterOutput output = {.positions = positions, .velocities = velocities, .normals = normals};
+    output.weights = weights;
+    output.weightRates = rates;
+    memset(weights, 0, sizeof(weights));
+    memset(rates, 0, sizeof(rates));
     memset(velocities, 0, sizeof(velocities));
     Hash hash = NewHash();
     double time = 0.0;
@@ -320,6 +326,47 @@ static Hash PlayCharacter(jnKernel kernel, const jnAsset* asset, jnDetail detail
     return hash;
 }
 
+// Weights alone, of many at once, each at its own moment of the clip; two of them at another level of detail.
+static Hash PlayCrowd(jnKernel kernel, const jnAsset* asset)
+{
+    enum { CROWD = 7 };
+    float rotations[CROWD][4 * GOLDEN_JOINTS], translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
+    float weights[CROWD][64] = {{0}};
+    jnCharacter* crowd[CROWD];
+    jnCharacterInput inputs[CROWD];
+    jnCharacterOutput outputs[CROWD];
+    Hash hash = NewHash();
+    for (int i = 0; i < CROWD; ++i) {
+        jnCharacterDef def = jnDefaultCharacterDef(asset);
+        def.kernel = kernel;
+        def.weightsOnly = true;
+        def.components = i < 5 ? 0 : 4;
+        def.modes = i < 5 ? 0 : 3;
+        if (jnCreateCharacter(&def, &crowd[i], NULL) != jn_ok) {
+            Die("no character");
+        }
+        inputs[i] = (jnCharacterInput){.h = 0.02f, .pose = {.rotations = rotations[i]}};
+        outputs[i] = (jnCharacterOutput){.weights = weights[i]};
+    }
+    for (int n = 0; n < FRAMES; ++n) {
+        for (int i = 0; i < CROWD; ++i) {
+            jnAsset_SampleClip(asset, 0, 0.02 * n + 0.1 * i, rotations[i], translations, scales);
+        }
+        jnStepCharacters(crowd, inputs, outputs, CROWD);
+        HashFloats(&hash, weights[0], CROWD * 64);
+    }
+    char* snapshot = malloc(jnCharacter_SnapshotSize(crowd[0]));
+    jnCharacter_Save(crowd[0], snapshot);
+    for (size_t i = 0; i < jnCharacter_SnapshotSize(crowd[0]); ++i) {
+        HashBits(&hash, (uint8_t)snapshot[i], 1);
+    }
+    free(snapshot);
+    for (int i = 0; i < CROWD; ++i) {
+        jnDestroyCharacter(crowd[i]);
+    }
+    return hash;
+}
+
 static void PlayAssets(Text* out, jnKernel kernel)
 {
     for (int kind = golden_linear; kind <= golden_dual; ++kind) {
@@ -330,6 +377,8 @@ static void PlayAssets(Text* out, jnKernel kernel)
         Print(out, "character-", kinds[kind], PlayCharacter(kernel, asset, jn_detailFull));
         if (kind == golden_linear) {
             Print(out, "character-", "coarse", PlayCharacter(kernel, asset, jn_detailCoarse));
+        } else {
+            Print(out, "crowd-", kinds[kind], PlayCrowd(kernel, asset));
         }
         jnDestroyAsset(asset);
         free(bytes);

@@ -13,13 +13,13 @@
 
 typedef enum GoldenKind {
     golden_linear, // linear blend, a spring a vertex, drivers and followers
-    golden_modes,  // linear blend, components, springs on modes and on vertices, some vertices without
-    golden_dual,   // dual quaternions with scales, a map, springs on modes alone, exact timing
+    golden_modes,  // linear blend, components, springs on modes
+    golden_dual,   // dual quaternions with scales, a map, springs on modes, exact timing
 } GoldenKind;
 
 enum { GOLDEN_JOINTS = 5, GOLDEN_FRAMES = 24, GOLDEN_INPUTS = 6 * (GOLDEN_JOINTS - 1), GOLDEN_MODES = 6 };
 enum { MOST_SECTIONS = 24, SECTIONS_START = (64 + 32 * MOST_SECTIONS + 63) / 64 * 64 };
-enum { RING_ENTRIES = 1 + 3 * 6, SPINS_A_JOINT = 5, HIDDEN = 80, COMPONENTS = 8, PLANES = 2 };
+enum { RING_ENTRIES = 1 + 3 * 6, HIDDEN = 80, COMPONENTS = 8, PLANES = 2, PAIRS = 3, CROSSES = 2 };
 enum { MAP_STAGES = 2, MAP_FIRST = 4, MAP_SIZE = MAP_FIRST << MAP_STAGES, MAP_CHANNELS = 8 };
 
 // A file in the making.
@@ -33,7 +33,7 @@ typedef struct Maker {
     uint64_t random;
 } Maker;
 
-static double Random(Maker* m, double low, double high)
+static double RandomIn(Maker* m, double low, double high)
 {
     uint64_t z = (m->random += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -129,8 +129,8 @@ static void AddSprings(Maker* m)
     float* stiffness = AddSection(m, JN_SECTION_STIFFNESS, (size_t)m->vertices * sizeof(float));
     float* damping = AddSection(m, JN_SECTION_DAMPING, (size_t)m->vertices * sizeof(float));
     for (int v = 0; v < m->vertices; ++v) {
-        stiffness[v] = (float)Random(m, 50.0, 2000.0) * (v % 37 == 0 ? 1e5f : 1.0f);
-        damping[v] = (float)Random(m, 0.0, 20.0) * (v % 41 == 0 ? 1e3f : 1.0f);
+        stiffness[v] = (float)RandomIn(m, 50.0, 2000.0) * (v % 37 == 0 ? 1e5f : 1.0f);
+        damping[v] = (float)RandomIn(m, 0.0, 20.0) * (v % 41 == 0 ? 1e3f : 1.0f);
     }
 }
 
@@ -174,7 +174,7 @@ static void AddFollowers(Maker* m)
     for (int i = 0; i < count; ++i) {
         for (int k = 0; k < JN_MAX_DRIVERS; ++k) {
             followers[i].drivers[k] = (i + 7 * k) % drivers;
-            followers[i].weights[k] = (float)Random(m, 0.0, 0.5);
+            followers[i].weights[k] = (float)RandomIn(m, 0.0, 0.5);
         }
     }
 }
@@ -209,7 +209,7 @@ static void AddClip(Maker* m)
 static void FillRandom(Maker* m, const float* to, size_t count, double size)
 {
     for (size_t i = 0; i < count; ++i) {
-        ((float*)(uintptr_t)to)[i] = (float)Random(m, -size, size);
+        ((float*)(uintptr_t)to)[i] = (float)RandomIn(m, -size, size);
     }
 }
 
@@ -230,21 +230,35 @@ static void FillDense(Maker* m, const jnNetwork* n)
     }
 }
 
-static void FillComponents(Maker* m, const jnNetwork* n)
+// Morph targets of components and modes, some of them nowhere in a block.
+static void AddMorphs(Maker* m)
 {
-    uint32_t *starts = (uint32_t*)(uintptr_t)n->planeStarts, entry = 0;
-    uint16_t* pairs = (uint16_t*)(uintptr_t)n->pairs;
-    int8_t* values = (int8_t*)(uintptr_t)n->values;
+    jnAssetMorphsHeader h = {.componentCount = m->kind == golden_modes ? COMPONENTS : 0, .modeCount = GOLDEN_MODES};
+    uint64_t places[JN_MORPH_ARRAYS + 1];
+    int pairs = (jnMakeEven(h.componentCount) + jnMakeEven(h.modeCount)) / 2;
+    h.planeCount = PLANES;
+    h.unit = 1e-6f;
     for (int run = 0; run < m->blocks * PLANES; ++run) {
-        for (uint16_t pair = 0; pair < COMPONENTS / 2; ++pair) {
+        for (int pair = 0; pair < pairs; ++pair) {
+            h.entryCount += (run + pair) % 3 != 0;
+        }
+    }
+    jnPlaceMorphs(&h, m->blocks, places);
+    char* section = AddSection(m, JN_SECTION_MORPHS, places[JN_MORPH_ARRAYS]);
+    memcpy(section, &h, sizeof(h));
+    uint32_t *starts = (uint32_t*)(void*)(section + places[0]), entry = 0;
+    uint16_t* list = (uint16_t*)(void*)(section + places[1]);
+    int8_t* values = (int8_t*)(section + places[2]);
+    for (int run = 0; run < m->blocks * PLANES; ++run) {
+        for (int pair = 0; pair < pairs; ++pair) {
             if ((run + pair) % 3 != 0) {
-                pairs[entry++] = pair;
+                list[entry++] = (uint16_t)pair;
             }
         }
         starts[run + 1] = entry;
     }
     for (size_t i = 0; i < (size_t)entry * 6 * JN_LANES; ++i) {
-        values[i] = (int8_t)(int)Random(m, -127.0, 127.999);
+        values[i] = (int8_t)(int)RandomIn(m, -127.0, 127.999);
     }
 }
 
@@ -261,7 +275,7 @@ static void FillMap(Maker* m, const jnNetwork* n)
         starts[v + 1] = starts[v] + 1 + (uint32_t)v % 2;
     }
     for (size_t i = 0; i < 2 * (size_t)n->head->lookupCount; ++i) {
-        lookups[i] = (float)Random(m, 0.0, MAP_SIZE - 1.01);
+        lookups[i] = (float)RandomIn(m, 0.0, MAP_SIZE - 1.01);
     }
 }
 
@@ -274,15 +288,9 @@ static void AddNetwork(Maker* m)
     head.sizes[2] = pca ? COMPONENTS - 1 : MAP_FIRST * MAP_FIRST * MAP_CHANNELS;
     head.rows[0] = (HIDDEN / JN_LANES - 1) * GOLDEN_INPUTS + 10;
     head.rows[1] = (uint32_t)jnBlockCount(head.sizes[2]) * HIDDEN;
-    head.unit = pca ? 1e-6f : 0.02f;
+    head.unit = pca ? 1.0f : 0.02f;
     if (pca) {
         head.componentCount = COMPONENTS;
-        head.planeCount = PLANES;
-        for (int run = 0; run < m->blocks * PLANES; ++run) {
-            for (int pair = 0; pair < COMPONENTS / 2; ++pair) {
-                head.entryCount += (run + pair) % 3 != 0;
-            }
-        }
     } else {
         head.stageCount = MAP_STAGES;
         head.firstSize = MAP_FIRST;
@@ -301,67 +309,61 @@ static void AddNetwork(Maker* m)
         ((float*)(uintptr_t)n.scales)[i] = 2.0f;
     }
     FillDense(m, &n);
-    if (pca) {
-        FillComponents(m, &n);
-    } else {
+    if (!pca) {
         FillMap(m, &n);
     }
 }
 
-static void FillEntries(Maker* m, char* section, const uint64_t* places)
-{
-    uint32_t *starts = (uint32_t*)(void*)(section + places[1]), entry = 0;
-    uint16_t* modes = (uint16_t*)(void*)(section + places[2]);
-    float *shapeScales = (float*)(void*)(section + places[3]), *scales = (float*)(void*)(section + places[4]);
-    int16_t *shapes = (int16_t*)(void*)(section + places[5]), *projections = (int16_t*)(void*)(section + places[6]);
-    for (int b = 0; b < m->blocks; ++b) {
-        for (uint16_t k = 0; b < m->springs / JN_LANES && k < GOLDEN_MODES; ++k) {
-            if ((b + k) % 3 != 0) { // 4 of 6
-                modes[entry] = k;
-                shapeScales[entry] = (float)Random(m, 1e-6, 3e-6);
-                scales[entry++] = (float)Random(m, 1e-7, 3e-7);
-            }
-        }
-        starts[b + 1] = entry;
-    }
-    for (size_t i = 0; i < (size_t)entry * 3 * JN_LANES; ++i) {
-        shapes[i] = (int16_t)(int)Random(m, -32767.0, 32767.0);
-        projections[i] = (int16_t)(int)Random(m, -32767.0, 32767.0);
-    }
-}
-
+// Every joint drives every mode; pairs of modes are coupled by all joints but the last.
 static void AddModes(Maker* m)
 {
-    static const uint16_t pairs[3][2] = {{1, 0}, {3, 2}, {5, 1}};
-    jnAssetModesHeader h = {.modeCount = GOLDEN_MODES, .pairCount = 3, .spinCount = GOLDEN_JOINTS * SPINS_A_JOINT};
-    h.entryCount = m->springs / JN_LANES * 4;
-    h.movesVertices = m->kind == golden_modes;
+    static const uint16_t pairs[PAIRS][2] = {{1, 0}, {3, 2}, {5, 1}};
+    jnAssetModesHeader h = {.modeCount = GOLDEN_MODES,
+        .driverCount = GOLDEN_JOINTS,
+        .forceCount = GOLDEN_JOINTS,
+        .pairCount = PAIRS,
+        .spinCount = GOLDEN_JOINTS - 1};
+    h.componentCount = m->kind == golden_modes ? COMPONENTS : 0;
+    h.crossCount = m->kind == golden_modes ? CROSSES : 0;
     uint64_t places[JN_MODE_ARRAYS + 1];
-    jnPlaceModes(&h, m->blocks, GOLDEN_JOINTS, places);
+    jnPlaceModes(&h, m->blocks, places);
     char* section = AddSection(m, JN_SECTION_MODES, places[JN_MODE_ARRAYS]);
+    float* numbers[JN_MODE_ARRAYS];
+    uint16_t* shorts[JN_MODE_ARRAYS];
+    for (int i = 0; i < JN_MODE_ARRAYS; ++i) {
+        numbers[i] = (float*)(void*)(section + places[i]);
+        shorts[i] = (uint16_t*)(void*)(section + places[i]);
+    }
     memcpy(section, &h, sizeof(h));
     jnAssetMode* modes = (jnAssetMode*)(void*)(section + places[0]);
     for (int k = 0; k < GOLDEN_MODES; ++k) {
         double omega = 6.283185307179586 * (1.5 + 0.8 * k);
         modes[k] = (jnAssetMode){.stiffness = (float)(omega * omega), .damping = (float)(0.4 * omega), .gain = 1.0f};
+        modes[k].unit = 0.25f;
         modes[k].largest = 0.05f;
         modes[k].joint = k % GOLDEN_JOINTS;
-        modes[k].vertexCount = m->springs;
+        modes[k].vertexCount = m->vertices;
         modes[k].limit = k % 2 == 0 ? 40.0f : 0.0f;
+        modes[k].cap = k % 3 == 0 ? 0.0f : 0.3f;
     }
-    FillEntries(m, section, places);
-    memcpy(section + places[7], pairs, sizeof(pairs));
-    uint32_t* spinStarts = (uint32_t*)(void*)(section + places[8]);
-    jnAssetSpin* spins = (jnAssetSpin*)(void*)(section + places[9]);
-    for (int i = 0; i < h.spinCount; ++i) {
-        spins[i].pair = (uint32_t)i % 3;
-        FillRandom(m, spins[i].share, 3, 0.3);
-        spinStarts[i / SPINS_A_JOINT + 1] = (uint32_t)(i / SPINS_A_JOINT + 1) * SPINS_A_JOINT;
+    for (uint16_t j = 0; j < GOLDEN_JOINTS; ++j) {
+        shorts[1][j] = shorts[4][j] = j;
+        shorts[12][j < GOLDEN_JOINTS - 1 ? j : 0] = j < GOLDEN_JOINTS - 1 ? j : 0;
     }
-    float* caps = AddSection(m, JN_SECTION_MODE_CAPS, GOLDEN_MODES * sizeof(float));
-    for (int k = 0; k < GOLDEN_MODES; ++k) {
-        caps[k] = k % 3 == 0 ? 0.0f : 0.3f;
+    for (int i = 0; i < m->blocks * JN_LANES; ++i) {
+        numbers[2][i] = (float)RandomIn(m, 0.001, 0.01);
     }
+    ((uint32_t*)(void*)shorts[3])[1] = GOLDEN_JOINTS;
+    FillRandom(m, numbers[5], (size_t)h.forceCount * 12 * JN_LANES, 0.1);
+    FillRandom(m, numbers[6], (size_t)h.componentCount * JN_LANES, 0.01);
+    for (uint16_t e = 0; e < h.crossCount; ++e) {
+        shorts[7][e] = (uint16_t)(1 + e);
+        shorts[8][e] = (uint16_t)(2 + e);
+    }
+    FillRandom(m, numbers[9], (size_t)h.crossCount * 9 * JN_LANES, 0.01);
+    memcpy(shorts[10], pairs, sizeof(pairs));
+    ((uint32_t*)(void*)shorts[11])[1] = (uint32_t)h.spinCount;
+    FillRandom(m, numbers[13], (size_t)h.spinCount * 3 * JN_LANES, 0.3);
 }
 
 // A file of `rings` x `segments` vertices; free the result.
@@ -370,7 +372,7 @@ static char* MakeGoldenAsset(GoldenKind kind, int rings, int segments, size_t* s
     Maker m = {
         .kind = kind, .rings = rings, .segments = segments, .vertices = rings * segments, .size = SECTIONS_START};
     m.blocks = jnBlockCount(m.vertices);
-    m.springs = kind == golden_linear ? m.vertices : (m.blocks - 1) * JN_LANES;
+    m.springs = kind == golden_linear ? m.vertices : 0;
     m.room = 400000 + (size_t)m.blocks * 30000;
     m.bytes = calloc(1, m.room);
     m.random = (uint64_t)kind + 1;
@@ -388,6 +390,7 @@ static char* MakeGoldenAsset(GoldenKind kind, int rings, int segments, size_t* s
     } else {
         AddNetwork(&m);
         AddModes(&m);
+        AddMorphs(&m);
     }
     jnAssetHeader header = {.magic = JN_ASSET_MAGIC, .version = JN_ASSET_VERSION, .sectionCount = m.count};
     header.byteCount = m.size;

@@ -1,7 +1,7 @@
 // Small assets with everything in them, for the tests of the web part: a bending tube with a trained network and
 // springs on modes. The modes are bumps around its joints, not of any material: what is tested does not depend on that.
 //
-//     assets FOLDER     writes pca-modal.jounce and cnn-both.jounce (springs of vertices as well, exact timing)
+//     assets FOLDER     writes pca-modal.jounce and cnn-modal.jounce (exact timing)
 #include "asset/asset_writer.h"
 #include "helpers/network_scene.h"
 
@@ -101,7 +101,7 @@ typedef struct Scene {
     float springs[2][RINGS * SEGMENTS];
 } Scene;
 
-static jnResult Write(Scene* s, jnNetworkKind kind, bool moves, const char* folder, const char* name, jnError* error)
+static jnResult Write(Scene* s, jnNetworkKind kind, bool exact, const char* folder, const char* name, jnError* error)
 {
     char path[1024];
     snprintf(path, sizeof(path), "%s/%s.jounce", folder, name);
@@ -117,9 +117,8 @@ static jnResult Write(Scene* s, jnNetworkKind kind, bool moves, const char* fold
     def.clipCount = 1;
     def.stiffness = s->springs[0];
     def.damping = s->springs[1];
-    def.timing = moves ? jn_timingExact : jn_timingCausal;
+    def.timing = exact ? jn_timingExact : jn_timingCausal;
     def.modes = &s->modes;
-    def.restVertices = !moves;
     def.network = &network;
     jnResult result = jnaTrainNetwork(&s->shapes.character, &s->shapes.pairs, &train, &network, NULL, error);
     result = result == jn_ok ? jnaWriteAsset(path, &def, error) : result;
@@ -140,7 +139,7 @@ int main(int argc, char** argv)
                 jnbFillShapes(&s.shapes, POSES, HELD, 7, &error) == jn_ok && MakeClip(&s.clip, &error) == jn_ok &&
                 MakeModes(c, &s.modes, &error) == jn_ok &&
                 Write(&s, jn_networkPca, false, argv[1], "pca-modal", &error) == jn_ok &&
-                Write(&s, jn_networkCnn, true, argv[1], "cnn-both", &error) == jn_ok;
+                Write(&s, jn_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok;
     if (!good) {
         fprintf(stderr, "%s\n", error.message);
     }

@@ -34,21 +34,23 @@ static void SetControls(jnCharacter* character, int n)
     jnSprings* springs = jnCharacter_Springs(character);
     const jnAssetModes* modes = jnCharacter_Asset(character)->modes;
     if (n == 6) {
-        jnSprings_SetTuning(springs, 1.5f, 0.5f, NULL, NULL, NULL);
+        if (springs != NULL) {
+            jnSprings_SetTuning(springs, 1.5f, 0.5f, NULL, NULL, NULL);
+        }
         jnCharacter_TuneModes(character, -1, 1.5f, 0.5f, 1.0f);
     }
     if (n == 9) {
-        jnSprings_SetForce(springs, (float[3]){0.5f, -9.75f, 0.25f});
+        jnCharacter_SetForce(character, (float[3]){0.5f, -9.75f, 0.25f});
     }
     if (n == 12) {
         jnCharacter_AddImpulseSphere(character, (float[3]){0.0f, 1.0f, 0.125f}, 0.5f, (float[3]){0.5f, 1.0f, -0.25f});
     }
     if (n == 15) {
-        jnSprings_SetStrength(springs, 0.75f, NULL, NULL);
+        jnCharacter_SetStrength(character, -1, 0.75f, NULL);
         jnCharacter_SetNetworkStrength(character, 0.75f);
     }
     if (n == 18) {
-        jnSprings_SetInertia(springs, 0.5f, 0.25f);
+        jnCharacter_SetInertia(character, 0.5f, 0.25f);
     }
     if (n == 20 && modes != NULL) {
         jnCharacter_TuneModes(character, modes->modes[0].joint, 0.75f, 2.0f, 1.25f);
@@ -57,7 +59,7 @@ static void SetControls(jnCharacter* character, int n)
         jnCharacter_ScaleModeCaps(character, 0.5f);
     }
     if (n == 24) {
-        jnSprings_SetCap(springs, 0.03125f);
+        jnCharacter_SetCap(character, 0.03125f);
     }
 }
 

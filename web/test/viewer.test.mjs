@@ -237,7 +237,7 @@ test('a click shows the curves of a vertex', async () => {
 
 test('a network and modes can be looked at and tuned', async () => {
   execFileSync(process.env.ASSETS, [folder]);
-  const other = await serve(inFolder('cnn-both.jounce')), view = await open(browser, other.address), on = view.page;
+  const other = await serve(inFolder('cnn-modal.jounce')), view = await open(browser, other.address), on = view.page;
   await ready(on);
   assert.ok((await advance(on, 40)).largestOffset > 1e-3);
   const look = gallery(on);
@@ -261,8 +261,8 @@ test('a network and modes can be looked at and tuned', async () => {
   await on.keyboard.press('3');
 
   const heats = await on.locator('#heat option').evaluateAll((options) => options.map((option) => option.value));
-  assert.deepEqual(heats, ['none', 'stiffness', 'damping', 'regime', 'ownStiffness', 'ownDamping', 'ownRegime', 'region', 'offset', 'speed', 'displacement']);
-  for (const heat of ['stiffness', 'ownStiffness', 'region', 'displacement']) {
+  assert.deepEqual(heats, ['none', 'stiffness', 'damping', 'regime', 'region', 'offset', 'speed', 'displacement']);
+  for (const heat of ['stiffness', 'region', 'displacement']) {
     await on.selectOption('#heat', heat);
     await look(heat);
   }
@@ -292,7 +292,7 @@ test('a network and modes can be looked at and tuned', async () => {
   await on.locator('button', { hasText: 'Reset' }).click();
   assert.deepEqual(await felt(), before);
   await clickBody(on);
-  assert.match(await on.locator('#curves h2').textContent(), /modes .* Hz.*spring .* Hz/);
+  assert.match(await on.locator('#curves h2').textContent(), /modes .* Hz/);
   await keep('modes', on);
   assert.deepEqual(view.problems, []);
   await on.close();

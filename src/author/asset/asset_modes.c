@@ -1,10 +1,14 @@
-// Sections MODE and MCAP of an asset: modes of unit modal mass, sparse by blocks of 16 vertices.
+// Section MODE of an asset: what drives the modes, from joints and components alone; modes of unit modal mass, the most
+// important first.
 //
-// Shapes and projections are rounded to 16 bits with a scale per block and mode, 3e-5 of the largest number in it: a
-// mode that moves flesh by 5 cm is shown to within a micrometre. Spins are kept where they can matter: a joint that
-// turns by one radian changes an amplitude by at least SMALLEST_SPIN of another.
+// With P the projection of accelerations on the modes, r + b the rest surface with the network's mean displacement and
+// w the skin's weights,
+//     T_j = sum_v w_vj P_v (x) (r_v + b_v, 1)      P B      X_cj = sum_v w_vj P_v (x) B_vc
+// Spins are kept where they can matter: a joint that rotates by one radian changes an amplitude by at least
+// SMALLEST_SPIN of another. Cross terms X are kept for the pairs of component and joint with the most flesh in them.
 #include "asset/asset_sections.h"
 
+#include "learn/network.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -12,207 +16,431 @@
 #include <string.h>
 
 #define SMALLEST_SPIN 0.005
-#define STEPS 32767.0f
+// Of a mode without a cap, metres that a weight of 1 moves its farthest vertex.
+#define DEFAULT_UNIT 0.05
+// What a uniform acceleration of the whole counts against that of every part for itself, in a mode's importance.
+#define PART_SHARE 0.1
+enum { MOST_CROSSES = 24 };
 
+double jnaModeUnit(const jnaModes* m, int mode)
+{
+    return m->caps[mode] > 0 ? m->caps[mode] : DEFAULT_UNIT;
+}
+
+// Everything in double and dense, before it is packed.
 typedef struct Writer {
     const jnaModes* m;
-    int blockCount;
-    int32_t* source; // [blockCount * JN_LANES], the character's vertex at a place, or -1
-    jnAssetModesHeader header;
-    char* data; // the section
-    uint64_t places[JN_MODE_ARRAYS + 1];
+    const jnaCharacter* c;
+    const jnaNetwork* network; // pca, or NULL
+    const int32_t *order, *place;
+    size_t modes, joints, components, blocks, crosses;
+    double* forces;     // [joints][12][modes], T_j
+    double* drives;     // [components][modes], P B
+    double* crossTerms; // [crosses][9][modes]
+    uint16_t crossComponents[MOST_CROSSES], crossJoints[MOST_CROSSES];
+    size_t pairCount;
+    uint16_t* pairs;      // [pairCount][2]
+    int32_t* driverOf;    // [joints], number in the list of drivers, or -1
+    jnAssetModesHeader h; // counts
 } Writer;
 
-// The largest number of a mode in a block.
-static float MostOf(const Writer* w, const float* numbers, int mode, int block)
+// The projection of a vertex on mode `k` of the asset, of unit modal mass.
+static void ProjectionOf(const Writer* w, size_t k, size_t v, double p[3])
 {
-    float most = 0.0f;
-    for (int i = 0; i < JN_LANES; ++i) {
-        int32_t v = w->source[block * JN_LANES + i];
-        for (size_t a = 0; v >= 0 && a < 3; ++a) {
-            most = fmaxf(most, fabsf(numbers[3 * ((size_t)mode * (size_t)w->m->vertexCount + (size_t)v) + a]));
-        }
+    size_t from = (size_t)w->order[k];
+    double root = sqrt(w->m->masses[from]);
+    const float* numbers = w->m->projections + 3 * (from * (size_t)w->m->vertexCount + v);
+    for (int a = 0; a < 3; ++a) {
+        p[a] = root * (double)numbers[a];
     }
-    return most;
 }
 
-static bool IsThere(const Writer* w, int mode, int block)
+static const float* BasisOf(const Writer* w, size_t component, size_t v)
 {
-    return MostOf(w, w->m->shapes, mode, block) > 0.0f;
+    return w->network->basis + 3 * (component * (size_t)w->network->vertexCount + v);
 }
 
-// Of unit modal mass: row k of what turning about an axis of a joint does to mode l.
-static double SpinOf(const jnaModes* m, size_t joint, size_t axis, size_t k, size_t l)
+// Of unit modal mass: row k of what rotating about an axis of a joint does to mode l; its skew part.
+static double SpinOf(const Writer* w, size_t joint, size_t axis, size_t k, size_t l)
 {
-    size_t n = (size_t)m->modeCount;
-    const float* spins = m->spins + (3 * joint + axis) * n * n;
-    double scale = sqrt(m->masses[k] / m->masses[l]);
-    return 0.5 * ((double)spins[k * n + l] * scale - (double)spins[l * n + k] / scale); // its skew part
+    size_t n = w->modes, a = (size_t)w->order[k], b = (size_t)w->order[l];
+    const float* spins = w->m->spins + (3 * joint + axis) * n * n;
+    double scale = sqrt(w->m->masses[a] / w->m->masses[b]);
+    return 0.5 * ((double)spins[a * n + b] * scale - (double)spins[b * n + a] / scale);
 }
 
-static bool SpinMatters(const jnaModes* m, size_t joint, size_t k, size_t l)
+static double SpinSize(const Writer* w, size_t joint, size_t k, size_t l)
 {
     double square = 0;
     for (size_t axis = 0; axis < 3; ++axis) {
-        square += SpinOf(m, joint, axis, k, l) * SpinOf(m, joint, axis, k, l);
+        square += SpinOf(w, joint, axis, k, l) * SpinOf(w, joint, axis, k, l);
     }
-    return square >= SMALLEST_SPIN * SMALLEST_SPIN;
+    return sqrt(square);
 }
 
-static void Count(Writer* w)
+// How much a mode moves the surface where the character is accelerated, metres per m/s^2 times the root of vertices.
+static double ImportanceOf(const jnaModes* m, int mode)
 {
-    const jnaModes* m = w->m;
-    size_t n = (size_t)m->modeCount, joints = (size_t)m->jointCount;
-    for (int b = 0; b < w->blockCount; ++b) {
-        int entries = 0;
-        for (int k = 0; k < m->modeCount; ++k) {
-            entries += IsThere(w, k, b);
+    size_t width = 3 * (size_t)m->vertexCount;
+    const float *p = m->projections + (size_t)mode * width, *u = m->shapes + (size_t)mode * width;
+    double sums[3] = {0}, parts = 0, shape = 0;
+    for (size_t i = 0; i < width; ++i) {
+        sums[i % 3] += (double)p[i];
+        parts += fabs((double)p[i]);
+        shape += (double)u[i] * (double)u[i];
+    }
+    double felt = sums[0] * sums[0] + sums[1] * sums[1] + sums[2] * sums[2] + PART_SHARE * parts * parts;
+    return fabs(m->gain[mode]) * sqrt(felt * shape) / fmax(m->stiffness[mode], 1e-6);
+}
+
+bool jnaOrderModes(const jnaModes* m, int32_t* order)
+{
+    double* importance = malloc(((size_t)m->modeCount + 1) * sizeof(double));
+    for (int k = 0; importance != NULL && k < m->modeCount; ++k) {
+        importance[k] = ImportanceOf(m, k);
+    }
+    for (int k = 0; importance != NULL && k < m->modeCount; ++k) {
+        int at = 0;
+        for (int other = 0; other < m->modeCount; ++other) {
+            at += importance[other] > importance[k] || (importance[other] == importance[k] && other < k);
         }
-        w->header.entryCount += entries + entries % 2;
+        order[at] = k;
     }
-    for (size_t i = 0; i < n * n; ++i) {
-        int spins = 0;
-        for (size_t j = 0; i % n < i / n && j < joints; ++j) {
-            spins += SpinMatters(m, j, i / n, i % n);
-        }
-        w->header.pairCount += spins > 0;
-        w->header.spinCount += spins;
-    }
+    bool good = importance != NULL;
+    free(importance);
+    return good;
 }
 
-static void FillModes(const Writer* w)
+// T_j and P B.
+static void SumForces(Writer* w)
 {
-    jnAssetMode* modes = (jnAssetMode*)(void*)(w->data + w->places[0]);
-    for (int k = 0; k < w->m->modeCount; ++k) {
-        modes[k] = (jnAssetMode){.stiffness = (float)w->m->stiffness[k],
-            .damping = (float)w->m->damping[k],
-            .gain = (float)w->m->gain[k],
-            .limit = (float)(w->m->limits[k] * sqrt(w->m->masses[k])),
-            .largest = (float)(1 / sqrt(w->m->masses[k])),
-            .massShare = (float)w->m->massShare[k],
-            .joint = w->m->joints[k],
-            .vertexCount = w->m->sizes[k]};
-    }
-}
-
-// Numbers of a mode in a block as whole numbers; returns what one of them is worth.
-static float Quantize(const Writer* w, const float* numbers, double unit, int mode, int block, int16_t* out)
-{
-    float most = MostOf(w, numbers, mode, block);
-    for (int i = 0; i < 3 * JN_LANES; ++i) {
-        int32_t v = w->source[block * JN_LANES + i % JN_LANES];
-        float value =
-            v >= 0 ? numbers[3 * ((size_t)mode * (size_t)w->m->vertexCount + (size_t)v) + (size_t)(i / JN_LANES)] : 0;
-        out[i] = most > 0.0f ? (int16_t)lrintf(value / most * STEPS) : 0;
-    }
-    return (float)((double)most * unit / (double)STEPS);
-}
-
-static void FillEntries(const Writer* w)
-{
-    const jnaModes* m = w->m;
-    uint32_t* starts = (uint32_t*)(void*)(w->data + w->places[1]);
-    uint16_t* entryModes = (uint16_t*)(void*)(w->data + w->places[2]);
-    float* shapeScales = (float*)(void*)(w->data + w->places[3]);
-    float* projectionScales = (float*)(void*)(w->data + w->places[4]);
-    int16_t* shapes = (int16_t*)(void*)(w->data + w->places[5]);
-    int16_t* projections = (int16_t*)(void*)(w->data + w->places[6]);
-    uint32_t e = 0;
-    for (int b = 0; b < w->blockCount; ++b) {
-        starts[b] = e;
-        for (int k = 0; k < m->modeCount; ++k) {
-            if (!IsThere(w, k, b)) {
+#pragma omp parallel for schedule(static)
+    for (size_t k = 0; k < w->modes; ++k) {
+        for (size_t v = 0; v < (size_t)w->c->vertexCount; ++v) {
+            double p[3], place[4] = {0, 0, 0, 1};
+            ProjectionOf(w, k, v, p);
+            if (p[0] == 0 && p[1] == 0 && p[2] == 0) {
                 continue;
             }
-            double root = sqrt(m->masses[k]);
-            int16_t shape[3 * JN_LANES];
-            entryModes[e] = (uint16_t)k;
-            shapeScales[e] = Quantize(w, m->shapes, 1 / root, k, b, shape);
-            projectionScales[e] = Quantize(w, m->projections, root, k, b, projections + (size_t)e * 3 * JN_LANES);
-            for (size_t i = 0; i < 3 * JN_LANES; ++i) { // two entries interleaved
-                shapes[(size_t)(e / 2) * 6 * JN_LANES + 2 * i + e % 2] = shape[i];
+            for (size_t a = 0; a < 3; ++a) {
+                place[a] = (double)w->c->positions[3 * v + a] + (w->network != NULL ? (double)BasisOf(w, 0, v)[a] : 0);
             }
-            e++;
-        }
-        if (e % 2 != 0) { // fills the block up; its numbers are 0
-            entryModes[e] = entryModes[e - 1];
-            e++;
-        }
-    }
-    starts[w->blockCount] = e;
-}
-
-static void FillSpins(const Writer* w)
-{
-    const jnaModes* m = w->m;
-    uint16_t* pairs = (uint16_t*)(void*)(w->data + w->places[7]);
-    uint32_t* starts = (uint32_t*)(void*)(w->data + w->places[8]);
-    jnAssetSpin* spins = (jnAssetSpin*)(void*)(w->data + w->places[9]);
-    size_t n = (size_t)m->modeCount, joints = (size_t)m->jointCount;
-    uint32_t count = 0;
-    for (size_t j = 0; j < joints; ++j) {
-        uint32_t pair = 0;
-        starts[j] = count;
-        for (size_t i = 0; i < n * n; ++i) {
-            size_t k = i / n, l = i % n;
-            bool any = false;
-            for (size_t other = 0; l < k && other < joints && !any; ++other) {
-                any = SpinMatters(m, other, k, l);
-            }
-            if (!any) {
-                continue;
-            }
-            pairs[2 * pair] = (uint16_t)k;
-            pairs[2 * pair + 1] = (uint16_t)l;
-            if (SpinMatters(m, j, k, l)) {
-                spins[count].pair = pair;
-                for (size_t axis = 0; axis < 3; ++axis) {
-                    spins[count].share[axis] = (float)SpinOf(m, j, axis, k, l);
+            const jnaInfluences* in = &w->c->influences[v];
+            for (int i = 0; i < JNA_MAX_INFLUENCES && in->weights[i] > 0.0f; ++i) {
+                double* t = w->forces + (size_t)in->joints[i] * 12 * w->modes + k;
+                for (size_t n = 0; n < 12; ++n) {
+                    t[n * w->modes] += (double)in->weights[i] * p[n / 4] * place[n % 4];
                 }
-                count++;
             }
-            pair++;
+            for (size_t c = 0; c < w->components; ++c) {
+                const float* b = BasisOf(w, c, v);
+                w->drives[c * w->modes + k] += p[0] * (double)b[0] + p[1] * (double)b[1] + p[2] * (double)b[2];
+            }
         }
     }
-    starts[joints] = count;
+}
+
+// How much flesh that modes move a component has at a joint, for the choice of cross terms. scores:
+// [components][joints]
+static void ScoreCrosses(const Writer* w, double* scores)
+{
+    for (size_t v = 0; v < (size_t)w->c->vertexCount; ++v) {
+        double pull = 0;
+        for (size_t k = 0; k < w->modes; ++k) {
+            double p[3];
+            ProjectionOf(w, k, v, p);
+            pull += sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+        }
+        const jnaInfluences* in = &w->c->influences[v];
+        for (size_t c = 1; pull > 0 && c < w->components; ++c) { // the mean is in T_j
+            const float* b = BasisOf(w, c, v);
+            double size = pull * sqrt((double)(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
+            for (int i = 0; i < JNA_MAX_INFLUENCES && in->weights[i] > 0.0f; ++i) {
+                scores[c * w->joints + (size_t)in->joints[i]] += (double)in->weights[i] * size;
+            }
+        }
+    }
+}
+
+static void SumCross(Writer* w, size_t e)
+{
+    size_t component = w->crossComponents[e], joint = w->crossJoints[e];
+    for (size_t v = 0; v < (size_t)w->c->vertexCount; ++v) {
+        const jnaInfluences* in = &w->c->influences[v];
+        const float* b = BasisOf(w, component, v);
+        double weight = 0;
+        for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+            weight += (size_t)in->joints[i] == joint ? (double)in->weights[i] : 0;
+        }
+        for (size_t k = 0; weight > 0 && k < w->modes; ++k) {
+            double p[3];
+            ProjectionOf(w, k, v, p);
+            for (size_t n = 0; n < 9; ++n) {
+                w->crossTerms[(e * 9 + n) * w->modes + k] += weight * p[n / 3] * (double)b[n % 3];
+            }
+        }
+    }
+}
+
+// False if memory is short.
+static bool ChooseCrosses(Writer* w)
+{
+    size_t count = w->components * w->joints;
+    double* scores = calloc(count + 1, sizeof(double));
+    w->crossTerms = calloc(MOST_CROSSES * 9 * w->modes + 1, sizeof(double));
+    if (scores == NULL || w->crossTerms == NULL) {
+        free(scores);
+        return false;
+    }
+    ScoreCrosses(w, scores);
+    while (w->crosses < MOST_CROSSES) {
+        size_t best = 0;
+        for (size_t i = 0; i < count; ++i) {
+            best = scores[i] > scores[best] ? i : best;
+        }
+        if (count == 0 || !(scores[best] > 0)) {
+            break;
+        }
+        scores[best] = 0;
+        w->crossComponents[w->crosses] = (uint16_t)(best / w->joints);
+        w->crossJoints[w->crosses++] = (uint16_t)(best % w->joints);
+    }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t e = 0; e < w->crosses; ++e) {
+        SumCross(w, e);
+    }
+    free(scores);
+    return true;
+}
+
+// Pairs of modes that some joint couples, by the joint that couples them most: blocks of pairs have few joints. False
+// if memory is short.
+static bool FindPairs(Writer* w)
+{
+    size_t n = w->modes;
+    int32_t* mains = malloc((n * n + 1) * sizeof(int32_t));
+    w->pairs = malloc((n * n + 1) * sizeof(uint16_t) * 2);
+    if (mains == NULL || w->pairs == NULL) {
+        free(mains);
+        return false;
+    }
+#pragma omp parallel for schedule(dynamic, 8)
+    for (size_t i = 0; i < n * n; ++i) {
+        double most = SMALLEST_SPIN;
+        mains[i] = -1;
+        for (size_t j = 0; i % n < i / n && j < w->joints; ++j) {
+            double size = SpinSize(w, j, i / n, i % n);
+            if (size >= most) {
+                most = size;
+                mains[i] = (int32_t)j;
+            }
+        }
+    }
+    for (size_t j = 0; j < w->joints; ++j) {
+        for (size_t i = 0; i < n * n; ++i) {
+            if (mains[i] == (int32_t)j) {
+                w->pairs[2 * w->pairCount] = (uint16_t)(i / n);
+                w->pairs[2 * w->pairCount++ + 1] = (uint16_t)(i % n);
+            }
+        }
+    }
+    free(mains);
+    return true;
+}
+
+static bool ForceMatters(const Writer* w, size_t block, size_t joint)
+{
+    bool any = false;
+    for (size_t n = 0; n < 12; ++n) {
+        for (size_t k = block * JN_LANES; k < w->modes && k < (block + 1) * JN_LANES; ++k) {
+            any = any || w->forces[(joint * 12 + n) * w->modes + k] != 0;
+        }
+    }
+    return any;
+}
+
+static bool SpinMatters(const Writer* w, size_t block, size_t joint)
+{
+    bool any = false;
+    for (size_t i = block * JN_LANES; !any && i < w->pairCount && i < (block + 1) * JN_LANES; ++i) {
+        any = SpinSize(w, joint, w->pairs[2 * i], w->pairs[2 * i + 1]) >= SMALLEST_SPIN;
+    }
+    return any;
+}
+
+static void CountEntries(Writer* w)
+{
+    size_t pairBlocks = (size_t)jnBlockCount((int)w->pairCount);
+    w->h = (jnAssetModesHeader){.modeCount = (int32_t)w->modes,
+        .crossCount = (int32_t)w->crosses,
+        .pairCount = (int32_t)w->pairCount,
+        .componentCount = (int32_t)w->components};
+    for (size_t j = 0; j < w->joints; ++j) {
+        int forces = 0, spins = 0;
+        for (size_t b = 0; b < w->blocks; ++b) {
+            forces += ForceMatters(w, b, j);
+        }
+        for (size_t b = 0; b < pairBlocks; ++b) {
+            spins += SpinMatters(w, b, j);
+        }
+        w->h.forceCount += forces;
+        w->h.spinCount += spins;
+        w->driverOf[j] = forces + spins > 0 ? w->h.driverCount++ : -1;
+    }
+}
+
+static void FillModes(const Writer* w, jnAssetMode* modes, uint16_t* drivers)
+{
+    for (size_t k = 0; k < w->modes; ++k) {
+        const jnaModes* m = w->m;
+        size_t from = (size_t)w->order[k];
+        double root = sqrt(m->masses[from]);
+        modes[k] = (jnAssetMode){.stiffness = (float)m->stiffness[from],
+            .damping = (float)m->damping[from],
+            .gain = (float)m->gain[from],
+            .unit = (float)(jnaModeUnit(m, (int)from) * root),
+            .largest = (float)(1 / root),
+            .massShare = (float)m->massShare[from],
+            .joint = m->joints[from],
+            .vertexCount = m->sizes[from],
+            .limit = (float)(m->limits[from] * root),
+            .cap = (float)(m->caps[from] * root)};
+    }
+    for (size_t j = 0; j < w->joints; ++j) {
+        if (w->driverOf[j] >= 0) {
+            drivers[w->driverOf[j]] = (uint16_t)j;
+        }
+    }
+}
+
+// What of a vertex' flesh an impulse there moves: the mass with which its shapes come closest to its projections.
+static void FillMasses(const Writer* w, float* masses)
+{
+    size_t vertices = (size_t)w->m->vertexCount;
+    for (size_t v = 0; v < vertices; ++v) {
+        double product = 0, square = 0;
+        for (size_t k = 0; k < w->modes; ++k) {
+            const float *p = w->m->projections + 3 * (k * vertices + v), *u = w->m->shapes + 3 * (k * vertices + v);
+            for (int a = 0; a < 3; ++a) {
+                product += (double)p[a] * (double)u[a];
+                square += (double)u[a] * (double)u[a] / w->m->masses[k];
+            }
+        }
+        masses[w->place[v]] = square > 0 ? (float)fmax(product / square, 0.0) : 0.0f;
+    }
+}
+
+static void FillForces(const Writer* w, uint32_t* starts, uint16_t* joints, float* forces, float* drives)
+{
+    uint32_t e = 0;
+    for (size_t b = 0; b < w->blocks; ++b) {
+        starts[b] = e;
+        for (size_t j = 0; j < w->joints; ++j) {
+            if (!ForceMatters(w, b, j)) {
+                continue;
+            }
+            joints[e] = (uint16_t)w->driverOf[j];
+            for (size_t n = 0; n < 12 * JN_LANES; ++n) {
+                size_t k = b * JN_LANES + n % JN_LANES;
+                forces[e * 12 * JN_LANES + n] =
+                    k < w->modes ? (float)w->forces[(j * 12 + n / JN_LANES) * w->modes + k] : 0.0f;
+            }
+            e++;
+        }
+        for (size_t n = 0; n < w->components * JN_LANES; ++n) {
+            size_t k = b * JN_LANES + n % JN_LANES;
+            drives[b * w->components * JN_LANES + n] =
+                k < w->modes ? (float)w->drives[n / JN_LANES * w->modes + k] : 0.0f;
+        }
+    }
+    starts[w->blocks] = e;
+}
+
+static void FillCrosses(const Writer* w, uint16_t* components, uint16_t* joints, float* crosses)
+{
+    for (size_t e = 0; e < w->crosses; ++e) {
+        components[e] = w->crossComponents[e];
+        joints[e] = (uint16_t)w->driverOf[w->crossJoints[e]];
+        for (size_t n = 0; n < 9 * w->modes; ++n) {
+            size_t row = n / w->modes, k = n % w->modes;
+            crosses[((k / JN_LANES * w->crosses + e) * 9 + row) * JN_LANES + k % JN_LANES] =
+                (float)w->crossTerms[(e * 9 + row) * w->modes + k];
+        }
+    }
+}
+
+static void FillSpins(const Writer* w, uint16_t* pairs, uint32_t* starts, uint16_t* joints, float* spins)
+{
+    uint32_t e = 0;
+    size_t blocks = (size_t)jnBlockCount((int)w->pairCount);
+    memcpy(pairs, w->pairs, 2 * w->pairCount * sizeof(uint16_t));
+    for (size_t b = 0; b < blocks; ++b) {
+        starts[b] = e;
+        for (size_t j = 0; j < w->joints; ++j) {
+            if (!SpinMatters(w, b, j)) {
+                continue;
+            }
+            joints[e] = (uint16_t)w->driverOf[j];
+            for (size_t n = 0; n < 3 * JN_LANES; ++n) {
+                size_t i = b * JN_LANES + n % JN_LANES;
+                spins[e * 3 * JN_LANES + n] =
+                    i < w->pairCount ? (float)SpinOf(w, j, n / JN_LANES, w->pairs[2 * i], w->pairs[2 * i + 1]) : 0.0f;
+            }
+            e++;
+        }
+    }
+    starts[blocks] = e;
+}
+
+static void Fill(const Writer* w, char* data, const uint64_t* places)
+{
+    void* at[JN_MODE_ARRAYS];
+    for (int i = 0; i < JN_MODE_ARRAYS; ++i) {
+        at[i] = data + places[i];
+    }
+    memcpy(data, &w->h, sizeof(w->h));
+    FillModes(w, at[0], at[1]);
+    FillMasses(w, at[2]);
+    FillForces(w, at[3], at[4], at[5], at[6]);
+    FillCrosses(w, at[7], at[8], at[9]);
+    FillSpins(w, at[10], at[11], at[12], at[13]);
 }
 
 void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
 {
-    if (def->modes == NULL || def->modes->modeCount == 0) {
+    if (def->modes == NULL || def->modes->modeCount == 0 || s->failed) {
         return;
     }
-    Writer w = {.m = def->modes, .blockCount = jnBlockCount(def->character->vertexCount)};
-    size_t lanes = (size_t)w.blockCount * JN_LANES;
-    w.source = malloc(lanes * sizeof(int32_t));
-    s->failed = s->failed || w.source == NULL;
-    for (size_t i = 0; !s->failed && i < lanes; ++i) {
-        w.source[i] = -1;
-    }
-    for (int v = 0; !s->failed && v < def->character->vertexCount; ++v) {
-        w.source[s->place[v]] = v;
+    bool pca = def->network != NULL && def->network->kind == jn_networkPca;
+    Writer w = {.m = def->modes,
+        .c = def->character,
+        .network = pca ? def->network : NULL,
+        .order = s->modeOrder,
+        .place = s->place,
+        .modes = (size_t)def->modes->modeCount,
+        .joints = (size_t)def->character->jointCount,
+        .components = pca ? (size_t)def->network->componentCount + 1 : 0,
+        .blocks = (size_t)jnBlockCount(def->modes->modeCount)};
+    w.forces = calloc(w.joints * 12 * w.modes, sizeof(double));
+    w.drives = calloc(w.components * w.modes + 1, sizeof(double));
+    w.driverOf = malloc(w.joints * sizeof(int32_t));
+    s->failed = w.forces == NULL || w.drives == NULL || w.driverOf == NULL;
+    if (!s->failed) {
+        SumForces(&w);
+        s->failed = !ChooseCrosses(&w) || !FindPairs(&w);
     }
     if (!s->failed) {
-        w.header.modeCount = w.m->modeCount;
-        w.header.movesVertices = def->restVertices ? 0 : 1;
-        Count(&w);
-        jnPlaceModes(&w.header, w.blockCount, w.m->jointCount, w.places);
-        w.data = jnaAddSection(s, JN_SECTION_MODES, false, (size_t)w.places[JN_MODE_ARRAYS]);
+        uint64_t places[JN_MODE_ARRAYS + 1];
+        CountEntries(&w);
+        jnPlaceModes(&w.h, jnBlockCount(w.c->vertexCount), places);
+        char* data = jnaAddSection(s, JN_SECTION_MODES, false, (size_t)places[JN_MODE_ARRAYS]);
+        if (data != NULL) {
+            Fill(&w, data, places);
+        }
     }
-    if (w.data != NULL) {
-        memcpy(w.data, &w.header, sizeof(w.header));
-        FillModes(&w);
-        FillEntries(&w);
-        FillSpins(&w);
-    }
-    bool capped = false;
-    for (int k = 0; k < w.m->modeCount; ++k) {
-        capped = capped || w.m->caps[k] > 0;
-    }
-    size_t size = (size_t)w.m->modeCount * sizeof(float);
-    float* caps = !s->failed && capped ? jnaAddSection(s, JN_SECTION_MODE_CAPS, false, size) : NULL;
-    for (int k = 0; caps != NULL && k < w.m->modeCount; ++k) {
-        caps[k] = (float)(w.m->caps[k] * sqrt(w.m->masses[k]));
-    }
-    free(w.source);
+    free(w.forces);
+    free(w.drives);
+    free(w.crossTerms);
+    free(w.pairs);
+    free(w.driverOf);
 }

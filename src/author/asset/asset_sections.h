@@ -21,6 +21,7 @@ typedef struct jnaSections {
     int driverCount; // 0: no coarse detail
     int normalCount;
     int32_t* groupOfFile; // [fileVertexCount]
+    int32_t* modeOrder;   // [modes], the def's mode of each of the asset's; NULL: none
 } jnaSections;
 
 /// Adds a zeroed section and returns its data, or NULL and sets failed.
@@ -37,8 +38,16 @@ void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, re
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
 
 // asset_modes.c
-void jnaAddModes(
-    const jnaAssetDef* def, jnaSections* sections); // springs on modes, after the vertices have their order
+/// The most important first. order: [modeCount]. False: out of memory.
+bool jnaOrderModes(const jnaModes* modes, int32_t* order);
+/// Metres that a morph weight of 1 moves the farthest vertex of a mode.
+double jnaModeUnit(const jnaModes* modes, int mode);
+/// What drives springs on modes, after vertices and modes have their order.
+void jnaAddModes(const jnaAssetDef* def, jnaSections* sections);
+
+// asset_morphs.c
+jnResult jnaAddMorphs(const jnaAssetDef* def, jnaSections* sections, jnError* error); // likewise
+
 // asset_detail.c
 /// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
 /// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.

@@ -43,6 +43,7 @@ static void FreeSections(jnaSections* s)
     }
     free(s->place);
     free(s->groupOfFile);
+    free(s->modeOrder);
     *s = (jnaSections){0};
 }
 
@@ -78,16 +79,11 @@ static jnResult CheckDef(const jnaAssetDef* def, jnError* error)
     return jn_ok;
 }
 
-// Whether a vertex stays on its target: its spring is rigid or rests, and no mode moves it.
+// Whether a vertex stays on its target: its spring is rigid, or it has none.
 static bool IsRigid(const jnaAssetDef* def, int v)
 {
     double limit = JNA_TURN * JNA_TURN * def->rigidHertz * def->rigidHertz; // (2 pi f)^2
-    bool rigid = def->restVertices || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
-    for (int k = 0; rigid && def->modes != NULL && k < def->modes->modeCount; ++k) {
-        const float* u = def->modes->shapes + 3 * ((size_t)k * (size_t)def->modes->vertexCount + (size_t)v);
-        rigid = u[0] == 0.0f && u[1] == 0.0f && u[2] == 0.0f;
-    }
-    return rigid;
+    return def->restVertices || def->modes != NULL || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
 }
 
 // Whose springs are as good as rigid. Returns how many are not.
@@ -102,16 +98,17 @@ static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
 }
 
 // Drivers of the coarse detail first, in their order, then the other springs, then what is rigid. drivers: NULL where
-// there are none. With modes, by the joint that moves a vertex most, so that a mode fills few blocks.
+// there are none. With morph targets, by the joint that moves a vertex most, so that a target fills few blocks.
 static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
 {
     int count = def->character->vertexCount, next = s->driverCount;
-    int joints = def->modes != NULL ? def->character->jointCount : 1;
+    bool sorted = def->modes != NULL || (def->network != NULL && def->network->kind == jn_networkPca);
+    int joints = sorted ? def->character->jointCount : 1;
     for (int kind = 0; kind < 2; ++kind) {
         for (int64_t i = 0; i < (int64_t)joints * count; ++i) {
             int v = (int)(i % count), joint = (int)(i / count);
             bool drives = drivers != NULL && drivers[v] >= 0;
-            if (def->modes != NULL && def->character->influences[v].joints[0] != joint) {
+            if (sorted && def->character->influences[v].joints[0] != joint) {
                 continue;
             }
             if (drives) {
@@ -223,7 +220,7 @@ static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* erro
             "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
             def->character->name, def->network->vertexCount);
     }
-    JN_PASS(jnaEncodeNetwork(def->network, s->place, def->networkTolerance, &bytes, &size, error));
+    JN_PASS(jnaEncodeNetwork(def->network, s->place, &bytes, &size, error));
     void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);
     if (section != NULL) {
         memcpy(section, bytes, size);
@@ -304,6 +301,10 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
         drivers = jnaChooseDrivers(def, rigid, s.driverCount);
         s.failed = drivers == NULL;
     }
+    if (!s.failed && def->modes != NULL) {
+        s.modeOrder = malloc(((size_t)def->modes->modeCount + 1) * sizeof(int32_t));
+        s.failed = s.modeOrder == NULL || !jnaOrderModes(def->modes, s.modeOrder);
+    }
     if (!s.failed && result == jn_ok) {
         OrderVertices(def, rigid, drivers, &s);
         jnaAddRig(def, &s);
@@ -323,7 +324,8 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
         AddParts(def->character, &s);
         AddClips(def, &s);
         jnaAddModes(def, &s);
-        result = AddNetwork(def, &s, error);
+        result = jnaAddMorphs(def, &s, error);
+        result = result == jn_ok ? AddNetwork(def, &s, error) : result;
     }
     result = result != jn_ok ? result
              : s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name)

@@ -19,11 +19,11 @@ typedef struct jnaAssetDef {
     jnTiming timing;        // default causal
     jnStart start;          // default moving
     double rate;            // frames a second; default 30
-    const jnaModes* modes;  // springs on modes; NULL (default): none
-    bool restVertices;      // the springs of single vertices do not move: modes do, or skinning alone; default false
+    const jnaModes* modes;  // springs on modes, instead of those of single vertices; NULL (default): none
+    bool restVertices;      // no springs of single vertices; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     const struct jnaNetwork* network; // learn/network.h, trained for the character's linear blend; NULL: none
-    double networkTolerance;          // metres; see jnaEncodeNetwork; default 5e-5
+    double networkTolerance;          // metres that rounding may move the surface by; default 5e-5
     double detailShare; // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;   // degrees: normals of the file closer than this at one vertex are one normal; default 1
 } jnaAssetDef;

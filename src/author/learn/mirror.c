@@ -196,6 +196,10 @@ static bool Grow(jnaPairs* p, size_t count)
     p->numbers = numbers != NULL ? numbers : p->numbers;
     float* displacements = realloc(p->displacements, count * (size_t)p->vertexCount * 3 * sizeof(float) + 1);
     p->displacements = displacements != NULL ? displacements : p->displacements;
+    float* lost = realloc(p->lost, (count + 1) * sizeof(float));
+    p->lost = lost != NULL ? lost : p->lost;
+    float* palettes = realloc(p->palettes, count * (size_t)p->jointCount * 9 * sizeof(float) + 1);
+    p->palettes = palettes != NULL ? palettes : p->palettes;
     size_t before = (size_t)p->capacity * (size_t)p->jointCount * 10, now = count * (size_t)p->jointCount * 10;
     float* poses = realloc(p->poses, (now + 1) * sizeof(float));
     p->poses = poses != NULL ? poses : p->poses;
@@ -203,7 +207,8 @@ static bool Grow(jnaPairs* p, size_t count)
     p->kinds = kinds != NULL ? kinds : p->kinds;
     uint8_t* uses = realloc(p->uses, count + 1);
     p->uses = uses != NULL ? uses : p->uses;
-    bool grown = numbers != NULL && displacements != NULL && poses != NULL && kinds != NULL && uses != NULL;
+    bool grown = numbers != NULL && displacements != NULL && lost != NULL && palettes != NULL && poses != NULL &&
+                 kinds != NULL && uses != NULL;
     for (size_t i = before; grown && i < now; ++i) {
         poses[i] = 0.0f;
     }

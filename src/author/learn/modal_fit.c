@@ -486,6 +486,10 @@ static double Share(const double sums[2])
     return sums[1] > 0 ? 1 - sums[0] / sums[1] : (double)NAN;
 }
 
+// A fit is taken only if it leaves so much less of the held-out motion than the start does: a few clips say little of
+// motion of another kind, and what the physics says carries over.
+#define LEAST_GAIN 0.1
+
 // Sequences are held back in turn, so that what is chosen is what carries over to motion of another kind.
 static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
 {
@@ -505,7 +509,8 @@ static jnResult ChooseStrength(Work* w, jnaModalFit* fit, jnError* error)
     fit->heldOutStart = fit->heldOutCaptured = Share(start);
     fit->prior = HUGE_VAL;
     for (int i = 0; i < STRENGTHS; ++i) {
-        if (Share(sums[i]) > fit->heldOutCaptured) {
+        bool better = sums[i][0] < (1 - LEAST_GAIN) * start[0];
+        if (better && Share(sums[i]) > fit->heldOutCaptured) {
             fit->heldOutCaptured = Share(sums[i]);
             fit->prior = strengths[i];
         }

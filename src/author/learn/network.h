@@ -24,7 +24,9 @@ typedef enum jnaPairUse {
 typedef struct jnaPairs {
     int count, capacity, jointCount, vertexCount;
     float* numbers;       // [count][jointCount][6], columns of each joint's own rotation; see src/runtime/network.h
-    float* displacements; // [count][vertexCount][3], from the skinned surface, in each vertex's skinned frame, metres
+    float* displacements; // [count][vertexCount][3], of the rest surface, so that its skin is the surface; metres
+    float* lost;          // [count], mean square metres of what no displacement can do, where the skin is singular
+    float* palettes;      // [count][jointCount][9], linear parts of the skin's matrices
     float* poses;   // [count][10 * jointCount], local rotations, then translations, then scales; 0 for mirrored pairs
     uint8_t* kinds; // [count], jnaShapeKind
     uint8_t* uses;  // [count], jnaPairUse
@@ -50,6 +52,9 @@ jnResult jnaCreatePairs(
     const jnaCharacter* character, int capacity, void* bytes, size_t size, jnaPairs* pairs, jnError* error);
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error);
 void jnaDestroyPairs(jnaPairs* pairs);
+
+/// Linear part of a vertex' skin in a pair's pose, rows.
+void jnaPairs_Frame(const jnaPairs* pairs, int pair, int vertex, float frame[9]);
 
 /// The surface of a pair's pose with displacements [vertexCount][3]: those of a network, or the pair's own; NULL:
 /// skinned alone. Not of mirrored pairs. positions: [vertexCount][3]
@@ -172,10 +177,9 @@ typedef struct jnaNetworkReport {
 jnResult jnaEvaluateNetwork(
     const jnaNetwork* network, const jnaPairs* pairs, const jnaPairs* frames, jnaNetworkReport* report, jnError* error);
 
-/// The bytes of section NETW. place: the character's vertex to the asset's, [vertexCount]; NULL: the same. tolerance:
-/// metres that the 8-bit planes of a pca may be off at a vertex in the poses of training, taken as four times the root
-/// mean square of their rounding; they are made as fine as that needs. Release with free.
-jnResult jnaEncodeNetwork(
-    const jnaNetwork* network, const int32_t* place, double tolerance, void** bytes, size_t* size, jnError* error);
+/// The bytes of section NETW. place: the character's vertex to the asset's, [vertexCount]; NULL: the same. Release with
+/// free.
+jnResult jnaEncodeNetwork(const jnaNetwork* network, const int32_t* place, void** bytes, size_t* size, jnError* error);
+/// Metres that the rounding of an asset's morph targets may move a vertex by, four times its root mean square.
 #define JNA_NETWORK_TOLERANCE 5e-5
 enum { JNA_MOST_COMPONENTS = 511 };

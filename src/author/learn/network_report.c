@@ -48,13 +48,22 @@ typedef struct Tally {
     int64_t bins[BINS];
 } Tally;
 
-static void Count(Tally* t, const float* wanted, const float* given, int vertices)
+// Errors of displacements as the skin shows them: A_v (wanted - given).
+static void Count(Tally* t, const jnaPairs* pairs, int pair, const float* given)
 {
+    int vertices = pairs->vertexCount;
+    const float* wanted = pairs->displacements + (size_t)pair * 3 * (size_t)vertices;
     for (int v = 0; v < vertices; ++v) {
-        double square = 0.0;
+        double square = 0.0, d[3];
+        float frame[9];
+        jnaPairs_Frame(pairs, pair, v, frame);
         for (int axis = 0; axis < 3; ++axis) {
-            double d = (double)wanted[3 * v + axis] - (given != NULL ? (double)given[3 * v + axis] : 0.0);
-            square += d * d;
+            d[axis] = (double)wanted[3 * v + axis] - (given != NULL ? (double)given[3 * v + axis] : 0.0);
+        }
+        for (int row = 0; row < 3; ++row) {
+            const float* a = frame + 3 * row;
+            double off = (double)a[0] * d[0] + (double)a[1] * d[1] + (double)a[2] * d[2];
+            square += off * off;
         }
         double distance = sqrt(square), place = log(fmax(distance, FINEST) / FINEST) * 100.0;
         t->squares += square;
@@ -93,13 +102,12 @@ enum { RANDOM, CLIP, TEST, KINDS };
 
 static void CountPair(const jnaPairs* pairs, int pair, const float* given, Tally* tallies)
 {
-    const float* wanted = pairs->displacements + (size_t)pair * 3 * (size_t)pairs->vertexCount;
     int kind = pairs->kinds[pair] == jna_shapeClip ? CLIP : RANDOM;
-    Count(&tallies[kind], wanted, NULL, pairs->vertexCount);
-    Count(&tallies[KINDS + kind], wanted, given, pairs->vertexCount);
+    Count(&tallies[kind], pairs, pair, NULL);
+    Count(&tallies[KINDS + kind], pairs, pair, given);
     if (pairs->uses[pair] == jna_pairTest) {
-        Count(&tallies[TEST], wanted, NULL, pairs->vertexCount);
-        Count(&tallies[KINDS + TEST], wanted, given, pairs->vertexCount);
+        Count(&tallies[TEST], pairs, pair, NULL);
+        Count(&tallies[KINDS + TEST], pairs, pair, given);
     }
 }
 

@@ -1,10 +1,14 @@
-// Pairs of pose and surface as the network sees them: what each joint does against its parent, and what is left
-// between skinning and the surface, in the frame of each vertex. Both come from the runtime's own functions, so that
-// what is learned is what is played.
+// Pairs of pose and surface as the network sees them: what each joint does against its parent, and the displacement d
+// of the rest surface whose skin is the surface, A_v d_v = x_v - skin_v with A_v = sum_j w_vj A_j the linear part of
+// the skin. Both come from the runtime's own functions, so that what is learned is what is played.
+//
+// Where a skin collapses A_v comes near to singular, and no displacement can do much there (see
+// character/skin_frame.h). What is left over is counted as error.
 #include "learn/network.h"
 
 #include "base/arena.h"
 #include "base/try.h"
+#include "character/skin_frame.h"
 #include "learn/mirror.h"
 #include "runtime/for_author.h"
 
@@ -17,7 +21,7 @@ enum { FIELD = 3 * JN_LANES };
 typedef struct Scratch {
     jnaArena arena;
     double* globals;
-    float *palette, *turns, *skinned, *offsets, *turned;
+    float *palette, *turns, *skinned, *target;
 } Scratch;
 
 static jnResult MakeScratch(const jnAsset* a, Scratch* s, jnError* error)
@@ -26,8 +30,7 @@ static jnResult MakeScratch(const jnAsset* a, Scratch* s, jnError* error)
     s->palette = jnaArena_Take(&s->arena, a->jointCount, JN_PALETTE_SIZE * sizeof(float));
     s->turns = jnaArena_Take(&s->arena, a->jointCount, 4 * sizeof(float));
     s->skinned = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
-    s->offsets = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
-    s->turned = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
+    s->target = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
     return jnaArena_Check(&s->arena, "a pose", error);
 }
 
@@ -56,43 +59,65 @@ static bool SkinPose(const jnAsset* a, const jnPose* pose, Scratch* s)
     if (!jnMakeGlobals(a, pose, s->globals)) {
         return false;
     }
+    jnToSurface(a, s->globals);
     jnMakePalette(a, s->globals, s->palette);
     jnMakeTurns(a, s->globals, s->turns);
     Skin(a, s);
     return true;
 }
 
-// `turned` gets `offsets` turned from the vertices' frames into the world, or back; what was in it is added to.
-static void TurnOffsets(const jnAsset* a, bool inverse, Scratch* s, float* turned)
+void jnaPairs_Frame(const jnaPairs* p, int pair, int vertex, float frame[9])
 {
-    jnDisplacePass turn = {.starts = a->influenceStarts,
-        .joints = a->influenceJoints,
-        .weights = a->influenceWeights,
-        .turns = s->turns,
-        .given = s->offsets,
-        .scale = 1.0f,
-        .inverse = inverse,
-        .field = turned};
-    jnFindNetworkKernels(jnBestKernel())->displace(&turn, 0, a->blockCount);
+    const jnAsset* a = p->asset;
+    const float* palette = p->palettes + (size_t)pair * (size_t)p->jointCount * 9;
+    size_t b = (size_t)(vertex / JN_LANES), count = a->influenceStarts[b + 1] - a->influenceStarts[b];
+    size_t at = (size_t)a->influenceStarts[b] * JN_LANES + (size_t)(vertex % JN_LANES) * count;
+    memset(frame, 0, 9 * sizeof(float));
+    for (size_t k = 0; k < count; ++k) {
+        for (size_t i = 0; i < 9; ++i) {
+            frame[i] += a->influenceWeights[at + k] * palette[9 * (size_t)a->influenceJoints[at + k] + i];
+        }
+    }
 }
 
-static bool ComputePair(const jnAsset* a, const jnaPair* pair, Scratch* s, float* numbers, float* displacements)
+static void KeepPalette(const jnaPairs* p, const float* palette, int pair)
 {
+    float* to = p->palettes + (size_t)pair * (size_t)p->jointCount * 9;
+    for (size_t i = 0; i < 9 * (size_t)p->jointCount; ++i) {
+        to[i] = palette[i / 9 * JN_PALETTE_SIZE + i % 9 / 3 * 4 + i % 3];
+    }
+}
+
+// Displacements of pair `pair`, whose palette is kept, from `skinned` to `target`.
+static void FindDisplacements(jnaPairs* p, int pair, const Scratch* s)
+{
+    float* displacements = p->displacements + (size_t)pair * 3 * (size_t)p->vertexCount;
+    double lost = 0;
+    for (int v = 0; v < p->vertexCount; ++v) {
+        float frame[9], offset[3];
+        for (size_t axis = 0; axis < 3; ++axis) {
+            size_t at = PlaceOf(3 * (size_t)v + axis);
+            offset[axis] = s->target[at] - s->skinned[at];
+        }
+        jnaPairs_Frame(p, pair, v, frame);
+        lost += jnaSolveFrame(frame, offset, displacements + 3 * (size_t)v);
+    }
+    p->lost[pair] = (float)(lost / p->vertexCount);
+}
+
+static bool ComputePair(jnaPairs* p, int at, const jnaPair* pair, Scratch* s)
+{
+    const jnAsset* a = p->asset;
     jnPose pose = {.rotations = pair->rotations, .translations = pair->translations, .scales = pair->scales};
     if (!SkinPose(a, &pose, s)) {
         return false;
     }
-    jnPoseNumbers(a, s->turns, numbers);
-    size_t field = (size_t)a->blockCount * FIELD;
-    memset(s->offsets, 0, field * sizeof(float));
-    memset(s->turned, 0, field * sizeof(float));
+    jnPoseNumbers(a, s->turns, p->numbers + (size_t)at * 6 * (size_t)p->jointCount);
+    KeepPalette(p, s->palette, at);
     for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        s->offsets[PlaceOf(i)] = pair->positions[i] - s->skinned[PlaceOf(i)];
+        s->target[PlaceOf(i)] = pair->positions[i];
     }
-    TurnOffsets(a, true, s, s->turned);
-    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-        displacements[i] = s->turned[PlaceOf(i)];
-    }
+    FindDisplacements(p, at, s);
     return true;
 }
 
@@ -119,12 +144,14 @@ static jnResult Displace(const jnaPairs* pairs, int pair, const float* displacem
     if (!SkinPose(a, &pose, s)) {
         return jnFail(error, jn_badData, "pose %d of '%s' is not finite", pair, a->name);
     }
-    if (displacements != NULL) {
-        memset(s->offsets, 0, (size_t)a->blockCount * FIELD * sizeof(float));
-        for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
-            s->offsets[PlaceOf(i)] = displacements[i];
+    for (int v = 0; displacements != NULL && v < a->vertexCount; ++v) {
+        float frame[9];
+        const float* d = displacements + 3 * (size_t)v;
+        jnaPairs_Frame(pairs, pair, v, frame);
+        for (size_t i = 0; i < 3; ++i) {
+            s->skinned[PlaceOf(3 * (size_t)v + i)] +=
+                frame[3 * i] * d[0] + frame[3 * i + 1] * d[1] + frame[3 * i + 2] * d[2];
         }
-        TurnOffsets(a, false, s, s->skinned);
     }
     return jn_ok;
 }
@@ -159,12 +186,10 @@ jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError*
 #pragma omp for schedule(static)
         for (int i = 0; i < count; ++i) {
             size_t at = (size_t)(pairs->count + i);
-            float* numbers = pairs->numbers + at * 6 * (size_t)pairs->jointCount;
-            float* displacements = pairs->displacements + at * 3 * (size_t)pairs->vertexCount;
             pairs->kinds[at] = (uint8_t)added[i].kind;
             pairs->uses[at] = (uint8_t)added[i].use;
             KeepPose(pairs->asset, &added[i], pairs->poses + at * 10 * (size_t)pairs->jointCount);
-            if (made && !ComputePair(pairs->asset, &added[i], &scratch, numbers, displacements)) {
+            if (made && !ComputePair(pairs, (int)at, &added[i], &scratch)) {
 #pragma omp atomic write
                 bad = i;
             }
@@ -199,22 +224,20 @@ static void MirrorJoints(const jnaMirror* m, int count, const float* palette, co
 }
 
 // The displacements of the mirrored surface from its own skinning, which is right where weights differ a little too.
-static void MirrorSurface(const jnaPairs* p, const jnaMirror* m, Scratch* s, float* displacements)
+static void MirrorSurface(jnaPairs* p, int to, const jnaMirror* m, Scratch* s)
 {
-    const jnAsset* a = p->asset;
-    size_t field = (size_t)a->blockCount * FIELD, coordinates = 3 * (size_t)a->vertexCount;
-    memcpy(s->turned, s->skinned, field * sizeof(float));
-    Skin(a, s);
-    memset(s->offsets, 0, field * sizeof(float));
+    size_t field = (size_t)p->asset->blockCount * FIELD, coordinates = 3 * (size_t)p->vertexCount;
+    float* shown = s->target;
+    s->target = s->skinned; // what is skinned anew is not the surface that is mirrored
+    s->skinned = shown;
+    memcpy(s->skinned, s->target, field * sizeof(float));
     for (size_t i = 0; i < coordinates; ++i) {
-        float there = s->turned[PlaceOf(3 * (size_t)m->vertices[i / 3] + i % 3)];
-        s->offsets[PlaceOf(i)] = (i % 3 == 0 ? 2.0f * m->middle - there : there) - s->skinned[PlaceOf(i)];
+        float there = s->skinned[PlaceOf(3 * (size_t)m->vertices[i / 3] + i % 3)];
+        s->target[PlaceOf(i)] = i % 3 == 0 ? 2.0f * m->middle - there : there;
     }
-    memset(s->turned, 0, field * sizeof(float));
-    TurnOffsets(a, true, s, s->turned);
-    for (size_t i = 0; i < coordinates; ++i) {
-        displacements[i] = s->turned[PlaceOf(i)];
-    }
+    Skin(p->asset, s);
+    KeepPalette(p, s->palette, to);
+    FindDisplacements(p, to, s);
 }
 
 jnResult jnaPairs_AddMirrored(jnaPairs* p, int from, const jnaMirror* mirror, jnError* error)
@@ -231,7 +254,7 @@ jnResult jnaPairs_AddMirrored(jnaPairs* p, int from, const jnaMirror* mirror, jn
     memcpy(turns, s.turns, joints * 4 * sizeof(float));
     MirrorJoints(mirror, p->jointCount, palette, turns, &s);
     jnPoseNumbers(p->asset, s.turns, p->numbers + to * joints * 6);
-    MirrorSurface(p, mirror, &s, p->displacements + to * floats);
+    MirrorSurface(p, (int)to, mirror, &s);
     p->kinds[to] = p->kinds[from];
     p->uses[to] = jna_pairTrain;
     p->count++;
@@ -275,13 +298,15 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, void* bytes, size_t
     size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount;
     pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
     pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
+    pairs->lost = calloc(count + 1, sizeof(float));
+    pairs->palettes = malloc(count * joints * 9 * sizeof(float) + 1);
     pairs->poses = calloc(count * joints * 10 + 1, sizeof(float));
     pairs->kinds = calloc(count + 1, 1);
     pairs->uses = calloc(count + 1, 1);
     pairs->moves = calloc(2 * joints, 1);
     jnResult result = jn_ok;
-    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->poses == NULL || pairs->kinds == NULL ||
-        pairs->uses == NULL || pairs->moves == NULL) {
+    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->lost == NULL || pairs->palettes == NULL ||
+        pairs->poses == NULL || pairs->kinds == NULL || pairs->uses == NULL || pairs->moves == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name));
     }
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = c->name}, &pairs->asset, error));
@@ -299,6 +324,8 @@ void jnaDestroyPairs(jnaPairs* pairs)
     free(pairs->bytes);
     free(pairs->numbers);
     free(pairs->displacements);
+    free(pairs->lost);
+    free(pairs->palettes);
     free(pairs->poses);
     free(pairs->kinds);
     free(pairs->uses);

@@ -25,7 +25,7 @@ typedef struct jnaProblem {
     uint8_t* mask;
     float* reach;      // [parameters], share of a step that a weight takes; below 1 from a joint to far components
     float* targets;    // pca: [pairs][outputs]
-    double* squares;   // pca: [outputs], mean square metres of an output off by 1
+    float* squares;    // pca: [pairs][outputs], mean square metres of an output off by 1, as the pose's skin shows it
     double* residuals; // pca: [pairs], mean square metres that the components leave out
     jnaUvMap map;      // cnn
     float unit;        // cnn

@@ -1,9 +1,10 @@
 // What is trained: the inputs chosen from the poses, the targets, the loss in square metres.
 //
 // pca: outputs are coefficients over their greatest size in training. The basis is orthonormal, so that an output off
-// by e moves the surface by a mean square of (size e)^2 / vertices: the loss is the surface's own. cnn: the map is
-// looked up at every vertex, and that is compared; texels between vertices, which no vertex sees, are held to the
-// rasterised map by a small share of the loss.
+// by e moves the rest surface by a mean square of (size e)^2 / vertices; what the skin makes of that is its square
+// times the mean stretch of the skin there, |A_v|^2 / 3: the loss is the shown surface's own. Components are in the
+// order of what they do in training, the largest first. cnn: the map is looked up at every vertex, and that is
+// compared; texels between vertices, which no vertex sees, are held to the rasterised map by a small share of the loss.
 //
 // Flesh at a joint minds that joint and its neighbours, so most hidden units see only those: one group of units for
 // each joint that moves, connected to the joint and its parent, and within itself; one group sees everything. Their sum
@@ -14,6 +15,7 @@
 #include "learn/pca.h"
 #include "runtime/for_author.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,19 @@ void jnaNetwork_Inputs(const jnaNetwork* network, const jnaPairs* pairs, int pai
     }
 }
 
+// Squares of lengths that the skin of a pair makes of those at rest, on average over directions. out: [vertices]
+static void FindStretches(const jnaPairs* pairs, int pair, float* out)
+{
+    for (int v = 0; v < pairs->vertexCount; ++v) {
+        float frame[9], square = 0.0f;
+        jnaPairs_Frame(pairs, pair, v, frame);
+        for (int i = 0; i < 9; ++i) {
+            square += frame[i] * frame[i];
+        }
+        out[v] = square / 3.0f;
+    }
+}
+
 static double MeanSquare(const jnaPairs* pairs, const jnaProblem* p)
 {
     size_t size = 3 * (size_t)pairs->vertexCount;
@@ -91,24 +106,98 @@ static double MeanSquare(const jnaPairs* pairs, const jnaProblem* p)
     return total / p->trainCount / pairs->vertexCount;
 }
 
-// Coefficients of every pair, and what they leave out. [pairs][count], [pairs]
-static void ProjectAll(const jnaPairs* pairs, const jnaPca* pca, double* coefficients, double* residuals)
+// What components leave out of a pair, mean square metres as the skin shows it.
+static double FindResidual(const jnaPairs* pairs, const jnaPca* pca, int pair, const double* c, float* left)
+{
+    size_t size = 3 * (size_t)pairs->vertexCount;
+    const float* row = pairs->displacements + (size_t)pair * size;
+    double sum = 0.0;
+    for (size_t i = 0; i < size; ++i) {
+        left[i] = row[i] - pca->mean[i];
+    }
+    for (int k = 0; k < pca->count; ++k) {
+        const float* basis = pca->basis + (size_t)k * size;
+        float own = (float)c[k];
+        for (size_t i = 0; i < size; ++i) {
+            left[i] -= own * basis[i];
+        }
+    }
+    for (int v = 0; v < pairs->vertexCount; ++v) {
+        float frame[9];
+        const float* d = left + 3 * (size_t)v;
+        jnaPairs_Frame(pairs, pair, v, frame);
+        for (int i = 0; i < 3; ++i) {
+            float off = frame[3 * i] * d[0] + frame[3 * i + 1] * d[1] + frame[3 * i + 2] * d[2];
+            sum += (double)(off * off);
+        }
+    }
+    return sum / pairs->vertexCount + (double)pairs->lost[pair];
+}
+
+// Coefficients of every pair, and what they leave out. [pairs][count], [pairs]. False if memory is short.
+static bool ProjectAll(const jnaPairs* pairs, const jnaPca* pca, double* coefficients, double* residuals)
 {
     size_t size = 3 * (size_t)pairs->vertexCount, count = (size_t)pca->count;
+    bool good = true;
+#pragma omp parallel reduction(&& : good)
+    {
+        float* left = malloc(size * sizeof(float));
+        good = left != NULL;
+#pragma omp for schedule(static)
+        for (int i = 0; i < pairs->count; ++i) {
+            double* c = coefficients + (size_t)i * count;
+            jnaPca_Project(pca, size, pairs->displacements + (size_t)i * size, c);
+            residuals[i] = left != NULL ? FindResidual(pairs, pca, i, c, left) : 0.0;
+        }
+        free(left);
+    }
+    return good;
+}
+
+// Mean square metres of every component in every pair, per unit of its coefficient squared: [pairs][count]. False if
+// memory is short.
+static bool WeighComponents(const jnaPairs* pairs, const jnaPca* pca, float* squares)
+{
+    enum { GROUP = 64 };
+    size_t vertices = (size_t)pairs->vertexCount, count = (size_t)pca->count;
+    float* shapes = malloc(count * vertices * sizeof(float));
+    float* stretches = malloc(GROUP * vertices * sizeof(float));
+    bool good = shapes != NULL && stretches != NULL;
+    for (size_t i = 0; good && i < count * vertices; ++i) {
+        const float* b = pca->basis + 3 * i;
+        shapes[i] = b[0] * b[0] + b[1] * b[1] + b[2] * b[2];
+    }
+    for (int first = 0; good && first < pairs->count; first += GROUP) {
+        int some = pairs->count - first < GROUP ? pairs->count - first : GROUP;
 #pragma omp parallel for schedule(static)
-    for (int i = 0; i < pairs->count; ++i) {
-        const float* row = pairs->displacements + (size_t)i * size;
-        double* c = coefficients + (size_t)i * count;
-        double left = 0.0;
-        jnaPca_Project(pca, size, row, c);
-        for (size_t k = 0; k < size; ++k) {
-            double d = (double)(row[k] - pca->mean[k]);
-            left += d * d;
+        for (int i = 0; i < some; ++i) {
+            FindStretches(pairs, first + i, stretches + (size_t)i * vertices);
         }
-        for (size_t k = 0; k < count; ++k) {
-            left -= c[k] * c[k];
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, pca->count, (int)vertices, 1.0f / (float)vertices,
+            stretches, (int)vertices, shapes, (int)vertices, 0.0f, squares + (size_t)first * count, pca->count);
+    }
+    free(shapes);
+    free(stretches);
+    return good;
+}
+
+// The components that do most first.
+static void SortComponents(jnaPca* pca, size_t size)
+{
+    for (int k = 0; k < pca->count; ++k) {
+        int best = k;
+        for (int other = k + 1; other < pca->count; ++other) {
+            best = pca->spread[other] > pca->spread[best] ? other : best;
         }
-        residuals[i] = fmax(left, 0.0) / pairs->vertexCount;
+        double spread = pca->spread[k];
+        pca->spread[k] = pca->spread[best];
+        pca->spread[best] = spread;
+        float *a = pca->basis + (size_t)k * size, *b = pca->basis + (size_t)best * size;
+        for (size_t i = 0; best != k && i < size; ++i) {
+            float value = a[i];
+            a[i] = b[i];
+            b[i] = value;
+        }
     }
 }
 
@@ -121,8 +210,8 @@ static void ScaleTargets(jnaProblem* p, const jnaPca* pca, const double* coeffic
         for (int i = 0; i < p->trainCount; ++i) {
             limit = fmax(limit, fabs(coefficients[(size_t)p->train[i] * count + k]));
         }
-        p->squares[k] = limit * limit / p->pairs->vertexCount;
         for (int i = 0; i < p->pairs->count; ++i) {
+            p->squares[(size_t)i * count + k] *= (float)(limit * limit);
             p->targets[(size_t)i * count + k] = (float)(coefficients[(size_t)i * count + k] / limit);
         }
         float* to = network->basis + (k + 1) * size;
@@ -321,16 +410,19 @@ static jnResult MakePca(const jnaCharacter* character, const jnaTrainDef* def, j
     jnResult result = jn_ok;
     double* coefficients = NULL;
     JN_TRY(jnaFindComponents(&components, &pca, error));
-    if (!jnaPca_Localise(&pca, size)) {
+    bool localised = jnaPca_Localise(&pca, size);
+    SortComponents(&pca, size);
+    if (!localised) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the components"));
     }
     coefficients = malloc((size_t)pairs * (size_t)pca.count * sizeof(double));
     p->targets = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
-    p->squares = jnaArena_Take(&p->arena, pca.count, sizeof(double));
+    p->squares = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
     p->residuals = jnaArena_Take(&p->arena, pairs, sizeof(double));
     network->componentCount = pca.count;
     network->basis = malloc(((size_t)pca.count + 1) * size * sizeof(float));
-    if (coefficients == NULL || p->arena.failed || network->basis == NULL) {
+    if (coefficients == NULL || p->arena.failed || network->basis == NULL ||
+        !ProjectAll(p->pairs, &pca, coefficients, p->residuals) || !WeighComponents(p->pairs, &pca, p->squares)) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d components", pca.count));
     }
     ProjectAll(p->pairs, &pca, coefficients, p->residuals);
@@ -446,12 +538,13 @@ static double PcaLoss(const jnaProblem* p, int pair, const float* outputs, doubl
 {
     int count = p->shape.sizes[p->shape.layerCount];
     const float* targets = p->targets + (size_t)pair * (size_t)count;
+    const float* squares = p->squares + (size_t)pair * (size_t)count;
     double sum = 0.0;
     for (int k = 0; k < count; ++k) {
         double off = (double)outputs[k] - (double)targets[k];
-        sum += p->squares[k] * off * off;
+        sum += (double)squares[k] * off * off;
         if (gradient != NULL) {
-            gradient[k] = (float)(weight * p->scale * 2.0 * p->squares[k] * off);
+            gradient[k] = (float)(weight * p->scale * 2.0 * (double)squares[k] * off);
         }
     }
     return sum + p->residuals[pair];
@@ -496,10 +589,18 @@ static double CnnLoss(const jnaProblem* p, int pair, const float* outputs, doubl
     for (int v = 0; v < vertices; ++v) {
         float found[3], push[3];
         LookUp(outputs, map->lookupStarts, map->lookups, map->size, v, found);
+        float frame[9], off[3], shown[3];
+        jnaPairs_Frame(p->pairs, pair, v, frame);
         for (int axis = 0; axis < 3; ++axis) {
-            double off = unit * (double)found[axis] - (double)wanted[3 * v + axis];
-            sum += off * off;
-            push[axis] = (float)(factor * off / vertices);
+            off[axis] = p->unit * found[axis] - wanted[3 * v + axis];
+        }
+        for (int i = 0; i < 3; ++i) {
+            shown[i] = frame[3 * i] * off[0] + frame[3 * i + 1] * off[1] + frame[3 * i + 2] * off[2];
+            sum += (double)(shown[i] * shown[i]);
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            float back = frame[axis] * shown[0] + frame[3 + axis] * shown[1] + frame[6 + axis] * shown[2];
+            push[axis] = (float)(factor * (double)back / vertices);
         }
         float count = (float)(map->lookupStarts[v + 1] - map->lookupStarts[v]);
         for (int l = map->lookupStarts[v]; gradient != NULL && l < map->lookupStarts[v + 1]; ++l) {
@@ -522,7 +623,7 @@ static double CnnLoss(const jnaProblem* p, int pair, const float* outputs, doubl
             gradient[3 * t + axis] += (float)(TEXEL_SHARE * factor * off / texels);
         }
     }
-    return sum / vertices;
+    return sum / vertices + (double)p->pairs->lost[pair];
 }
 
 static void DisplacePca(const jnaNetwork* network, const float* outputs, float* out)

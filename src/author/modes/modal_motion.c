@@ -134,6 +134,9 @@ static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int
 jnResult jnaModes_Force(const jnaModes* m, const jnaModalSequence* s, double* starts, double* rates, jnError* error)
 {
     JN_ASSERT(m->vertexCount == s->vertexCount && s->frameCount >= 1);
+    if (s->matrices != NULL) {
+        return jnaModes_ForceByJoints(m, s, starts, rates, error);
+    }
     size_t modes = (size_t)m->modeCount;
     int failures = 0;
 #pragma omp parallel reduction(+ : failures)

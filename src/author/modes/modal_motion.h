@@ -13,7 +13,9 @@ typedef struct jnaModalSequence {
     const float* rotations; // [frameCount][vertexCount][4], skinned frames, unit quaternions; NULL: they do not turn
     const float* turns;     // [frameCount][jointCount][4], rotations of the joints from rest; NULL: as if they did not
                             // turn between frames
-    const float* motion;    // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
+    const float* matrices; // [frameCount][jointCount][12], the skin's matrices M_j; NULL: forces come from the vertices
+    const jnaCharacter* character; // with matrices
+    const float* motion;           // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
 } jnaModalSequence;
 
 /// Rotations of the joints from rest, for one pose. matrices: [jointCount][12], joint to world, as by jnaPoseMatrices.
@@ -26,9 +28,13 @@ void jnaVertexRotations(const jnaCharacter* character, const float* turns, float
 
 /// What drives each mode over each interval, before its gain: the projected acceleration of the cubic through the
 /// targets at the interval's start, and how fast it grows, both in the frames of the interval's middle; levelled off
-/// towards the modes' limits at both ends.
-/// starts, rates: [frameCount - 1][modeCount].
+/// towards the modes' limits at both ends. With matrices as the runtime has it, from the joints and from what the
+/// targets displace the rest surface by; see modal_force.c. starts, rates: [frameCount - 1][modeCount].
 jnResult jnaModes_Force(
+    const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
+
+/// The same from the joints, whatever the sequence has of matrices being there.
+jnResult jnaModes_ForceByJoints(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
 
 /// What the frames' turning does to amplitudes over each interval, for running a sequence again and again. Owned; NULL

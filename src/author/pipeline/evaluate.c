@@ -60,6 +60,7 @@ static jnResult AddPlayer(Ways* w, const jnaTakes* takes, jnaMethod method, cons
         .stiffness = stiffness,
         .damping = damping,
         .modes = modes,
+        .network = modes != NULL && takes->hasNetwork ? takes->network : NULL,
         .rate = takes->manifest->rate};
     jnResult result = jnaMakePlayer(&def, &w->players[method], error);
     w->made[method] = result == jn_ok;
@@ -92,9 +93,6 @@ static jnResult AddModal(Ways* w, const jnaTakes* takes, const jnaLearned* l, jn
     jnResult result = jn_ok;
     JN_TRY(jnaLearned_SetModes(l, takes->modes, &modes, error));
     JN_TRY(AddPlayer(w, takes, jna_methodModal, NULL, NULL, &modes, error));
-    if (l->restStiffness != NULL && l->restDamping != NULL) {
-        JN_TRY(AddPlayer(w, takes, jna_methodModalVertex, l->restStiffness, l->restDamping, &modes, error));
-    }
 done:
     free(modes.stiffness);
     return result;
@@ -283,8 +281,8 @@ void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
 {
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
         "modes/shapes.npy", "modes/caps.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
-        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
-        "springs/rest_stiffness.npy", "springs/rest_damping.npy", "network/parameters.npy", NULL};
+        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy", "network/parameters.npy",
+        NULL};
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         const jnaManifestClip* clip = &w->manifest.clips[i];
         if (clip->motion != NULL) {

@@ -14,11 +14,10 @@ typedef enum jnaMethod {
     jna_methodVertex,           // a spring per vertex, learned
     jna_methodModalPhysical,    // springs on modes as the material says, nothing learned
     jna_methodModal,            // the same, learned
-    jna_methodModalVertex,      // and a spring per vertex on what they leave
     jna_methodCount,
 } jnaMethod;
 
-/// "skinned", "springs_on_skinned", "modal+vertex" and so on.
+/// "skinned", "springs_on_skinned", "modal" and so on.
 const char* jnaMethodName(jnaMethod method);
 
 /// One way on one clip, or on all clips of a kind. Lengths are metres, over vertices and frames.

@@ -52,7 +52,7 @@ typedef struct Playing {
 const char* jnaMethodName(jnaMethod method)
 {
     static const char* const names[] = {
-        "skinned", "network", "springs_on_skinned", "uniform", "vertex", "modal_physical", "modal", "modal+vertex"};
+        "skinned", "network", "springs_on_skinned", "uniform", "vertex", "modal_physical", "modal"};
     return names[method];
 }
 
@@ -151,6 +151,7 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
         .first = t->first,
         .frameCount = t->frameCount,
         .targets = targets,
+        .own = of->targets == jna_targetsNetwork && !of->best && of->player->network != NULL,
         .timing = of->timing,
         .take = AddFrame,
         .user = &playing};

@@ -27,21 +27,28 @@ void jnaDestroyOffsets(jnaOffsets* o)
 typedef struct Run {
     const jnaCharacter* character;
     const jnaModes* modes;
-    const jnAsset* asset;
+    const jnaPlayer* player;
     int clip;
     jnaOffset* joints; // [jointCount]
     double* peaks;     // [modeCount]
     double* squares;   // [2], of what the caps take away, and of all offsets
 } Run;
 
+// The amplitude of a mode of the asset, metres.
+static double AmplitudeOf(const Run* r, const jnCharacter* c, int mode)
+{
+    return (double)c->morphs->now[mode] / r->player->roots[mode];
+}
+
 // The mode that moves a vertex most, by the amplitudes that the character has.
 static int MainMode(const Run* r, const jnCharacter* c, int vertex)
 {
     double most = -1;
     int best = 0;
-    for (int k = 0; k < r->modes->modeCount; ++k) {
+    for (int i = 0; i < r->modes->modeCount; ++i) {
+        int k = r->player->order[i];
         const float* u = r->modes->shapes + 3 * ((size_t)k * (size_t)r->modes->vertexCount + (size_t)vertex);
-        double z = (double)c->modes->now[k] / sqrt(r->modes->masses[k]);
+        double z = AmplitudeOf(r, c, i);
         double square = z * z * (double)(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         best = square > most ? k : best;
         most = fmax(most, square);
@@ -49,16 +56,21 @@ static int MainMode(const Run* r, const jnCharacter* c, int vertex)
     return best;
 }
 
-static void LookAtFrame(const Run* r, const jnCharacter* c, int frame)
+// Surfaces of one moment, [vertexCount][3] each, in the asset's order.
+typedef struct Moment {
+    float *shown, *uncapped, *target;
+} Moment;
+
+static void LookAtFrame(const Run* r, const jnCharacter* c, const Moment* m, int frame)
 {
-    const float* targets = c->springs->samples[c->springs->clock.base];
-    for (int i = 0; i < r->asset->springCount; ++i) {
+    const jnAsset* asset = r->player->asset;
+    for (int i = 0; i < asset->vertexCount; ++i) {
         float square = 0.0f;
         for (int a = 0; a < 3; ++a) {
-            float away = c->positions[3 * (size_t)i + (size_t)a] - targets[jnEntry(i, 3, a)];
+            float away = m->shown[3 * (size_t)i + (size_t)a] - m->target[3 * (size_t)i + (size_t)a];
             square += away * away;
         }
-        int vertex = r->asset->order != NULL ? r->asset->order[i] : i;
+        int vertex = asset->order != NULL ? asset->order[i] : i;
         jnaOffset* joint = &r->joints[r->character->influences[vertex].joints[0]];
         double length = sqrt((double)square);
         if (length > joint->length) {
@@ -66,23 +78,21 @@ static void LookAtFrame(const Run* r, const jnCharacter* c, int frame)
             *joint = (jnaOffset){length, vertex, r->clip, frame, mode, sqrt(r->modes->stiffness[mode]) / JNA_TURN};
         }
     }
-    for (int k = 0; k < r->modes->modeCount; ++k) {
-        r->peaks[k] = fmax(r->peaks[k], fabs((double)c->modes->now[k]) / sqrt(r->modes->masses[k]));
+    for (int i = 0; i < r->modes->modeCount; ++i) {
+        int k = r->player->order[i];
+        r->peaks[k] = fmax(r->peaks[k], fabs(AmplitudeOf(r, c, i)));
     }
 }
 
 // The same moment without caps: up to ten times as far the motion underneath does not know them.
-static void LookUnderCaps(const Run* r, jnCharacter* c, float* shown)
+static void LookUnderCaps(const Run* r, jnCharacter* c, const Moment* m)
 {
-    const float* targets = c->springs->samples[c->springs->clock.base];
-    size_t numbers = 3 * (size_t)r->asset->springCount;
-    memcpy(shown, c->positions, numbers * sizeof(float));
     jnCharacter_ScaleModeCaps(c, 0.0f);
-    jnCharacter_Evaluate(c, 1.0f, NULL);
+    jnCharacter_Evaluate(c, 1.0f, &(jnCharacterOutput){.positions = m->uncapped, .welded = true});
     jnCharacter_ScaleModeCaps(c, 1.0f);
-    for (size_t i = 0; i < numbers; ++i) {
-        double away = (double)c->positions[i] - (double)targets[jnEntry((int)(i / 3), 3, (int)(i % 3))];
-        double taken = (double)c->positions[i] - (double)shown[i];
+    for (size_t i = 0; i < 3 * (size_t)r->player->asset->vertexCount; ++i) {
+        double away = (double)m->uncapped[i] - (double)m->target[i];
+        double taken = (double)m->uncapped[i] - (double)m->shown[i];
         r->squares[0] += taken * taken;
         r->squares[1] += away * away;
     }
@@ -90,26 +100,28 @@ static void LookUnderCaps(const Run* r, jnCharacter* c, float* shown)
 
 static jnResult PlayClip(const Run* r, const jnaClip* clip, jnError* error)
 {
-    jnCharacterDef def = jnDefaultCharacterDef(r->asset);
+    jnCharacterDef def = jnDefaultCharacterDef(r->player->asset);
     jnCharacter* c = NULL;
-    float* positions = malloc(3 * (size_t)r->asset->vertexCount * sizeof(float));
+    size_t width = 3 * (size_t)r->player->asset->vertexCount;
+    float* positions = malloc(3 * width * sizeof(float));
+    const Moment moment = {positions, positions + width, positions + 2 * width};
     jnResult result = positions != NULL ? jnCreateCharacter(&def, &c, error)
                                         : jnFail(error, jn_outOfMemory, "out of memory to play '%s'", clip->name);
     int frames = clip->frameCount;
     if (clip->looping && frames > 0) {
         frames *= 1 + (int)fmin(LOOP_SECONDS * clip->rate / frames, 1000.0);
     }
-    bool moves = result == jn_ok && c->modes != NULL && c->springs != NULL; // modes may move no vertex
-    for (int n = 0; moves && n < frames; ++n) {
+    for (int n = 0; result == jn_ok && n < frames; ++n) {
         size_t at = (size_t)(n % clip->frameCount) * (size_t)clip->jointCount;
         jnCharacterInput input = {.h = (float)(1 / clip->rate),
             .pose = {.rotations = clip->rotations + 4 * at,
                 .translations = clip->translations + 3 * at,
                 .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL}};
-        jnCharacter_Step(c, &input, &(jnCharacterOutput){.positions = positions, .welded = true});
-        LookAtFrame(r, c, n % clip->frameCount);
-        if (c->modes->capped) {
-            LookUnderCaps(r, c, positions);
+        jnCharacter_Step(c, &input, &(jnCharacterOutput){.positions = moment.shown, .welded = true});
+        jnCharacter_Skin(c, &input.pose, &(jnCharacterOutput){.positions = moment.target, .welded = true});
+        LookAtFrame(r, c, &moment, n % clip->frameCount);
+        if (c->morphs->capped) {
+            LookUnderCaps(r, c, &moment);
         }
     }
     jnDestroyCharacter(c);
@@ -130,7 +142,7 @@ static void Gather(const jnaOffset* joints, const double* peaks, int clip, jnaOf
     }
 }
 
-static jnResult PlayAll(const jnaCharacter* c, const jnaModes* m, const jnAsset* asset, int clipCount,
+static jnResult PlayAll(const jnaCharacter* c, const jnaModes* m, const jnaPlayer* player, int clipCount,
     const jnaClip* clips, jnaOffsets* o, jnError* error)
 {
     size_t joints = (size_t)c->jointCount, modes = (size_t)m->modeCount, count = (size_t)clipCount;
@@ -143,7 +155,7 @@ static jnResult PlayAll(const jnaCharacter* c, const jnaModes* m, const jnAsset*
 #pragma omp parallel for schedule(dynamic, 1) reduction(+ : failures)
     for (int i = 0; i < clipCount; ++i) {
         const Run run = {
-            c, m, asset, i, found + (size_t)i * joints, peaks + (size_t)i * modes, squares + 2 * (size_t)i};
+            c, m, player, i, found + (size_t)i * joints, peaks + (size_t)i * modes, squares + 2 * (size_t)i};
         failures += result == jn_ok && PlayClip(&run, &clips[i], NULL) != jn_ok;
     }
     if (result == jn_ok && failures > 0) {
@@ -181,7 +193,7 @@ jnResult jnaFindOffsets(
     jnaPlayer player;
     jnResult result = jnaMakePlayer(&(jnaPlayerDef){.character = c, .modes = m, .rate = 30}, &player, error);
     if (result == jn_ok) {
-        result = PlayAll(c, m, player.asset, clipCount, clips, o, error);
+        result = PlayAll(c, m, &player, clipCount, clips, o, error);
         jnaDestroyPlayer(&player);
     }
     if (result != jn_ok) {

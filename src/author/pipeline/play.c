@@ -1,13 +1,21 @@
-// A character made from an asset in memory, stepped on given targets: skinned frames by the clip's poses, springs and
-// modes as ever. With exact timing the character shows the frame before the newest; frames are handed out in order.
+// A character made from an asset in memory and played as it ships, or stepped on targets that come from elsewhere.
+//
+// Springs of single vertices take any targets. Modes take them as displacements d of the rest surface, A_v d_v = x_v -
+// skin_v: what drives them is P d instead of P B c, with the components nearest to d for the cross terms. What is shown
+// is the target and the modes' offsets through the skin. With exact timing the character shows the frame before the
+// newest; frames are handed out in order.
 #define JN_WANTS_CHARACTER
 #include "pipeline/play.h"
 
+#include "asset/asset_sections.h"
 #include "asset/asset_writer.h"
 #include "base/try.h"
+#include "character/skin_frame.h"
+#include "learn/network.h"
 
 #include "runtime/for_author.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +23,40 @@ void jnaDestroyPlayer(jnaPlayer* player)
 {
     jnDestroyAsset(player->asset);
     free(player->bytes);
+    free(player->order);
+    free(player->roots);
+    free(player->deltas);
     *player = (jnaPlayer){0};
+}
+
+// What it takes to put targets from elsewhere into terms of the modes.
+static jnResult KeepModes(const jnaPlayerDef* def, jnaPlayer* p, jnError* error)
+{
+    const jnAsset* a = p->asset;
+    size_t modes = (size_t)a->modeCount, vertices = (size_t)a->vertexCount;
+    float* deltas = malloc(3 * vertices * sizeof(float));
+    p->order = malloc((modes + 1) * sizeof(int32_t));
+    p->roots = malloc((modes + 1) * sizeof(double));
+    p->deltas = malloc((3 * modes * vertices + 1) * sizeof(float));
+    bool good = deltas != NULL && p->order != NULL && p->roots != NULL && p->deltas != NULL &&
+                jnaOrderModes(def->modes, p->order);
+    p->projections = def->modes->projections;
+    for (size_t k = 0; good && k < modes; ++k) {
+        p->roots[k] = sqrt(def->modes->masses[p->order[k]]);
+        jnAsset_MorphDeltas(a, a->componentCount + (int)k, true, deltas);
+        for (size_t i = 0; i < vertices; ++i) {
+            size_t own = a->order != NULL ? (size_t)a->order[i] : i;
+            memcpy(p->deltas + 3 * (k * vertices + own), deltas + 3 * i, 3 * sizeof(float));
+        }
+    }
+    free(deltas);
+    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu modes", modes);
 }
 
 jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* error)
 {
     size_t vertices = (size_t)def->character->vertexCount, size = 0;
-    *player = (jnaPlayer){.rate = def->rate};
+    *player = (jnaPlayer){.rate = def->rate, .character = def->character, .network = def->network};
     float* none = calloc(vertices, sizeof(float));
     if (none == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %zu springs", vertices);
@@ -38,6 +73,9 @@ jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* erro
     JN_TRY(jnaEncodeAsset(&asset, &player->bytes, &size, error));
     jnAssetDef load = {.bytes = player->bytes, .size = size, .source = "the asset in memory"};
     JN_TRY(jnLoadAsset(&load, &player->asset, error));
+    if (def->modes != NULL) {
+        JN_TRY(KeepModes(def, player, error));
+    }
 done:
     if (result != jn_ok) {
         jnaDestroyPlayer(player);
@@ -97,20 +135,17 @@ static void Hand(const jnaPlay* play, const jnCharacter* character, int frame, f
     play->take(frame, positions, play->user);
 }
 
-jnResult jnaPlayer_Play(const jnaPlayer* player, const jnaPlay* play, jnError* error)
+static jnResult PlaySprings(const jnaPlayer* player, const jnaPlay* play, jnCharacter* character, jnError* error)
 {
     size_t width = 3 * (size_t)player->asset->vertexCount;
-    jnCharacterDef def = jnDefaultCharacterDef(player->asset);
-    def.timing = play->timing;
     bool lags = play->timing == jn_timingExact;
-    jnCharacter* character = NULL;
     float* targets = malloc(2 * width * sizeof(float));
-    jnResult result = jn_ok;
-    JN_TRY(targets != NULL ? jnCreateCharacter(&def, &character, error)
-                           : jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name));
+    if (targets == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name);
+    }
     float* positions = targets + width;
     for (int n = 0; n < play->frameCount; ++n) {
-        jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
+        jnCharacterInput input = {.h = (float)(1 / player->rate)};
         Reorder(player->asset, true, play->targets + (size_t)n * width, targets);
         jnStepOnTargets(character, &input, targets);
         if (!lags || n != 1) { // the second sample shows the first one again
@@ -121,8 +156,155 @@ jnResult jnaPlayer_Play(const jnaPlayer* player, const jnaPlay* play, jnError* e
         jnCharacter_Finish(character, NULL);
         Hand(play, character, play->frameCount - 1, positions);
     }
-done:
-    jnDestroyCharacter(character);
     free(targets);
+    return jn_ok;
+}
+
+// The character as it ships.
+static jnResult PlayOwn(const jnaPlayer* player, const jnaPlay* play, jnCharacter* character, jnError* error)
+{
+    size_t width = 3 * (size_t)player->asset->vertexCount;
+    bool lags = play->timing == jn_timingExact;
+    float* shown = malloc(2 * width * sizeof(float));
+    if (shown == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name);
+    }
+    jnCharacterOutput output = {.positions = shown + width, .welded = true};
+    for (int n = 0; n < play->frameCount + (lags && play->frameCount > 1); ++n) {
+        if (n < play->frameCount) {
+            jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
+            jnCharacter_Step(character, &input, &output);
+        } else {
+            jnCharacter_Finish(character, &output);
+        }
+        if (!lags || n != 1) { // the second sample shows the first one again
+            Reorder(player->asset, false, shown + width, shown);
+            play->take(lags && n > 1 ? n - 1 : n, shown, play->user);
+        }
+    }
+    free(shown);
+    return jn_ok;
+}
+
+// What modes are stepped on, of one frame.
+typedef struct Driven {
+    float* matrices;      // [2][jointCount][12], the skin's, of this frame and of the one before
+    float* displacements; // [vertexCount][3]
+    float* drive;         // [modeCount], P d
+    float* components;    // [componentCount], nearest to d
+    float* weights;       // [modeCount]
+    float* positions;     // [vertexCount][3]
+} Driven;
+
+static bool MakeDriven(const jnaPlayer* p, Driven* d)
+{
+    const jnAsset* a = p->asset;
+    size_t width = 3 * (size_t)a->vertexCount, joints = 12 * (size_t)a->jointCount;
+    size_t weights = 2 * (size_t)a->modeCount + (size_t)a->componentCount;
+    d->matrices = calloc(2 * joints + 2 * width + weights, sizeof(float));
+    d->displacements = d->matrices + 2 * joints;
+    d->positions = d->displacements + width;
+    d->drive = d->positions + width;
+    d->weights = d->drive + a->modeCount;
+    d->components = d->weights + a->modeCount;
+    return d->matrices != NULL;
+}
+
+static void FindDrive(const jnaPlayer* p, const jnaPlay* play, int n, Driven* d)
+{
+    const jnAsset* a = p->asset;
+    size_t vertices = (size_t)a->vertexCount, width = 3 * vertices;
+    memcpy(d->matrices + 12 * (size_t)a->jointCount, d->matrices, 12 * (size_t)a->jointCount * sizeof(float));
+    jnaPoseMatrices(p->character, play->clip, play->first + n, d->matrices);
+    jnaToSkinMatrices(p->character, d->matrices);
+    for (size_t v = 0; v < vertices; ++v) {
+        float frame[9], offset[3];
+        jnaSkinFrame(p->character, d->matrices, (int)v, frame, offset);
+        for (size_t i = 0; i < 3; ++i) {
+            offset[i] = play->targets[(size_t)n * width + 3 * v + i] - offset[i];
+        }
+        (void)jnaSolveFrame(frame, offset, d->displacements + 3 * v);
+    }
+    for (size_t k = 0; k < (size_t)a->modeCount; ++k) {
+        const float* from = p->projections + (size_t)p->order[k] * width;
+        double sum = 0;
+        for (size_t i = 0; i < width; ++i) {
+            sum += (double)from[i] * (double)d->displacements[i];
+        }
+        d->drive[k] = (float)(p->roots[k] * sum);
+    }
+    for (size_t c = 1; c < (size_t)a->componentCount; ++c) { // fields of components are at right angles
+        const float *mean = p->network->basis, *basis = mean + c * width;
+        double sum = 0, square = 1e-30;
+        for (size_t i = 0; i < width; ++i) {
+            sum += (double)basis[i] * (double)(d->displacements[i] - mean[i]);
+            square += (double)basis[i] * (double)basis[i];
+        }
+        d->components[c] = (float)(sum / square);
+    }
+}
+
+// The target of a frame and the modes' offsets through the skin.
+static void HandDriven(const jnaPlayer* p, const jnaPlay* play, int frame, const float* matrices, Driven* d)
+{
+    size_t vertices = (size_t)p->asset->vertexCount;
+    for (size_t v = 0; v < vertices; ++v) {
+        float own[3] = {0}, skin[9];
+        const float* target = play->targets + 3 * ((size_t)frame * vertices + v);
+        for (size_t k = 0; k < (size_t)p->asset->modeCount; ++k) {
+            const float* u = p->deltas + 3 * (k * vertices + v);
+            for (int i = 0; i < 3; ++i) {
+                own[i] += d->weights[k] * u[i];
+            }
+        }
+        jnaSkinFrame(p->character, matrices, (int)v, skin, NULL);
+        for (size_t i = 0; i < 3; ++i) {
+            d->positions[3 * v + i] =
+                target[i] + (skin[3 * i] * own[0] + skin[3 * i + 1] * own[1] + skin[3 * i + 2] * own[2]);
+        }
+    }
+    play->take(frame, d->positions, play->user);
+}
+
+static jnResult PlayModes(const jnaPlayer* player, const jnaPlay* play, jnCharacter* character, jnError* error)
+{
+    bool lags = play->timing == jn_timingExact;
+    Driven d = {0};
+    if (!MakeDriven(player, &d)) {
+        return jnFail(error, jn_outOfMemory, "out of memory to play '%s'", play->clip->name);
+    }
+    size_t before = 12 * (size_t)player->asset->jointCount;
+    for (int n = 0; n < play->frameCount; ++n) {
+        jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
+        FindDrive(player, play, n, &d);
+        jnStepOnDrive(character, &input, d.drive, d.components, d.weights);
+        if (!lags || n != 1) { // the second sample shows the first one again
+            bool back = lags && n > 1;
+            HandDriven(player, play, back ? n - 1 : n, d.matrices + (back ? before : 0), &d);
+        }
+    }
+    if (lags && play->frameCount > 1) {
+        jnMorphs_Finish(character->morphs);
+        jnMorphs_Weights(character->morphs, 1.0, character->weights, NULL);
+        memcpy(d.weights, character->weights + player->asset->morphs->firstMode,
+            (size_t)player->asset->modeCount * sizeof(float));
+        HandDriven(player, play, play->frameCount - 1, d.matrices, &d);
+    }
+    free(d.matrices);
+    return jn_ok;
+}
+
+jnResult jnaPlayer_Play(const jnaPlayer* player, const jnaPlay* play, jnError* error)
+{
+    jnCharacterDef def = jnDefaultCharacterDef(player->asset);
+    def.timing = play->timing;
+    jnCharacter* character = NULL;
+    jnResult result = jnCreateCharacter(&def, &character, error);
+    if (result == jn_ok) {
+        result = player->asset->springCount > 0             ? PlaySprings(player, play, character, error)
+                 : play->own || player->projections == NULL ? PlayOwn(player, play, character, error)
+                                                            : PlayModes(player, play, character, error);
+    }
+    jnDestroyCharacter(character);
     return result;
 }

@@ -158,9 +158,8 @@ static jnResult ReadFitted(Work* work, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    bool both = work->manifest->springs.layer == jna_layerBoth,
-         modal = work->manifest->springs.layer != jna_layerVertex;
-    const float *stiffness = both ? l.restStiffness : l.stiffness, *damping = both ? l.restDamping : l.damping;
+    bool modal = work->manifest->springs.layer != jna_layerVertex;
+    const float *stiffness = l.stiffness, *damping = l.damping;
     bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
     work->fallback = !there || stiffness == NULL || damping == NULL;
     if (!work->fallback) {
@@ -260,8 +259,7 @@ done:
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const fitted[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
-        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/rest_stiffness.npy", "springs/rest_damping.npy",
-        NULL};
+        "springs/modal_damping.npy", "springs/modal_gain.npy", NULL};
     const jnaWorkspace* w = run->workspace;
     const jnaManifest* m = &w->manifest;
     (void)error;

@@ -1,8 +1,8 @@
 // The springs of a workspace, every layer of them, learned from its clips and played on all of them.
 //
 // Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
-// are fitted to it; modes are fitted to it; springs per vertex are fitted to what the modes leave. Springs on skinning
-// and one spring for all are fitted beside, for comparison.
+// are fitted to it; modes are fitted to it. Springs on skinning and one spring for all are fitted beside, for
+// comparison.
 #include "pipeline/stage_fit.h"
 
 #include "base/json.h"
@@ -22,8 +22,6 @@
 
 // Vertices that the one spring for all is learned from, spread evenly.
 enum { UNIFORM_VERTICES = 256 };
-// Share of what the modes leave of a vertex that its own spring has to capture, or it is made rigid.
-static const double LEAST_REST = 0.1;
 
 // One clip to learn from.
 typedef struct Lesson {
@@ -31,7 +29,6 @@ typedef struct Lesson {
     jnaArray targets;
     jnaTakeFrames frames;
     float* motion; // a copy, where the file's is not float32
-    float* rest;   // what the modes leave
     jnaModalSequence modal;
 } Lesson;
 
@@ -70,7 +67,6 @@ static void DestroyWork(Work* w)
         jnaCloseTargets(&w->lessons[i].targets);
         jnaDestroyTakeFrames(&w->lessons[i].frames);
         free(w->lessons[i].motion);
-        free(w->lessons[i].rest);
     }
     free(w->lessons);
     free(w->dropped);
@@ -258,51 +254,18 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
         .targets = lesson->targets.data,
         .rotations = lesson->frames.rotations,
         .turns = lesson->frames.turns,
+        .matrices = lesson->frames.matrices,
+        .character = w->takes.character,
         .motion = lesson->motion != NULL ? lesson->motion : take->motion.data};
     return jn_ok;
-}
-
-// Springs per vertex on what the modes leave.
-static jnResult FitRest(Work* w, const jnaModalSequence* modal, const int* which, int count, jnError* error)
-{
-    jnaSequence* sequences = calloc((size_t)count, sizeof(*sequences));
-    jnaFit fit = {0};
-    jnResult result = jn_ok;
-    JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit"));
-    for (int i = 0; i < count; ++i) {
-        Lesson* lesson = &w->lessons[which[i]];
-        size_t frames = (size_t)modal[i].frameCount, vertices = (size_t)modal[i].vertexCount;
-        lesson->rest = malloc(3 * frames * vertices * sizeof(float));
-        JN_TRY(lesson->rest != NULL ? jnaModes_Subtract(&w->fitted, &modal[i], lesson->rest, error)
-                                    : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", frames));
-        sequences[i] = (jnaSequence){.targets = lesson->targets, .dynamics = Borrow(lesson->rest, frames, vertices)};
-    }
-    jnaFitDef def = BaseDef(w, sequences);
-    def.sequenceCount = count;
-    def.checkOrder = false;
-    JN_TRY(jnaFitSprings(&def, &fit, error));
-    for (int v = 0; v < fit.vertexCount; ++v) {
-        if (!(fit.captured[v] > LEAST_REST)) { // what is left there is no spring's: better none than a wrong one
-            fit.stiffness[v] = (float)def.stiffnessRange[1];
-            fit.damping[v] = (float)(2 * sqrt(def.stiffnessRange[1]));
-        }
-    }
-    w->learned.restStiffness = fit.stiffness;
-    w->learned.restDamping = fit.damping;
-    fit.stiffness = fit.damping = NULL;
-done:
-    free(sequences);
-    jnaDestroyFit(&fit);
-    return result;
 }
 
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
     jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
-    int* which = calloc((size_t)w->lessonCount, sizeof(*which));
     int count = 0;
     jnResult result = jn_ok;
-    JN_TRY(sequences != NULL && which != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes"));
+    JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes"));
     for (int i = 0; i < w->lessonCount; ++i) {
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
         if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
@@ -311,7 +274,6 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
             continue;
         }
         JN_TRY(OpenModal(w, &w->lessons[i], error));
-        which[count] = i;
         sequences[count++] = w->lessons[i].modal;
     }
     jnaModalFitDef def = jnaDefaultModalFitDef();
@@ -329,11 +291,9 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
         out->modeCount = w->modal.modeCount;
         out->modalPrior = w->modal.prior;
         JN_TRY(jnaLearned_SetModes(&w->learned, w->takes.modes, &w->fitted, error));
-        JN_TRY(FitRest(w, sequences, which, count, error));
     }
 done:
     free(sequences);
-    free(which);
     return result;
 }
 
@@ -400,22 +360,19 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
 // Plays all clips with every layer that was learned.
 static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
 {
-    static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal, jna_methodModalVertex};
-    int layers = w->learned.modalStiffness != NULL ? 3 : 1;
-    jnaPlayer players[3] = {{0}};
-    jnaWay ways[3];
+    static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal};
+    int layers = w->learned.modalStiffness != NULL ? 2 : 1;
+    jnaPlayer players[2] = {{0}};
+    jnaWay ways[2];
     jnaEvaluation evaluation = {0};
     jnResult result = jn_ok;
     for (int i = 0; i < layers; ++i) {
         const jnaLearned* l = &w->learned;
         jnaPlayerDef def = {.character = w->takes.character,
-            .stiffness = i == 0   ? l->stiffness
-                         : i == 2 ? l->restStiffness
-                                  : NULL,
-            .damping = i == 0   ? l->damping
-                       : i == 2 ? l->restDamping
-                                : NULL,
+            .stiffness = i == 0 ? l->stiffness : NULL,
+            .damping = i == 0 ? l->damping : NULL,
             .modes = i > 0 ? &w->fitted : NULL,
+            .network = i > 0 && w->takes.hasNetwork ? w->takes.network : NULL,
             .rate = w->takes.manifest->rate};
         JN_TRY(jnaMakePlayer(&def, &players[i], error));
         ways[i] = (jnaWay){methods[i], w->kind, jn_timingExact, &players[i], false};
@@ -518,8 +475,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         jnaStage_Read(stage, w->path, "network/parameters.npy");
     }
     jnaStage_MakeAll(stage, outputs);
-    jnaStage_Depend(stage, "targets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n", jnaTargetsName(kind),
-        def->drop, (int)def->dropBy, (int)def->method, def->prior, trained);
+    jnaStage_Depend(stage, "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n",
+        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained);
     return jn_ok;
 }
 

@@ -31,7 +31,7 @@ jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void);
 /// How well one layer of springs follows the motion of one clip.
 typedef struct jnaClipFit {
     char name[JNA_NAME_LENGTH];
-    const char* layerName; // "vertex", "modal", "modal+vertex"
+    const char* layerName; // "vertex", "modal"
     bool trained;          // its motion was learned from
     int frameCount;
     double layer;        // metres, rms of the motion against the targets: what there is to capture

@@ -29,7 +29,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaWorkspace_Depend(w, stage);
     jnaStage_Depend(stage,
-        "kind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual %.17g\nmap %d\nrate "
+        "frame skin\nkind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual "
+        "%.17g\nmap %d\nrate "
         "%.17g\ndecay %.17g\nlocality %.17g\nmirror %d\nseed %llu\n",
         (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,
         def->residual, def->mapSize, def->learningRate, def->decay, def->locality, (int)def->mirror,

@@ -5,6 +5,7 @@
 #include "base/bounds.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "character/skin_frame.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
 #include "workspace/store.h"
@@ -315,6 +316,7 @@ done:
 void jnaDestroyTakeFrames(jnaTakeFrames* frames)
 {
     free(frames->turns);
+    free(frames->matrices);
     free(frames->rotations);
     *frames = (jnaTakeFrames){0};
 }
@@ -324,24 +326,24 @@ jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames,
     const jnaCharacter* c = t->character;
     const jnaTake* of = &t->takes[take];
     size_t joints = 4 * (size_t)c->jointCount, vertices = 4 * (size_t)c->vertexCount, count = (size_t)of->frameCount;
-    float* matrices = malloc(12 * (size_t)c->jointCount * sizeof(float));
+    frames->matrices = malloc(count * 3 * joints * sizeof(float));
     frames->turns = malloc(count * joints * sizeof(float));
     frames->rotations = malloc(count * vertices * sizeof(float));
-    if (matrices == NULL || frames->turns == NULL || frames->rotations == NULL) {
-        free(matrices);
+    if (frames->matrices == NULL || frames->turns == NULL || frames->rotations == NULL) {
         jnaDestroyTakeFrames(frames);
         return jnFail(
             error, jn_outOfMemory, "out of memory for the frames of clip '%s'", t->manifest->clips[of->clip].name);
     }
     for (size_t n = 0; n < count; ++n) {
+        float* matrices = frames->matrices + 3 * n * joints;
         jnaPoseMatrices(c, &t->clips[of->clip], of->first + (int)n, matrices);
         jnaJointTurns(c, matrices, frames->turns + n * joints);
+        jnaToSkinMatrices(c, matrices);
     }
 #pragma omp parallel for schedule(static)
     for (size_t n = 0; n < count; ++n) {
         jnaVertexRotations(c, frames->turns + n * joints, frames->rotations + n * vertices);
     }
-    free(matrices);
     return jn_ok;
 }
 

@@ -66,6 +66,7 @@ jnResult jnaFillUnsolved(const jnaTakes* takes, const jnaTake* take, float* targ
 /// What modes need of a take besides: float32 copies, owned.
 typedef struct jnaTakeFrames {
     float* turns;     // [frameCount][jointCount][4], rotations of the joints from rest
+    float* matrices;  // [frameCount][jointCount][12], the skin's
     float* rotations; // [frameCount][vertexCount][4], of the skinned frames
 } jnaTakeFrames;
 jnResult jnaTakes_MakeFrames(const jnaTakes* takes, int take, jnaTakeFrames* frames, jnError* error);

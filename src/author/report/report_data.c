@@ -304,9 +304,7 @@ const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
 
 const char* jnaReport_OursName(const Report* r)
 {
-    return r->manifest->springs.layer == jna_layerModal  ? "modes"
-           : r->manifest->springs.layer == jna_layerBoth ? "modes and springs per vertex"
-                                                         : "springs per vertex";
+    return r->manifest->springs.layer == jna_layerModal ? "modes" : "springs per vertex";
 }
 
 const char* jnaReport_RegionOf(const Report* r, int vertex)

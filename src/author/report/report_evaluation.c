@@ -15,7 +15,6 @@ static const struct {
     {"vertex", "a spring per vertex, the paper"},
     {"modal_physical", "modes, from the material alone"},
     {"modal", "modes, fitted"},
-    {"modal+vertex", "modes, fitted, and vertex springs"},
 };
 
 static const char* TextOf(const json_t* row, const char* key)
@@ -53,8 +52,6 @@ static const char* ShippedMethod(const Report* r)
     switch (r->manifest->springs.layer) {
     case jna_layerModal:
         return fitted ? "modal" : "modal_physical";
-    case jna_layerBoth:
-        return fitted ? "modal+vertex" : "";
     case jna_layerVertex:
         break;
     }
@@ -230,9 +227,7 @@ static void Fact(FILE* out, const char* value, const char* what)
 
 static const char* LayerWords(const Report* r)
 {
-    return r->manifest->springs.layer == jna_layerModal  ? "springs on vibration modes"
-           : r->manifest->springs.layer == jna_layerBoth ? "springs on modes and on vertices"
-                                                         : "a spring per vertex";
+    return r->manifest->springs.layer == jna_layerModal ? "springs on vibration modes" : "a spring per vertex";
 }
 
 static void WriteFacts(Report* r, const json_t* unseen)

@@ -21,7 +21,7 @@ typedef struct Entry {
     int count;
 } Entry;
 
-enum { ENTRY_COUNT = 9 };
+enum { ENTRY_COUNT = 7 };
 
 static void ListEntries(jnaLearned* l, Entry entries[ENTRY_COUNT])
 {
@@ -31,8 +31,6 @@ static void ListEntries(jnaLearned* l, Entry entries[ENTRY_COUNT])
         {"springs/damping.npy", (void**)&l->damping, jna_float32, v},
         {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, v},
         {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, v},
-        {"springs/rest_stiffness.npy", (void**)&l->restStiffness, jna_float32, v},
-        {"springs/rest_damping.npy", (void**)&l->restDamping, jna_float32, v},
         {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, m},
         {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, m},
         {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, m},

@@ -12,7 +12,6 @@ typedef struct jnaLearned {
     int vertexCount, modeCount;
     float *stiffness, *damping;                        // [vertexCount], a spring per vertex
     float *skinnedStiffness, *skinnedDamping;          // [vertexCount], the same on skinning alone
-    float *restStiffness, *restDamping;                // [vertexCount], on what the modes leave
     double *modalStiffness, *modalDamping, *modalGain; // [modeCount]
     double uniform[2];                                 // stiffness and damping of one spring for all; 0: none
 } jnaLearned;

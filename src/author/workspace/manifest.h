@@ -46,7 +46,6 @@ typedef enum jnaSpringMode {
 typedef enum jnaSpringLayer {
     jna_layerVertex,
     jna_layerModal,
-    jna_layerBoth,
 } jnaSpringLayer;
 
 /// How far modes may move the skin.
@@ -114,7 +113,7 @@ jnaManifest jnaDefaultManifest(void);
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error);
 
 /// The words of the enums, by value.
-extern const char* const jnaLayerNames[3];
+extern const char* const jnaLayerNames[2];
 extern const char* const jnaRoleNames[2];
 
 /// All values that the outcome of a stage depends on, a line each. Release with free; NULL: out of memory.

@@ -15,7 +15,7 @@
 #define LIST(member, count, type, initial)                                                                             \
     AT(member), .countOffset = offsetof(jnaManifest, count), .itemSize = sizeof(type), .item = &(initial)
 
-const char* const jnaLayerNames[3] = {"vertex", "modal", "modal+vertex"};
+const char* const jnaLayerNames[2] = {"vertex", "modal"};
 const char* const jnaRoleNames[2] = {"train", "test"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
@@ -129,14 +129,14 @@ const jnaField jnaFields[] = {
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Passes over the poses; 0: by their number."},
 
     {"modes", jna_fieldSection, .stages = "modes",
-        .sentence = "What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which need\nnothing but its material), modal+vertex (both). modes: the lowest, at most count, none above cutoff hertz.\ndamping_ratio 0: they are damped as the flesh is."},
-    {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 1000, .sentence = "Modes at most."},
+        .sentence = "What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which need\nnothing but its material; a handful of morph weights at run time). modes: the lowest, at most count, none above cutoff hertz.\ndamping_ratio 0: they are damped as the flesh is."},
+    {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Modes at most."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Hertz; modes above are left out."},
     {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: as the flesh is damped."},
 
     {"springs", jna_fieldSection, .stages = "export",
         .sentence = "Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), mask\n(an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, _JIGGLE),\nfitted (what `jounce fit` learned). A mask or attribute acts on modes as well.\ncap: how far modes may move the skin: a multiple of the flesh's thickness there (2), metres (0.05 m), off"},
-    {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, springs on modes, or both."},
+    {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, or springs on modes."},
     {"springs.mode", jna_fieldChoice, AT(springs.mode), 0, NAMES(modeNames), .sentence = "Where the springs come from."},
     {"springs.hertz", jna_fieldNumber, AT(springs.hertz), 0, 0, 1000, .sentence = "Frequency of springs set by hand."},
     {"springs.damping_ratio", jna_fieldNumber, AT(springs.dampingRatio), 0, 0, 100, .sentence = "Their damping ratio."},

@@ -76,7 +76,7 @@ jnResult jnaSaveNetworkDescription(
     jnaFile file;
     JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
     JN_PASS(jnaCreateFile(path, &file, error));
-    json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 1,
+    json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 2,
         "kind", jnNetworkNames[n->kind], "joints", n->jointCount, "vertices", n->vertexCount, "inputs", n->inputCount,
         "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy", n->energy, "unit",
         (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation", n->validation, "epochs",
@@ -161,7 +161,7 @@ static bool LoadCount(const json_t* root, const char* key, int most, int* count)
 static bool ReadDescription(const json_t* root, jnaNetwork* n)
 {
     const char* kind = json_string_value(json_object_get(root, "kind"));
-    if (kind == NULL || json_integer_value(json_object_get(root, "format")) != 1) {
+    if (kind == NULL || json_integer_value(json_object_get(root, "format")) != 2) {
         return false;
     }
     for (n->kind = jn_networkPca; n->kind < jn_networkKindCount && strcmp(kind, jnNetworkNames[n->kind]) != 0;) {
@@ -279,7 +279,7 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
     json_decref(root);
     if (!good) {
         *network = (jnaNetwork){0};
-        return jnFail(error, jn_badData, "%s: is damaged; run jounce train again", path);
+        return jnFail(error, jn_badData, "%s: is damaged or of an earlier version; run jounce train again", path);
     }
     jnaNetShape shape = jnaNetwork_Shape(network);
     network->parameterCount = jnaNetShape_ParameterCount(&shape);

@@ -281,8 +281,11 @@ static void EveryKindOfDamageIsNamed(void** state)
 {
     (void)state;
     char* copy = CopyFile();
-    ((jnAssetHeader*)(void*)copy)->version = 2;
-    ExpectRefusal(copy, "version 2", "box.jounce");
+    ((jnAssetHeader*)(void*)copy)->version = 1;
+    ExpectRefusal(copy, "version 1", "jounce export");
+    copy = CopyFile();
+    ((jnAssetHeader*)(void*)copy)->version = 3;
+    ExpectRefusal(copy, "version 3", "box.jounce");
     copy = CopyFile();
     EntryOf(copy, JN_SECTION_UVS)->offset = size;
     ExpectRefusal(copy, "UVS0", "outside");
@@ -360,13 +363,10 @@ static void DamageOfANetworkIsNamed(void** state)
     NetworkOf(copy)->componentCount = 514;
     ExpectRefusal(copy, "NETW", "components is 514");
     copy = CopyFile();
-    NetworkOf(copy)->planeCount = 4;
-    ExpectRefusal(copy, "NETW", "planes is 4");
-    copy = CopyFile();
     NetworkOf(copy)->unit = NAN;
     ExpectRefusal(copy, "NETW", "unit");
     copy = CopyFile();
-    NetworkOf(copy)->reserved[4] = 1;
+    NetworkOf(copy)->reserved[6] = 1;
     ExpectRefusal(copy, "NETW", "reserved");
     copy = CopyFile();
     SET(int32_t, ViewOf(copy).inputs, 3); // of the root, which has no parent
@@ -380,12 +380,28 @@ static void DamageOfANetworkIsNamed(void** state)
     copy = CopyFile();
     SET(int32_t, ViewOf(copy).firsts[1], 2);
     ExpectRefusal(copy, "NETW", "run of a block's inputs is 2");
+}
+
+static void DamageOfMorphTargetsIsNamed(void** state)
+{
+    (void)state;
+    char* copy = CopyFile();
+    jnAssetMorphsHeader* h = SectionOf(copy, JN_SECTION_MORPHS);
+    uint64_t places[JN_MORPH_ARRAYS + 1];
+    jnPlaceMorphs(h, 1, places);
+    h->planeCount = 4;
+    ExpectRefusal(copy, "MRPH", "counts that can be");
     copy = CopyFile();
-    SET(uint16_t, ViewOf(copy).pairs, 2);
-    ExpectRefusal(copy, "NETW", "pair of components is 2");
+    h = SectionOf(copy, JN_SECTION_MORPHS);
+    h->componentCount += 2;
+    h->entryCount = 0;
+    ExpectRefusal(copy, "MRPH", "counts ask for");
     copy = CopyFile();
-    SET(uint32_t, ViewOf(copy).planeStarts, 1);
-    ExpectRefusal(copy, "NETW", "entries");
+    SET(uint32_t, (char*)SectionOf(copy, JN_SECTION_MORPHS) + places[0], 1);
+    ExpectRefusal(copy, "MRPH", "follow each other");
+    copy = CopyFile();
+    SET(uint16_t, (char*)SectionOf(copy, JN_SECTION_MORPHS) + places[1], 99);
+    ExpectRefusal(copy, "MRPH", "of no column");
 }
 
 // The file of this group has a pca; here is one with a map.
@@ -540,6 +556,7 @@ int main(void)
         cmocka_unit_test(ADamagedFileWithTheRightChecksumDoesNoHarm),
         cmocka_unit_test(EveryKindOfDamageIsNamed),
         cmocka_unit_test(DamageOfANetworkIsNamed),
+        cmocka_unit_test(DamageOfMorphTargetsIsNamed),
         cmocka_unit_test(AMapIsCheckedAsWell),
         cmocka_unit_test(AnUnknownSectionThatIsOptionalIsSkipped),
         cmocka_unit_test(WithoutMemoryLoadingFailsCleanly),

@@ -211,7 +211,7 @@ static void OneVertexIsEnough(void** state)
         targets[3 * n + 1] = (float)(0.1 * sin(0.7 * n));
     }
     memcpy(motion, targets, sizeof(motion));
-    jnaModalSequence s = {FRAMES, 1, CORE_DT, targets, NULL, NULL, motion};
+    jnaModalSequence s = {.frameCount = FRAMES, .vertexCount = 1, .dt = CORE_DT, .targets = targets, .motion = motion};
     double starts[FRAMES], rates[FRAMES], z[FRAMES];
     assert_int_equal(jnaModes_Force(&modes, &s, starts, rates, NULL), jn_ok);
     assert_int_equal(jnaModes_Run(&modes, &s, &(jnaModalDrive){starts, rates, NULL}, z, NULL, NULL), jn_ok);

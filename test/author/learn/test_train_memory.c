@@ -47,7 +47,7 @@ static jnResult TrainAndKeep(jnError* error)
     def.threads = 1;
     jnResult result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
     result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &report, error) : result;
-    result = result == jn_ok ? jnaEncodeNetwork(&network, NULL, JNA_NETWORK_TOLERANCE, &bytes, &size, error) : result;
+    result = result == jn_ok ? jnaEncodeNetwork(&network, NULL, &bytes, &size, error) : result;
     result = result == jn_ok ? jnaSaveNetwork(folder, &network, &report, error) : result;
     result = result == jn_ok ? jnaLoadNetwork(folder, &back, error) : result;
     assert_true(result == jn_ok || back.parameters == NULL);

@@ -6,7 +6,7 @@
 // floats and blocks. A core that moves and turns.
 static double CompareWithReference(int count, double* most)
 {
-    Scene s = MakeScene(6, count, true);
+    Scene s = MakeScene(6, count);
     jnaModalSequence sequence = RunCore(&s.core, CORE_BOXING, DAMPING, 1); // for its targets and turns
     size_t numbers = CORE_FRAMES * (size_t)count;
     double *starts = malloc(numbers * sizeof(double)), *rates = malloc(numbers * sizeof(double));
@@ -41,9 +41,9 @@ static void RuntimeIsTheReference(void** state)
 {
     (void)state;
     double most, one;
-    ASSERT_AT_MOST(CompareWithReference(20, &most), 5e-5);
+    ASSERT_AT_MOST(CompareWithReference(20, &most), 1e-4); // targets of 5e-5 m, at weights beyond 3
     assert_true(most > 0.01);
-    ASSERT_AT_MOST(CompareWithReference(1, &one), 5e-5);
+    ASSERT_AT_MOST(CompareWithReference(1, &one), 1e-4);
     assert_true(one > 1e-3 && one < most);
 }
 
@@ -62,54 +62,29 @@ static void LargeForcesLevelOff(void** state)
 static void KernelsGiveTheSameBytes(void** state)
 {
     (void)state;
-    for (int rest = 0; rest < 2; ++rest) {
-        Scene s = MakeScene(5, 14, rest == 1);
-        float *a = Positions(&s), *b = Positions(&s), *v = Positions(&s), *w = Positions(&s);
-        for (int kernel = jn_kernelAvx2; kernel <= jn_kernelAvx512; ++kernel) {
-            if (!jnKernelAvailable((jnKernel)kernel)) {
-                continue;
-            }
-            jnCharacter* plain = MustMake(&s, jn_timingCausal, jn_kernelBaseline);
-            jnCharacter* wide = MustMake(&s, jn_timingCausal, (jnKernel)kernel);
-            for (int n = 0; n < 30; ++n) {
-                bool velocities = n % 3 == 2;
-                StepTo(plain, CORE_BOXING, n * CORE_DT, FRAME, a, velocities ? v : NULL);
-                StepTo(wide, CORE_BOXING, n * CORE_DT, FRAME, b, velocities ? w : NULL);
-                assert_memory_equal(a, b, 3 * (size_t)s.vertices * sizeof(float));
-                assert_memory_equal(v, w, 3 * (size_t)s.vertices * sizeof(float));
-            }
-            jnDestroyCharacter(plain);
-            jnDestroyCharacter(wide);
+    Scene s = MakeScene(5, 14);
+    float *a = Positions(&s), *b = Positions(&s), *v = Positions(&s), *w = Positions(&s);
+    for (int kernel = jn_kernelAvx2; kernel <= jn_kernelAvx512; ++kernel) {
+        if (!jnKernelAvailable((jnKernel)kernel)) {
+            continue;
         }
-        free(a);
-        free(b);
-        free(v);
-        free(w);
-        DestroyScene(&s);
-    }
-}
-
-// What the springs' long way round shows is what the short way writes.
-static void BothWaysOutAgree(void** state)
-{
-    (void)state;
-    for (int rest = 0; rest < 2; ++rest) {
-        Scene s = MakeScene(5, 14, rest == 1);
-        float *a = Positions(&s), *b = Positions(&s), *v = Positions(&s);
-        jnCharacter* direct = MustMake(&s, jn_timingCausal, jn_kernelAuto);
-        jnCharacter* round = MustMake(&s, jn_timingCausal, jn_kernelAuto);
-        for (int n = 0; n < 40; ++n) {
-            StepTo(direct, CORE_BOXING, n * CORE_DT, FRAME, a, NULL);
-            StepTo(round, CORE_BOXING, n * CORE_DT, FRAME, b, v);
-            ASSERT_AT_MOST(FarthestOf(a, b, s.vertices), 2e-7);
+        jnCharacter* plain = MustMake(&s, jn_timingCausal, jn_kernelBaseline);
+        jnCharacter* wide = MustMake(&s, jn_timingCausal, (jnKernel)kernel);
+        for (int n = 0; n < 30; ++n) {
+            bool velocities = n % 3 == 2;
+            StepTo(plain, CORE_BOXING, n * CORE_DT, FRAME, a, velocities ? v : NULL);
+            StepTo(wide, CORE_BOXING, n * CORE_DT, FRAME, b, velocities ? w : NULL);
+            assert_memory_equal(a, b, 3 * (size_t)s.vertices * sizeof(float));
+            assert_memory_equal(v, w, 3 * (size_t)s.vertices * sizeof(float));
         }
-        jnDestroyCharacter(direct);
-        jnDestroyCharacter(round);
-        free(a);
-        free(b);
-        free(v);
-        DestroyScene(&s);
+        jnDestroyCharacter(plain);
+        jnDestroyCharacter(wide);
     }
+    free(a);
+    free(b);
+    free(v);
+    free(w);
+    DestroyScene(&s);
 }
 
 // A constant acceleration is exact for any step: 30 Hz, 120 Hz and a jumble end in the same place, once the history has
@@ -119,7 +94,7 @@ static void AnyStepGivesTheSameMotion(void** state)
     (void)state;
     enum { END = 123 };
     static const int jumble[] = {1, 5, 2, 7, 3, 6};
-    Scene s = MakeScene(5, 14, true);
+    Scene s = MakeScene(5, 14);
     float *ends[3], *skinned = Positions(&s);
     for (int kind = 0; kind < 3; ++kind) {
         jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
@@ -151,59 +126,57 @@ static void AnyStepGivesTheSameMotion(void** state)
 static void SnapshotsPausesAndTeleportsWork(void** state)
 {
     (void)state;
-    for (int rest = 0; rest < 2; ++rest) {
-        Scene s = MakeScene(5, 14, rest == 1);
-        jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
-        float *a = Positions(&s), *b = Positions(&s), *skinned = Positions(&s);
-        size_t bytes = 3 * (size_t)s.vertices * sizeof(float), size = jnCharacter_SnapshotSize(c);
-        void* snapshot = malloc(size);
-        for (int n = 0; n < 20; ++n) {
-            StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, a, NULL);
-        }
-        jnCharacter_Save(c, snapshot);
-        for (int n = 20; n < 30; ++n) {
-            StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, a, NULL);
-        }
-        assert_int_equal(jnCharacter_Restore(c, snapshot, size, NULL), jn_ok);
-        for (int n = 20; n < 30; ++n) {
-            StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, b, NULL);
-        }
-        assert_memory_equal(a, b, bytes);
-        assert_int_equal(jnCharacter_Restore(c, snapshot, size - 1, NULL), jn_badData);
-        // A pause changes nothing.
-        StepTo(c, CORE_JUMPING, 29 * CORE_DT, 0, a, NULL);
-        ASSERT_AT_MOST(FarthestOf(a, b, s.vertices), 1e-6);
-        // Carried far away and turned, the offsets go along.
-        double before = OffsetOf(c, CORE_JUMPING, 29 * CORE_DT, a, skinned, s.vertices);
-        assert_true(before > 0.002);
-        jnTransform root = RootAt(CORE_JUMPING, 30 * CORE_DT);
-        root.position[0] += 100;
-        jnCharacter_Step(c, &(jnCharacterInput){.h = FRAME, .pose = {.root = &root}, .teleport = jn_teleportKeep},
-            &(jnCharacterOutput){.positions = b});
-        double far = 0;
-        StepTo(c, CORE_JUMPING, 0, 0, NULL, NULL);
-        for (int i = 0; i < 3 * s.vertices; ++i) {
-            far = fmax(far, fabs((double)b[i] - (double)a[i] - (i % 3 == 0 ? 100 : 0)));
-        }
-        ASSERT_AT_MOST(far, 0.08); // one frame's motion, not a hundred metres
-        // A reset is on the target.
-        jnCharacter_Reset(c, &(jnCharacterInput){.pose = {.root = &root}}, &(jnCharacterOutput){.positions = a});
-        jnCharacter_Skin(c, &(jnPose){.root = &root}, &(jnCharacterOutput){.positions = skinned});
-        ASSERT_AT_MOST(FarthestOf(a, skinned, s.vertices), 1e-5);
-        free(a);
-        free(b);
-        free(skinned);
-        free(snapshot);
-        jnDestroyCharacter(c);
-        DestroyScene(&s);
+    Scene s = MakeScene(5, 14);
+    jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
+    float *a = Positions(&s), *b = Positions(&s), *skinned = Positions(&s);
+    size_t bytes = 3 * (size_t)s.vertices * sizeof(float), size = jnCharacter_SnapshotSize(c);
+    void* snapshot = malloc(size);
+    for (int n = 0; n < 20; ++n) {
+        StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, a, NULL);
     }
+    jnCharacter_Save(c, snapshot);
+    for (int n = 20; n < 30; ++n) {
+        StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, a, NULL);
+    }
+    assert_int_equal(jnCharacter_Restore(c, snapshot, size, NULL), jn_ok);
+    for (int n = 20; n < 30; ++n) {
+        StepTo(c, CORE_JUMPING, n * CORE_DT, FRAME, b, NULL);
+    }
+    assert_memory_equal(a, b, bytes);
+    assert_int_equal(jnCharacter_Restore(c, snapshot, size - 1, NULL), jn_badData);
+    // A pause changes nothing.
+    StepTo(c, CORE_JUMPING, 29 * CORE_DT, 0, a, NULL);
+    ASSERT_AT_MOST(FarthestOf(a, b, s.vertices), 1e-6);
+    // Carried far away and turned, the offsets go along.
+    double before = OffsetOf(c, CORE_JUMPING, 29 * CORE_DT, a, skinned, s.vertices);
+    assert_true(before > 0.002);
+    jnTransform root = RootAt(CORE_JUMPING, 30 * CORE_DT);
+    root.position[0] += 100;
+    jnCharacter_Step(c, &(jnCharacterInput){.h = FRAME, .pose = {.root = &root}, .teleport = jn_teleportKeep},
+        &(jnCharacterOutput){.positions = b});
+    double far = 0;
+    StepTo(c, CORE_JUMPING, 0, 0, NULL, NULL);
+    for (int i = 0; i < 3 * s.vertices; ++i) {
+        far = fmax(far, fabs((double)b[i] - (double)a[i] - (i % 3 == 0 ? 100 : 0)));
+    }
+    ASSERT_AT_MOST(far, 0.08); // one frame's motion, not a hundred metres
+    // A reset is on the target.
+    jnCharacter_Reset(c, &(jnCharacterInput){.pose = {.root = &root}}, &(jnCharacterOutput){.positions = a});
+    jnCharacter_Skin(c, &(jnPose){.root = &root}, &(jnCharacterOutput){.positions = skinned});
+    ASSERT_AT_MOST(FarthestOf(a, skinned, s.vertices), 1e-5);
+    free(a);
+    free(b);
+    free(skinned);
+    free(snapshot);
+    jnDestroyCharacter(c);
+    DestroyScene(&s);
 }
 
 static void RestsEndOnTheTarget(void** state)
 {
     (void)state;
     for (int timing = 0; timing < 2; ++timing) {
-        Scene s = MakeScene(5, 14, true);
+        Scene s = MakeScene(5, 14);
         jnCharacter* c = MustMake(&s, (jnTiming)timing, jn_kernelAuto);
         jnCharacter* slow = MustMake(&s, (jnTiming)timing, jn_kernelAuto);
         float *a = Positions(&s), *b = Positions(&s), *skinned = Positions(&s);
@@ -235,57 +208,53 @@ static void LoopsRepeat(void** state)
     (void)state;
     enum { FRAMES = 24 };
     for (int timing = 0; timing < 2; ++timing) {
-        for (int rest = 0; rest < 2; ++rest) {
-            Scene s = MakeScene(5, 14, rest == 1);
-            jnCharacter* c = MustMake(&s, (jnTiming)timing, jn_kernelAuto);
-            jnTransform roots[FRAMES];
-            jnPose poses[FRAMES];
-            for (int n = 0; n < FRAMES; ++n) {
-                double phase = 2 * 3.14159265358979 * n / FRAMES, half = 0.4 * sin(phase);
-                roots[n] = (jnTransform){.position = {(float)(0.1 * cos(phase)), (float)(0.1 * sin(2 * phase)), 0},
-                    .rotation = {0, (float)sin(half), 0, (float)cos(half)}};
-                poses[n] = (jnPose){.root = &roots[n]};
-            }
-            int unsolved = -1;
-            assert_int_equal(
-                jnCharacter_SolveLoop(c, &(jnCharacterLoop){poses, FRAMES, FRAME}, &unsolved, NULL), jn_ok);
-            assert_int_equal(unsolved, 0);
-            float *first = Positions(&s), *again = Positions(&s);
-            int lead = timing == jn_timingExact ? 1 : 0;
-            for (int n = 1; n <= 2 * FRAMES; ++n) {
-                float* out = n == FRAMES / 2 ? first : again;
-                jnCharacter_Step(c, &(jnCharacterInput){.h = FRAME, .pose = poses[(n + lead) % FRAMES]},
-                    &(jnCharacterOutput){.positions = out});
-                if (n == FRAMES / 2 + FRAMES) {
-                    ASSERT_AT_MOST(FarthestOf(first, again, s.vertices), 1e-5);
-                }
-            }
-            free(first);
-            free(again);
-            jnDestroyCharacter(c);
-            DestroyScene(&s);
+        Scene s = MakeScene(5, 14);
+        jnCharacter* c = MustMake(&s, (jnTiming)timing, jn_kernelAuto);
+        jnTransform roots[FRAMES];
+        jnPose poses[FRAMES];
+        for (int n = 0; n < FRAMES; ++n) {
+            double phase = 2 * 3.14159265358979 * n / FRAMES, half = 0.4 * sin(phase);
+            roots[n] = (jnTransform){.position = {(float)(0.1 * cos(phase)), (float)(0.1 * sin(2 * phase)), 0},
+                .rotation = {0, (float)sin(half), 0, (float)cos(half)}};
+            poses[n] = (jnPose){.root = &roots[n]};
         }
+        int unsolved = -1;
+        assert_int_equal(jnCharacter_SolveLoop(c, &(jnCharacterLoop){poses, FRAMES, FRAME}, &unsolved, NULL), jn_ok);
+        assert_int_equal(unsolved, 0);
+        float *first = Positions(&s), *again = Positions(&s);
+        int lead = timing == jn_timingExact ? 1 : 0;
+        for (int n = 1; n <= 2 * FRAMES; ++n) {
+            float* out = n == FRAMES / 2 ? first : again;
+            jnCharacter_Step(c, &(jnCharacterInput){.h = FRAME, .pose = poses[(n + lead) % FRAMES]},
+                &(jnCharacterOutput){.positions = out});
+            if (n == FRAMES / 2 + FRAMES) {
+                ASSERT_AT_MOST(FarthestOf(first, again, s.vertices), 1e-5);
+            }
+        }
+        free(first);
+        free(again);
+        jnDestroyCharacter(c);
+        DestroyScene(&s);
     }
 }
 
 static void CapStrengthForceImpulseAndTuningAct(void** state)
 {
     (void)state;
-    Scene s = MakeScene(5, 14, true);
+    Scene s = MakeScene(5, 14);
     float *a = Positions(&s), *skinned = Positions(&s);
     for (int kind = 0; kind < 6; ++kind) {
         jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
-        jnSprings* springs = jnCharacter_Springs(c);
         double most = 0;
         if (kind == 1) {
-            jnSprings_SetCap(springs, 0.01f);
+            jnCharacter_SetCap(c, 0.01f);
         } else if (kind == 2) {
-            assert_int_equal(jnSprings_SetStrength(springs, 0, NULL, NULL), jn_ok);
+            assert_int_equal(jnCharacter_SetStrength(c, -1, 0, NULL), jn_ok);
         } else if (kind == 3) {
             assert_int_equal(jnCharacter_TuneModes(c, -1, 1, 1, 0), 14); // nothing drives them
             assert_int_equal(jnCharacter_TuneModes(c, -1, -1, 1, 0), 0);
         } else if (kind == 4) {
-            jnSprings_SetInertia(springs, 0, 0);
+            jnCharacter_SetInertia(c, 0, 0);
         } else if (kind == 5) {
             assert_int_equal(jnCharacter_TuneModes(c, 0, 3, 1, 1), 14); // three times as fast: a ninth of the way
         }
@@ -296,7 +265,7 @@ static void CapStrengthForceImpulseAndTuningAct(void** state)
         if (kind == 0) {
             assert_true(most > 0.03);
         } else if (kind == 1) {
-            assert_true(most > 0.006 && most <= 0.01);
+            assert_true(most > 0.006 && most <= 0.02); // a centimetre each mode for itself
         } else if (kind == 5) {
             assert_true(most > 0.001 && most < 0.02);
         } else {
@@ -306,12 +275,12 @@ static void CapStrengthForceImpulseAndTuningAct(void** state)
     }
     // A force, held: the flesh sags by P . force / stiffness; an impulse: it moves and comes back.
     jnCharacter* c = MustMake(&s, jn_timingCausal, jn_kernelAuto);
-    jnSprings_SetForce(jnCharacter_Springs(c), (float[3]){0, -5, 0});
+    jnCharacter_SetForce(c, (float[3]){0, -5, 0});
     StepTo(c, CORE_SHIFTING, 0, FRAME, a, NULL);
     jnCharacter_Settle(c, 30, &(jnCharacterOutput){.positions = a});
     double sag = OffsetOf(c, CORE_SHIFTING, 0, a, skinned, s.vertices);
     assert_true(sag > 0.003 && sag < 0.1);
-    jnSprings_SetForce(jnCharacter_Springs(c), (float[3]){0, 0, 0});
+    jnCharacter_SetForce(c, (float[3]){0, 0, 0});
     jnCharacter_Settle(c, 30, &(jnCharacterOutput){.positions = a});
     ASSERT_AT_MOST(OffsetOf(c, CORE_SHIFTING, 0, a, skinned, s.vertices), 1e-6);
     jnCharacter_AddImpulseSphere(c, (float[3]){0.3f, 0, 0}, 0.2f, (float[3]){0, 2, 0});
@@ -335,7 +304,7 @@ static void BetweenSamplesTheMotionIsSmooth(void** state)
 {
     (void)state;
     for (int timing = 0; timing < 2; ++timing) {
-        Scene s = MakeScene(5, 14, true);
+        Scene s = MakeScene(5, 14);
         jnCharacter* c = MustMake(&s, (jnTiming)timing, jn_kernelAuto);
         float *last = Positions(&s), *now = Positions(&s), *x[3], *v = Positions(&s);
         for (int i = 0; i < 3; ++i) {
@@ -375,7 +344,7 @@ static void BetweenSamplesTheMotionIsSmooth(void** state)
 static void DamagedModesAreRefusedOrHarmless(void** state)
 {
     (void)state;
-    Scene s = MakeScene(3, 4, true);
+    Scene s = MakeScene(3, 4);
     size_t size = s.asset->byteCount;
     char* copy = aligned_alloc(64, (size + 63) / 64 * 64);
     float* out = Positions(&s);
@@ -425,7 +394,6 @@ int main(void)
         cmocka_unit_test(RuntimeIsTheReference),
         cmocka_unit_test(LargeForcesLevelOff),
         cmocka_unit_test(KernelsGiveTheSameBytes),
-        cmocka_unit_test(BothWaysOutAgree),
         cmocka_unit_test(AnyStepGivesTheSameMotion),
         cmocka_unit_test(SnapshotsPausesAndTeleportsWork),
         cmocka_unit_test(RestsEndOnTheTarget),

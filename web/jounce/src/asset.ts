@@ -52,8 +52,8 @@ export interface Mode {
   readonly vertexCount: number;
 }
 
-/** What moves: a spring per vertex, springs on the flesh's modes, or both. */
-export type Layer = 'none' | 'vertex' | 'modal' | 'modal+vertex';
+/** What moves: a spring per vertex, or springs on the flesh's modes. */
+export type Layer = 'none' | 'vertex' | 'modal';
 export type { NetworkKind };
 
 /**
@@ -67,12 +67,16 @@ export class Asset {
   readonly vertexCount: number;
   readonly fileVertexCount: number;
   readonly triangleCount: number;
-  /** Vertices 0 to springCount - 1 have springs, the others stay on their targets. */
+  /** Vertices 0 to springCount - 1 move against their targets, the others stay on them. */
   readonly springCount: number;
   readonly joints: readonly Joint[];
   readonly parts: readonly Part[];
   readonly clips: readonly Clip[];
-  /** Vibration modes by rising frequency; empty where the file has none. */
+  /** Morph weights of the network, which come before those of the modes; number 0 is constant. */
+  readonly componentCount: number;
+  /** Whether skinning with morph targets gives the whole surface: linear blend, and no map of displacements. */
+  readonly isLinear: boolean;
+  /** Vibration modes, the most important first; empty where the file has none. */
   readonly modes: readonly Mode[];
   readonly layer: Layer;
   /** What adds to the skinned surface. */
@@ -127,7 +131,9 @@ export class Asset {
     this.joints = readJoints(module, words[AssetWord.joints], words[AssetWord.jointSize], this.jointCount);
     this.parts = readParts(module, words[AssetWord.parts], words[AssetWord.partSize], words[AssetWord.partCount]);
     this.modes = readModes(module, words[AssetWord.modes], words[AssetWord.modeSize], words[AssetWord.modeCount]);
-    this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : words[AssetWord.movesVertices] ? 'modal+vertex' : 'modal';
+    this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : 'modal';
+    this.componentCount = words[AssetWord.componentCount];
+    this.isLinear = words[AssetWord.isLinear] !== 0;
     this.network = module.text(words[AssetWord.network]) as NetworkKind;
     this.networkError = new Float32Array(module.buffer, words[AssetWord.networkError], 1)[0];
     this.clips = Array.from({ length: words[AssetWord.clipCount] }, (_, i) => readClip(module, this.handle, i));
@@ -153,6 +159,18 @@ export class Asset {
   /** Index of the clip with a name; -1: none. */
   findClip(name: string): number {
     return this.clips.findIndex((clip) => clip.name === name);
+  }
+
+  /** Displacements of the rest surface that a morph weight of 1 adds, [fileVertexCount][3], for upload to a GPU. */
+  morphDeltas(weight: number): Float32Array {
+    const { exports } = this.module, bytes = 12 * this.fileVertexCount, address = exports.jnwAllocate(bytes);
+    if (address === 0) {
+      throw new RangeError('no memory for a morph target');
+    }
+    exports.jnwMorphDeltas(this.open(), weight, address);
+    const deltas = new Float32Array(this.module.buffer, address, 3 * this.fileVertexCount).slice();
+    exports.jnwRelease(address);
+    return deltas;
   }
 
   /** A character that plays this asset, in its rest pose. */
@@ -219,9 +237,9 @@ function readParts(module: Module, address: number, size: number, count: number)
 // jnAssetMode: stiffness, damping, gain, largest, massShare, joint, vertexCount.
 function readModes(module: Module, address: number, size: number, count: number): Mode[] {
   return Array.from({ length: count }, (_, i) => {
-    const f = new Float32Array(module.buffer, address + i * size, 5), [joint, vertexCount] = new Int32Array(module.buffer, address + i * size + 20, 2);
+    const f = new Float32Array(module.buffer, address + i * size, 6), [joint, vertexCount] = new Int32Array(module.buffer, address + i * size + 24, 2);
     const frequency = Math.sqrt(f[0]);
-    return { hertz: frequency / (2 * Math.PI), ratio: frequency > 0 ? f[1] / (2 * frequency) : Infinity, gain: f[2], massShare: f[4], joint, vertexCount };
+    return { hertz: frequency / (2 * Math.PI), ratio: frequency > 0 ? f[1] / (2 * frequency) : Infinity, gain: f[2], massShare: f[5], joint, vertexCount };
   });
 }
 

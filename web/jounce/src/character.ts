@@ -63,6 +63,7 @@ export class Character {
   private readonly offsetView: View<Float32Array<ArrayBuffer>>;
   private readonly offsetVelocityView: View<Float32Array<ArrayBuffer>>;
   private readonly feltView: View<Float32Array<ArrayBuffer>> | null;
+  private readonly weightView: View<Float32Array<ArrayBuffer>>;
   private handle: number;
 
   /** Use Asset.createCharacter. */
@@ -83,6 +84,7 @@ export class Character {
     this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.offsets], 3 * asset.springCount);
     this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.speeds], 3 * asset.springCount);
     this.feltView = words[CharacterWord.felt] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.felt], 3 * asset.springCount) : null;
+    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.componentCount + asset.modes.length);
   }
 
   /** Positions, normals and velocities of the character's own surface; see Surface. */
@@ -177,6 +179,11 @@ export class Character {
   addImpulse(center: readonly number[], radius: number, velocity: readonly number[]): void {
     const [x, y, z] = center, [vx, vy, vz] = velocity;
     this.module.exports.jnwAddImpulse(this.open(), x, y, z, radius, vx, vy, vz);
+  }
+
+  /** Morph weights of the last step or evaluation, those of the network, then those of the modes, as a view. */
+  get weights(): Float32Array {
+    return this.weightView.array;
   }
 
   /**

@@ -30,6 +30,7 @@ export interface Exports {
   jnwReadState(character: number): void;
   jnwSetTuning(character: number, hertzScale: number, ratioScale: number): number;
   jnwTuneModes(character: number, joint: number, hertzScale: number, ratioScale: number, gainScale: number): number;
+  jnwMorphDeltas(asset: number, weight: number, deltas: number): void;
   jnwReadModes(character: number, joint: number): void;
   jnwSetNetworkStrength(character: number, strength: number): void;
   jnwSetStrength(character: number, strength: number): number;

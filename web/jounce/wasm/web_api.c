@@ -29,7 +29,8 @@ typedef struct jnwCharacter {
     float* matrices;     // [jointCount][12]
     float* offsets;      // [springCount][3], by jnwReadState
     float* speeds;       // [springCount][3], by jnwReadState
-    float* felt;         // [3][springCount], by jnwReadModes; NULL: no modes
+    float* felt;         // [3][vertexCount], by jnwReadModes; NULL: no modes
+    float* weights;      // [componentCount + modeCount], by every step
     float* modeTuning;   // [2][modeCount], stiffness and damping as they are tuned
     jnTransform root;
     float strength;
@@ -37,7 +38,6 @@ typedef struct jnwCharacter {
 
 enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4 };
 enum { TABLE_SIZE = 40 };
-enum { BLOCK = 16 }; // vertices of a block of modes
 #define VALUE(name, value) value,
 
 static jnError lastError;
@@ -80,6 +80,12 @@ jnAsset* EXPORT(jnwLoadAsset)(const void* bytes, size_t size)
 void EXPORT(jnwDestroyAsset)(jnAsset* asset)
 {
     jnDestroyAsset(asset);
+}
+
+// Vertices that move against their targets.
+static uint32_t MovingCount(const jnAsset* a)
+{
+    return (uint32_t)(a->modes != NULL ? a->vertexCount : a->springCount);
 }
 
 const uint32_t* EXPORT(jnwDescribeAsset)(const jnAsset* a)
@@ -148,10 +154,10 @@ void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
 // A pose's arrays in one block: the rest pose in all but the matrices, which are of no use until they are written.
 static bool MakePose(jnwCharacter* c, const jnAsset* a)
 {
-    size_t joints = (size_t)a->jointCount, springs = (size_t)a->springCount;
+    size_t joints = (size_t)a->jointCount, springs = MovingCount(a);
     size_t modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
-    size_t felt = modes > 0 ? 3 * springs : 0;
-    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs + felt + 2 * modes, sizeof(float));
+    size_t felt = modes > 0 ? 3 * (size_t)a->vertexCount : 0, weights = (size_t)a->componentCount + modes;
+    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs + felt + 2 * modes + weights, sizeof(float));
     if (memory == NULL) {
         return false;
     }
@@ -163,6 +169,7 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
     c->speeds = c->offsets + 3 * springs;
     c->felt = modes > 0 ? c->speeds + 3 * springs : NULL;
     c->modeTuning = modes > 0 ? c->felt + felt : NULL;
+    c->weights = memory + 22 * joints + 6 * springs + felt + 2 * modes;
     for (size_t j = 0; j < joints; ++j) {
         memcpy(c->rotations + 4 * j, a->joints[j].rotation, 4 * sizeof(float));
         memcpy(c->translations + 3 * j, a->joints[j].translation, 3 * sizeof(float));
@@ -248,6 +255,7 @@ void EXPORT(jnwStep)(jnwCharacter* c, float h, int teleport, int usesMatrices, c
 {
     jnCharacterInput input = {.h = h, .pose = PoseOf(c, usesMatrices), .teleport = (jnTeleport)teleport};
     jnCharacterOutput output = OutputOf(surface, wants);
+    output.weights = c->weights;
     jnCharacter_Step(c->character, &input, &output);
 }
 
@@ -278,15 +286,13 @@ void EXPORT(jnwTarget)(jnwCharacter* c, int usesMatrices, const jnwSurface* surf
 void EXPORT(jnwEvaluate)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
 {
     jnCharacterOutput output = OutputOf(surface, wants);
+    output.weights = c->weights;
     jnCharacter_Evaluate(c->character, fraction, &output);
 }
 
 static void ShowShare(jnwCharacter* c, float strength)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        (void)jnSprings_SetStrength(springs, strength, NULL, NULL);
-    }
+    (void)jnCharacter_SetStrength(c->character, -1, strength, NULL);
 }
 
 // What the springs hang on, at a fraction of the last interval: the motion shown without its offset.
@@ -311,25 +317,10 @@ void EXPORT(jnwReadState)(jnwCharacter* c)
     }
 }
 
-// Adds what one entry of a block, a mode there, does to the block's vertices: compliances, compliances times damping,
-// and the same of the modes at one joint.
-static void AddEntry(const jnwCharacter* c, const jnAsset* a, size_t entry, int joint, float sums[4][BLOCK])
+// What a morph weight of 1 adds to the rest surface, in the file's order, [fileVertexCount][3].
+void EXPORT(jnwMorphDeltas)(const jnAsset* a, int weight, float* deltas)
 {
-    const jnAssetModes* m = a->modes;
-    int k = m->entryModes[entry];
-    float stiffness = c->modeTuning[k], damping = c->modeTuning[m->modeCount + k];
-    for (size_t i = 0; i < BLOCK; ++i) {
-        float square = 0.0f;
-        for (size_t axis = 0; axis < 3; ++axis) {
-            float x = m->shapeScales[entry] * m->shapes[((entry / 2 * 3 + axis) * BLOCK + i) * 2 + entry % 2];
-            square += x * x;
-        }
-        float compliance = square / (stiffness > 1e-6f ? stiffness : 1e-6f);
-        sums[0][i] += square;
-        sums[1][i] += compliance;
-        sums[2][i] += compliance * damping;
-        sums[3][i] += joint < 0 || m->modes[k].joint == joint ? compliance : 0.0f;
-    }
+    jnAsset_MorphDeltas(a, weight, false, deltas);
 }
 
 // The modes as each vertex feels them: stiffness (the harmonic mean, weighed by how much each mode moves the vertex),
@@ -337,20 +328,34 @@ static void AddEntry(const jnwCharacter* c, const jnAsset* a, size_t entry, int 
 void EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
 {
     const jnAsset* a = jnCharacter_Asset(c->character);
-    size_t springs = (size_t)a->springCount;
-    for (size_t b = 0; a->modes != NULL && b * BLOCK < springs; ++b) {
-        float sums[4][BLOCK] = {{0}};
-        for (size_t e = a->modes->starts[b]; e < a->modes->starts[b + 1]; ++e) {
-            AddEntry(c, a, e, joint, sums);
-        }
-        for (size_t i = 0; i < BLOCK && b * BLOCK + i < springs; ++i) {
-            float* felt = c->felt + b * BLOCK + i;
-            bool moves = sums[1][i] > 0.0f;
-            felt[0] = moves ? sums[0][i] / sums[1][i] : 0.0f;
-            felt[springs] = moves ? sums[2][i] / sums[1][i] : 0.0f;
-            felt[2 * springs] = moves ? sums[3][i] / sums[1][i] : 0.0f;
+    size_t vertices = (size_t)a->vertexCount;
+    float* deltas = a->modes != NULL ? malloc(7 * vertices * sizeof(float)) : NULL;
+    if (deltas == NULL) {
+        return;
+    }
+    float* sums = deltas + 3 * vertices; // squares, compliances, times damping, and those of the joint's modes
+    memset(sums, 0, 4 * vertices * sizeof(float));
+    for (int k = 0; k < a->modeCount; ++k) {
+        const jnAssetMode* mode = &a->modes->modes[k];
+        float stiffness = c->modeTuning[k], damping = c->modeTuning[a->modeCount + k];
+        jnAsset_MorphDeltas(a, a->componentCount + k, true, deltas);
+        for (size_t v = 0; v < vertices; ++v) {
+            const float* d = deltas + 3 * v;
+            float square = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / (mode->unit * mode->unit);
+            float compliance = square / (stiffness > 1e-6f ? stiffness : 1e-6f);
+            sums[v] += square;
+            sums[vertices + v] += compliance;
+            sums[2 * vertices + v] += compliance * damping;
+            sums[3 * vertices + v] += joint < 0 || mode->joint == joint ? compliance : 0.0f;
         }
     }
+    for (size_t v = 0; v < vertices; ++v) {
+        float compliance = sums[vertices + v];
+        c->felt[v] = compliance > 0.0f ? sums[v] / compliance : 0.0f;
+        c->felt[vertices + v] = compliance > 0.0f ? sums[2 * vertices + v] / compliance : 0.0f;
+        c->felt[2 * vertices + v] = compliance > 0.0f ? sums[3 * vertices + v] / compliance : 0.0f;
+    }
+    free(deltas);
 }
 
 void EXPORT(jnwSetNetworkStrength)(jnwCharacter* c, float strength)
@@ -368,34 +373,24 @@ int EXPORT(jnwSetTuning)(jnwCharacter* c, float hertzScale, float ratioScale)
 
 int EXPORT(jnwSetStrength)(jnwCharacter* c, float strength)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    int result = springs != NULL ? (int)jnSprings_SetStrength(springs, strength, NULL, &lastError) : 0;
+    int result = (int)jnCharacter_SetStrength(c->character, -1, strength, &lastError);
     c->strength = result == jn_ok ? strength : c->strength;
     return result;
 }
 
 void EXPORT(jnwSetForce)(jnwCharacter* c, float x, float y, float z)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        jnSprings_SetForce(springs, (float[3]){x, y, z});
-    }
+    jnCharacter_SetForce(c->character, (float[3]){x, y, z});
 }
 
 void EXPORT(jnwSetInertia)(jnwCharacter* c, float translation, float rotation)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        jnSprings_SetInertia(springs, translation, rotation);
-    }
+    jnCharacter_SetInertia(c->character, translation, rotation);
 }
 
 void EXPORT(jnwSetCap)(jnwCharacter* c, float distance)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        jnSprings_SetCap(springs, distance);
-    }
+    jnCharacter_SetCap(c->character, distance);
 }
 
 void EXPORT(jnwScaleModeCaps)(jnwCharacter* c, float scale)
@@ -410,6 +405,5 @@ void EXPORT(jnwAddImpulse)(jnwCharacter* c, float x, float y, float z, float rad
 
 double EXPORT(jnwResetCount)(jnwCharacter* c)
 {
-    jnSprings* springs = jnCharacter_Springs(c->character);
-    return springs != NULL ? (double)jnSprings_ResetCount(springs) : 0.0;
+    return (double)jnCharacter_ResetCount(c->character);
 }

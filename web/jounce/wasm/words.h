@@ -12,7 +12,7 @@
     WORD(triangleCount, (uint32_t)a->triangleCount)                                                                    \
     WORD(partCount, (uint32_t)a->partCount)                                                                            \
     WORD(clipCount, (uint32_t)a->clipCount)                                                                            \
-    WORD(springCount, (uint32_t)a->springCount)                                                                        \
+    WORD(springCount, MovingCount(a))                                                                                  \
     WORD(timing, (uint32_t)a->timing)                                                                                  \
     WORD(skinning, (uint32_t)a->skinning)                                                                              \
     WORD(sectionCount, (uint32_t)jnAsset_SectionCount(a))                                                              \
@@ -32,7 +32,8 @@
     WORD(modeCount, a->modes != NULL ? (uint32_t)a->modes->modeCount : 0)                                              \
     WORD(modes, a->modes != NULL ? Address(a->modes->modes) : 0)                                                       \
     WORD(modeSize, (uint32_t)sizeof(jnAssetMode))                                                                      \
-    WORD(movesVertices, a->modes == NULL || a->modes->movesVertices)                                                   \
+    WORD(componentCount, (uint32_t)a->componentCount)                                                                  \
+    WORD(isLinear, a->isLinear)                                                                                        \
     WORD(networkError, Address(&a->networkError))
 
 // Of a clip; rate: the address of a double.
@@ -58,5 +59,6 @@
     WORD(root, Address(&c->root))                                                                                      \
     WORD(offsets, Address(c->offsets))                                                                                 \
     WORD(speeds, Address(c->speeds))                                                                                   \
-    WORD(felt, Address(c->felt))
+    WORD(felt, Address(c->felt))                                                                                       \
+    WORD(weights, Address(c->weights))
 // clang-format on

@@ -134,8 +134,8 @@ export class Panel {
     s.inertia = slider({ id: 'inertia', label: 'Inertia', min: 0, max: 1, step: 0.01, value: 1, format: times, onInput: (value) => set('inertia', value), title: 'How much of the motion of the whole body the flesh feels' });
     s.gravity = slider({ id: 'gravity', label: 'Gravity', min: 0, max: 20, step: 0.1, value: 0, format: (value) => `${value.toFixed(1)} m/s²`, onInput: (value) => set('gravity', value), title: 'A constant pull on the flesh' });
     const row = element('div', { class: 'buttons' }, button('Shake', 'Shake the body (S)', this.actions.shake, 'strong'), button('Reset', 'All sliders to their defaults (R)', this.actions.restart));
-    const modes = this.asset.modes.length, layer = this.asset.layer;
-    const title = modes === 0 ? 'Springs' : `Springs on ${modes} modes${layer === 'modal' ? '' : ' and on vertices'}`;
+    const modes = this.asset.modes.length;
+    const title = modes === 0 ? 'Springs' : `Springs on ${modes} modes`;
     return section(title, s.hertz.root, s.ratio.root, s.strength.root, s.inertia.root, s.gravity.root, row);
   }
 

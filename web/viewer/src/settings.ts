@@ -4,7 +4,7 @@ import type { Asset } from 'jounce';
 export type Mode = 'skinned' | 'target' | 'springs' | 'simulation';
 export type Compare = 'none' | 'side' | 'overlay';
 export type Heat =
-  | 'none' | 'stiffness' | 'damping' | 'regime' | 'ownStiffness' | 'ownDamping' | 'ownRegime' | 'region'
+  | 'none' | 'stiffness' | 'damping' | 'regime' | 'region'
   | 'offset' | 'speed' | 'displacement' | 'error';
 
 /** Factors over what the file says of the modes at a joint. */
@@ -50,21 +50,17 @@ export const MODES: { value: Mode; label: string }[] = [
   { value: 'simulation', label: 'Simulation' },
 ];
 
-const SPRING_HEATS: { value: Heat; own: Heat; label: string }[] = [
-  { value: 'stiffness', own: 'ownStiffness', label: 'Stiffness' },
-  { value: 'damping', own: 'ownDamping', label: 'Damping' },
-  { value: 'regime', own: 'ownRegime', label: 'Over- or underdamped' },
+const SPRING_HEATS: { value: Heat; label: string }[] = [
+  { value: 'stiffness', label: 'Stiffness' },
+  { value: 'damping', label: 'Damping' },
+  { value: 'regime', label: 'Over- or underdamped' },
 ];
 
-/** The heat maps that make sense for an asset. Where vertices have springs of their own beside the modes, both have maps. */
+/** The heat maps that make sense for an asset. */
 export function heatsOf(asset: Asset, simulated: boolean): { value: Heat; label: string }[] {
   const heats: { value: Heat; label: string }[] = [{ value: 'none', label: 'None' }];
-  const both = asset.layer === 'modal+vertex';
   if (asset.layer !== 'none') {
-    heats.push(...SPRING_HEATS.map(({ value, label }) => ({ value, label: both ? `${label}: modes` : label })));
-  }
-  if (both) {
-    heats.push(...SPRING_HEATS.map(({ own, label }) => ({ value: own, label: `${label}: vertices` })));
+    heats.push(...SPRING_HEATS.map(({ value, label }) => ({ value, label })));
   }
   if (asset.modes.length > 0) {
     heats.push({ value: 'region', label: 'Region of the modes' });

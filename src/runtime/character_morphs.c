@@ -1,0 +1,317 @@
+// Characters without springs of single vertices: poses into the state of morph weights, and surfaces out of it.
+#include "character_internal.h"
+
+#include "jounce/spring_functions.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOGETHER = 64, CHUNK = 32 };
+// Where a surface is not linear in its matrices, velocities are differences over this share of an interval.
+#define STEP_BACK (1.0 / 64)
+
+// The surface at hand into x, y, z of every vertex.
+static void SkinAll(const jnCharacter* c, float* positions)
+{
+    float field[CHUNK * JN_FIELD_SIZE];
+    const jnAsset* a = c->asset;
+    for (int first = 0; first < a->blockCount; first += CHUNK) {
+        int end = first + CHUNK < a->blockCount ? first + CHUNK : a->blockCount;
+        int last = end * JN_LANES < a->vertexCount ? end * JN_LANES : a->vertexCount;
+        jnSkinBlocks(c, first, end, field, first);
+        jnPackField(field, first, first * JN_LANES, last, positions);
+    }
+}
+
+// Velocities of a surface that is linear in matrices and weights, x' = sum_j w_j (M_j' (r + d) + A_j d').
+// matrices and rates: [jointCount][12]. The positions' array is scratch.
+static void FindVelocities(jnCharacter* c, const double* matrices, const double* rates)
+{
+    const jnAsset* a = c->asset;
+    size_t columns = a->morphs != NULL ? (size_t)a->morphs->columnCount : 0;
+    jnUseMatrices(c, rates, NULL);
+    jnUseWeights(c, c->weights);
+    SkinAll(c, c->velocities);
+    if (columns == 0) {
+        return;
+    }
+    jnUseMatrices(c, matrices, c->origin);
+    jnUseWeights(c, c->weights + columns);
+    c->mapped = false; // how fast a map changes is not known
+    c->bare = true;
+    SkinAll(c, c->positions);
+    c->bare = false;
+    for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
+        c->velocities[i] += c->positions[i];
+    }
+}
+
+// The same by a difference of two surfaces. The positions' array is scratch.
+static void FindDifferences(jnCharacter* c, double fraction, double* matrices)
+{
+    size_t numbers = 3 * (size_t)c->asset->vertexCount;
+    double start = fmax(fraction - STEP_BACK, 0.0), ends[2] = {start, start + STEP_BACK};
+    if (!c->morphs->clock.advanced) {
+        memset(c->velocities, 0, numbers * sizeof(float));
+        return;
+    }
+    for (int i = 0; i < 2; ++i) {
+        jnMorphs_Weights(c->morphs, ends[i], c->weights, NULL);
+        jnMorphs_Matrices(c->morphs, ends[i], matrices, NULL);
+        jnUseMatrices(c, matrices, c->origin);
+        jnUseWeights(c, c->weights);
+        SkinAll(c, i == 0 ? c->velocities : c->positions);
+    }
+    float rate = (float)(1.0 / (STEP_BACK * c->morphs->clock.interval.h));
+    for (size_t i = 0; i < numbers; ++i) {
+        c->velocities[i] = rate * (c->positions[i] - c->velocities[i]);
+    }
+}
+
+void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
+{
+    const jnAsset* a = c->asset;
+    if (out == NULL || c->morphs->clock.sampleCount == 0) {
+        return;
+    }
+    double stack[24 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    double* rates = matrices + 12 * (size_t)a->jointCount;
+    float* weightRates = c->weights + (a->morphs != NULL ? a->morphs->columnCount : 0);
+    bool moves = out->velocities != NULL, shows = out->positions != NULL || out->normals != NULL;
+    JN_ASSERT(!c->weightsOnly || (!moves && !shows));
+    if (moves && a->skinning == jn_skinDual) {
+        FindDifferences(c, fraction, matrices);
+    }
+    jnMorphs_Weights(c->morphs, fraction, c->weights, moves || out->weightRates != NULL ? weightRates : NULL);
+    jnDeliverWeights(c, c->weights, out->weights);
+    jnDeliverWeights(c, weightRates, out->weightRates);
+    if (!moves && !shows) {
+        return;
+    }
+    jnMorphs_Matrices(c->morphs, fraction, matrices, moves ? rates : NULL);
+    if (moves && a->skinning == jn_skinLinear) {
+        FindVelocities(c, matrices, rates);
+    }
+    if (shows) {
+        jnUseMatrices(c, matrices, c->origin);
+        jnUseWeights(c, c->weights);
+        SkinAll(c, c->positions);
+    }
+    jnDeliver(c, out, true);
+}
+
+// The pose's matrices into the state, and the network's inputs from them.
+static void TakePose(jnCharacter* c, const jnCharacterInput* in)
+{
+    double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    bool good = jnTakePose(c, &in->pose, matrices);
+    jnPlacement root;
+    (void)jnReadRoot(&c->root, &root);
+    for (int i = 0; i < 3; ++i) {
+        root.position[i] = c->rootPlace[i];
+    }
+    jnMorphs_TakeMatrices(c->morphs, matrices, good ? &root : NULL, in->h, in->teleport);
+    if (jnNetworkActs(c)) {
+        jnTakeInputs(c, c->morphs->turns[c->morphs->clock.newest]);
+    } else if (c->network.head != NULL) {
+        memset(c->networkState.components, 0, (size_t)c->asset->componentCount * sizeof(float));
+    }
+}
+
+// At most TOGETHER of them.
+static void StepSome(
+    jnCharacter* const* list, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count)
+{
+    jnNetworkState* states[TOGETHER] = {0};
+    jnMorphs* morphs[TOGETHER] = {0};
+    const float* components[TOGETHER] = {0};
+    int acting = 0;
+    for (int n = 0; n < count; ++n) {
+        jnCharacter* c = list[n];
+        TakePose(c, &inputs[n]);
+        morphs[n] = c->morphs;
+        components[n] = c->networkState.components;
+        if (jnNetworkActs(c)) {
+            states[acting++] = &c->networkState;
+        }
+    }
+    if (acting > 0) {
+        jnNetwork_Evaluate(&list[0]->network, list[0]->networkKernels, states, acting);
+    }
+    jnMorphs_TakeComponents(morphs, components, count);
+    jnMorphs_Advance(morphs, count);
+    for (int n = 0; outputs != NULL && n < count; ++n) {
+        jnShowMorphs(list[n], 1.0, &outputs[n]);
+    }
+}
+
+void jnStepMorphs(jnCharacter* const* list, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count)
+{
+    for (int first = 0; first < count; first += TOGETHER) {
+        StepSome(list + first, inputs + first, outputs != NULL ? outputs + first : NULL,
+            count - first < TOGETHER ? count - first : TOGETHER);
+    }
+}
+
+void jnStepOnDrive(
+    jnCharacter* c, const jnCharacterInput* in, const float* drive, const float* components, float* weights)
+{
+    jnMorphs* m = c->morphs;
+    const float* given = c->networkState.components;
+    int first = c->asset->morphs != NULL ? c->asset->morphs->firstMode : 0;
+    TakePose(c, in);
+    for (int i = 0; i < c->asset->componentCount; ++i) {
+        c->networkState.components[i] = components != NULL ? components[i] : 0.0f;
+    }
+    jnMorphs_TakeComponents(&m, &given, 1);
+    float* padded = m->results;
+    memset(padded, 0, (size_t)m->lanes * sizeof(float));
+    memcpy(padded, drive, (size_t)m->modeCount * sizeof(float));
+    jnMorphs_ReplaceDrive(m, padded);
+    jnMorphs_Advance(&m, 1);
+    jnMorphs_Weights(m, 1.0, c->weights, NULL);
+    memcpy(weights, c->weights + first, (size_t)m->modeCount * sizeof(float));
+}
+
+// The rotation makes the modes' period a map that is not diagonal. Each pass corrects by the map of frames that stand
+// still, which is near; what is left shrinks by the share of the rotation.
+enum { LOOP_PASSES = 12 };
+#define LOOP_TOLERANCE 1e-6f
+
+static int SolvePeriod(jnMorphs* m, double period, const float* from)
+{
+    size_t lanes = (size_t)m->lanes;
+    int unsolved = 0;
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        double ks = (double)m->stiffness[k], kd = (double)m->damping[k];
+        jnSpringResponse s = jnEvaluateSpring(ks, kd, period);
+        double lossZ = ks * s.step, lossP = kd * s.impulse + ks * s.step;
+        double determinant = lossZ * lossP + ks * s.impulse * s.impulse;
+        double gapZ = (double)m->now[k] - (double)from[k], gapP = (double)m->now[lanes + k] - (double)from[lanes + k];
+        bool solvable = determinant > 1e-12;
+        unsolved += !solvable;
+        m->now[k] = solvable ? (float)((double)from[k] + (lossP * gapZ + s.impulse * gapP) / determinant) : 0.0f;
+        m->now[lanes + k] =
+            solvable ? (float)((double)from[lanes + k] + (lossZ * gapP - ks * s.impulse * gapZ) / determinant) : 0.0f;
+    }
+    return unsolved;
+}
+
+// How far the start of a period moved, of the largest amplitude.
+static bool HasSettled(const jnMorphs* m, const float* from)
+{
+    float most = 0.0f, change = 0.0f;
+    for (int k = 0; k < m->modeCount; ++k) {
+        most = fmaxf(most, fabsf(m->now[k]));
+        change = fmaxf(change, fabsf(m->now[k] - from[k]));
+    }
+    return change <= LOOP_TOLERANCE * most;
+}
+
+static void TakeLoopPose(jnCharacter* c, const jnCharacterLoop* loop, int pose, jnTeleport teleport)
+{
+    int frames = loop->frameCount;
+    jnCharacterInput input = {.h = loop->h, .pose = loop->poses[(pose + 4 * frames) % frames], .teleport = teleport};
+    StepSome(&c, &input, NULL, 1);
+}
+
+jnResult jnLoopMorphs(jnCharacter* c, const jnCharacterLoop* loop, int* unsolved, jnError* error)
+{
+    jnMorphs* m = c->morphs;
+    size_t bytes = 2 * (size_t)m->lanes * sizeof(float);
+    if (!(loop->h > 0.0f) || !jnIsFinite(loop->h)) {
+        return jnFail(error, jn_badArgument, "a loop needs h > 0, not %g s", (double)loop->h);
+    }
+    float* from = jnAllocate(&c->allocator, bytes + 1);
+    if (from == NULL) {
+        return jnFail(error, jn_outOfMemory, "no memory for a loop of %d modes", m->modeCount);
+    }
+    int frames = loop->frameCount, lead = c->lags ? 1 : 0, bad = 0;
+    for (int i = -3; i <= lead; ++i) { // stands at pose 0 with this history
+        TakeLoopPose(c, loop, i, i == -3 ? jn_teleportReset : jn_teleportNone);
+    }
+    m->clock.sampleCount = JN_HISTORY;
+    for (int pass = 0; pass < LOOP_PASSES; ++pass) {
+        memcpy(from, m->now, bytes);
+        for (int n = 1; n <= frames; ++n) {
+            TakeLoopPose(c, loop, n + lead, jn_teleportNone);
+        }
+        bad = SolvePeriod(m, (double)frames * (double)loop->h, from);
+        if (HasSettled(m, from)) {
+            break;
+        }
+    }
+    *unsolved += bad;
+    jnRelease(&c->allocator, from);
+    return jn_ok;
+}
+
+void jnCharacter_AddImpulse(jnCharacter* c, int vertex, const float velocity[3])
+{
+    JN_ASSERT(vertex >= 0 && vertex < c->asset->vertexCount);
+    if (c->springs != NULL) {
+        if (vertex < c->springCount) {
+            jnSprings_AddImpulse(c->springs, vertex, velocity);
+        }
+        return;
+    }
+    double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    if (c->morphs->clock.sampleCount > 0) {
+        jnMorphs_Matrices(c->morphs, 1.0, matrices, NULL);
+        jnMorphs_Kick(c->morphs, matrices, vertex, velocity);
+    }
+}
+
+// The fraction of an impulse that a vertex at `at` gets.
+static float ShareInSphere(const float at[3], const float center[3], float radius)
+{
+    float square = 0.0f;
+    for (int i = 0; i < 3; ++i) {
+        square += (at[i] - center[i]) * (at[i] - center[i]);
+    }
+    float inside = 1.0f - square / (radius * radius);
+    return inside > 0.0f ? inside * inside : 0.0f;
+}
+
+// Where a vertex is skinned to, without what adds to the rest surface.
+static void SkinVertex(const jnCharacter* c, const double* matrices, int vertex, float out[3])
+{
+    const jnAsset* a = c->asset;
+    size_t b = (size_t)(vertex / JN_LANES), count = a->influenceStarts[b + 1] - a->influenceStarts[b];
+    size_t at = (size_t)a->influenceStarts[b] * JN_LANES + (size_t)(vertex % JN_LANES) * count;
+    const float* r = a->rest + 4 * (size_t)vertex;
+    double x[3] = {0};
+    for (size_t k = 0; k < count; ++k) {
+        const double* m = matrices + 12 * (size_t)a->influenceJoints[at + k];
+        for (int i = 0; i < 3; ++i) {
+            x[i] +=
+                (double)a->influenceWeights[at + k] * (m[4 * i] * (double)r[0] + m[4 * i + 1] * (double)r[1] +
+                                                          m[4 * i + 2] * (double)r[2] + (m[4 * i + 3] - c->origin[i]));
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (float)x[i];
+    }
+}
+
+void jnCharacter_AddImpulseSphere(jnCharacter* c, const float center[3], float radius, const float velocity[3])
+{
+    if (c->springs != NULL) {
+        jnSprings_AddImpulseSphere(c->springs, center, radius, velocity);
+        return;
+    }
+    double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    if (c->morphs->clock.sampleCount == 0 || c->morphs->modes == NULL) {
+        return;
+    }
+    jnMorphs_Matrices(c->morphs, 1.0, matrices, NULL);
+    for (int v = 0; v < c->asset->vertexCount; ++v) {
+        float at[3];
+        SkinVertex(c, matrices, v, at);
+        float share = ShareInSphere(at, center, radius);
+        if (share > 0.0f) {
+            jnMorphs_Kick(c->morphs, matrices, v,
+                (const float[3]){share * velocity[0], share * velocity[1], share * velocity[2]});
+        }
+    }
+}

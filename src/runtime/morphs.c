@@ -1,0 +1,449 @@
+// Life of a character as morph weights, its settings, and what is shown of its state.
+#include "morphs.h"
+
+#include "rig.h"
+
+#include <math.h>
+#include <string.h>
+
+// Up to this share of its cap an amplitude is shown as it is.
+#define KNEE 0.7f
+enum { STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
+
+const jnMorphKernels* jnFindMorphKernels(jnKernel kernel)
+{
+#ifdef JN_HAVE_X86_KERNELS
+    if (kernel == jn_kernelAvx2) {
+        return &jnMorphKernelsAvx2;
+    }
+#endif
+    (void)kernel;
+    return &jnMorphKernelsBaseline;
+}
+
+static int ModesOf(const jnMorphsDef* def)
+{
+    int all = def->asset->modeCount;
+    return def->modes > 0 && def->modes < all ? def->modes : all;
+}
+
+// Takes the next array; with base NULL only counts.
+static void* Take(char* base, size_t* at, size_t size)
+{
+    void* here = base != NULL ? base + *at : NULL;
+    *at += jnAlignUp(size);
+    return here;
+}
+
+// Lays the arrays out behind the struct; with `there` false only counts. Returns the bytes in all.
+static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
+{
+    const jnAssetModes* modes = def->asset->modes;
+    size_t at = jnAlignUp(sizeof(*m)), f = sizeof(float), joints = (size_t)def->asset->jointCount;
+    size_t count = (size_t)ModesOf(def), lanes = (size_t)jnBlockCount((int)count) * JN_LANES;
+    size_t drivers = modes != NULL ? (size_t)modes->driverCount : 0;
+    size_t crosses = modes != NULL ? (size_t)modes->crossCount : 0;
+    size_t pairs = modes != NULL ? (size_t)jnBlockCount(modes->pairCount) * JN_LANES : 0;
+    char* base = there ? (char*)m : NULL;
+    float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->limits, &m->caps, &m->strengths};
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
+        *settings[i] = Take(base, &at, lanes * f);
+    }
+    m->coefficients = Take(base, &at, lanes * JN_COEFFICIENT_ROWS * f);
+    m->forcing[0] = Take(base, &at, drivers * 12 * f);
+    m->forcing[1] = Take(base, &at, drivers * 12 * f);
+    m->crossInputs[0] = Take(base, &at, crosses > 0 ? 18 * crosses * f : 0);
+    m->crossInputs[1] = there ? m->crossInputs[0] + 9 * crosses : NULL;
+    m->angles = Take(base, &at, drivers * 3 * f);
+    m->pairs = pairs > STACK_PAIRS ? Take(base, &at, pairs * f) : NULL;
+    m->turned = Take(base, &at, joints);
+    m->middle = Take(base, &at, drivers > 0 ? joints * 4 * f : 0);
+    m->columns = lanes > STACK_LANES ? Take(base, &at, count * lanes * f) : NULL;
+    m->work = Take(base, &at, 8 * lanes * f);
+    m->results = Take(base, &at, JN_MODE_FIELDS * lanes * f);
+    m->moving = Take(base, &at, 0);
+    size_t start = at;
+    for (int i = 0; i < JN_HISTORY; ++i) {
+        m->places[i] = Take(base, &at, joints * 3 * sizeof(double));
+        m->linear[i] = Take(base, &at, joints * 9 * f);
+        m->turns[i] = Take(base, &at, joints * 4 * f);
+        m->components[i] = Take(base, &at, (size_t)def->asset->componentCount * f);
+        m->drives[i] = Take(base, &at, lanes * f);
+    }
+    m->now = Take(base, &at, 2 * lanes * f);
+    m->before = Take(base, &at, 2 * lanes * f);
+    m->forces = Take(base, &at, 2 * lanes * f);
+    m->movingSize = at - start;
+    return at;
+}
+
+size_t jnMorphs_ByteCount(const jnMorphsDef* def)
+{
+    jnMorphs none;
+    return LayOut(&none, def, false);
+}
+
+// Joints that drive modes, and those that the network looks at with their parents.
+static void FindTurned(jnMorphs* m, const jnNetwork* network)
+{
+    for (int i = 0; m->modes != NULL && i < m->modes->driverCount; ++i) {
+        m->turned[m->modes->drivers[i]] = 1;
+    }
+    for (int i = 0; network->head != NULL && i < network->head->inputCount; ++i) {
+        int joint = network->inputs[i] / 6;
+        m->turned[joint] = m->turned[m->asset->joints[joint].parent] = 1;
+    }
+}
+
+void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
+{
+    const jnAsset* asset = def->asset;
+    LayOut(m, def, true);
+    m->asset = asset;
+    m->modes = asset->modes;
+    m->kernels = jnFindMorphKernels(def->kernel);
+    m->springKernels = jnFindSpringKernels(def->kernel);
+    m->curve = def->curve;
+    m->timing = def->timing;
+    m->start = def->start;
+    m->componentCount =
+        def->components > 0 && def->components < asset->componentCount ? def->components : asset->componentCount;
+    m->modeCount = ModesOf(def);
+    m->lanes = jnBlockCount(m->modeCount) * JN_LANES;
+    m->inertia[0] = m->inertia[1] = 1.0f;
+    m->clock.space.newest.from = m->clock.space.newest.to = jnIdentityPlacement();
+    m->clock.space.base = m->clock.space.newest;
+    for (int b = 0; b <= m->lanes / JN_LANES; ++b) {
+        m->driveStarts[b] = (uint32_t)b;
+        m->crossStarts[b] = m->modes != NULL ? (uint32_t)(b * m->modes->crossCount) : 0;
+    }
+    FindTurned(m, def->network);
+    jnMorphs_Tune(m, -1, 1.0f, 1.0f, 1.0f);
+    jnMorphs_SetCaps(m, 1.0f, 0.0f);
+    jnMorphs_SetStrength(m, -1, 1.0f);
+}
+
+int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, float gainScale)
+{
+    int count = 0;
+    for (int k = 0; k < m->modeCount; ++k) {
+        const jnAssetMode* mode = &m->modes->modes[k];
+        if (joint >= 0 && mode->joint != joint) {
+            continue;
+        }
+        m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
+        m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
+        m->gain[k] = mode->gain * gainScale;
+        m->limits[k] = fabsf(m->gain[k]) * mode->limit;
+        count++;
+    }
+    m->coefficientTime = 0.0;
+    return count;
+}
+
+void jnMorphs_SetCaps(jnMorphs* m, float scale, float distance)
+{
+    m->capScale = scale;
+    m->capDistance = distance;
+    m->capped = false;
+    for (int k = 0; k < m->modeCount; ++k) {
+        const jnAssetMode* mode = &m->modes->modes[k];
+        float own = fminf(mode->cap * scale, 1e30f);
+        float given = distance > 0.0f && mode->largest > 0.0f ? fminf(distance / mode->largest, 1e30f) : 0.0f;
+        m->caps[k] = own > 0.0f && given > 0.0f ? fminf(own, given) : own + given;
+        m->capped = m->capped || m->caps[k] > 0.0f;
+    }
+}
+
+void jnMorphs_SetStrength(jnMorphs* m, int joint, float strength)
+{
+    for (int k = 0; k < m->modeCount; ++k) {
+        if (joint < 0 || m->modes->modes[k].joint == joint) {
+            m->strengths[k] = strength;
+        }
+    }
+}
+
+// What is shown of an amplitude and how fast it changes: up to KNEE of its cap it is untouched, then it bends smoothly
+// (C1) and never reaches the cap. The motion underneath stays linear.
+static void Limit(float cap, float* z, float* rate)
+{
+    float knee = KNEE * cap, rest = cap - knee, over = fabsf(*z) - knee;
+    if (cap > 0.0f && over > 0.0f) { // knee + rest over / (rest + over), of slope 1 at the knee
+        float share = rest / (rest + over);
+        *z = copysignf(cap - rest * share, *z);
+        *rate *= share * share;
+    }
+}
+
+static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates)
+{
+    size_t lanes = (size_t)m->lanes;
+    float* state = m->work + 6 * lanes;
+    if (!m->clock.advanced || fraction >= 1.0) {
+        memcpy(state, m->now, 2 * lanes * sizeof(float));
+    } else {
+        jnStepModesTo(m, fraction, state);
+    }
+    if (rates != NULL) {
+        jnFindRates(m, state);
+    }
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        float z = state[k], rate = state[lanes + k];
+        Limit(m->caps[k], &z, &rate);
+        weights[k] = m->strengths[k] * z / m->modes->modes[k].unit;
+        if (rates != NULL) {
+            rates[k] = m->strengths[k] * rate / m->modes->modes[k].unit;
+        }
+    }
+}
+
+void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates)
+{
+    const jnSpringsClock* clock = &m->clock;
+    int first = m->asset->morphs != NULL ? m->asset->morphs->firstMode : 0;
+    float place[3] = {0}, slope[3] = {0};
+    const float* from = m->components[clock->base];
+    if (clock->advanced) {
+        jnCurvePoint point = jnInterval_Point(&clock->interval, fraction);
+        jnWeighDifferences(clock, point.place, place);
+        jnWeighDifferences(clock, point.slope, slope);
+        from = m->components[fraction < 1.0 ? clock->slots[clock->interval.own] : clock->base];
+    }
+    for (int i = 0; i < m->componentCount; ++i) {
+        float moved = 0.0f, rate = 0.0f;
+        for (int d = 0; clock->advanced && d < 3; ++d) {
+            float difference = m->components[clock->slots[d + 1]][i] - m->components[clock->slots[d]][i];
+            moved += place[d] * difference;
+            rate += slope[d] * difference;
+        }
+        weights[i] = fraction < 1.0 ? from[i] + moved : from[i];
+        if (rates != NULL) {
+            rates[i] = rate;
+        }
+    }
+    if (m->modeCount > 0) {
+        ShowModes(m, fraction, weights + first, rates != NULL ? rates + first : NULL);
+    }
+}
+
+// The simulation's space in the world and how it moves.
+typedef struct Shown {
+    bool moved;
+    double rotation[9], position[3], spin[3], pivot[3], drift[3];
+} Shown;
+
+static Shown FindShown(const jnMorphs* m, const jnSpaceMotion* motion, double fraction)
+{
+    const jnSpringsClock* clock = &m->clock;
+    Shown s = {.moved = clock->space.moved != 0};
+    jnPlacement at = jnFollowSpace(motion, clock->advanced ? fraction : 1.0);
+    double x = at.rotation[0], y = at.rotation[1], z = at.rotation[2], w = at.rotation[3];
+    const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
+        2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),                  //
+        2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)};
+    memcpy(s.rotation, r, sizeof(r));
+    double rate = clock->advanced ? 1.0 / clock->interval.h : 0.0;
+    for (int i = 0; i < 3; ++i) {
+        s.position[i] = at.position[i];
+        s.spin[i] = motion->angle[i] * rate;
+        s.pivot[i] = motion->pivot[i] + fraction * motion->shift[i];
+        s.drift[i] = motion->shift[i] * rate;
+    }
+    return s;
+}
+
+// From the simulation's space to the world, a matrix and its rate.
+static void ToWorld(const Shown* s, double* matrix, double* rate)
+{
+    double local[12], slope[12];
+    memcpy(local, matrix, sizeof(local));
+    memcpy(slope, rate, sizeof(slope));
+    for (int i = 0; i < 12; ++i) {
+        const double* row = s->rotation + 3 * (i / 4);
+        matrix[i] = row[0] * local[i % 4] + row[1] * local[4 + i % 4] + row[2] * local[8 + i % 4];
+        rate[i] = row[0] * slope[i % 4] + row[1] * slope[4 + i % 4] + row[2] * slope[8 + i % 4];
+    }
+    for (int row = 0; row < 3; ++row) {
+        matrix[4 * row + 3] += s->position[row];
+    }
+    for (int i = 0; i < 4; ++i) { // spin x (column - pivot) + drift
+        double column[3];
+        for (int row = 0; row < 3; ++row) {
+            column[row] = matrix[4 * row + i] - (i == 3 ? s->pivot[row] : 0.0);
+        }
+        for (int row = 0; row < 3; ++row) {
+            int a = (row + 1) % 3, b = (row + 2) % 3;
+            rate[4 * row + i] += s->spin[a] * column[b] - s->spin[b] * column[a] + (i == 3 ? s->drift[row] : 0.0);
+        }
+    }
+}
+
+void jnMorphs_Matrices(const jnMorphs* m, double fraction, double* matrices, double* rates)
+{
+    const jnSpringsClock* clock = &m->clock;
+    bool between = clock->advanced && fraction < 1.0;
+    Shown shown = FindShown(m, jnShownSpace(clock), fraction);
+    float place[3] = {0}, slope[3] = {0};
+    if (clock->advanced) {
+        jnCurvePoint point = jnInterval_Point(&clock->interval, fraction);
+        jnWeighDifferences(clock, point.place, place);
+        jnWeighDifferences(clock, point.slope, slope);
+    }
+    int slot = between ? clock->slots[clock->interval.own] : clock->base;
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        double *matrix = matrices + 12 * j, none[12] = {0}, *rate = rates != NULL ? rates + 12 * j : none;
+        for (size_t i = 0; i < 12; ++i) {
+            size_t row = i / 4, at = i % 4 < 3 ? 9 * j + 3 * row + i % 4 : 3 * j + row;
+            matrix[i] = i % 4 < 3 ? (double)m->linear[slot][at] : m->places[slot][at];
+            rate[i] = 0.0;
+            for (int d = 0; clock->advanced && (between || rates != NULL) && d < 3; ++d) {
+                int a = clock->slots[d], b = clock->slots[d + 1];
+                double way =
+                    i % 4 < 3 ? (double)(m->linear[b][at] - m->linear[a][at]) : m->places[b][at] - m->places[a][at];
+                matrix[i] += between ? (double)place[d] * way : 0.0;
+                rate[i] += (double)slope[d] * way;
+            }
+        }
+        if (shown.moved) {
+            ToWorld(&shown, matrix, rate);
+        }
+    }
+}
+
+void jnMorphs_NewestMatrices(const jnMorphs* m, double* matrices)
+{
+    Shown shown = FindShown(m, &m->clock.space.newest, 1.0);
+    int slot = m->clock.newest;
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        double *matrix = matrices + 12 * j, none[12] = {0};
+        for (size_t i = 0; i < 12; ++i) {
+            size_t row = i / 4;
+            matrix[i] = i % 4 < 3 ? (double)m->linear[slot][9 * j + 3 * row + i % 4] : m->places[slot][3 * j + row];
+        }
+        if (shown.moved) {
+            ToWorld(&shown, matrix, none);
+        }
+    }
+}
+
+// What the modes move a vertex by at unit amplitude, times a vector: [modeCount], added to.
+static void DotShapes(const jnMorphs* m, int vertex, const float vector[3], float* sums)
+{
+    const jnAssetMorphs* b = m->asset->morphs;
+    size_t block = (size_t)(vertex / JN_LANES), lane = (size_t)(vertex % JN_LANES);
+    float unit = b->unit;
+    for (size_t plane = 0; plane < (size_t)b->planeCount; ++plane, unit *= (float)JN_PLANE_STEP) {
+        const uint32_t* starts = b->starts + block * (size_t)b->planeCount + plane;
+        for (size_t e = starts[0]; e < starts[1]; ++e) {
+            for (int side = 0; side < 2; ++side) {
+                int k = 2 * b->pairs[e] + side - b->firstMode;
+                if (k >= 0 && k < m->modeCount) {
+                    const int8_t* v = b->values + (e * 3 * JN_LANES + lane) * 2 + (size_t)side;
+                    float sum = (float)v[0] * vector[0] + (float)v[2 * JN_LANES] * vector[1] +
+                                (float)v[4 * JN_LANES] * vector[2];
+                    sums[k] += unit / m->modes->modes[k].unit * sum;
+                }
+            }
+        }
+    }
+}
+
+void jnMorphs_Kick(jnMorphs* m, const double* matrices, int vertex, const float velocity[3])
+{
+    const jnAsset* a = m->asset;
+    size_t b = (size_t)(vertex / JN_LANES), count = a->influenceStarts[b + 1] - a->influenceStarts[b];
+    size_t at = (size_t)a->influenceStarts[b] * JN_LANES + (size_t)(vertex % JN_LANES) * count;
+    double blended[12] = {0}, q[4];
+    if (m->modes == NULL) {
+        return;
+    }
+    for (size_t k = 0; k < 12 * count; ++k) {
+        blended[k % 12] +=
+            (double)a->influenceWeights[at + k / 12] * matrices[12 * (size_t)a->influenceJoints[at + k / 12] + k % 12];
+    }
+    jnRotationOf(blended, q);
+    float local[3], t[3];
+    for (int i = 0; i < 3; ++i) { // the inverse: R^T v
+        int x = (i + 1) % 3, y = (i + 2) % 3;
+        t[i] = (float)(2.0 * (q[y] * (double)velocity[x] - q[x] * (double)velocity[y]));
+    }
+    for (int i = 0; i < 3; ++i) {
+        int x = (i + 1) % 3, y = (i + 2) % 3;
+        local[i] = (float)((double)velocity[i] + q[3] * (double)t[i] + (q[y] * (double)t[x] - q[x] * (double)t[y]));
+    }
+    float* sums = m->work;
+    memset(sums, 0, (size_t)m->lanes * sizeof(float));
+    DotShapes(m, vertex, local, sums);
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        float change = m->gain[k] * m->modes->masses[vertex] * sums[k];
+        m->now[(size_t)m->lanes + k] += jnIsFinite(change) ? change : 0.0f;
+    }
+}
+
+enum { SNAPSHOT_VERSION = 2 };
+#define SNAPSHOT_MAGIC "JNMORPH"
+
+// Precedes the bytes of a snapshot; the clock and what a step changes follow.
+typedef struct SnapshotHead {
+    char magic[8];
+    uint64_t asset; // its hash
+    uint32_t version, size;
+    uint64_t checksum; // where that of an asset is
+    int32_t modeCount, curve, timing, reserved;
+} SnapshotHead;
+_Static_assert(sizeof(SnapshotHead) == 48, "no padding in a snapshot");
+
+size_t jnMorphs_SnapshotSize(const jnMorphs* m)
+{
+    return sizeof(SnapshotHead) + sizeof(m->clock) + m->movingSize;
+}
+
+void jnMorphs_Save(const jnMorphs* m, void* snapshot)
+{
+    size_t size = jnMorphs_SnapshotSize(m);
+    SnapshotHead head = {.asset = m->asset->hash,
+        .version = SNAPSHOT_VERSION,
+        .size = (uint32_t)size,
+        .modeCount = m->modeCount,
+        .curve = (int32_t)m->curve,
+        .timing = (int32_t)m->timing};
+    memcpy(head.magic, SNAPSHOT_MAGIC, sizeof(head.magic));
+    char* at = snapshot;
+    memcpy(at, &head, sizeof(head));
+    memcpy(at + sizeof(head), &m->clock, sizeof(m->clock));
+    memcpy(at + sizeof(head) + sizeof(m->clock), m->moving, m->movingSize);
+    head.checksum = jnAssetChecksum(at, size);
+    memcpy(at, &head, sizeof(head));
+}
+
+jnResult jnMorphs_Restore(jnMorphs* m, const void* snapshot, size_t size, jnError* error)
+{
+    SnapshotHead head;
+    jnSpringsClock clock;
+    size_t expected = jnMorphs_SnapshotSize(m);
+    if (size < sizeof(head) || memcmp(snapshot, SNAPSHOT_MAGIC, sizeof(head.magic)) != 0) {
+        return jnFail(error, jn_badData, "these %zu bytes are no snapshot of a character", size);
+    }
+    memcpy(&head, snapshot, sizeof(head));
+    if (head.version != SNAPSHOT_VERSION) {
+        return jnFail(error, jn_badData, "the snapshot is of version %u; this library reads version %d", head.version,
+            SNAPSHOT_VERSION);
+    }
+    if (head.asset != m->asset->hash) {
+        return jnFail(error, jn_badData, "the snapshot is of another asset than '%s'", m->asset->name);
+    }
+    if (size != expected || head.size != expected || head.modeCount != m->modeCount || head.curve != (int)m->curve ||
+        head.timing != (int)m->timing) {
+        return jnFail(error, jn_badData,
+            "the snapshot is of a character with another level of detail, curve or timing: %zu bytes instead of %zu",
+            size, expected);
+    }
+    memcpy(&clock, (const char*)snapshot + sizeof(head), sizeof(clock));
+    if (head.checksum != jnAssetChecksum(snapshot, size) || !jnClock_IsSane(&clock)) {
+        return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
+    }
+    m->clock = clock;
+    memcpy(m->moving, (const char*)snapshot + sizeof(head) + sizeof(clock), m->movingSize);
+    return jn_ok;
+}

@@ -1,0 +1,140 @@
+// A character as morph weights, from the inside: morphs.c has its life and what is shown of it, morphs_step.c its time,
+// morphs_modes.c the motion of the modes over an interval.
+//
+// The surface is  x_v = sum_j w_vj M_j (r_v + sum_c B_vc c_c + sum_k U_vk z_k)  with the skin's matrices M_j, the
+// network's components c and the modes' amplitudes z. The state is M, c and z in time. A cubic through skinned vertices
+// is the skin of a cubic through the matrices' entries, so what drives the modes needs no vertex:
+//
+//     force = sum_j T_j : (Q_j^T M_j'') + (P B) c'' + what the frames' motion does to the larger components
+//
+// Q_j is the rotation of M_j, P the projection of accelerations on modes, T_j = sum_v w_vj P_v (x) (r_v + B_v0, 1).
+//
+// With S = the angular velocities of the joints times the asset's spins and p = z' + S z the velocity in space of the
+// amplitudes,
+//     z' = p - S z        p' = -S p - k_s z - k_d (p - S z) - force
+// An interval rotates z and p by exp(-S h/2), steps the closed form in a frame that stands still, and rotates again:
+// what moves in space goes on in space while the frames rotate.
+//
+// Places are kept in double, so that a character may stand anywhere.
+#pragma once
+
+#include "asset_format.h"
+#include "morph_kernels.h"
+#include "network.h"
+#include "springs_internal.h"
+
+// What the last sample meant.
+typedef struct jnMorphStep {
+    bool restarted, carried, paused;
+    double h;
+    float ahead; // of a carried one: h over the duration before
+    int last;    // slot of the sample before
+} jnMorphStep;
+
+typedef struct jnMorphs {
+    const jnAsset* asset;
+    const jnAssetModes* modes; // NULL: none
+    const jnMorphKernels* kernels;
+    const jnSpringKernels* springKernels;
+    jnCurve curve;
+    jnTiming timing;
+    jnStart start;
+    int componentCount;   // that are used, of the asset's
+    int modeCount, lanes; // that are used, and that rounded up to JN_LANES
+    uint64_t resetCount;
+
+    // Settings; arrays are [lanes].
+    float force[3], inertia[2];
+    float teleportThreshold;
+    jnTeleport teleportKind;
+    float capScale, capDistance;
+    bool capped;
+    float *stiffness, *damping, *gain;
+    float* limits;          // of forces, times the gain; 0: none
+    float* caps;            // of the amplitudes that are shown; 0: none
+    float* strengths;       // share that is shown
+    float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
+    double coefficientTime; // 0: none
+    uint32_t driveStarts[JN_MAX_ASSET_MODES / JN_LANES + 1], crossStarts[JN_MAX_ASSET_MODES / JN_LANES + 1];
+
+    // Scratch.
+    jnMorphStep step;
+    float* forcing[JN_MODE_FIELDS];     // [driverCount][12]
+    float* crossInputs[JN_MODE_FIELDS]; // [crossCount][9]
+    float* angles;                      // [driverCount][3]
+    float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; NULL: on the stack
+    uint8_t* turned;                    // [jointCount], the joint's rotation is needed
+    float* middle;                      // [jointCount][4]
+    float* columns;                     // [modeCount][lanes]; NULL: on the stack
+    float* work;                        // [8][lanes]
+    float* results;                     // [JN_MODE_FIELDS][lanes]
+
+    // What a step changes: the clock, and one stretch of memory.
+    jnSpringsClock clock;
+    char* moving;
+    size_t movingSize;             // bytes
+    double* places[JN_HISTORY];    // [jointCount][3], of the samples in the simulation's space
+    float* linear[JN_HISTORY];     // [jointCount][9], rows
+    float* turns[JN_HISTORY];      // [jointCount][4], Q_j
+    float* components[JN_HISTORY]; // [asset's componentCount]
+    float* drives[JN_HISTORY];     // [lanes], P B c
+    float *now, *before;           // [2][lanes], z and p; `before` at the start of the last interval
+    float* forces;                 // [2][lanes], of the last interval: at its start, and its rate
+} jnMorphs;
+
+// morphs.c
+typedef struct jnMorphsDef {
+    const jnAsset* asset;
+    int components, modes; // 0: all
+    jnCurve curve;
+    jnTiming timing;
+    jnStart start;
+    jnKernel kernel;          // not auto
+    const jnNetwork* network; // head NULL: none
+} jnMorphsDef;
+size_t jnMorphs_ByteCount(const jnMorphsDef* def);
+// Makes them at a multiple of 64 in zeroed memory.
+void jnMakeMorphs(jnMorphs* morphs, const jnMorphsDef* def);
+// The modes that live at a joint (all with -1) as in the asset, frequency, damping ratio and gain scaled; how many.
+int jnMorphs_Tune(jnMorphs* morphs, int joint, float hertzScale, float ratioScale, float gainScale);
+// Caps from the asset's and from a distance.
+void jnMorphs_SetCaps(jnMorphs* morphs, float scale, float distance);
+void jnMorphs_SetStrength(jnMorphs* morphs, int joint, float strength);
+
+// Weights at a fraction of the last interval, and how fast they change (NULL: not wanted), [columnCount] each.
+void jnMorphs_Weights(jnMorphs* morphs, double fraction, float* weights, float* rates);
+// The skin's matrices there, [jointCount][12] in the world, and how fast they change (NULL: not wanted).
+void jnMorphs_Matrices(const jnMorphs* morphs, double fraction, double* matrices, double* rates);
+// Those of the newest sample.
+void jnMorphs_NewestMatrices(const jnMorphs* morphs, double* matrices);
+// Adds to the velocity of a vertex, in the world; matrices: the skin's at the sample that is shown.
+void jnMorphs_Kick(jnMorphs* morphs, const double* matrices, int vertex, const float velocity[3]);
+// Everything that a step changes, as bytes of any machine.
+size_t jnMorphs_SnapshotSize(const jnMorphs* morphs);
+void jnMorphs_Save(const jnMorphs* morphs, void* snapshot);
+jnResult jnMorphs_Restore(jnMorphs* morphs, const void* snapshot, size_t size, jnError* error);
+
+// morphs_step.c, in this order
+// Takes the matrices of a new pose, [jointCount][12] in the world. root: NULL where it is not known.
+void jnMorphs_TakeMatrices(
+    jnMorphs* morphs, const double* matrices, const jnPlacement* root, float h, jnTeleport teleport);
+// Takes its components, [componentCount of the asset], for each of `count` characters of one asset.
+void jnMorphs_TakeComponents(jnMorphs* const* morphs, const float* const* components, int count);
+// Advances, if there is an interval to advance over.
+void jnMorphs_Advance(jnMorphs* const* morphs, int count);
+// What drives the modes instead of P B c, [lanes], for measuring; between the last two.
+void jnMorphs_ReplaceDrive(jnMorphs* morphs, const float* drive);
+void jnMorphs_Finish(jnMorphs* morphs);
+void jnMorphs_Settle(jnMorphs* morphs, double seconds);
+
+// morphs_modes.c
+void jnRestModes(jnMorphs* morphs);
+// Over the intervals that their clocks have just taken up.
+void jnAdvanceModes(jnMorphs* const* morphs, int count);
+void jnSettleModes(jnMorphs* morphs, double seconds);
+// State [2][lanes] over a fraction of the last interval from its start.
+void jnStepModesTo(jnMorphs* morphs, double fraction, float* state);
+// From the velocity in space to the amplitudes' own: p - S z.
+void jnFindRates(jnMorphs* morphs, float* state);
+// Weights of (line, e0, e1) as those of the three differences between samples; see target_curve.h.
+void jnWeighDifferences(const jnSpringsClock* clock, const float weights[3], float out[3]);

@@ -1,0 +1,297 @@
+// Time of a character as morph weights: samples of matrices and components in, steps, rests.
+//
+// As with the springs (springs_step.c), the history is a ring of the last four samples; `newest` is the slot of the
+// last one taken, `base` that of the sample which the state belongs to.
+#include "morphs.h"
+
+#include "rig.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOGETHER = 64 };
+
+// World to the simulation's space.
+typedef struct Spaced {
+    bool moved;
+    double rotation[9], position[3];
+} Spaced;
+
+static Spaced FindSpace(const jnMorphs* m)
+{
+    const jnPlacement* at = &m->clock.space.newest.to;
+    Spaced s = {.moved = m->clock.space.moved != 0};
+    if (s.moved) {
+        double x = at->rotation[0], y = at->rotation[1], z = at->rotation[2], w = at->rotation[3];
+        const double r[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), //
+            2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w),                  //
+            2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)};
+        memcpy(s.rotation, r, sizeof(r));
+        memcpy(s.position, at->position, sizeof(s.position));
+    }
+    return s;
+}
+
+// One joint of a sample.
+typedef struct Joint {
+    double place[3];
+    float linear[9], turn[4];
+} Joint;
+
+static void MakeJoint(const Spaced* s, const double* world, bool turned, Joint* out)
+{
+    double local[12], q[4] = {0, 0, 0, 1};
+    memcpy(local, world, sizeof(local));
+    for (int i = 0; s->moved && i < 12; ++i) {
+        double sum = 0.0;
+        for (int k = 0; k < 3; ++k) {
+            sum += s->rotation[3 * k + i / 4] * (world[4 * k + i % 4] - (i % 4 == 3 ? s->position[k] : 0.0));
+        }
+        local[i] = sum;
+    }
+    if (turned) {
+        jnRotationOf(local, q);
+    }
+    for (int i = 0; i < 9; ++i) {
+        out->linear[i] = (float)local[4 * (i / 3) + i % 3];
+    }
+    for (int i = 0; i < 4; ++i) {
+        out->place[i % 3] = local[4 * (i % 3) + 3];
+        out->turn[i] = (float)q[i];
+    }
+}
+
+static void PutJoint(jnMorphs* m, int slot, size_t j, const Joint* joint)
+{
+    memcpy(m->places[slot] + 3 * j, joint->place, sizeof(joint->place));
+    memcpy(m->linear[slot] + 9 * j, joint->linear, sizeof(joint->linear));
+    memcpy(m->turns[slot] + 4 * j, joint->turn, sizeof(joint->turn));
+}
+
+static void GetJoint(const jnMorphs* m, int slot, size_t j, Joint* joint)
+{
+    memcpy(joint->place, m->places[slot] + 3 * j, sizeof(joint->place));
+    memcpy(joint->linear, m->linear[slot] + 9 * j, sizeof(joint->linear));
+    memcpy(joint->turn, m->turns[slot] + 4 * j, sizeof(joint->turn));
+}
+
+// Moves the history of a joint so that its new matrix is where the old motion, going on at its last velocity, would
+// have brought it: nothing of the way between is felt.
+static void CarryJoint(jnMorphs* m, size_t j, const Joint* joint)
+{
+    int last = m->step.last, before = jnOlderSlot(last, 1);
+    for (size_t i = 0; i < 9; ++i) {
+        float at = m->linear[last][9 * j + i];
+        float shift = joint->linear[i] - (at + m->step.ahead * (at - m->linear[before][9 * j + i]));
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            m->linear[slot][9 * j + i] += shift;
+        }
+    }
+    for (size_t i = 0; i < 3; ++i) {
+        double at = m->places[last][3 * j + i];
+        double shift = joint->place[i] - (at + (double)m->step.ahead * (at - m->places[before][3 * j + i]));
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            m->places[slot][3 * j + i] += shift;
+        }
+    }
+    for (int slot = 0; slot < JN_HISTORY; ++slot) {
+        memcpy(m->turns[slot] + 4 * j, joint->turn, sizeof(joint->turn));
+    }
+}
+
+// Whether the way of the root is a jump.
+static jnTeleport FindTeleport(const jnMorphs* m, const jnPlacement* root, jnTeleport teleport)
+{
+    const jnSpace* space = &m->clock.space;
+    if (teleport != jn_teleportNone || m->teleportThreshold <= 0.0f || root == NULL || !space->hasRoot) {
+        return teleport;
+    }
+    double square = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        double way = root->position[i] - space->root.position[i];
+        square += way * way;
+    }
+    return sqrt(square) > (double)m->teleportThreshold ? m->teleportKind : jn_teleportNone;
+}
+
+// Forgets everything.
+static void Restart(jnMorphs* m)
+{
+    jnSpringsClock* clock = &m->clock;
+    memset(m->moving, 0, m->movingSize);
+    memset(clock, 0, sizeof(*clock));
+    clock->sampleCount = 1;
+    clock->atRest = m->start == jn_startAtRest;
+    clock->space.newest.from = clock->space.newest.to = jnIdentityPlacement();
+    clock->space.base = clock->space.newest;
+}
+
+// What a sample is, and the space that it is taken in.
+static void BeginStep(jnMorphs* m, const jnPlacement* root, float h, jnTeleport teleport)
+{
+    jnSpringsClock* clock = &m->clock;
+    jnMorphStep* step = &m->step;
+    teleport = FindTeleport(m, root, teleport);
+    *step = (jnMorphStep){.h = jnCleanTime(h), .restarted = clock->sampleCount == 0 || teleport == jn_teleportReset};
+    step->paused = !step->restarted && step->h == 0.0;
+    step->carried = step->paused || (!step->restarted && teleport == jn_teleportKeep);
+    if (step->restarted) {
+        Restart(m);
+    }
+    // A root in a pause would make the space follow it for good; without scaled inertia nothing needs it.
+    bool felt = m->inertia[0] != 1.0f || m->inertia[1] != 1.0f;
+    jnMoveSpace(&clock->space, m->inertia, step->paused && !felt ? NULL : root,
+        step->paused    ? jn_rootPaused
+        : step->carried ? jn_rootCarried
+                        : jn_rootFelt);
+    step->last = clock->newest;
+    step->ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(step->h / clock->durations[2]) : 0.0f;
+}
+
+void jnMorphs_TakeMatrices(jnMorphs* m, const double* matrices, const jnPlacement* root, float h, jnTeleport teleport)
+{
+    BeginStep(m, root, h, teleport);
+    const jnMorphStep* step = &m->step;
+    Spaced space = FindSpace(m);
+    int next = (m->clock.newest + 1) % JN_HISTORY;
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        Joint joint;
+        MakeJoint(&space, matrices + 12 * j, m->turned[j] != 0, &joint);
+        if (step->carried) {
+            CarryJoint(m, j, &joint);
+        }
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            if (step->restarted || (!step->paused && slot == next)) {
+                PutJoint(m, slot, j, &joint);
+            }
+        }
+    }
+    if (!step->restarted && !step->paused) {
+        jnClock_Push(&m->clock, step->h);
+    }
+}
+
+// Numbers of a sample besides the matrices, as CarryJoint. slots: [JN_HISTORY][count]
+static void PutNumbers(const jnMorphs* m, float* const slots[JN_HISTORY], const float* numbers, int count)
+{
+    const jnMorphStep* step = &m->step;
+    const float *last = slots[step->last], *before = slots[jnOlderSlot(step->last, 1)];
+    for (int i = 0; i < count; ++i) {
+        float shift = step->carried ? numbers[i] - (last[i] + step->ahead * (last[i] - before[i])) : 0.0f;
+        for (int slot = 0; step->carried && slot < JN_HISTORY; ++slot) {
+            slots[slot][i] += shift;
+        }
+        for (int slot = 0; step->restarted && slot < JN_HISTORY; ++slot) {
+            slots[slot][i] = numbers[i];
+        }
+        if (!step->paused) {
+            slots[m->clock.newest][i] = numbers[i];
+        }
+    }
+}
+
+// At most TOGETHER of them.
+static void TakeSome(jnMorphs* const* list, const float* const* components, int count)
+{
+    float* drives[TOGETHER];
+    const jnMorphs* first = list[0];
+    bool drive = first->modes != NULL && first->asset->componentCount > 0;
+    for (int n = 0; n < count; ++n) {
+        drives[n] = list[n]->results;
+    }
+    if (drive) {
+        first->kernels->multiply(&(jnProductPass){.starts = first->driveStarts,
+            .weights = first->modes->drives,
+            .blockCount = first->lanes / JN_LANES,
+            .groupSize = first->asset->componentCount,
+            .inputs = components,
+            .outputs = drives,
+            .count = count});
+    }
+    for (int n = 0; n < count; ++n) {
+        PutNumbers(list[n], list[n]->components, components[n], list[n]->asset->componentCount);
+        if (drive) {
+            PutNumbers(list[n], list[n]->drives, drives[n], list[n]->lanes);
+        }
+    }
+}
+
+void jnMorphs_TakeComponents(jnMorphs* const* list, const float* const* components, int count)
+{
+    for (int first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && end < first + TOGETHER && list[end]->lanes == list[first]->lanes; ++end) {}
+        TakeSome(list + first, components + first, end - first);
+    }
+}
+
+void jnMorphs_ReplaceDrive(jnMorphs* m, const float* drive)
+{
+    if (m->modes != NULL && !m->step.paused) {
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            if (m->step.restarted || slot == m->clock.newest) {
+                memcpy(m->drives[slot], drive, (size_t)m->lanes * sizeof(float));
+            }
+        }
+    }
+}
+
+void jnMorphs_Advance(jnMorphs* const* list, int count)
+{
+    jnMorphs* advancing[TOGETHER];
+    int some = 0;
+    for (int n = 0; n < count; ++n) {
+        jnMorphs* m = list[n];
+        bool advances = !m->step.restarted && !m->step.paused && jnClock_Next(&m->clock, m->curve, m->timing, false);
+        m->clock.steps += advances;
+        if (advances && m->modes != NULL) {
+            advancing[some++] = m;
+        }
+        if (some == TOGETHER || (n + 1 == count && some > 0)) {
+            jnAdvanceModes(advancing, some);
+            some = 0;
+        }
+    }
+}
+
+void jnMorphs_Finish(jnMorphs* m)
+{
+    jnSpringsClock* clock = &m->clock;
+    int real = clock->newest;
+    if (clock->base == real) {
+        return;
+    }
+    // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
+    jnClock_Push(clock, clock->durations[2]);
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        Joint joint;
+        GetJoint(m, real, j, &joint);
+        PutJoint(m, clock->newest, j, &joint);
+    }
+    memcpy(m->components[clock->newest], m->components[real], (size_t)m->asset->componentCount * sizeof(float));
+    memcpy(m->drives[clock->newest], m->drives[real], (size_t)m->lanes * sizeof(float));
+    bool advances = jnClock_Next(clock, m->curve, m->timing, true);
+    clock->newest = real;
+    clock->sampleCount = 1;
+    clock->steps += advances;
+    if (advances && m->modes != NULL) {
+        jnAdvanceModes(&m, 1);
+    }
+}
+
+void jnMorphs_Settle(jnMorphs* m, double seconds)
+{
+    jnSpringsClock* clock = &m->clock;
+    if (clock->sampleCount == 0 || !(seconds > 0.0)) {
+        return;
+    }
+    jnMorphs_Finish(m);
+    if (m->modes != NULL) {
+        jnSettleModes(m, seconds);
+    }
+    // A new history begins here, with flesh that has no velocity in space but its own.
+    clock->sampleCount = 1;
+    clock->advanced = false;
+    clock->atRest = true;
+    jnRestSpace(&clock->space.newest);
+    clock->space.base = clock->space.newest;
+}

@@ -1,0 +1,296 @@
+// Characters as morph weights: what the weights mean, that many are as one, that they may stand anywhere, travel as
+// bytes and take anything.
+#include "helpers/support.h"
+#include "platforms/golden_asset.h"
+#include "rig.h"
+
+#include "jounce/jounce.h"
+
+enum { RINGS = 21, SEGMENTS = 8, CROWD = 13, FRAMES = 40, MOST_WEIGHTS = 32 };
+
+// A clip's pose at a time.
+typedef struct Posed {
+    float rotations[4 * GOLDEN_JOINTS], translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
+    jnTransform root;
+    jnPose pose;
+} Posed;
+
+static char* bytes;
+static jnAsset* asset;
+
+static int Load(void** state)
+{
+    (void)state;
+    size_t size;
+    char* file = MakeGoldenAsset(golden_modes, RINGS, SEGMENTS, &size);
+    bytes = aligned_alloc(64, (size + 63) / 64 * 64);
+    memcpy(bytes, file, size);
+    free(file);
+    return jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size}, &asset, NULL) == jn_ok ? 0 : 1;
+}
+
+static int Unload(void** state)
+{
+    (void)state;
+    jnDestroyAsset(asset);
+    free(bytes);
+    return 0;
+}
+
+static void PoseAt(Posed* p, double time)
+{
+    jnAsset_SampleClip(asset, 0, time, p->rotations, p->translations, p->scales);
+    p->root = (jnTransform){.position = {(float)(0.3 * sin(5 * time)), (float)(0.2 * sin(9 * time)), 0}};
+    p->root.rotation[1] = (float)sin(0.4 * time);
+    p->root.rotation[3] = (float)cos(0.4 * time);
+    p->pose = (jnPose){.rotations = p->rotations, .translations = p->translations, .root = &p->root};
+}
+
+static jnCharacter* Make(jnTiming timing, bool weightsOnly)
+{
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    jnCharacter* c;
+    def.timing = timing;
+    def.weightsOnly = weightsOnly;
+    assert_int_equal(jnCreateCharacter(&def, &c, NULL), jn_ok);
+    return c;
+}
+
+static void Step(jnCharacter* c, double time, const double* origin, const jnCharacterOutput* out)
+{
+    Posed p;
+    PoseAt(&p, time);
+    p.pose.origin = origin;
+    jnCharacter_Step(c, &(jnCharacterInput){.h = 1.0f / 30, .pose = p.pose}, out);
+}
+
+// The skin of the rest surface with the targets times their weights, by the formula, is what the character shows.
+static void WeightsAndTargetsAreTheSurface(void** state)
+{
+    (void)state;
+    int vertices = asset->vertexCount, count = asset->componentCount + asset->modeCount;
+    jnCharacter* c = Make(jn_timingCausal, false);
+    float weights[MOST_WEIGHTS], *shown = malloc(12 * (size_t)vertices), *delta = malloc(12 * (size_t)vertices);
+    double most = 0, *rest = calloc(3 * (size_t)vertices, sizeof(double)), matrices[12 * GOLDEN_JOINTS];
+    for (int n = 0; n < 20; ++n) {
+        Step(c, n / 30.0, NULL, &(jnCharacterOutput){.positions = shown, .weights = weights, .welded = true});
+    }
+    for (int w = 0; w < count; ++w) {
+        jnAsset_MorphDeltas(asset, w, true, delta);
+        int moved = jnAsset_SparseMorph(asset, w, true, 0.0f, NULL, NULL);
+        assert_true(moved > 0 && moved <= vertices);
+        for (int i = 0; i < 3 * vertices; ++i) {
+            rest[i] += (double)weights[w] * (double)delta[i];
+            most = fmax(most, fabs(rest[i]));
+        }
+    }
+    assert_true(most > 1e-3 && fabsf(weights[asset->componentCount]) > 1e-4f);
+    Posed p;
+    PoseAt(&p, 19 / 30.0);
+    assert_true(jnMakeGlobals(asset, &p.pose, matrices));
+    jnToSurface(asset, matrices);
+    for (int v = 0; v < vertices; ++v) {
+        size_t b = (size_t)v / JN_LANES, influences = asset->influenceStarts[b + 1] - asset->influenceStarts[b];
+        size_t at = (size_t)asset->influenceStarts[b] * JN_LANES + (size_t)v % JN_LANES * influences;
+        for (int axis = 0; axis < 3; ++axis) {
+            double x = 0;
+            for (size_t k = 0; k < influences; ++k) {
+                const double* row = matrices + 12 * (size_t)asset->influenceJoints[at + k] + 4 * axis;
+                for (int i = 0; i < 3; ++i) {
+                    x += (double)asset->influenceWeights[at + k] * row[i] *
+                         ((double)asset->rest[4 * v + i] + rest[3 * v + i]);
+                }
+                x += (double)asset->influenceWeights[at + k] * row[3];
+            }
+            ASSERT_NEAR(shown[3 * v + axis], x, 1e-5);
+        }
+    }
+    jnDestroyCharacter(c);
+    free(shown);
+    free(delta);
+    free(rest);
+}
+
+// One by one, all at once, and in pieces of every size: the same bytes, weights alone or with a surface.
+static void ManyAreAsOne(void** state)
+{
+    (void)state;
+    jnCharacter *alone[CROWD], *together[CROWD];
+    for (int i = 0; i < CROWD; ++i) {
+        alone[i] = Make(i % 2 == 0 ? jn_timingCausal : jn_timingExact, true);
+        together[i] = Make(i % 2 == 0 ? jn_timingCausal : jn_timingExact, i % 3 != 0);
+    }
+    for (int n = 0; n < FRAMES; ++n) {
+        static Posed poses[CROWD];
+        float one[CROWD][MOST_WEIGHTS] = {{0}}, many[CROWD][MOST_WEIGHTS] = {{0}};
+        jnCharacterInput inputs[CROWD];
+        jnCharacterOutput outputs[CROWD];
+        for (int i = 0; i < CROWD; ++i) {
+            PoseAt(&poses[i], n / 30.0 + 0.3 * i);
+            inputs[i] =
+                (jnCharacterInput){.h = n % 9 == 8 ? 0.0f : 1.0f / (30 + (float)(i % 3)), .pose = poses[i].pose};
+            inputs[i].teleport = (n + i) % 11 == 10 ? jn_teleportKeep : jn_teleportNone;
+            outputs[i] = (jnCharacterOutput){.weights = many[i]};
+            jnCharacter_Step(alone[i], &inputs[i], &(jnCharacterOutput){.weights = one[i]});
+        }
+        for (int first = 0, piece = 1 + n % CROWD; first < CROWD; first += piece) {
+            jnStepCharacters(
+                together + first, inputs + first, outputs + first, CROWD - first < piece ? CROWD - first : piece);
+        }
+        assert_memory_equal(one, many, sizeof(one));
+    }
+    for (int i = 0; i < CROWD; ++i) {
+        jnDestroyCharacter(alone[i]);
+        jnDestroyCharacter(together[i]);
+    }
+}
+
+// A hundred kilometres from the origin, and with an origin that moves: the same weights, the same surface about it.
+static void ACharacterMayStandAnywhere(void** state)
+{
+    (void)state;
+    size_t floats = 3 * (size_t)asset->vertexCount;
+    float *here = malloc(4 * floats), *there = malloc(4 * floats), a[MOST_WEIGHTS], b[MOST_WEIGHTS];
+    for (int moving = 0; moving < 2; ++moving) {
+        jnCharacter *home = Make(jn_timingCausal, false), *far = Make(jn_timingCausal, false);
+        double worst = 0;
+        for (int n = 0; n < FRAMES; ++n) {
+            // Where the coordinates begin jumps by kilometres; what is given of the root jumps the other way.
+            const double origin[3] = {100000.0 + (moving && n % 2 ? 4096.0 : 0.0), -30000.0, 250.0};
+            Posed p;
+            PoseAt(&p, n / 30.0);
+            jnCharacterInput input = {.h = 1.0f / 30, .pose = p.pose};
+            jnCharacter_Step(home, &input, &(jnCharacterOutput){.positions = here, .weights = a, .welded = true});
+            jnTransform root = p.root;
+            double shift = moving && n % 2 ? 4096.0 : 0.0;
+            root.position[0] = (float)((double)root.position[0] - shift);
+            input.pose.root = shift != 0.0 ? &root : &p.root;
+            input.pose.origin = origin;
+            jnCharacter_Step(far, &input, &(jnCharacterOutput){.positions = there, .weights = b, .welded = true});
+            for (int i = 0; !moving && i < asset->componentCount + asset->modeCount; ++i) {
+                ASSERT_NEAR(a[i], b[i], 1e-5);
+            }
+            for (size_t i = 0; i < floats; ++i) {
+                worst = fmax(worst, fabs((double)there[i] + (i % 3 == 0 ? shift : 0.0) - (double)here[i]));
+            }
+        }
+        print_message("off by %.2g m\n", worst);
+        ASSERT_AT_MOST(worst, moving ? 1e-2 : 1e-4); // floats of 4096 m are 0.5 mm apart, given and shown
+        jnDestroyCharacter(home);
+        jnDestroyCharacter(far);
+    }
+    free(here);
+    free(there);
+}
+
+static void SnapshotsTravelAndAreChecked(void** state)
+{
+    (void)state;
+    jnCharacter *c = Make(jn_timingCausal, true), *other = Make(jn_timingCausal, true),
+                *exact = Make(jn_timingExact, true);
+    size_t size = jnCharacter_SnapshotSize(c);
+    char *snapshot = malloc(size), *again = malloc(size);
+    float a[MOST_WEIGHTS] = {0}, b[MOST_WEIGHTS] = {0};
+    assert_true(size < 8000);
+    jnCharacter_SetInertia(c, 0.5f, 0.5f);
+    jnCharacter_SetInertia(other, 0.5f, 0.5f);
+    for (int n = 0; n < 15; ++n) {
+        Step(c, n / 30.0, NULL, NULL);
+    }
+    jnCharacter_Save(c, snapshot);
+    assert_int_equal(jnCharacter_Restore(other, snapshot, size, NULL), jn_ok);
+    jnCharacter_Save(other, again);
+    assert_memory_equal(snapshot, again, size);
+    for (int n = 15; n < 30; ++n) {
+        Step(c, n / 30.0, NULL, &(jnCharacterOutput){.weights = a});
+        Step(other, n / 30.0, NULL, &(jnCharacterOutput){.weights = b});
+        jnCharacter_Evaluate(c, 0.4f, &(jnCharacterOutput){.weights = a});
+        jnCharacter_Evaluate(other, 0.4f, &(jnCharacterOutput){.weights = b});
+        assert_memory_equal(a, b, sizeof(a));
+    }
+    for (size_t i = 0; i < size; ++i) {
+        memcpy(again, snapshot, size);
+        again[i] = (char)(again[i] ^ (1 << i % 8));
+        assert_int_equal(jnCharacter_Restore(other, again, size, NULL), jn_badData);
+    }
+    for (size_t length = 0; length < size; length += 7) {
+        assert_int_equal(jnCharacter_Restore(other, snapshot, length, NULL), jn_badData);
+    }
+    assert_int_equal(jnCharacter_Restore(exact, snapshot, size, NULL), jn_badData);
+    jnDestroyCharacter(c);
+    jnDestroyCharacter(other);
+    jnDestroyCharacter(exact);
+    free(snapshot);
+    free(again);
+}
+
+// Times and poses that nobody would give: finite and bounded throughout, and sane again soon after.
+static void NothingPoisonsACharacter(void** state)
+{
+    (void)state;
+    static const float times[] = {1.0f / 30, 1e-12f, 0, -1, 1e9f, 1e-5f, 3, (float)NAN, (float)INFINITY, 0.5f};
+    jnCharacter *c = Make(jn_timingCausal, true), *calm = Make(jn_timingCausal, true);
+    Random random = {3};
+    float weights[MOST_WEIGHTS], calmly[MOST_WEIGHTS];
+    int count = asset->componentCount + asset->modeCount;
+    for (int n = 0; n < 100000; ++n) {
+        Posed p;
+        PoseAt(&p, (double)(NextBits(&random) % 1000) / 7.0);
+        uint64_t kind = NextBits(&random) % 40, at = NextBits(&random) % (4 * GOLDEN_JOINTS);
+        p.rotations[at] = kind == 0 ? (float)NAN : kind == 1 ? 1e30f : kind == 2 ? 0.0f : p.rotations[at];
+        p.root.position[at % 3] = kind == 3 ? 1e20f : kind == 4 ? (float)INFINITY : p.root.position[at % 3];
+        jnCharacterInput input = {.h = times[NextBits(&random) % 10], .pose = p.pose};
+        input.teleport = (jnTeleport)(NextBits(&random) % 3);
+        jnCharacter_Step(c, &input, &(jnCharacterOutput){.weights = weights});
+        for (int i = 0; i < count; ++i) {
+            assert_true(weights[i] - weights[i] == 0.0f); // finite
+        }
+    }
+    assert_true(jnCharacter_BadPoseCount(c) > 100);
+    for (int n = 0; n < 200; ++n) {
+        Step(c, n / 30.0, NULL, &(jnCharacterOutput){.weights = weights});
+        Step(calm, n / 30.0, NULL, &(jnCharacterOutput){.weights = calmly});
+    }
+    for (int i = 0; i < count; ++i) {
+        ASSERT_NEAR(weights[i], calmly[i], 1e-3);
+    }
+    jnDestroyCharacter(c);
+    jnDestroyCharacter(calm);
+}
+
+// The first n of each: the others are 0, and an instance is smaller.
+static void ALevelOfDetailTakesTheFirstWeights(void** state)
+{
+    (void)state;
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    jnCharacter *c, *all = Make(jn_timingCausal, true);
+    float few[MOST_WEIGHTS], whole[MOST_WEIGHTS];
+    def.weightsOnly = true;
+    def.components = 3;
+    def.modes = 2;
+    assert_int_equal(jnCreateCharacter(&def, &c, NULL), jn_ok);
+    for (int n = 0; n < 20; ++n) {
+        Step(c, n / 30.0, NULL, &(jnCharacterOutput){.weights = few});
+        Step(all, n / 30.0, NULL, &(jnCharacterOutput){.weights = whole});
+    }
+    for (int i = 0; i < asset->componentCount + asset->modeCount; ++i) {
+        bool kept = i < asset->componentCount ? i < 3 : i < asset->componentCount + 2;
+        assert_true(kept ? few[i] != 0.0f : few[i] == 0.0f);
+        assert_true(i >= 3 || few[i] == whole[i]);
+    }
+    jnDestroyCharacter(c);
+    jnDestroyCharacter(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(WeightsAndTargetsAreTheSurface),
+        cmocka_unit_test(ManyAreAsOne),
+        cmocka_unit_test(ACharacterMayStandAnywhere),
+        cmocka_unit_test(SnapshotsTravelAndAreChecked),
+        cmocka_unit_test(NothingPoisonsACharacter),
+        cmocka_unit_test(ALevelOfDetailTakesTheFirstWeights),
+    };
+    return cmocka_run_group_tests(tests, Load, Unload);
+}
