@@ -4,8 +4,10 @@
 //
 // The stream: a code, then a sentence or a header with what it announces.
 #include "base/bounds.h"
+#include "base/path.h"
 #include "base/try.h"
 #include "character/import_internal.h"
+#include "character/mesh_cache.h"
 
 #include "runtime/for_author.h"
 
@@ -137,21 +139,23 @@ done:
 
 // What the reader of caches needs to know.
 typedef struct CacheRequest {
+    const char* path; // with the member that is meant, FILE.npz:ARRAY
     const jnaCharacter* character;
     const jnaClip* clip; // may be NULL
     double metresPerUnit;
 } CacheRequest;
 
 // Behind the header: how the points were matched, a line; then the positions.
-static void WriteMotion(const char* path, FILE* stream, void* user)
+static void WriteMotion(const char* file, FILE* stream, void* user)
 {
+    (void)file;
     const CacheRequest* request = user;
     jnaMotion motion;
     jnaNotes notes = {0};
     jnError error = {0};
     char line[JNA_NOTE_LENGTH] = "";
-    jnResult result =
-        jnaReadMotion(path, request->character, request->clip, request->metresPerUnit, &motion, &notes, &error);
+    jnResult result = jnaReadMotion(
+        request->path, request->character, request->clip, request->metresPerUnit, &motion, &notes, &error);
     if (result != jn_ok) {
         WriteFailure(stream, result, &error);
         return;
@@ -171,12 +175,14 @@ jnResult jnaReadMotionConfined(const char* path, const jnaCharacter* character, 
     double metresPerUnit, jnaMotion* motion, jnaNotes* notes, jnError* error)
 {
     *motion = (jnaMotion){0};
-    CacheRequest request = {character, clip, metresPerUnit};
+    CacheRequest request = {path, character, clip, metresPerUnit};
+    char file[JNA_PATH_LENGTH], member[JNA_PATH_LENGTH];
+    jnaSplitMember(path, file, member, sizeof(file));
     // A cache is mapped and copied; it may be larger than any model.
-    size_t bytes = MostOutput(path) / OUTPUT_A_BYTE;
+    size_t bytes = MostOutput(file) / OUTPUT_A_BYTE;
     const jnaSceneLimits limits = {
         .memory = CACHE_MEMORY + 4 * bytes, .seconds = CACHE_SECONDS + (double)bytes / CACHE_SPEED};
-    const jnaReadingDef read = {path, WriteMotion, &request, limits, MostOutput(path)};
+    const jnaReadingDef read = {file, WriteMotion, &request, limits, MostOutput(file)};
     Header header;
     char* output = NULL;
     size_t size = 0;
