@@ -2,6 +2,14 @@
 #include "bench.h"
 #include "cli.h"
 
+static int BenchModes(const char* ablation, bool meshes, const char* from)
+{
+    if (meshes) {
+        return jnbBenchMeshes(from);
+    }
+    return ablation != NULL ? jnbBenchAblation(ablation) : jncMisuse("modes needs --ablation or --meshes");
+}
+
 int main(int argc, char** argv)
 {
     static const jncUsage usage = {
@@ -52,10 +60,7 @@ int main(int argc, char** argv)
     case FIT:
         return jnbBenchFit(keep);
     case MODES:
-        if (meshes) {
-            return jnbBenchMeshes(from);
-        }
-        return ablation != NULL ? jnbBenchAblation(ablation) : jncMisuse("modes needs --ablation or --meshes");
+        return BenchModes(ablation, meshes, from);
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
     case CHARACTER:

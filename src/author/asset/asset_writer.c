@@ -284,64 +284,69 @@ static jnResult Join(const jnaSections* s, void** bytes, size_t* size, jnError* 
     return jn_ok;
 }
 
+// Orders vertices and modes, and adds the sections that follow the vertices.
+static jnResult AddOrdered(const jnaAssetDef* def, jnaSections* s, jnError* error)
+{
+    jnResult result = jn_ok;
+    size_t vertexCount = (size_t)def->character->vertexCount;
+    int32_t* drivers = NULL;
+    uint8_t* rigid = malloc(vertexCount);
+    s->place = malloc(sizeof(int32_t) * vertexCount);
+    s->failed = s->failed || s->place == NULL || rigid == NULL;
+    if (s->failed) {
+        goto done;
+    }
+    JN_TRY(CountDrivers(def, FindRigid(def, rigid), s, error));
+    if (s->driverCount > 0) {
+        drivers = jnaChooseDrivers(def, rigid, s->driverCount);
+        s->failed = drivers == NULL;
+    }
+    if (!s->failed && def->modes != NULL) {
+        s->modeOrder = malloc(((size_t)def->modes->modeCount + 1) * sizeof(int32_t));
+        s->failed = s->modeOrder == NULL || !jnaOrderModes(def->modes, s->modeOrder);
+    }
+    if (s->failed) {
+        goto done;
+    }
+    OrderVertices(def, rigid, drivers, s);
+    jnaAddRig(def, s);
+    AddSprings(def, s);
+    jnaAddSurface(def, s);
+    if (!s->failed && drivers != NULL) {
+        jnaAddFollowers(def, rigid, drivers, s);
+    }
+done:
+    free(rigid);
+    free(drivers);
+    return result;
+}
+
 jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnError* error)
 {
     *bytes = NULL;
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    jnaSections s = {.place = malloc(sizeof(int32_t) * (size_t)def->character->vertexCount)};
+    JN_PASS(CheckDef(def, error));
+    jnResult result = jn_ok;
+    jnAsset* asset = NULL;
+    jnaSections s = {0};
     jnAssetInfo* info = jnaAddSection(&s, JN_SECTION_INFO, true, sizeof(*info));
-    uint8_t* rigid = malloc((size_t)def->character->vertexCount);
-    int32_t* drivers = NULL;
-    s.failed = s.failed || s.place == NULL || rigid == NULL;
-    result = s.failed ? jn_ok : CountDrivers(def, FindRigid(def, rigid), &s, error);
-    if (!s.failed && result == jn_ok && s.driverCount > 0) {
-        drivers = jnaChooseDrivers(def, rigid, s.driverCount);
-        s.failed = drivers == NULL;
-    }
-    if (!s.failed && def->modes != NULL) {
-        s.modeOrder = malloc(((size_t)def->modes->modeCount + 1) * sizeof(int32_t));
-        s.failed = s.modeOrder == NULL || !jnaOrderModes(def->modes, s.modeOrder);
-    }
-    if (!s.failed && result == jn_ok) {
-        OrderVertices(def, rigid, drivers, &s);
-        jnaAddRig(def, &s);
-        AddSprings(def, &s);
-        jnaAddSurface(def, &s);
-    }
-    if (!s.failed && drivers != NULL) {
-        jnaAddFollowers(def, rigid, drivers, &s);
-    }
-    free(rigid);
-    free(drivers);
-    if (result != jn_ok) {
-        FreeSections(&s);
-        return result;
-    }
+    JN_TRY(AddOrdered(def, &s, error));
     if (!s.failed) {
         AddParts(def->character, &s);
         AddClips(def, &s);
         jnaAddModes(def, &s);
-        result = jnaAddMorphs(def, &s, error);
-        result = result == jn_ok ? AddNetwork(def, &s, error) : result;
+        JN_TRY(jnaAddMorphs(def, &s, error));
+        JN_TRY(AddNetwork(def, &s, error));
     }
-    result = result != jn_ok ? result
-             : s.failed ? jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name)
-                        : jn_ok;
-    if (result == jn_ok) {
-        FillInfo(def, &s, info);
-        result = Join(&s, bytes, size, error);
+    if (s.failed) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name));
     }
-    FreeSections(&s);
+    FillInfo(def, &s, info);
+    JN_TRY(Join(&s, bytes, size, error));
     // What the reader would refuse is refused here, in its words.
-    jnAsset* asset = NULL;
-    if (result == jn_ok) {
-        result =
-            jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size, .source = def->character->name}, &asset, error);
-        jnDestroyAsset(asset);
-    }
+    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size, .source = def->character->name}, &asset, error));
+    jnDestroyAsset(asset);
+done:
+    FreeSections(&s);
     if (result != jn_ok) {
         free(*bytes);
         *bytes = NULL;
