@@ -41,5 +41,15 @@ for character in glb fbx dae; do
     refused "$hero" "$clip" "$work/other.npy" 'm from the character'
     "$jounce" fit "$work/fitted" --targets skinned >"$work/out"
     "$python" "$here/blender/check.py" fit "$work/fitted"
+    # Back on the mesh it came from, in Blender's axes and in those of glTF.
+    "$jounce" export "$work/fitted" -o "$work/fitted/character.jounce" >"$work/out"
+    "$jounce" bake "$work/fitted" --clip "$clip" --up y -o "$work/bake.npy" >"$work/out"
+    for axes in "z POS_Y POS_Z" "y POS_Z NEG_Y"; do
+        set -- $axes
+        "$jounce" bake "$work/fitted" --clip "$clip" --order "$work/cache.npy" --up "$1" --units metres -o "$work/bake.pc2" >"$work/out"
+        blender -b "$work/hero.blend" --python-exit-code 1 --python "$here/blender/mesh_cache.py" -- "$work" "$2" "$3" \
+            >"$work/log" 2>&1 || { tail -20 "$work/log"; exit 1; }
+        "$python" "$here/blender/check.py" bake "$work" "$work/fitted"
+    done
     rm -rf "$work/fitted"
 done

@@ -2,6 +2,7 @@
 #
 #   check.py motion FOLDER WORKSPACE      every vertex moves as its point: within a micrometre
 #   check.py fit WORKSPACE                stiffness 400 and damping 6 within 1 %
+#   check.py bake FOLDER WORKSPACE        shown.npy, a bake on Blender's mesh, is bake.npy, in the workspace's own order
 import os
 import sys
 
@@ -37,4 +38,15 @@ def check_fit(workspace):
         assert abs(found / wanted - 1) < 0.01
 
 
-{"motion": check_motion, "fit": check_fit}[sys.argv[1]](*sys.argv[2:])
+def check_bake(folder, workspace):
+    shown = to_y_up(np.load(f"{folder}/shown.npy").astype(np.float64))
+    baked = np.load(f"{folder}/bake.npy").astype(np.float64)
+    rest = to_y_up(np.load(f"{folder}/rest.npy").astype(np.float64))
+    positions = np.load(f"{workspace}/character/positions.npy")[np.load(f"{workspace}/character/weld.npy")]
+    nearest = np.linalg.norm(positions[:, None] - rest[None], axis=2).argmin(1)
+    off = np.linalg.norm(baked - shown[: len(baked), nearest], axis=2).max()
+    print(f"bake on Blender's mesh: {len(baked)} frames, worst {1e6 * off:.3f} um; moves {np.ptp(baked, axis=0).max():.3f} m")
+    assert baked.shape[0] > 30 and np.ptp(baked, axis=0).max() > 0.1 and off < 1e-6
+
+
+{"bake": check_bake, "motion": check_motion, "fit": check_fit}[sys.argv[1]](*sys.argv[2:])

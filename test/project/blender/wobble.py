@@ -2,7 +2,7 @@
 #
 #   blender -b --factory-startup --python wobble.py -- FOLDER
 #
-# Writes hero.glb, hero.fbx, hero.dae, the motion in Blender's own vertex order, world space, metres, Z up (truth.npy,
+# Writes hero.blend, hero.glb, hero.fbx, hero.dae, the motion in Blender's own vertex order, world space, metres, Z up (truth.npy,
 # rest.npy), and caches of it: cache.npy, .pc2, .mdd, shuffled.npy, centimetres.npy, y_up.npy, extra.npy, other.npy.
 import math
 import struct
@@ -157,4 +157,5 @@ np.save(f"{FOLDER}/truth.npy", truth)
 np.save(f"{FOLDER}/rest.npy", np.array([vertex.co for vertex in hero.data.vertices], np.float32))
 write_caches(truth)
 export(hero, rig)
+bpy.ops.wm.save_as_mainfile(filepath=f"{FOLDER}/hero.blend")
 print("points:", truth.shape[1], "frames:", truth.shape[0])
