@@ -4,12 +4,11 @@
 // once, in any order. Every length is checked against the size of the file before it is used.
 #include "base/npy.h"
 
+#include "base/mapped_file.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -277,29 +276,10 @@ jnResult jnaCopyArray(const char* path, const void* bytes, size_t size, jnaArray
 jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
 {
     *array = (jnaArray){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        int reason = errno;
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
-    }
-    if (!S_ISREG(status.st_mode)) {
-        close(descriptor);
-        return jnFail(error, jn_ioFailed, "%s: is not a file", path);
-    }
-    array->mappingSize = (size_t)status.st_size;
-    if (array->mappingSize > 0) {
-        array->mapping = mmap(NULL, array->mappingSize, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    }
-    int reason = errno;
-    close(descriptor);
-    if (array->mapping == MAP_FAILED) {
-        array->mapping = NULL;
-        return jnFail(error, jn_ioFailed, "%s: cannot map: %s", path, strerror(reason));
-    }
+    jnaMappedFile file;
+    JN_PASS(jnaMapFile(path, &file, error));
+    array->mapping = (void*)(uintptr_t)file.bytes;
+    array->mappingSize = file.size;
     bool fortran = false;
     jnResult result = jn_ok;
     JN_TRY(ParseFile(path, array->mapping, array->mappingSize, array, &fortran, error));

@@ -38,21 +38,12 @@ typedef struct Archive {
     uint64_t left;    // entries that have not been read
 } Archive;
 
-static uint64_t Load(const unsigned char* bytes, int size)
-{
-    uint64_t value = 0;
-    for (int i = size - 1; i >= 0; --i) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
 // Finds the end record from the back; behind it stands a comment of up to 64 KB.
 static const unsigned char* FindEnd(const Archive* a)
 {
     for (size_t back = END_SIZE; back <= a->size && back <= END_SIZE + MAX_COMMENT; ++back) {
         const unsigned char* at = a->bytes + a->size - back;
-        if (Load(at, 4) == END_SIGNATURE) {
+        if (jnaLoadLittle(at, 4) == END_SIGNATURE) {
             return at;
         }
     }
@@ -66,20 +57,20 @@ static bool OpenDirectory(Archive* a)
         return false;
     }
     size_t position = (size_t)(end - a->bytes);
-    a->left = Load(end + 10, 2);
-    uint64_t size = Load(end + 12, 4);
-    a->at = Load(end + 16, 4);
+    a->left = jnaLoadLittle(end + 10, 2);
+    uint64_t size = jnaLoadLittle(end + 12, 4);
+    a->at = jnaLoadLittle(end + 16, 4);
     if (a->at == UINT32_MAX || size == UINT32_MAX || a->left == UINT16_MAX) {
-        if (position < LOCATOR64_SIZE || Load(end - LOCATOR64_SIZE, 4) != LOCATOR64_SIGNATURE) {
+        if (position < LOCATOR64_SIZE || jnaLoadLittle(end - LOCATOR64_SIZE, 4) != LOCATOR64_SIGNATURE) {
             return false;
         }
-        uint64_t wide = Load(end - LOCATOR64_SIZE + 8, 8);
-        if (wide > a->size || a->size - wide < END64_SIZE || Load(a->bytes + wide, 4) != END64_SIGNATURE) {
+        uint64_t wide = jnaLoadLittle(end - LOCATOR64_SIZE + 8, 8);
+        if (wide > a->size || a->size - wide < END64_SIZE || jnaLoadLittle(a->bytes + wide, 4) != END64_SIGNATURE) {
             return false;
         }
-        a->left = Load(a->bytes + wide + 32, 8);
-        size = Load(a->bytes + wide + 40, 8);
-        a->at = Load(a->bytes + wide + 48, 8);
+        a->left = jnaLoadLittle(a->bytes + wide + 32, 8);
+        size = jnaLoadLittle(a->bytes + wide + 40, 8);
+        a->at = jnaLoadLittle(a->bytes + wide + 48, 8);
     }
     if (a->at > position || size > position - a->at) {
         return false;
@@ -94,7 +85,7 @@ static bool TakeWide(const unsigned char* extra, size_t length, Member* m)
     uint64_t* const fields[3] = {&m->size, &m->stored, &m->offset};
     size_t at = 0;
     while (length - at >= 4) {
-        size_t kind = (size_t)Load(extra + at, 2), size = (size_t)Load(extra + at + 2, 2);
+        size_t kind = (size_t)jnaLoadLittle(extra + at, 2), size = (size_t)jnaLoadLittle(extra + at + 2, 2);
         at += 4;
         if (size > length - at) {
             return false;
@@ -105,7 +96,7 @@ static bool TakeWide(const unsigned char* extra, size_t length, Member* m)
                 if (size - used < 8) {
                     return false;
                 }
-                *fields[i] = Load(extra + at + used, 8);
+                *fields[i] = jnaLoadLittle(extra + at + used, 8);
                 used += 8;
             }
         }
@@ -122,21 +113,21 @@ static bool NextMember(Archive* a, Member* m, bool* damaged)
     }
     *damaged = true;
     const unsigned char* entry = a->bytes + a->at;
-    if (a->end - a->at < ENTRY_SIZE || Load(entry, 4) != ENTRY_SIGNATURE) {
+    if (a->end - a->at < ENTRY_SIZE || jnaLoadLittle(entry, 4) != ENTRY_SIGNATURE) {
         return false;
     }
-    size_t nameLength = (size_t)Load(entry + 28, 2), extra = (size_t)Load(entry + 30, 2);
-    size_t total = ENTRY_SIZE + nameLength + extra + (size_t)Load(entry + 32, 2);
+    size_t nameLength = (size_t)jnaLoadLittle(entry + 28, 2), extra = (size_t)jnaLoadLittle(entry + 30, 2);
+    size_t total = ENTRY_SIZE + nameLength + extra + (size_t)jnaLoadLittle(entry + 32, 2);
     if (total > a->end - a->at) {
         return false;
     }
     *m = (Member){.name = (const char*)entry + ENTRY_SIZE,
         .nameLength = nameLength,
-        .method = (unsigned)Load(entry + 10, 2),
-        .checksum = (uint32_t)Load(entry + 16, 4),
-        .stored = Load(entry + 20, 4),
-        .size = Load(entry + 24, 4),
-        .offset = Load(entry + 42, 4)};
+        .method = (unsigned)jnaLoadLittle(entry + 10, 2),
+        .checksum = (uint32_t)jnaLoadLittle(entry + 16, 4),
+        .stored = jnaLoadLittle(entry + 20, 4),
+        .size = jnaLoadLittle(entry + 24, 4),
+        .offset = jnaLoadLittle(entry + 42, 4)};
     if (!TakeWide(entry + ENTRY_SIZE + nameLength, extra, m)) {
         return false;
     }
@@ -152,11 +143,12 @@ static bool NextMember(Archive* a, Member* m, bool* damaged)
 // Where the bytes of a member lie; NULL where they do not lie in the file.
 static const unsigned char* FindBytes(const Archive* a, const Member* m)
 {
-    if (m->offset > a->size || a->size - m->offset < MEMBER_SIZE || Load(a->bytes + m->offset, 4) != MEMBER_SIGNATURE) {
+    if (m->offset > a->size || a->size - m->offset < MEMBER_SIZE ||
+        jnaLoadLittle(a->bytes + m->offset, 4) != MEMBER_SIGNATURE) {
         return NULL;
     }
     const unsigned char* head = a->bytes + m->offset;
-    uint64_t start = m->offset + MEMBER_SIZE + Load(head + 26, 2) + Load(head + 28, 2);
+    uint64_t start = m->offset + MEMBER_SIZE + jnaLoadLittle(head + 26, 2) + jnaLoadLittle(head + 28, 2);
     return start <= a->size && m->stored <= a->size - start ? a->bytes + start : NULL;
 }
 

@@ -24,15 +24,6 @@ typedef struct Reading {
     jnError* error;
 } Reading;
 
-static uint64_t Load(const unsigned char* bytes, int size)
-{
-    uint64_t value = 0;
-    for (int i = size - 1; i >= 0; --i) {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
-
 // Numbers of an array as floats; false where memory is short.
 static bool AddNumbers(Reading* r, const unsigned char* numbers, size_t count, size_t width)
 {
@@ -59,8 +50,8 @@ static bool ReadVertices(Reading* r, const unsigned char* property, size_t size)
         return true;
     }
     size_t width = property[0] == 'd' ? 8 : 4;
-    size_t count = (size_t)Load(property + 1, 4), encoding = (size_t)Load(property + 5, 4);
-    size_t stored = (size_t)Load(property + 9, 4);
+    size_t count = (size_t)jnaLoadLittle(property + 1, 4), encoding = (size_t)jnaLoadLittle(property + 5, 4);
+    size_t stored = (size_t)jnaLoadLittle(property + 9, 4);
     if (count % 3 != 0 || stored > size - 13 || count > INT32_MAX / 16) {
         return true;
     }
@@ -87,8 +78,8 @@ static bool ReadRecords(Reading* r, size_t at, size_t end, int depth)
 {
     size_t width = r->wide ? 8 : 4, head = 3 * width + 1;
     while (at <= end && end - at >= head) {
-        uint64_t next = Load(r->bytes + at, (int)width);
-        uint64_t length = Load(r->bytes + at + 2 * width, (int)width);
+        uint64_t next = jnaLoadLittle(r->bytes + at, (int)width);
+        uint64_t length = jnaLoadLittle(r->bytes + at + 2 * width, (int)width);
         size_t name = r->bytes[at + 3 * width];
         if (next == 0) {
             return true; // the empty record that ends a list
@@ -160,7 +151,7 @@ jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* erro
     Reading r = {.path = path, .bytes = file.bytes, .size = file.size, .list = list, .error = error};
     bool good = true;
     if (file.size > HEADER && memcmp(file.bytes, magic, sizeof(magic) - 1) == 0) {
-        r.wide = Load(file.bytes + 23, 4) >= WIDE_VERSION;
+        r.wide = jnaLoadLittle(file.bytes + 23, 4) >= WIDE_VERSION;
         good = ReadRecords(&r, HEADER, file.size, 0);
     } else if (file.size > 0) {
         good = ReadAscii(&r);
