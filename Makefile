@@ -7,12 +7,13 @@
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
+#   make python  the Python package as one wheel in build/python (docs/guides/python.md)
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
 #   make build   the command at build/release/bin/jounce
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz results platforms packages build deps clean
+.PHONY: demo body test bench fuzz results platforms packages python build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -90,6 +91,11 @@ fuzz: build/sanitize/build.ninja
 
 packages: build
 	@cd build/release && cpack -B ../packages
+
+# Nothing is fetched: the wheel is written by a script that needs Python alone.
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
+python: build
+	@$(PYTHON) python/build_wheel.py --library build/release/libjounce.so --out build/python
 
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)
