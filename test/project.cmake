@@ -37,7 +37,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     set_tests_properties(project/blender PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME project/python COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/python.sh
         ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_command> $<TARGET_FILE:jounce_shared> ${PROJECT_BINARY_DIR})
-    set_tests_properties(project/python PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    set_tests_properties(project/python PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT OMP_WAIT_POLICY=passive)
     add_test(NAME project/results COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/results.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(project/results PROPERTIES SKIP_RETURN_CODE 77)
@@ -61,7 +61,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         target_compile_definitions(web_assets PRIVATE ${kernel_definitions})
         target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/test)
         target_link_libraries(web_assets PRIVATE jounce_options jounce_author)
-        foreach(name runtime viewer)
+        foreach(name runtime package viewer)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
                 ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)

@@ -421,8 +421,15 @@ def open_library(path: str) -> ctypes.CDLL:
     return library
 
 
-# In the wheel it is under this folder; JOUNCE_LIBRARY names another, for work on the source tree.
-_here = os.path.dirname(os.path.abspath(__file__))
-library_path = os.environ.get("JOUNCE_LIBRARY") or os.path.join(_here, "native", library_name())
+def find_library() -> str:
+    """The library that JOUNCE_LIBRARY names, else the wheel's, else the one built in the source tree."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    inside = os.path.join(here, "native", library_name())
+    built = os.path.join(here, "..", "..", "build", "release", library_name())
+    named = os.environ.get("JOUNCE_LIBRARY")
+    return named or (built if not os.path.isfile(inside) and os.path.isfile(built) else inside)
+
+
+library_path = find_library()
 library = open_library(library_path)
 

@@ -62,7 +62,7 @@ class Character:
     asset: what it is made from.
     outputs: what a step computes, any of "weights", "weight_rates", "positions", "velocities", "normals".
     welded: the asset's vertices instead of the file's.
-    curve, timing, start, detail: see docs/springs.md; None: the asset's.
+    curve, timing, start, detail: see docs/background/springs.md; None: the asset's.
     components, modes: level of detail, how many weights of each; 0: all.
     """
 

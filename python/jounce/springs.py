@@ -252,7 +252,7 @@ class Springs:
 def _check_motion(name: str, array: Any, shape: Shape = ("frames", "vertices", 3)) -> NDArray[Any]:
     motion = check_floats(name, array, shape, (np.float32, np.float64))
     if motion.size == 0:
-        raise ArgumentError(f"{name}: has the shape {motion.shape}, must be {describe(shape)} with at least one of each")
+        raise ArgumentError(f"{name}: has the shape {motion.shape}, must be {describe(shape)}, not empty")
     return motion
 
 
@@ -352,7 +352,7 @@ def fit(
     threads: Optional[int] = None,
     any_order: bool = False,
 ) -> Fit:
-    """Learns stiffness and damping of every vertex's spring, by `jounce springs fit` (docs/fitting.md).
+    """Learns stiffness and damping of every vertex's spring, by `jounce springs fit` (docs/background/fitting.md).
 
     >>> rng = np.random.default_rng(1)
     >>> targets = rng.normal(0, 0.02, (90, 5, 3)).cumsum(axis=0).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Every example in a docstring and every ```python block of the pages runs as it stands."""
+"""Every example in a docstring and every Python block of the pages runs as it stands."""
 
 import doctest
 import importlib
@@ -35,7 +35,7 @@ class Pages(unittest.TestCase):
     def test_python_blocks_run(self):
         for page in PAGES:
             with open(os.path.join(SOURCE, page), encoding="utf-8") as file:
-                blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.S | re.M)
+                blocks = re.findall(r"^```python[^\n]*\n(.*?)^```", file.read(), re.S | re.M)
             self.assertTrue(blocks, page)
             names = {}
             for block in blocks:
