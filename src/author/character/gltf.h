@@ -37,6 +37,16 @@ bool jnaGltf_DecodeUri(const char* uri, char* path);
 /// The same with the folder of the model in front; it must exist, and lie in that folder once links are followed.
 jnResult jnaGltf_ResolveUri(const char* model, const char* uri, char* path, jnError* error);
 
+/// Reads and parses a file; its buffers are not loaded yet. To be closed also on failure.
+jnResult jnaOpenGltf(const char* path, jnaGltf* gltf, jnError* error);
+void jnaCloseGltf(jnaGltf* gltf);
+
+/// All of a file. data is NULL where it cannot be read.
+jnaGltfBytes jnaGltf_ReadBytes(const char* path);
+
+/// The buffers of the document, wherever they are; a length that is stated and not there is refused.
+jnResult jnaGltf_LoadBuffers(jnaGltf* g);
+
 /// Finds an accessor's elements, checked against their buffer.
 jnResult jnaGltf_FindElements(const jnaGltf* g, size_t index, jnaGltfElements* elements);
 

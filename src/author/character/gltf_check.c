@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static jnaGltfBytes ReadBytes(const char* path)
+jnaGltfBytes jnaGltf_ReadBytes(const char* path)
 {
     jnaGltfBytes bytes = {0};
     FILE* file = fopen(path, "rb");
@@ -106,10 +106,10 @@ static jnaGltfBytes LoadBuffer(const jnaGltf* g, size_t index, const char* uri, 
     }
     char path[JNA_PATH_LENGTH];
     *result = jnaGltf_ResolveUri(g->path, uri, path, g->error);
-    return *result == jn_ok ? ReadBytes(path) : (jnaGltfBytes){0};
+    return *result == jn_ok ? jnaGltf_ReadBytes(path) : (jnaGltfBytes){0};
 }
 
-static jnResult LoadBuffers(jnaGltf* g)
+jnResult jnaGltf_LoadBuffers(jnaGltf* g)
 {
     const json_t* list = json_object_get(g->root, "buffers");
     g->bufferCount = json_array_size(list);
@@ -406,7 +406,7 @@ static jnResult CheckDocument(jnaGltf* g, jnaGltfOrder* order)
 {
     jnResult result = jn_ok;
     JN_TRY(CheckExtensions(g));
-    JN_TRY(LoadBuffers(g));
+    JN_TRY(jnaGltf_LoadBuffers(g));
     JN_TRY(CheckNodes(g));
     for (size_t i = 0; i < json_array_size(json_object_get(g->root, "accessors")); ++i) {
         jnaGltfElements e;
@@ -420,29 +420,40 @@ done:
     return result;
 }
 
-jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)
+jnResult jnaOpenGltf(const char* path, jnaGltf* g, jnError* error)
 {
-    *order = (jnaGltfOrder){0};
-    jnaGltf g = {.path = path, .file = ReadBytes(path), .error = error};
-    if (g.file.data == NULL) {
+    *g = (jnaGltf){.path = path, .file = jnaGltf_ReadBytes(path), .error = error};
+    if (g->file.data == NULL) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
     }
     jnaGltfBytes text;
-    jnResult result = SplitContainer(&g, &text);
-    if (result == jn_ok) {
-        json_error_t problem;
-        g.root = json_loadb((const char*)text.data, text.size, 0, &problem);
-        result = json_is_object(g.root) ? CheckDocument(&g, order)
-                                        : jnFail(error, jn_badData, "%s: its JSON is cut off or damaged at line %d: %s",
-                                              path, problem.line, problem.text);
-    }
-    for (size_t i = 0; g.buffers != NULL && i < g.bufferCount; ++i) {
-        if (g.buffers[i].owned) {
-            free(g.buffers[i].data);
+    json_error_t problem;
+    JN_PASS(SplitContainer(g, &text));
+    g->root = json_loadb((const char*)text.data, text.size, 0, &problem);
+    return json_is_object(g->root) ? jn_ok
+                                   : jnFail(error, jn_badData, "%s: its JSON is cut off or damaged at line %d: %s",
+                                         path, problem.line, problem.text);
+}
+
+void jnaCloseGltf(jnaGltf* g)
+{
+    for (size_t i = 0; g->buffers != NULL && i < g->bufferCount; ++i) {
+        if (g->buffers[i].owned) {
+            free(g->buffers[i].data);
         }
     }
-    free(g.buffers);
-    json_decref(g.root);
-    free(g.file.data);
+    free(g->buffers);
+    json_decref(g->root);
+    free(g->file.data);
+    *g = (jnaGltf){0};
+}
+
+jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error)
+{
+    *order = (jnaGltfOrder){0};
+    jnaGltf g;
+    jnResult result = jnaOpenGltf(path, &g, error);
+    result = result == jn_ok ? CheckDocument(&g, order) : result;
+    jnaCloseGltf(&g);
     return result;
 }

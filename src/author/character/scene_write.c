@@ -230,6 +230,7 @@ static void PutMesh(FILE* stream, const struct aiScene* scene, unsigned index, c
     const struct aiMesh* mesh = scene->mMeshes[index];
     const struct aiVector3D* uvs = mesh->mTextureCoords[0];
     PutText(stream, mesh->mName.data);
+    PutInteger(stream, primitive);
     PutMaterial(stream, scene, mesh);
     PutInteger(stream, mesh->mNumVertices);
     PutInteger(stream, mesh->mNormals != NULL);
