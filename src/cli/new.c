@@ -147,7 +147,7 @@ static const jncUsage usage = {
     "figure. Clips inside the file are taken at --rate: all of them, or those that --clip NAME names. --clip "
     "NAME=FILE\n"
     "adds clips of other files; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
-    "simulated or scanned surface (docs/caches.md); its points are matched by position. The first clip is for\n"
+    "simulated or scanned surface (docs/guides/own-data.md); its points are matched by position. The first clip is for\n"
     "training, the others for tests: edit manifest.yaml to change that. The springs are on the flesh's vibration modes "
     "unless --layer says otherwise.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
