@@ -79,9 +79,9 @@ static json_t* MakeAttributes(const jnaGlb* glb, jnaGlbBuffer* layout, jnaGlbPar
     size_t count = (size_t)p->count;
     json_t* attributes = json_object();
     SetAttribute(attributes, "POSITION",
-        AddAccessor(layout, "VEC3", JNA_GLTF_FLOAT, count, JNA_GLTF_VERTICES, Gather(p, glb->frames, NULL, 3), true));
+        AddAccessor(layout, "VEC3", JNA_GLB_FLOAT, count, JNA_GLB_VERTICES, Gather(p, glb->frames, NULL, 3), true));
     SetAttribute(attributes, "NORMAL",
-        AddAccessor(layout, "VEC3", JNA_GLTF_FLOAT, count, JNA_GLTF_VERTICES, Gather(p, glb->normals, NULL, 3), false));
+        AddAccessor(layout, "VEC3", JNA_GLB_FLOAT, count, JNA_GLB_VERTICES, Gather(p, glb->normals, NULL, 3), false));
     if (a->uvs != NULL) {
         SetAttribute(attributes, "TEXCOORD_0", jnaAddGlbUvs(a, p, layout));
     }
@@ -92,7 +92,7 @@ static json_t* MakeAttributes(const jnaGlb* glb, jnaGlbBuffer* layout, jnaGlbPar
             p->values[v] = values[a->weld[p->vertices[v]]];
         }
         SetAttribute(attributes, springs[i],
-            AddAccessor(layout, "SCALAR", JNA_GLTF_FLOAT, count, JNA_GLTF_VERTICES, p->values, false));
+            AddAccessor(layout, "SCALAR", JNA_GLB_FLOAT, count, JNA_GLB_VERTICES, p->values, false));
     }
     return attributes;
 }
@@ -104,9 +104,9 @@ static json_t* MakeTargets(const jnaGlb* glb, jnaGlbBuffer* layout, jnaGlbPart* 
     json_t* targets = json_array();
     for (int n = 1; n < glb->frameCount; ++n) {
         const float* positions = Gather(p, glb->frames + (size_t)n * count, glb->frames, 3);
-        json_int_t position = AddAccessor(layout, "VEC3", JNA_GLTF_FLOAT, points, JNA_GLTF_VERTICES, positions, true);
+        json_int_t position = AddAccessor(layout, "VEC3", JNA_GLB_FLOAT, points, JNA_GLB_VERTICES, positions, true);
         const float* normals = Gather(p, glb->normals + (size_t)n * count, glb->normals, 3);
-        json_int_t normal = AddAccessor(layout, "VEC3", JNA_GLTF_FLOAT, points, JNA_GLTF_VERTICES, normals, false);
+        json_int_t normal = AddAccessor(layout, "VEC3", JNA_GLB_FLOAT, points, JNA_GLB_VERTICES, normals, false);
         json_array_append_new(targets, json_pack("{s:I, s:I}", "POSITION", position, "NORMAL", normal));
     }
     return targets;
@@ -118,7 +118,7 @@ static json_t* MakePrimitive(
     json_array_append_new(materials, jnaMakeGltfMaterial(part));
     json_t *attributes = MakeAttributes(glb, layout, p), *targets = MakeTargets(glb, layout, p);
     json_int_t indices =
-        AddAccessor(layout, "SCALAR", JNA_GLTF_UINT32, (size_t)p->indexCount, JNA_GLTF_INDICES, p->indices, false);
+        AddAccessor(layout, "SCALAR", JNA_GLB_UINT32, (size_t)p->indexCount, JNA_GLB_INDICES, p->indices, false);
     json_t* primitive = json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices, "material",
         (json_int_t)json_array_size(materials) - 1);
     if (json_array_size(targets) > 0) {
@@ -160,13 +160,13 @@ static json_t* MakeAnimation(const jnaGlb* glb, jnaGlbBuffer* layout, const char
     for (size_t n = 0; n < frames; ++n) {
         times[n] = (float)((double)n / glb->rate);
     }
-    json_int_t input = AddAccessor(layout, "SCALAR", JNA_GLTF_FLOAT, frames, 0, times, true);
+    json_int_t input = AddAccessor(layout, "SCALAR", JNA_GLB_FLOAT, frames, 0, times, true);
     // Of the weights of a frame one is 1; those of the first are all 0.
     memset(times, 0, frames * sizeof(*times));
     for (size_t n = 1; n < frames; ++n) {
         times[n * (frames - 1) + n - 1] = 1;
     }
-    json_int_t output = AddAccessor(layout, "SCALAR", JNA_GLTF_FLOAT, frames * (frames - 1), 0, times, false);
+    json_int_t output = AddAccessor(layout, "SCALAR", JNA_GLB_FLOAT, frames * (frames - 1), 0, times, false);
     free(times);
     return json_pack("[{s:s, s:[{s:I, s:I, s:s}], s:[{s:i, s:{s:i, s:s}}]}]", "name", clip, "samplers", "input", input,
         "output", output, "interpolation", "LINEAR", "channels", "sampler", 0, "target", "node", 0, "path", "weights");

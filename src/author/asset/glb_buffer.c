@@ -48,9 +48,9 @@ void jnaSetGltfBounds(json_t* accessor, const float* data, size_t count, size_t 
 
 size_t jnaGltfComponentSize(int component)
 {
-    return component == JNA_GLTF_BYTE || component == JNA_GLTF_UINT8     ? 1
-           : component == JNA_GLTF_SHORT || component == JNA_GLTF_UINT16 ? 2
-                                                                         : 4;
+    return component == JNA_GLB_BYTE || component == JNA_GLB_UINT8     ? 1
+           : component == JNA_GLB_SHORT || component == JNA_GLB_UINT16 ? 2
+                                                                       : 4;
 }
 
 static size_t WidthOf(const char* type)

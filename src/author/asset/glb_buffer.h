@@ -6,9 +6,9 @@
 #include <jansson.h>
 
 /// Kinds of components and uses of a view, as glTF numbers them.
-enum { JNA_GLTF_BYTE = 5120, JNA_GLTF_SHORT = 5122, JNA_GLTF_UINT8 = 5121, JNA_GLTF_UINT16 = 5123 };
-enum { JNA_GLTF_UINT32 = 5125, JNA_GLTF_FLOAT = 5126 };
-enum { JNA_GLTF_VERTICES = 34962, JNA_GLTF_INDICES = 34963 };
+enum { JNA_GLB_BYTE = 5120, JNA_GLB_SHORT = 5122, JNA_GLB_UINT8 = 5121, JNA_GLB_UINT16 = 5123 };
+enum { JNA_GLB_UINT32 = 5125, JNA_GLB_FLOAT = 5126 };
+enum { JNA_GLB_VERTICES = 34962, JNA_GLB_INDICES = 34963 };
 
 /// All zeroes but the two arrays: empty.
 typedef struct jnaGlbBuffer {
@@ -22,10 +22,10 @@ void jnaDestroyGlbBuffer(jnaGlbBuffer* buffer); // the JSON arrays stay
 /// An array in the making.
 typedef struct jnaGlbArray {
     const char* type; // "SCALAR", "VEC2", "VEC3", "VEC4" or "MAT4"
-    int component;    // JNA_GLTF_FLOAT and so on
+    int component;    // JNA_GLB_FLOAT and so on
     size_t count;     // elements
-    int use;          // JNA_GLTF_VERTICES, JNA_GLTF_INDICES or 0
-    const void* data; // packed without gaps, elements of a multiple of 4 bytes for JNA_GLTF_VERTICES
+    int use;          // JNA_GLB_VERTICES, JNA_GLB_INDICES or 0
+    const void* data; // packed without gaps, elements of a multiple of 4 bytes for JNA_GLB_VERTICES
     size_t stride;    // bytes from element to element where a view has to say so; 0: packed
     bool bounds;      // with min and max; floats alone
     bool normalized;

@@ -72,8 +72,8 @@ json_int_t jnaAddGlbUvs(const jnAsset* a, jnaGlbPart* p, jnaGlbBuffer* buffer)
         p->values[2 * i + 1] = 1.0f - uv[1];
     }
     return jnaGlbBuffer_Add(buffer, &(jnaGlbArray){.type = "VEC2",
-                                        .component = JNA_GLTF_FLOAT,
+                                        .component = JNA_GLB_FLOAT,
                                         .count = (size_t)p->count,
-                                        .use = JNA_GLTF_VERTICES,
+                                        .use = JNA_GLB_VERTICES,
                                         .data = p->values});
 }

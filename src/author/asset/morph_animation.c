@@ -45,7 +45,7 @@ static float* ReadScalars(const jnaMorphDocument* d, json_int_t index, size_t* c
     int component = (int)GetInteger(accessor, "componentType", 0);
     json_int_t offset = GetInteger(accessor, "byteOffset", 0), first = GetInteger(view, "byteOffset", 0);
     json_int_t length = GetInteger(accessor, "count", -1), all = (json_int_t)d->buffer.size;
-    size_t size = component >= JNA_GLTF_BYTE && component <= JNA_GLTF_FLOAT ? jnaGltfComponentSize(component) : 0;
+    size_t size = component >= JNA_GLB_BYTE && component <= JNA_GLB_FLOAT ? jnaGltfComponentSize(component) : 0;
     bool good = view != NULL && type != NULL && strcmp(type, "SCALAR") == 0 && size > 0 && offset >= 0 && first >= 0 &&
                 offset <= all && first <= all - offset && length > 0 &&
                 length <= (all - offset - first) / (json_int_t)size && json_object_get(accessor, "sparse") == NULL &&
@@ -161,9 +161,9 @@ static json_int_t AddSampler(jnaMorphDocument* d, json_t* animation, const Keys*
 {
     json_int_t input = jnaGlbBuffer_Add(&d->buffer,
         &(jnaGlbArray){
-            .type = "SCALAR", .component = JNA_GLTF_FLOAT, .count = k->count, .data = k->times, .bounds = true});
+            .type = "SCALAR", .component = JNA_GLB_FLOAT, .count = k->count, .data = k->times, .bounds = true});
     json_int_t output = jnaGlbBuffer_Add(&d->buffer,
-        &(jnaGlbArray){.type = "SCALAR", .component = JNA_GLTF_FLOAT, .count = k->count * k->width, .data = k->values});
+        &(jnaGlbArray){.type = "SCALAR", .component = JNA_GLB_FLOAT, .count = k->count * k->width, .data = k->values});
     json_t* samplers = jnaGltfList(animation, "samplers");
     json_array_append_new(samplers,
         json_pack("{s:I, s:I, s:s}", "input", input, "output", output, "interpolation", k->steps ? "STEP" : "LINEAR"));

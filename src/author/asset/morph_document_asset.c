@@ -55,7 +55,7 @@ static jnResult AddSkin(const jnAsset* a, jnaMorphDocument* d, jnError* error)
         json_array_append_new(joints, json_integer(1 + j));
     }
     json_int_t binds = jnaGlbBuffer_Add(&d->buffer,
-        &(jnaGlbArray){.type = "MAT4", .component = JNA_GLTF_FLOAT, .count = (size_t)a->jointCount, .data = matrices});
+        &(jnaGlbArray){.type = "MAT4", .component = JNA_GLB_FLOAT, .count = (size_t)a->jointCount, .data = matrices});
     free(matrices);
     json_object_set_new(d->root, "skins", json_pack("[{s:o, s:I}]", "joints", joints, "inverseBindMatrices", binds));
     return jn_ok;
@@ -103,13 +103,13 @@ static jnResult AddInfluences(
         for (size_t i = 0; i < count; ++i) {
             TakeSet(a, a->weld[p->vertices[i]], set, most, joints + IN_SET * i, weights + IN_SET * i);
         }
-        jnaGlbArray array = {.type = "VEC4", .count = count, .use = JNA_GLTF_VERTICES};
+        jnaGlbArray array = {.type = "VEC4", .count = count, .use = JNA_GLB_VERTICES};
         char name[32];
-        array.component = JNA_GLTF_UINT16;
+        array.component = JNA_GLB_UINT16;
         array.data = joints;
         snprintf(name, sizeof(name), "JOINTS_%zu", set);
         json_object_set_new(attributes, name, json_integer(jnaGlbBuffer_Add(buffer, &array)));
-        array.component = JNA_GLTF_FLOAT;
+        array.component = JNA_GLB_FLOAT;
         array.data = weights;
         snprintf(name, sizeof(name), "WEIGHTS_%zu", set);
         json_object_set_new(attributes, name, json_integer(jnaGlbBuffer_Add(buffer, &array)));
@@ -122,9 +122,9 @@ static jnResult AddInfluences(
 static json_int_t AddVectors(jnaGlbBuffer* buffer, const jnaGlbPart* p, bool bounds)
 {
     return jnaGlbBuffer_Add(buffer, &(jnaGlbArray){.type = "VEC3",
-                                        .component = JNA_GLTF_FLOAT,
+                                        .component = JNA_GLB_FLOAT,
                                         .count = (size_t)p->count,
-                                        .use = JNA_GLTF_VERTICES,
+                                        .use = JNA_GLB_VERTICES,
                                         .data = p->values,
                                         .bounds = bounds});
 }
@@ -150,9 +150,9 @@ static jnResult AddPrimitive(
     }
     jnResult result = AddInfluences(def, p, &d->buffer, attributes, error);
     json_int_t indices = jnaGlbBuffer_Add(&d->buffer, &(jnaGlbArray){.type = "SCALAR",
-                                                          .component = JNA_GLTF_UINT32,
+                                                          .component = JNA_GLB_UINT32,
                                                           .count = (size_t)p->indexCount,
-                                                          .use = JNA_GLTF_INDICES,
+                                                          .use = JNA_GLB_INDICES,
                                                           .data = p->indices});
     json_array_append_new(materials, jnaMakeGltfMaterial(part));
     json_array_append_new(primitives, json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices,

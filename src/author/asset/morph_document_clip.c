@@ -30,7 +30,7 @@ static const float* ValueOf(const Track* t, const float* from, size_t width, int
 static void AddChannel(Track* t, jnaMorphDocument* d, int node, const char* path, bool four)
 {
     json_int_t output = jnaGlbBuffer_Add(&d->buffer, &(jnaGlbArray){.type = four ? "VEC4" : "VEC3",
-                                                         .component = JNA_GLTF_FLOAT,
+                                                         .component = JNA_GLB_FLOAT,
                                                          .count = (size_t)t->keyCount,
                                                          .data = t->values});
     json_array_append_new(
@@ -101,7 +101,7 @@ jnResult jnaAddClipAnimation(
         t.values[key] = (float)(key / clip.rate);
     }
     t.times = jnaGlbBuffer_Add(&d->buffer, &(jnaGlbArray){.type = "SCALAR",
-                                               .component = JNA_GLTF_FLOAT,
+                                               .component = JNA_GLB_FLOAT,
                                                .count = (size_t)t.keyCount,
                                                .data = t.values,
                                                .bounds = true});

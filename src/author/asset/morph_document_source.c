@@ -88,8 +88,8 @@ static jnResult TakeClips(const jnaMorphDocumentDef* def, const int* nodes, jnaM
     for (int c = 0; c < d->clipCount; ++c) {
         d->animations[c] = -1;
         for (int a = 0; def->animations != NULL && def->animations[c] != NULL && a < s->animationCount; ++a) {
-            if ((size_t)a < there && strcmp(s->animations[a].name, def->animations[c]) == 0) {
-                d->animations[c] = a;
+            if ((size_t)s->animations[a].index < there && strcmp(s->animations[a].name, def->animations[c]) == 0) {
+                d->animations[c] = s->animations[a].index;
                 d->starts[c] = s->animations[a].first;
             }
         }

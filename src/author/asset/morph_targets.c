@@ -76,10 +76,10 @@ static bool Store(const float* value, int component, double least, void* to)
 {
     bool any = false;
     for (int k = 0; k < 3; ++k) {
-        if (component == JNA_GLTF_FLOAT) {
+        if (component == JNA_GLB_FLOAT) {
             any = any || fabs((double)value[k]) > least;
             memcpy((char*)to + sizeof(float) * (size_t)k, value + k, sizeof(float));
-        } else if (component == JNA_GLTF_SHORT) {
+        } else if (component == JNA_GLB_SHORT) {
             int16_t number = (int16_t)lrint((double)value[k] * SHORT_STEPS);
             any = any || number != 0;
             memcpy((char*)to + sizeof(number) * (size_t)k, &number, sizeof(number));
@@ -118,7 +118,7 @@ static void StoreAll(float* values, size_t count, int component, double least, S
 
 static void SetBounds(json_t* accessor, const float* values, size_t count, int component)
 {
-    if (component == JNA_GLTF_FLOAT) {
+    if (component == JNA_GLB_FLOAT) {
         jnaSetGltfBounds(accessor, values, count, 3);
         return;
     }
@@ -149,7 +149,7 @@ static void AddSparse(jnaGlbBuffer* b, const Stored* s, size_t count, json_t* ac
     json_int_t values = jnaGlbBuffer_AddView(b, s->packed, s->moved * s->width, 0, 0);
     json_object_set_new(accessor, "sparse",
         json_pack("{s:I, s:{s:I, s:i}, s:{s:I}}", "count", (json_int_t)s->moved, "indices", "bufferView", indices,
-            "componentType", small ? JNA_GLTF_UINT16 : JNA_GLTF_UINT32, "values", "bufferView", values));
+            "componentType", small ? JNA_GLB_UINT16 : JNA_GLB_UINT32, "values", "bufferView", values));
 }
 
 // Adds values as they are smallest: none at all, those that are not 0, or all. Returns the accessor.
@@ -159,10 +159,10 @@ static json_int_t AddValues(
     StoreAll(values, count, component, sparse ? least : 0, s);
     json_t* accessor =
         json_pack("{s:i, s:I, s:s}", "componentType", component, "count", (json_int_t)count, "type", "VEC3");
-    if (component != JNA_GLTF_FLOAT) {
+    if (component != JNA_GLB_FLOAT) {
         json_object_set_new(accessor, "normalized", json_true());
     }
-    if (component != JNA_GLTF_BYTE) {
+    if (component != JNA_GLB_BYTE) {
         SetBounds(accessor, values, count, component);
     }
     size_t index = count <= UINT16_MAX ? 2 : 4;
@@ -170,7 +170,7 @@ static json_int_t AddValues(
         AddSparse(b, s, count, accessor);
     } else if (s->moved > 0 || !sparse) {
         json_int_t view = jnaGlbBuffer_AddView(
-            b, s->dense, count * s->stride, JNA_GLTF_VERTICES, s->stride != s->width ? s->stride : 0);
+            b, s->dense, count * s->stride, JNA_GLB_VERTICES, s->stride != s->width ? s->stride : 0);
         json_object_set_new(accessor, "bufferView", json_integer(view));
     }
     json_array_append_new(b->accessors, accessor);
@@ -226,11 +226,11 @@ static bool AddPart(const jnaTargetsDef* def, const Scratch* scratch, jnaGlbBuff
     size_t cut = CountBeyond(s.field.normals, s.field.count, 1);
     bool whole = def->quantize && CountBeyond(s.field.positions, s.field.count, 1) == 0;
     bool small = def->quantize && (double)cut <= CUT_NORMALS * (double)s.field.count;
-    int component = whole ? JNA_GLTF_SHORT : JNA_GLTF_FLOAT;
+    int component = whole ? JNA_GLB_SHORT : JNA_GLB_FLOAT;
     json_int_t accessor = AddValues(b, s.field.positions, s.field.count, component, LEAST_MOVE, def->sparse, &s.stored);
     json_object_set_new(target, "POSITION", json_integer(accessor));
     if (normals) {
-        component = small ? JNA_GLTF_BYTE : JNA_GLTF_FLOAT;
+        component = small ? JNA_GLB_BYTE : JNA_GLB_FLOAT;
         accessor = AddValues(b, s.field.normals, s.field.count, component, LEAST_TURN, def->sparse, &s.stored);
         json_object_set_new(target, "NORMAL", json_integer(accessor));
     }
@@ -338,7 +338,7 @@ done:
 static void AddNothing(jnaGlbBuffer* b, size_t count, json_t* target, const char* name)
 {
     json_array_append_new(
-        b->accessors, json_pack("{s:i, s:I, s:s, s:[f,f,f], s:[f,f,f]}", "componentType", JNA_GLTF_FLOAT, "count",
+        b->accessors, json_pack("{s:i, s:I, s:s, s:[f,f,f], s:[f,f,f]}", "componentType", JNA_GLB_FLOAT, "count",
                           (json_int_t)count, "type", "VEC3", "min", 0.0, 0.0, 0.0, "max", 0.0, 0.0, 0.0));
     json_object_set_new(target, name, json_integer((json_int_t)json_array_size(b->accessors) - 1));
 }

@@ -78,7 +78,7 @@ static jnResult TakeJoints(const char* path, const jnaScene* scene, const jnaRig
         int up = scene->nodes[from->node].parent;
         to->isRoot = from->parent < 0;
         to->unit = from->stretch * s->metresPerUnit;
-        to->above = to->isRoot && up >= 0 ? rig->above[up] : jnaAffine_Identity();
+        to->above = up >= 0 ? rig->above[up] : jnaUpright(scene->upAxis);
         snprintf(to->name, sizeof(to->name), "%s", from->twin ? "" : scene->nodes[from->node].name);
     }
     return jn_ok;
@@ -97,19 +97,30 @@ static double FirstKey(const jnaSceneAnimation* animation)
     return isfinite(first) ? first / (animation->ticksPerSecond > 0 ? animation->ticksPerSecond : 25) : 0;
 }
 
-// Sampled coarsely: their names are what is wanted.
+// Sampled coarsely: their names are what is wanted, and whether they are clips at all.
 static jnResult TakeAnimations(
     const char* path, const jnaScene* scene, const jnaRig* rig, jnaGltfSource* s, jnError* error)
 {
     jnaClipList clips = {0};
+    jnaSampling sampling = {.scene = scene, .rig = rig, .scale = s->metresPerUnit, .rate = 1};
     jnResult result = jn_ok;
-    JN_TRY(jnaSampleAnimations(path, &(jnaSampling){scene, rig, s->metresPerUnit, 1.0}, &clips, error));
+    JN_TRY(jnaSampleAnimations(path, &sampling, &clips, error));
     s->animations = calloc((size_t)clips.count + 1, sizeof(*s->animations));
     JN_TRY(s->animations != NULL ? jn_ok : OutOfMemory(path, error));
-    s->animationCount = clips.count;
-    for (int a = 0; a < clips.count; ++a) {
-        memcpy(s->animations[a].name, clips.clips[a].name, sizeof(s->animations[a].name));
-        s->animations[a].first = FirstKey(&scene->animations[a]);
+    for (int a = 0; a < scene->animationCount && s->animationCount < clips.count; ++a) {
+        jnaScene alone = *scene;
+        jnaClipList one = {0};
+        alone.animations = scene->animations + a;
+        alone.animationCount = 1;
+        sampling.scene = &alone;
+        JN_TRY(jnaSampleAnimations(path, &sampling, &one, error));
+        if (one.count == 1) {
+            jnaGltfAnimation* to = &s->animations[s->animationCount];
+            memcpy(to->name, clips.clips[s->animationCount++].name, sizeof(to->name));
+            to->index = a;
+            to->first = FirstKey(&scene->animations[a]);
+        }
+        jnaDestroyClipList(&one);
     }
 done:
     jnaDestroyClipList(&clips);
@@ -147,15 +158,16 @@ done:
     return result;
 }
 
-jnResult jnaReadGltfSource(const char* path, double scale, jnaGltfSource* s, jnError* error)
+jnResult jnaReadGltfSource(const char* path, const jnaImportDef* def, jnaGltfSource* s, jnError* error)
 {
-    *s = (jnaGltfSource){.metresPerUnit = scale};
+    *s = (jnaGltfSource){.metresPerUnit = def->scale};
     jnaScene scene = {0};
     jnaRig rig = {0};
     jnaPlacement placement = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaReadScene(path, &(jnaSceneLimits){0}, &scene, error));
-    JN_TRY(jnaCreateRig(path, &scene, NULL, &rig, error));
+    JN_TRY(jnaChooseCharacter(path, &scene, def->character, NULL, error));
+    JN_TRY(jnaSettleUpAxis(path, &scene, def->up, NULL, &rig, NULL, error));
     JN_TRY(jnaPlaceMeshes(path, &scene, &rig, &placement, NULL, error));
     JN_TRY(TakeParts(path, &placement, s, error));
     JN_TRY(TakeJoints(path, &scene, &rig, s, error));

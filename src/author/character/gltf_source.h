@@ -21,9 +21,10 @@ typedef struct jnaGltfJoint {
     jnaAffine above; // of a root: the nodes above it, in metres
 } jnaGltfJoint;
 
-/// An animation of the document, numbered as there.
+/// An animation of the document that is a clip.
 typedef struct jnaGltfAnimation {
     char name[JNA_NAME_LENGTH]; // of the clip that is made of it
+    int index;                  // in the document
     double first;               // seconds of its first key, where that clip begins
 } jnaGltfAnimation;
 
@@ -45,8 +46,9 @@ typedef struct jnaGltfSource {
 /// Whether a file is glTF by its ending.
 bool jnaIsGltf(const char* path);
 
-/// Reads the file again, in a confined child process. scale: as in jnaImportDef. Images beside the file are put inside.
-jnResult jnaReadGltfSource(const char* path, double scale, jnaGltfSource* source, jnError* error);
+/// Reads the file again, in a confined child process. def: as it was imported, with the scale that was taken. Images
+/// beside the file are put inside.
+jnResult jnaReadGltfSource(const char* path, const jnaImportDef* def, jnaGltfSource* source, jnError* error);
 void jnaDestroyGltfSource(jnaGltfSource* source);
 
 /// What a joint's local transform is for its node: the opposite of what the import does. In place.

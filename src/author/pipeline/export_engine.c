@@ -28,7 +28,9 @@ static jnResult ReadScale(const jnaWorkspace* w, double* scale, jnError* error)
 static jnResult OpenSource(const jnaWorkspace* w, jnaGltfSource* source, bool* there, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    double scale;
+    jnaImportDef def = jnaDefaultImportDef();
+    def.up = w->manifest.up;
+    def.character = w->manifest.number;
     *there = !jnaIsFigure(w->manifest.character) && jnaIsGltf(w->manifest.character);
     if (!*there) {
         return jn_ok;
@@ -38,8 +40,8 @@ static jnResult OpenSource(const jnaWorkspace* w, jnaGltfSource* source, bool* t
         return jnFail(error, jn_ioFailed,
             "%s: cannot be read; a .glb is made from the character's own file, which the manifest names", path);
     }
-    JN_PASS(ReadScale(w, &scale, error));
-    return jnaReadGltfSource(path, scale, source, error);
+    JN_PASS(ReadScale(w, &def.scale, error));
+    return jnaReadGltfSource(path, &def, source, error);
 }
 
 // The name of each clip's animation in the source; NULL where it comes from elsewhere.
