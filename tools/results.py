@@ -81,7 +81,7 @@ def demo_unseen(build):
         if method == "modal":
             shown = ["**" + cell + "**" if cell else "" for cell in shown]
         out.append([words, number(network.get("rms_mm"), 2)] + shown)
-    return table(["motion never seen", "error, mm rms", "on the network", "on simulated targets", "best of its kind"], out)
+    return table(["unseen motion", "error, mm rms", "on the network", "on simulated targets", "fitted to that clip"], out)
 
 
 def unseen_in_full(workspace):
@@ -101,7 +101,7 @@ def unseen_in_full(workspace):
             ]
             shown = ["" if still or cell is None else number(cell) for cell in cells]
             out.append([words] + shown + [number(network.get("rms_mm"), 2)])
-        head = ["never seen", "simulated, all", "soft", "best of its kind", "network, all", "soft", "best of its kind"]
+        head = ["unseen motion", "simulated, all", "soft", "fitted to that clip", "network, all", "soft", "fitted to that clip"]
         return table(head + ["rms on the network, mm"], out)
 
     return make
@@ -116,7 +116,7 @@ def clips(workspace):
             cells += [find(clip["rows"], m, "quasistatic").get("captured_soft") for m in ("modal_physical", "modal")]
             name = clip["clip"] + (", seen" if clip["trained"] else "")
             out.append([name, clip["frames"]] + [number(cell) for cell in cells])
-        head = ["soft vertices, simulated targets", "frames", "a spring per vertex", "best of its kind"]
+        head = ["soft vertices, simulated targets", "frames", "a spring per vertex", "fitted to that clip"]
         return table(head + ["modes, nothing learned", "modes, learned"], out)
 
     return make
@@ -194,6 +194,9 @@ def ablation(build):
         "as found": "**as found**, nothing learned",
         "best amplitudes of these modes": "best amplitudes in every frame: what the shapes can hold",
         "numbers learned": "**numbers learned**: the default",
+        "forces do not level off": "without saturation of the modal force",
+        "numbers learned, forces do not level off": "numbers learned, without saturation of the modal force",
+        "turning of frames ignored": "rotation of the joints' frames ignored",
     }
     rows = []
     for line in load(build, "results/ablation.txt").splitlines():

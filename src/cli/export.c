@@ -144,9 +144,12 @@ static int ExportWorkspace(const Request* request)
 static const jncUsage usage = {
     .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
     .about =
-        "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
-        "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, under\n"
-        "a mask) or from arrays.\n",
+
+        "Writes the character file that the runtime plays. A workspace is exported with the springs of its manifest. "
+        "The\n"
+        "built-in figure is exported with springs set by options (a frequency and a damping ratio for all flesh, "
+        "around\n"
+        "joints, or under a mask) or from arrays.\n",
     .example = "  jounce export hero -o hero.jounce\n"
                "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
                "  jounce bake figure.jounce --clip run -o run.pc2\n",
@@ -158,18 +161,18 @@ int jncExport(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", request.workspace, NULL, "folder made by jounce new")},
-        {JNC_FLAG("--figure", request.figure, "the built-in figure instead")},
-        {JNC_TEXT("-o", request.output, "FILE.jounce", "where it goes"), .required = true},
-        {JNC_NUMBER("--hertz", request.hertz, "F", 0, 0, "frequency of the flesh (default 4)")},
+        {JNC_FLAG("--figure", request.figure, "use the built-in figure instead")},
+        {JNC_TEXT("-o", request.output, "FILE.jounce", "output file"), .required = true},
+        {JNC_NUMBER("--hertz", request.hertz, "F", 0, 0, "frequency of the springs in hertz (default 4)")},
         {JNC_NUMBER("--ratio", request.ratio, "Z", 0, 0, "damping ratio, 1 is critical (default 0.25)")},
-        {JNC_LIST("--joint", request.joints, "NAME F", "another frequency around a joint, by skin weight; may be repeated"), .arity = 2},
+        {JNC_LIST("--joint", request.joints, "NAME F", "frequency around one joint, blended by skin weight"), .arity = 2},
         {JNC_TEXT("--mask", request.mask, "M.npy", "(vertices,), 1 flesh to 0 rigid")},
         {JNC_TEXT("--stiffness", request.stiffness, "KS.npy", "(vertices,), 1/s^2, instead of hertz")},
         {JNC_TEXT("--damping", request.damping, "KD.npy", "(vertices,), 1/s, instead of ratio")},
-        {JNC_NUMBER("--rigid", request.rigid, "F", 0, 0, "springs from this frequency on are not stepped (default: all are)")},
-        {JNC_NUMBER("--lod", request.detail, "SHARE", 0.0, 0.5, "coarse detail: so much of the springs can be stepped alone, 0.12 say")},
+        {JNC_NUMBER("--rigid", request.rigid, "F", 0, 0, "springs at or above this frequency are rigid and not stepped (default: none)")},
+        {JNC_NUMBER("--lod", request.detail, "FRACTION", 0.0, 0.5, "fraction of springs kept at the coarse level of detail, for example 0.12")},
         {JNC_CHOICE("--skinning", request.skinning, "linear|dual", "linear blend or dual quaternions (default linear)")},
-        {JNC_CHOICE("--mode", request.timing, "exact|causal", "target curve: one frame of lag or none (default causal)")},
+        {JNC_CHOICE("--mode", request.timing, "exact|causal", "timing of the targets: exact has one frame of lag, causal none (default causal)")},
         {JNC_NUMBER("--rate", request.rate, "HZ", 0, 0, "frames a second of the clips (default 30)")},
         {0},
     };

@@ -138,12 +138,12 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
 
 static const jncUsage usage = {
     "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
-    "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae), or the built-in "
-    "figure.\n"
-    "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture and other\n"
-    "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or .npy, with the\n"
-    "vertices in the file's order. The first clip is for training, the others for tests: edit manifest.yaml to change\n"
-    "that. The springs are on the flesh's vibration modes unless --layer says otherwise.\n",
+    "Creates a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX, Collada (.dae), or the built-in\n"
+    "figure. Clips inside the file are resampled at --rate. --clip adds clips from other files; .bvh motion capture "
+    "and\n"
+    "other skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .abc, .usda, .pc2, .mdd,\n"
+    ".npy or .npz, with points in any order. The first clip is used for training, the others for testing; edit\n"
+    "manifest.yaml to change that.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
     "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
 
@@ -156,15 +156,15 @@ int jncNew(int argc, char** argv)
     bool json = false, scaled = false, figure = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to make"), .required = true},
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
-        {JNC_LIST("--clip", clips, "NAME=FILE", "clip of another file"), .arity = 1},
-        {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
-        {JNC_CHOICE("--layer", layer, "vertex|modal", "what moves: vertex or modal (modal)")},
-        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (30)")},
-        {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (from the file, or its height)"), .given = &scaled},
-        {JNC_FLAG("--json", json, "print what was made as JSON")},
+        {JNC_LIST("--clip", clips, "NAME=FILE", "add a clip from another file"), .arity = 1},
+        {JNC_LIST("--motion", motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
+        {JNC_CHOICE("--layer", layer, "vertex|modal", "springs on vertices or on vibration modes (default modal)")},
+        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames per second of all clips (default 30)")},
+        {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
+        {JNC_FLAG("--json", json, "print the result as JSON")},
         {0},
     };
     // clang-format on

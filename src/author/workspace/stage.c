@@ -250,7 +250,7 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     JN_PASS(CheckStage(workspace, stage, error));
     json_t* record = LoadRecord(workspace, stage->name, &recorded);
     if (record == NULL) {
-        Explain(reason, "it has not run yet", "");
+        Explain(reason, "not run yet", "");
         return jn_ok;
     }
     jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
@@ -266,7 +266,7 @@ jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* hol
     (void)error;
     json_t* record = LoadRecord(workspace, name, &recorded);
     if (record == NULL || !*holds) {
-        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
+        Explain(reason, record == NULL ? "not run yet" : "an output file is missing", "");
         *holds = false;
     }
     json_object_foreach(json_object_get(record, "inputs"), input, mark)
