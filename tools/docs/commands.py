@@ -28,7 +28,7 @@ import pages
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 HIDDEN = re.compile(r"^<!-- (run|long): (.*?) -->$", re.S)
-TIMEOUT = {"run": 120, "long": 3600}
+TIMEOUT = {"run": 900, "long": 7200}
 
 
 def blocks(text):
