@@ -174,10 +174,10 @@ static void PrintSummary(const Request* request, const jnaFit* fit, json_t* root
         printf("\n");
         return;
     }
-    printf("%d springs from %d frames: %.1f %% of the dynamics captured, %.1f %% where frames were kept\n",
+    printf("%d springs from %d frames: %.1f %% of the motion captured (%.1f %% without the dropped frames)\n",
         fit->vertexCount, fit->frameCount, 100 * fit->totalCaptured, 100 * fit->keptCaptured);
-    printf("%d underdamped, %d overdamped, %d at a bound, %d hardly excited; written to %s\n", fit->underdamped,
-        fit->overdamped, fit->atBound, fit->weak, request->folder);
+    printf("%d underdamped, %d overdamped, %d at a bound, %d hardly determined by the data; written to %s\n",
+        fit->underdamped, fit->overdamped, fit->atBound, fit->weak, request->folder);
 }
 
 static int Run(const Request* request, Inputs* inputs)
