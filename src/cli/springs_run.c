@@ -228,10 +228,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
     if (lags && run->frames > 1) {
         jnSprings_Finish(run->springs, &(jnSpringsOutput){.positions = run->positions,
                                            .velocities = run->wantsVelocities ? run->velocities : NULL});
-        jnResult result = run->frames == 2 ? WriteStart(run, error) : jn_ok;
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(run->frames == 2 ? WriteStart(run, error) : jn_ok);
     }
     if (run->frames == 1 || lags) {
         WriteRow(run, run->positions, run->velocities);

@@ -106,10 +106,7 @@ static jnResult FillRow(jnaContactFinder* f, const double* nodes, bool first, do
     Row* row, jnError* error)
 {
     jnaPenetration p;
-    jnResult result = jnaContactFinder_Measure(f, nodes, &p, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaContactFinder_Measure(f, nodes, &p, error));
     jnaBoxTree_Fit(&f->shape->faceTree, nodes, f->faceBounds);
     int32_t deepest = f->shape->nodes[0];
     for (int n = 0; first && n < f->shape->nodeCount; ++n) {

@@ -15,6 +15,7 @@
 // left these rounds are solved roughly, then once to the end.
 #include "flesh/newton.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -73,10 +74,7 @@ static jnResult Minimize(
     }
     if (newton) {
         if (solver->newton == NULL) {
-            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
-            if (result != jn_ok) {
-                return result;
-            }
+            JN_PASS(jnaCreateNewton(solver->flesh, &solver->newton, error));
         }
         int most = problem->mostIterations;
         problem->newton = solver->newton;

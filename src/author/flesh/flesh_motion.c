@@ -371,10 +371,7 @@ static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
-        jnResult result = Step(solver, state, report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(Step(solver, state, report, error));
         double* oldest = solver->skinned[0];
         solver->skinned[0] = solver->skinned[1];
         solver->skinned[1] = solver->skinned[2];

@@ -7,6 +7,7 @@
 
 #include "volume/posing.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -126,10 +127,7 @@ static jnResult BeginPose(
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
-    jnResult result = jnaCheckPose(clip, frame, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCheckPose(clip, frame, error));
     if (solver->finder == NULL) {
         return jn_ok;
     }
@@ -176,10 +174,7 @@ jnResult jnaFleshSolver_Pose(
     int steps = turns > deep ? turns : deep;
     steps = report->bones.depth > MOST_DEPTH && steps > IN_VAIN_STEPS ? IN_VAIN_STEPS : steps;
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
-    jnResult result = FollowPath(solver, clip, frame, steps, report, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(FollowPath(solver, clip, frame, steps, report, error));
     Judge(solver, report);
     EndPose(solver, started, nodes, report);
     return jn_ok;

@@ -308,10 +308,7 @@ void jnaDestroyPoses(jnaPoseSet* poses)
 jnResult jnaPoseSet_ToClip(const jnaPoseSet* poses, const jnaCharacter* character, jnaClip* clip, jnError* error)
 {
     *clip = (jnaClip){.name = "poses", .rate = 1, .frameCount = poses->count, .jointCount = poses->jointCount};
-    jnResult result = jnaClip_Allocate(clip, false, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(clip, false, error));
     size_t joints = (size_t)poses->jointCount;
     memcpy(clip->rotations, poses->rotations, (size_t)poses->count * joints * 4 * sizeof(float));
     for (size_t f = 0; f < (size_t)poses->count; ++f) {

@@ -702,10 +702,7 @@ jnResult jnaRunSpring(
     def.uniformDamping = (float)damping;
     def.timing = jn_timingExact;
     jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnCreateSprings(&def, &springs, error));
     for (int n = 0; n < frameCount; ++n) { // exact timing shows the sample before
         jnSprings_Step(springs, &(jnSpringsInput){.h = (float)dt, .targets = targets + 3 * (size_t)n},
             &(jnSpringsOutput){.positions = positions + 3 * (size_t)(n > 0 ? n - 1 : 0)});

@@ -209,10 +209,7 @@ jnResult jnaShard_Read(const jnaShardPlan* plan, jnaShard* shard, bool* good, jn
 {
     char path[JNA_PATH_LENGTH];
     *good = false;
-    jnResult result = ShardPath(plan, shard->index, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ShardPath(plan, shard->index, path, error));
     FILE* file = fopen(path, "rb");
     if (file == NULL) {
         return errno == ENOENT ? jn_ok : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
