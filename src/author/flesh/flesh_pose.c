@@ -134,9 +134,8 @@ static jnResult BeginPose(
     jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
     jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
-    jnResult measured = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
-    return measured == jn_ok ? jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error)
-                             : measured;
+    JN_PASS(jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error));
+    return jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error);
 }
 
 static void EndPose(jnaFleshSolver* solver, double started, double* nodes, jnaFleshReport* report)
@@ -150,13 +149,11 @@ jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip,
     jnaFleshReport* report, jnError* error)
 {
     double started = jnaSeconds();
-    jnResult result = BeginPose(solver, clip, frame, report, error);
-    result = result == jn_ok ? FollowPath(solver, clip, frame, steps, report, error) : result;
-    if (result == jn_ok) {
-        Judge(solver, report);
-        EndPose(solver, started, nodes, report);
-    }
-    return result;
+    JN_PASS(BeginPose(solver, clip, frame, report, error));
+    JN_PASS(FollowPath(solver, clip, frame, steps, report, error));
+    Judge(solver, report);
+    EndPose(solver, started, nodes, report);
+    return jn_ok;
 }
 
 jnResult jnaFleshSolver_Pose(
