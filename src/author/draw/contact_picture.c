@@ -72,10 +72,11 @@ static bool FillPanel(const jnaContactFinder* f, const double* nodes, int kind, 
 {
     const jnaContactShape* s = f->shape;
     size_t count = (size_t)s->volume->nodeCount;
-    panel->positions = jnaAllocate((int64_t)count, 3 * sizeof(float));
-    panel->colors = jnaAllocate((int64_t)count, 3 * sizeof(float));
-    panel->triangles = jnaAllocate(s->faceCount, 3 * sizeof(int32_t));
-    if (panel->positions == NULL || panel->colors == NULL || panel->triangles == NULL) {
+    jnaArena arena = {0};
+    panel->positions = jnaArena_Give(&arena, (int64_t)count, 3 * sizeof(float));
+    panel->colors = jnaArena_Give(&arena, (int64_t)count, 3 * sizeof(float));
+    panel->triangles = jnaArena_Give(&arena, s->faceCount, 3 * sizeof(int32_t));
+    if (arena.failed) {
         return false;
     }
     const jnaBounds* box = &f->faceBounds[0];
