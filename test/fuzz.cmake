@@ -14,15 +14,18 @@ set(room ${PROJECT_SOURCE_DIR}/src/author)
 add_library(fuzzed OBJECT ${room}/base/npy.c ${room}/base/bounds.c ${room}/character/bvh.c ${room}/character/motion_cache.c
     ${room}/character/alembic_read.c ${room}/character/ogawa.c ${room}/character/usda_read.c
     ${room}/character/mesh_cache_read.c ${room}/character/obj_points.c
-    ${room}/character/gltf_check.c ${room}/character/gltf_attributes.c ${room}/character/gltf_repair.c
-    ${room}/character/gltf_uri.c ${room}/character/scene_read.c ${room}/character/import_rig.c
+    ${room}/character/gltf_file.c ${room}/character/gltf_check.c ${room}/character/gltf_accessor.c
+    ${room}/character/gltf_mesh.c ${room}/character/gltf_animation.c ${room}/character/gltf_scene.c
+    ${room}/character/gltf_meshopt.c ${room}/character/gltf_draco.c ${room}/character/gltf_uri.c
+    ${room}/character/scene_read.c ${room}/character/import_rig.c
     ${room}/character/import_surface.c ${room}/character/import_attributes.c ${room}/character/import_clip.c
     ${room}/character/weld.c ${room}/workspace/manifest.c ${room}/workspace/yaml_map.c ${room}/workspace/store.c
     ${room}/view/server.c)
 target_link_libraries(fuzzed PRIVATE jounce_options PkgConfig::author_packages)
 target_compile_definitions(fuzzed PRIVATE _GNU_SOURCE)
 target_compile_options(fuzzed PRIVATE -fsanitize=fuzzer-no-link)
-target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src
+    ${meshoptimizer_include})
 add_library(fuzzed_runtime OBJECT ${PROJECT_SOURCE_DIR}/src/runtime/asset.c ${PROJECT_SOURCE_DIR}/src/runtime/asset_check.c
     ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c
     ${PROJECT_SOURCE_DIR}/src/runtime/character.c ${PROJECT_SOURCE_DIR}/src/runtime/morphs.c
