@@ -106,6 +106,7 @@ class Page:
         made["PYTHONPATH"] = os.pathsep.join(
             p for p in (os.path.join(self.build, "python"), os.path.join(ROOT, "python"), made.get("PYTHONPATH")) if p
         )
+        made["JOUNCE_LIBRARY"] = os.path.join(self.build, "libjounce.so")
         made["PYTHONDONTWRITEBYTECODE"] = "1"
         made["OMP_WAIT_POLICY"] = "passive"
         return made
