@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 // Between two renewals of the line.
-static const double RENEW = 0.2;
+#define RENEW 0.2
 
 typedef struct Teller {
     const char* workspace;

@@ -49,7 +49,7 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
 
 // The rule by which contact is resolved and the path chosen: 2, another pair beside those that a node has, short steps
 // where flesh meets flesh.
-static const double CONTACT_RULE = 2;
+#define CONTACT_RULE 2.0
 
 // still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
 // again.

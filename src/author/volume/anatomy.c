@@ -17,23 +17,24 @@
 #include <string.h>
 
 // Branches from this part of the body's size on may be limbs: a breast or an ear is shorter.
-static const double LONG_BRANCH = 0.2;
+#define LONG_BRANCH 0.2
 // Limbs of a pair differ at most so much, in length and in volume.
-static const double EQUAL_LENGTH = 0.15, EQUAL_VOLUME = 0.5;
+#define EQUAL_LENGTH 0.15
+#define EQUAL_VOLUME 0.5
 // Where hinge and end divide an arm, and a leg, whose foot turns off; how far off (summed squares) a division may be.
 static const double ARM[2] = {0.39, 0.72}, LEG[2] = {0.40, 0.76}, WORST_DIVISION = 0.06;
 // A foot's middle is away from the shin's direction by at least this cosine.
-static const double STRAIGHT = 0.7;
+#define STRAIGHT 0.7
 // What the part of a branch before the limb's root costs, squared: a shin and foot divide as a leg does.
-static const double SKIPPED = 0.05;
+#define SKIPPED 0.05
 // The head holds at least this part of the flesh beyond the chest.
-static const double HEAD_SHARE = 0.65;
+#define HEAD_SHARE 0.65
 // A branch with less of the flesh than this is no head.
-static const double LEAST_HEAD = 0.004;
+#define LEAST_HEAD 0.004
 // Joints with less of the flesh in their whole branch than this move none.
-static const double LEAST_FLESH = 1e-5;
+#define LEAST_FLESH 1e-5
 // A trunk is upright if its legs point down along it at least so much.
-static const double UPRIGHT = 0.5;
+#define UPRIGHT 0.5
 
 enum { MAX_CHAIN = 64 };
 
