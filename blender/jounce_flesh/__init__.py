@@ -8,7 +8,7 @@ viewport do the rest.
 bl_info = {
     "name": "Jounce Flesh",
     "author": "The Jounce project",
-    "version": (0, 1, 0),
+    "version": (0, 2, 0),
     "blender": (3, 4, 0),
     "location": "3D View > Sidebar > Jounce",
     "description": "Soft-tissue dynamics for your rigged character, live",

@@ -17,7 +17,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import scene as scenes  # noqa: E402
 
 ZIP, FOLDER, FIGURE, OUT = sys.argv[sys.argv.index("--") + 1 :][:4]
-FRAMES = (34, 38, 42, 46, 50)
+TAB = (1143, 653)  # of the sidebar, in the window of pictures.sh
+FRAMES = (44, 47, 50, 53, 56)
+bpy.context.preferences.view.show_splash = False
 
 
 def prepare():
@@ -49,11 +51,22 @@ def shot(name):
     bpy.ops.screen.screenshot(filepath=os.path.join(OUT, name))
 
 
+def click(place):
+    """Blender 3.4 lets no script choose a tab of the sidebar; a click does (--enable-event-simulate)."""
+    window = bpy.context.window_manager.windows[0]
+    for kind, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
+        window.event_simulate(type=kind, value=value, x=place[0], y=place[1])
+
+
 def frames(scene, thing, area, region, name):
     """Some frames beside each other, without flesh above and with it below."""
     scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 260, 380, 100
     scene.render.image_settings.file_format = "PNG"
-    area.spaces[0].overlay.show_overlays = False
+    space = area.spaces[0]
+    space.overlay.show_overlays = False
+    space.shading.background_type, space.shading.background_color = "VIEWPORT", (0.8, 0.8, 0.8)
+    space.region_3d.view_location.z = 0.95
+    space.region_3d.view_distance *= 0.5
     rows = []
     for strength in (0.0, 1.0):
         thing.jounce.strength = strength
@@ -86,19 +99,12 @@ def run():
     with bpy.context.temp_override(window=bpy.context.window, area=area, region=region):
         bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_selected()
-    for r in area.regions:
-        if r.type == "UI":
-            try:
-                r.active_panel_category = "Jounce"
-            except (AttributeError, TypeError):
-                pass
     scene.frame_set(FRAMES[2])
     steps = iter(
         (
-            lambda: None,
+            lambda: click(TAB),
             lambda: shot("blender-panel.png"),
             lambda: frames(scene, thing, area, region, "blender-live.png"),
-            lambda: bpy.ops.wm.quit_blender(),
         )
     )
 
@@ -106,6 +112,8 @@ def run():
         try:
             with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
                 next(steps)()
+        except StopIteration:
+            os._exit(0)
         except BaseException:
             traceback.print_exc()
             os._exit(1)

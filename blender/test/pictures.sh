@@ -14,5 +14,5 @@ if [ ! -f "$work/figure/character.jounce" ]; then
     "$jounce" build "$work/figure" --until modes
 fi
 export BLENDER_USER_SCRIPTS="$work/scripts" BLENDER_USER_CONFIG="$work/config" JOUNCE="$jounce" LIBGL_ALWAYS_SOFTWARE=1
-xvfb-run -a -s '-screen 0 1400x900x24' blender --factory-startup --window-geometry 0 0 1400 900 \
+xvfb-run -a -s '-screen 0 1400x900x24' blender --factory-startup --enable-event-simulate --window-geometry 0 0 1400 900 \
     --python "$source/blender/test/pictures.py" -- "$zip" "$work" "$work/figure.glb" "$source/docs/images"

@@ -1,4 +1,5 @@
 // jounce springs run: the runtime's own stepping over targets given as an array.
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "cli.h"
 
@@ -101,44 +102,34 @@ static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 
 static jnResult Prepare(const Request* request, Run* run, jnError* error)
 {
-    jnResult result = OpenTargets(request->targets, &run->targets, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    JN_PASS(OpenTargets(request->targets, &run->targets, error));
     run->frames = run->targets.shape[0];
     run->vertices = run->targets.shape[1];
     run->wantsVelocities = request->velocities != NULL;
     float *stiffness = NULL, *damping = NULL;
-    result = ReadParameter("--stiffness", request->stiffness, run->vertices, &stiffness, error);
-    if (result == jn_ok) {
-        result = ReadParameter("--damping", request->damping, run->vertices, &damping, error);
+    JN_TRY(ReadParameter("--stiffness", request->stiffness, run->vertices, &stiffness, error));
+    JN_TRY(ReadParameter("--damping", request->damping, run->vertices, &damping, error));
+    jnSpringsDef def = jnDefaultSpringsDef();
+    def.count = (int)run->vertices;
+    def.stiffness = stiffness;
+    def.damping = damping;
+    def.curve = (jnCurve)request->curve;
+    def.timing = (jnTiming)request->mode;
+    def.start = (jnStart)request->start;
+    JN_TRY(jnCreateSprings(&def, &run->springs, error));
+    run->row = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    run->positions = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    run->velocities = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the vertices of springs", error));
+    JN_TRY(jnaCreateArray(request->output, jna_float32, 3, run->targets.shape, &run->positionFile, error));
+    if (run->wantsVelocities) {
+        JN_TRY(jnaCreateArray(request->velocities, jna_float32, 3, run->targets.shape, &run->velocityFile, error));
     }
-    if (result == jn_ok) {
-        jnSpringsDef def = jnDefaultSpringsDef();
-        def.count = (int)run->vertices;
-        def.stiffness = stiffness;
-        def.damping = damping;
-        def.curve = (jnCurve)request->curve;
-        def.timing = (jnTiming)request->mode;
-        def.start = (jnStart)request->start;
-        result = jnCreateSprings(&def, &run->springs, error);
-    }
+done:
     free(stiffness);
     free(damping);
-    if (result != jn_ok) {
-        return result;
-    }
-    size_t size = 3 * run->vertices * sizeof(float);
-    run->row = malloc(size);
-    run->positions = malloc(size);
-    run->velocities = calloc(1, size);
-    if (run->row == NULL || run->positions == NULL || run->velocities == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", run->vertices);
-    }
-    result = jnaCreateArray(request->output, jna_float32, 3, run->targets.shape, &run->positionFile, error);
-    if (result == jn_ok && run->wantsVelocities) {
-        result = jnaCreateArray(request->velocities, jna_float32, 3, run->targets.shape, &run->velocityFile, error);
-    }
     return result;
 }
 
@@ -228,10 +219,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
     if (lags && run->frames > 1) {
         jnSprings_Finish(run->springs, &(jnSpringsOutput){.positions = run->positions,
                                            .velocities = run->wantsVelocities ? run->velocities : NULL});
-        jnResult result = run->frames == 2 ? WriteStart(run, error) : jn_ok;
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(run->frames == 2 ? WriteStart(run, error) : jn_ok);
     }
     if (run->frames == 1 || lags) {
         WriteRow(run, run->positions, run->velocities);
@@ -248,7 +236,7 @@ static int PrintSummary(const Request* request, const Run* run)
             (int)run->vertices, "dt", request->dt, "curve", curves[request->curve], "mode", modes[request->mode],
             "output", request->output, "resets", (json_int_t)jnSprings_ResetCount(run->springs));
         if (root == NULL) {
-            return jncFail(&(jnError){.message = "the name of the output is not UTF-8 and cannot be told in JSON"});
+            return jncFail(&(jnError){.message = "the name of the output is not UTF-8 and cannot be written to JSON"});
         }
         json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         printf("\n");
@@ -274,9 +262,9 @@ int jncSpringsRun(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce springs run --targets T.npy --stiffness KS --damping KD --dt SECONDS -o X.npy",
-        .about = "Moves one zero-restlength spring per vertex along its target, in closed form, with the "
-                 "code of the runtime.\n"
-                 "X[n] is the position at sample n; X[0] is T[0].\n",
+        .about = "Simulates one zero-restlength spring per vertex, attached to a moving target. Each step is solved in "
+                 "closed form\n"
+                 "with the code of the runtime. X[n] is the position at frame n; X[0] is T[0].\n",
         .example = "  jounce springs run --targets T.npy --stiffness KS.npy --damping 8 --dt 0.0333333 -o X.npy\n",
     };
     Request request = {.curve = jn_curveCubic, .mode = jn_timingExact};
@@ -287,12 +275,12 @@ int jncSpringsRun(int argc, char** argv)
         {JNC_TEXT("--damping", request.damping, "KD", "(vertices,) or one number, 1/s"), .required = true},
         {JNC_NUMBER("--dt", request.dt, "SECONDS", 1e-9, 86400, "time between two frames"), .required = true},
         {JNC_TEXT("-o", request.output, "X.npy", "positions, float32, shape of the targets"), .required = true},
-        {JNC_TEXT("--velocities", request.velocities, "V.npy", "velocities as well, m/s")},
-        {JNC_CHOICE("--curve", request.curve, "step|linear|cubic", "targets between frames (default cubic)")},
-        {JNC_CHOICE("--mode", request.mode, "exact|causal", "slopes of the cubic: central or backward (default exact)")},
-        {JNC_CHOICE("--start", request.start, "moving|rest", "with the target's velocity or none (default moving)")},
-        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "default: 1, or all cores from 200,000 vertices on")},
-        {JNC_FLAG("--json", request.json, "summary as JSON")},
+        {JNC_TEXT("--velocities", request.velocities, "V.npy", "also write velocities, m/s")},
+        {JNC_CHOICE("--curve", request.curve, "step|linear|cubic", "interpolation of the targets between frames (default cubic)")},
+        {JNC_CHOICE("--mode", request.mode, "exact|causal", "slopes of the cubic: exact uses central differences, causal backward ones (default exact)")},
+        {JNC_CHOICE("--start", request.start, "moving|rest", "initial velocity: that of the target, or zero (default moving)")},
+        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "number of threads (default: 1, or all cores from 200,000 vertices on)")},
+        {JNC_FLAG("--json", request.json, "print a summary as JSON")},
         {0},
     };
     // clang-format on

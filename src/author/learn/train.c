@@ -207,10 +207,7 @@ static uint64_t FindKey(const Descent* d)
 static jnResult SaveCheckpoint(const Descent* d, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(d->def->checkpoint, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(d->def->checkpoint, &file, error));
     CheckpointHead head = {.key = d->key, .count = d->count, .epoch = d->epoch, .bestEpoch = d->bestEpoch};
     head.bestLoss = d->bestLoss;
     memcpy(head.magic, MAGIC, sizeof(head.magic));
@@ -336,7 +333,7 @@ static jnResult Descend(Descent* d, jnError* error)
         }
         if (!goesOn) {
             JN_TRY(jnFail(error, jn_cancelled, "training was ended after epoch %d of %d%s", d->epoch, d->epochs,
-                d->def->checkpoint != NULL ? "; the same command goes on from there" : ""));
+                d->def->checkpoint != NULL ? "; the same command resumes it" : ""));
         }
     }
 done:

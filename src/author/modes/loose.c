@@ -66,10 +66,7 @@ jnResult jnaHoldLoose(
     Piece* list = jnaArena_Take(arena, v->nodeCount, sizeof(*list));
     *held = *v;
     held->heldBy = jnaArena_Take(arena, v->nodeCount, sizeof(int32_t));
-    jnResult result = jnaArena_Check(arena, "the pieces of a volume", error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaArena_Check(arena, "the pieces of a volume", error));
     jnaFindPieces(v, pieces);
     CountPieces(v, pieces, list);
     for (int n = 0; n < v->nodeCount; ++n) {
@@ -173,7 +170,7 @@ jnResult jnaDropLoose(const jnaVolume* v, jnaNodeModes* m, jnaNotes* notes, jnEr
     }
     m->count = kept;
     if (slow > 0) {
-        jnaNotes_Add(notes, "%d mode%s left out: far too slow for flesh, the part hangs on next to nothing", slow,
+        jnaNotes_Add(notes, "%d mode%s left out: too slow for flesh, because almost nothing holds the part", slow,
             slow > 1 ? "s are" : " is");
     }
     if (hidden > 0) {

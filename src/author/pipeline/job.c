@@ -60,7 +60,7 @@ static void Watch(Runner* r)
     const jnaJob* job = r->plan->job;
     if (job->watch != NULL && !job->watch(&r->progress, job->watchUser) && !r->stop) {
         jnError error;
-        jnFail(&error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+        jnFail(&error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
         Fail(r, jn_cancelled, &error);
     }
 }
@@ -143,10 +143,7 @@ static jnResult Solve(Runner* r, void* worker, Flight* flight, int pose, jnError
     double seconds = 0;
     for (int effort = 0; effort < JNA_EFFORTS; ++effort) {
         jnaFleshReport report = {0};
-        jnResult result = job->solve->pose(worker, job->clip, job->first + index, effort, positions, &report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(job->solve->pose(worker, job->clip, job->first + index, effort, positions, &report, error));
         report.seconds = seconds += report.seconds;
         jnaJob_Carry(job, index, positions);
         jnaRecord* record = &flight->shard.records[pose];
