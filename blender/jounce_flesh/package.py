@@ -5,6 +5,7 @@ where that folder cannot be written, in a temporary one.
 """
 
 import glob
+import hashlib
 import importlib
 import os
 import sys
@@ -20,7 +21,8 @@ def _unpack():
     wheels = glob.glob(os.path.join(here, "wheels", "jounce-*.whl"))
     if not wheels:
         raise ImportError("the add-on has no wheel in it; build the zip again with `make blender`")
-    name = os.path.splitext(os.path.basename(wheels[0]))[0]
+    with open(wheels[0], "rb") as file:  # another build of the same version is another folder
+        name = hashlib.sha256(file.read()).hexdigest()[:16]
     places = [os.path.join(here, "unpacked", name), os.path.join(tempfile.mkdtemp(prefix="jounce-"), name)]
     for place in places:
         try:
