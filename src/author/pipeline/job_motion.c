@@ -16,7 +16,7 @@ static const long WAIT_NANOSECONDS = 100000000;
 
 static jnResult Cancel(jnError* error)
 {
-    return jnFail(error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+    return jnFail(error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
 }
 
 static bool AllFinite(const double* numbers, size_t count)
