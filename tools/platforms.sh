@@ -125,6 +125,7 @@ list_sources() {
     for file in "$source"/src/runtime/*.c "$source/test/platforms/golden.c" $extra; do
         case $file in
         *_avx2.c) [ $avx2 = no ] || echo "$file -mavx2" ;;
+        *_avx512.c) [ $avx2 = no ] || echo "$file -mavx512f -mavx512dq -mavx512bw -mavx512vl" ;;
         *) echo "$file" ;;
         esac
     done
