@@ -25,8 +25,11 @@ mkdir -p jounce/dist
 jounce/make-words.sh "$source" >jounce/src/words.ts
 code=0
 jounce/build-wasm.sh "$source" jounce/dist/jounce.wasm || code=$?
+[ "$code" != 0 ] || jounce/build-wasm.sh "$source" jounce/dist/jounce-scalar.wasm scalar || code=$?
 [ "$code" != 77 ] || skip "see above"
 [ "$code" = 0 ] || exit 1
+node jounce/make-embedded.mjs jounce/dist/jounce.wasm jounce/dist/jounce-scalar.wasm >jounce/src/embedded.ts
+cp "$source/LICENSE" jounce/
 
 export npm_config_update_notifier=false npm_config_loglevel=error
 if ! cmp -s package-lock.json node_modules/.installed-lock; then

@@ -1,8 +1,14 @@
 #!/bin/sh
-# Compiles the runtime, the same C as everywhere, to WebAssembly with SIMD: build-wasm.sh SOURCE OUTPUT.wasm
+# Compiles the runtime, the same C as everywhere, to WebAssembly: build-wasm.sh SOURCE OUTPUT.wasm [scalar]
+# With SIMD; "scalar" leaves it and everything else out that came after the first WebAssembly, for old browsers.
 # Needs clang, wasm-ld (lld) and wasi-libc; exit 77 where one of them is missing.
 set -eu
 source=$1 output=$2 clang=${CLANG:-clang}
+if [ "${3-}" = scalar ]; then
+    features="-DJN_SCALAR"
+else
+    features="-msimd128 -mbulk-memory"
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf '#include <math.h>\nint main(void){return 0;}\n' |
@@ -19,7 +25,7 @@ for file in "$source"/web/jounce/wasm/*.c "$source"/src/runtime/*.c; do
     *_kernels_baseline.c) level=-Os ;;
     *) level=-Oz ;;
     esac
-    "$clang" --target=wasm32-wasi -msimd128 -mbulk-memory -std=c11 $level -ffp-contract=off -Wall -Wextra -Werror \
+    "$clang" --target=wasm32-wasi $features -std=c11 $level -ffp-contract=off -Wall -Wextra -Werror \
         -fvisibility=hidden -ffunction-sections -fdata-sections -DJN_BUILDING \
         '-DJN_ASSERT(condition)=((condition) ? (void)0 : __builtin_trap())' \
         -I"$source/include" -I"$source/src/runtime" -c "$file" -o "$work/$(basename "$file" .c).o"

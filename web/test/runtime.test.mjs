@@ -13,7 +13,7 @@ import { FRAMES, play } from './scenario.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const dist = path.join(web, 'jounce/dist');
-const { loadRuntime, JounceError } = await import(path.join(dist, 'index.js'));
+const { loadRuntime, wasmBytes, JounceError } = await import(path.join(dist, 'index.js'));
 const wasm = fs.readFileSync(path.join(dist, 'jounce.wasm'));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-web-'));
 const LIMIT = 150_000; // bytes of the module
@@ -40,11 +40,11 @@ before(async () => {
 });
 after(() => fs.rmSync(folder, { recursive: true }));
 
-function compareWithNative(name) {
+function compareWithNative(name, by = runtime) {
   const out = path.join(folder, `${name}.bin`);
   execFileSync(process.env.REFERENCE, [files[name], out]);
   const bytes = fs.readFileSync(out);
-  const asset = runtime.loadAsset(fs.readFileSync(files[name]));
+  const asset = by.loadAsset(fs.readFileSync(files[name]));
   const size = 12 * asset.fileVertexCount;
   assert.equal(bytes.length, FRAMES * 6 * size);
   let at = 0, moved = 0;
@@ -73,6 +73,19 @@ function compareWithNative(name) {
 for (const name of ['linear', 'dual', 'exact', 'pca-modal', 'cnn-modal']) {
   test(`WebAssembly gives the bytes of the native scalar build: ${name}`, () => compareWithNative(name));
 }
+
+for (const name of ['linear', 'pca-modal', 'cnn-modal']) {
+  test(`so does the module without SIMD: ${name}`, async () => compareWithNative(name, await loadRuntime(wasmBytes(false))));
+}
+
+test('the modules that travel as text are the files beside them', () => {
+  assert.ok(wasm.equals(wasmBytes(true)) && fs.readFileSync(path.join(dist, 'jounce-scalar.wasm')).equals(wasmBytes(false)));
+});
+
+test('an address that brings something else is refused with a reason', async () => {
+  await assert.rejects(loadRuntime(new Response('<html>')), /this is not jounce\.wasm/);
+  await assert.rejects(loadRuntime(new Response('', { status: 404 })), /status 404/);
+});
 
 test('the module is small and imports nothing', () => {
   assert.ok(wasm.length < LIMIT, `${wasm.length} bytes`);

@@ -33,3 +33,22 @@ export function* play(asset) {
   }
   character.destroy();
 }
+
+/** FNV-1a, 32 bits, of bytes; `hash` to go on from. */
+export function hashBytes(bytes, hash = 0x811c9dc5) {
+  for (let i = 0; i < bytes.length; ++i) {
+    hash = Math.imul(hash ^ bytes[i], 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** The hash of everything that comes out, in the order of reference.c. */
+export function hashOf(asset) {
+  let hash;
+  for (const { character } of play(asset)) {
+    for (const { buffer, byteOffset, byteLength } of [character.positions, character.normals, character.velocities]) {
+      hash = hashBytes(new Uint8Array(buffer, byteOffset, byteLength), hash);
+    }
+  }
+  return hash;
+}

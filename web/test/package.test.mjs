@@ -1,0 +1,269 @@
+// The package as somebody installs it: packed, put into fresh projects of every kind in a temporary folder, built by their own tools
+// without configuration, run in node and in Chromium, and compared with the native build byte by byte.
+//
+//     ASSETS=.../web_assets REFERENCE=.../web_reference node --test web/test/package.test.mjs      ONLY=vite-8 one project
+//
+// Tools come from npm's cache or registry; without either, their projects are skipped.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CHROMIUM, launch } from './browser.mjs';
+import { hashBytes } from './scenario.mjs';
+
+const web = fileURLToPath(new URL('..', import.meta.url));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-package-'));
+const TOOLS = {
+  'vite-8': { vite: '8.3.8' }, 'vite-7': { vite: '7.3.8' }, webpack: { webpack: '5.112.2', 'webpack-cli': '7.3.1' },
+  esbuild: { esbuild: '0.25.12' }, typescript: { typescript: '5.9.3' },
+};
+const npm = { ...process.env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error', NO_COLOR: '1' };
+const running = new Set();
+let tarball, native, browser;
+
+before(async () => {
+  const out = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: path.join(web, 'jounce'), env: npm, stdio: ['ignore', 'pipe', 'ignore'] });
+  tarball = path.join(folder, Object.values(JSON.parse(out))[0].filename);
+  execFileSync(process.env.ASSETS, [folder]);
+  execFileSync(process.env.REFERENCE, [path.join(folder, 'pca-modal.jounce'), path.join(folder, 'native.bin')]);
+  native = hashBytes(fs.readFileSync(path.join(folder, 'native.bin')));
+  browser = CHROMIUM ? await launch() : null;
+});
+
+after(async () => {
+  await browser?.close();
+  running.forEach((child) => child.kill('SIGKILL'));
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+// What every project runs: the steps of scenario.mjs, in the page and in a worker, each giving the hash of all numbers.
+const SOURCES = {
+  'work.js': `import { loadRuntime } from 'jounce';
+    import { hashOf } from './scenario.js';
+    export async function work(file) {
+      const runtime = await loadRuntime();
+      return hashOf(runtime.loadAsset(file));
+    }`,
+  'main.js': `import { work } from './work.js';
+    async function inWorker() {
+      const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+      return new Promise((resolve, reject) => {
+        worker.onmessage = (event) => resolve(event.data);
+        worker.onerror = (event) => reject(new Error(event.message));
+      });
+    }
+    async function run() {
+      const file = await (await fetch('./tube.jounce')).arrayBuffer();
+      return { page: await work(file), worker: await inWorker() };
+    }
+    run().then((result) => { window.result = result; }, (error) => { window.result = { error: String(error) }; });`,
+  'worker.js': `import { work } from './work.js';
+    fetch(new URL('/tube.jounce', self.location.href)).then((response) => response.arrayBuffer()).then(work).then((hash) => postMessage(hash));`,
+};
+const page = (script) => `<!doctype html><html><head><meta charset="utf-8"><title>-</title><link rel="icon" href="data:,"></head><body>${script}</body></html>`;
+
+/** Makes a project with its files and installs it; false where there is no registry. */
+function install(t, name, files) {
+  const dir = path.join(folder, name), tools = TOOLS[name] ?? {};
+  const write = (file, text) => {
+    fs.mkdirSync(path.dirname(path.join(dir, file)), { recursive: true });
+    fs.writeFileSync(path.join(dir, file), text);
+  };
+  write('package.json', JSON.stringify({ name: `try-${name}`, private: true, type: 'module', dependencies: { jounce: `file:${tarball}` }, devDependencies: tools }));
+  Object.entries(files).forEach(([file, text]) => write(file, text));
+  try {
+    execFileSync('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=1', '--fetch-timeout=30000'], { cwd: dir, env: npm, stdio: 'pipe' });
+  } catch (error) {
+    const said = `${error.stderr}`;
+    if (/ENOTFOUND|EAI_AGAIN|ENOTCACHED|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EIDLETIMEOUT/.test(said)) {
+      t.skip('neither npm\'s cache nor its registry has the tools');
+      return null;
+    }
+    throw new Error(`npm install of ${name}: ${said}`);
+  }
+  return dir;
+}
+
+const tool = (dir, name, ...words) => execFileSync(path.join(dir, 'node_modules/.bin', name), words, { cwd: dir, env: npm, stdio: 'pipe' });
+const scenario = () => fs.readFileSync(path.join(web, 'test/scenario.mjs'), 'utf8');
+const asset = () => fs.readFileSync(path.join(folder, 'pca-modal.jounce'));
+
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+
+/** Any web server: files of a folder, nothing more. */
+async function serveFolder(dir) {
+  const server = http.createServer((request, response) => {
+    const file = path.join(dir, new URL(request.url, 'http://x').pathname.replace(/\/$/, '/index.html'));
+    if (!file.startsWith(dir) || !fs.existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/`, stop: () => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); }) };
+}
+
+async function serveVite(dir) {
+  const child = spawn(path.join(dir, 'node_modules/.bin/vite'), ['--host', '127.0.0.1', '--port', String(20000 + (process.pid % 20000))], { cwd: dir, env: npm });
+  running.add(child);
+  let said = '';
+  const address = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (data) => {
+      said += data;
+      const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(said);
+      if (found) {
+        resolve(found[0]);
+      }
+    });
+    child.stderr.on('data', (data) => { said += data; });
+    child.on('exit', () => reject(new Error(`vite ended: ${said}`)));
+  });
+  return { address, stop: async () => { child.removeAllListeners('exit'); child.kill('SIGTERM'); running.delete(child); } };
+}
+
+/** Opens a page and asks for its result: native numbers, and not a word of complaint. */
+async function check({ address, stop }, expected = { page: native, worker: native }) {
+  const tab = await browser.newPage(), problems = [];
+  tab.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  tab.on('pageerror', (error) => problems.push(error.message));
+  try {
+    await tab.goto(address);
+    await tab.waitForFunction(() => window.result, null, { timeout: 60000 }).catch(() => assert.fail(`no result: ${problems.join('; ')}`));
+    assert.deepEqual(await tab.evaluate(() => window.result), expected);
+    assert.deepEqual(problems, []);
+  } finally {
+    await tab.close();
+    await stop();
+  }
+}
+
+/** A test of one project, in node or in the browser. */
+function project(name, title, needs, run) {
+  test(title, { skip: process.env.ONLY && process.env.ONLY !== name }, async (t) => {
+    if (needs.browser && !browser) {
+      t.skip('no chromium here');
+    } else if (needs.node && process.versions.node.localeCompare(needs.node, undefined, { numeric: true }) < 0) {
+      t.skip(`its tool needs node ${needs.node}, this is ${process.versions.node}`);
+    } else {
+      await run(t);
+    }
+  });
+}
+
+project('node', 'node: an ES module imports it, with SIMD and without', {}, (t) => {
+  const dir = install(t, 'node', {
+    'scenario.js': scenario(),
+    'main.js': `import { loadRuntime, wasmBytes } from 'jounce';
+      import * as inline from 'jounce/inline';
+      import * as lean from 'jounce/lean';
+      import { readFileSync } from 'node:fs';
+      import { createRequire } from 'node:module';
+      import { hashOf } from './scenario.js';
+      const file = readFileSync('tube.jounce'), require = createRequire(import.meta.url);
+      const runtimes = [await loadRuntime(), await loadRuntime(wasmBytes(false)), await inline.loadRuntime(),
+        await lean.loadRuntime(readFileSync(require.resolve('jounce/jounce.wasm')))];
+      console.log(JSON.stringify(runtimes.map((runtime) => hashOf(runtime.loadAsset(file)))));`,
+  });
+  fs.writeFileSync(path.join(dir, 'tube.jounce'), asset());
+  assert.deepEqual(JSON.parse(execFileSync('node', ['main.js'], { cwd: dir })), [native, native, native, native]);
+});
+
+project('node', 'the package says what it is, and its README leads nowhere else', {}, () => {
+  const dir = path.join(folder, 'node/node_modules/jounce'), about = JSON.parse(fs.readFileSync(path.join(dir, 'package.json'), 'utf8'));
+  assert.match(fs.readFileSync(path.join(dir, 'LICENSE'), 'utf8'), /MIT License/);
+  assert.ok(about.keywords.length > 5 && about.repository.url && about.license === 'MIT' && about.sideEffects === false);
+  for (const entry of Object.values(about.exports)) {
+    for (const file of typeof entry === 'string' ? [entry] : Object.values(entry)) {
+      assert.ok(fs.existsSync(path.join(dir, file)), `${file} is in the package`);
+    }
+  }
+  const links = [...fs.readFileSync(path.join(dir, 'README.md'), 'utf8').matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]);
+  assert.deepEqual(links.filter((link) => !/^(https:|#)/.test(link) && !fs.existsSync(path.join(dir, link))), []);
+});
+
+project('node', 'the examples of the README run, and print what it says', {}, () => {
+  const dir = path.join(folder, 'node'), text = fs.readFileSync(path.join(dir, 'node_modules/jounce/README.md'), 'utf8');
+  fs.writeFileSync(path.join(dir, 'hero.jounce'), asset());
+  const examples = [...text.matchAll(/```js\n([\s\S]*?)```\n(?:\n```text\n([\s\S]*?)```)?/g)];
+  assert.ok(examples.length > 0);
+  examples.forEach(([, code, said], i) => {
+    fs.writeFileSync(path.join(dir, `example${i}.js`), code);
+    assert.equal(execFileSync('node', [`example${i}.js`], { cwd: dir, stdio: ['ignore', 'pipe', 'inherit'] }).toString(), said ?? '', code);
+  });
+});
+
+project('typescript', 'TypeScript, strict, with the library\'s own types checked', {}, (t) => {
+  const dir = install(t, 'typescript', {
+    'main.ts': `import { loadRuntime, JounceError, type Asset, type Character } from 'jounce';
+      import { loadRuntime as lean } from 'jounce/lean';
+      declare const console: { log(text: string): void };
+      async function run(file: ArrayBuffer): Promise<Float32Array> {
+        const asset: Asset = (await loadRuntime()).loadAsset(file), hero: Character = asset.createCharacter();
+        hero.sampleClip(0, 0.1);
+        hero.step(1 / 60, { teleport: 'none' });
+        // @ts-expect-error: no such way to teleport
+        hero.step(1 / 60, { teleport: 'sideways' });
+        return hero.positions;
+      }
+      run(new ArrayBuffer(8)).catch((error: unknown) => console.log(error instanceof JounceError ? 'refused' : String(error)));
+      void lean;`,
+    'tsconfig.json': JSON.stringify({ compilerOptions: { strict: true, target: 'ES2022', module: 'nodenext', moduleResolution: 'nodenext', lib: ['ES2022', 'DOM'], types: [], skipLibCheck: false, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, isolatedModules: true } }),
+  });
+  if (dir) {
+    try {
+      tool(dir, 'tsc', '-p', '.');
+    } catch (error) {
+      assert.fail(`${error.stdout}`);
+    }
+    assert.equal(execFileSync('node', ['main.js'], { cwd: dir }).toString().trim(), 'refused');
+  }
+});
+
+project('static', 'a static folder: <script type="module">, no tools at all', { browser: true }, async (t) => {
+  const dir = install(t, 'static', {});
+  const site = path.join(dir, 'site');
+  fs.cpSync(path.join(dir, 'node_modules/jounce/dist'), path.join(site, 'jounce'), { recursive: true });
+  for (const [file, text] of Object.entries({ ...SOURCES, 'scenario.js': scenario() })) {
+    fs.writeFileSync(path.join(site, file), text.replace('\'jounce\'', '\'./jounce/index.js\''));
+  }
+  fs.writeFileSync(path.join(site, 'index.html'), page('<script type="module" src="./main.js"></script>'));
+  fs.writeFileSync(path.join(site, 'tube.jounce'), asset());
+  await check(await serveFolder(site));
+});
+
+project('esbuild', 'esbuild: a bundle, page and worker', { browser: true }, async (t) => {
+  const dir = install(t, 'esbuild', { ...SOURCES, 'scenario.js': scenario(), 'site/index.html': page('<script type="module" src="./main.js"></script>') });
+  if (dir) {
+    fs.writeFileSync(path.join(dir, 'site/tube.jounce'), asset());
+    tool(dir, 'esbuild', 'main.js', 'worker.js', '--bundle', '--format=esm', '--outdir=site');
+    await check(await serveFolder(path.join(dir, 'site')));
+  }
+});
+
+project('webpack', 'webpack 5: a build, page and worker', { browser: true }, async (t) => {
+  const files = Object.fromEntries(Object.entries({ ...SOURCES, 'scenario.js': scenario() }).map(([file, text]) => [`src/${file}`, text]));
+  const dir = install(t, 'webpack', { ...files, 'dist/index.html': page('<script defer src="./main.js"></script>') });
+  if (dir) {
+    fs.writeFileSync(path.join(dir, 'dist/tube.jounce'), asset());
+    tool(dir, 'webpack', '--mode', 'production', '--entry', './src/main.js');
+    await check(await serveFolder(path.join(dir, 'dist')));
+  }
+});
+
+for (const version of ['vite-8', 'vite-7']) {
+  project(version, `${version.replace('-', ' ')}: its server and its build, page and worker`, { browser: true, node: '20.19.0' }, async (t) => {
+    const dir = install(t, version, { ...SOURCES, 'scenario.js': scenario(), 'index.html': page('<script type="module" src="./main.js"></script>') });
+    if (dir) {
+      fs.mkdirSync(path.join(dir, 'public'));
+      fs.writeFileSync(path.join(dir, 'public/tube.jounce'), asset());
+      await check(await serveVite(dir));
+      tool(dir, 'vite', 'build');
+      await check(await serveFolder(path.join(dir, 'dist')));
+    }
+  });
+}
