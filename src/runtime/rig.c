@@ -141,11 +141,12 @@ static void FindRotation(const double* m, double r[9])
         memcpy(r, identity, sizeof(identity));
         return;
     }
-    double sign = determinant < 0.0 ? -1.0 : 1.0; // cofactors do not change
+    // Of a rotation's size from the start: each step only halves what is too large.
+    double scale = (determinant < 0.0 ? -1.0 : 1.0) / sqrt(size / 3.0);
     for (int i = 0; i < 9; ++i) {
-        r[i] *= sign;
+        r[i] *= scale;
     }
-    determinant *= sign;
+    determinant = Cofactors(r, c);
     for (int step = 0; step < POLAR_STEPS; ++step) {
         double change = 0.0, inverse = 1.0 / determinant;
         for (int i = 0; i < 9; ++i) {
