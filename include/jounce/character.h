@@ -52,7 +52,7 @@ typedef struct jnCharacterDef {
     jnStart start;         // default: the asset's
     jnDetail detail;       // default full; coarse needs an asset with drivers (`jounce export --lod`)
     int components, modes; // level of detail: how many weights of each, the first ones; 0 (default): all
-    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default false
+    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default: no surface
     jnKernel kernel;       // default jn_kernelAuto
     jnAllocator allocator; // used once, for one block
     void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes

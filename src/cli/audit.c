@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 // Surfaces closer than this are the same solution, metres: the solver's tolerance leaves 0.1 to 0.2 mm.
-static const double SAME = 1e-3;
+#define SAME 1e-3
 
 static bool Watch(const jnaJobProgress* p, void* user)
 {

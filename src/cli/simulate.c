@@ -11,7 +11,7 @@
 #include <string.h>
 
 // More failed poses than this share are told loudly.
-static const double MOST_FAILED = 0.01;
+#define MOST_FAILED 0.01
 
 /// What was asked for on the line.
 typedef struct Request {

@@ -1,7 +1,9 @@
 // Charts drawn with cairo: a frame, round ticks, lines, a legend where the lines leave most room.
 #include "draw/chart.h"
 
+#include "base/affine.h"
 #include "base/file.h"
+#include "base/try.h"
 #include "draw/chart_scale.h"
 
 #include "runtime/for_author.h"
@@ -190,7 +192,7 @@ static void DrawChart(cairo_t* cr, const jnaChart* chart, double x, double y, do
     if (chart->yLabel != NULL) {
         cairo_save(cr);
         cairo_translate(cr, x + 14, axes.y + axes.height / 2);
-        cairo_rotate(cr, -3.14159265358979 / 2);
+        cairo_rotate(cr, -JNA_PI / 2);
         DrawText(cr, 0, 0, chart->yLabel, 0.5, 0.5);
         cairo_restore(cr);
     }
@@ -228,10 +230,7 @@ static void DrawSheet(cairo_t* cr, const jnaSheet* sheet, int width, int height)
 jnResult jnaWriteSheet(const char* path, const jnaSheet* sheet, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, &file, error));
     int rows = (sheet->chartCount + sheet->columns - 1) / sheet->columns;
     int width = sheet->columns * sheet->chartWidth;
     int height = rows * sheet->chartHeight + (sheet->title != NULL ? SHEET_TITLE : 0);

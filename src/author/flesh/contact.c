@@ -13,16 +13,18 @@
 #include "flesh/contact_internal.h"
 #include "volume/mesh_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Faces whose distance from the material point at rest is below this many times the rest depth may be the way out.
-static const double stretchLimit = 3;
+#define STRETCH_LIMIT 3.0
 
 // How much longer than the shortest way out the way back to the side where the node came in may be.
-static const double returnRatio = 2;
+#define RETURN_RATIO 2.0
 
 // How much longer than the shortest way out, with what is added for the wrong direction, a pair's may be.
-static const double pressedRatio = 3;
+#define PRESSED_RATIO 3.0
 
 enum { MAX_LAYERS = 4 };
 
@@ -38,28 +40,29 @@ jnResult jnaCreateContactFinder(const jnaContactShape* shape, jnaContactFinder**
 {
     *finder = NULL;
     jnaContactFinder* f = jnaAllocate(1, sizeof(*f));
-    if (f != NULL) {
-        f->shape = shape;
-        f->faceBounds = jnaAllocate(shape->faceTree.nodeCount, sizeof(jnaBounds));
-        f->cells = jnaAllocate(shape->volume->nodeCount, sizeof(uint64_t));
-        f->leaves = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(jnaCellBox));
-        f->patches = jnaAllocate(shape->nodeTree.nodeCount, sizeof(jnaCellBox));
-        f->boxes = jnaAllocate(shape->volume->tetrahedronCount, sizeof(jnaCellBox));
-        f->marks = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
-        f->filled = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
-        f->depths = jnaAllocate(shape->volume->nodeCount, sizeof(double));
-        f->firstOld = jnaAllocate(shape->nodeCount, sizeof(int32_t));
-        // So that sorting no hits has a list to sort.
-        bool good = jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits)) && f->faceBounds != NULL &&
-                    f->cells != NULL && f->leaves != NULL && f->patches != NULL && f->boxes != NULL &&
-                    f->marks != NULL && f->filled != NULL && f->depths != NULL && f->firstOld != NULL;
-        if (good) {
-            *finder = f;
-            return jn_ok;
-        }
+    if (f == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for contact");
     }
-    jnaDestroyContactFinder(f);
-    return jnFail(error, jn_outOfMemory, "out of memory for the contact of %d nodes", shape->volume->nodeCount);
+    jnaArena* memory = &f->memory;
+    f->shape = shape;
+    f->faceBounds = jnaArena_Take(memory, shape->faceTree.nodeCount, sizeof(jnaBounds));
+    f->cells = jnaArena_Take(memory, shape->volume->nodeCount, sizeof(uint64_t));
+    f->leaves = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(jnaCellBox));
+    f->patches = jnaArena_Take(memory, shape->nodeTree.nodeCount, sizeof(jnaCellBox));
+    f->boxes = jnaArena_Take(memory, shape->volume->tetrahedronCount, sizeof(jnaCellBox));
+    f->marks = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(int32_t));
+    f->filled = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(int32_t));
+    f->depths = jnaArena_Take(memory, shape->volume->nodeCount, sizeof(double));
+    f->firstOld = jnaArena_Take(memory, shape->nodeCount, sizeof(int32_t));
+    // So that sorting no hits has a list to sort.
+    memory->failed |= !jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits));
+    jnResult result = jnaArena_Check(memory, "contact", error);
+    if (result != jn_ok) {
+        jnaDestroyContactFinder(f);
+        return result;
+    }
+    *finder = f;
+    return jn_ok;
 }
 
 void jnaDestroyContactFinder(jnaContactFinder* f)
@@ -67,16 +70,8 @@ void jnaDestroyContactFinder(jnaContactFinder* f)
     if (f == NULL) {
         return;
     }
-    free(f->faceBounds);
-    free(f->cells);
-    free(f->leaves);
-    free(f->patches);
-    free(f->boxes);
-    free(f->marks);
-    free(f->filled);
+    jnaReleaseArena(&f->memory);
     free(f->hits);
-    free(f->depths);
-    free(f->firstOld);
     free(f->nextOld);
     jnaDestroyContacts(&f->found);
     free(f);
@@ -112,7 +107,7 @@ static bool FindLayer(const jnaContactFinder* f, const double* nodes, const jnaC
     if (start.face < 0) {
         return false;
     }
-    layer->radius = stretchLimit * start.distance + s->medianEdge;
+    layer->radius = STRETCH_LIMIT * start.distance + s->medianEdge;
     double p[3], out[3];
     PointOn(s, nodes, start.face, start.weights, p);
     jnaSubtract(p, x, out);
@@ -263,11 +258,11 @@ static jnaSurfacePoint PressedExit(
     if (jnaDot(layer->exit.normal, normal) < -0.5) {
         return layer->exit;
     }
-    const jnaExitSearch search = {layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance};
+    const jnaExitSearch search = {layer->material, layer->radius, -1, normal, PRESSED_RATIO * layer->exit.distance};
     jnaSurfacePoint exit = jnaFindExit(f, nodes, node, &search);
     if (exit.face < 0) {
         exit = layer->exit;
-        exit.score = pressedRatio * exit.distance;
+        exit.score = PRESSED_RATIO * exit.distance;
     }
     return exit;
 }
@@ -289,7 +284,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
             double rest[3];
             PointOn(s, s->volume->nodes, pair->face, pair->weights, rest);
             jnaSurfacePoint back = jnaFindExit(
-                f, nodes, node, &(jnaExitSearch){rest, s->restDistance, -1, normal, returnRatio * exit.score});
+                f, nodes, node, &(jnaExitSearch){rest, s->restDistance, -1, normal, RETURN_RATIO * exit.score});
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }
@@ -356,11 +351,8 @@ static jnResult Look(
     jnaContactFinder* f, const double* nodes, const jnaContacts* old, jnaPenetration* penetration, jnError* error)
 {
     const jnaContactShape* s = f->shape;
-    jnResult result = CheckNodes(s, nodes, error);
-    result = result == jn_ok ? jnaContactFinder_Hits(f, nodes, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckNodes(s, nodes, error));
+    JN_PASS(jnaContactFinder_Hits(f, nodes, error));
     bool good = ListOld(f, old);
     f->found.count = 0;
     memset(f->depths, 0, (size_t)s->volume->nodeCount * sizeof(*f->depths));
@@ -401,14 +393,12 @@ static jnResult Look(
 jnResult jnaContactFinder_Find(
     jnaContactFinder* finder, const double* nodes, jnaContacts* contacts, jnaPenetration* penetration, jnError* error)
 {
-    jnResult result = Look(finder, nodes, contacts, penetration, error);
-    if (result == jn_ok) {
-        // What was found and what was there change places, so that neither is copied.
-        jnaContacts swap = *contacts;
-        *contacts = finder->found;
-        finder->found = swap;
-    }
-    return result;
+    JN_PASS(Look(finder, nodes, contacts, penetration, error));
+    // What was found and what was there change places, so that neither is copied.
+    jnaContacts swap = *contacts;
+    *contacts = finder->found;
+    finder->found = swap;
+    return jn_ok;
 }
 
 jnResult jnaContactFinder_Measure(

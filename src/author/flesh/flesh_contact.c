@@ -15,22 +15,24 @@
 // left these rounds are solved roughly, then once to the end.
 #include "flesh/newton.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double ALONG = 0.3;        // stiffness along the face, as a share of that across
-static const double GAIN = 0.5;         // share of the missing depth that an offset grows by
-static const double MOST_OFFSET = 3e-2; // metres
-static const double MARGIN = 5e-4;      // metres in front of the face that a node aims at, for it is not hit exactly
-static const double PAIR_DEPTH = 3e-4;  // metres: from here on a node gets another pair, below the margin
-static const double GOOD_DEPTH = 2e-3;  // metres and m3: what is left when a pose is solved to the end, well within
-static const double GOOD_VOLUME = 1e-6; // what a pose may have
-static const double ROUGH = 10;         // times the tolerance while pairs are still missing
+#define ALONG 0.3        // stiffness along the face, as a share of that across
+#define GAIN 0.5         // share of the missing depth that an offset grows by
+#define MOST_OFFSET 3e-2 // metres
+#define MARGIN 5e-4      // metres in front of the face that a node aims at, for it is not hit exactly
+#define PAIR_DEPTH 3e-4  // metres: from here on a node gets another pair, below the margin
+#define GOOD_DEPTH 2e-3  // metres and m3: what is left when a pose is solved to the end, well within
+#define GOOD_VOLUME 1e-6 // what a pose may have
+#define ROUGH 10.0       // times the tolerance while pairs are still missing
 // Metres, m3: what is as deep as this after all rough rounds, the last ones, the most costly, do not resolve.
-static const double HOPELESS_DEPTH = 0.02, HOPELESS_VOLUME = 5e-5;
+#define HOPELESS_DEPTH 0.02
+#define HOPELESS_VOLUME 5e-5
 enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
 // Of a pose, its path included: about ten times the median. What takes more is not solved in the end.
 enum { MOST_ITERATIONS = 1200 };
@@ -73,10 +75,7 @@ static jnResult Minimize(
     }
     if (newton) {
         if (solver->newton == NULL) {
-            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
-            if (result != jn_ok) {
-                return result;
-            }
+            JN_PASS(jnaCreateNewton(solver->flesh, &solver->newton, error));
         }
         int most = problem->mostIterations;
         problem->newton = solver->newton;
@@ -107,18 +106,19 @@ static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const j
     int most = problem->mostIterations;
     problem->mostIterations = SHORT_RUN;
     jnResult result = jn_ok;
-    for (int round = 0; result == jn_ok && round < effort->rounds && solver->contacts.count > 0; ++round) {
+    for (int round = 0; round < effort->rounds && solver->contacts.count > 0; ++round) {
         problem->goesOn = round > 0;
-        result = Minimize(solver, problem, false, report, error);
-        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(FindContacts(solver, &solver->contacts, report, error));
         // Of a path also at the end: its next step goes on from there. A step in time that did would ring.
-        if (result == jn_ok && (effort->firm || round + 1 < effort->rounds)) {
+        if (effort->firm || round + 1 < effort->rounds) {
             Aim(solver);
         }
         if (report->converged && report->solved.depth < effort->enough) {
             break;
         }
     }
+done:
     problem->mostIterations = most;
     return result;
 }
@@ -253,15 +253,17 @@ jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, c
     problem->contactFactor *= effort->stiffness;
     problem->contactMargin = MARGIN;
     problem->slide = ALONG;
-    jnResult result = FindContacts(solver, &solver->contacts, report, error);
-    if (result == jn_ok && solver->contacts.count == 0) { // so that there is something to look at
-        result = Minimize(solver, problem, false, report, error);
-        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(FindContacts(solver, &solver->contacts, report, error));
+    if (solver->contacts.count == 0) { // so that there is something to look at
+        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(FindContacts(solver, &solver->contacts, report, error));
     }
-    if (result == jn_ok && (solver->contacts.count > 0 || !report->converged)) {
-        result = Settle(solver, problem, effort, report, error);
-        result = result == jn_ok && toTheEnd ? Hold(solver, problem, effort, report, error) : result;
+    if (solver->contacts.count > 0 || !report->converged) {
+        JN_TRY(Settle(solver, problem, effort, report, error));
+        JN_TRY(toTheEnd ? Hold(solver, problem, effort, report, error) : jn_ok);
     }
+done:
     report->contactCount = solver->contacts.count;
     return result;
 }

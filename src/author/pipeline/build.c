@@ -21,7 +21,7 @@
 #include <string.h>
 
 // Seconds by the estimates after which the speed seen so far is believed.
-static const double LEARNED_SPEED = 3;
+#define LEARNED_SPEED 3.0
 
 jnaBuildDef jnaDefaultBuildDef(void)
 {

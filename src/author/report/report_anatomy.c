@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 // What a measurement may take of the time of a report, for its progress.
-static const double MEASURE_SHARE = 0.05;
+#define MEASURE_SHARE 0.05
 
 static int CountOf(const jnaSoftness* s, int region)
 {

@@ -16,7 +16,7 @@ static const double STRENGTHS[] = {0, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0
 enum { STRENGTH_COUNT = sizeof(STRENGTHS) / sizeof(STRENGTHS[0]) };
 
 // Where "none" is drawn on the logarithmic axis: a decade left of the first strength.
-static const double NONE_AT = -6;
+#define NONE_AT (-6.0)
 
 // Sums of squares over vertices and frames: of the layer, of what the springs make of it, of what they leave.
 typedef struct Sums {

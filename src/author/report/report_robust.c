@@ -20,7 +20,7 @@ enum { CHART_WIDTH = 280, CHART_HEIGHT = 190, FEWEST_FRAMES = 8 };
 
 // The paper's bad frames, 31 to 34, and how far off they are. A shorter clip has them in its middle.
 enum { BAD_FIRST = 31, BAD_COUNT = 4 };
-static const double BAD_METRES = 0.05;
+#define BAD_METRES 0.05
 
 // Springs as they are fitted one after another.
 typedef enum Trial {

@@ -8,6 +8,7 @@
 #include "volume/anatomy.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "volume/anatomy_internal.h"
 
 #include "runtime/for_author.h"
@@ -16,23 +17,24 @@
 #include <string.h>
 
 // Branches from this part of the body's size on may be limbs: a breast or an ear is shorter.
-static const double LONG_BRANCH = 0.2;
+#define LONG_BRANCH 0.2
 // Limbs of a pair differ at most so much, in length and in volume.
-static const double EQUAL_LENGTH = 0.15, EQUAL_VOLUME = 0.5;
+#define EQUAL_LENGTH 0.15
+#define EQUAL_VOLUME 0.5
 // Where hinge and end divide an arm, and a leg, whose foot turns off; how far off (summed squares) a division may be.
 static const double ARM[2] = {0.39, 0.72}, LEG[2] = {0.40, 0.76}, WORST_DIVISION = 0.06;
 // A foot's middle is away from the shin's direction by at least this cosine.
-static const double STRAIGHT = 0.7;
+#define STRAIGHT 0.7
 // What the part of a branch before the limb's root costs, squared: a shin and foot divide as a leg does.
-static const double SKIPPED = 0.05;
+#define SKIPPED 0.05
 // The head holds at least this part of the flesh beyond the chest.
-static const double HEAD_SHARE = 0.65;
+#define HEAD_SHARE 0.65
 // A branch with less of the flesh than this is no head.
-static const double LEAST_HEAD = 0.004;
+#define LEAST_HEAD 0.004
 // Joints with less of the flesh in their whole branch than this move none.
-static const double LEAST_FLESH = 1e-5;
+#define LEAST_FLESH 1e-5
 // A trunk is upright if its legs point down along it at least so much.
-static const double UPRIGHT = 0.5;
+#define UPRIGHT 0.5
 
 enum { MAX_CHAIN = 64 };
 
@@ -523,8 +525,8 @@ static void NameRest(Tree* t)
         }
         // A branch that is neither limb nor head, and long by itself, is a tail; one that starts under the skin, as the
         // joint of a breast does, is not.
-        bool tail = a->trunk && !IsBelow(t, a->chest, j) && !IsBelow(t, a->pelvis, j) &&
-                    t->lengths[j] > LONG_BRANCH * a->size;
+        bool tail =
+            a->trunk && !IsBelow(t, a->chest, j) && !IsBelow(t, a->pelvis, j) && t->lengths[j] > LONG_BRANCH * a->size;
         bool below = ParentOf(t, j) >= 0 && a->parts[ParentOf(t, j)] == jna_bodyChain;
         a->parts[j] = !a->trunk || tail || below ? jna_bodyChain : jna_bodyTrunk;
     }
@@ -533,22 +535,18 @@ static void NameRest(Tree* t)
 jnResult jnaNameParts(
     const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer, jnaAnatomy* anatomy, jnError* error)
 {
-    size_t joints = (size_t)character->jointCount + 1;
+    int joints = character->jointCount;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     *anatomy = (jnaAnatomy){.jointCount = character->jointCount, .pelvis = -1, .chest = -1, .head = -1};
     Tree t = {.character = character, .flesh = flesh, .anatomy = anatomy};
-    t.volumes = calloc(joints, sizeof(double));
-    t.lengths = calloc(joints, sizeof(double));
-    t.pairs = calloc(joints, 1);
-    anatomy->parts = calloc(joints, 1);
-    anatomy->limbOf = malloc(joints);
-    jnResult result = jn_ok;
-    if (t.volumes == NULL || t.lengths == NULL || t.pairs == NULL || anatomy->parts == NULL ||
-        anatomy->limbOf == NULL) {
-        jnaDestroyAnatomy(anatomy);
-        result = jnFail(error, jn_outOfMemory, "out of memory for the parts of %d joints", character->jointCount);
-        goto done;
-    }
-    memset(anatomy->limbOf, 0xff, joints);
+    t.volumes = jnaArena_Take(&arena, joints, sizeof(double));
+    t.lengths = jnaArena_Take(&arena, joints, sizeof(double));
+    t.pairs = jnaArena_Take(&arena, joints, 1);
+    anatomy->parts = jnaArena_Give(&arena, joints, 1);
+    anatomy->limbOf = jnaArena_Give(&arena, joints, 1);
+    JN_TRY(jnaArena_Check(&arena, "the parts of a body", error));
+    memset(anatomy->limbOf, 0xff, (size_t)joints);
     anatomy->size = SizeOf(slicer);
     MeasureBranches(&t, slicer);
     for (int j = 0; j < character->jointCount; ++j) {
@@ -570,9 +568,10 @@ jnResult jnaNameParts(
         jnaMeasureTrunk(slicer, anatomy);
     }
 done:
-    free(t.volumes);
-    free(t.lengths);
-    free(t.pairs);
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
+        jnaDestroyAnatomy(anatomy);
+    }
     return result;
 }
 
@@ -581,9 +580,11 @@ jnResult jnaFindAnatomy(const jnaCharacter* character, const jnaVolume* volume, 
     jnaSlicer slicer = {0};
     jnaJointFlesh flesh = {0};
     *anatomy = (jnaAnatomy){0};
-    jnResult result = jnaCreateSlicer(volume, &slicer, error);
-    result = result == jn_ok ? jnaCreateJointFlesh(volume, character, &slicer, &flesh, error) : result;
-    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, anatomy, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateSlicer(volume, &slicer, error));
+    JN_TRY(jnaCreateJointFlesh(volume, character, &slicer, &flesh, error));
+    JN_TRY(jnaNameParts(character, &flesh, &slicer, anatomy, error));
+done:
     jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     return result;

@@ -10,6 +10,7 @@
 //
 // Pieces of the mesh that nothing holds would fly: their middle is held.
 #include "base/affine.h"
+#include "base/try.h"
 #include "volume/bones_internal.h"
 #include "volume/laplacian.h"
 #include "volume/skin_depth.h"
@@ -22,24 +23,29 @@
 #include <string.h>
 
 // Flesh over the bones of head, hands and feet, parts of the body's size.
-static const double HEAD_COVER = 0.0025, HAND_COVER = 0.002, FOOT_COVER = 0.003;
+#define HEAD_COVER 0.0025
+#define HAND_COVER 0.002
+#define FOOT_COVER 0.003
 // Bone fades over this part of its radius, and of its cover.
-static const double FADE = 0.25, COVER_FADE = 0.5;
+#define FADE 0.25
+#define COVER_FADE 0.5
 // Whether a sample is in a head, hand or foot: their share of its weights, from not at all to wholly.
-static const double PART_FROM = 0.45, PART_TO = 0.75;
+#define PART_FROM 0.45
+#define PART_TO 0.75
 // In hands and feet, flesh between two digits' joints follows both: it is let go where no joint has so much of it, for
 // skinning folds it there.
-static const double ONE_FROM = 0.5, ONE_TO = 0.8;
+#define ONE_FROM 0.5
+#define ONE_TO 0.8
 // Bones of the trunk keep away from the pivots of limbs by this part of the limb's half-thickness.
-static const double CLEAR = 0.75;
+#define CLEAR 0.75
 // A node with at least this part of bone is held exactly where that is asked for.
-static const double EXACT_FROM = 0.5;
+#define EXACT_FROM 0.5
 // A piece held by less than this part of its volume counts as loose.
-static const double LOOSE = 1e-3;
+#define LOOSE 1e-3
 
 enum { SAMPLES = 11, FEW_SAMPLES = 5, NEAREST = 4 };
 // Tetrahedra smaller than this part of the body's size (the sum of their box's sides) need few samples.
-static const double SMALL = 0.01;
+#define SMALL 0.01
 
 // Barycentric samples, equally weighted: the middle, four towards the corners, six towards the edges.
 static const double samples[SAMPLES][4] = {{0.25, 0.25, 0.25, 0.25}, {0.7, 0.1, 0.1, 0.1}, {0.1, 0.7, 0.1, 0.1},
@@ -340,14 +346,11 @@ static int NearestTetrahedron(const jnaVolume* v, const int* pieces, int piece, 
 static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
 {
     jnaVolume* v = h->volume;
-    size_t nodes = (size_t)v->nodeCount;
-    int* pieces = malloc((nodes + 1) * sizeof(int));
-    double* sums = calloc(nodes + 1, 5 * sizeof(double));
-    if (pieces == NULL || sums == NULL) {
-        free(pieces);
-        free(sums);
-        return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int* pieces = jnaArena_Take(&arena, v->nodeCount, sizeof(int));
+    double* sums = jnaArena_Take(&arena, v->nodeCount, 5 * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "loose pieces", error));
     jnaFindPieces(v, pieces);
     SumPieces(h, pieces, sums);
     for (int p = 0; p < v->nodeCount; ++p) {
@@ -365,9 +368,9 @@ static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
         jnaNotes_Add(notes, "a loose piece of %.3g litres at joint '%s' has no bone: its middle is held", 1e3 * sum[0],
             h->def->character->joints[joint].name);
     }
-    free(pieces);
-    free(sums);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 // Boxes around the bones, and the deepest cover.
@@ -413,42 +416,31 @@ static jnResult GripAll(Hold* h, jnError* error)
 
 jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes, jnError* error)
 {
-    size_t nodes = (size_t)volume->nodeCount + 1, elements = (size_t)volume->tetrahedronCount + 1;
-    size_t bones = (size_t)def->bones->count + 1;
+    int nodes = volume->nodeCount, elements = volume->tetrahedronCount, bones = def->bones->count;
     Hold h = {.volume = volume, .def = def};
-    h.lows = malloc(bones * sizeof(*h.lows));
-    h.highs = malloc(bones * sizeof(*h.highs));
-    h.inPart = malloc(nodes * sizeof(float));
-    h.covers = malloc(nodes * sizeof(float));
-    h.depths = malloc(nodes * sizeof(float));
-    h.fades = malloc(nodes * sizeof(float));
-    h.rigid = malloc(elements);
-    h.grips = malloc(elements * sizeof(Grip));
-    jnResult result = h.lows != NULL && h.highs != NULL && h.inPart != NULL && h.covers != NULL && h.depths != NULL &&
-                              h.fades != NULL && h.rigid != NULL && h.grips != NULL
-                          ? jnaCreateSlicer(volume, &h.skin, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory to hold %d nodes", volume->nodeCount);
-    if (result == jn_ok) {
-        WeighParts(&h);
-        FindRigid(&h);
-        h.limit = BoxBones(&h);
-        result = jnaCreateSkinDepth(&h.skin, &h.under, error);
-    }
-    if (result == jn_ok) {
-        MeasureDepths(&h);
-    }
-    result = result == jn_ok ? GripAll(&h, error) : result;
-    result = result == jn_ok ? GatherNodes(&h, error) : result;
-    result = result == jn_ok ? HoldLoosePieces(&h, notes, error) : result;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    h.lows = jnaArena_Take(&arena, bones, sizeof(*h.lows));
+    h.highs = jnaArena_Take(&arena, bones, sizeof(*h.highs));
+    h.inPart = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.covers = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.depths = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.fades = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.rigid = jnaArena_Take(&arena, elements, 1);
+    h.grips = jnaArena_Take(&arena, elements, sizeof(Grip));
+    JN_TRY(jnaArena_Check(&arena, "the hold of bones", error));
+    JN_TRY(jnaCreateSlicer(volume, &h.skin, error));
+    WeighParts(&h);
+    FindRigid(&h);
+    h.limit = BoxBones(&h);
+    JN_TRY(jnaCreateSkinDepth(&h.skin, &h.under, error));
+    MeasureDepths(&h);
+    JN_TRY(GripAll(&h, error));
+    JN_TRY(GatherNodes(&h, error));
+    JN_TRY(HoldLoosePieces(&h, notes, error));
+done:
     jnaDestroySkinDepth(h.under);
     jnaDestroySlicer(&h.skin);
-    free(h.lows);
-    free(h.highs);
-    free(h.inPart);
-    free(h.covers);
-    free(h.depths);
-    free(h.fades);
-    free(h.rigid);
-    free(h.grips);
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -258,29 +258,6 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     return result;
 }
 
-jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error)
-{
-    const char* input;
-    json_t* mark;
-    int64_t recorded = 0;
-    (void)error;
-    json_t* record = LoadRecord(workspace, name, &recorded);
-    if (record == NULL || !*holds) {
-        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
-        *holds = false;
-    }
-    json_object_foreach(json_object_get(record, "inputs"), input, mark)
-    {
-        bool same = false;
-        if (*holds && (jnaCompareMark(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
-            Explain(reason, "changed: ", input);
-            *holds = false;
-        }
-    }
-    json_decref(record);
-    return jn_ok;
-}
-
 void jnaStage_RemoveDamaged(const char* workspace, const jnaStage* stage)
 {
     int64_t recorded = 0;
@@ -321,7 +298,7 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         }
     }
     json_t* outputs = NULL;
-    result = result == jn_ok ? jnaMarkOutputs(workspace, stage, &outputs, error) : result;
+    JN_TRY(jnaMarkOutputs(workspace, stage, &outputs, error));
     json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
     jnaFile file;
     JN_TRY(jnaCreateFile(path, &file, error));
