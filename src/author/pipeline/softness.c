@@ -282,7 +282,7 @@ static void WarnOfSag(jnaSoftness* s)
         }
     }
     if (!s->sag.converged) {
-        jnaNotes_Add(&s->warnings, "the flesh did not come to rest under its weight: it is too soft somewhere");
+        jnaNotes_Add(&s->warnings, "the flesh did not reach equilibrium under gravity: some region is too soft");
     }
 }
 
@@ -299,7 +299,7 @@ static void WarnOfMotion(jnaSoftness* s)
         for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human && swings; ++h) {
             const jnaRegionMotion* motion = &clip->regions[hard[h].region];
             if (motion->most > hard[h].most) {
-                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: a body's hardly does",
+                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: expected: almost no motion",
                     jnaRegionNames[hard[h].region], 1e3 * motion->most, clip->name, motion->frame);
             }
         }

@@ -85,9 +85,9 @@ static bool NeedsMotion(const jnaBuild* b, char* reason)
         count += IsSimulated(&b->manifest->clips[i]);
     }
     return HasFlesh(b, reason) &&
-           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
-           Because(jnaBuild_Learns(b), reason, "no clip is marked train") &&
-           Because(count > 0, reason, "the clips bring their motion");
+           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&
+           Because(jnaBuild_Learns(b), reason, "no clip has the role train") &&
+           Because(count > 0, reason, "the clips have imported motion");
 }
 
 static bool NeedsVolume(const jnaBuild* b, char* reason)
@@ -96,29 +96,29 @@ static bool NeedsVolume(const jnaBuild* b, char* reason)
     jnaBuildStage until = b->def->until;
     bool used = IsModal(b) || (HasNetwork(b) && until >= jna_buildPoses) ||
                 (NeedsMotion(b, ignored) && until >= jna_buildMotion);
-    return Because(used || until == jna_buildVolume, reason, "nothing needs the flesh inside");
+    return Because(used || until == jna_buildVolume, reason, "no stage needs the volume");
 }
 
 static bool NeedsModes(const jnaBuild* b, char* reason)
 {
-    return Because(IsModal(b), reason, "springs are on vertices");
+    return Because(IsModal(b), reason, "springs.layer is vertex");
 }
 
 static bool NeedsPoses(const jnaBuild* b, char* reason)
 {
-    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "there is no network");
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "network.kind is none");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
     return HasFlesh(b, reason) &&
-           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
-           Because(jnaBuild_Learns(b), reason, "no clip is marked train");
+           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&
+           Because(jnaBuild_Learns(b), reason, "no clip has the role train");
 }
 
 static bool NeedsReport(const jnaBuild* b, char* reason)
 {
-    return NeedsFit(b, reason) && Because(b->def->report != NULL, reason, "nobody writes a report");
+    return NeedsFit(b, reason) && Because(b->def->report != NULL, reason, "no report was requested");
 }
 
 static double Shared(const jnaBuild* b, double seconds)
@@ -188,8 +188,7 @@ static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchPoses;
-    def.watchUser = b;
+    def.watch = (jnaJobWatch){WatchPoses, b};
     JN_PASS(jnaBuild_Open(b, error));
     JN_PASS(jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error));
     step->count = jnaManifest_PoseCount(b->manifest);
@@ -290,14 +289,13 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchStill;
-    def.watchUser = m;
+    def.watch = (jnaJobWatch){WatchStill, m};
     JN_PASS(ListMotion(b, m, error));
     for (int i = 0; i < m->count; ++i) {
         JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
         m->before += m->ranges[i].count;
     }
-    def.watch = WatchMoving;
+    def.watch.tell = WatchMoving;
     return jnaSimulateMotions(b->simulation, m->count, m->ranges, &def, m->moving, error);
 }
 

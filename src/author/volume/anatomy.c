@@ -593,7 +593,7 @@ done:
 void jnaAnatomy_Tell(const jnaAnatomy* a, const jnaCharacter* c, jnaNotes* notes)
 {
     if (a->trunk) {
-        jnaNotes_Add(notes, "taken for the trunk: pelvis at '%s', chest at '%s', head at '%s'%s",
+        jnaNotes_Add(notes, "recognised trunk: pelvis at '%s', chest at '%s', head at '%s'%s",
             c->joints[a->pelvis].name, c->joints[a->chest].name, a->head >= 0 ? c->joints[a->head].name : "none",
             a->ribs[0][0] > 0 ? ", with a rib cage" : "");
     } else {
@@ -602,11 +602,11 @@ void jnaAnatomy_Tell(const jnaAnatomy* a, const jnaCharacter* c, jnaNotes* notes
     for (int i = 0; i < a->limbCount; ++i) {
         const jnaLimb* limb = &a->limbs[i];
         if (limb->hinge >= 0) {
-            jnaNotes_Add(notes, "taken for %s: '%s', %s '%s', %s '%s'", limb->leg ? "a leg" : "an arm",
+            jnaNotes_Add(notes, "recognised %s: '%s', %s '%s', %s '%s'", limb->leg ? "leg" : "arm",
                 c->joints[limb->root].name, limb->leg ? "knee" : "elbow", c->joints[limb->hinge].name,
                 limb->leg ? "ankle" : "wrist", c->joints[limb->end].name);
         } else {
-            jnaNotes_Add(notes, "taken for a limb without joints of its own: '%s'", c->joints[limb->root].name);
+            jnaNotes_Add(notes, "recognised limb without joints of its own: '%s'", c->joints[limb->root].name);
         }
     }
 }

@@ -250,7 +250,7 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     JN_PASS(CheckStage(workspace, stage, error));
     json_t* record = LoadRecord(workspace, stage->name, &recorded);
     if (record == NULL) {
-        Explain(reason, "it has not run yet", "");
+        Explain(reason, "not run yet", "");
         return jn_ok;
     }
     jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
