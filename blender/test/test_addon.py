@@ -235,8 +235,8 @@ def check_render(thing, values):
     scene.camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
     scene.collection.objects.link(scene.camera)
     scene.camera.location, scene.camera.rotation_euler = (4, -0.3, 0.9), (1.5708, 0, 1.5708)
-    scene.world = scene.world or bpy.data.worlds.new("world")
-    scene.render.engine, scene.cycles.samples = "CYCLES", 1
+    scene.render.film_transparent, scene.render.image_settings.color_mode = True, "RGBA"  # the outline is compared
+    scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
     scene.render.resolution_x, scene.render.resolution_y = 64, 64
     seen = {}
 
