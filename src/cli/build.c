@@ -14,12 +14,15 @@
 
 // Between two renewals of the line.
 static const double RENEW = 0.2;
+// Seconds from which on a plan says what would be shorter.
+static const double LONG_BUILD = 600;
 
 typedef struct Teller {
     const char* workspace;
     jncProgress progress; // for Ctrl-C and the clock
     bool quiet, planOnly;
     bool shown;
+    bool whole; // no stage was named to end at
 } Teller;
 
 // "1:05", or "2:10:05" from an hour on.
@@ -32,6 +35,20 @@ static const char* FormatTime(double seconds, char text[24])
         snprintf(text, 24, "%d:%02d", whole / 60, whole % 60);
     }
     return text;
+}
+
+// What somebody may want instead of a long build. It can be stopped at any time and resumes.
+static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
+{
+    char text[24];
+    double modes = 0;
+    for (int i = 0; i <= (int)jna_buildModes; ++i) {
+        modes += steps[i].needed && !steps[i].fresh ? steps[i].estimate : 0;
+    }
+    printf(
+        "  shorter: jounce build %s --until modes, about %s: flesh by its material alone, without poses and network\n"
+        "           poses.count in manifest.yaml: fewer poses; Ctrl-C stops, the same command resumes\n",
+        teller->workspace, FormatTime(modes, text));
 }
 
 static void PrintPlan(const jnaBuildStep* steps, void* user)
@@ -56,6 +73,9 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
         }
     }
     printf("  about %s in all\n", FormatTime(total, text));
+    if (total > LONG_BUILD && teller->whole) {
+        PrintShorter(teller, steps);
+    }
     fflush(stdout);
 }
 
@@ -106,7 +126,8 @@ static int Run(const char* workspace, jnaBuildDef def, bool quiet, bool json)
     jnError error = {0};
     jnaNotes notes = {0};
     jnaBuildStep steps[jna_buildStageCount] = {0};
-    Teller teller = {workspace, jncBeginProgress("build"), quiet || json, def.planOnly, false};
+    Teller teller = {
+        workspace, jncBeginProgress("build"), quiet || json, def.planOnly, false, def.until == jna_buildReport};
     def.plan = PrintPlan;
     def.progress = ShowProgress;
     def.user = &teller;

@@ -26,7 +26,7 @@ static int SplitPairs(const char* option, const jncList* list, bool names, Pairs
             continue;
         }
         if (equals == NULL || equals == list->words[i] || equals[1] == '\0') {
-            return jncMisuse("%s: '%s' is not NAME=FILE", option, list->words[i]);
+            return jncMisuse("%s: '%s' is not NAME=VALUE", option, list->words[i]);
         }
         char* copy = strdup(list->words[i]);
         if (copy == NULL) {
@@ -147,7 +147,8 @@ static const jncUsage usage = {
     "figure. Clips inside the file are taken at --rate: all of them, or those that --clip NAME names. --clip "
     "NAME=FILE\n"
     "adds clips of other files; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
-    "simulated or scanned surface (docs/guides/own-data.md); its points are matched by position. The first clip is for\n"
+    "simulated or scanned surface (docs/guides/own-data.md); its points are matched by position. The first clip is "
+    "for\n"
     "training, the others for tests: edit manifest.yaml to change that. The springs are on the flesh's vibration modes "
     "unless --layer says otherwise.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
@@ -156,7 +157,7 @@ static const jncUsage usage = {
 int jncNew(int argc, char** argv)
 {
     const char *workspace = NULL, *from = NULL;
-    jncList clips = {0}, motions = {0};
+    jncList clips = {0}, motions = {0}, retarget = {0};
     double rate = 30, scale = 0;
     int layer = jna_layerModal, up = jna_upAuto, number = 0;
     bool json = false, scaled = false, figure = false;
@@ -166,6 +167,7 @@ int jncNew(int argc, char** argv)
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
         {JNC_LIST("--clip", clips, "NAME[=FILE]", "clip of another file; without a file one of the character's own (all)"), .arity = 1},
+        {JNC_LIST("--retarget", retarget, "PART=JOINT", "joint of a part of the body (hips, left_thigh, ...) or of a motion's joint"), .arity = 1},
         {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
         {JNC_CHOICE("--layer", layer, "vertex|modal", "what moves: vertex or modal (modal)")},
         {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames a second (30)")},
@@ -186,9 +188,10 @@ int jncNew(int argc, char** argv)
     if (scaled && !(scale > 0 && scale <= 1e6)) {
         return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
     }
-    Pairs clipPairs = {0}, motionPairs = {0};
+    Pairs clipPairs = {0}, motionPairs = {0}, retargetPairs = {0};
     code = SplitPairs("--clip", &clips, true, &clipPairs);
     code = code < 0 ? SplitPairs("--motion", &motions, false, &motionPairs) : code;
+    code = code < 0 ? SplitPairs("--retarget", &retarget, false, &retargetPairs) : code;
     if (code < 0) {
         jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
         def.character = figure ? JNA_FIGURE_SOURCE : from;
@@ -199,6 +202,9 @@ int jncNew(int argc, char** argv)
         def.number = number;
         def.ownCount = clipPairs.plainCount;
         def.ownClips = clipPairs.plain;
+        def.pairCount = retargetPairs.count;
+        def.pairSources = retargetPairs.names;
+        def.pairJoints = retargetPairs.files;
         def.clipCount = clipPairs.count;
         def.clipNames = clipPairs.names;
         def.clipFiles = clipPairs.files;
@@ -209,5 +215,6 @@ int jncNew(int argc, char** argv)
     }
     FreePairs(&clipPairs);
     FreePairs(&motionPairs);
+    FreePairs(&retargetPairs);
     return code;
 }

@@ -175,6 +175,14 @@ static void VerticesWithoutWeightsFollowTheSkinAroundThem(void** state)
     Release(&in);
 }
 
+static void MorphTargetsAreNamed(void** state)
+{
+    (void)state;
+    Imported in = Import(&(TubeDef){.joints = 2, .armature = "", .morph = true});
+    assert_true(HasNote(&in, "1 morph targets of the source are not played: swell"));
+    Release(&in);
+}
+
 static void AVrmFileIsGltf(void** state)
 {
     (void)state;
@@ -394,6 +402,7 @@ int main(void)
         cmocka_unit_test(OneOfSeveralCharactersCanBeTaken),
         cmocka_unit_test(AMeshTwiceUnderOneSkinIsTakenOnceAndTold),
         cmocka_unit_test(VerticesWithoutWeightsFollowTheSkinAroundThem),
+        cmocka_unit_test(MorphTargetsAreNamed),
         cmocka_unit_test(AVrmFileIsGltf),
         cmocka_unit_test(ACharacterThatLiesIsTurnedUpright),
         cmocka_unit_test(SparseAccessorsAreFilledIn),
