@@ -6,6 +6,7 @@
 #include "character/scene.h"
 #include "workspace/manifest.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -74,6 +75,16 @@ static const char* SourceOrder(const Wishes* w, char* buffer, size_t size)
     jnaDestroyManifest(&manifest);
     bool split = jnaHasEnding(buffer, ".fbx") || jnaHasEnding(buffer, ".dae");
     return split && access(buffer, R_OK) == 0 ? buffer : NULL;
+}
+
+static void ChooseOrder(Wishes* w, char* buffer, size_t size)
+{
+    if (w->order == NULL) {
+        w->order = SourceOrder(w, buffer, size);
+        w->ownOrder = w->order != NULL;
+    } else if (strcmp(w->order, "split") == 0) {
+        w->order = NULL;
+    }
 }
 
 static jnResult Bake(const Wishes* w, const jnAsset* asset, int* frames, jnaBakeOrder* order, jnError* error)
@@ -149,12 +160,7 @@ int jncBake(int argc, char** argv)
     }
     char buffer[4096];
     char source[4096];
-    if (w.order == NULL) {
-        w.order = SourceOrder(&w, source, sizeof(source));
-        w.ownOrder = w.order != NULL;
-    } else if (strcmp(w.order, "split") == 0) {
-        w.order = NULL;
-    }
+    ChooseOrder(&w, source, sizeof(source));
     w.path = jncCharacterFile(w.path, buffer, sizeof(buffer));
     jnaAssetFile file;
     jnaBakeOrder order = {0};

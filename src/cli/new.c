@@ -141,6 +141,34 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
     return JNC_DONE;
 }
 
+// The same with what the repeated options name.
+static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, const jncList* clips,
+    const jncList* motions, const jncList* retarget)
+{
+    Pairs clipPairs = {0}, motionPairs = {0}, retargetPairs = {0};
+    int code = SplitPairs("--clip", clips, true, &clipPairs);
+    code = code < 0 ? SplitPairs("--motion", motions, false, &motionPairs) : code;
+    code = code < 0 ? SplitPairs("--retarget", retarget, false, &retargetPairs) : code;
+    if (code < 0) {
+        def->ownCount = clipPairs.plainCount;
+        def->ownClips = clipPairs.plain;
+        def->pairCount = retargetPairs.count;
+        def->pairSources = retargetPairs.names;
+        def->pairJoints = retargetPairs.files;
+        def->clipCount = clipPairs.count;
+        def->clipNames = clipPairs.names;
+        def->clipFiles = clipPairs.files;
+        def->motionCount = motionPairs.count;
+        def->motionClips = motionPairs.names;
+        def->motionFiles = motionPairs.files;
+        code = Run(workspace, def, json);
+    }
+    FreePairs(&clipPairs);
+    FreePairs(&motionPairs);
+    FreePairs(&retargetPairs);
+    return code;
+}
+
 static const jncUsage usage = {
     "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
     "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX or Collada (.dae), or the built-in\n"
@@ -188,33 +216,12 @@ int jncNew(int argc, char** argv)
     if (scaled && !(scale > 0 && scale <= 1e6)) {
         return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
     }
-    Pairs clipPairs = {0}, motionPairs = {0}, retargetPairs = {0};
-    code = SplitPairs("--clip", &clips, true, &clipPairs);
-    code = code < 0 ? SplitPairs("--motion", &motions, false, &motionPairs) : code;
-    code = code < 0 ? SplitPairs("--retarget", &retarget, false, &retargetPairs) : code;
-    if (code < 0) {
-        jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
-        def.character = figure ? JNA_FIGURE_SOURCE : from;
-        def.rate = rate;
-        def.scale = scale;
-        def.layer = (jnaSpringLayer)layer;
-        def.up = (jnaUp)up;
-        def.number = number;
-        def.ownCount = clipPairs.plainCount;
-        def.ownClips = clipPairs.plain;
-        def.pairCount = retargetPairs.count;
-        def.pairSources = retargetPairs.names;
-        def.pairJoints = retargetPairs.files;
-        def.clipCount = clipPairs.count;
-        def.clipNames = clipPairs.names;
-        def.clipFiles = clipPairs.files;
-        def.motionCount = motionPairs.count;
-        def.motionClips = motionPairs.names;
-        def.motionFiles = motionPairs.files;
-        code = Run(workspace, &def, json);
-    }
-    FreePairs(&clipPairs);
-    FreePairs(&motionPairs);
-    FreePairs(&retargetPairs);
-    return code;
+    jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
+    def.character = figure ? JNA_FIGURE_SOURCE : from;
+    def.rate = rate;
+    def.scale = scale;
+    def.layer = (jnaSpringLayer)layer;
+    def.up = (jnaUp)up;
+    def.number = number;
+    return RunWithLists(workspace, &def, json, &clips, &motions, &retarget);
 }

@@ -332,9 +332,14 @@ static jnResult PutInstance(
             placeCount, mesh);
     }
     jnResult result = jn_ok;
+    size_t before = 0;
+    for (size_t m = 0; m < mesh; ++m) {
+        before += json_array_size(json_object_get(jnaGltf_Entry(g, "meshes", (int64_t)m), "primitives"));
+    }
     for (size_t i = 0; placeCount > 0 && result == jn_ok && i < json_array_size(primitives); ++i) {
         Primitive p = {.g = g, .mesh = mesh, .index = i, .json = json_array_get(primitives, i)};
         p.attributes = json_object_get(p.json, "attributes");
+        p.out.primitive = (int)(before + i);
         p.out.placeCount = skin >= 0 ? 1 : placeCount;
         p.out.places = places;
         result = ReadPrimitive(&p, skin, nodes);

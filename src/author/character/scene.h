@@ -47,6 +47,7 @@ typedef struct jnaSceneTarget {
 
 typedef struct jnaSceneMesh {
     const char* name;
+    int primitive; // of a glTF file, counted over all its meshes, vertex for vertex the same; -1: of none
     const char* material;
     float color[4];
     int vertexCount;

@@ -220,6 +220,7 @@ static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
 static jnResult TakeMesh(Reader* r, const jnaScene* scene, jnaSceneMesh* mesh)
 {
     mesh->name = TakeText(r);
+    mesh->primitive = (int)TakeInteger(r, -1, INT32_MAX);
     mesh->material = TakeText(r);
     const float* color = Take(r, 4, sizeof(float));
     for (int i = 0; color != NULL && i < 4; ++i) {

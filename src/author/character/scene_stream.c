@@ -81,6 +81,7 @@ static void PutSurface(FILE* stream, const jnaSceneMesh* mesh)
 void jnaPutMesh(FILE* stream, const jnaSceneMesh* mesh)
 {
     jnaPutText(stream, mesh->name);
+    jnaPutInteger(stream, mesh->primitive);
     jnaPutText(stream, mesh->material);
     jnaPutBytes(stream, mesh->color, sizeof(mesh->color));
     PutSurface(stream, mesh);

@@ -195,6 +195,7 @@ static void PutMesh(FILE* stream, Conversion* c, unsigned index)
     const struct aiMesh* from = c->scene->mMeshes[index];
     const struct aiVector3D* uvs = from->mTextureCoords[0];
     jnaSceneMesh mesh = {.name = from->mName.data,
+        .primitive = -1,
         .vertexCount = (int)from->mNumVertices,
         .positions = &from->mVertices->x,
         .normals = from->mNormals != NULL ? &from->mNormals->x : NULL};

@@ -32,14 +32,12 @@ typedef struct Work {
     jnaModes modes;                    // where the springs are on modes; gets what was learned
     bool fallback;                     // springs were to be learned, and are not
     const jnaNetwork* network;         // NULL: none
+    jnaArena arena;                    // of the arrays
 } Work;
 
 static void DestroyWork(Work* work)
 {
-    free(work->roles);
-    free(work->stiffness);
-    free(work->damping);
-    free(work->mask);
+    jnaReleaseArena(&work->arena);
     jnaDestroyModes(&work->modes);
 }
 
@@ -49,14 +47,12 @@ static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
     JN_PASS(jnaWorkspace_Character(w, &work->character, error));
     JN_PASS(jnaWorkspace_Clips(w, &work->clips, error));
     JN_PASS(jnaWorkspace_Network(w, &work->network, error));
-    size_t size = (size_t)work->character->vertexCount * sizeof(float);
-    work->roles = calloc((size_t)w->manifest.clipCount + 1, sizeof(*work->roles));
-    work->stiffness = malloc(size);
-    work->damping = malloc(size);
-    work->mask = malloc(size);
-    if (work->roles == NULL || work->stiffness == NULL || work->damping == NULL || work->mask == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character->name);
-    }
+    int vertices = work->character->vertexCount;
+    work->roles = jnaArena_Take(&work->arena, w->manifest.clipCount, sizeof(*work->roles));
+    work->stiffness = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    work->damping = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    work->mask = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    JN_PASS(jnaArena_Check(&work->arena, "springs", error));
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         work->roles[i] = w->manifest.clips[i].role;
     }
@@ -211,8 +207,8 @@ static jnResult SetSprings(Work* work, jnError* error)
     return jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error);
 }
 
-jnResult jnaWorkspace_Export(
-    jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+jnResult jnaWorkspace_EncodeAsset(
+    jnaWorkspace* w, const jnaExportDef* settings, void** bytes, size_t* size, jnaExported* exported, jnError* error)
 {
     Work work;
     jnaSpringLayer layer = w->manifest.springs.layer;
@@ -234,11 +230,22 @@ jnResult jnaWorkspace_Export(
     def.detailShare = settings->detailShare;
     def.rate = w->manifest.rate;
     def.network = work.network;
-    JN_TRY(jnaWriteAsset(path, &def, error));
+    JN_TRY(jnaEncodeAsset(&def, bytes, size, error));
     *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
         work.modes.modeCount, work.fallback};
 done:
     DestroyWork(&work);
+    return result;
+}
+
+jnResult jnaWorkspace_Export(
+    jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+{
+    void* bytes = NULL;
+    size_t size = 0;
+    JN_PASS(jnaWorkspace_EncodeAsset(w, settings, &bytes, &size, exported, error));
+    jnResult result = jnaWriteBytes(path, bytes, size, error);
+    free(bytes);
     return result;
 }
 
