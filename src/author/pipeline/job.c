@@ -60,7 +60,7 @@ static void Watch(Runner* r)
     const jnaJob* job = r->plan->job;
     if (job->watch != NULL && !job->watch(&r->progress, job->watchUser) && !r->stop) {
         jnError error;
-        jnFail(&error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+        jnFail(&error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
         Fail(r, jn_cancelled, &error);
     }
 }

@@ -21,7 +21,7 @@ static bool Goes(const jnaJob* job, const jnaJobProgress* progress)
 
 static jnResult Cancel(jnError* error)
 {
-    return jnFail(error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+    return jnFail(error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
 }
 
 static bool AllFinite(const double* numbers, size_t count)

@@ -254,6 +254,16 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
                                                         : OutOfMemory(error);
 }
 
+// Ground truth from elsewhere: no flesh of ours is simulated beside it. Modes of our flesh need not explain it; springs
+// per vertex can follow any motion.
+static void TrustMotion(jnaManifest* manifest, jnaNotes* notes)
+{
+    manifest->springs.layer = jna_layerVertex;
+    manifest->network.kind = jn_networkNone;
+    jnaNotes_Add(notes, "motion is imported: springs per vertex are learned from it, and nothing is simulated "
+                        "(springs.layer and network.kind in the manifest; --layer)");
+}
+
 // Clips of the character's own file: those that were asked for, or all.
 static jnResult AddOwnClips(const jnaWorkspaceDef* def, Import* import, jnaClipList* list, jnError* error)
 {
@@ -310,6 +320,9 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     if (result == jn_ok && import->manifest.clipCount == 0) {
         jnaNotes_Add(notes, "there is no clip: nothing can be learned, played or measured until the workspace is made "
                             "with one (--clip NAME=FILE)");
+    }
+    if (def->motionCount > 0 && !def->layerGiven) {
+        TrustMotion(&import->manifest, notes);
     }
     for (int i = 0; result == jn_ok && i < def->motionCount; ++i) {
         result = AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error);

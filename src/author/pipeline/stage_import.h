@@ -19,6 +19,7 @@ typedef struct jnaWorkspaceDef {
     const char* const* pairSources; // [pairCount], parts of the body or joints of motion files
     const char* const* pairJoints;  // [pairCount], joints of the character
     jnaSpringLayer layer;           // modal
+    bool layerGiven;                // false: with motion, springs per vertex and no network, which learn from it alone
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]

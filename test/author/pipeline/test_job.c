@@ -550,7 +550,7 @@ static void AWatcherCanStopIt(void** state)
         job.motion = motion == 1;
         jnError error = {0};
         assert_int_equal(jnaRunJob(&job, NULL, &error), jn_cancelled);
-        assert_non_null(strstr(error.message, "goes on from there"));
+        assert_non_null(strstr(error.message, "resumes it"));
         assert_int_equal(CountShards(job.folder), 1);
     }
     assert_true(calls >= 40);
