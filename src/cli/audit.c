@@ -130,7 +130,7 @@ int jncAudit(int argc, char** argv)
         poses != NULL && scratch != NULL ? jnaOpenSimulation(workspace, &simulation, &error) : jn_outOfMemory;
     if (result == jn_ok) {
         jncProgress progress = jncBeginProgress("audit");
-        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, Watch, &progress, &error);
+        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, (jnaJobWatch){Watch, &progress}, &error);
         jncEndProgress(&progress);
     }
     if (result == jn_ok) {

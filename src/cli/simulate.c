@@ -63,8 +63,7 @@ static jnaSimulateDef DefOf(Run* run)
     def.part = r->part;
     def.parts = r->parts;
     def.force = r->force;
-    def.watch = Watch;
-    def.watchUser = run;
+    def.watch = (jnaJobWatch){Watch, run};
     if (r->merge) {
         // A part that has no shard.
         def.parts = INT_MAX;

@@ -193,8 +193,7 @@ static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchPoses;
-    def.watchUser = b;
+    def.watch = (jnaJobWatch){WatchPoses, b};
     JN_PASS(jnaBuild_Open(b, error));
     JN_PASS(jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error));
     step->count = jnaManifest_PoseCount(b->manifest);
@@ -295,14 +294,13 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchStill;
-    def.watchUser = m;
+    def.watch = (jnaJobWatch){WatchStill, m};
     JN_PASS(ListMotion(b, m, error));
     for (int i = 0; i < m->count; ++i) {
         JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
         m->before += m->ranges[i].count;
     }
-    def.watch = WatchMoving;
+    def.watch.tell = WatchMoving;
     return jnaSimulateMotions(b->simulation, m->count, m->ranges, &def, m->moving, error);
 }
 
