@@ -48,10 +48,10 @@ static size_t LayOutScratch(jnMorphs* m, const jnMorphsDef* def, char* base)
     size_t drivers = modes != NULL ? (size_t)modes->driverCount : 0;
     size_t crosses = modes != NULL ? (size_t)modes->crossCount : 0;
     size_t pairs = modes != NULL ? (size_t)jnBlockCount(modes->pairCount) * JN_LANES : 0;
-    m->forcing[0] = Take(base, &at, drivers * 12 * f);
-    m->forcing[1] = Take(base, &at, drivers * 12 * f);
-    m->crossInputs[0] = Take(base, &at, crosses * 9 * f);
-    m->crossInputs[1] = Take(base, &at, crosses * 9 * f);
+    m->forcing[0] = Take(base, &at, 2 * drivers * 12 * f);
+    m->forcing[1] = base != NULL ? m->forcing[0] + drivers * 12 : NULL;
+    m->crossInputs[0] = Take(base, &at, 2 * crosses * 9 * f);
+    m->crossInputs[1] = base != NULL ? m->crossInputs[0] + crosses * 9 : NULL;
     m->angles = Take(base, &at, drivers * 3 * f);
     m->middle = Take(base, &at, drivers * 4 * f);
     m->pairs = pairs > STACK_PAIRS ? Take(base, &at, pairs * f) : NULL;
