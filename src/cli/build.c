@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 // Between two renewals of the line.
-static const double RENEW = 0.2;
+#define RENEW 0.2
+// Seconds; a longer plan says what would be shorter.
+#define LONG_BUILD 600
 
 typedef struct Teller {
     const char* workspace;
@@ -22,6 +24,7 @@ typedef struct Teller {
     bool quiet, planOnly;
     bool lines; // progress as lines of JSON, for programs
     bool shown;
+    bool whole; // no stage was named to end at
 } Teller;
 
 // "1:05", or "2:10:05" from an hour on.
@@ -36,6 +39,20 @@ static const char* FormatTime(double seconds, char text[24])
     return text;
 }
 
+// What somebody may want instead of a long build. It can be stopped at any time and resumes.
+static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
+{
+    char text[24];
+    double modes = 0;
+    for (int i = 0; i <= (int)jna_buildModes; ++i) {
+        modes += steps[i].needed && !steps[i].fresh ? steps[i].estimate : 0;
+    }
+    printf(
+        "  shorter: jounce build %s --until modes, about %s: flesh by its material alone, without poses and network\n"
+        "           poses.count in manifest.yaml: fewer poses; Ctrl-C stops, the same command resumes\n",
+        teller->workspace, FormatTime(modes, text));
+}
+
 static void PrintPlan(const jnaBuildStep* steps, void* user)
 {
     const Teller* teller = user;
@@ -44,7 +61,7 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
     if (teller->quiet) {
         return;
     }
-    printf("%s: what there is to do\n", teller->workspace);
+    printf("%s: plan\n", teller->workspace);
     for (int i = 0; i < jna_buildStageCount; ++i) {
         const jnaBuildStep* step = &steps[i];
         const char* name = jnaBuildStageName((jnaBuildStage)i);
@@ -57,7 +74,10 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
             total += step->estimate;
         }
     }
-    printf("  about %s in all\n", FormatTime(total, text));
+    printf("  about %s in total\n", FormatTime(total, text));
+    if (total > LONG_BUILD && teller->whole) {
+        PrintShorter(teller, steps);
+    }
     fflush(stdout);
 }
 
@@ -86,7 +106,7 @@ static bool ShowProgress(const jnaBuildProgress* p, void* user)
         PrintProgressLine(p);
         teller->progress.shown = now;
     } else if (isatty(STDERR_FILENO) && !teller->lines && due) {
-        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
+        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% in total, %s left\033[K", p->number, p->count,
             jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
             p->detail[0] != '\0' ? ")" : "", 100 * p->whole, FormatTime(p->secondsLeft, left));
         fflush(stderr);
@@ -138,7 +158,8 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
         .progress = jncBeginProgress("build"),
         .quiet = voice.quiet || json,
         .planOnly = def.planOnly,
-        .lines = voice.lines};
+        .lines = voice.lines,
+        .whole = def.until == jna_buildReport};
     def.plan = PrintPlan;
     def.progress = ShowProgress;
     def.user = &teller;
@@ -176,14 +197,17 @@ int jncBuild(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json] [--progress]",
         .about =
-            "Runs the stages of a workspace that are out of date, in order, as far as its manifest needs them: "
-            "import,\n"
-            "volume, modes, poses, motion, train, fit, export, evaluate, report. It says first what there is to do "
-            "and\n"
-            "about how long it takes. Stopped by Ctrl-C or killed, the same command goes on from there, and what it\n"
-            "makes are the same bytes.\n"
-            "--until ends after a stage. From modes on, what is there is exported to WORKSPACE/character.jounce, the\n"
-            "file that the runtime plays: --until modes gives flesh on its vibration modes in a minute.\n",
+
+            "Brings a workspace up to date. Runs, in order, the stages that the manifest needs and that are out of "
+            "date:\n"
+            "import, volume, modes, poses, motion, train, fit, export, evaluate, report. Prints the plan with an "
+            "estimate of\n"
+            "the time first. You can interrupt a build at any time, even with kill -9; the same command resumes it and "
+            "gives\n"
+            "the same result.\n"
+            "--until stops after a stage. Every build from the stage modes on ends with WORKSPACE/character.jounce, "
+            "the file\n"
+            "that the runtime plays. --until modes gives secondary motion from vibration modes in about a minute.\n",
         .example = "  jounce new hero --from hero.glb && jounce build hero --until modes\n"
                    "  jounce build hero\n",
     };
@@ -202,11 +226,11 @@ int jncBuild(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
-        {JNC_CHOICE("--until", until, words, "the last stage that runs (report)")},
-        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
-        {JNC_FLAG("--plan", def.planOnly, "say what there is to do, and end")},
+        {JNC_CHOICE("--until", until, words, "last stage to run (default report)")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "number of threads (default: all cores); the result does not depend on it")},
+        {JNC_FLAG("--plan", def.planOnly, "print the plan and exit")},
         {JNC_FLAG("--json", voice.json, "print what was done as JSON")},
-        {JNC_FLAG("--progress", voice.lines, "progress as lines of JSON on standard error, for programs")},
+        {JNC_FLAG("--progress", voice.lines, "print progress as lines of JSON on standard error, for programs")},
         {0},
     };
     // clang-format on

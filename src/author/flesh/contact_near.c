@@ -13,11 +13,11 @@
 #include "runtime/for_author.h"
 
 // Of restDistance: how far a path may stray from the node and still connect.
-static const double connectionRatio = 1.5;
+#define CONNECTION_RATIO 1.5
 
 // Of restDistance: a way out does not end closer than this to the node itself. Less than 1, because foreign flesh that
 // begins just beyond restDistance has its surface partly within.
-static const double ownShare = 0.5;
+#define OWN_SHARE 0.5
 
 /// A list that grows, and what a search over the mesh needs.
 typedef struct Search {
@@ -68,7 +68,7 @@ static bool WithinRest(const jnaContactShape* s, int32_t node, const double* poi
 
 bool jnaContactShape_IsOwn(const jnaContactShape* s, int32_t boundaryNode, int32_t node)
 {
-    double limit = ownShare * s->restDistance;
+    double limit = OWN_SHARE * s->restDistance;
     const double* nodes = s->volume->nodes;
     return Squared(nodes + 3 * (size_t)boundaryNode, nodes + 3 * (size_t)node) < limit * limit &&
            !Contains(&s->foreign, s->places[boundaryNode], node);
@@ -123,17 +123,20 @@ static bool CloseRows(Search* s, jnaRows* rows)
 static bool LinkNodes(Search* s)
 {
     const jnaVolume* v = s->shape->volume;
-    jnaRows of = {jnaAllocate((int64_t)v->nodeCount + 2, sizeof(int32_t)),
-        jnaAllocate(4 * (int64_t)v->tetrahedronCount, sizeof(int32_t))};
-    s->links.starts = jnaAllocate((int64_t)v->nodeCount + 1, sizeof(int32_t));
-    bool good = of.starts != NULL && of.entries != NULL && s->links.starts != NULL;
-    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+    jnaRows of = {jnaArena_Take(&s->arena, (int64_t)v->nodeCount + 2, sizeof(int32_t)),
+        jnaArena_Take(&s->arena, 4 * (int64_t)v->tetrahedronCount, sizeof(int32_t))};
+    s->links.starts = jnaArena_Give(&s->arena, (int64_t)v->nodeCount + 1, sizeof(int32_t));
+    if (s->arena.failed) {
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
         of.starts[v->tetrahedra[i] + 2]++;
     }
-    for (int n = 0; good && n < v->nodeCount; ++n) {
+    for (int n = 0; n < v->nodeCount; ++n) {
         of.starts[n + 2] += of.starts[n + 1];
     }
-    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+    for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
         of.entries[of.starts[v->tetrahedra[i] + 1]++] = (int32_t)(i / 4);
     }
     memset(s->marks, 0xff, (size_t)v->nodeCount * sizeof(*s->marks));
@@ -150,7 +153,6 @@ static bool LinkNodes(Search* s)
             }
         }
     }
-    jnaDestroyRows(&of);
     if (good) {
         s->links.starts[v->nodeCount] = s->count;
         good = CloseRows(s, &s->links);
@@ -199,7 +201,7 @@ static void FillBall(Search* s, const double* center)
 static int Flood(Search* s, int32_t from)
 {
     const double *nodes = s->shape->volume->nodes, *center = nodes + 3 * (size_t)from;
-    double inner = s->shape->restDistance * s->shape->restDistance, outer = inner * connectionRatio * connectionRatio;
+    double inner = s->shape->restDistance * s->shape->restDistance, outer = inner * CONNECTION_RATIO * CONNECTION_RATIO;
     int first = 0, last = 0, reached = 1;
     s->marks[from] = from;
     s->queue[last++] = from;

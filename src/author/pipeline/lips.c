@@ -15,11 +15,12 @@
 #include <string.h>
 
 // Lips are at most this far apart at rest, part of the body's size: 2 mm of a person's 1.75 m.
-static const double TOUCH = 0.00115;
+#define TOUCH 0.00115
 // A pair is at least this many times TOUCH apart along the edges of the surface: neighbours are no lips.
-static const double APART = 6;
+#define APART 6.0
 // Normals of a pair point against each other at least so much, and not much away from the other vertex: lips may cross.
-static const double OPPOSED = -0.5, AWAY = -0.3;
+#define OPPOSED (-0.5)
+#define AWAY (-0.3)
 
 enum { MOST_AROUND = 2048 };
 
@@ -235,23 +236,20 @@ jnResult jnaFindLips(const jnaCharacter* character, const uint8_t* regions, doub
 {
     *lips = (jnaLips){0};
     Head h = {.character = character, .touch = TOUCH * size};
-    int32_t* around = malloc(MOST_AROUND * sizeof(int32_t));
-    int32_t* pieces = malloc(((size_t)character->vertexCount + 1) * sizeof(int32_t));
-    lips->pairs = malloc(((size_t)character->vertexCount + 1) * sizeof(*lips->pairs));
-    jnResult result = around != NULL && pieces != NULL && lips->pairs != NULL
-                          ? MakeHead(&h, regions, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory for lips");
-    if (result == jn_ok) {
-        for (int i = 0; i < h.count; ++i) {
-            FindPartner(&h, i, around);
-        }
-        NumberPieces(&h, pieces);
-        Collect(&h, pieces, lips);
-    } else {
+    jnResult result = jn_ok;
+    int32_t* around = jnaArena_Take(&h.arena, MOST_AROUND, sizeof(int32_t));
+    int32_t* pieces = jnaArena_Take(&h.arena, character->vertexCount, sizeof(int32_t));
+    lips->pairs = jnaArena_Give(&h.arena, character->vertexCount, sizeof(*lips->pairs));
+    JN_TRY(MakeHead(&h, regions, error));
+    for (int i = 0; i < h.count; ++i) {
+        FindPartner(&h, i, around);
+    }
+    NumberPieces(&h, pieces);
+    Collect(&h, pieces, lips);
+done:
+    if (result != jn_ok) {
         jnaDestroyLips(lips);
     }
-    free(around);
-    free(pieces);
     jnaReleaseArena(&h.arena);
     return result;
 }
