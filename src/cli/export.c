@@ -187,6 +187,7 @@ int jncExport(int argc, char** argv)
         {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: morph targets of the network at most (default: all that fit)")},
         {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: morph targets of modes at most (default: all that fit)")},
         {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: leave out the least important targets beyond this size (default 20; 0: none)")},
+        {JNC_INTEGER("--influences", request.glb.influences, "N", 1, 8, ".glb: joints a vertex at most; prints the error of it (default: all)")},
         {JNC_FLAG("--plain", request.glb.plain, ".glb: floats, nothing sparse, no extension: larger, for any reader")},
         {JNC_FLAG("--seamless", request.glb.seamless, ".glb: looping clips repeat exactly")},
         {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: where the file for live weights goes (default: beside it)")},
