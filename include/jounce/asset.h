@@ -77,7 +77,7 @@ typedef struct jnAssetMode {
     float massShare;     // of the flesh's mass, 0 to 1
     int32_t joint;       // that most of it lives at
     int32_t vertexCount; // that it moves
-    float limit;         // the force before the gain levels off towards this; 0: it does not
+    float limit;         // the force before the gain saturates at this; 0: no limit
     float cap;           // shown amplitudes stay below; 0: no limit
 } jnAssetMode;
 

@@ -237,8 +237,10 @@ int jncInfo(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce info FILE.jounce [--json]",
         .about =
-            "Says what a character file holds: counts, ranges, clips, bytes of each section, and what a step of it\n"
-            "costs on this machine.\n",
+
+            "Prints what a character file contains: counts, ranges, clips, bytes of each section, and the measured "
+            "cost of one\n"
+            "step on this machine.\n",
         .example = "  jounce info figure.jounce\n",
     };
     const char* path = NULL;
@@ -246,7 +248,7 @@ int jncInfo(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
-        {JNC_FLAG("--json", json, "as JSON")},
+        {JNC_FLAG("--json", json, "print as JSON")},
         {0},
     };
     // clang-format on

@@ -138,7 +138,8 @@ static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, j
     s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
     if (!good || s->driverCount > soft / 2) {
         return jnFail(error, jn_badArgument,
-            "coarse detail with a share of %g of %d springs: it must be above 0 and at most 0.5, and %d springs are "
+            "coarse level of detail with a fraction of %g of %d springs: it must be above 0 and at most 0.5, and %d "
+            "springs are "
             "the fewest",
             def->detailShare, soft, 2 * JN_LANES);
     }

@@ -123,10 +123,13 @@ static jnResult Save(const char* path, jnaMorphDocument* d, size_t* size, jnErro
 {
     jnaFile file;
     JN_PASS(jnaCreateFile(path, &file, error));
-    jnResult result = jnaWriteGlb(d->root, &d->buffer, 17, &file, error);
-    long length = result == jn_ok ? ftell(file.stream) : 0;
+    jnResult result = jn_ok;
+    *size = 0;
+    JN_TRY(jnaWriteGlb(d->root, &d->buffer, 17, &file, error));
+    long length = ftell(file.stream);
     *size = length > 0 ? (size_t)length : 0;
-    result = result == jn_ok ? jnaFile_Commit(&file, error) : result;
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     jnaFile_Abandon(&file);
     return result;
 }

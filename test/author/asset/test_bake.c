@@ -331,6 +331,7 @@ static void APrerollIsNotWritten(void** state)
     jnaCloseArray(&plain);
     jnaCloseArray(&held);
     unlink("bake-held.npy");
+    unlink("bake-test.npy");
 }
 
 static void AlembicAndUsdHoldTheFrames(void** state)

@@ -150,7 +150,7 @@ export class Character {
     this.module.exports.jnwSetNetworkStrength(this.open(), strength);
   }
 
-  /** The share of the offset that is shown: 1 all, 0 the bare target. */
+  /** The fraction of the offset that is shown: 1 all, 0 the bare target. */
   setStrength(strength: number): void {
     this.check(this.module.exports.jnwSetStrength(this.open(), strength));
   }
