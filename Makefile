@@ -5,14 +5,17 @@
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
-#   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/platforms.md)
+#   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
+#   make docs    the manual as a static site with search: build/site/index.html
+#   make docs-check  runs every command in README.md and docs/, long ones included
+#   make reference   writes the generated pages of docs/reference
 #   make build   the command at build/release/bin/jounce
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz results platforms packages build deps clean
+.PHONY: demo body test bench fuzz results docs docs-check reference platforms packages build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -93,6 +96,16 @@ packages: build
 
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)
+
+docs: deps
+	@python3 -B tools/docs/site.py build/site
+	@python3 -B tools/docs/check.py build/site
+
+docs-check: build
+	@python3 -B tools/docs/commands.py build/release --long $(ONLY)
+
+reference: build
+	@python3 -B tools/docs/reference.py $(JOUNCE)
 
 clean:
 	rm -rf build

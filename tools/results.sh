@@ -84,4 +84,4 @@ for group in $groups; do
         ;;
     esac
 done
-python3 tools/results.py build README.md docs/*.md
+find docs -name "*.md" -exec python3 tools/results.py build README.md {} +

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/// Responses of a spring at time h. The names in brackets are those of the equations in docs/springs.md.
+/// Responses of a spring at time h. The names in brackets are those of the equations in docs/background/springs.md.
 typedef struct jnSpringResponse {
     double cosine;   // e^{-alpha h} cosh(sqrt(sigma) h)  [EC]
     double impulse;  // w(h), offset after a unit kick of velocity  [ES], seconds

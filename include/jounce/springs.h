@@ -14,8 +14,8 @@
 //     &(jnSpringsOutput){.positions = out});
 //
 // No function of this file locks or allocates but jnCreateSprings and jnSprings_SolveLoop. A set may be used
-// from one thread at a time; any number of sets may be stepped at once. See docs/springs.md for the equations
-// and the guarantees.
+// from one thread at a time; any number of sets may be stepped at once. See docs/background/springs.md for the
+// equations and the guarantees.
 #pragma once
 
 #include "jounce/base.h"

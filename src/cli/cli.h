@@ -82,6 +82,9 @@ typedef struct jncUsage {
     const char* example;  // shown last, each line ended by a newline
 } jncUsage;
 
+/// The word that prints a verb's help as Markdown, for docs/reference/command-line.md.
+#define JNC_MARKDOWN_HELP "--help=markdown"
+
 /// Parses the words after a verb. Returns -1 to go on, or the exit code to return (help, wrong usage).
 int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* options);
 

@@ -1,6 +1,8 @@
 // jounce VERB ...: finds the verb and hands over.
 #include "cli.h"
 
+#include "workspace/manifest.h"
+
 #include <signal.h>
 #include <string.h>
 
@@ -40,6 +42,33 @@ static void PrintOverview(FILE* stream)
                     "--rate 24, --rate=24.\n");
 }
 
+// docs/reference/command-line.md, from the verbs and their tables of options.
+static int PrintReference(void)
+{
+    printf("# Command line\n\n"
+           "`jounce VERB [options]` is the whole command. This page lists every verb and every option; the guides show "
+           "how to use\n"
+           "them. `jounce VERB --help` prints the same text.\n\n"
+           "A value follows its option after a space or an equals sign: `--rate 24`, `--rate=24`. Exit codes: 0 "
+           "success, 1 failure\n"
+           "with one line on stderr, 2 wrong usage. Arrays are NumPy files; lengths are metres, times are seconds.\n\n"
+           "This page is generated: `make reference`.\n\n| verb | purpose |\n| --- | --- |\n");
+    for (int i = 0; i < VERB_COUNT; ++i) {
+        printf("| [`%s`](#jounce-", verbs[i].name);
+        for (const char* at = verbs[i].name; *at != '\0'; ++at) {
+            putchar(*at == ' ' ? '-' : *at);
+        }
+        printf(") | %s |\n", verbs[i].summary);
+    }
+    for (int i = 0; i < VERB_COUNT; ++i) {
+        char word[] = JNC_MARKDOWN_HELP;
+        char* words[] = {word, NULL};
+        printf("\n## jounce %s\n\n", verbs[i].name);
+        verbs[i].run(1, words);
+    }
+    return JNC_DONE;
+}
+
 // How many words of the line a verb's name takes up; 0 if it is another verb.
 static int MatchVerb(const jncVerb* verb, int argc, char** argv)
 {
@@ -54,6 +83,26 @@ static int MatchVerb(const jncVerb* verb, int argc, char** argv)
         }
         at += length + 1;
     }
+}
+
+// jounce help VERB; --markdown and --manifest print the pages of docs/reference.
+static int Help(int argc, char** argv)
+{
+    if (argc == 1 && strcmp(argv[0], "--markdown") == 0) {
+        return PrintReference();
+    }
+    if (argc == 1 && strcmp(argv[0], "--manifest") == 0) {
+        jnaDescribeManifest(stdout);
+        return JNC_DONE;
+    }
+    char word[] = "--help";
+    char* words[] = {word, NULL};
+    for (int i = 0; i < VERB_COUNT; ++i) {
+        if (MatchVerb(&verbs[i], argc, argv) == argc) {
+            return verbs[i].run(1, words);
+        }
+    }
+    return jncMisuse("there is no verb '%s'; jounce --help lists them", argv[0]);
 }
 
 // What was printed must have arrived: a full disk behind a redirection is a failure too.
@@ -71,6 +120,9 @@ int main(int argc, char** argv)
     argc--;
     argv++;
     signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is then told like a full disk
+    if (argc >= 2 && strcmp(argv[0], "help") == 0) {
+        return Finish(Help(argc - 1, argv + 1));
+    }
     if (argc == 0 || strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0 || strcmp(argv[0], "help") == 0) {
         PrintOverview(argc == 0 ? stderr : stdout);
         return argc == 0 ? JNC_USAGE : JNC_DONE;

@@ -57,6 +57,36 @@ static void PrintHelp(const jncUsage* usage, const jncOption* options)
     }
 }
 
+// Text in a cell of a Markdown table: a bar would end the cell.
+static void PrintCell(const char* text)
+{
+    for (; *text != '\0'; ++text) {
+        printf(*text == '|' ? "\\|" : "%c", *text);
+    }
+}
+
+// The same as a section of docs/reference/command-line.md.
+static void PrintMarkdown(const jncUsage* usage, const jncOption* options)
+{
+    printf("```text\n%s\n```\n\n%s\n", usage->synopsis, usage->about);
+    printf(options->name != NULL ? "| option | meaning |\n| --- | --- |\n" : "");
+    for (const jncOption* o = options; o->name != NULL; ++o) {
+        const char* argument = o->choices != NULL ? o->choices : o->argument;
+        printf("| `%s", o->name);
+        if (argument != NULL) {
+            printf(o->optional ? " [" : " ");
+            PrintCell(argument);
+            printf(o->optional ? "]" : "");
+        }
+        printf("` | ");
+        PrintCell(o->help);
+        printf("%s |\n", o->required ? " (required)" : o->kind == jnc_list ? " (may be repeated)" : "");
+    }
+    if (usage->example != NULL) {
+        printf("\n```text\n%s```\n", usage->example);
+    }
+}
+
 static int FindChoice(const char* choices, const char* word)
 {
     int index = 0;
@@ -193,6 +223,10 @@ int jncParse(int argc, char** argv, const jncUsage* usage, const jncOption* opti
     for (int i = 0; i < argc; ++i) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             PrintHelp(usage, options);
+            return JNC_DONE;
+        }
+        if (strcmp(argv[i], JNC_MARKDOWN_HELP) == 0) {
+            PrintMarkdown(usage, options);
             return JNC_DONE;
         }
     }

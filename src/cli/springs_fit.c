@@ -231,7 +231,8 @@ int jncSpringsFit(int argc, char** argv)
         .about =
             "Learns stiffness and damping of every vertex's spring from targets and the motion that was simulated or\n"
             "scanned. Arrays are (frames, vertices, 3), metres; NaN in DYNAMICS marks what is missing. Writes\n"
-            "stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to DIR. docs/fitting.md explains them.\n",
+            "stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to DIR. docs/background/fitting.md "
+            "explains them.\n",
         .example = "  jounce springs fit --sequence T.npy X.npy --dt 0.0333333 -o fit\n"
                    "  jounce springs run --targets T2.npy --stiffness fit/stiffness.npy --damping fit/damping.npy \\\n"
                    "      --dt 0.0333333 -o X2.npy\n",

@@ -55,7 +55,8 @@ grep -q 'closed twice' log
 
 # Every marker of the pages is known.
 rm page.md first.md
-cp "$source"/README.md "$source"/docs/*.md .
+cp "$source"/README.md .
+find "$source/docs" -name "*.md" -exec cp {} . \;
 python3 -B "$source/tools/results.py" build ./*.md >/dev/null
 cd ..
 rm -rf "$folder"

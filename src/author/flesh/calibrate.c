@@ -15,9 +15,15 @@
 #define BELOW 0.93
 #define ABOVE 1.1
 #define HARD 0.8
-// No flesh is softer or harder than this, Pa.
+// No flesh is softer or harder than this, Pa; what is no known part of a body may be a large thing, and is as hard as
+// its size asks for.
 #define SOFTEST 1500.0
 #define HARDEST 200000.0
+#define HARDEST_OTHER 1e8
+// What is no known part of a body sags by this part of the character's size at most, as a belly does. Without it a
+// cube of two metres would be jelly. Its softest place may sag more.
+#define OTHER_SAG 0.0075
+#define OTHER_MOST 0.012
 // Fewer vertices say nothing about a region.
 #define LEAST_VERTICES 0.003
 enum { FEWEST_VERTICES = 6, ROUNDS = 3 };
@@ -30,7 +36,13 @@ static double Correction(const jnaSag* sag, jnaRegion region, double stretch)
     const jnaSagBounds* bounds = &jnaExpectedSag[region];
     double median, greatest;
     int count = jnaSag_Region(sag, 0, region, &median, &greatest);
-    if (!(bounds->most > 0) || count < FEWEST_VERTICES || count < LEAST_VERTICES * sag->vertexCount) {
+    if (count < FEWEST_VERTICES || count < LEAST_VERTICES * sag->vertexCount) {
+        return 1;
+    }
+    if (region == jna_regionOther) {
+        return fmax(fmax(median / OTHER_SAG, greatest / OTHER_MOST) / (stretch * sag->size), 1);
+    }
+    if (!(bounds->most > 0)) {
         return 1;
     }
     bool soft = bounds->aim > 0;
@@ -74,7 +86,8 @@ jnResult jnaVolume_CalibrateMaterials(
         result = jnaMeasureSag(v, c, 1, &sag, error);
         for (int r = 0; r < JNA_REGIONS && result == jn_ok; ++r) {
             double factor = fixed[r] ? 1 : Correction(&sag, (jnaRegion)r, stretch);
-            double next = fmin(fmax(regions[r].youngFactor * factor, SOFTEST / young), HARDEST / young);
+            double hardest = r == jna_regionOther ? HARDEST_OTHER : HARDEST;
+            double next = fmin(fmax(regions[r].youngFactor * factor, SOFTEST / young), hardest / young);
             changed = changed || fabs(next / regions[r].youngFactor - 1) > CLOSE;
             regions[r].youngFactor = next;
         }

@@ -21,7 +21,7 @@ typedef enum jnaIntegrator {
 /// As the manifest has it: "backward-euler", "bdf2", "generalized-alpha".
 const char* jnaIntegratorName(jnaIntegrator integrator);
 
-/// In a motion, by default; see docs/simulation.md.
+/// In a motion, by default; see docs/guides/simulating.md.
 enum { JNA_STEPS_A_SECOND = 240 };
 
 /// What is solved. Start from jnaDefaultFleshDef.

@@ -27,7 +27,7 @@ const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {
     [jna_regionThigh] = {0.003, 0.008, 0.005},
     [jna_regionKnee] = {0, 0.0025, 0},
     [jna_regionShin] = {0, 0.001, 0},
-    [jna_regionCalf] = {0.002, 0.005, 0.0021},
+    [jna_regionCalf] = {0.002, 0.005, 0.00227},
     [jna_regionFoot] = {0, 0.001, 0},
 };
 

@@ -2,7 +2,7 @@
 //
 // For one spring the loss is the sum over all frames of |x(t_n) - x_D^n|^2, x the spring's exact motion on the cubic
 // through its targets and x_D the observed one. Its derivatives come from forward sensitivities through all intervals,
-// in the same pass as the loss. See docs/fitting.md.
+// in the same pass as the loss. See docs/background/fitting.md.
 #pragma once
 
 #include "base/npy.h"

@@ -8,7 +8,8 @@
 //
 // The price is a coupling between the turned modes that is dropped, L_ij of phi^T K phi. A rotation that would leave a
 // mode with more coupling than a share of its own stiffness is not made. The couplings of many modes add up: 15 % each
-// cost a character's dynamics 4 to 6 % of their captured share, 2 % cost nothing that can be measured (docs/modes.md).
+// cost a character's dynamics 4 to 6 % of their captured share, 2 % cost nothing that can be measured
+// (docs/background/modes.md).
 #include "modes/modes_internal.h"
 
 #include "base/affine.h"

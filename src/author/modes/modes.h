@@ -1,4 +1,4 @@
-// Springs on shared vibration modes: what they are made from. See docs/modes.md.
+// Springs on shared vibration modes: what they are made from. See docs/background/modes.md.
 //
 // With R_v the rotation of vertex v's skinned frame, U the shapes and P the projection, a mode's amplitude z follows
 //     z'' + damping z' + stiffness z = -gain sum over v of P_v . (R_v^T x^''_v)       x_v = x^_v + R_v sum of U_v z

@@ -1,5 +1,5 @@
 // How soft a workspace's character is, by region of the body: sag of the skin under gravity, lowest frequency, how far
-// the skin swings in each clip, and whether lips that touch stay closed. See docs/anatomy.md.
+// the skin swings in each clip, and whether lips that touch stay closed. See docs/guides/anatomy.md.
 #pragma once
 
 #include "base/watch.h"

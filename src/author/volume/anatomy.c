@@ -521,9 +521,10 @@ static void NameRest(Tree* t)
         if (a->parts[j] != jna_bodyNone || !HasFlesh(t, j)) {
             continue;
         }
-        // A long branch that is neither limb nor head is a tail.
+        // A branch that is neither limb nor head, and long by itself, is a tail; one that starts under the skin, as the
+        // joint of a breast does, is not.
         bool tail = a->trunk && !IsBelow(t, a->chest, j) && !IsBelow(t, a->pelvis, j) &&
-                    BranchLength(t, j) > LONG_BRANCH * a->size;
+                    t->lengths[j] > LONG_BRANCH * a->size;
         bool below = ParentOf(t, j) >= 0 && a->parts[ParentOf(t, j)] == jna_bodyChain;
         a->parts[j] = !a->trunk || tail || below ? jna_bodyChain : jna_bodyTrunk;
     }

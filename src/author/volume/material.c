@@ -24,7 +24,7 @@ enum { MAX_MATERIALS = 256, MOST_ROUNDS = 40 };
 #define FINEST_STEP 0.04
 #define COARSEST_STEP 1.0
 
-// Young's modulus of the regions, times the general one; see docs/volume.md for where the numbers come from.
+// Young's modulus of the regions, times the general one; see docs/background/volume.md for where the numbers come from.
 static const double regionYoung[JNA_REGIONS] = {
     [jna_regionOther] = 1,
     [jna_regionHead] = 1,

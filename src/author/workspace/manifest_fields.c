@@ -92,7 +92,7 @@ const jnaField jnaFields[] = {
     {"materials.fat.poisson", jna_fieldNumber, AT(materials.fat.poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
 
     {"bones", jna_fieldSection, .stages = "inside",
-        .sentence = "Bones inside the flesh. hold: spring (a penalty where there is bone, stiffness in 1/s2) or dirichlet (exactly).\njoints: factors on radius and length of the bones of a joint, 0 for none; rigid: true makes all its flesh bone.\nregions: rigid: true stops a part of the body from moving; see docs/volume.md for their names."},
+        .sentence = "Bones inside the flesh. hold: spring (a penalty where there is bone, stiffness in 1/s2) or dirichlet (exactly).\njoints: factors on radius and length of the bones of a joint, 0 for none; rigid: true makes all its flesh bone.\nregions: rigid: true stops a part of the body from moving; see docs/background/volume.md for their names."},
     {"bones.hold", jna_fieldChoice, AT(bones.hold), 0, NAMES(holdNames), .sentence = "How bones hold their nodes."},
     {"bones.stiffness", jna_fieldNumber, AT(bones.stiffness), 0, 1, 1e12, .sentence = "Of the springs that hold them, 1/s²."},
     {"bones.joints", jna_fieldList, LIST(bones.joints, bones.jointCount, jnaJointBone, bone), .most = 4096},

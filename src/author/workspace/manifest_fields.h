@@ -1,5 +1,5 @@
 // The one table of manifest fields: reading, writing, ranges, error sentences, the settings of each stage and the
-// reference page (docs/manifest.md) all follow from it. A new setting is one row here and one member of a struct.
+// reference page (docs/reference/manifest.md) all follow from it. A new setting is one row here and one member of a struct.
 #pragma once
 
 #include "jounce/base.h"

@@ -40,7 +40,7 @@ static Responses EvaluateResponses(Quad ks, Quad kd, Quad h)
     return r;
 }
 
-// The loss of one lane at theta, in quad, straight from the equations of docs/springs.md.
+// The loss of one lane at theta, in quad, straight from the equations of docs/background/springs.md.
 static Quad QuadLoss(const jnaFitBatch* batch, int lane, Quad thetaS, Quad thetaD, Quad h)
 {
     Quad ks = expq(thetaS), kd = expq(thetaD), loss = 0;

@@ -270,6 +270,26 @@ static void TheWomanIsAsSoftAsABody(void** state)
     DestroyTestVolume(&test);
 }
 
+static void AThingOfAnySizeSagsByASmallPartOfIt(void** state)
+{
+    (void)state;
+    const double small[3] = {0.4, 0.2, 0.2}, large[3] = {8, 4, 4};
+    for (int i = 0; i < 2; ++i) {
+        TestVolume test = MakeBlock(6, 4, 4, i == 0 ? small : large, 0, 2);
+        jnaSag sag;
+        double median, greatest;
+        CarryTestWeights(&test);
+        FillInside(&test);
+        assert_int_equal(jnaMeasureSag(&test.volume, &test.character, 1, &sag, NULL), jn_ok);
+        assert_int_equal(jnaSag_Region(&sag, 0, jna_regionOther, &median, &greatest), test.character.vertexCount);
+        print_message("%g m: sag %.3f %% in the middle, %.3f %% at most\n", sag.size, 100 * median / sag.size,
+            100 * greatest / sag.size);
+        assert_true(median > 0 && median < 0.0083 * sag.size && greatest < 0.0132 * sag.size);
+        jnaDestroySag(&sag);
+        DestroyTestVolume(&test);
+    }
+}
+
 enum { STRIP = 41, WIDE = 5 };
 
 // A strip that is folded over itself, a millimetre apart: a pocket seen from its inside, or a thin flap.
@@ -359,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(LipsAreWhereASurfaceFacesItself),
         cmocka_unit_test(TheLowestModeOfARegionMovesATenthOfIt),
+        cmocka_unit_test(AThingOfAnySizeSagsByASmallPartOfIt),
         cmocka_unit_test(TheFigureIsAsSoftAsABody),
         cmocka_unit_test(TheBodyIsAsSoftAsABody),
         cmocka_unit_test(TheWomanIsAsSoftAsABody),
