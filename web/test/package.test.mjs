@@ -7,19 +7,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
-import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CHROMIUM, launch } from './browser.mjs';
+import { CHROMIUM, launch, serveFolder } from './browser.mjs';
 import { hashBytes } from './scenario.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-package-'));
 const TOOLS = {
   'vite-8': { vite: '8.3.8' }, 'vite-7': { vite: '7.3.8' }, webpack: { webpack: '5.112.2', 'webpack-cli': '7.3.1' },
-  esbuild: { esbuild: '0.25.12' }, typescript: { typescript: '5.9.3' },
+  esbuild: { esbuild: '0.25.12', three: '0.187.0' }, typescript: { typescript: '5.9.3' },
 };
 const npm = { ...process.env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error', NO_COLOR: '1' };
 const running = new Set();
@@ -91,22 +90,6 @@ function install(t, name, files) {
 const tool = (dir, name, ...words) => execFileSync(path.join(dir, 'node_modules/.bin', name), words, { cwd: dir, env: npm, stdio: 'pipe' });
 const scenario = () => fs.readFileSync(path.join(web, 'test/scenario.mjs'), 'utf8');
 const asset = () => fs.readFileSync(path.join(folder, 'pca-modal.jounce'));
-
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
-
-/** Any web server: files of a folder, nothing more. */
-async function serveFolder(dir) {
-  const server = http.createServer((request, response) => {
-    const file = path.join(dir, new URL(request.url, 'http://x').pathname.replace(/\/$/, '/index.html'));
-    if (!file.startsWith(dir) || !fs.existsSync(file)) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { address: `http://127.0.0.1:${server.address().port}/`, stop: () => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); }) };
-}
 
 async function serveVite(dir) {
   const child = spawn(path.join(dir, 'node_modules/.bin/vite'), ['--host', '127.0.0.1', '--port', String(20000 + (process.pid % 20000))], { cwd: dir, env: npm });
@@ -236,8 +219,10 @@ project('static', 'a static folder: <script type="module">, no tools at all', { 
   await check(await serveFolder(site));
 });
 
-project('esbuild', 'esbuild: a bundle, page and worker', { browser: true }, async (t) => {
-  const dir = install(t, 'esbuild', { ...SOURCES, 'scenario.js': scenario(), 'site/index.html': page('<script type="module" src="./main.js"></script>') });
+project('esbuild', 'esbuild: a bundle with three.js, page and worker', { browser: true }, async (t) => {
+  const withThree = SOURCES['work.js'].replace('import { hashOf }', 'import { Flesh, makeSkinnedMesh } from \'jounce/three\';\nimport { hashOf }')
+    .replace('return hashOf', 'const hero = makeSkinnedMesh(runtime.loadAsset(file));\nnew Flesh(runtime.loadAsset(file), hero).update(1 / 60);\nreturn hashOf');
+  const dir = install(t, 'esbuild', { ...SOURCES, 'work.js': withThree, 'scenario.js': scenario(), 'site/index.html': page('<script type="module" src="./main.js"></script>') });
   if (dir) {
     fs.writeFileSync(path.join(dir, 'site/tube.jounce'), asset());
     tool(dir, 'esbuild', 'main.js', 'worker.js', '--bundle', '--format=esm', '--outdir=site');

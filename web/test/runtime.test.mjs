@@ -1,4 +1,4 @@
-// The package in node: the same numbers as the native scalar build, an API that fails in words, the example's skeleton.
+// The package in node: the same numbers as the native scalar build, and an API that fails in words.
 //
 //     JOUNCE=.../bin/jounce REFERENCE=.../web_reference ASSETS=.../web_assets node --test web/test/runtime.test.mjs
 import assert from 'node:assert/strict';
@@ -7,8 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { fileURLToPath } from 'node:url';
 import { FRAMES, play } from './scenario.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
@@ -416,28 +415,3 @@ test('impulses, thresholds, origins and bad poses do what they do natively', () 
   plain.finish();
   [plain, hit, far, jumped, thrown].forEach((one) => one.destroy());
 }));
-
-test('flesh on a three.js skeleton is where the clip puts it', async () => {
-  const entry = `export * from './flesh'; export * from './skeleton'; export { AnimationMixer } from 'three'; export { loadRuntime } from 'jounce';`;
-  const outfile = path.join(folder, 'bundle.mjs');
-  await build({ stdin: { contents: entry, resolveDir: path.join(web, 'example/src') }, bundle: true, format: 'esm', outfile, logLevel: 'error' });
-  const { Flesh, makeClip, makeSkinnedMesh, AnimationMixer, loadRuntime: loadBundled } = await import(pathToFileURL(outfile).href);
-  const asset = (await loadBundled(wasm)).loadAsset(fs.readFileSync(files.linear));
-  const skinned = makeSkinnedMesh(asset), flesh = new Flesh(asset, skinned), mixer = new AnimationMixer(skinned);
-  mixer.clipAction(makeClip(asset, 0)).play();
-  skinned.position.set(3, 1, 2); // where the mesh stands does not matter to the flesh in it
-  const direct = asset.createCharacter();
-  let apart = 0, offset = 0;
-  for (let n = 0; n < 30; ++n) {
-    mixer.setTime(n / 30);
-    flesh.update(1 / 30);
-    direct.sampleClip(0, n / 30);
-    direct.step(1 / 30);
-    apart = Math.max(apart, worst(direct.positions, flesh.character.positions));
-    offset = direct.readState().offsets.reduce((most, x) => Math.max(most, Math.abs(x)), offset);
-  }
-  assert.ok(offset > 0.01, `it moves: ${offset} m`);
-  assert.ok(apart < 2e-4, `${apart} m apart`);
-  assert.equal(flesh.mesh.geometry.getAttribute('position').array, flesh.character.positions, 'no copy');
-  flesh.dispose();
-});

@@ -235,7 +235,7 @@ export class Asset {
 
   /** Characters of this asset that are stepped at once, weights alone. */
   createCrowd(count: number, options: CharacterOptions = {}): Crowd {
-    return new Crowd(this.module, this, count, options);
+    return new Crowd(this.module, this, this.open(), count, options);
   }
 
   /** A character that plays this asset, in its rest pose. */

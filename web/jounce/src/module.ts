@@ -35,7 +35,9 @@ export interface Exports {
   jnwSnapshotSize(character: number): number;
   jnwSave(character: number, snapshot: number): void;
   jnwRestore(character: number, snapshot: number, size: number): number;
-  jnwCreateCrowd(count: number, weightCount: number): number;
+  jnwCreateCrowd(asset: number, count: number): number;
+  jnwSampleCrowd(crowd: number, count: number, clip: number): void;
+  jnwPoseCrowd(crowd: number, count: number, matrices: number): void;
   jnwDestroyCrowd(crowd: number): void;
   jnwDescribeCrowd(crowd: number): number;
   jnwStepCrowd(crowd: number, count: number, matrices: number): void;

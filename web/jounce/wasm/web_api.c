@@ -5,6 +5,7 @@
 // Everything else is the C library as it is.
 #include "jounce/jounce.h"
 #include "network.h"
+#include "rig.h"
 #include "words.h"
 
 #include <math.h>
@@ -50,6 +51,9 @@ typedef struct jnwCrowd {
     float* seconds;      // of each one's step
     uint32_t* teleports; // jnTeleport of each
     float* weights;      // [count][weightCount]
+    double* times;       // in a clip, for jnwSampleCrowd
+    float* matrices;     // [count][jointCount][12], by jnwPoseCrowd
+    double* globals;     // [jointCount][12], scratch
     jnCharacter** characters;
     jnCharacterInput* inputs;
     jnCharacterOutput* outputs;
@@ -325,31 +329,36 @@ void EXPORT(jnwDestroyCrowd)(jnwCrowd* crowd)
     if (crowd != NULL) {
         free(crowd->members);
         free(crowd->seconds);
+        free(crowd->times);
         free(crowd->inputs);
     }
     free(crowd);
 }
 
-// Room for so many characters with so many weights each. JavaScript writes the members.
-jnwCrowd* EXPORT(jnwCreateCrowd)(int count, int weightCount)
+// Room for so many characters of an asset. JavaScript writes the members.
+jnwCrowd* EXPORT(jnwCreateCrowd)(const jnAsset* a, int count)
 {
-    size_t n = count > 0 ? (size_t)count : 1;
+    size_t n = count > 0 ? (size_t)count : 1, matrices = 12 * (size_t)a->jointCount;
+    size_t floats = 2 + (size_t)(a->componentCount + a->modeCount) + matrices;
     jnwCrowd* crowd = calloc(1, sizeof(*crowd));
-    if (crowd == NULL || n > 1u << 24 || (weightCount > 0 && n > SIZE_MAX / 16 / (size_t)weightCount)) {
+    if (crowd == NULL || n > SIZE_MAX / 16 / floats) {
         free(crowd);
         return NULL;
     }
     crowd->count = count;
     crowd->members = calloc(2 * n, sizeof(void*));
-    crowd->seconds = calloc(2 * n + n * (size_t)weightCount, sizeof(float));
+    crowd->seconds = calloc(n * floats, sizeof(float));
+    crowd->times = calloc(n + matrices, sizeof(double));
     crowd->inputs = calloc(n, sizeof(jnCharacterInput) + sizeof(jnCharacterOutput));
-    if (crowd->members == NULL || crowd->seconds == NULL || crowd->inputs == NULL) {
+    if (crowd->members == NULL || crowd->seconds == NULL || crowd->times == NULL || crowd->inputs == NULL) {
         jnwDestroyCrowd(crowd);
         return NULL;
     }
     crowd->characters = (jnCharacter**)(crowd->members + n);
     crowd->teleports = (uint32_t*)(crowd->seconds + n);
-    crowd->weights = crowd->seconds + 2 * n;
+    crowd->matrices = crowd->seconds + 2 * n;
+    crowd->weights = crowd->matrices + n * matrices;
+    crowd->globals = crowd->times + n;
     crowd->outputs = (jnCharacterOutput*)(crowd->inputs + n);
     return crowd;
 }
@@ -359,6 +368,30 @@ const uint32_t* EXPORT(jnwDescribeCrowd)(const jnwCrowd* crowd)
     const uint32_t words[] = {JNW_CROWD_WORDS(VALUE)};
     memcpy(table, words, sizeof(words));
     return table;
+}
+
+// Poses of a clip for the first `count` members, each at its own time.
+void EXPORT(jnwSampleCrowd)(jnwCrowd* crowd, int count, int clip)
+{
+    for (int i = 0; i < count; ++i) {
+        jnwSampleClip(crowd->members[i], clip, crowd->times[i]);
+    }
+}
+
+// The matrices that skin the rest surface in the poses at hand.
+void EXPORT(jnwPoseCrowd)(jnwCrowd* crowd, int count, int usesMatrices)
+{
+    for (int i = 0; i < count; ++i) {
+        const jnAsset* a = jnCharacter_Asset(crowd->members[i]->character);
+        jnPose pose = PoseOf(crowd->members[i], usesMatrices);
+        size_t floats = 12 * (size_t)a->jointCount;
+        if (jnMakeGlobals(a, &pose, crowd->globals)) {
+            jnToSurface(a, crowd->globals);
+            for (size_t k = 0; k < floats; ++k) {
+                crowd->matrices[(size_t)i * floats + k] = (float)crowd->globals[k];
+            }
+        }
+    }
 }
 
 // Steps the first `count` members, weights alone.

@@ -73,5 +73,7 @@
     WORD(members, Address(crowd->members))                                                                             \
     WORD(seconds, Address(crowd->seconds))                                                                             \
     WORD(teleports, Address(crowd->teleports))                                                                         \
-    WORD(weights, Address(crowd->weights))
+    WORD(weights, Address(crowd->weights))                                                                             \
+    WORD(times, Address(crowd->times))                                                                                 \
+    WORD(matrices, Address(crowd->matrices))
 // clang-format on

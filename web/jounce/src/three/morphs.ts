@@ -1,0 +1,56 @@
+// Morph targets of Jounce on meshes: those that a .glb brings, and those that are made here from the asset.
+import { BufferGeometry, Float32BufferAttribute, type Mesh } from 'three';
+import type { Asset } from '../asset.js';
+import { targetName, weightOf } from '../target_names.js';
+import type { VertexMap } from './vertex_map.js';
+
+/** Which influence of a mesh shows which weight of the asset. */
+export interface Slots {
+  mesh: Mesh;
+  influences: Int32Array;
+  weights: Int32Array;
+}
+
+/** The targets that a mesh has of Jounce; null: none. */
+export function slotsOf(asset: Asset, mesh: Mesh): Slots | null {
+  const pairs = Object.entries(mesh.morphTargetDictionary ?? {})
+    .map(([name, influence]) => [influence, weightOf(asset, name)] as const).filter(([, weight]) => weight >= 0);
+  return pairs.length > 0
+    ? { mesh, influences: Int32Array.from(pairs, ([influence]) => influence), weights: Int32Array.from(pairs, ([, weight]) => weight) } : null;
+}
+
+/** Sets the influences of a mesh; others stay as they are. */
+export function showWeights({ mesh, influences, weights }: Slots, values: Float32Array, offset = 0): void {
+  const shown = mesh.morphTargetInfluences!;
+  for (let i = 0; i < influences.length; ++i) {
+    shown[influences[i]] = values[offset + weights[i]];
+  }
+}
+
+/** A geometry with the targets added behind its own, which stay; everything else is shared with the original. */
+export function withTargets(asset: Asset, geometry: BufferGeometry, map: VertexMap, weights: readonly number[], deltasOf: (weight: number) => Float32Array): BufferGeometry {
+  const made = new BufferGeometry(), count = map.length;
+  made.name = geometry.name;
+  made.setIndex(geometry.getIndex());
+  Object.entries(geometry.attributes).forEach(([name, attribute]) => made.setAttribute(name, attribute));
+  geometry.groups.forEach((group) => made.addGroup(group.start, group.count, group.materialIndex));
+  made.boundingSphere = geometry.boundingSphere;
+  made.boundingBox = geometry.boundingBox;
+  made.morphTargetsRelative = true;
+  const own = geometry.morphAttributes, zeros = new Float32Array(3 * count);
+  const position = own.position ? [...own.position] : [];
+  for (const weight of weights) {
+    const deltas = deltasOf(weight), target = new Float32Array(3 * count);
+    for (let i = 0; i < count; ++i) {
+      target.set(deltas.subarray(3 * map[i], 3 * map[i] + 3), 3 * i);
+    }
+    const attribute = new Float32BufferAttribute(target, 3);
+    attribute.name = targetName(asset, weight);
+    position.push(attribute);
+  }
+  made.morphAttributes.position = position;
+  if (own.normal) {
+    made.morphAttributes.normal = [...own.normal, ...weights.map(() => new Float32BufferAttribute(zeros, 3))];
+  }
+  return made;
+}
