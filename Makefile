@@ -5,6 +5,7 @@
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
+#   make cluster-test  the simulation under Slurm on this machine, a node killed in the middle (tools/cluster-test.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
@@ -15,7 +16,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz results docs docs-check reference platforms packages build deps clean
+.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -90,6 +91,10 @@ fuzz: build/sanitize/build.ninja
 	@cmake --build --preset sanitize -j $(JOBS) --target fuzz author_asset_test_asset author_asset_test_asset_detail -- --quiet
 	@cd build/sanitize && ls seed*.jounce >/dev/null 2>&1 || { bin/author_asset_test_asset; bin/author_asset_test_asset_detail; } >/dev/null 2>&1
 	@tools/fuzz.sh build/sanitize $(SECONDS) $(ONLY)
+
+cluster-test: build
+	@tools/install-packages.sh slurm-wlm
+	@tools/cluster-test.sh build/release/bin/jounce build/cluster
 
 packages: build
 	@cd build/release && cpack -B ../packages

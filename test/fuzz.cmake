@@ -12,17 +12,24 @@ if(NOT JN_HAVE_FUZZER)
 endif()
 set(room ${PROJECT_SOURCE_DIR}/src/author)
 add_library(fuzzed OBJECT ${room}/base/npy.c ${room}/base/bounds.c ${room}/character/bvh.c ${room}/character/motion_cache.c
-    ${room}/character/gltf_check.c ${room}/character/gltf_attributes.c ${room}/character/gltf_repair.c
-    ${room}/character/gltf_uri.c ${room}/character/scene_read.c ${room}/character/import_rig.c
+    ${room}/character/alembic_read.c ${room}/character/ogawa.c ${room}/character/usda_read.c
+    ${room}/character/mesh_cache_read.c ${room}/character/obj_points.c
+    ${room}/character/gltf_file.c ${room}/character/gltf_check.c ${room}/character/gltf_accessor.c
+    ${room}/character/gltf_mesh.c ${room}/character/gltf_animation.c ${room}/character/gltf_scene.c
+    ${room}/character/gltf_meshopt.c ${room}/character/gltf_draco.c ${room}/character/gltf_uri.c
+    ${room}/character/scene_read.c ${room}/character/import_rig.c
     ${room}/character/import_surface.c ${room}/character/import_attributes.c ${room}/character/import_clip.c
     ${room}/character/weld.c ${room}/workspace/manifest.c ${room}/workspace/yaml_map.c ${room}/workspace/store.c
     ${room}/view/server.c)
 target_link_libraries(fuzzed PRIVATE jounce_options PkgConfig::author_packages)
 target_compile_definitions(fuzzed PRIVATE _GNU_SOURCE)
 target_compile_options(fuzzed PRIVATE -fsanitize=fuzzer-no-link)
-target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src
+    ${meshoptimizer_include})
 add_library(fuzzed_runtime OBJECT ${PROJECT_SOURCE_DIR}/src/runtime/asset.c ${PROJECT_SOURCE_DIR}/src/runtime/asset_check.c
-    ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c)
+    ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c
+    ${PROJECT_SOURCE_DIR}/src/runtime/character.c ${PROJECT_SOURCE_DIR}/src/runtime/morphs.c
+    ${PROJECT_SOURCE_DIR}/src/runtime/springs.c)
 target_link_libraries(fuzzed_runtime PRIVATE jounce_options)
 target_compile_options(fuzzed_runtime PRIVATE -fsanitize=fuzzer-no-link)
 target_compile_definitions(fuzzed_runtime PRIVATE ${kernel_definitions})
@@ -32,7 +39,7 @@ file(GLOB sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
-    if(name STREQUAL fuzz_asset)
+    if(name MATCHES "fuzz_(asset|calls|snapshot)")
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed_runtime>)
     else()
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed>)
@@ -41,7 +48,7 @@ foreach(source ${sources})
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     target_compile_definitions(${name} PRIVATE _GNU_SOURCE ${kernel_definitions})
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime)
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime)
     list(APPEND fuzz_targets ${name})
 endforeach()
 add_executable(fuzz_seeds fuzz/seeds.c)

@@ -8,7 +8,7 @@ set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd) seconds=$2
 shift 2
-[ $# -gt 0 ] || set -- asset npy cache bvh manifest gltf scene arrays http
+[ $# -gt 0 ] || set -- asset snapshot calls npy cache mesh bvh manifest gltf scene arrays http
 work=$build/fuzz
 mkdir -p "$work"
 (cd "$work" && "$build/bin/fuzz_seeds" "$work" $(ls "$build"/seed*.jounce 2>/dev/null || true))

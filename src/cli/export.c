@@ -5,6 +5,7 @@
 #include "character/figure.h"
 #include "character/hand_springs.h"
 #include "cli.h"
+#include "export_glb.h"
 #include "jounce/spring_functions.h"
 #include "pipeline/stage_export.h"
 
@@ -21,6 +22,7 @@ typedef struct Request {
     const char *mask, *stiffness, *damping;
     int skinning, timing;
     const char* output;
+    jncGlbRequest glb;
 } Request;
 
 // The character in the making.
@@ -33,6 +35,9 @@ typedef struct Work {
 
 static void DestroyWork(Work* work)
 {
+    if (work == NULL) {
+        return;
+    }
     for (int i = 0; i < jna_figureClipCount; ++i) {
         jnaDestroyClip(&work->clips[i]);
     }
@@ -130,6 +135,9 @@ static int ExportWorkspace(const Request* request)
     jnError error;
     jnaExported exported;
     jnaExportDef def = {(jnSkinning)request->skinning, (jnTiming)request->timing, request->rigid, request->detail};
+    if (jncIsGlb(request->output)) {
+        return jncExportGlb(request->workspace, request->output, &def, &request->glb);
+    }
     if (jnaExportWorkspace(request->workspace, request->output, &def, &exported, &error) != jn_ok) {
         return jncFail(&error);
     }
@@ -142,24 +150,29 @@ static int ExportWorkspace(const Request* request)
 }
 
 static const jncUsage usage = {
-    .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE.jounce",
+    .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE",
     .about =
-        "Writes the character file that the runtime plays: a workspace with the springs of its manifest, or the\n"
-        "built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints, under\n"
-        "a mask) or from arrays.\n",
+        "Writes the character file that the runtime plays (.jounce): a workspace with the springs of its manifest,\n"
+        "or the built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints,\n"
+        "under a mask) or from arrays.\n"
+        "\n"
+        "With -o FILE.glb it writes the workspace's character for engines and viewers: its own glTF file, or one made\n"
+        "from it, with the flesh as morph targets and their weights baked for every clip. A file without vertices\n"
+        "beside it (FILE.weights.jounce) lets the runtime compute the same weights live.\n",
     .example = "  jounce export hero -o hero.jounce\n"
+               "  jounce export hero -o hero.glb --budget 10\n"
                "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
                "  jounce bake figure.jounce --clip run -o run.pc2\n",
 };
 
 int jncExport(int argc, char** argv)
 {
-    Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal};
+    Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal, .glb = jncDefaultGlb()};
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", request.workspace, NULL, "folder made by jounce new")},
         {JNC_FLAG("--figure", request.figure, "the built-in figure instead")},
-        {JNC_TEXT("-o", request.output, "FILE.jounce", "where it goes"), .required = true},
+        {JNC_TEXT("-o", request.output, "FILE", "where it goes: .jounce, or .glb for engines"), .required = true},
         {JNC_NUMBER("--hertz", request.hertz, "F", 0, 0, "frequency of the flesh (default 4)")},
         {JNC_NUMBER("--ratio", request.ratio, "Z", 0, 0, "damping ratio, 1 is critical (default 0.25)")},
         {JNC_LIST("--joint", request.joints, "NAME F", "another frequency around a joint, by skin weight; may be repeated"), .arity = 2},
@@ -171,6 +184,13 @@ int jncExport(int argc, char** argv)
         {JNC_CHOICE("--skinning", request.skinning, "linear|dual", "linear blend or dual quaternions (default linear)")},
         {JNC_CHOICE("--mode", request.timing, "exact|causal", "target curve: one frame of lag or none (default causal)")},
         {JNC_NUMBER("--rate", request.rate, "HZ", 0, 0, "frames a second of the clips (default 30)")},
+        {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: morph targets of the network at most (default: all that fit)")},
+        {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: morph targets of modes at most (default: all that fit)")},
+        {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: leave out the least important targets beyond this size (default 20; 0: none)")},
+        {JNC_INTEGER("--influences", request.glb.influences, "N", 1, 8, ".glb: joints a vertex at most; prints the error of it (default: all)")},
+        {JNC_FLAG("--plain", request.glb.plain, ".glb: floats, nothing sparse, no extension: larger, for any reader")},
+        {JNC_FLAG("--seamless", request.glb.seamless, ".glb: looping clips repeat exactly")},
+        {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: where the file for live weights goes (default: beside it)")},
         {0},
     };
     // clang-format on
@@ -183,6 +203,9 @@ int jncExport(int argc, char** argv)
     }
     if (request.workspace != NULL) {
         return ExportWorkspace(&request);
+    }
+    if (jncIsGlb(request.output)) {
+        return jncMisuse("--figure has springs of single vertices, which are no morph targets; export a workspace");
     }
     if (!(request.rate >= 1.0 && request.rate <= 1000.0) || request.rigid < 0.0) {
         return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
@@ -197,9 +220,7 @@ int jncExport(int argc, char** argv)
         printf("%d vertices, %d joints, %d clips written to %s\n", work->character.vertexCount,
             work->character.jointCount, jna_figureClipCount, request.output);
     }
-    if (work != NULL) {
-        DestroyWork(work);
-        free(work);
-    }
+    DestroyWork(work);
+    free(work);
     return jncEnd(result, &error);
 }

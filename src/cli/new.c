@@ -8,18 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-// NAME=FILE words of a repeated option, split in place of the first '='.
+// NAME=FILE words of a repeated option, split in place of the first '='; and those that are only a name.
 typedef struct Pairs {
-    int count;
+    int count, plainCount;
+    const char* plain[JNC_MAX_REPEATS];
     const char* names[JNC_MAX_REPEATS];
     const char* files[JNC_MAX_REPEATS];
     char* copies[JNC_MAX_REPEATS];
 } Pairs;
 
-static int SplitPairs(const char* option, const jncList* list, Pairs* pairs)
+static int SplitPairs(const char* option, const jncList* list, bool names, Pairs* pairs)
 {
     for (int i = 0; i < list->count; ++i) {
         const char* equals = strchr(list->words[i], '=');
+        if (names && equals == NULL && list->words[i][0] != '\0') {
+            pairs->plain[pairs->plainCount++] = list->words[i];
+            continue;
+        }
         if (equals == NULL || equals == list->words[i] || equals[1] == '\0') {
             return jncMisuse("%s: '%s' is not NAME=FILE", option, list->words[i]);
         }
@@ -138,12 +143,13 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
 
 static const jncUsage usage = {
     "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
-    "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf), FBX or Collada (.dae), or the built-in "
-    "figure.\n"
-    "Clips inside the file are taken at --rate. --clip adds clips of other files; .bvh motion capture and other\n"
-    "skeletons are retargeted. --motion gives a clip its simulated or scanned surface: .pc2, .mdd or .npy, with the\n"
-    "vertices in the file's order. The first clip is for training, the others for tests: edit manifest.yaml to change\n"
-    "that. The springs are on the flesh's vibration modes unless --layer says otherwise.\n",
+    "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX or Collada (.dae), or the built-in\n"
+    "figure. Clips inside the file are taken at --rate: all of them, or those that --clip NAME names. --clip "
+    "NAME=FILE\n"
+    "adds clips of other files; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
+    "simulated or scanned surface (docs/guides/own-data.md); its points are matched by position. The first clip is for\n"
+    "training, the others for tests: edit manifest.yaml to change that. The springs are on the flesh's vibration modes "
+    "unless --layer says otherwise.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
     "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
 
@@ -152,18 +158,20 @@ int jncNew(int argc, char** argv)
     const char *workspace = NULL, *from = NULL;
     jncList clips = {0}, motions = {0};
     double rate = 30, scale = 0;
-    int layer = jna_layerModal;
+    int layer = jna_layerModal, up = jna_upAuto, number = 0;
     bool json = false, scaled = false, figure = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to make"), .required = true},
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
-        {JNC_LIST("--clip", clips, "NAME=FILE", "clip of another file"), .arity = 1},
+        {JNC_LIST("--clip", clips, "NAME[=FILE]", "clip of another file; without a file one of the character's own (all)"), .arity = 1},
         {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
         {JNC_CHOICE("--layer", layer, "vertex|modal", "what moves: vertex or modal (modal)")},
-        {JNC_NUMBER("--rate", rate, "HZ", 0, 0, "frames a second (30)")},
+        {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames a second (30)")},
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (from the file, or its height)"), .given = &scaled},
+        {JNC_CHOICE("--up", up, "auto|x|y|z", "axis of the file that points up (auto: the file's, or the skeleton's)")},
+        {JNC_INTEGER("--character", number, "N", 0, 1000000, "which of several characters in the file (0: all as one)")},
         {JNC_FLAG("--json", json, "print what was made as JSON")},
         {0},
     };
@@ -175,21 +183,22 @@ int jncNew(int argc, char** argv)
     if (figure == (from != NULL)) {
         return jncMisuse("either --from or --figure is needed");
     }
-    if (!(rate >= 1 && rate <= 1000)) {
-        return jncMisuse("--rate: %g is not between 1 and 1000", rate);
-    }
     if (scaled && !(scale > 0 && scale <= 1e6)) {
         return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
     }
     Pairs clipPairs = {0}, motionPairs = {0};
-    code = SplitPairs("--clip", &clips, &clipPairs);
-    code = code < 0 ? SplitPairs("--motion", &motions, &motionPairs) : code;
+    code = SplitPairs("--clip", &clips, true, &clipPairs);
+    code = code < 0 ? SplitPairs("--motion", &motions, false, &motionPairs) : code;
     if (code < 0) {
         jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
         def.character = figure ? JNA_FIGURE_SOURCE : from;
         def.rate = rate;
         def.scale = scale;
         def.layer = (jnaSpringLayer)layer;
+        def.up = (jnaUp)up;
+        def.number = number;
+        def.ownCount = clipPairs.plainCount;
+        def.ownClips = clipPairs.plain;
         def.clipCount = clipPairs.count;
         def.clipNames = clipPairs.names;
         def.clipFiles = clipPairs.files;

@@ -140,9 +140,33 @@ static void WrongUsageIsTwo(void** state)
     assert_int_equal(Run("new ws"), 2);
     assert_int_equal(Run("new ws --from a.glb --rate 0"), 2);
     assert_int_equal(Run("new ws --from a.glb --scale -1"), 2);
-    assert_int_equal(Run("new ws --from a.glb --clip nofile"), 2);
+    assert_int_equal(Run("new ws --from a.glb --clip =file"), 2);
     assert_int_equal(Run("new --help"), 0);
     assert_non_null(strstr(outcome.out, "example:"));
+}
+
+static void AWrongNameListsTheClips(void** state)
+{
+    (void)state;
+    char line[1024];
+    const char* path = WriteTube("names", &(TubeDef){.joints = 2, .armature = "", .animation = "rotation"});
+    snprintf(line, sizeof(line), "new %s --from %s --clip waves", Workspace(), path);
+    assert_int_equal(Run(line), 1);
+    assert_non_null(strstr(outcome.error, "it has wave_top"));
+    snprintf(line, sizeof(line), "new %s --from %s --motion walk=%s", Workspace(), path, path);
+    assert_int_equal(Run(line), 1);
+    assert_non_null(strstr(outcome.error, "there is wave_top"));
+    snprintf(line, sizeof(line), "new %s --from %s --clip wave_top", Workspace(), path);
+    assert_int_equal(Run(line), 0);
+    assert_non_null(strstr(outcome.out, "clip wave_top"));
+    unlink(path);
+    RemoveWorkspace();
+    path = WriteTube("names", &(TubeDef){.joints = 2, .armature = ""});
+    snprintf(line, sizeof(line), "new %s --from %s", Workspace(), path);
+    assert_int_equal(Run(line), 0);
+    assert_non_null(strstr(outcome.out, "there is no clip"));
+    unlink(path);
+    RemoveWorkspace();
 }
 
 static void TheBodyTakesMotionCapture(void** state)
@@ -171,6 +195,7 @@ int main(void)
         cmocka_unit_test(AWorkspaceIsBuiltOnceAndThenOnlyWhatChanged),
         cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
         cmocka_unit_test(WrongUsageIsTwo),
+        cmocka_unit_test(AWrongNameListsTheClips),
         cmocka_unit_test(TheBodyTakesMotionCapture),
     };
     return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);

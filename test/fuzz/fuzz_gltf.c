@@ -1,4 +1,4 @@
-// Whatever a glTF file holds: the look before Assimp ends in an order of its primitives or in an error. An odd first
+// Whatever a glTF file holds: the reader ends in a scene that the parent can parse or in an error. An odd first
 // byte makes a .glb, whose lengths are set right: two bytes of length, that much JSON, the rest is its buffer.
 #include "character/scene.h"
 #include "input_file.h"
@@ -36,13 +36,24 @@ static const char* WriteContainer(const uint8_t* data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    jnaGltfOrder order;
     jnError error;
+    jnaScene scene;
+    char* bytes = NULL;
+    size_t length = 0;
     if (size < 4) {
         return 0;
     }
     const char* path = data[0] % 2 == 0 ? WriteInput(".gltf", data + 1, size - 1) : WriteContainer(data + 1, size - 1);
-    (void)jnaCheckGltf(path, &order, &error);
-    jnaDestroyGltfOrder(&order);
+    FILE* stream = open_memstream(&bytes, &length);
+    if (stream == NULL) {
+        abort();
+    }
+    jnResult result = jnaWriteGltfScene(path, stream, &error);
+    fclose(stream);
+    if (result == jn_ok && jnaParseScene(path, bytes, length, &scene, &error) == jn_ok) {
+        jnaDestroyScene(&scene);
+    } else if (result != jn_ok) {
+        free(bytes);
+    }
     return 0;
 }

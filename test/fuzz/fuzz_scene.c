@@ -1,4 +1,4 @@
-// Whatever the child process that ran Assimp writes: a scene that can be made a character, or an error.
+// Whatever the child process writes: a scene that can be made a character, or an error.
 #include "character/import_internal.h"
 #include "input_file.h"
 
@@ -17,7 +17,8 @@ static void Build(const jnaScene* scene)
     if (result == jn_ok && placement.fileVertexCount > 0 && rig.jointCount < 1000) {
         result = jnaBuildSurface("x", &placement, 1, &character, NULL, &error);
         result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, &error) : result;
-        result = result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){scene, &rig, 1, 30}, &clips, &error) : result;
+        result = result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){scene, &rig, 1, 30, NULL}, &clips, &error)
+                                 : result;
         (void)jnaCheckClipBounds("x", &clips, &error);
     }
     jnaDestroyClipList(&clips);

@@ -2,6 +2,7 @@
 //
 //   fuzz_seeds FOLDER [ASSET.jounce ...]
 #include "base/npy.h"
+#include "character/mesh_cache.h"
 #include "character/scene.h"
 #include "helpers/small_gltf.h"
 #include "workspace/manifest.h"
@@ -93,6 +94,57 @@ static void WriteCaches(void)
     fclose(out);
 }
 
+static void WriteMeshes(void)
+{
+    const float points[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, uvs[6] = {0, 0, 1, 0, 0, 1};
+    const int32_t triangle[] = {0, 1, 2};
+    const jnaMeshCacheDef def = {.name = "flesh",
+        .frameCount = 2,
+        .pointCount = 3,
+        .triangleCount = 1,
+        .triangles = triangle,
+        .uvs = uvs,
+        .withNormals = true,
+        .rate = 30,
+        .metresPerUnit = 1,
+        .upAxis = JNA_UP_Y};
+    jnaMeshCacheFile file;
+    if (jnaCreateAlembic("seed.abc", &def, &file, NULL) != jn_ok ||
+        jnaAlembic_AddFrame(&file, points, points, NULL) != jn_ok ||
+        jnaAlembic_AddFrame(&file, points, points, NULL) != jn_ok || jnaAlembic_Commit(&file, NULL) != jn_ok ||
+        jnaCreateUsda("seed.usda", &def, &file, NULL) != jn_ok ||
+        jnaUsda_AddFrame(&file, points, points, NULL) != jn_ok ||
+        jnaUsda_AddFrame(&file, points, points, NULL) != jn_ok || jnaUsda_Commit(&file, NULL) != jn_ok) {
+        fprintf(stderr, "cannot write the meshes\n");
+        exit(1);
+    }
+    Copy("mesh", "alembic", 0, "seed.abc");
+    Copy("mesh", "usda", 1, "seed.usda");
+    unlink("seed.abc");
+    unlink("seed.usda");
+    Text("mesh", "obj", 3, "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1/1/1 2/1/1 3/1/1\n");
+}
+
+// Edits of a snapshot, and calls with their numbers: any bytes will do.
+static void WriteNumbers(void)
+{
+    for (int seed = 0; seed < 6; ++seed) {
+        char name[32];
+        snprintf(name, sizeof(name), "numbers%d", seed);
+        FILE *edits = Begin("snapshot", name, seed), *calls = Begin("calls", name, seed + 4);
+        uint32_t state = 1 + (uint32_t)seed;
+        for (int i = 0; i < 30 * (1 + 10 * seed); ++i) {
+            state = state * 1664525 + 1013904223;
+            fputc((int)(state >> 24), calls);
+            if (i < 9 * seed) {
+                fputc((int)(state >> 16 & 255), edits);
+            }
+        }
+        fclose(edits);
+        fclose(calls);
+    }
+}
+
 static void WriteTexts(void)
 {
     Text("bvh", "walk", -1,
@@ -157,6 +209,8 @@ int main(int argc, char** argv)
     mkdir(corpus, 0777);
     WriteArrays();
     WriteCaches();
+    WriteMeshes();
+    WriteNumbers();
     WriteTexts();
     WriteModels();
     for (int i = 2; i < argc; ++i) {

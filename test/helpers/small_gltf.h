@@ -17,11 +17,14 @@ enum { RINGS = 5, COLUMNS = 5, TUBE_FILE_VERTICES = RINGS * COLUMNS, TUBE_VERTIC
 enum { MAX_TUBE_JOINTS = 12 };
 
 typedef struct TubeDef {
-    int joints;             // a chain of joints, one unit of height apart over a height of 2
-    const char* armature;   // JSON of the node above the joints, "" for none
-    const char* extraNodes; // JSON of more nodes, each after a comma
-    const char* sceneNodes; // more indices of the scene, each after a comma
-    const char* animation;  // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
+    int joints;                // a chain of joints, one unit of height apart over a height of 2
+    const char* armature;      // JSON of the node above the joints, "" for none
+    const char* extraNodes;    // JSON of more nodes, each after a comma
+    const char* sceneNodes;    // more indices of the scene, each after a comma
+    const char* animation;     // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
+    const char* interpolation; // of its keys: "STEP", "CUBICSPLINE" with slopes that swing, see TubeSlope; NULL: linear
+    const char* const* names;  // of the joints, "J0" and so on where NULL
+    const char* secondJoints;  // nodes of the second skin, "4,5"; NULL: those of the first
     const char* extraMeshes;
     bool secondSkin;      // the same joints with bind matrices that double the surface and shift it by joint
     const char* required; // an extension the file needs, NULL for none
@@ -29,6 +32,7 @@ typedef struct TubeDef {
     bool twice;           // two joints, each listed twice with shares of its weight
     bool painted;         // COLOR_0, _JIGGLE and _BROKEN, see AddPaint
     bool robot;           // of two separate parts, each on a joint of its own
+    bool bare;            // the last two rings have no weights
     bool hat;             // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
 } TubeDef;
@@ -75,9 +79,18 @@ static inline float TubeWeight(const TubeDef* def, int vertex, int joint)
         }
         return 1.0F / (float)(joint + 1) / sum;
     }
+    if (def->bare && vertex / COLUMNS >= RINGS - 2) {
+        return 0;
+    }
     float upper = 0.25F * (float)(vertex / COLUMNS);
     upper = def->robot ? (float)(vertex / COLUMNS > 2) : upper;
     return joint == 0 ? 1 - upper : joint == 1 ? upper : 0;
+}
+
+// Slope of the z of the quaternion at a key of a cubic animation, a second.
+static inline float TubeSlope(int key)
+{
+    return key == 1 ? -1.5F : 0.5F;
 }
 
 static inline void AddAnimation(GltfWriter* w, const TubeDef* def, char* json)
@@ -93,12 +106,25 @@ static inline void AddAnimation(GltfWriter* w, const TubeDef* def, char* json)
     for (int i = 0; i < 12; ++i) {
         shorts[i / 4][i % 4] = (int16_t)lroundf(32767 * turns[i / 4][i % 4]);
     }
+    if (def->interpolation != NULL && strcmp(def->interpolation, "CUBICSPLINE") == 0) {
+        float spline[3][3][4] = {{{0}}};
+        for (int k = 0; k < 3; ++k) {
+            spline[k][0][2] = spline[k][2][2] = TubeSlope(k);
+            memcpy(spline[k][1], turns[k], sizeof(turns[k]));
+        }
+        int cubic = AddArray(w, spline, sizeof(spline), 5126, "VEC4", 9);
+        sprintf(json,
+            ",\"animations\":[{\"name\":\"wave|top\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,"
+            "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d,\"interpolation\":\"CUBICSPLINE\"}]}]",
+            input, cubic);
+        return;
+    }
     int output = def->integers ? AddArray(w, shorts, 8 * (size_t)count, -5122, "VEC4", count)
                                : AddArray(w, turns, 16 * (size_t)count, 5126, "VEC4", count);
     sprintf(json,
         ",\"animations\":[{\"name\":\"wave|top\",\"channels\":[{\"sampler\":0,\"target\":{\"node\":2,"
-        "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d}]}]",
-        input, output);
+        "\"path\":\"rotation\"}}],\"samplers\":[{\"input\":%d,\"output\":%d,\"interpolation\":\"%s\"}]}]",
+        input, output, def->interpolation != NULL ? def->interpolation : "LINEAR");
 }
 
 // Nodes: 0 armature (or a plain one), 1 to joints the chain, joints + 1 the mesh, then the extra ones.
@@ -107,7 +133,10 @@ static inline void AddNodes(GltfWriter* w, const TubeDef* def)
     char* at = w->json + strlen(w->json);
     at += sprintf(at, "\"nodes\":[{\"name\":\"Armature\",\"children\":[1]%s}", def->armature);
     for (int j = 0; j < def->joints; ++j) {
-        at += sprintf(at, ",{\"name\":\"J%d\",\"translation\":[0,%d,0]", j, j > 0);
+        char number[16];
+        snprintf(number, sizeof(number), "J%d", j);
+        const char* name = def->names != NULL ? def->names[j] : number;
+        at += sprintf(at, ",{\"name\":\"%s\",\"translation\":[0,%d,0]", name, j > 0);
         if (j + 1 < def->joints) {
             at += sprintf(at, ",\"children\":[%d]", j + 2);
         } else if (def->hat) {
@@ -235,7 +264,9 @@ static inline void AddSkin(GltfWriter* w, const TubeDef* def)
     }
     at += sprintf(at, "\"skins\":[{\"joints\":[%s]%s}", list, matricesKey);
     if (def->secondSkin) {
-        at += sprintf(at, ",{\"joints\":[%s],\"inverseBindMatrices\":%d}", list, second);
+        bool own = def->secondJoints != NULL;
+        at += sprintf(
+            at, ",{\"joints\":[%s],\"inverseBindMatrices\":%d}", own ? def->secondJoints : list, own ? bind : second);
     }
     sprintf(at, "],");
 }

@@ -358,13 +358,8 @@ jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error)
 {
     void* bytes;
     size_t size;
-    jnaFile file;
     JN_PASS(jnaEncodeAsset(def, &bytes, &size, error));
-    jnResult result = jn_ok;
-    JN_TRY(jnaCreateFile(path, &file, error));
-    fwrite(bytes, 1, size, file.stream);
-    JN_TRY(jnaFile_Commit(&file, error));
-done:
+    jnResult result = jnaWriteBytes(path, bytes, size, error);
     free(bytes);
     return result;
 }

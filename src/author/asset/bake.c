@@ -60,7 +60,8 @@ static jnResult Prepare(const jnaBakeDef* def, Baking* b, jnError* error)
     *b = (Baking){.def = def, .rate = RateOf(def), .frameCount = jnaBakeFrameCount(def)};
     b->lags = character.curve == jn_curveCubic && character.timing == jn_timingExact;
     size_t poses = def->seamless ? (size_t)b->frameCount : 1, joints = poses * (size_t)asset->jointCount;
-    size_t files = (size_t)asset->fileVertexCount;
+    size_t files = (size_t)(def->weightsOnly ? asset->componentCount + asset->modeCount : asset->fileVertexCount);
+    character.weightsOnly = def->weightsOnly;
     b->rotations = malloc(joints * 4 * sizeof(float));
     b->translations = malloc(joints * 3 * sizeof(float));
     b->scales = malloc(joints * 3 * sizeof(float));
@@ -87,6 +88,9 @@ static jnPose SamplePose(Baking* b, int frame, int slot)
 
 static jnCharacterOutput Output(const Baking* b)
 {
+    if (b->def->weightsOnly) {
+        return (jnCharacterOutput){.weights = b->positions};
+    }
     return (jnCharacterOutput){.positions = b->positions, .normals = b->def->wantsNormals ? b->normals : NULL};
 }
 

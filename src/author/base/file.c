@@ -127,3 +127,14 @@ void jnaFile_Abandon(jnaFile* file)
     }
     Release(file);
 }
+
+jnResult jnaWriteBytes(const char* path, const void* bytes, size_t size, jnError* error)
+{
+    jnaFile file;
+    jnResult result = jnaCreateFile(path, &file, error);
+    if (result != jn_ok) {
+        return result;
+    }
+    fwrite(bytes, 1, size, file.stream);
+    return jnaFile_Commit(&file, error);
+}

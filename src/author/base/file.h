@@ -24,3 +24,6 @@ jnResult jnaFile_Commit(jnaFile* file, jnError* error);
 
 /// Removes the temporary file. Harmless after a commit.
 void jnaFile_Abandon(jnaFile* file);
+
+/// All of it at once.
+jnResult jnaWriteBytes(const char* path, const void* bytes, size_t size, jnError* error);

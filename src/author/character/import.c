@@ -166,9 +166,13 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
     jnResult result = jn_ok;
     JN_TRY(CheckDef(def, error));
     JN_TRY(jnaReadScene(path, &limits, &scene, error));
-    JN_TRY(jnaCreateRig(path, &scene, NULL, &rig, error));
+    for (int n = 0; n < scene.noteCount; ++n) {
+        jnaNotes_Add(notes, "%s", scene.notes[n]);
+    }
+    JN_TRY(jnaChooseCharacter(path, &scene, def->character, notes, error));
+    JN_TRY(jnaSettleUpAxis(path, &scene, def->up, NULL, &rig, notes, error));
     JN_TRY(BuildCharacter(path, &scene, &rig, character, &scale, notes, error));
-    JN_TRY(jnaSampleAnimations(path, &(jnaSampling){&scene, &rig, scale, def->rate}, clips, error));
+    JN_TRY(jnaSampleAnimations(path, &(jnaSampling){&scene, &rig, scale, def->rate, notes}, clips, error));
     JN_TRY(jnaCheckJointBounds(path, character, error));
     JN_TRY(jnaCheckClipBounds(path, clips, error));
     if (usedScale != NULL) {

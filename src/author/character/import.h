@@ -1,6 +1,6 @@
 // Characters, clips and vertex caches from other programs' files.
 //
-// Characters and their clips: glTF 2.0 (.glb, .gltf), FBX, Collada (.dae). Motion capture: BVH, retargeted.
+// Characters and their clips: glTF 2.0 (.glb, .gltf, .vrm), FBX, Collada (.dae). Motion capture: BVH, retargeted.
 // Simulated or scanned motion: Alembic, USD text, PC2, MDD, NumPy. Everything comes out in metres, Y up.
 #pragma once
 
@@ -8,10 +8,20 @@
 #include "base/watch.h"
 #include "character/character.h"
 
+/// Which axis of a file points up.
+typedef enum jnaUp {
+    jna_upAuto, // as the file says, or as the skeleton shows
+    jna_upX,
+    jna_upY,
+    jna_upZ,
+} jnaUp;
+
 /// How a file is read. Start from jnaDefaultImportDef.
 typedef struct jnaImportDef {
     double rate;        // frames a second of the clips; 30
     double scale;       // metres per unit of the file; 0, the default: from the file's units or the height
+    jnaUp up;           // jna_upAuto
+    int character;      // of several in the file, counted from 1; 0, the default: all of them as one
     size_t memoryLimit; // bytes that the reading process may take; 0, the default: by the size of the file
     double timeLimit;   // seconds that it may take; the same
     jnaWatch watch;     // may end it; nobody
@@ -27,10 +37,9 @@ void jnaDestroyClipList(jnaClipList* list);
 
 /// Reads a character and the clips in its file. `notes` may be NULL; lines are added to it.
 /// usedScale: metres per unit of the file as it was taken, may be NULL.
-/// A file that is cut, hostile or not a character ends in one sentence; Assimp runs in a child process for
-/// that. File vertices are those of the file's meshes one after another, each in its own order; where FBX and
-/// Collada index positions and corners apart, there is one per corner of a face. Limits: glTF step and cubic
-/// keys are taken as linear, morph targets are left out.
+/// A file that is cut, hostile or not a character ends in one sentence; it is read in a child process for that. File
+/// vertices are those of the file's meshes one after another, each in its own order; where FBX and Collada index
+/// positions and corners apart, there is one per corner of a face.
 jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
     double* usedScale, jnaNotes* notes, jnError* error);
 

@@ -1,5 +1,8 @@
-// Animations sampled at a fixed rate: linear between keys for translation and scale, the shorter arc for
-// rotation.
+// Animations sampled at a fixed rate, with what lies between two keys as the file means it: a step, a line (for
+// rotations the shorter arc), or glTF's spline, a cubic with the slopes m0 behind the first key and m1 before the
+// second:
+//
+//   p(t) = (2 t^3 - 3 t^2 + 1) p0 + (t^3 - 2 t^2 + t) d m0 + (3 t^2 - 2 t^3) p1 + (t^3 - t^2) d m1,  d between the keys
 //
 // A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's
 // interval is that key: files store times as floats, and a punch moves far in the rounding of a late one.
@@ -62,23 +65,38 @@ static int FindKey(const jnaSceneKeys* keys, double time, double* share)
     return low;
 }
 
-static void SampleVector(const jnaSceneKeys* keys, double time, double* value)
+// The keys' numbers at a time, before a rotation is made one again. value: [width], left where there are no keys.
+static void SampleKeys(const jnaSceneKeys* keys, size_t width, double time, double* value)
 {
     if (keys->count == 0) {
         return;
     }
-    double share;
-    int k = FindKey(keys, time, &share);
-    const float* a = keys->values + 3 * (size_t)k;
-    const float* b = share > 0 ? a + 3 : a;
-    for (int i = 0; i < 3; ++i) {
-        value[i] = (1 - share) * (double)a[i] + share * (double)b[i];
+    double t;
+    int k = FindKey(keys, time, &t);
+    bool cubic = keys->interpolation == jna_cubicKeys;
+    const float* a = keys->values + (size_t)k * width * (cubic ? 3 : 1) + (cubic ? width : 0);
+    const float* b = t > 0 ? a + width * (cubic ? 3 : 1) : a;
+    t = keys->interpolation == jna_stepKeys ? 0 : t;
+    double between = t > 0 ? keys->times[k + 1] - keys->times[k] : 0;
+    for (size_t i = 0; i < width; ++i) {
+        if (cubic && t > 0) {
+            double m0 = (double)a[width + i], m1 = (double)*(b - width + i);
+            value[i] = (2 * t * t * t - 3 * t * t + 1) * (double)a[i] + (t * t * t - 2 * t * t + t) * between * m0 +
+                       (3 * t * t - 2 * t * t * t) * (double)b[i] + (t * t * t - t * t) * between * m1;
+        } else {
+            value[i] = (1 - t) * (double)a[i] + t * (double)b[i];
+        }
     }
 }
 
 static void SampleRotation(const jnaSceneKeys* keys, double time, double* value)
 {
     if (keys->count == 0) {
+        return;
+    }
+    if (keys->interpolation != jna_linearKeys) {
+        SampleKeys(keys, 4, time, value);
+        jnaQuat_Normalize(value);
         return;
     }
     double share, ends[2][4];
@@ -115,8 +133,8 @@ static jnResult MeasureClip(const char* path, const jnaSceneAnimation* animation
     *ticks = animation->ticksPerSecond > 0 ? animation->ticksPerSecond : 25;
     double seconds = last > *first ? (last - *first) / *ticks : 0;
     if (!(seconds > 0)) {
-        return jnFail(
-            error, jn_badData, "%s: animation '%s' has zero length; remove it or give it keys", path, animation->name);
+        *frameCount = 0;
+        return jn_ok;
     }
     double frames = floor(seconds * rate + SNAP) + 1;
     if (frames > MAX_FRAMES) {
@@ -148,9 +166,9 @@ static jnaTrs SampleJoint(const jnaSampling* s, int joint, const jnaSceneChannel
     const jnaAffine* rest = &s->scene->nodes[s->rig->joints[joint].node].local;
     jnaAffine_ToTrs(rest, node.translation, node.rotation, node.scale);
     if (channel != NULL) {
-        SampleVector(&channel->translation, time, node.translation);
+        SampleKeys(&channel->translation, 3, time, node.translation);
         SampleRotation(&channel->rotation, time, node.rotation);
-        SampleVector(&channel->scale, time, node.scale);
+        SampleKeys(&channel->scale, 3, time, node.scale);
     }
     return jnaRig_Local(s->rig, s->scene, joint, &node, s->scale);
 }
@@ -162,6 +180,9 @@ static jnResult SampleAnimation(
     jnaArena arena = {0};
     jnResult result = jn_ok;
     JN_TRY(MeasureClip(path, animation, s->rate, &first, &ticks, &clip->frameCount, error));
+    if (clip->frameCount == 0) {
+        goto done;
+    }
     clip->jointCount = s->rig->jointCount;
     clip->rate = s->rate;
     if ((size_t)clip->frameCount * (size_t)clip->jointCount > ((size_t)1 << 28)) {
@@ -231,7 +252,13 @@ jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaC
             jnaDestroyClipList(clips);
             return result;
         }
-        NameClip(clips, a, scene->animations[a].name);
+        if (clip->frameCount == 0) {
+            clips->count--;
+            jnaNotes_Add(
+                sampling->notes, "animation '%s' has zero length, a single pose: left out", scene->animations[a].name);
+            continue;
+        }
+        NameClip(clips, clips->count - 1, scene->animations[a].name);
     }
     return jn_ok;
 }

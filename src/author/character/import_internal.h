@@ -25,6 +25,17 @@ typedef struct jnaRig {
     jnaAffine* restWorld; // [nodeCount], file units, upright
 } jnaRig;
 
+/// What turns a file's up axis to Y.
+jnaAffine jnaUpright(int upAxis);
+
+/// Leaves one character in the scene, counted from 1; 0: all of them, and a note that lists them where there are
+/// several.
+jnResult jnaChooseCharacter(const char* path, jnaScene* scene, int number, jnaNotes* notes, jnError* error);
+
+/// jnaCreateRig with the scene's up axis set right.
+jnResult jnaSettleUpAxis(
+    const char* path, jnaScene* scene, jnaUp wanted, const bool* joints, jnaRig* rig, jnaNotes* notes, jnError* error);
+
 /// Chooses the joints. `wanted` (may be NULL) lists nodes to take besides the bones, [nodeCount].
 jnResult jnaCreateRig(const char* path, const jnaScene* scene, const bool* wanted, jnaRig* rig, jnError* error);
 void jnaDestroyRig(jnaRig* rig);
@@ -86,9 +97,11 @@ typedef struct jnaSampling {
     const jnaRig* rig;
     double scale; // metres per unit
     double rate;  // hertz
+    jnaNotes* notes;
 } jnaSampling;
 
-/// Samples every animation of the scene on the rig at a fixed rate.
+/// Samples every animation of the scene on the rig at a fixed rate. One without a length, a single pose, is left out
+/// and noted.
 jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaClipList* clips, jnError* error);
 
 /// Fills names, parents, rest transforms and bind matrices of a rig's joints. joints: [rig->jointCount].

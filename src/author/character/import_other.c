@@ -93,7 +93,7 @@ static jnResult CopyClip(
 
 // The animated part of a scene as a skeleton of its own.
 static jnResult MakeSkeleton(
-    const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* skeleton, jnError* error)
+    const char* path, jnaScene* scene, jnaUp up, jnaRig* rig, jnaCharacter* skeleton, jnError* error)
 {
     bool* wanted = calloc((size_t)scene->nodeCount, sizeof(*wanted));
     if (wanted == NULL) {
@@ -104,7 +104,7 @@ static jnResult MakeSkeleton(
             wanted[scene->animations[a].channels[c].node] = true;
         }
     }
-    jnResult result = jnaCreateRig(path, scene, wanted, rig, error);
+    jnResult result = jnaSettleUpAxis(path, scene, up, wanted, rig, NULL, error);
     free(wanted);
     if (result != jn_ok) {
         return result;
@@ -169,8 +169,11 @@ static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* note
     if (scene.animationCount == 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: has no animation", to->path));
     }
-    JN_TRY(MakeSkeleton(to->path, &scene, &rig, &skeleton, error));
-    JN_TRY(jnaSampleAnimations(to->path, &(jnaSampling){&scene, &rig, 1, to->def->rate}, &read, error));
+    JN_TRY(MakeSkeleton(to->path, &scene, to->def->up, &rig, &skeleton, error));
+    JN_TRY(jnaSampleAnimations(to->path, &(jnaSampling){&scene, &rig, 1, to->def->rate, notes}, &read, error));
+    if (read.count == 0) {
+        JN_TRY(jnFail(error, jn_badData, "%s: none of its animations has a length", to->path));
+    }
     JN_TRY(ConvertClips(to, &skeleton, &read, clips, notes, error));
 done:
     jnaDestroyClipList(&read);

@@ -18,8 +18,15 @@
 // Channels that repeat the rest pose are common (Blender writes them for every object) and move nothing.
 static bool KeysMove(const jnaSceneKeys* keys, const double* rest, int width)
 {
+    // Between cubic keys a slope moves, too.
+    bool cubic = keys->interpolation == jna_cubicKeys;
     for (int k = 0; k < keys->count; ++k) {
-        const float* value = keys->values + (size_t)width * (size_t)k;
+        const float* value = keys->values + (size_t)width * (size_t)(cubic ? 3 * k + 1 : k);
+        for (int i = 0; cubic && i < width; ++i) {
+            if (value[i - width] != 0 || value[i + width] != 0) {
+                return true;
+            }
+        }
         double same = 0, opposite = 0, size = 1;
         for (int i = 0; i < width; ++i) {
             same = fmax(same, fabs((double)value[i] - rest[i]));
@@ -53,8 +60,7 @@ static bool IsSimilarity(const jnaAffine* a)
     return shear < 1e-5 && s[0] > 0 && fabs(s[0] - s[1]) <= 1e-4 * s[0] && fabs(s[0] - s[2]) <= 1e-4 * s[0];
 }
 
-// What turns the file's up axis to Y.
-static jnaAffine Upright(int upAxis)
+jnaAffine jnaUpright(int upAxis)
 {
     switch (upAxis) {
     case 0:
@@ -97,7 +103,7 @@ static bool EmitJoint(const jnaScene* scene, jnaRig* rig, int node)
             joint.stretch = rig->joints[parent].stretch;
         } else {
             double t[3], q[4], s[3];
-            jnaAffine above = up >= 0 ? rig->above[up] : Upright(scene->upAxis);
+            jnaAffine above = up >= 0 ? rig->above[up] : jnaUpright(scene->upAxis);
             jnaAffine_ToTrs(&above, t, q, s);
             joint.stretch = (s[0] + s[1] + s[2]) / 3;
         }
@@ -114,7 +120,7 @@ static void FoldNodes(const jnaScene* scene, const bool* stays, jnaRig* rig)
 {
     for (int i = 0; i < scene->nodeCount; ++i) {
         const jnaSceneNode* node = &scene->nodes[i];
-        jnaAffine up = node->parent >= 0 ? rig->above[node->parent] : Upright(scene->upAxis);
+        jnaAffine up = node->parent >= 0 ? rig->above[node->parent] : jnaUpright(scene->upAxis);
         jnaAffine world = node->parent >= 0 ? rig->restWorld[node->parent] : up;
         rig->restWorld[i] = jnaAffine_Multiply(&world, &node->local);
         rig->above[i] = jnaAffine_Multiply(&up, &node->local);
@@ -225,7 +231,7 @@ jnaTrs jnaRig_Local(const jnaRig* rig, const jnaScene* scene, int joint, const j
     }
     if (j->parent < 0) {
         int up = scene->nodes[j->node].parent;
-        jnaAffine above = up >= 0 ? rig->above[up] : Upright(scene->upAxis);
+        jnaAffine above = up >= 0 ? rig->above[up] : jnaUpright(scene->upAxis);
         double aboveT[3], aboveQ[4], aboveS[3];
         jnaAffine_ToTrs(&above, aboveT, aboveQ, aboveS);
         jnaAffine_Apply(&above, node->translation, local.translation);

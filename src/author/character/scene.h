@@ -1,9 +1,9 @@
 // What a file of some other program holds, as far as a character needs it: nodes, meshes with bones,
 // animations.
 //
-// Assimp fills it in a child process, because it crashes or hangs on some damaged files. The child writes the
-// scene as one stream; the parent trusts nothing in it: every count, index and number is checked before it is
-// used. Nothing here is converted yet: units, axes and order are those of the file.
+// It is filled in a child process: of FBX and Collada by Assimp, which crashes or hangs on some damaged files, of glTF
+// by a reader of our own. The child writes the scene as one stream; the parent trusts nothing in it: every count, index
+// and number is checked before it is used. Nothing here is converted yet: units, axes and order are those of the file.
 #pragma once
 
 #include "base/watch.h"
@@ -22,7 +22,8 @@ typedef struct jnaSceneNode {
 } jnaSceneNode;
 
 typedef struct jnaSceneBone {
-    int node;
+    const char* name; // for messages
+    int node;         // in the child -1: not in the hierarchy, -2: several nodes of that name
     jnaAffine offset; // mesh to bone
     int weightCount;
     const uint32_t* vertices; // [weightCount]
@@ -37,8 +38,16 @@ typedef struct jnaSceneAttribute {
     const float* values; // [vertexCount][width]; may hold anything
 } jnaSceneAttribute;
 
+/// A morph target (shape key, blend shape): what a mesh is displaced by, in its own space.
+typedef struct jnaSceneTarget {
+    const char* name;
+    float weight;         // at rest
+    const float* offsets; // [vertexCount][3], finite
+} jnaSceneTarget;
+
 typedef struct jnaSceneMesh {
     const char* name;
+    int primitive; // of a glTF file, counted over all its meshes, vertex for vertex the same; -1: of none
     const char* material;
     float color[4];
     int vertexCount;
@@ -47,6 +56,8 @@ typedef struct jnaSceneMesh {
     const float* uvs;       // [vertexCount][2] or NULL; may hold anything
     int attributeCount;
     jnaSceneAttribute* attributes; // [attributeCount]
+    int targetCount;
+    jnaSceneTarget* targets; // [targetCount]
     int triangleCount;
     const uint32_t* triangles; // [triangleCount][3], below vertexCount
     int boneCount;
@@ -55,15 +66,26 @@ typedef struct jnaSceneMesh {
     const int32_t* places; // [placeCount], the nodes that carry the mesh
 } jnaSceneMesh;
 
+/// What lies between two keys.
+typedef enum jnaInterpolation {
+    jna_linearKeys, // a straight line, for rotations the shorter arc
+    jna_stepKeys,   // the earlier key
+    jna_cubicKeys,  // glTF's cubic Hermite spline
+} jnaInterpolation;
+
 typedef struct jnaSceneKeys {
     int count;
+    jnaInterpolation interpolation;
     const double* times; // [count], ticks, never falling
-    const float* values; // [count][3], rotations [count][4] as x, y, z, w
+    const float* values; // [count][width], rotations as x, y, z, w; of cubic keys [count][3][width]: slope a tick
+                         // before the key, value, slope behind it
 } jnaSceneKeys;
 
 typedef struct jnaSceneChannel {
     int node;
     jnaSceneKeys translation, rotation, scale;
+    int weightCount;      // morph targets of the node's mesh; 0 where the channel has no keys of theirs
+    jnaSceneKeys weights; // [count][weightCount]
 } jnaSceneChannel;
 
 typedef struct jnaSceneAnimation {
@@ -82,7 +104,9 @@ typedef struct jnaScene {
     jnaSceneMesh* meshes;
     int animationCount;
     jnaSceneAnimation* animations;
-    void* stream; // what the names and arrays point into
+    int noteCount;
+    const char** notes; // [noteCount], what the reader left out
+    void* stream;       // what the names and arrays point into
 } jnaScene;
 
 /// Limits of the process that reads the file. 0: by the size of the file.
@@ -119,29 +143,9 @@ jnResult jnaParseScene(const char* path, void* stream, size_t size, jnaScene* sc
 /// Child side: reads the file and writes the stream, a scene or a sentence that says why there is none.
 void jnaWriteScene(const char* path, FILE* stream);
 
-/// An attribute that Assimp does not know, of one primitive of a glTF file.
-typedef struct jnaGltfAttribute {
-    int primitive;
-    char name[64];
-    int width;     // 1 to 4
-    float* values; // [vertexCount][width], owned
-} jnaGltfAttribute;
-
-/// The primitives of a glTF file in its own order, as Assimp would name them, and the document to read in its
-/// stead.
-typedef struct jnaGltfOrder {
-    int count;
-    char (*names)[128];
-    int* vertexCounts;
-    int attributeCount;
-    jnaGltfAttribute* attributes;
-    char* repaired; // JSON with everything inside; NULL where Assimp can read the file itself
-} jnaGltfOrder;
-
-/// Looks for what Assimp reads past in glTF: cut files, a hierarchy that is no tree, joints and accessors out
-/// of range. order: what Assimp forgets, it sorts meshes by first use; the caller destroys it, also on failure.
-jnResult jnaCheckGltf(const char* path, jnaGltfOrder* order, jnError* error);
-void jnaDestroyGltfOrder(jnaGltfOrder* order);
+/// The same of a glTF file, by a reader of our own (gltf_scene.c). On failure nothing, or half a scene, has been
+/// written.
+jnResult jnaWriteGltfScene(const char* path, FILE* stream, jnError* error);
 
 /// True if the name ends so, whatever the case: jnaHasEnding("a.GLB", ".glb").
 bool jnaHasEnding(const char* path, const char* ending);

@@ -124,6 +124,7 @@ static jnResult TakeNodes(Reader* r, jnaScene* scene)
 static jnResult TakeBone(Reader* r, const jnaScene* scene, const jnaSceneMesh* mesh, jnaSceneBone* bone)
 {
     const char* name = TakeText(r);
+    bone->name = name;
     bone->node = (int)TakeInteger(r, -2, scene->nodeCount - 1);
     if (!r->broken && bone->node < 0) {
         return jnFail(r->error, jn_badData, "%s: mesh '%s' hangs on a joint '%s' that %s", r->path, mesh->name, name,
@@ -152,6 +153,30 @@ static jnResult TakeBone(Reader* r, const jnaScene* scene, const jnaSceneMesh* m
     return jn_ok;
 }
 
+static jnResult TakeTargets(Reader* r, jnaSceneMesh* mesh)
+{
+    mesh->targetCount = TakeCount(r, 24);
+    mesh->targets = Allocate(r, mesh->targetCount, sizeof(*mesh->targets));
+    if (mesh->targets == NULL) {
+        return jn_outOfMemory;
+    }
+    for (int i = 0; i < mesh->targetCount; ++i) {
+        jnaSceneTarget* target = &mesh->targets[i];
+        target->name = TakeText(r);
+        double weight = TakeNumber(r);
+        target->weight = fabs(weight) < 1e6 ? (float)weight : 0;
+        target->offsets = Take(r, (size_t)mesh->vertexCount, 3 * sizeof(float));
+        if (r->broken) {
+            return Broken(r);
+        }
+        if (!AllFinite(target->offsets, 3 * (size_t)mesh->vertexCount)) {
+            return jnFail(r->error, jn_badData, "%s: mesh '%s': its morph target '%s' is not made of finite numbers",
+                r->path, mesh->name, target->name);
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
 {
     mesh->vertexCount = TakeCount(r, 12);
@@ -171,6 +196,7 @@ static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
         attribute->width = (int)TakeInteger(r, 1, 4);
         attribute->values = Take(r, (size_t)mesh->vertexCount, (size_t)attribute->width * sizeof(float));
     }
+    JN_PASS(TakeTargets(r, mesh));
     mesh->triangleCount = TakeCount(r, 12);
     mesh->triangles = Take(r, (size_t)mesh->triangleCount, 3 * sizeof(uint32_t));
     if (r->broken) {
@@ -194,6 +220,7 @@ static jnResult TakeSurface(Reader* r, jnaSceneMesh* mesh)
 static jnResult TakeMesh(Reader* r, const jnaScene* scene, jnaSceneMesh* mesh)
 {
     mesh->name = TakeText(r);
+    mesh->primitive = (int)TakeInteger(r, -1, INT32_MAX);
     mesh->material = TakeText(r);
     const float* color = Take(r, 4, sizeof(float));
     for (int i = 0; color != NULL && i < 4; ++i) {
@@ -225,8 +252,10 @@ static jnResult TakeMesh(Reader* r, const jnaScene* scene, jnaSceneMesh* mesh)
 static jnResult TakeKeys(Reader* r, const char* name, size_t width, jnaSceneKeys* keys)
 {
     keys->count = TakeCount(r, sizeof(double) + width * sizeof(float));
+    keys->interpolation = (jnaInterpolation)TakeInteger(r, jna_linearKeys, jna_cubicKeys);
+    width *= keys->interpolation == jna_cubicKeys ? 3 : 1;
     keys->times = Take(r, (size_t)keys->count, sizeof(double));
-    keys->values = Take(r, (size_t)keys->count, width * sizeof(float));
+    keys->values = Take(r, (size_t)keys->count * width, sizeof(float));
     if (r->broken) {
         return Broken(r);
     }
@@ -255,6 +284,8 @@ static jnResult TakeAnimation(Reader* r, const jnaScene* scene, jnaSceneAnimatio
         JN_TRY(TakeKeys(r, animation->name, 3, &channel.translation));
         JN_TRY(TakeKeys(r, animation->name, 4, &channel.rotation));
         JN_TRY(TakeKeys(r, animation->name, 3, &channel.scale));
+        channel.weightCount = (int)TakeInteger(r, 0, 1 << 16);
+        JN_TRY(TakeKeys(r, animation->name, (size_t)channel.weightCount, &channel.weights));
         // A channel of nothing, or a second one of the same node, moves nothing.
         if (channel.node >= 0 && !seen[channel.node]) {
             seen[channel.node] = true;
@@ -303,6 +334,14 @@ static jnResult TakeScene(Reader* r, jnaScene* scene)
     for (int a = 0; a < scene->animationCount && result == jn_ok; ++a) {
         result = TakeAnimation(r, scene, &scene->animations[a]);
     }
+    scene->noteCount = result == jn_ok ? TakeCount(r, 8) : 0;
+    scene->notes = Allocate(r, scene->noteCount, sizeof(*scene->notes));
+    if (scene->notes == NULL) {
+        return jn_outOfMemory;
+    }
+    for (int n = 0; n < scene->noteCount; ++n) {
+        scene->notes[n] = TakeText(r);
+    }
     return result == jn_ok && (r->broken || r->left != 0) ? Broken(r) : result;
 }
 
@@ -321,6 +360,7 @@ void jnaDestroyScene(jnaScene* scene)
 {
     for (int m = 0; scene->meshes != NULL && m < scene->meshCount; ++m) {
         free(scene->meshes[m].attributes);
+        free(scene->meshes[m].targets);
         free(scene->meshes[m].bones);
     }
     for (int a = 0; scene->animations != NULL && a < scene->animationCount; ++a) {
@@ -329,6 +369,7 @@ void jnaDestroyScene(jnaScene* scene)
     free(scene->nodes);
     free(scene->meshes);
     free(scene->animations);
+    free((void*)scene->notes);
     free(scene->stream);
     *scene = (jnaScene){0};
 }

@@ -1,12 +1,9 @@
-// The child's half of reading a file: Assimp in, a flat stream out. Runs in a process of its own and may
-// crash there.
+// The child's half of reading FBX and Collada: Assimp in, a stream out (scene_stream.h). Runs in a process of its own
+// and may crash there.
 //
-// The stream is a sequence of records, each padded to eight bytes so that the parent can use the arrays where
-// they lie: numbers of 8 bytes, texts (length, bytes, zero) and arrays whose length is known from a number
-// before them. No post-processing but triangulation is asked for: joining or splitting would change the
-// file's vertex order.
-#include "base/mapped_file.h"
-#include "character/scene.h"
+// No post-processing but triangulation is asked for: joining or splitting would change the file's vertex order.
+#include "base/arena.h"
+#include "character/scene_stream.h"
 
 #include <assimp/cimport.h>
 #include <assimp/config.h>
@@ -22,36 +19,6 @@ bool jnaHasEnding(const char* path, const char* ending)
 {
     size_t length = strlen(path), tail = strlen(ending);
     return length >= tail && strcasecmp(path + length - tail, ending) == 0;
-}
-
-static void PutBytes(FILE* stream, const void* bytes, size_t size)
-{
-    static const char padding[8] = {0};
-    fwrite(bytes, 1, size, stream);
-    fwrite(padding, 1, (8 - size % 8) % 8, stream);
-}
-
-static void PutInteger(FILE* stream, int64_t value)
-{
-    PutBytes(stream, &value, sizeof(value));
-}
-
-static void PutNumber(FILE* stream, double value)
-{
-    PutBytes(stream, &value, sizeof(value));
-}
-
-static void PutText(FILE* stream, const char* text)
-{
-    size_t length = strlen(text);
-    PutInteger(stream, (int64_t)length);
-    PutBytes(stream, text, length + 1);
-}
-
-static void PutMatrix(FILE* stream, const struct aiMatrix4x4* m)
-{
-    const float rows[12] = {m->a1, m->a2, m->a3, m->a4, m->b1, m->b2, m->b3, m->b4, m->c1, m->c2, m->c3, m->c4};
-    PutBytes(stream, rows, sizeof(rows));
 }
 
 // Nodes in depth-first order, so that parents come first.
@@ -105,188 +72,190 @@ static struct aiMatrix4x4 InFileUnits(const struct aiMatrix4x4* root, double uni
 
 static void PutNodes(FILE* stream, const NodeList* list, double rootUnit)
 {
-    PutInteger(stream, list->count);
+    jnaPutInteger(stream, list->count);
     for (int i = 0; i < list->count; ++i) {
-        PutText(stream, list->nodes[i]->mName.data);
-        PutInteger(stream, list->parents[i]);
-        struct aiMatrix4x4 local = list->nodes[i]->mTransformation;
-        local = i == 0 ? InFileUnits(&local, rootUnit) : local;
-        PutMatrix(stream, &local);
+        struct aiMatrix4x4 m = list->nodes[i]->mTransformation;
+        m = i == 0 ? InFileUnits(&m, rootUnit) : m;
+        const float rows[12] = {m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4};
+        jnaPutNode(stream, list->nodes[i]->mName.data, list->parents[i], rows);
     }
 }
 
-static void PutMaterial(FILE* stream, const struct aiScene* scene, const struct aiMesh* mesh)
+// What is being converted, and the memory for it.
+typedef struct Conversion {
+    const struct aiScene* scene;
+    const NodeList* list;
+    jnaArena arena; // of one mesh or animation
+} Conversion;
+
+// There is nobody to tell in this process: the parent sees it end.
+static void* Take(Conversion* c, size_t count, size_t size)
 {
-    struct aiString name = {0};
+    void* memory = jnaArena_Take(&c->arena, (int64_t)count, size);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+static void ConvertMaterial(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
+{
+    struct aiString* name = Take(c, 1, sizeof(*name));
     struct aiColor4D color = {0.8F, 0.8F, 0.8F, 1};
-    if (mesh->mMaterialIndex < scene->mNumMaterials) {
-        const struct aiMaterial* material = scene->mMaterials[mesh->mMaterialIndex];
-        (void)aiGetMaterialString(material, AI_MATKEY_NAME, &name);
+    if (from->mMaterialIndex < c->scene->mNumMaterials) {
+        const struct aiMaterial* material = c->scene->mMaterials[from->mMaterialIndex];
+        (void)aiGetMaterialString(material, AI_MATKEY_NAME, name);
         if (aiGetMaterialColor(material, AI_MATKEY_BASE_COLOR, &color) != AI_SUCCESS) {
             (void)aiGetMaterialColor(material, AI_MATKEY_COLOR_DIFFUSE, &color);
         }
     }
-    PutText(stream, name.data);
-    PutBytes(stream, &color, 4 * sizeof(float));
+    mesh->material = name->data;
+    memcpy(mesh->color, &color, sizeof(mesh->color));
 }
 
 // Points and lines are left out: they have no surface.
-static void PutTriangles(FILE* stream, const struct aiMesh* mesh)
+static void ConvertTriangles(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
 {
-    int64_t count = 0;
-    for (unsigned f = 0; f < mesh->mNumFaces; ++f) {
-        count += mesh->mFaces[f].mNumIndices == 3;
-    }
-    PutInteger(stream, count);
-    for (unsigned f = 0; f < mesh->mNumFaces; ++f) {
-        if (mesh->mFaces[f].mNumIndices == 3) {
-            fwrite(mesh->mFaces[f].mIndices, sizeof(uint32_t), 3, stream);
+    uint32_t* triangles = Take(c, from->mNumFaces, 3 * sizeof(*triangles));
+    for (unsigned f = 0; f < from->mNumFaces; ++f) {
+        if (from->mFaces[f].mNumIndices == 3) {
+            memcpy(triangles + 3 * (size_t)mesh->triangleCount++, from->mFaces[f].mIndices, 3 * sizeof(*triangles));
         }
     }
-    if (count % 2 != 0) {
-        fwrite("\0\0\0\0", 1, 4, stream);
-    }
+    mesh->triangles = triangles;
 }
 
-static void PutBones(FILE* stream, const struct aiMesh* mesh, const NodeList* list)
+static void ConvertBones(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
 {
-    PutInteger(stream, mesh->mNumBones);
-    for (unsigned b = 0; b < mesh->mNumBones; ++b) {
-        const struct aiBone* bone = mesh->mBones[b];
-        PutText(stream, bone->mName.data);
-        PutInteger(stream, FindNode(list, bone->mName.data));
-        PutMatrix(stream, &bone->mOffsetMatrix);
-        uint32_t* vertices = malloc((bone->mNumWeights + 1) * sizeof(*vertices));
-        float* weights = malloc((bone->mNumWeights + 1) * sizeof(*weights));
-        if (vertices == NULL || weights == NULL) {
-            abort();
-        }
+    mesh->boneCount = (int)from->mNumBones;
+    mesh->bones = Take(c, from->mNumBones, sizeof(*mesh->bones));
+    for (unsigned b = 0; b < from->mNumBones; ++b) {
+        const struct aiBone* bone = from->mBones[b];
+        const struct aiMatrix4x4* m = &bone->mOffsetMatrix;
+        const float rows[12] = {m->a1, m->a2, m->a3, m->a4, m->b1, m->b2, m->b3, m->b4, m->c1, m->c2, m->c3, m->c4};
+        uint32_t* vertices = Take(c, bone->mNumWeights, sizeof(*vertices));
+        float* weights = Take(c, bone->mNumWeights, sizeof(*weights));
         for (unsigned w = 0; w < bone->mNumWeights; ++w) {
             vertices[w] = bone->mWeights[w].mVertexId;
             weights[w] = bone->mWeights[w].mWeight;
         }
-        PutInteger(stream, bone->mNumWeights);
-        PutBytes(stream, vertices, bone->mNumWeights * sizeof(*vertices));
-        PutBytes(stream, weights, bone->mNumWeights * sizeof(*weights));
-        free(vertices);
-        free(weights);
+        mesh->bones[b] = (jnaSceneBone){bone->mName.data, FindNode(c->list, bone->mName.data),
+            jnaAffine_FromFloats(rows), (int)bone->mNumWeights, vertices, weights};
     }
 }
 
-static void PutPlaces(FILE* stream, unsigned mesh, const NodeList* list)
+static void ConvertPlaces(Conversion* c, unsigned index, jnaSceneMesh* mesh)
 {
-    int32_t* places = malloc((size_t)list->count * sizeof(*places));
-    if (places == NULL) {
-        abort();
-    }
-    size_t count = 0;
-    for (int i = 0; i < list->count; ++i) {
+    int32_t* places = Take(c, (size_t)c->list->count, sizeof(*places));
+    for (int i = 0; i < c->list->count; ++i) {
         bool carries = false;
-        for (unsigned k = 0; k < list->nodes[i]->mNumMeshes; ++k) {
-            carries = carries || list->nodes[i]->mMeshes[k] == mesh;
+        for (unsigned k = 0; k < c->list->nodes[i]->mNumMeshes; ++k) {
+            carries = carries || c->list->nodes[i]->mMeshes[k] == index;
         }
         if (carries) {
-            places[count++] = i;
+            places[mesh->placeCount++] = i;
         }
     }
-    PutInteger(stream, (int64_t)count);
-    PutBytes(stream, places, count * sizeof(*places));
-    free(places);
+    mesh->places = places;
 }
 
-// Colours as Assimp has them, other attributes as the file has them. primitive: of the order; -1: none.
-static void PutAttributes(FILE* stream, const struct aiMesh* mesh, const jnaGltfOrder* order, int primitive)
+static void ConvertColors(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
 {
-    int64_t count = 0;
+    mesh->attributes = Take(c, AI_MAX_NUMBER_OF_COLOR_SETS, sizeof(*mesh->attributes));
     for (int i = 0; i < AI_MAX_NUMBER_OF_COLOR_SETS; ++i) {
-        count += mesh->mColors[i] != NULL;
-    }
-    for (int i = 0; i < order->attributeCount; ++i) {
-        count += order->attributes[i].primitive == primitive;
-    }
-    PutInteger(stream, count);
-    for (int i = 0; i < AI_MAX_NUMBER_OF_COLOR_SETS; ++i) {
-        if (mesh->mColors[i] != NULL) {
-            char name[32];
-            snprintf(name, sizeof(name), "COLOR_%d", i);
-            PutText(stream, name);
-            PutInteger(stream, 4);
-            PutBytes(stream, mesh->mColors[i], mesh->mNumVertices * sizeof(*mesh->mColors[i]));
-        }
-    }
-    for (int i = 0; i < order->attributeCount; ++i) {
-        const jnaGltfAttribute* attribute = &order->attributes[i];
-        if (attribute->primitive == primitive) {
-            PutText(stream, attribute->name);
-            PutInteger(stream, attribute->width);
-            PutBytes(stream, attribute->values, mesh->mNumVertices * (size_t)attribute->width * sizeof(float));
+        if (from->mColors[i] != NULL) {
+            char* name = Take(c, 32, 1);
+            snprintf(name, 32, "COLOR_%d", i);
+            mesh->attributes[mesh->attributeCount++] = (jnaSceneAttribute){name, 4, &from->mColors[i]->r};
         }
     }
 }
 
-static void PutMesh(FILE* stream, const struct aiScene* scene, unsigned index, const NodeList* list,
-    const jnaGltfOrder* order, int primitive)
+// Assimp gives a target as the positions it leads to.
+static void ConvertTargets(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
 {
-    const struct aiMesh* mesh = scene->mMeshes[index];
-    const struct aiVector3D* uvs = mesh->mTextureCoords[0];
-    PutText(stream, mesh->mName.data);
-    PutMaterial(stream, scene, mesh);
-    PutInteger(stream, mesh->mNumVertices);
-    PutInteger(stream, mesh->mNormals != NULL);
-    PutInteger(stream, uvs != NULL);
-    PutBytes(stream, mesh->mVertices, mesh->mNumVertices * sizeof(*mesh->mVertices));
-    if (mesh->mNormals != NULL) {
-        PutBytes(stream, mesh->mNormals, mesh->mNumVertices * sizeof(*mesh->mNormals));
-    }
-    for (unsigned v = 0; uvs != NULL && v < mesh->mNumVertices; ++v) {
-        const float uv[2] = {uvs[v].x, uvs[v].y};
-        PutBytes(stream, uv, sizeof(uv));
-    }
-    PutAttributes(stream, mesh, order, primitive);
-    PutTriangles(stream, mesh);
-    PutBones(stream, mesh, list);
-    PutPlaces(stream, index, list);
-}
-
-static void PutVectorKeys(FILE* stream, unsigned count, const struct aiVectorKey* keys)
-{
-    PutInteger(stream, count);
-    for (unsigned k = 0; k < count; ++k) {
-        PutNumber(stream, keys[k].mTime);
-    }
-    for (unsigned k = 0; k < count; ++k) {
-        fwrite(&keys[k].mValue, sizeof(float), 3, stream);
-    }
-    if (count % 2 != 0) {
-        fwrite("\0\0\0\0", 1, 4, stream);
+    mesh->targets = Take(c, from->mNumAnimMeshes, sizeof(*mesh->targets));
+    for (unsigned t = 0; t < from->mNumAnimMeshes; ++t) {
+        const struct aiAnimMesh* target = from->mAnimMeshes[t];
+        if (target->mVertices == NULL || target->mNumVertices != from->mNumVertices) {
+            continue;
+        }
+        float* offsets = Take(c, from->mNumVertices, 3 * sizeof(*offsets));
+        for (unsigned v = 0; v < from->mNumVertices; ++v) {
+            offsets[3 * (size_t)v] = target->mVertices[v].x - from->mVertices[v].x;
+            offsets[3 * (size_t)v + 1] = target->mVertices[v].y - from->mVertices[v].y;
+            offsets[3 * (size_t)v + 2] = target->mVertices[v].z - from->mVertices[v].z;
+        }
+        mesh->targets[mesh->targetCount++] = (jnaSceneTarget){target->mName.data, 0, offsets};
     }
 }
 
-static void PutRotationKeys(FILE* stream, unsigned count, const struct aiQuatKey* keys)
+static void PutMesh(FILE* stream, Conversion* c, unsigned index)
 {
-    PutInteger(stream, count);
-    for (unsigned k = 0; k < count; ++k) {
-        PutNumber(stream, keys[k].mTime);
+    const struct aiMesh* from = c->scene->mMeshes[index];
+    const struct aiVector3D* uvs = from->mTextureCoords[0];
+    jnaSceneMesh mesh = {.name = from->mName.data,
+        .primitive = -1,
+        .vertexCount = (int)from->mNumVertices,
+        .positions = &from->mVertices->x,
+        .normals = from->mNormals != NULL ? &from->mNormals->x : NULL};
+    if (uvs != NULL) {
+        float* flat = Take(c, from->mNumVertices, 2 * sizeof(*flat));
+        for (size_t v = 0; v < from->mNumVertices; ++v) {
+            flat[2 * v] = uvs[v].x;
+            flat[2 * v + 1] = uvs[v].y;
+        }
+        mesh.uvs = flat;
     }
+    ConvertMaterial(c, from, &mesh);
+    ConvertColors(c, from, &mesh);
+    ConvertTargets(c, from, &mesh);
+    ConvertTriangles(c, from, &mesh);
+    ConvertBones(c, from, &mesh);
+    ConvertPlaces(c, index, &mesh);
+    jnaPutMesh(stream, &mesh);
+    jnaReleaseArena(&c->arena);
+}
+
+static jnaSceneKeys ConvertVectors(Conversion* c, unsigned count, const struct aiVectorKey* keys)
+{
+    double* times = Take(c, count, sizeof(*times));
+    float* values = Take(c, count, 3 * sizeof(*values));
+    for (unsigned k = 0; k < count; ++k) {
+        times[k] = keys[k].mTime;
+        memcpy(values + 3 * (size_t)k, &keys[k].mValue, 3 * sizeof(*values));
+    }
+    return (jnaSceneKeys){(int)count, jna_linearKeys, times, values};
+}
+
+static jnaSceneKeys ConvertRotations(Conversion* c, unsigned count, const struct aiQuatKey* keys)
+{
+    double* times = Take(c, count, sizeof(*times));
+    float* values = Take(c, count, 4 * sizeof(*values));
     for (unsigned k = 0; k < count; ++k) {
         const struct aiQuaternion* q = &keys[k].mValue;
         const float xyzw[4] = {q->x, q->y, q->z, q->w};
-        PutBytes(stream, xyzw, sizeof(xyzw));
+        times[k] = keys[k].mTime;
+        memcpy(values + 4 * (size_t)k, xyzw, sizeof(xyzw));
     }
+    return (jnaSceneKeys){(int)count, jna_linearKeys, times, values};
 }
 
-static void PutAnimation(FILE* stream, const struct aiAnimation* animation, const NodeList* list)
+static void PutAnimation(FILE* stream, Conversion* c, const struct aiAnimation* from)
 {
-    PutText(stream, animation->mName.data);
-    PutNumber(stream, animation->mTicksPerSecond);
-    PutInteger(stream, animation->mNumChannels);
-    for (unsigned c = 0; c < animation->mNumChannels; ++c) {
-        const struct aiNodeAnim* channel = animation->mChannels[c];
-        PutInteger(stream, FindNode(list, channel->mNodeName.data));
-        PutVectorKeys(stream, channel->mNumPositionKeys, channel->mPositionKeys);
-        PutRotationKeys(stream, channel->mNumRotationKeys, channel->mRotationKeys);
-        PutVectorKeys(stream, channel->mNumScalingKeys, channel->mScalingKeys);
+    jnaSceneAnimation animation = {.name = from->mName.data,
+        .ticksPerSecond = from->mTicksPerSecond,
+        .channelCount = (int)from->mNumChannels,
+        .channels = Take(c, from->mNumChannels, sizeof(*animation.channels))};
+    for (unsigned i = 0; i < from->mNumChannels; ++i) {
+        const struct aiNodeAnim* channel = from->mChannels[i];
+        animation.channels[i] = (jnaSceneChannel){.node = FindNode(c->list, channel->mNodeName.data),
+            .translation = ConvertVectors(c, channel->mNumPositionKeys, channel->mPositionKeys),
+            .rotation = ConvertRotations(c, channel->mNumRotationKeys, channel->mRotationKeys),
+            .scale = ConvertVectors(c, channel->mNumScalingKeys, channel->mScalingKeys)};
     }
+    jnaPutAnimation(stream, &animation);
+    jnaReleaseArena(&c->arena);
 }
 
 static bool FindMetadata(const struct aiScene* scene, const char* key, double* value)
@@ -336,40 +305,7 @@ static double FindColladaUnit(const char* path)
     return metres > 1e-9 && metres < 1e9 ? metres : 0;
 }
 
-// Assimp lists glTF meshes as it meets them in the hierarchy; users count vertices in the order of the file.
-// Returns the meshes in that order, those it cannot find last. primitives: [meshes], the number of each in the order,
-// -1 for one that is not in it.
-static unsigned* OrderMeshes(const struct aiScene* scene, const jnaGltfOrder* order, int* primitives)
-{
-    unsigned* sorted = malloc((scene->mNumMeshes + 1) * sizeof(*sorted));
-    bool* used = calloc(scene->mNumMeshes + 1, sizeof(*used));
-    if (sorted == NULL || used == NULL) {
-        abort();
-    }
-    unsigned count = 0;
-    for (int i = 0; i < order->count; ++i) {
-        for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-            if (!used[m] && scene->mMeshes[m]->mNumVertices == (unsigned)order->vertexCounts[i] &&
-                strncmp(scene->mMeshes[m]->mName.data, order->names[i], sizeof(*order->names) - 1) == 0) {
-                used[m] = true;
-                primitives[count] = i;
-                sorted[count++] = m;
-                break;
-            }
-        }
-    }
-    for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-        if (!used[m]) {
-            primitives[count] = -1;
-            sorted[count++] = m;
-        }
-    }
-    free(used);
-    return sorted;
-}
-
-static void PutScene(
-    FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list, const jnaGltfOrder* order)
+static void PutScene(FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list)
 {
     // FBX states centimetres per unit. Assimp turns Collada upright itself; FBX it leaves as it lies.
     double metres = 0, up = 1;
@@ -379,76 +315,37 @@ static void PutScene(
     } else if (jnaHasEnding(path, ".dae")) {
         metres = FindColladaUnit(path);
     }
-    PutInteger(stream, JNA_SCENE_MAGIC);
-    PutInteger(stream, 1);
-    PutNumber(stream, metres);
-    PutInteger(stream, up == 0 || up == 2 ? (int64_t)up : 1);
+    jnaPutHead(stream, metres, up == 0 || up == 2 ? (int)up : 1);
     PutNodes(stream, list, jnaHasEnding(path, ".dae") ? metres : 0);
-    PutInteger(stream, scene->mNumMeshes);
-    int* primitives = malloc((scene->mNumMeshes + 1) * sizeof(*primitives));
-    if (primitives == NULL) {
-        abort();
-    }
-    unsigned* sorted = OrderMeshes(scene, order, primitives);
+    Conversion conversion = {.scene = scene, .list = list};
+    jnaPutInteger(stream, scene->mNumMeshes);
     for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
-        PutMesh(stream, scene, sorted[m], list, order, primitives[m]);
+        PutMesh(stream, &conversion, m);
     }
-    free(primitives);
-    free(sorted);
-    PutInteger(stream, scene->mNumAnimations);
+    jnaPutInteger(stream, scene->mNumAnimations);
+    int64_t morphs = 0;
     for (unsigned a = 0; a < scene->mNumAnimations; ++a) {
-        PutAnimation(stream, scene->mAnimations[a], list);
+        PutAnimation(stream, &conversion, scene->mAnimations[a]);
+        morphs += scene->mAnimations[a]->mNumMorphMeshChannels;
+    }
+    jnaPutInteger(stream, morphs > 0);
+    if (morphs > 0) {
+        jnaPutText(stream, "animations of morph targets are read from glTF alone: left out");
     }
 }
 
-static void PutFailure(FILE* stream, const char* sentence)
+static void WriteAssimpScene(const char* path, FILE* stream)
 {
-    PutInteger(stream, JNA_SCENE_MAGIC);
-    PutInteger(stream, 0);
-    PutText(stream, sentence);
-}
-
-// VRM is binary glTF with another ending, which Assimp goes by.
-static const struct aiScene* ImportAsGlb(const char* path, const struct aiPropertyStore* properties)
-{
-    jnaMappedFile file;
-    if (jnaMapFile(path, &file, NULL) != jn_ok || file.size > UINT32_MAX) {
-        return NULL;
-    }
-    const struct aiScene* scene = aiImportFileFromMemoryWithProperties(
-        (const char*)file.bytes, (unsigned)file.size, aiProcess_Triangulate, "glb", properties);
-    jnaUnmapFile(&file);
-    return scene;
-}
-
-void jnaWriteScene(const char* path, FILE* stream)
-{
-    jnError error;
-    jnaGltfOrder order = {0};
     NodeList list = {0};
-    struct aiPropertyStore* properties = NULL;
-    const struct aiScene* scene = NULL;
-    bool vrm = jnaHasEnding(path, ".vrm"), gltf = vrm || jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf");
-    if (gltf && jnaCheckGltf(path, &order, &error) != jn_ok) {
-        PutFailure(stream, error.message);
-        goto done;
-    }
-    properties = aiCreatePropertyStore();
+    struct aiPropertyStore* properties = aiCreatePropertyStore();
     // Pivots folded into their node; no mesh made up for a file that has only a skeleton.
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    if (order.repaired != NULL) {
-        scene = aiImportFileFromMemoryWithProperties(
-            order.repaired, (unsigned)strlen(order.repaired), aiProcess_Triangulate, "gltf", properties);
-    } else if (vrm) {
-        scene = ImportAsGlb(path, properties);
-    } else {
-        scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
-    }
+    const struct aiScene* scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
     if (scene == NULL || scene->mRootNode == NULL) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: cannot be read: %s", path, aiGetErrorString());
-        PutFailure(stream, sentence);
+        jnaPutFailure(stream, sentence);
         goto done;
     }
     list.nodes = malloc(JNA_MAX_SCENE_NODES * sizeof(*list.nodes));
@@ -460,16 +357,44 @@ void jnaWriteScene(const char* path, FILE* stream)
     if (list.tooMany) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: has more than %d nodes", path, JNA_MAX_SCENE_NODES);
-        PutFailure(stream, sentence);
+        jnaPutFailure(stream, sentence);
     } else {
-        PutScene(stream, path, scene, &list, &order);
+        PutScene(stream, path, scene, &list);
     }
 done:
     aiReleaseImport(scene);
-    if (properties != NULL) {
-        aiReleasePropertyStore(properties);
-    }
+    aiReleasePropertyStore(properties);
     free(list.nodes);
     free(list.parents);
-    jnaDestroyGltfOrder(&order);
+}
+
+// What was written before a failure is dropped: the parent sees a scene or a sentence.
+static void WriteGltf(const char* path, FILE* stream)
+{
+    jnError error;
+    char* bytes = NULL;
+    size_t size = 0;
+    FILE* memory = open_memstream(&bytes, &size);
+    if (memory == NULL) {
+        abort();
+    }
+    jnResult result = jnaWriteGltfScene(path, memory, &error);
+    if (fclose(memory) != 0) {
+        abort();
+    }
+    if (result == jn_ok) {
+        fwrite(bytes, 1, size, stream);
+    } else {
+        jnaPutFailure(stream, error.message);
+    }
+    free(bytes);
+}
+
+void jnaWriteScene(const char* path, FILE* stream)
+{
+    if (jnaHasEnding(path, ".vrm") || jnaHasEnding(path, ".glb") || jnaHasEnding(path, ".gltf")) {
+        WriteGltf(path, stream);
+    } else {
+        WriteAssimpScene(path, stream);
+    }
 }

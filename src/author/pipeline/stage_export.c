@@ -211,8 +211,8 @@ static jnResult SetSprings(Work* work, jnError* error)
     return jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error);
 }
 
-jnResult jnaWorkspace_Export(
-    jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+jnResult jnaWorkspace_EncodeAsset(
+    jnaWorkspace* w, const jnaExportDef* settings, void** bytes, size_t* size, jnaExported* exported, jnError* error)
 {
     Work work;
     jnaSpringLayer layer = w->manifest.springs.layer;
@@ -234,11 +234,22 @@ jnResult jnaWorkspace_Export(
     def.detailShare = settings->detailShare;
     def.rate = w->manifest.rate;
     def.network = work.network;
-    JN_TRY(jnaWriteAsset(path, &def, error));
+    JN_TRY(jnaEncodeAsset(&def, bytes, size, error));
     *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
         work.modes.modeCount, work.fallback};
 done:
     DestroyWork(&work);
+    return result;
+}
+
+jnResult jnaWorkspace_Export(
+    jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
+{
+    void* bytes = NULL;
+    size_t size = 0;
+    JN_PASS(jnaWorkspace_EncodeAsset(w, settings, &bytes, &size, exported, error));
+    jnResult result = jnaWriteBytes(path, bytes, size, error);
+    free(bytes);
     return result;
 }
 

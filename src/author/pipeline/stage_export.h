@@ -29,6 +29,10 @@ typedef struct jnaExported {
 jnResult jnaExportWorkspace(
     const char* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);
 
+/// The same in memory, of an opened workspace. *bytes: release with free.
+jnResult jnaWorkspace_EncodeAsset(jnaWorkspace* workspace, const jnaExportDef* def, void** bytes, size_t* size,
+    jnaExported* exported, jnError* error);
+
 /// The same of an opened workspace. The stage "export" writes JNA_ASSET_NAME with the defaults.
 jnResult jnaWorkspace_Export(
     jnaWorkspace* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);

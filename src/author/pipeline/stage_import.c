@@ -61,6 +61,8 @@ static jnaImportDef ImportDef(const Import* import)
     jnaImportDef def = jnaDefaultImportDef();
     def.rate = import->manifest.rate;
     def.scale = import->manifest.scale;
+    def.up = import->manifest.up;
+    def.character = import->manifest.number;
     def.watch = import->watch;
     return def;
 }
@@ -102,6 +104,27 @@ static int FindClip(const jnaManifest* manifest, const char* name)
         }
     }
     return -1;
+}
+
+static int FindInList(const jnaClipList* list, const char* name)
+{
+    for (int i = 0; i < list->count; ++i) {
+        if (strcmp(list->clips[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// "walk, run" for a message; "none".
+static const char* ListClips(const jnaClipList* list, char* text, size_t size)
+{
+    size_t length = 0;
+    snprintf(text, size, "none");
+    for (int i = 0; i < list->count && length + JNA_NAME_LENGTH + 8 < size; ++i) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i > 0 ? ", " : "", list->clips[i].name);
+    }
+    return text;
 }
 
 // Takes a clip over under a new name.
@@ -168,7 +191,10 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
     char path[PATH_MAX], whole[2 * PATH_MAX];
     int index = FindClip(&import->manifest, name);
     if (index < 0) {
-        return jnFail(error, jn_badArgument, "--motion %s=%s: there is no clip '%s'", name, file, name);
+        char names[300];
+        const jnaClipList all = {import->manifest.clipCount, import->clips};
+        return jnFail(error, jn_badArgument, "--motion %s=%s: there is no clip '%s'; there is %s", name, file, name,
+            ListClips(&all, names, sizeof(names)));
     }
     if (import->manifest.clips[index].motion != NULL) {
         return jnFail(error, jn_badArgument, "--motion: clip '%s' is given two motions", name);
@@ -184,6 +210,30 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
                                                         : OutOfMemory(error);
 }
 
+// Clips of the character's own file: those that were asked for, or all.
+static jnResult AddOwnClips(const jnaWorkspaceDef* def, Import* import, jnaClipList* list, jnError* error)
+{
+    for (int k = 0; k < def->ownCount; ++k) {
+        if (FindInList(list, def->ownClips[k]) < 0) {
+            char names[300];
+            return jnFail(error, jn_badArgument, "--clip %s: %s has no clip of that name; it has %s", def->ownClips[k],
+                import->manifest.character, ListClips(list, names, sizeof(names)));
+        }
+    }
+    for (int i = 0; i < list->count; ++i) {
+        char name[JNA_NAME_LENGTH];
+        bool wanted = def->ownCount == 0;
+        memcpy(name, list->clips[i].name, sizeof(name));
+        for (int k = 0; k < def->ownCount; ++k) {
+            wanted = wanted || strcmp(def->ownClips[k], name) == 0;
+        }
+        if (wanted) {
+            JN_PASS(AddClip(import, name, import->manifest.character, &list->clips[i], error));
+        }
+    }
+    return jn_ok;
+}
+
 static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* notes, jnError* error)
 {
     char path[PATH_MAX];
@@ -196,6 +246,8 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     import->manifest.rate = def->rate;
     import->manifest.springs.layer = def->layer;
     import->manifest.scale = def->scale;
+    import->manifest.up = def->up;
+    import->manifest.number = def->number;
     import->manifest.character = strdup(path);
     if (import->manifest.character == NULL) {
         return OutOfMemory(error);
@@ -205,14 +257,14 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     jnaImportDef importDef = ImportDef(import);
     result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
     import->manifest.scale = import->scale;
-    for (int i = 0; result == jn_ok && i < list.count; ++i) {
-        char name[JNA_NAME_LENGTH];
-        memcpy(name, list.clips[i].name, sizeof(name));
-        result = AddClip(import, name, path, &list.clips[i], error);
-    }
+    result = result == jn_ok ? AddOwnClips(def, import, &list, error) : result;
     jnaDestroyClipList(&list);
     for (int i = 0; result == jn_ok && i < def->clipCount; ++i) {
         result = AddFile(import, def->clipNames[i], def->clipFiles[i], notes, error);
+    }
+    if (result == jn_ok && import->manifest.clipCount == 0) {
+        jnaNotes_Add(notes, "there is no clip: nothing can be learned, played or measured until the workspace is made "
+                            "with one (--clip NAME=FILE)");
     }
     for (int i = 0; result == jn_ok && i < def->motionCount; ++i) {
         result = AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error);
@@ -383,15 +435,15 @@ done:
 // The clip that a manifest entry names among those of its file.
 static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, jnaClip* clip, jnError* error)
 {
-    int found = entry->animation == NULL && list->count == 1 ? 0 : -1;
-    for (int i = 0; entry->animation != NULL && i < list->count; ++i) {
-        found = strcmp(list->clips[i].name, entry->animation) == 0 ? i : found;
-    }
+    int found = entry->animation != NULL ? FindInList(list, entry->animation) : list->count == 1 ? 0 : -1;
     if (found < 0) {
+        char names[300];
+        ListClips(list, names, sizeof(names));
         return entry->animation != NULL
-                   ? jnFail(error, jn_badData, "%s: has no animation '%s'", entry->source, entry->animation)
-                   : jnFail(error, jn_badData, "%s: has %d animations; name the one of clip '%s' in the manifest",
-                         entry->source, list->count, entry->name);
+                   ? jnFail(error, jn_badData, "%s: has no animation '%s'; it has %s", entry->source, entry->animation,
+                         names)
+                   : jnFail(error, jn_badData, "%s: has %d animations; name the one of clip '%s' in the manifest: %s",
+                         entry->source, list->count, entry->name, names);
     }
     // A copy: two entries may name the same animation.
     const jnaClip* from = &list->clips[found];

@@ -8,6 +8,10 @@ typedef struct jnaWorkspaceDef {
     const char* character; // file, or JNA_FIGURE_SOURCE
     double rate;           // 30
     double scale;          // 0: recognised
+    jnaUp up;              // axis of the file that points up; jna_upAuto
+    int number;            // of several characters in the file, counted from 1; 0: all as one
+    int ownCount;
+    const char* const* ownClips; // [ownCount], clips of the character's file to take; none: all
     int clipCount;
     const char* const* clipNames;
     const char* const* clipFiles; // [clipCount], besides the clips inside the character's file

@@ -1,6 +1,7 @@
 // The manifest of a workspace: all that a person can set, in one file that is edited by hand.
 #pragma once
 
+#include "character/import.h"
 #include "flesh/flesh.h"
 #include "flesh/poses.h"
 #include "learn/network.h"
@@ -71,6 +72,8 @@ typedef struct jnaManifest {
     int version;     // 1
     char* character; // file, or JNA_FIGURE_SOURCE
     double scale;    // metres per unit of that file; 0: recognised
+    jnaUp up;        // axis of that file that points up; jna_upAuto
+    int number;      // of several characters in it, counted from 1; 0: all as one
     double rate;     // frames a second; 30
     int clipCount;
     jnaManifestClip* clips;

@@ -17,6 +17,7 @@
 
 const char* const jnaLayerNames[2] = {"vertex", "modal"};
 const char* const jnaRoleNames[2] = {"train", "test"};
+static const char* const upNames[] = {"auto", "x", "y", "z"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
 static const char* const shellNames[] = {"auto", "flesh", "rigid"};
@@ -45,6 +46,8 @@ const jnaField jnaFields[] = {
     {"character", jna_fieldSection, .stages = "import"},
     {"character.source", jna_fieldText, AT(character), REQUIRED, 1, PATH, .sentence = "File of the rigged character, or `built-in:figure`."},
     {"character.scale", jna_fieldNumber, AT(scale), 0, 0, 1e6, .note = "metres per unit of the source; 0: recognised", .sentence = "Metres per unit of the source; 0: recognised by its units or height."},
+    {"character.up", jna_fieldChoice, AT(up), 0, NAMES(upNames), .note = "auto, x, y, z", .sentence = "Axis of the source that points up; auto: as the file says, or as its skeleton shows."},
+    {"character.number", jna_fieldCount, AT(number), 0, 0, 1e6, .note = "of several in the source; 0: all as one", .sentence = "Which of several characters in the source, counted from 1; 0: all of them as one."},
     {"rate", jna_fieldNumber, AT(rate), 0, 1, 1000, .stages = "import evaluate report", .note = "frames a second", .sentence = "Frames a second of all clips."},
 
     {"clips", jna_fieldList, LIST(clips, clipCount, jnaManifestClip, clip), .most = JNA_MAX_CLIPS, .stages = "import",

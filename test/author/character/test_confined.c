@@ -44,13 +44,13 @@ static void ABufferOutsideIsRefusedAndNamed(void** state)
         "not a file in the model's folder", "cannot be read"};
     for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); ++i) {
         char text[300];
-        jnaGltfOrder order;
+        jnaGltf g;
         jnError error = {0};
         snprintf(text, sizeof(text),
             "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"uri\":\"%s\",\"byteLength\":4}]}", uris[i]);
         Write("model/model.gltf", text);
-        assert_int_not_equal(jnaCheckGltf("model/model.gltf", &order, &error), jn_ok);
-        jnaDestroyGltfOrder(&order);
+        assert_int_not_equal(jnaOpenGltf("model/model.gltf", &g, &error), jn_ok);
+        jnaCloseGltf(&g);
         if (strstr(error.message, why[i]) == NULL || strstr(error.message, uris[i]) == NULL) {
             fail_msg("%s: %s", uris[i], error.message);
         }

@@ -43,7 +43,8 @@ static jnResult ParseAndBuild(jnError* error)
     character.jointCount = rig.jointCount;
     result = result == jn_ok ? jnaBuildSurface("x", &placement, 1, &character, NULL, error) : result;
     result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, error) : result;
-    result = result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){&scene, &rig, 1, 30}, &clips, error) : result;
+    result =
+        result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){&scene, &rig, 1, 30, NULL}, &clips, error) : result;
     jnaDestroyClipList(&clips);
     jnaDestroyCharacter(&character);
     jnaDestroyPlacement(&placement);

@@ -1,0 +1,36 @@
+// A character as one glTF file that plays by itself in any viewer: its own document where it has one, our morph
+// targets, and the weights of every clip.
+#pragma once
+
+#include "character/gltf_source.h"
+#include "jounce/asset.h"
+
+/// What to write. Start from jnaDefaultEngineDef.
+typedef struct jnaEngineDef {
+    const jnAsset* asset;          // linear in its weights; others are refused
+    const jnaGltfSource* source;   // the file that the character came from; NULL: the document is made from the asset
+    const char* const* animations; // [clipCount], the source's animation of each clip, NULL for clips from elsewhere
+    int components, modes;         // targets at most, of each; -1 (default): all
+    double budget;                 // bytes of the file at most, by leaving out the last targets; 0 (default): none
+    int influences;                // joints a vertex at most; 0 (default): all
+    bool plain;                    // floats and no gaps: larger, for readers that know no sparse and no whole numbers
+    bool seamless;                 // looping clips repeat exactly
+    const char* sidecar;           // a .jounce without vertices for the runtime, beside it; NULL (default): none
+} jnaEngineDef;
+jnaEngineDef jnaDefaultEngineDef(const jnAsset* asset);
+
+/// What was written.
+typedef struct jnaEngineReport {
+    int components, modes; // targets
+    size_t byteCount;      // of the file
+    size_t targetBytes;    // of it targets
+    size_t sidecarBytes;   // 0: none
+    double captured;       // fraction of the mean square displacement over the clips that the targets make
+    double largestWeight;  // over all clips
+    int influences;        // joints a vertex at most in the file
+    double influenceError; // metres, the largest over the clips that fewer joints cost; 0: none were left out
+    int animationCount;    // with weights
+    bool fallback;         // springs were to be learned and are not yet
+} jnaEngineReport;
+
+jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineReport* report, jnError* error);

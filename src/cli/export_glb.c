@@ -1,0 +1,54 @@
+// jounce export -o FILE.glb: a character for engines and viewers.
+#include "export_glb.h"
+
+#include "cli.h"
+
+#include <string.h>
+
+// Of the file, unless the line says otherwise.
+#define DEFAULT_BUDGET 20.0
+
+jncGlbRequest jncDefaultGlb(void)
+{
+    return (jncGlbRequest){.components = -1, .modes = -1, .budget = DEFAULT_BUDGET};
+}
+
+bool jncIsGlb(const char* path)
+{
+    size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".glb") == 0;
+}
+
+static void Print(const char* path, const jnaEngineReport* r)
+{
+    printf("%s: %d pose and %d mode targets, %d animations with weights, %.2f MB (targets %.2f MB)\n", path,
+        r->components, r->modes, r->animationCount, 1e-6 * (double)r->byteCount, 1e-6 * (double)r->targetBytes);
+    printf("  captured  %.4f of the mean square displacement over the clips\n", r->captured);
+    printf("  weights   within %.3f of 0\n", r->largestWeight);
+    if (r->influenceError > 0) {
+        printf("  joints    %d a vertex; leaving out the others moves a vertex by %.2f mm at most\n", r->influences,
+            1e3 * r->influenceError);
+    }
+    if (r->fallback) {
+        printf("  note: %s\n", JNA_FALLBACK_NOTE);
+    }
+}
+
+int jncExportGlb(const char* workspace, const char* path, const jnaExportDef* how, const jncGlbRequest* request)
+{
+    jnError error;
+    jnaEngineReport report;
+    jnaEngineDef def = jnaDefaultEngineDef(NULL);
+    def.components = (int)request->components;
+    def.modes = (int)request->modes;
+    def.influences = (int)request->influences;
+    def.budget = 1e6 * request->budget;
+    def.plain = request->plain;
+    def.seamless = request->seamless;
+    def.sidecar = request->sidecar;
+    if (jnaExportEngine(workspace, path, how, &def, &report, &error) != jn_ok) {
+        return jncFail(&error);
+    }
+    Print(path, &report);
+    return JNC_DONE;
+}
