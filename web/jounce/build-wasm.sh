@@ -9,6 +9,7 @@ if [ "${3-}" = scalar ]; then
 else
     features="-msimd128 -mbulk-memory"
 fi
+launcher=$(command -v ccache || true)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf '#include <math.h>\nint main(void){return 0;}\n' |
@@ -25,7 +26,7 @@ for file in "$source"/web/jounce/wasm/*.c "$source"/src/runtime/*.c; do
     *_kernels_baseline.c) level=-Os ;;
     *) level=-Oz ;;
     esac
-    "$clang" --target=wasm32-wasi $features -std=c11 $level -ffp-contract=off -Wall -Wextra -Werror \
+    $launcher "$clang" --target=wasm32-wasi $features -std=c11 $level -ffp-contract=off -Wall -Wextra -Werror \
         -fvisibility=hidden -ffunction-sections -fdata-sections -DJN_BUILDING \
         '-DJN_ASSERT(condition)=((condition) ? (void)0 : __builtin_trap())' \
         -I"$source/include" -I"$source/src/runtime" -c "$file" -o "$work/$(basename "$file" .c).o"

@@ -19,6 +19,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-package-'));
 const TOOLS = {
   'vite-8': { vite: '8.3.8' }, 'vite-7': { vite: '7.3.8' }, webpack: { webpack: '5.112.2', 'webpack-cli': '7.3.1' },
   esbuild: { esbuild: '0.25.12', three: '0.187.0' }, typescript: { typescript: '5.9.3' },
+  babylon: { '@babylonjs/core': '9.31.0' },
 };
 const npm = { ...process.env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error', NO_COLOR: '1' };
 const running = new Set();
@@ -204,6 +205,54 @@ project('typescript', 'TypeScript, strict, with the library\'s own types checked
       assert.fail(`${error.stdout}`);
     }
     assert.equal(execFileSync('node', ['main.js'], { cwd: dir }).toString().trim(), 'refused');
+  }
+});
+
+project('babylon', 'Babylon.js without a screen: the targets of a mesh get the weights', {}, (t) => {
+  const dir = install(t, 'babylon', {
+    'main.js': `import { readFileSync } from 'node:fs';
+      import { Mesh, MorphTarget, MorphTargetManager, NullEngine, Quaternion, Scene, Skeleton, Bone, TransformNode, Vector3, Matrix } from '@babylonjs/core';
+      import { loadRuntime } from 'jounce';
+      import { Flesh } from 'jounce/babylon';
+      const asset = (await loadRuntime()).loadAsset(readFileSync('tube.jounce')), scene = new Scene(new NullEngine());
+      const root = new TransformNode('__root__', scene), mesh = new Mesh('body', scene), skeleton = new Skeleton('rig', 'rig', scene);
+      root.scaling = new Vector3(1, 1, -1); // as the glTF loader does
+      root.position.x = 3;
+      const nodes = asset.joints.map(({ name }) => new TransformNode(name, scene));
+      const bones = [];
+      asset.joints.forEach(({ name, parent }, j) => {
+        nodes[j].parent = parent < 0 ? root : nodes[parent];
+        bones.push(new Bone(name, skeleton, parent < 0 ? null : bones[parent], Matrix.Identity()));
+        bones[j].linkTransformNode(nodes[j]);
+      });
+      const names = [...Array.from({ length: asset.componentCount }, (_, i) => 'jounce.pose.' + String(i).padStart(3, '0')),
+        ...asset.modes.map((_, i) => 'jounce.mode.' + String(i).padStart(3, '0'))];
+      mesh.skeleton = skeleton;
+      mesh.morphTargetManager = new MorphTargetManager(scene);
+      ['smile', ...names].forEach((name) => mesh.morphTargetManager.addTarget(new MorphTarget(name, name === 'smile' ? 0.25 : 0, scene)));
+      const flesh = new Flesh(asset, [mesh]), direct = asset.createCharacter({ weightsOnly: true });
+      let apart = 0, most = 0;
+      for (let n = 0; n < 12; ++n) {
+        direct.sampleClip(0, n / 30);
+        const { rotations, translations, scales } = direct.pose;
+        nodes.forEach((node, j) => {
+          node.rotationQuaternion = Quaternion.FromArray(rotations, 4 * j);
+          node.position = Vector3.FromArray(translations, 3 * j);
+          node.scaling = Vector3.FromArray(scales, 3 * j);
+        });
+        flesh.update(1 / 30);
+        direct.step(1 / 30, { teleport: n === 0 ? 'reset' : 'none' });
+        names.forEach((_, w) => {
+          apart = Math.max(apart, Math.abs(mesh.morphTargetManager.getTarget(w + 1).influence - direct.weights[w]));
+          most = Math.max(most, Math.abs(direct.weights[asset.componentCount]));
+        });
+      }
+      console.log(JSON.stringify({ alike: apart < 1e-3, moves: most > 1e-3, own: mesh.morphTargetManager.getTarget(0).influence, apart }));`,
+  });
+  if (dir) {
+    fs.writeFileSync(path.join(dir, 'tube.jounce'), asset());
+    const { alike, moves, own, apart } = JSON.parse(execFileSync('node', ['main.js'], { cwd: dir }).toString().trim().split('\n').at(-1));
+    assert.deepEqual([alike, moves, own], [true, true, 0.25], `${apart} apart`);
   }
 });
 

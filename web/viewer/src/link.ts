@@ -36,7 +36,7 @@ export function readLink(hash: string, asset: Asset): Partial<Settings> {
   }
   for (const [key, values] of Object.entries({ ...CHOICES, heat: heatsOf(asset, false).map(({ value }) => value as string) })) {
     const value = words.get(key);
-    if (value !== null && values.includes(value)) {
+    if (value !== null && (values as readonly string[]).includes(value)) {
       found[key] = value;
     }
   }

@@ -19,6 +19,8 @@ const FUNCTIONS = `
   uniform ivec3 fleshCounts; // components, modes, joints
   attribute vec4 fleshJoints;
   attribute vec4 fleshWeights;
+  attribute vec4 fleshMoreJoints;
+  attribute vec4 fleshMoreWeights;
   vec3 fleshPosition;
   vec4 fleshTexel(int at) { return texelFetch(fleshCopies, ivec2(at, gl_InstanceID), 0); }
   float fleshWeight(int w) { return fleshTexel(${HEAD} + 3 * fleshCounts.z + w / 4)[w % 4]; }
@@ -35,11 +37,14 @@ const FUNCTIONS = `
     vec3 place = rest, turned = vec3(0.0), moved = vec3(0.0);
     fleshAdd(0, int(counts.x), place);
     fleshAdd(fleshCounts.x, int(counts.y), place);
-    for (int k = 0; k < 4; ++k) {
-      int at = ${HEAD} + 3 * int(fleshJoints[k]);
-      vec4 x = fleshTexel(at), y = fleshTexel(at + 1), z = fleshTexel(at + 2);
-      moved += fleshWeights[k] * vec3(dot(x, vec4(place, 1.0)), dot(y, vec4(place, 1.0)), dot(z, vec4(place, 1.0)));
-      turned += fleshWeights[k] * vec3(dot(x.xyz, normal), dot(y.xyz, normal), dot(z.xyz, normal));
+    for (int k = 0; k < 8; ++k) {
+      float weight = k < 4 ? fleshWeights[k] : fleshMoreWeights[k - 4];
+      if (weight > 0.0) {
+        int at = ${HEAD} + 3 * int(k < 4 ? fleshJoints[k] : fleshMoreJoints[k - 4]);
+        vec4 x = fleshTexel(at), y = fleshTexel(at + 1), z = fleshTexel(at + 2);
+        moved += weight * vec3(dot(x, vec4(place, 1.0)), dot(y, vec4(place, 1.0)), dot(z, vec4(place, 1.0)));
+        turned += weight * vec3(dot(x.xyz, normal), dot(y.xyz, normal), dot(z.xyz, normal));
+      }
     }
     normal = normalize(turned);
     return moved + fleshTexel(0).xyz;
@@ -83,15 +88,18 @@ export class MorphCrowd {
   private readonly place = new Vector3();
 
   constructor(private readonly asset: Asset, index: BufferAttribute, base: Uint8Array, private readonly size: Vector3, private readonly center: Vector3) {
-    const { joints, weights } = asset.influences(4), geometry = new InstancedBufferGeometry(), { rest, weld } = asset;
+    const { joints, weights } = asset.influences(8), geometry = new InstancedBufferGeometry(), { rest, weld } = asset;
     const positions = new Float32Array(3 * asset.fileVertexCount);
     weld.forEach((v, i) => positions.set(rest.subarray(4 * v, 4 * v + 3), 3 * i));
     geometry.setIndex(index);
     geometry.setAttribute('position', new BufferAttribute(positions, 3));
     geometry.setAttribute('normal', new BufferAttribute(restNormals(asset), 3));
     geometry.setAttribute('color', new BufferAttribute(base, 4, true));
-    geometry.setAttribute('fleshJoints', new BufferAttribute(Float32Array.from(joints), 4));
-    geometry.setAttribute('fleshWeights', new BufferAttribute(weights, 4));
+    const half = (from: ArrayLike<number>, k: number) => new BufferAttribute(Float32Array.from({ length: 4 * asset.fileVertexCount }, (_, i) => from[8 * (i >> 2) + k + (i & 3)]), 4);
+    geometry.setAttribute('fleshJoints', half(joints, 0));
+    geometry.setAttribute('fleshWeights', half(weights, 0));
+    geometry.setAttribute('fleshMoreJoints', half(joints, 4));
+    geometry.setAttribute('fleshMoreWeights', half(weights, 4));
     geometry.instanceCount = 0;
     this.row = 4 * (HEAD + 3 * asset.jointCount + Math.ceil(asset.weightCount / 4));
     this.targets = makeTargets(asset);

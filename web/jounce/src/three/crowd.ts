@@ -2,7 +2,7 @@ import type { Asset } from '../asset.js';
 import type { CharacterOptions, Teleport } from '../character.js';
 import type { Crowd } from '../crowd.js';
 import { JounceError } from '../module.js';
-import { GAP, meaningOf } from './flesh.js';
+import { fitToFile, GAP, meaningOf } from './flesh.js';
 import { showWeights, slotsOf, type Slots } from './morphs.js';
 import { Rig, rootOf, skinnedMeshesOf, type Root } from './rig.js';
 
@@ -22,6 +22,7 @@ export class FleshCrowd {
       if (slots.length === 0) {
         throw new JounceError(`a member of the crowd has no morph targets of '${asset.name}'`);
       }
+      fitToFile(asset, slots);
       return { rig, slots };
     });
     this.next = roots.map(() => 'reset');

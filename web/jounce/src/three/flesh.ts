@@ -2,7 +2,7 @@ import { BufferGeometry, DynamicDrawUsage, Float32BufferAttribute, Matrix4, Mesh
 import type { Asset } from '../asset.js';
 import type { Character, CharacterOptions, Teleport } from '../character.js';
 import { JounceError } from '../module.js';
-import { showWeights, slotsOf, withTargets, type Slots } from './morphs.js';
+import { fitFactors, showWeights, slotsOf, withTargets, type Slots } from './morphs.js';
 import { Rig, rootOf, skinnedMeshesOf, type Root } from './rig.js';
 import { VertexFinder, type VertexMap } from './vertex_map.js';
 
@@ -37,6 +37,22 @@ export const GAP = 0.5;
 /** What a step of so many seconds means. */
 export function meaningOf(seconds: number, gap: number, asked: Teleport): Teleport {
   return seconds > gap ? 'reset' : asked;
+}
+
+const fitted = new WeakMap<BufferGeometry, Float32Array>();
+
+/** Factors of a file's targets; of clones, which share the geometry, only once. */
+export function fitToFile(asset: Asset, slots: readonly Slots[]): void {
+  if (asset.fileVertexCount === 0) {
+    return; // made for the file
+  }
+  const fresh = slots.filter(({ mesh }) => !fitted.has(mesh.geometry));
+  if (fresh.length > 0) {
+    const finder = new VertexFinder(asset);
+    fitFactors(asset, fresh, (mesh) => finder.map(mesh as SkinnedMesh));
+    fresh.forEach(({ mesh, factors }) => fitted.set(mesh.geometry, factors));
+  }
+  slots.forEach((one) => one.factors.set(fitted.get(one.mesh.geometry)!));
 }
 
 /** Flesh on a character of a scene. */
@@ -90,6 +106,7 @@ export class Flesh {
       }
     }
     if (this.slots.length > 0) {
+      fitToFile(this.asset, this.slots);
       return;
     }
     const finder = new VertexFinder(this.asset), found = meshes.flatMap((mesh) => {

@@ -4,7 +4,6 @@ import {
   type Material,
 } from 'three';
 import type { Asset } from '../asset.js';
-import { JounceError } from '../module.js';
 import { targetName } from '../target_names.js';
 
 export interface SkinnedMeshOptions {
@@ -16,8 +15,6 @@ export interface SkinnedMeshOptions {
   /** Whether targets bend normals, too: twice the memory. Default true. */
   normals?: boolean;
 }
-
-const DROPPED = 1e-3; // a weight that is left out beyond four joints moves nothing that one could see
 
 /** Bones of the asset's joints in their rest pose, roots first in the list. */
 export function makeSkeleton(asset: Asset): Skeleton {
@@ -92,12 +89,12 @@ function materialsOf(asset: Asset): Material | Material[] {
   return materials.length === 1 ? materials[0] : materials;
 }
 
-/** The asset as a skinned mesh with its bones inside, and with the targets of Jounce where it is linear in their weights. */
+/**
+ * The asset as a skinned mesh with its bones inside, and with the targets of Jounce where it is linear in their weights. three.js skins
+ * by four joints a vertex: where the asset has more, the four largest are taken.
+ */
 export function makeSkinnedMesh(asset: Asset, options: SkinnedMeshOptions = {}): SkinnedMesh {
-  const { joints, weights, dropped } = asset.influences(4), linear = asset.isLinear && asset.weightCount > 0;
-  if (linear && dropped > DROPPED) {
-    throw new JounceError(`'${asset.name}' has more than four joints a vertex: three.js skins by four`);
-  }
+  const { joints, weights } = asset.influences(4), linear = asset.isLinear && asset.weightCount > 0;
   const rest = new Float32Array(3 * asset.vertexCount), from = asset.rest;
   for (let v = 0; v < asset.vertexCount; ++v) {
     rest.set(from.subarray(4 * v, 4 * v + 3), 3 * v);
