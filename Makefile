@@ -8,6 +8,7 @@
 #   make cluster-test  the simulation under Slurm on this machine, a node killed in the middle (tools/cluster-test.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
+#   make python  the Python package as one wheel in build/python (docs/guides/python.md)
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
 #   make docs    the manual as a static site with search: build/site/index.html
 #   make docs-check  runs every command in README.md and docs/, long ones included
@@ -16,7 +17,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages build deps clean
+.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages python build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -98,6 +99,11 @@ cluster-test: build
 
 packages: build
 	@cd build/release && cpack -B ../packages
+
+# Nothing is fetched: the wheel is written by a script that needs Python alone.
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
+python: build
+	@$(PYTHON) python/build_wheel.py --library build/release/libjounce.so --out build/python
 
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)

@@ -35,6 +35,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/blender COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/blender.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/blender PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME project/python COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/python.sh
+        ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_command> $<TARGET_FILE:jounce_shared> ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/python PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT OMP_WAIT_POLICY=passive)
     add_test(NAME project/results COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/results.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(project/results PROPERTIES SKIP_RETURN_CODE 77)

@@ -4,6 +4,7 @@
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -72,10 +73,7 @@ static jnResult Bake(const Wishes* w, const jnAsset* asset, int* frames, jnaBake
         return jnFail(error, jn_badArgument, "%s: has no clip '%s'; it has: %s", w->path, w->clip, names);
     }
     if (w->order != NULL) {
-        jnResult result = jnaReadBakeOrder(w->order, asset, order, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(jnaReadBakeOrder(w->order, asset, order, error));
         def.order = order;
         printf("order of %s: %s\n", w->order, order->summary);
     }

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ typedef struct Teller {
     const char* workspace;
     jncProgress progress; // for Ctrl-C and the clock
     bool quiet, planOnly;
+    bool lines; // progress as lines of JSON, for programs
     bool shown;
 } Teller;
 
@@ -59,13 +61,31 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
     fflush(stdout);
 }
 
+// The same for programs that show it in their own way; one line, one write.
+static void PrintProgressLine(const jnaBuildProgress* p)
+{
+    json_t* line = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:s}", "stage", jnaBuildStageName(p->stage), "number",
+        p->number, "count", p->count, "fraction", p->share, "whole", p->whole, "seconds_left", p->secondsLeft, "detail",
+        p->detail);
+    char* text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    if (text != NULL) {
+        fprintf(stderr, "%s\n", text);
+    }
+    free(text);
+    json_decref(line);
+}
+
 // "build 4/9 poses 37 % (112 of 300 poses), 41 % of all, 2:10 left"
 static bool ShowProgress(const jnaBuildProgress* p, void* user)
 {
     Teller* teller = user;
     char left[24];
     double now = jnaWallClock();
-    if (isatty(STDERR_FILENO) && (now - teller->progress.shown > RENEW || p->share <= 0)) {
+    bool due = now - teller->progress.shown > RENEW || p->share <= 0;
+    if (teller->lines && due) {
+        PrintProgressLine(p);
+        teller->progress.shown = now;
+    } else if (isatty(STDERR_FILENO) && !teller->lines && due) {
         fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
             jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
             p->detail[0] != '\0' ? ")" : "", 100 * p->whole, FormatTime(p->secondsLeft, left));
@@ -101,12 +121,24 @@ static void PrintJson(const char* workspace, const jnaBuildStep* steps, const jn
     json_decref(root);
 }
 
-static int Run(const char* workspace, jnaBuildDef def, bool quiet, bool json)
+// What is printed beside the result.
+typedef struct Voice {
+    bool quiet; // no plan
+    bool json;  // the result as JSON
+    bool lines; // progress as lines of JSON
+} Voice;
+
+static int Run(const char* workspace, jnaBuildDef def, Voice voice)
 {
+    const bool json = voice.json;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaBuildStep steps[jna_buildStageCount] = {0};
-    Teller teller = {workspace, jncBeginProgress("build"), quiet || json, def.planOnly, false};
+    Teller teller = {.workspace = workspace,
+        .progress = jncBeginProgress("build"),
+        .quiet = voice.quiet || json,
+        .planOnly = def.planOnly,
+        .lines = voice.lines};
     def.plan = PrintPlan;
     def.progress = ShowProgress;
     def.user = &teller;
@@ -136,13 +168,13 @@ static int Run(const char* workspace, jnaBuildDef def, bool quiet, bool json)
 
 int jncRunBuild(const char* workspace, jnaBuildDef def, bool quiet)
 {
-    return Run(workspace, def, quiet, false);
+    return Run(workspace, def, (Voice){.quiet = quiet});
 }
 
 int jncBuild(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json]",
+        .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json] [--progress]",
         .about =
             "Runs the stages of a workspace that are out of date, in order, as far as its manifest needs them: "
             "import,\n"
@@ -166,14 +198,15 @@ int jncBuild(int argc, char** argv)
     def.report = &jnaReportStage;
     int until = jna_buildReport;
     long threads = 0;
-    bool json = false;
+    Voice voice = {0};
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
         {JNC_CHOICE("--until", until, words, "the last stage that runs (report)")},
         {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
         {JNC_FLAG("--plan", def.planOnly, "say what there is to do, and end")},
-        {JNC_FLAG("--json", json, "print what was done as JSON")},
+        {JNC_FLAG("--json", voice.json, "print what was done as JSON")},
+        {JNC_FLAG("--progress", voice.lines, "progress as lines of JSON on standard error, for programs")},
         {0},
     };
     // clang-format on
@@ -183,5 +216,5 @@ int jncBuild(int argc, char** argv)
     }
     def.until = (jnaBuildStage)until;
     def.threads = (int)threads;
-    return Run(workspace, def, false, json);
+    return Run(workspace, def, voice);
 }

@@ -43,10 +43,7 @@ static jnResult CheckClip(const jncScene* scene, jnError* error)
     char path[PATH_MAX], names[200] = "";
     jnaManifest manifest;
     snprintf(path, sizeof(path), "%s/manifest.yaml", scene->workspace);
-    jnResult result = jnaReadManifest(path, &manifest, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaReadManifest(path, &manifest, error));
     bool found = false;
     for (int i = 0; i < manifest.clipCount; ++i) {
         size_t used = strlen(names);

@@ -49,10 +49,7 @@ static jnResult Simulate(Trace* trace, jnError* error)
     def.stiffness = stiffness;
     def.damping = damping;
     jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnCreateSprings(&def, &springs, error));
     for (int n = 0; n < FRAMES; ++n) {
         float targets[REGIMES][3] = {{0}}, out[REGIMES][3];
         for (int r = 0; r < REGIMES; ++r) {

@@ -1,4 +1,5 @@
 // jounce springs run: the runtime's own stepping over targets given as an array.
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "cli.h"
 
@@ -101,44 +102,34 @@ static jnResult OpenTargets(const char* path, jnaArray* targets, jnError* error)
 
 static jnResult Prepare(const Request* request, Run* run, jnError* error)
 {
-    jnResult result = OpenTargets(request->targets, &run->targets, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    JN_PASS(OpenTargets(request->targets, &run->targets, error));
     run->frames = run->targets.shape[0];
     run->vertices = run->targets.shape[1];
     run->wantsVelocities = request->velocities != NULL;
     float *stiffness = NULL, *damping = NULL;
-    result = ReadParameter("--stiffness", request->stiffness, run->vertices, &stiffness, error);
-    if (result == jn_ok) {
-        result = ReadParameter("--damping", request->damping, run->vertices, &damping, error);
+    JN_TRY(ReadParameter("--stiffness", request->stiffness, run->vertices, &stiffness, error));
+    JN_TRY(ReadParameter("--damping", request->damping, run->vertices, &damping, error));
+    jnSpringsDef def = jnDefaultSpringsDef();
+    def.count = (int)run->vertices;
+    def.stiffness = stiffness;
+    def.damping = damping;
+    def.curve = (jnCurve)request->curve;
+    def.timing = (jnTiming)request->mode;
+    def.start = (jnStart)request->start;
+    JN_TRY(jnCreateSprings(&def, &run->springs, error));
+    run->row = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    run->positions = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    run->velocities = jnaArena_Give(&arena, (int64_t)run->vertices, 3 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the vertices of springs", error));
+    JN_TRY(jnaCreateArray(request->output, jna_float32, 3, run->targets.shape, &run->positionFile, error));
+    if (run->wantsVelocities) {
+        JN_TRY(jnaCreateArray(request->velocities, jna_float32, 3, run->targets.shape, &run->velocityFile, error));
     }
-    if (result == jn_ok) {
-        jnSpringsDef def = jnDefaultSpringsDef();
-        def.count = (int)run->vertices;
-        def.stiffness = stiffness;
-        def.damping = damping;
-        def.curve = (jnCurve)request->curve;
-        def.timing = (jnTiming)request->mode;
-        def.start = (jnStart)request->start;
-        result = jnCreateSprings(&def, &run->springs, error);
-    }
+done:
     free(stiffness);
     free(damping);
-    if (result != jn_ok) {
-        return result;
-    }
-    size_t size = 3 * run->vertices * sizeof(float);
-    run->row = malloc(size);
-    run->positions = malloc(size);
-    run->velocities = calloc(1, size);
-    if (run->row == NULL || run->positions == NULL || run->velocities == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", run->vertices);
-    }
-    result = jnaCreateArray(request->output, jna_float32, 3, run->targets.shape, &run->positionFile, error);
-    if (result == jn_ok && run->wantsVelocities) {
-        result = jnaCreateArray(request->velocities, jna_float32, 3, run->targets.shape, &run->velocityFile, error);
-    }
     return result;
 }
 
@@ -228,10 +219,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
     if (lags && run->frames > 1) {
         jnSprings_Finish(run->springs, &(jnSpringsOutput){.positions = run->positions,
                                            .velocities = run->wantsVelocities ? run->velocities : NULL});
-        jnResult result = run->frames == 2 ? WriteStart(run, error) : jn_ok;
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(run->frames == 2 ? WriteStart(run, error) : jn_ok);
     }
     if (run->frames == 1 || lags) {
         WriteRow(run, run->positions, run->velocities);

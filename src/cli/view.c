@@ -150,10 +150,7 @@ static jnResult OpenMotions(View* view, jnError* error)
         return jn_ok;
     }
     jnaCharacter character;
-    jnResult result = jnaLoadCharacter(view->workspace, &character, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaLoadCharacter(view->workspace, &character, error));
     for (int i = 0; i < a->clipCount && character.vertexCount == a->vertexCount; ++i) {
         OpenMotion(view, &character, jnAsset_Clip(a, i).name, &view->motions[i]);
     }

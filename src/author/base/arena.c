@@ -29,6 +29,13 @@ void* jnaArena_Take(jnaArena* arena, int64_t count, size_t size)
     return (char*)block + header;
 }
 
+void* jnaArena_Give(jnaArena* arena, int64_t count, size_t size)
+{
+    void* memory = count >= 0 && !arena->failed ? calloc((size_t)count + 1, size) : NULL;
+    arena->failed = memory == NULL;
+    return memory;
+}
+
 jnResult jnaArena_Check(const jnaArena* arena, const char* what, jnError* error)
 {
     return arena->failed ? jnFail(error, jn_outOfMemory, "out of memory for %s", what) : jn_ok;

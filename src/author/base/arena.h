@@ -13,6 +13,9 @@ typedef struct jnaArena {
 /// the size does not fit: then jnaArena_Check fails.
 void* jnaArena_Take(jnaArena* arena, int64_t count, size_t size);
 
+/// Zeroed memory that outlives the arena: from the heap, the caller's to free. NULL counts for jnaArena_Check as above.
+void* jnaArena_Give(jnaArena* arena, int64_t count, size_t size);
+
 /// jn_outOfMemory, "out of memory for WHAT", if anything that was asked for is missing. error: may be NULL.
 jnResult jnaArena_Check(const jnaArena* arena, const char* what, jnError* error);
 

@@ -1,5 +1,6 @@
 // Atomic output files. The temporary name carries the process id, so that two runs never share one.
 #include "base/file.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -33,10 +34,7 @@ static jnResult ResolveTarget(const char* path, char** target, jnError* error)
 jnResult jnaCreateFile(const char* path, jnaFile* file, jnError* error)
 {
     *file = (jnaFile){0};
-    jnResult result = ResolveTarget(path, &file->path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ResolveTarget(path, &file->path, error));
     size_t length = strlen(file->path) + 32;
     file->temporaryPath = malloc(length);
     if (file->temporaryPath == NULL) {
@@ -101,10 +99,7 @@ jnResult jnaFile_Sync(jnaFile* file, jnError* error)
 
 jnResult jnaFile_Commit(jnaFile* file, jnError* error)
 {
-    jnResult result = jnaFile_Sync(file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaFile_Sync(file, error));
     bool failed = fclose(file->stream) != 0;
     file->stream = NULL;
     if (failed || rename(file->temporaryPath, file->path) != 0) {

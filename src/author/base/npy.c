@@ -265,8 +265,10 @@ jnResult jnaCopyArray(const char* path, const void* bytes, size_t size, jnaArray
 {
     bool fortran = false;
     *array = (jnaArray){0};
-    jnResult result = ParseFile(path, bytes, size, array, &fortran, error);
-    result = result == jn_ok ? CopyData(path, array, fortran, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(ParseFile(path, bytes, size, array, &fortran, error));
+    JN_TRY(CopyData(path, array, fortran, error));
+done:
     if (result != jn_ok) {
         *array = (jnaArray){0};
     }

@@ -2,6 +2,7 @@
 #include "draw/chart.h"
 
 #include "base/file.h"
+#include "base/try.h"
 #include "draw/chart_scale.h"
 
 #include "runtime/for_author.h"
@@ -228,10 +229,7 @@ static void DrawSheet(cairo_t* cr, const jnaSheet* sheet, int width, int height)
 jnResult jnaWriteSheet(const char* path, const jnaSheet* sheet, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, &file, error));
     int rows = (sheet->chartCount + sheet->columns - 1) / sheet->columns;
     int width = sheet->columns * sheet->chartWidth;
     int height = rows * sheet->chartHeight + (sheet->title != NULL ? SHEET_TITLE : 0);

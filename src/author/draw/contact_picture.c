@@ -72,10 +72,11 @@ static bool FillPanel(const jnaContactFinder* f, const double* nodes, int kind, 
 {
     const jnaContactShape* s = f->shape;
     size_t count = (size_t)s->volume->nodeCount;
-    panel->positions = jnaAllocate((int64_t)count, 3 * sizeof(float));
-    panel->colors = jnaAllocate((int64_t)count, 3 * sizeof(float));
-    panel->triangles = jnaAllocate(s->faceCount, 3 * sizeof(int32_t));
-    if (panel->positions == NULL || panel->colors == NULL || panel->triangles == NULL) {
+    jnaArena arena = {0};
+    panel->positions = jnaArena_Give(&arena, (int64_t)count, 3 * sizeof(float));
+    panel->colors = jnaArena_Give(&arena, (int64_t)count, 3 * sizeof(float));
+    panel->triangles = jnaArena_Give(&arena, s->faceCount, 3 * sizeof(int32_t));
+    if (arena.failed) {
         return false;
     }
     const jnaBounds* box = &f->faceBounds[0];
@@ -106,10 +107,7 @@ static jnResult FillRow(jnaContactFinder* f, const double* nodes, bool first, do
     Row* row, jnError* error)
 {
     jnaPenetration p;
-    jnResult result = jnaContactFinder_Measure(f, nodes, &p, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaContactFinder_Measure(f, nodes, &p, error));
     jnaBoxTree_Fit(&f->shape->faceTree, nodes, f->faceBounds);
     int32_t deepest = f->shape->nodes[0];
     for (int n = 0; first && n < f->shape->nodeCount; ++n) {

@@ -1,6 +1,7 @@
 // Text and PNG files, by cairo. Our pixels are R, G, B, A bytes; cairo wants native-endian words, so they are
 // converted on the way in and out. All pictures are opaque: no premultiplication to care for.
 #include "base/file.h"
+#include "base/try.h"
 #include "draw/picture.h"
 
 #include "runtime/for_author.h"
@@ -167,10 +168,7 @@ jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* s
 jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, &file, error));
     cairo_surface_t* surface = ToSurface(picture);
     cairo_status_t status = cairo_surface_write_to_png_stream(surface, WriteBytes, file.stream);
     cairo_surface_destroy(surface);

@@ -5,6 +5,7 @@
 // nodes are missed by at most an edge.
 #include "flesh/bone_overlap.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "flesh/contact_internal.h"
 #include "volume/mesh_internal.h"
@@ -55,11 +56,12 @@ static int NumberFirm(const jnaVolume* v, int32_t* numbers)
 // The tetrahedra between firm nodes, and those nodes.
 static bool CutOut(const jnaVolume* v, const int32_t* numbers, jnaPosedBones* b)
 {
-    b->bones.nodes = jnaAllocate(3 * (int64_t)b->bones.nodeCount + 1, sizeof(double));
-    b->bones.tetrahedra = jnaAllocate(4 * (int64_t)v->tetrahedronCount + 1, sizeof(int32_t));
-    b->nodes = jnaAllocate((int64_t)b->bones.nodeCount + 1, sizeof(int32_t));
-    b->positions = jnaAllocate(3 * (int64_t)b->bones.nodeCount + 1, sizeof(double));
-    if (b->bones.nodes == NULL || b->bones.tetrahedra == NULL || b->nodes == NULL || b->positions == NULL) {
+    jnaArena arena = {0};
+    b->bones.nodes = jnaArena_Give(&arena, b->bones.nodeCount, 3 * sizeof(double));
+    b->bones.tetrahedra = jnaArena_Give(&arena, (int64_t)v->tetrahedronCount + 1, 4 * sizeof(int32_t));
+    b->nodes = jnaArena_Give(&arena, b->bones.nodeCount, sizeof(int32_t));
+    b->positions = jnaArena_Give(&arena, b->bones.nodeCount, 3 * sizeof(double));
+    if (arena.failed) {
         return false;
     }
     for (int n = 0; n < v->nodeCount; ++n) {

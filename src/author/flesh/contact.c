@@ -13,6 +13,8 @@
 #include "flesh/contact_internal.h"
 #include "volume/mesh_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Faces whose distance from the material point at rest is below this many times the rest depth may be the way out.
@@ -38,28 +40,29 @@ jnResult jnaCreateContactFinder(const jnaContactShape* shape, jnaContactFinder**
 {
     *finder = NULL;
     jnaContactFinder* f = jnaAllocate(1, sizeof(*f));
-    if (f != NULL) {
-        f->shape = shape;
-        f->faceBounds = jnaAllocate(shape->faceTree.nodeCount, sizeof(jnaBounds));
-        f->cells = jnaAllocate(shape->volume->nodeCount, sizeof(uint64_t));
-        f->leaves = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(jnaCellBox));
-        f->patches = jnaAllocate(shape->nodeTree.nodeCount, sizeof(jnaCellBox));
-        f->boxes = jnaAllocate(shape->volume->tetrahedronCount, sizeof(jnaCellBox));
-        f->marks = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
-        f->filled = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(int32_t));
-        f->depths = jnaAllocate(shape->volume->nodeCount, sizeof(double));
-        f->firstOld = jnaAllocate(shape->nodeCount, sizeof(int32_t));
-        // So that sorting no hits has a list to sort.
-        bool good = jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits)) && f->faceBounds != NULL &&
-                    f->cells != NULL && f->leaves != NULL && f->patches != NULL && f->boxes != NULL &&
-                    f->marks != NULL && f->filled != NULL && f->depths != NULL && f->firstOld != NULL;
-        if (good) {
-            *finder = f;
-            return jn_ok;
-        }
+    if (f == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for contact");
     }
-    jnaDestroyContactFinder(f);
-    return jnFail(error, jn_outOfMemory, "out of memory for the contact of %d nodes", shape->volume->nodeCount);
+    jnaArena* memory = &f->memory;
+    f->shape = shape;
+    f->faceBounds = jnaArena_Take(memory, shape->faceTree.nodeCount, sizeof(jnaBounds));
+    f->cells = jnaArena_Take(memory, shape->volume->nodeCount, sizeof(uint64_t));
+    f->leaves = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(jnaCellBox));
+    f->patches = jnaArena_Take(memory, shape->nodeTree.nodeCount, sizeof(jnaCellBox));
+    f->boxes = jnaArena_Take(memory, shape->volume->tetrahedronCount, sizeof(jnaCellBox));
+    f->marks = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(int32_t));
+    f->filled = jnaArena_Take(memory, shape->tetrahedronTree.nodeCount, sizeof(int32_t));
+    f->depths = jnaArena_Take(memory, shape->volume->nodeCount, sizeof(double));
+    f->firstOld = jnaArena_Take(memory, shape->nodeCount, sizeof(int32_t));
+    // So that sorting no hits has a list to sort.
+    memory->failed |= !jnaReserve(&f->hits, &f->hitCapacity, 1, sizeof(*f->hits));
+    jnResult result = jnaArena_Check(memory, "contact", error);
+    if (result != jn_ok) {
+        jnaDestroyContactFinder(f);
+        return result;
+    }
+    *finder = f;
+    return jn_ok;
 }
 
 void jnaDestroyContactFinder(jnaContactFinder* f)
@@ -67,16 +70,8 @@ void jnaDestroyContactFinder(jnaContactFinder* f)
     if (f == NULL) {
         return;
     }
-    free(f->faceBounds);
-    free(f->cells);
-    free(f->leaves);
-    free(f->patches);
-    free(f->boxes);
-    free(f->marks);
-    free(f->filled);
+    jnaReleaseArena(&f->memory);
     free(f->hits);
-    free(f->depths);
-    free(f->firstOld);
     free(f->nextOld);
     jnaDestroyContacts(&f->found);
     free(f);
@@ -356,11 +351,8 @@ static jnResult Look(
     jnaContactFinder* f, const double* nodes, const jnaContacts* old, jnaPenetration* penetration, jnError* error)
 {
     const jnaContactShape* s = f->shape;
-    jnResult result = CheckNodes(s, nodes, error);
-    result = result == jn_ok ? jnaContactFinder_Hits(f, nodes, error) : result;
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckNodes(s, nodes, error));
+    JN_PASS(jnaContactFinder_Hits(f, nodes, error));
     bool good = ListOld(f, old);
     f->found.count = 0;
     memset(f->depths, 0, (size_t)s->volume->nodeCount * sizeof(*f->depths));
@@ -401,14 +393,12 @@ static jnResult Look(
 jnResult jnaContactFinder_Find(
     jnaContactFinder* finder, const double* nodes, jnaContacts* contacts, jnaPenetration* penetration, jnError* error)
 {
-    jnResult result = Look(finder, nodes, contacts, penetration, error);
-    if (result == jn_ok) {
-        // What was found and what was there change places, so that neither is copied.
-        jnaContacts swap = *contacts;
-        *contacts = finder->found;
-        finder->found = swap;
-    }
-    return result;
+    JN_PASS(Look(finder, nodes, contacts, penetration, error));
+    // What was found and what was there change places, so that neither is copied.
+    jnaContacts swap = *contacts;
+    *contacts = finder->found;
+    finder->found = swap;
+    return jn_ok;
 }
 
 jnResult jnaContactFinder_Measure(

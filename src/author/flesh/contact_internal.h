@@ -4,6 +4,8 @@
 #include "flesh/contact.h"
 #include "flesh/contact_cells.h"
 
+#include "base/arena.h"
+
 /// A box.
 typedef struct jnaBounds {
     double low[3], high[3];
@@ -23,6 +25,7 @@ typedef struct jnaBoxTree {
     jnaBoxNode* nodes;
     int32_t* order;  // [items]
     int32_t* points; // mesh nodes of all leaves
+    jnaArena memory;
 } jnaBoxTree;
 
 /// What a tree is made over.
@@ -75,6 +78,7 @@ struct jnaContactShape {
     jnaRows near;      // per node of nodeTree: the leaves of tetrahedronTree that are never foreign to it
     double flatVolume; // six times the volume from which a tetrahedron holds anything
     double tolerance;  // metres, what counts as touching
+    jnaArena memory;   // of the arrays but `faces` and rows
 };
 
 /// Of the springs of bones, 1/s2: a node that is held by less is flesh on the bone.
@@ -102,6 +106,7 @@ struct jnaContactFinder {
     int32_t* nextOld;    // [nextCapacity], next old pair of the same node, or -1
     int nextCapacity;
     jnaContacts found;
+    jnaArena memory; // of what does not grow
 };
 
 /// Whether a node of the mesh is so close to a boundary node at rest, and connected with it there, that no way out may

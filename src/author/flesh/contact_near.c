@@ -8,6 +8,8 @@
 
 #include "volume/mesh_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Of restDistance: how far a path may stray from the node and still connect.
@@ -29,6 +31,7 @@ typedef struct Search {
     int ballCount;
     int count, capacity;
     int32_t* list;
+    jnaArena arena; // of what does not grow
 } Search;
 
 void jnaDestroyRows(jnaRows* rows)
@@ -309,10 +312,10 @@ static bool ListNearLeaves(Search* s, const jnaBounds* leaves, const jnaBounds* 
 static bool FindNearLeaves(Search* s)
 {
     jnaContactShape* shape = s->shape;
-    jnaBounds* leaves = jnaAllocate(shape->tetrahedronTree.nodeCount, sizeof(*leaves));
-    jnaBounds* patches = jnaAllocate(shape->nodeTree.nodeCount, sizeof(*patches));
-    shape->near.starts = jnaAllocate((int64_t)shape->nodeTree.nodeCount + 1, sizeof(int32_t));
-    bool good = leaves != NULL && patches != NULL && shape->near.starts != NULL;
+    jnaBounds* leaves = jnaArena_Take(&s->arena, shape->tetrahedronTree.nodeCount, sizeof(*leaves));
+    jnaBounds* patches = jnaArena_Take(&s->arena, shape->nodeTree.nodeCount, sizeof(*patches));
+    shape->near.starts = jnaArena_Give(&s->arena, (int64_t)shape->nodeTree.nodeCount + 1, sizeof(int32_t));
+    bool good = !s->arena.failed;
     if (good) {
         jnaBoxTree_Fit(&shape->tetrahedronTree, shape->volume->nodes, leaves);
         jnaBoxTree_Fit(&shape->nodeTree, shape->volume->nodes, patches);
@@ -326,8 +329,6 @@ static bool FindNearLeaves(Search* s)
         shape->near.starts[shape->nodeTree.nodeCount] = s->count;
         good = CloseRows(s, &shape->near);
     }
-    free(leaves);
-    free(patches);
     return good;
 }
 
@@ -335,28 +336,27 @@ jnResult jnaContactShape_FindNear(jnaContactShape* shape, bool gaps, jnError* er
 {
     enum { LEAF = 8 };
     int count = shape->volume->nodeCount;
-    Search s = {.shape = shape, .identity = jnaAllocate(count, sizeof(int32_t))};
-    s.marks = jnaAllocate(count, sizeof(int32_t));
-    s.queue = jnaAllocate(count, sizeof(int32_t));
-    s.ball = jnaAllocate(count, sizeof(int32_t));
-    bool good = s.identity != NULL && s.marks != NULL && s.queue != NULL && s.ball != NULL;
-    for (int n = 0; good && n < count; ++n) {
+    jnResult result = jn_ok;
+    Search s = {.shape = shape};
+    s.identity = jnaArena_Take(&s.arena, count, sizeof(int32_t));
+    s.marks = jnaArena_Take(&s.arena, count, sizeof(int32_t));
+    s.queue = jnaArena_Take(&s.arena, count, sizeof(int32_t));
+    s.ball = jnaArena_Take(&s.arena, count, sizeof(int32_t));
+    JN_TRY(jnaArena_Check(&s.arena, "contact", error));
+    for (int n = 0; n < count; ++n) {
         s.identity[n] = n;
     }
-    good = good && jnaCreateBoxTree(
-                       &(jnaBoxItems){shape->volume->nodes, count, s.identity, count, 1}, LEAF, &s.tree, NULL) == jn_ok;
-    s.bounds = good ? jnaAllocate(s.tree.nodeCount, sizeof(*s.bounds)) : NULL;
-    if (s.bounds != NULL) {
-        jnaBoxTree_Fit(&s.tree, shape->volume->nodes, s.bounds);
-    }
-    good = s.bounds != NULL && LinkNodes(&s) && FindForeign(&s, gaps) && FindNearLeaves(&s);
+    const jnaBoxItems nodes = {shape->volume->nodes, count, s.identity, count, 1};
+    JN_TRY(jnaCreateBoxTree(&nodes, LEAF, &s.tree, error));
+    s.bounds = jnaArena_Take(&s.arena, s.tree.nodeCount, sizeof(*s.bounds));
+    JN_TRY(jnaArena_Check(&s.arena, "contact", error));
+    jnaBoxTree_Fit(&s.tree, shape->volume->nodes, s.bounds);
+    s.arena.failed = !(LinkNodes(&s) && FindForeign(&s, gaps) && FindNearLeaves(&s));
+    JN_TRY(jnaArena_Check(&s.arena, "contact", error));
+done:
     jnaDestroyRows(&s.links);
     jnaDestroyBoxTree(&s.tree);
-    free(s.bounds);
-    free(s.identity);
-    free(s.marks);
-    free(s.queue);
-    free(s.ball);
+    jnaReleaseArena(&s.arena);
     free(s.list);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the contact of %d nodes", count);
+    return result;
 }

@@ -4,6 +4,8 @@
 #include "volume/mesh_internal.h"
 #include "volume/volume_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Where the volume has no materials, Pa.
@@ -41,21 +43,13 @@ void jnaDestroyContactShape(jnaContactShape* shape)
         return;
     }
     free(shape->faces);
-    free(shape->opposites);
-    free(shape->nodes);
-    free(shape->places);
     jnaDestroyRows(&shape->around);
     jnaDestroyRows(&shape->foreign);
     jnaDestroyRows(&shape->near);
-    free(shape->shear);
-    free(shape->length);
-    free(shape->held);
-    free(shape->bone);
     jnaDestroyBoxTree(&shape->tetrahedronTree);
     jnaDestroyBoxTree(&shape->faceTree);
     jnaDestroyBoxTree(&shape->nodeTree);
-    free(shape->leafTetrahedra);
-    free(shape->restFaceBounds);
+    jnaReleaseArena(&shape->memory);
     free(shape);
 }
 
@@ -82,9 +76,11 @@ static jnResult CheckDef(const jnaContactDef* def, jnError* error)
 static bool ListNodes(jnaContactShape* s)
 {
     int count = s->volume->nodeCount;
-    s->places = jnaAllocate(count, sizeof(int32_t));
-    s->nodes = jnaAllocate(count, sizeof(int32_t));
-    if (s->places == NULL || s->nodes == NULL) {
+    s->places = jnaArena_Take(&s->memory, count, sizeof(int32_t));
+    s->nodes = jnaArena_Take(&s->memory, count, sizeof(int32_t));
+    s->around.entries = jnaArena_Give(&s->memory, 3 * (int64_t)s->faceCount, sizeof(int32_t));
+    s->around.starts = jnaArena_Give(&s->memory, (int64_t)count + 2, sizeof(int32_t));
+    if (s->memory.failed) {
         return false;
     }
     for (int i = 0; i < 3 * s->faceCount; ++i) {
@@ -96,11 +92,6 @@ static bool ListNodes(jnaContactShape* s)
         if (there) {
             s->nodes[s->nodeCount++] = n;
         }
-    }
-    s->around.starts = jnaAllocate((int64_t)s->nodeCount + 2, sizeof(int32_t));
-    s->around.entries = jnaAllocate(3 * (int64_t)s->faceCount, sizeof(int32_t));
-    if (s->around.starts == NULL || s->around.entries == NULL) {
-        return false;
     }
     for (int i = 0; i < 3 * s->faceCount; ++i) {
         s->around.starts[s->places[s->faces[i]] + 2]++;
@@ -122,7 +113,7 @@ static bool HasCorner(const int32_t* face, int32_t node)
 // The fourth corner of the tetrahedron behind each face.
 static bool ListOpposites(jnaContactShape* s)
 {
-    s->opposites = jnaAllocate(s->faceCount, sizeof(int32_t));
+    s->opposites = jnaArena_Take(&s->memory, s->faceCount, sizeof(int32_t));
     for (size_t i = 0; s->opposites != NULL && i < 4 * (size_t)s->volume->tetrahedronCount; ++i) {
         const int32_t* c = s->volume->tetrahedra + (i & ~(size_t)3);
         int32_t own[3] = {c[(i + 1) % 4], c[(i + 2) % 4], c[(i + 3) % 4]};
@@ -199,13 +190,16 @@ static void FindHeld(jnaContactShape* s)
 static bool MeasureNodes(jnaContactShape* s)
 {
     const jnaVolume* v = s->volume;
-    s->shear = jnaAllocate(s->nodeCount, sizeof(double));
-    s->length = jnaAllocate(s->nodeCount, sizeof(double));
-    s->held = jnaAllocate(v->nodeCount, sizeof(bool));
-    s->bone = jnaAllocate(v->nodeCount, sizeof(int32_t));
-    int* counts = jnaAllocate(s->nodeCount, sizeof(int));
-    bool good = s->shear != NULL && s->length != NULL && s->held != NULL && s->bone != NULL && counts != NULL;
-    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+    s->shear = jnaArena_Take(&s->memory, s->nodeCount, sizeof(double));
+    s->length = jnaArena_Take(&s->memory, s->nodeCount, sizeof(double));
+    s->held = jnaArena_Take(&s->memory, v->nodeCount, sizeof(bool));
+    s->bone = jnaArena_Take(&s->memory, v->nodeCount, sizeof(int32_t));
+    int* counts = jnaArena_Give(&s->memory, s->nodeCount, sizeof(int));
+    if (s->memory.failed) {
+        free(counts);
+        return false;
+    }
+    for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
         int32_t place = s->places[v->tetrahedra[i]];
         if (place >= 0) {
             const jnaMaterial* m = v->materials != NULL && v->regions != NULL ? &v->materials[v->regions[i / 4]] : NULL;
@@ -213,7 +207,7 @@ static bool MeasureNodes(jnaContactShape* s)
             counts[place]++;
         }
     }
-    for (int n = 0; good && n < s->nodeCount; ++n) {
+    for (int n = 0; n < s->nodeCount; ++n) {
         double share = 0;
         for (int32_t e = s->around.starts[n]; e < s->around.starts[n + 1]; ++e) {
             const int32_t* c = s->faces + 3 * (size_t)s->around.entries[e];
@@ -224,11 +218,9 @@ static bool MeasureNodes(jnaContactShape* s)
         s->length[n] = sqrt(share * 2 / sqrt(3.0));
         s->shear[n] /= counts[n];
     }
-    if (good) {
-        FindHeld(s);
-    }
+    FindHeld(s);
     free(counts);
-    return good;
+    return true;
 }
 
 static jnResult PlantTrees(jnaContactShape* s, jnError* error)
@@ -237,53 +229,42 @@ static jnResult PlantTrees(jnaContactShape* s, jnError* error)
     const jnaBoxItems tetrahedra = {v->nodes, v->nodeCount, v->tetrahedra, v->tetrahedronCount, 4};
     const jnaBoxItems faces = {v->nodes, v->nodeCount, s->faces, s->faceCount, 3};
     const jnaBoxItems nodes = {v->nodes, v->nodeCount, s->nodes, s->nodeCount, 1};
-    jnResult result = jnaCreateBoxTree(&tetrahedra, TETRAHEDRA_PER_LEAF, &s->tetrahedronTree, error);
-    if (result == jn_ok) {
-        result = jnaCreateBoxTree(&faces, FACES_PER_LEAF, &s->faceTree, error);
+    JN_PASS(jnaCreateBoxTree(&tetrahedra, TETRAHEDRA_PER_LEAF, &s->tetrahedronTree, error));
+    JN_PASS(jnaCreateBoxTree(&faces, FACES_PER_LEAF, &s->faceTree, error));
+    JN_PASS(jnaCreateBoxTree(&nodes, NODES_PER_LEAF, &s->nodeTree, error));
+    s->restFaceBounds = jnaArena_Take(&s->memory, s->faceTree.nodeCount, sizeof(jnaBounds));
+    s->leafTetrahedra = jnaArena_Take(&s->memory, v->tetrahedronCount, 4 * sizeof(int32_t));
+    JN_PASS(jnaArena_Check(&s->memory, "the boxes of contact", error));
+    for (size_t k = 0; k < (size_t)v->tetrahedronCount; ++k) {
+        memcpy(s->leafTetrahedra + 4 * k, v->tetrahedra + 4 * (size_t)s->tetrahedronTree.order[k], 4 * sizeof(int32_t));
     }
-    if (result == jn_ok) {
-        result = jnaCreateBoxTree(&nodes, NODES_PER_LEAF, &s->nodeTree, error);
-    }
-    if (result == jn_ok) {
-        s->restFaceBounds = jnaAllocate(s->faceTree.nodeCount, sizeof(jnaBounds));
-        s->leafTetrahedra = jnaAllocate(v->tetrahedronCount, 4 * sizeof(int32_t));
-        if (s->restFaceBounds == NULL || s->leafTetrahedra == NULL) {
-            return jnFail(error, jn_outOfMemory, "out of memory for the boxes of %d faces", s->faceCount);
-        }
-        for (size_t k = 0; k < (size_t)v->tetrahedronCount; ++k) {
-            memcpy(s->leafTetrahedra + 4 * k, v->tetrahedra + 4 * (size_t)s->tetrahedronTree.order[k],
-                4 * sizeof(int32_t));
-        }
-        jnaBoxTree_Fit(&s->faceTree, v->nodes, s->restFaceBounds);
-    }
-    return result;
+    jnaBoxTree_Fit(&s->faceTree, v->nodes, s->restFaceBounds);
+    return jn_ok;
 }
 
 jnResult jnaCreateContactShape(const jnaContactDef* def, jnaContactShape** shape, jnError* error)
 {
     *shape = NULL;
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckDef(def, error));
     jnaContactShape* s = jnaAllocate(1, sizeof(*s));
     if (s == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for contact");
     }
     s->volume = def->volume;
-    result = jnaFindBoundary(def->volume, &s->faceCount, &s->faces, error);
-    if (result == jn_ok && !(ListNodes(s) && ListOpposites(s) && Measure(s, def) && MeasureNodes(s))) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a boundary of %d faces", s->faceCount);
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindBoundary(def->volume, &s->faceCount, &s->faces, error));
+    if (!(ListNodes(s) && ListOpposites(s) && Measure(s, def) && MeasureNodes(s))) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for a boundary of %d faces", s->faceCount));
     }
-    if (result == jn_ok && !(s->size > 0)) {
-        result = jnFail(error, jn_badData, "the volume has no boundary, or all its nodes are in one place");
+    if (!(s->size > 0)) {
+        JN_TRY(jnFail(error, jn_badData, "the volume has no boundary, or all its nodes are in one place"));
     }
-    result = result == jn_ok ? PlantTrees(s, error) : result;
-    result = result == jn_ok ? jnaContactShape_FindNear(s, def->gaps, error) : result;
+    JN_TRY(PlantTrees(s, error));
+    JN_TRY(jnaContactShape_FindNear(s, def->gaps, error));
+    *shape = s;
+done:
     if (result != jn_ok) {
         jnaDestroyContactShape(s);
-        return result;
     }
-    *shape = s;
-    return jn_ok;
+    return result;
 }

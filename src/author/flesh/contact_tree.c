@@ -7,6 +7,8 @@
 
 #include "volume/mesh_internal.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 /// What a tree is built from.
@@ -110,39 +112,36 @@ jnResult jnaCreateBoxTree(const jnaBoxItems* over, int leafSize, jnaBoxTree* tre
     int count = over->count, corners = over->corners, nodeCount = over->nodeCount;
     *tree = (jnaBoxTree){.nodeCount = 1};
     Builder b = {.tree = tree, .items = items, .corners = corners, .leafSize = leafSize};
-    tree->nodes = jnaAllocate(2 * (int64_t)count + 1, sizeof(*tree->nodes));
-    tree->order = jnaAllocate(count, sizeof(*tree->order));
-    tree->points = jnaAllocate((int64_t)count * corners, sizeof(*tree->points));
-    b.centroids = jnaAllocate(count, 3 * sizeof(double));
-    b.marks = jnaAllocate(nodeCount, sizeof(*b.marks));
-    bool good = tree->nodes != NULL && tree->order != NULL && tree->points != NULL && b.centroids != NULL;
-    if (good && b.marks != NULL) {
-        memset(b.marks, 0xff, (size_t)nodeCount * sizeof(*b.marks));
-        for (int32_t n = 0; n < count; ++n) {
-            tree->order[n] = n;
-            for (int i = 0; i < 3 * corners; ++i) {
-                int32_t point = items[(size_t)n * (size_t)corners + (size_t)(i / 3)];
-                b.centroids[3 * (size_t)n + (size_t)(i % 3)] += positions[3 * (size_t)point + (size_t)(i % 3)];
-            }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    tree->nodes = jnaArena_Take(&tree->memory, 2 * (int64_t)count + 1, sizeof(*tree->nodes));
+    tree->order = jnaArena_Take(&tree->memory, count, sizeof(*tree->order));
+    tree->points = jnaArena_Take(&tree->memory, (int64_t)count * corners, sizeof(*tree->points));
+    b.centroids = jnaArena_Take(&arena, count, 3 * sizeof(double));
+    b.marks = jnaArena_Take(&arena, nodeCount, sizeof(*b.marks));
+    JN_TRY(jnaArena_Check(&tree->memory, "a tree of boxes", error));
+    JN_TRY(jnaArena_Check(&arena, "a tree of boxes", error));
+    memset(b.marks, 0xff, (size_t)nodeCount * sizeof(*b.marks));
+    for (int32_t n = 0; n < count; ++n) {
+        tree->order[n] = n;
+        for (int i = 0; i < 3 * corners; ++i) {
+            int32_t point = items[(size_t)n * (size_t)corners + (size_t)(i / 3)];
+            b.centroids[3 * (size_t)n + (size_t)(i % 3)] += positions[3 * (size_t)point + (size_t)(i % 3)];
         }
-        tree->nodes[0].count = count;
-        Split(&b, 0);
     }
-    good = good && b.marks != NULL;
-    free(b.centroids);
-    free(b.marks);
-    if (!good) {
+    tree->nodes[0].count = count;
+    Split(&b, 0);
+done:
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
         jnaDestroyBoxTree(tree);
-        return jnFail(error, jn_outOfMemory, "out of memory for a tree of %d boxes", count);
     }
-    return jn_ok;
+    return result;
 }
 
 void jnaDestroyBoxTree(jnaBoxTree* tree)
 {
-    free(tree->nodes);
-    free(tree->order);
-    free(tree->points);
+    jnaReleaseArena(&tree->memory);
     *tree = (jnaBoxTree){0};
 }
 

@@ -15,6 +15,7 @@
 // left these rounds are solved roughly, then once to the end.
 #include "flesh/newton.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -73,10 +74,7 @@ static jnResult Minimize(
     }
     if (newton) {
         if (solver->newton == NULL) {
-            jnResult result = jnaCreateNewton(solver->flesh, &solver->newton, error);
-            if (result != jn_ok) {
-                return result;
-            }
+            JN_PASS(jnaCreateNewton(solver->flesh, &solver->newton, error));
         }
         int most = problem->mostIterations;
         problem->newton = solver->newton;
@@ -107,18 +105,19 @@ static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const j
     int most = problem->mostIterations;
     problem->mostIterations = SHORT_RUN;
     jnResult result = jn_ok;
-    for (int round = 0; result == jn_ok && round < effort->rounds && solver->contacts.count > 0; ++round) {
+    for (int round = 0; round < effort->rounds && solver->contacts.count > 0; ++round) {
         problem->goesOn = round > 0;
-        result = Minimize(solver, problem, false, report, error);
-        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(FindContacts(solver, &solver->contacts, report, error));
         // Of a path also at the end: its next step goes on from there. A step in time that did would ring.
-        if (result == jn_ok && (effort->firm || round + 1 < effort->rounds)) {
+        if (effort->firm || round + 1 < effort->rounds) {
             Aim(solver);
         }
         if (report->converged && report->solved.depth < effort->enough) {
             break;
         }
     }
+done:
     problem->mostIterations = most;
     return result;
 }
@@ -253,15 +252,17 @@ jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, c
     problem->contactFactor *= effort->stiffness;
     problem->contactMargin = MARGIN;
     problem->slide = ALONG;
-    jnResult result = FindContacts(solver, &solver->contacts, report, error);
-    if (result == jn_ok && solver->contacts.count == 0) { // so that there is something to look at
-        result = Minimize(solver, problem, false, report, error);
-        result = result == jn_ok ? FindContacts(solver, &solver->contacts, report, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(FindContacts(solver, &solver->contacts, report, error));
+    if (solver->contacts.count == 0) { // so that there is something to look at
+        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(FindContacts(solver, &solver->contacts, report, error));
     }
-    if (result == jn_ok && (solver->contacts.count > 0 || !report->converged)) {
-        result = Settle(solver, problem, effort, report, error);
-        result = result == jn_ok && toTheEnd ? Hold(solver, problem, effort, report, error) : result;
+    if (solver->contacts.count > 0 || !report->converged) {
+        JN_TRY(Settle(solver, problem, effort, report, error));
+        JN_TRY(toTheEnd ? Hold(solver, problem, effort, report, error) : jn_ok);
     }
+done:
     report->contactCount = solver->contacts.count;
     return result;
 }

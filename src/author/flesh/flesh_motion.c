@@ -25,6 +25,7 @@
 // up.
 #include "flesh/flesh_internal.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "volume/posing.h"
 
@@ -50,22 +51,19 @@ static jnResult PrepareSteps(jnaFleshSolver* solver, double step, jnError* error
     jnaDestroyPreconditioner(&solver->moving);
     solver->scheme.step = 0;
     jnaTimeScheme scheme = jnaMakeTimeScheme(flesh->def.integrator, step);
-    size_t nodes = (size_t)v->nodeCount, elements = (size_t)v->tetrahedronCount;
-    double* diagonal = malloc((nodes + 1) * sizeof(double));
-    double* stiffness = malloc((elements + 1) * sizeof(double));
-    int32_t* order = malloc((nodes + 1) * sizeof(int32_t));
     jnaLaplacian* laplacian = NULL;
     jnResult result = jn_ok;
-    if (diagonal == NULL || stiffness == NULL || order == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", v->nodeCount);
-        goto done;
-    }
-    for (size_t n = 0; n < nodes; ++n) {
+    jnaArena arena = {0};
+    double* diagonal = jnaArena_Take(&arena, v->nodeCount, sizeof(double));
+    double* stiffness = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    int32_t* order = jnaArena_Take(&arena, v->nodeCount, sizeof(int32_t));
+    JN_TRY(jnaArena_Check(&arena, "flesh that moves", error));
+    for (int n = 0; n < v->nodeCount; ++n) {
         int32_t p = flesh->places[n];
         diagonal[n] = flesh->mass[p] * (scheme.inertia + flesh->def.drag * scheme.rate);
         diagonal[n] += scheme.springs * flesh->springs[p];
     }
-    for (size_t t = 0; t < elements; ++t) {
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
         stiffness[t] = flesh->stiffness[t] * (1 + flesh->def.damping * scheme.rate);
     }
     jnaLaplacianDef def = {
@@ -78,20 +76,14 @@ static jnResult PrepareSteps(jnaFleshSolver* solver, double step, jnError* error
         .diagonal = diagonal,
         .threads = 1,
     };
-    result = jnaCreateLaplacian(&def, &laplacian, error);
-    if (result == jn_ok) {
-        // The pattern is that of the resting factor, and so is its order.
-        result = jnaCreatePreconditioner(laplacian, order, &solver->moving, error);
-        JN_ASSERT(result != jn_ok || memcmp(order, flesh->order, (size_t)flesh->freeCount * sizeof(int32_t)) == 0);
-    }
-    if (result == jn_ok) {
-        solver->scheme = scheme;
-    }
+    JN_TRY(jnaCreateLaplacian(&def, &laplacian, error));
+    JN_TRY(jnaCreatePreconditioner(laplacian, order, &solver->moving, error));
+    // The pattern is that of the resting factor, and so is its order.
+    JN_ASSERT(memcmp(order, flesh->order, (size_t)flesh->freeCount * sizeof(int32_t)) == 0);
+    solver->scheme = scheme;
 done:
     jnaDestroyLaplacian(laplacian);
-    free(diagonal);
-    free(stiffness);
-    free(order);
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -371,10 +363,7 @@ static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
-        jnResult result = Step(solver, state, report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(Step(solver, state, report, error));
         double* oldest = solver->skinned[0];
         solver->skinned[0] = solver->skinned[1];
         solver->skinned[1] = solver->skinned[2];

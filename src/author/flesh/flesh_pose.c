@@ -7,6 +7,7 @@
 
 #include "volume/posing.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -126,19 +127,15 @@ static jnResult BeginPose(
 {
     const jnaFlesh* flesh = solver->flesh;
     memset(report, 0, sizeof(*report));
-    jnResult result = jnaCheckPose(clip, frame, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCheckPose(clip, frame, error));
     if (solver->finder == NULL) {
         return jn_ok;
     }
     jnaPoseTransforms(flesh->def.character, clip, frame, solver->transforms);
     jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
-    jnResult measured = jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error);
-    return measured == jn_ok ? jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error)
-                             : measured;
+    JN_PASS(jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error));
+    return jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error);
 }
 
 static void EndPose(jnaFleshSolver* solver, double started, double* nodes, jnaFleshReport* report)
@@ -152,13 +149,11 @@ jnResult jnaFleshSolver_PoseInSteps(jnaFleshSolver* solver, const jnaClip* clip,
     jnaFleshReport* report, jnError* error)
 {
     double started = jnaSeconds();
-    jnResult result = BeginPose(solver, clip, frame, report, error);
-    result = result == jn_ok ? FollowPath(solver, clip, frame, steps, report, error) : result;
-    if (result == jn_ok) {
-        Judge(solver, report);
-        EndPose(solver, started, nodes, report);
-    }
-    return result;
+    JN_PASS(BeginPose(solver, clip, frame, report, error));
+    JN_PASS(FollowPath(solver, clip, frame, steps, report, error));
+    Judge(solver, report);
+    EndPose(solver, started, nodes, report);
+    return jn_ok;
 }
 
 jnResult jnaFleshSolver_Pose(
@@ -176,10 +171,7 @@ jnResult jnaFleshSolver_Pose(
     int steps = turns > deep ? turns : deep;
     steps = report->bones.depth > MOST_DEPTH && steps > IN_VAIN_STEPS ? IN_VAIN_STEPS : steps;
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
-    jnResult result = FollowPath(solver, clip, frame, steps, report, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(FollowPath(solver, clip, frame, steps, report, error));
     Judge(solver, report);
     EndPose(solver, started, nodes, report);
     return jn_ok;

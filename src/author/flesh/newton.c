@@ -6,6 +6,7 @@
 // Hessian stiffer along the step, and steps in time are not what this is for.
 #include "flesh/newton.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian_internal.h"
 
@@ -23,6 +24,7 @@ struct jnaNewton {
     int* rows;            // [blocks], node of each block, rising, the diagonal first
     double (*blocks)[9];  // [blocks], row-major
     int32_t* patchBlocks; // [patches][PAIRS], block of nodes (row, column), or -1
+    jnaArena memory;      // of all arrays
     cholmod_common common;
     cholmod_sparse* matrix;
     cholmod_factor* factor;
@@ -38,12 +40,10 @@ static bool FindPattern(jnaNewton* n)
 {
     const jnaElements* elements = &n->flesh->elements;
     int count = n->flesh->freeCount;
-    int* ends = calloc((size_t)count + 2, sizeof(int));
-    int* list = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int));
-    n->starts = calloc((size_t)count + 1, sizeof(int));
-    if (ends == NULL || list == NULL || n->starts == NULL) {
-        free(ends);
-        free(list);
+    int* ends = jnaArena_Take(&n->memory, (int64_t)count + 2, sizeof(int));
+    int* list = jnaArena_Take(&n->memory, elements->blockCount, PAIRS * sizeof(int));
+    n->starts = jnaArena_Take(&n->memory, (int64_t)count + 1, sizeof(int));
+    if (n->memory.failed) {
         return false;
     }
     // Twice over the patches: sizes, then rows with repetitions; then each column is sorted and thinned.
@@ -81,9 +81,8 @@ static bool FindPattern(jnaNewton* n)
         begin = end;
     }
     n->starts[count] = used;
-    free(ends);
     n->rows = list;
-    n->blocks = malloc(((size_t)used + 1) * sizeof(*n->blocks));
+    n->blocks = jnaArena_Take(&n->memory, used, sizeof(*n->blocks));
     return n->blocks != NULL;
 }
 
@@ -104,7 +103,7 @@ static int32_t FindBlock(const jnaNewton* n, int row, int column)
 static bool PlacePatches(jnaNewton* n)
 {
     const jnaElements* elements = &n->flesh->elements;
-    n->patchBlocks = malloc(((size_t)elements->blockCount * PAIRS + 1) * sizeof(int32_t));
+    n->patchBlocks = jnaArena_Take(&n->memory, elements->blockCount, PAIRS * sizeof(int32_t));
     for (int e = 0; n->patchBlocks != NULL && e < elements->blockCount; ++e) {
         int32_t nodes[JNA_PATCH_NODES], *places = n->patchBlocks + PAIRS * (size_t)e;
         uint8_t corners[JNA_ELEMENT_LANES][4];
@@ -173,10 +172,7 @@ void jnaDestroyNewton(jnaNewton* n)
     cholmod_free_sparse(&n->matrix, &n->common);
     cholmod_free_factor(&n->factor, &n->common);
     cholmod_finish(&n->common);
-    free(n->starts);
-    free(n->rows);
-    free(n->blocks);
-    free(n->patchBlocks);
+    jnaReleaseArena(&n->memory);
     free(n);
 }
 

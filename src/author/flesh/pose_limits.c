@@ -6,6 +6,7 @@
 #include "flesh/poses_internal.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
 
 #include "runtime/for_author.h"
 
@@ -58,11 +59,7 @@ double jnaPoseDistance(const double* a, const double* b, const double* weights, 
 
 void jnaDestroyJointLimits(jnaJointLimits* limits)
 {
-    free(limits->mean);
-    free(limits->low);
-    free(limits->high);
-    free(limits->weights);
-    free(limits->limbs);
+    jnaReleaseArena(&limits->memory);
     *limits = (jnaJointLimits){0};
 }
 
@@ -183,34 +180,31 @@ static void FindWeights(const jnaCharacter* c, const bool* inChain, jnaJointLimi
 
 jnResult jnaCreateJointLimits(const jnaPoseDef* def, jnaJointLimits* limits, jnError* error)
 {
-    size_t joints = (size_t)def->character->jointCount;
-    *limits = (jnaJointLimits){.jointCount = (int)joints};
-    limits->mean = calloc(joints + 1, 4 * sizeof(double));
-    limits->low = calloc(joints + 1, 3 * sizeof(double));
-    limits->high = calloc(joints + 1, 3 * sizeof(double));
-    limits->weights = calloc(joints + 1, sizeof(double));
-    limits->limbs = calloc(joints + 1, sizeof(int32_t));
-    bool* inChain = calloc(joints + 1, sizeof(bool));
-    if (limits->mean == NULL || limits->low == NULL || limits->high == NULL || limits->weights == NULL ||
-        limits->limbs == NULL || inChain == NULL) {
+    int joints = def->character->jointCount;
+    *limits = (jnaJointLimits){.jointCount = joints};
+    jnaArena* memory = &limits->memory;
+    limits->mean = jnaArena_Take(memory, joints, 4 * sizeof(double));
+    limits->low = jnaArena_Take(memory, joints, 3 * sizeof(double));
+    limits->high = jnaArena_Take(memory, joints, 3 * sizeof(double));
+    limits->weights = jnaArena_Take(memory, joints, sizeof(double));
+    limits->limbs = jnaArena_Take(memory, joints, sizeof(int32_t));
+    bool* inChain = jnaArena_Take(memory, joints, sizeof(bool));
+    jnResult result = jnaArena_Check(memory, "the limits of joints", error);
+    if (result != jn_ok) {
         jnaDestroyJointLimits(limits);
-        free(inChain);
-        return jnFail(error, jn_outOfMemory, "out of memory for the limits of %zu joints", joints);
+        return result;
     }
     jnaRootChain(def->character, inChain);
     FindMeans(def, limits);
     FindRanges(def, limits);
     FindLimbs(def->character, inChain, limits);
     FindWeights(def->character, inChain, limits);
-    free(inChain);
     return jn_ok;
 }
 
 void jnaDestroyPosePool(jnaPosePool* pool)
 {
-    free(pool->coordinates);
-    free(pool->clips);
-    free(pool->frames);
+    jnaReleaseArena(&pool->memory);
     *pool = (jnaPosePool){0};
 }
 
@@ -228,12 +222,13 @@ jnResult jnaCreatePosePool(
         total += InPool(def, c, kind) ? (size_t)def->clips[c].frameCount : 0;
     }
     *pool = (jnaPosePool){.frameCount = (int)total, .jointCount = (int)joints};
-    pool->coordinates = calloc(total * joints + 1, 3 * sizeof(double));
-    pool->clips = calloc(total + 1, sizeof(int32_t));
-    pool->frames = calloc(total + 1, sizeof(int32_t));
-    if (pool->coordinates == NULL || pool->clips == NULL || pool->frames == NULL) {
+    pool->coordinates = jnaArena_Take(&pool->memory, (int64_t)(total * joints), 3 * sizeof(double));
+    pool->clips = jnaArena_Take(&pool->memory, (int64_t)total, sizeof(int32_t));
+    pool->frames = jnaArena_Take(&pool->memory, (int64_t)total, sizeof(int32_t));
+    jnResult result = jnaArena_Check(&pool->memory, "the frames of clips", error);
+    if (result != jn_ok) {
         jnaDestroyPosePool(pool);
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu frames of %zu joints", total, joints);
+        return result;
     }
     for (int c = 0; c < def->clipCount; ++c) {
         for (int f = 0; InPool(def, c, kind) && f < def->clips[c].frameCount; ++f, ++at) {

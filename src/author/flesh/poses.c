@@ -268,16 +268,12 @@ jnResult jnaCreatePoses(const jnaPoseDef* def, jnaPoseSet* poses, jnaNotes* note
     Sampler sampler = {0};
     jnResult result = jn_ok;
     JN_TRY(CheckDef(def, error));
-    size_t count = (size_t)def->count;
-    poses->rotations = calloc(count * (size_t)poses->jointCount + 1, 4 * sizeof(float));
-    poses->kinds = calloc(count, sizeof(uint8_t));
-    poses->clips = calloc(count, sizeof(int32_t));
-    poses->frames = calloc(count, sizeof(int32_t));
-    poses->heldOut = calloc(count, sizeof(uint8_t));
-    if (poses->rotations == NULL || poses->kinds == NULL || poses->clips == NULL || poses->frames == NULL ||
-        poses->heldOut == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d poses", def->count));
-    }
+    poses->rotations = jnaArena_Give(&sampler.arena, (int64_t)def->count * poses->jointCount, 4 * sizeof(float));
+    poses->kinds = jnaArena_Give(&sampler.arena, def->count, sizeof(uint8_t));
+    poses->clips = jnaArena_Give(&sampler.arena, def->count, sizeof(int32_t));
+    poses->frames = jnaArena_Give(&sampler.arena, def->count, sizeof(int32_t));
+    poses->heldOut = jnaArena_Give(&sampler.arena, def->count, sizeof(uint8_t));
+    JN_TRY(jnaArena_Check(&sampler.arena, "poses", error));
     JN_TRY(CopyHand(def, poses, error));
     JN_TRY(CreateSampler(def, &sampler, error));
     Deal(&sampler, poses);
@@ -308,10 +304,7 @@ void jnaDestroyPoses(jnaPoseSet* poses)
 jnResult jnaPoseSet_ToClip(const jnaPoseSet* poses, const jnaCharacter* character, jnaClip* clip, jnError* error)
 {
     *clip = (jnaClip){.name = "poses", .rate = 1, .frameCount = poses->count, .jointCount = poses->jointCount};
-    jnResult result = jnaClip_Allocate(clip, false, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(clip, false, error));
     size_t joints = (size_t)poses->jointCount;
     memcpy(clip->rotations, poses->rotations, (size_t)poses->count * joints * 4 * sizeof(float));
     for (size_t f = 0; f < (size_t)poses->count; ++f) {

@@ -3,6 +3,8 @@
 
 #include "flesh/poses.h"
 
+#include "base/arena.h"
+
 /// Poses as numbers: every joint's rotation against its mean, as p = axis * tan(angle / 4) (modified Rodrigues
 /// parameters). About a quarter of the rotation vector, without a singularity up to a full turn, and made with nothing
 /// but division: the bytes do not depend on the machine's sine.
@@ -11,6 +13,7 @@ typedef struct jnaPosePool {
     double* coordinates; // [frameCount][jointCount][3]
     int32_t* clips;      // [frameCount]
     int32_t* frames;     // [frameCount]
+    jnaArena memory;
 } jnaPosePool;
 
 /// How the joints of a character move in clips.
@@ -22,6 +25,7 @@ typedef struct jnaJointLimits {
     double* weights; // [jointCount], share of the skin that hangs on a joint; 0 in the root chain
     int32_t* limbs;  // [jointCount], which limb a joint moves with; -1 in the root chain
     int limbCount;
+    jnaArena memory;
 } jnaJointLimits;
 
 /// Whether random poses may be made from a clip.

@@ -80,14 +80,14 @@ jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, 
     memset(p, 0, sizeof(*p));
     p->count = (int)factor->n;
     LayOut(factor, p);
-    int32_t* nodes = malloc((size_t)(p->count + 1) * sizeof(int32_t));
-    p->panels = malloc((size_t)(p->panelCount + 1) * sizeof(Panel));
-    p->entries = aligned_alloc(64, (p->entryCount * sizeof(float) + 127) / 64 * 64);
-    p->rows = malloc((p->rowCount + 1) * sizeof(int32_t));
-    if (nodes == NULL || p->panels == NULL || p->entries == NULL || p->rows == NULL || p->rowCount > UINT32_MAX) {
-        free(nodes);
+    int32_t* nodes = jnaArena_Take(&p->memory, p->count, sizeof(int32_t));
+    p->panels = jnaArena_Take(&p->memory, p->panelCount, sizeof(Panel));
+    p->entries = jnaArena_Take(&p->memory, (int64_t)p->entryCount, sizeof(float));
+    p->rows = jnaArena_Take(&p->memory, p->rowCount > UINT32_MAX ? -1 : (int64_t)p->rowCount, sizeof(int32_t));
+    jnResult result = jnaArena_Check(&p->memory, "a factor", error);
+    if (result != jn_ok) {
         jnaDestroyPreconditioner(p);
-        return jnFail(error, jn_outOfMemory, "out of memory for a factor of %zu entries", p->entryCount);
+        return result;
     }
     LayOut(factor, p);
     const int* super = factor->super;
@@ -102,15 +102,12 @@ jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, 
     for (int i = 0; i < p->count; ++i) {
         order[i] = nodes[permutation[i]];
     }
-    free(nodes);
     return jn_ok;
 }
 
 void jnaDestroyPreconditioner(jnaPreconditioner* p)
 {
-    free(p->panels);
-    free(p->entries);
-    free(p->rows);
+    jnaReleaseArena(&p->memory);
     memset(p, 0, sizeof(*p));
 }
 

@@ -7,6 +7,8 @@
 
 #include "volume/laplacian.h"
 
+#include "base/arena.h"
+
 typedef struct jnaPreconditioner {
     int count; // free nodes
     int panelCount;
@@ -15,6 +17,7 @@ typedef struct jnaPreconditioner {
     struct jnaPanel* panels; // [panelCount]
     float* entries;
     int32_t* rows;
+    jnaArena memory;
 } jnaPreconditioner;
 
 // order: [free nodes], written: the node that each place of a vector stands for.

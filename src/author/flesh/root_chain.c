@@ -2,6 +2,7 @@
 #include "flesh/poses.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -62,10 +63,7 @@ int jnaRootChain(const jnaCharacter* character, bool* inChain)
 jnResult jnaClip_WithoutRoot(const jnaCharacter* character, const jnaClip* clip, jnaClip* still, jnError* error)
 {
     *still = *clip;
-    jnResult result = jnaClip_Allocate(still, clip->scales != NULL, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(still, clip->scales != NULL, error));
     int end = jnaRootChain(character, NULL);
     size_t joints = (size_t)clip->jointCount, entries = (size_t)clip->frameCount * joints;
     memcpy(still->rotations, clip->rotations, entries * 4 * sizeof(float));

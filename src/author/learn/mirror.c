@@ -163,16 +163,13 @@ static bool MarksAgree(const jnaCharacter* c, const uint64_t* marks, const jnaMi
 
 jnResult jnaFindMirror(const jnaCharacter* c, const uint64_t* marks, jnaMirror* m, bool* symmetric, jnError* error)
 {
-    size_t vertices = (size_t)c->vertexCount, joints = (size_t)c->jointCount;
     jnaArena arena = {0};
     jnResult result = jn_ok;
-    m->vertices = malloc(vertices * sizeof(int32_t) + 1);
-    m->joints = malloc(joints * sizeof(int32_t) + 1);
+    m->vertices = jnaArena_Give(&arena, c->vertexCount, sizeof(int32_t));
+    m->joints = jnaArena_Give(&arena, c->jointCount, sizeof(int32_t));
     Height* heights = jnaArena_Take(&arena, c->vertexCount, sizeof(*heights));
     double* sums = jnaArena_Take(&arena, c->jointCount, 4 * sizeof(double));
-    if (arena.failed || m->vertices == NULL || m->joints == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the mirror of '%s'", c->name));
-    }
+    JN_TRY(jnaArena_Check(&arena, "the mirror of a character", error));
     float side = 0.0f;
     Box(c, &m->middle, &side);
     *symmetric = MatchVertices(c, side, heights, m) && MatchJoints(c, side, sums, m) && WeightsAgree(c, m) &&

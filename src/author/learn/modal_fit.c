@@ -8,8 +8,8 @@
 #include "learn/modal_fit.h"
 
 #include "base/try.h"
-#include "learn/spring_fit.h"
 #include "jounce/spring_functions.h"
+#include "learn/spring_fit.h"
 
 #include "runtime/for_author.h"
 
@@ -569,12 +569,10 @@ jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error
     Work w = {.def = def, .count = (size_t)def->modes->modeCount};
     double start[2] = {0}, end[2] = {0};
     JN_TRY(Check(def, error));
-    fit->stiffness = malloc((w.count + 1) * sizeof(double));
-    fit->damping = malloc((w.count + 1) * sizeof(double));
-    fit->gain = malloc((w.count + 1) * sizeof(double));
-    if (fit->stiffness == NULL || fit->damping == NULL || fit->gain == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory to fit %zu modes", w.count));
-    }
+    fit->stiffness = jnaArena_Give(&w.arena, def->modes->modeCount, sizeof(double));
+    fit->damping = jnaArena_Give(&w.arena, def->modes->modeCount, sizeof(double));
+    fit->gain = jnaArena_Give(&w.arena, def->modes->modeCount, sizeof(double));
+    JN_TRY(jnaArena_Check(&w.arena, "the fit of modes", error));
     JN_TRY(Prepare(&w, error));
     for (int s = 0; s < def->sequenceCount; ++s) {
         JN_TRY(PrepareSequence(&w, &def->sequences[s], &w.data[s], error));

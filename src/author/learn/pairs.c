@@ -295,20 +295,18 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, void* bytes, size_t
 {
     *pairs =
         (jnaPairs){.capacity = capacity, .jointCount = c->jointCount, .vertexCount = c->vertexCount, .bytes = bytes};
-    size_t count = (size_t)capacity, joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount;
-    pairs->numbers = malloc(count * joints * 6 * sizeof(float) + 1);
-    pairs->displacements = malloc(count * vertices * 3 * sizeof(float) + 1);
-    pairs->lost = calloc(count + 1, sizeof(float));
-    pairs->palettes = malloc(count * joints * 9 * sizeof(float) + 1);
-    pairs->poses = calloc(count * joints * 10 + 1, sizeof(float));
-    pairs->kinds = calloc(count + 1, 1);
-    pairs->uses = calloc(count + 1, 1);
-    pairs->moves = calloc(2 * joints, 1);
+    int64_t count = capacity, joints = c->jointCount;
     jnResult result = jn_ok;
-    if (pairs->numbers == NULL || pairs->displacements == NULL || pairs->lost == NULL || pairs->palettes == NULL ||
-        pairs->poses == NULL || pairs->kinds == NULL || pairs->uses == NULL || pairs->moves == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d poses of '%s'", capacity, c->name));
-    }
+    jnaArena arena = {0};
+    pairs->numbers = jnaArena_Give(&arena, count * joints, 6 * sizeof(float));
+    pairs->displacements = jnaArena_Give(&arena, count * c->vertexCount, 3 * sizeof(float));
+    pairs->lost = jnaArena_Give(&arena, count, sizeof(float));
+    pairs->palettes = jnaArena_Give(&arena, count * joints, 9 * sizeof(float));
+    pairs->poses = jnaArena_Give(&arena, count * joints, 10 * sizeof(float));
+    pairs->kinds = jnaArena_Give(&arena, count, 1);
+    pairs->uses = jnaArena_Give(&arena, count, 1);
+    pairs->moves = jnaArena_Give(&arena, joints, 2);
+    JN_TRY(jnaArena_Check(&arena, "poses to learn from", error));
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = c->name}, &pairs->asset, error));
     FindMovers(c, pairs->moves, pairs->moves + joints);
 done:

@@ -58,19 +58,17 @@ void jnaDestroyFit(jnaFit* fit)
 
 static jnResult AllocateFit(jnaFit* fit, jnError* error)
 {
-    size_t n = (size_t)fit->vertexCount;
-    fit->stiffness = calloc(n, sizeof(float));
-    fit->damping = calloc(n, sizeof(float));
-    fit->loss = calloc(n, sizeof(double));
-    fit->captured = calloc(n, sizeof(double));
-    fit->state = calloc(n, 1);
-    fit->dropped = calloc((size_t)fit->frameCount, sizeof(uint32_t));
-    if (fit->stiffness == NULL || fit->damping == NULL || fit->loss == NULL || fit->captured == NULL ||
-        fit->state == NULL || fit->dropped == NULL) {
+    jnaArena arena = {0};
+    fit->stiffness = jnaArena_Give(&arena, fit->vertexCount, sizeof(float));
+    fit->damping = jnaArena_Give(&arena, fit->vertexCount, sizeof(float));
+    fit->loss = jnaArena_Give(&arena, fit->vertexCount, sizeof(double));
+    fit->captured = jnaArena_Give(&arena, fit->vertexCount, sizeof(double));
+    fit->state = jnaArena_Give(&arena, fit->vertexCount, 1);
+    fit->dropped = jnaArena_Give(&arena, fit->frameCount, sizeof(uint32_t));
+    if (arena.failed) {
         jnaDestroyFit(fit);
-        return jnFail(error, jn_outOfMemory, "out of memory for the fit of %zu springs", n);
     }
-    return jn_ok;
+    return jnaArena_Check(&arena, "the fit of springs", error);
 }
 
 static jnResult CheckSequence(const jnaFitDef* def, int s, jnError* error)
@@ -702,10 +700,7 @@ jnResult jnaRunSpring(
     def.uniformDamping = (float)damping;
     def.timing = jn_timingExact;
     jnSprings* springs;
-    jnResult result = jnCreateSprings(&def, &springs, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnCreateSprings(&def, &springs, error));
     for (int n = 0; n < frameCount; ++n) { // exact timing shows the sample before
         jnSprings_Step(springs, &(jnSpringsInput){.h = (float)dt, .targets = targets + 3 * (size_t)n},
             &(jnSpringsOutput){.positions = positions + 3 * (size_t)(n > 0 ? n - 1 : 0)});

@@ -2,6 +2,7 @@
 // vertex most, left and right together.
 #include "learn/spring_parts.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "learn/mirror.h"
 #include "learn/spring_fit.h"
@@ -60,14 +61,13 @@ jnResult jnaPartsByJoint(const jnaCharacter* c, jnaParts* parts, jnError* error)
 {
     jnaMirror mirror = {0};
     bool symmetric = false;
-    size_t joints = (size_t)c->jointCount, vertices = (size_t)c->vertexCount;
+    size_t vertices = (size_t)c->vertexCount;
     *parts = (jnaParts){.count = c->jointCount};
-    parts->names = calloc(joints + 1, sizeof(*parts->names));
-    parts->of = calloc(vertices + 1, sizeof(*parts->of));
     jnResult result = jn_ok;
-    if (parts->names == NULL || parts->of == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the parts of '%s'", c->name));
-    }
+    jnaArena arena = {0};
+    parts->names = jnaArena_Give(&arena, c->jointCount, sizeof(*parts->names));
+    parts->of = jnaArena_Give(&arena, c->vertexCount, sizeof(*parts->of));
+    JN_TRY(jnaArena_Check(&arena, "the parts of a character", error));
     JN_TRY(jnaFindMirror(c, NULL, &mirror, &symmetric, error));
     for (int j = 0; j < c->jointCount; ++j) {
         int partner = symmetric ? mirror.joints[j] : j;
@@ -93,7 +93,7 @@ jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaPar
 {
     *parts = (jnaParts){.count = JNA_REGIONS};
     jnaAnatomy anatomy = {0};
-    uint8_t* regions = NULL;
+    jnaArena arena = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaFindAnatomy(c, volume, &anatomy, error));
     if (!anatomy.trunk) {
@@ -101,13 +101,10 @@ jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaPar
         goto done;
     }
     size_t vertices = (size_t)c->vertexCount;
-    regions = malloc(vertices + 1);
-    parts->names = calloc(JNA_REGIONS, sizeof(*parts->names));
-    parts->of = calloc(vertices + 1, sizeof(*parts->of));
-    if (regions == NULL || parts->names == NULL || parts->of == NULL) {
-        jnaDestroyParts(parts);
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the regions of '%s'", c->name));
-    }
+    uint8_t* regions = jnaArena_Take(&arena, c->vertexCount, 1);
+    parts->names = jnaArena_Give(&arena, JNA_REGIONS, sizeof(*parts->names));
+    parts->of = jnaArena_Give(&arena, c->vertexCount, sizeof(*parts->of));
+    JN_TRY(jnaArena_Check(&arena, "the regions of a character", error));
     jnaAnatomy_SkinRegions(&anatomy, c, regions);
     for (int r = 0; r < JNA_REGIONS; ++r) {
         snprintf(parts->names[r], JNA_NAME_LENGTH, "%s", jnaRegionNames[r]);
@@ -117,7 +114,10 @@ jnResult jnaPartsByRegion(const jnaCharacter* c, const jnaVolume* volume, jnaPar
     }
 done:
     jnaDestroyAnatomy(&anatomy);
-    free(regions);
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
+        jnaDestroyParts(parts);
+    }
     return result;
 }
 
@@ -208,12 +208,11 @@ static int LargerFirst(const void* a, const void* b)
 static jnResult Count(const jnaCharacter* c, const jnaParts* parts, const float* stiffness, const float* damping,
     jnaSpringParts* out, jnError* error)
 {
-    float* scratch = malloc(((size_t)c->vertexCount + 1) * sizeof(float));
-    out->parts = calloc((size_t)parts->count + 1, sizeof(*out->parts));
-    if (scratch == NULL || out->parts == NULL) {
-        free(scratch);
-        return jnFail(error, jn_outOfMemory, "out of memory for %d parts of '%s'", parts->count, c->name);
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    float* scratch = jnaArena_Take(&arena, c->vertexCount, sizeof(float));
+    out->parts = jnaArena_Give(&arena, parts->count, sizeof(*out->parts));
+    JN_TRY(jnaArena_Check(&arena, "the parts of a character", error));
     for (int v = 0; v < c->vertexCount; ++v) {
         unsigned bounds = jnaBoundsOf(stiffness[v], damping[v]);
         CountSpring(stiffness[v], damping[v], &out->all);
@@ -236,8 +235,9 @@ static jnResult Count(const jnaCharacter* c, const jnaParts* parts, const float*
     }
     qsort(out->parts, (size_t)parts->count, sizeof(*out->parts), LargerFirst);
     for (out->count = 0; out->count < parts->count && out->parts[out->count].count > 0; ++out->count) {}
-    free(scratch);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 jnResult jnaSortSprings(const jnaCharacter* c, const jnaParts* parts, const float* stiffness, const float* damping,

@@ -207,10 +207,7 @@ static uint64_t FindKey(const Descent* d)
 static jnResult SaveCheckpoint(const Descent* d, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(d->def->checkpoint, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(d->def->checkpoint, &file, error));
     CheckpointHead head = {.key = d->key, .count = d->count, .epoch = d->epoch, .bestEpoch = d->bestEpoch};
     head.bestLoss = d->bestLoss;
     memcpy(head.magic, MAGIC, sizeof(head.magic));

@@ -44,12 +44,11 @@ static jnResult Split(const jnaPairs* pairs, jnaProblem* p, jnError* error)
 static jnResult ChooseInputs(const jnaPairs* pairs, const jnaProblem* p, jnaNetwork* network, jnError* error)
 {
     int numbers = 6 * pairs->jointCount;
-    network->inputs = malloc(sizeof(int32_t) * (size_t)numbers);
-    network->centres = malloc(sizeof(float) * (size_t)numbers);
-    network->halves = malloc(sizeof(float) * (size_t)numbers);
-    if (network->inputs == NULL || network->centres == NULL || network->halves == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the inputs");
-    }
+    jnaArena arena = {0};
+    network->inputs = jnaArena_Give(&arena, numbers, sizeof(int32_t));
+    network->centres = jnaArena_Give(&arena, numbers, sizeof(float));
+    network->halves = jnaArena_Give(&arena, numbers, sizeof(float));
+    JN_PASS(jnaArena_Check(&arena, "the inputs", error));
     for (int k = 0; k < numbers; ++k) {
         float low = HUGE_VALF, high = -HUGE_VALF;
         for (int i = 0; i < p->trainCount; ++i) {
@@ -415,14 +414,14 @@ static jnResult MakePca(const jnaCharacter* character, const jnaTrainDef* def, j
     if (!localised) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the components"));
     }
-    coefficients = malloc((size_t)pairs * (size_t)pca.count * sizeof(double));
+    coefficients = jnaArena_Give(&p->arena, pairs * pca.count, sizeof(double));
     p->targets = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
     p->squares = jnaArena_Take(&p->arena, pairs * pca.count, sizeof(float));
     p->residuals = jnaArena_Take(&p->arena, pairs, sizeof(double));
     network->componentCount = pca.count;
-    network->basis = malloc(((size_t)pca.count + 1) * size * sizeof(float));
-    if (coefficients == NULL || p->arena.failed || network->basis == NULL ||
-        !ProjectAll(p->pairs, &pca, coefficients, p->residuals) || !WeighComponents(p->pairs, &pca, p->squares)) {
+    network->basis = jnaArena_Give(&p->arena, ((int64_t)pca.count + 1) * (int64_t)size, sizeof(float));
+    if (p->arena.failed || !ProjectAll(p->pairs, &pca, coefficients, p->residuals) ||
+        !WeighComponents(p->pairs, &pca, p->squares)) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d components", pca.count));
     }
     ProjectAll(p->pairs, &pca, coefficients, p->residuals);
@@ -454,11 +453,9 @@ static jnResult MakeCnn(const jnaCharacter* character, const jnaTrainDef* def, j
     size_t starts = ((size_t)character->vertexCount + 1) * sizeof(int32_t);
     size_t lookups = 2 * (size_t)p->map.lookupCount * sizeof(float);
     network->lookupCount = p->map.lookupCount;
-    network->lookupStarts = malloc(starts);
-    network->lookups = malloc(lookups + 1);
-    if (network->lookupStarts == NULL || network->lookups == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the map");
-    }
+    network->lookupStarts = jnaArena_Give(&p->arena, (int64_t)starts, 1);
+    network->lookups = jnaArena_Give(&p->arena, (int64_t)lookups, 1);
+    JN_PASS(jnaArena_Check(&p->arena, "the map", error));
     memcpy(network->lookupStarts, p->map.lookupStarts, starts);
     memcpy(network->lookups, p->map.lookups, lookups);
     p->unit = network->unit = (float)sqrt(1.0 / p->scale);

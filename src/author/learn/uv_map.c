@@ -108,11 +108,9 @@ static jnResult FindLookups(const jnaCharacter* c, const Scaling* s, jnaArena* a
     size_t vertices = (size_t)c->vertexCount, files = (size_t)c->fileVertexCount;
     int32_t* order = jnaArena_Take(arena, c->fileVertexCount, sizeof(int32_t));
     int32_t* starts = jnaArena_Take(arena, c->vertexCount + 2, sizeof(int32_t));
-    map->lookupStarts = calloc(vertices + 1, sizeof(int32_t));
-    map->lookups = malloc(2 * files * sizeof(float));
-    if (arena->failed || map->lookupStarts == NULL || map->lookups == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the places of %zu vertices", vertices);
-    }
+    map->lookupStarts = jnaArena_Give(arena, c->vertexCount + 1, sizeof(int32_t));
+    map->lookups = jnaArena_Give(arena, c->fileVertexCount, 2 * sizeof(float));
+    JN_PASS(jnaArena_Check(arena, "the places of vertices", error));
     for (size_t i = 0; i < files; ++i) {
         starts[c->weld[i] + 2]++;
     }
@@ -181,13 +179,11 @@ jnResult jnaCreateUvMap(const jnaCharacter* c, int size, jnaUvMap* map, jnError*
     size_t texels = (size_t)size * (size_t)size;
     jnaArena arena = {0};
     jnResult result = jn_ok;
-    map->vertices = malloc(3 * texels * sizeof(int32_t));
-    map->shares = malloc(3 * texels * sizeof(float));
+    map->vertices = jnaArena_Give(&arena, (int64_t)texels, 3 * sizeof(int32_t));
+    map->shares = jnaArena_Give(&arena, (int64_t)texels, 3 * sizeof(float));
     uint8_t* claims = jnaArena_Take(&arena, (int64_t)texels, 1);
     int32_t* before = jnaArena_Take(&arena, (int64_t)texels, 3 * sizeof(int32_t));
-    if (arena.failed || map->vertices == NULL || map->shares == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for a map of %d texels a side", size));
-    }
+    JN_TRY(jnaArena_Check(&arena, "a map of texels", error));
     JN_TRY(Rasterise(c, &scaling, map, claims, error));
     for (int i = 0; i < DILATION; ++i) {
         Dilate(map, before);

@@ -12,6 +12,7 @@
 
 #include "base/affine.h"
 #include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian.h"
 #include "volume/node_pattern.h"
@@ -313,10 +314,7 @@ static bool Prepare(jnaElastic* e, const jnaVolume* v)
 jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error)
 {
     *elastic = NULL;
-    jnResult result = Check(volume, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(Check(volume, error));
     jnaElastic* e = calloc(1, sizeof(*e));
     bool good = e != NULL && Prepare(e, volume);
     if (good && e->freeCount == 0) {

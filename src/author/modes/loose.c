@@ -66,10 +66,7 @@ jnResult jnaHoldLoose(
     Piece* list = jnaArena_Take(arena, v->nodeCount, sizeof(*list));
     *held = *v;
     held->heldBy = jnaArena_Take(arena, v->nodeCount, sizeof(int32_t));
-    jnResult result = jnaArena_Check(arena, "the pieces of a volume", error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaArena_Check(arena, "the pieces of a volume", error));
     jnaFindPieces(v, pieces);
     CountPieces(v, pieces, list);
     for (int n = 0; n < v->nodeCount; ++n) {

@@ -247,14 +247,12 @@ jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaMod
     if (s->turns == NULL || n == 0) {
         return jn_ok;
     }
-    turns->rates = malloc(intervals * n * n * sizeof(float) + 1);
-    turns->halves = malloc(intervals * n * n * sizeof(float) + 1);
-    double* work = malloc(3 * n * n * sizeof(double));
-    if (turns->rates == NULL || turns->halves == NULL || work == NULL) {
-        jnaDestroyModalTurns(turns);
-        free(work);
-        return jnFail(error, jn_outOfMemory, "out of memory for the turns of %d frames", s->frameCount);
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    turns->rates = jnaArena_Give(&arena, (int64_t)(intervals * n * n), sizeof(float));
+    turns->halves = jnaArena_Give(&arena, (int64_t)(intervals * n * n), sizeof(float));
+    double* work = jnaArena_Take(&arena, (int64_t)(n * n), 3 * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the rotations of frames", error));
     openblas_set_num_threads(1);
     for (size_t i = 0; i < intervals; ++i) {
         FindTurn(m, s, (int)i, work);
@@ -264,8 +262,12 @@ jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaMod
             turns->halves[i * n * n + k] = (float)work[n * n + k];
         }
     }
-    free(work);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
+        jnaDestroyModalTurns(turns);
+    }
+    return result;
 }
 
 // y = matrix x.

@@ -27,10 +27,7 @@ static jnResult SolveOne(const Audit* a, void* worker, jnaContactEntry* entry, f
     const jnaClip* clip = &a->stills[entry->clip >= 0 ? entry->clip : a->simulation->manifest->clipCount];
     for (int effort = 0; effort < JNA_EFFORTS; ++effort) {
         jnaFleshReport report = {0};
-        jnResult result = solve->pose(worker, clip, entry->frame, effort, surface, &report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(solve->pose(worker, clip, entry->frame, effort, surface, &report, error));
         entry->solved = report.converged;
         entry->depth = report.solved.depth;
         entry->volume = report.solved.volume;

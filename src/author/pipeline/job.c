@@ -143,10 +143,7 @@ static jnResult Solve(Runner* r, void* worker, Flight* flight, int pose, jnError
     double seconds = 0;
     for (int effort = 0; effort < JNA_EFFORTS; ++effort) {
         jnaFleshReport report = {0};
-        jnResult result = job->solve->pose(worker, job->clip, job->first + index, effort, positions, &report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(job->solve->pose(worker, job->clip, job->first + index, effort, positions, &report, error));
         report.seconds = seconds += report.seconds;
         jnaJob_Carry(job, index, positions);
         jnaRecord* record = &flight->shard.records[pose];

@@ -5,6 +5,7 @@
 #include "pipeline/shard.h"
 
 #include "base/path.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -36,10 +37,7 @@ jnResult jnaOpenJobLock(const jnaShardPlan* plan, jnaJobLock* lock, bool* alone,
     snprintf(id, sizeof(id), "%016" PRIx64, plan->id);
     *alone = false;
     lock->descriptor = -1;
-    jnResult result = jnaJob_Path(plan->job, name, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJob_Path(plan->job, name, path, error));
     lock->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock->descriptor < 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));

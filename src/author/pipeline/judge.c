@@ -38,6 +38,7 @@ typedef struct Work {
     jnaArray targets[jna_targetsCount]; // of the clip at hand
     jnaPlayer best[jna_targetsCount];   // springs fitted to the clip at hand
     bool hasBest[jna_targetsCount];
+    jnaArena arena;
 } Work;
 
 // What a way's frames are compared with.
@@ -393,15 +394,13 @@ done:
 
 static jnResult Prepare(Work* w, jnaEvaluation* e, jnError* error)
 {
-    size_t tallies = 3 * (size_t)w->wayCount;
-    w->soft = calloc((size_t)w->takes->character->vertexCount, 1);
-    w->tallies = calloc(tallies + 1, sizeof(Tally));
-    w->bins = calloc(tallies * BINS + 1, sizeof(uint32_t));
-    e->clips = calloc((size_t)w->takes->count + 1, sizeof(*e->clips));
-    if (w->soft == NULL || w->tallies == NULL || w->bins == NULL || e->clips == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory to measure %d ways to move", w->wayCount);
-    }
-    for (size_t i = 0; i < tallies; ++i) {
+    int64_t tallies = 3 * (int64_t)w->wayCount;
+    w->soft = jnaArena_Take(&w->arena, w->takes->character->vertexCount, 1);
+    w->tallies = jnaArena_Take(&w->arena, tallies, sizeof(Tally));
+    w->bins = jnaArena_Take(&w->arena, tallies, BINS * sizeof(uint32_t));
+    e->clips = jnaArena_Give(&w->arena, w->takes->count, sizeof(*e->clips));
+    JN_PASS(jnaArena_Check(&w->arena, "ways to move", error));
+    for (int64_t i = 0; i < tallies; ++i) {
         w->tallies[i].bins = w->bins + i * BINS;
     }
     return FindSoft(w, error);
@@ -429,9 +428,7 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
     JN_TRY(FillRows(&w, w.tallies + wayCount, &e->seen, error));
     JN_TRY(FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error));
 done:
-    free(w.soft);
-    free(w.tallies);
-    free(w.bins);
+    jnaReleaseArena(&w.arena);
     if (result != jn_ok) {
         jnaDestroyEvaluation(e);
     }

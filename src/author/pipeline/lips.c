@@ -4,6 +4,8 @@
 #include "pipeline/lips.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/anatomy.h"
 
 #include "runtime/for_author.h"
@@ -32,22 +34,13 @@ typedef struct Head {
     int32_t* partner;   // [vertexCount], or -1
     double* distance;   // [vertexCount] along edges, while a vertex is looked from; HUGE_VAL otherwise
     double touch;
+    jnaArena arena;
 } Head;
 
 void jnaDestroyLips(jnaLips* lips)
 {
     free(lips->pairs);
     *lips = (jnaLips){0};
-}
-
-static void FreeHead(Head* h)
-{
-    free(h->vertices);
-    free(h->starts);
-    free(h->neighbors);
-    free(h->normals);
-    free(h->partner);
-    free(h->distance);
 }
 
 static double Between(const jnaCharacter* c, int a, int b, double d[3])
@@ -122,17 +115,13 @@ static int CompareHeights(const void* a, const void* b, void* user)
 static jnResult MakeHead(Head* h, const uint8_t* regions, jnError* error)
 {
     const jnaCharacter* c = h->character;
-    size_t vertices = (size_t)c->vertexCount + 1;
-    h->vertices = malloc(vertices * sizeof(int32_t));
-    h->starts = calloc(vertices + 1, sizeof(int32_t));
-    h->neighbors = malloc(((size_t)c->triangleCount + 1) * 6 * sizeof(int32_t));
-    h->normals = calloc(vertices, 3 * sizeof(double));
-    h->partner = malloc(vertices * sizeof(int32_t));
-    h->distance = malloc(vertices * sizeof(double));
-    if (h->vertices == NULL || h->starts == NULL || h->neighbors == NULL || h->normals == NULL || h->partner == NULL ||
-        h->distance == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the lips of %d vertices", c->vertexCount);
-    }
+    h->vertices = jnaArena_Take(&h->arena, c->vertexCount, sizeof(int32_t));
+    h->starts = jnaArena_Take(&h->arena, c->vertexCount + 2, sizeof(int32_t));
+    h->neighbors = jnaArena_Take(&h->arena, c->triangleCount, 6 * sizeof(int32_t));
+    h->normals = jnaArena_Take(&h->arena, c->vertexCount, 3 * sizeof(double));
+    h->partner = jnaArena_Take(&h->arena, c->vertexCount, sizeof(int32_t));
+    h->distance = jnaArena_Take(&h->arena, c->vertexCount, sizeof(double));
+    JN_PASS(jnaArena_Check(&h->arena, "lips", error));
     for (int v = 0; v < c->vertexCount; ++v) {
         h->partner[v] = -1;
         h->distance[v] = HUGE_VAL;
@@ -263,7 +252,7 @@ jnResult jnaFindLips(const jnaCharacter* character, const uint8_t* regions, doub
     }
     free(around);
     free(pieces);
-    FreeHead(&h);
+    jnaReleaseArena(&h.arena);
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include "pipeline/offsets.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "pipeline/play.h"
 
 #include <math.h>
@@ -179,14 +180,15 @@ jnResult jnaFindOffsets(
         .clipCount = clipCount,
         .modeCount = m->modeCount,
         .height = jnaHeightOf(c),
-        .kept = 1,
-        .joints = calloc((size_t)c->jointCount, sizeof(jnaOffset)),
-        .clips = calloc((size_t)clipCount + 1, sizeof(jnaOffset)),
-        .peaks = calloc((size_t)m->modeCount + 1, sizeof(double))};
-    if (o->joints == NULL || o->clips == NULL || o->peaks == NULL) {
+        .kept = 1};
+    jnaArena arena = {0};
+    o->joints = jnaArena_Give(&arena, c->jointCount, sizeof(jnaOffset));
+    o->clips = jnaArena_Give(&arena, clipCount, sizeof(jnaOffset));
+    o->peaks = jnaArena_Give(&arena, m->modeCount, sizeof(double));
+    if (arena.failed) {
         jnaDestroyOffsets(o);
-        return jnFail(error, jn_outOfMemory, "out of memory for %d joints", c->jointCount);
     }
+    JN_PASS(jnaArena_Check(&arena, "the offsets of joints", error));
     if (m->modeCount == 0) {
         return jn_ok;
     }

@@ -4,6 +4,7 @@
 // never taken for it. A checksum over the contents is looked at when it is read.
 #include "pipeline/shard.h"
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -122,14 +123,14 @@ jnResult jnaCreateShard(const jnaShardPlan* plan, int index, jnaShard* shard, jn
     int first = index * job->shardSize;
     int count = job->count - first < job->shardSize ? job->count - first : job->shardSize;
     *shard = (jnaShard){.index = index, .first = first, .count = count};
-    shard->records = calloc((size_t)count, sizeof(*shard->records));
-    shard->positions = calloc((size_t)count * (size_t)job->solve->vertexCount + 1, 3 * sizeof(float));
-    shard->state = job->motion ? calloc(job->solve->stateCount + 1, sizeof(double)) : NULL;
-    if (shard->records == NULL || shard->positions == NULL || (job->motion && shard->state == NULL)) {
+    jnaArena arena = {0};
+    shard->records = jnaArena_Give(&arena, count, sizeof(*shard->records));
+    shard->positions = jnaArena_Give(&arena, (int64_t)count * job->solve->vertexCount, 3 * sizeof(float));
+    shard->state = job->motion ? jnaArena_Give(&arena, (int64_t)job->solve->stateCount, sizeof(double)) : NULL;
+    if (arena.failed) {
         jnaDestroyShard(shard);
-        return jnFail(error, jn_outOfMemory, "out of memory for a shard of %d poses", count);
     }
-    return jn_ok;
+    return jnaArena_Check(&arena, "a shard", error);
 }
 
 void jnaDestroyShard(jnaShard* shard)
@@ -209,10 +210,7 @@ jnResult jnaShard_Read(const jnaShardPlan* plan, jnaShard* shard, bool* good, jn
 {
     char path[JNA_PATH_LENGTH];
     *good = false;
-    jnResult result = ShardPath(plan, shard->index, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(ShardPath(plan, shard->index, path, error));
     FILE* file = fopen(path, "rb");
     if (file == NULL) {
         return errno == ENOENT ? jn_ok : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));

@@ -120,13 +120,13 @@ jnResult jnaOpenSimulation(const char* path, jnaSimulation** simulation, jnError
     jnaWorkspace* workspace;
     *simulation = NULL;
     JN_PASS(jnaOpenWorkspace(path, &workspace, error));
-    jnResult result = jnaLockWorkspace(path, "jounce simulate", false, &workspace->lock, error);
-    result = result == jn_ok ? jnaCreateSimulation(workspace, simulation, error) : result;
-    if (result == jn_ok) {
-        (*simulation)->owned = true;
-    } else {
-        jnaCloseWorkspace(workspace);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(jnaLockWorkspace(path, "jounce simulate", false, &workspace->lock, error));
+    JN_TRY(jnaCreateSimulation(workspace, simulation, error));
+    (*simulation)->owned = true;
+    return jn_ok;
+done:
+    jnaCloseWorkspace(workspace);
     return result;
 }
 
@@ -202,29 +202,22 @@ typedef struct Parts {
     jnaClip* clips;     // [count], not owned
     jnaRole* roles;     // [count]
     int *index, *first; // [count], clip of the manifest and its first frame
+    jnaArena arena;
 } Parts;
-
-static void DestroyParts(Parts* parts)
-{
-    free(parts->clips);
-    free(parts->roles);
-    free(parts->index);
-    free(parts->first);
-}
 
 static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
 {
-    size_t count = (size_t)s->manifest->clipCount + 1;
-    *parts = (Parts){0, calloc(count, sizeof(*parts->clips)), calloc(count, sizeof(*parts->roles)),
-        calloc(count, sizeof(int)), calloc(count, sizeof(int))};
-    if (parts->clips == NULL || parts->roles == NULL || parts->index == NULL || parts->first == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu clips", count);
-    }
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < s->manifest->clipCount; ++i) {
+    int count = s->manifest->clipCount;
+    *parts = (Parts){0};
+    parts->clips = jnaArena_Take(&parts->arena, count, sizeof(*parts->clips));
+    parts->roles = jnaArena_Take(&parts->arena, count, sizeof(*parts->roles));
+    parts->index = jnaArena_Take(&parts->arena, count, sizeof(int));
+    parts->first = jnaArena_Take(&parts->arena, count, sizeof(int));
+    JN_PASS(jnaArena_Check(&parts->arena, "clips", error));
+    for (int i = 0; i < count; ++i) {
         jnaClipRange range;
-        result = jnaSimulation_Part(s, i, &range, error);
-        if (result != jn_ok || range.count == 0) {
+        JN_PASS(jnaSimulation_Part(s, i, &range, error));
+        if (range.count == 0) {
             continue;
         }
         jnaClip* clip = &parts->clips[parts->count];
@@ -238,7 +231,7 @@ static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
         parts->index[parts->count] = i;
         parts->first[parts->count++] = range.first;
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* range, jnError* error)
@@ -271,7 +264,7 @@ jnResult jnaSimulation_SamplePoses(
         }
     }
 done:
-    DestroyParts(&parts);
+    jnaReleaseArena(&parts.arena);
     free(hand);
     return result;
 }

@@ -32,14 +32,12 @@ typedef struct Work {
     jnaModes modes;                    // where the springs are on modes; gets what was learned
     bool fallback;                     // springs were to be learned, and are not
     const jnaNetwork* network;         // NULL: none
+    jnaArena arena;                    // of the arrays
 } Work;
 
 static void DestroyWork(Work* work)
 {
-    free(work->roles);
-    free(work->stiffness);
-    free(work->damping);
-    free(work->mask);
+    jnaReleaseArena(&work->arena);
     jnaDestroyModes(&work->modes);
 }
 
@@ -49,14 +47,12 @@ static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
     JN_PASS(jnaWorkspace_Character(w, &work->character, error));
     JN_PASS(jnaWorkspace_Clips(w, &work->clips, error));
     JN_PASS(jnaWorkspace_Network(w, &work->network, error));
-    size_t size = (size_t)work->character->vertexCount * sizeof(float);
-    work->roles = calloc((size_t)w->manifest.clipCount + 1, sizeof(*work->roles));
-    work->stiffness = malloc(size);
-    work->damping = malloc(size);
-    work->mask = malloc(size);
-    if (work->roles == NULL || work->stiffness == NULL || work->damping == NULL || work->mask == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the springs of '%s'", work->character->name);
-    }
+    int vertices = work->character->vertexCount;
+    work->roles = jnaArena_Take(&work->arena, w->manifest.clipCount, sizeof(*work->roles));
+    work->stiffness = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    work->damping = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    work->mask = jnaArena_Take(&work->arena, vertices, sizeof(float));
+    JN_PASS(jnaArena_Check(&work->arena, "springs", error));
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         work->roles[i] = w->manifest.clips[i].role;
     }

@@ -79,16 +79,12 @@ static void DestroyWork(Work* w)
 static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
 {
     const jnaTakes* t = &w->takes;
-    jnResult result = jnaTakes_NeedTraining(t, error);
-    if (result != jn_ok) {
-        return result;
-    }
-    w->lessons = calloc((size_t)t->trainCount, sizeof(*w->lessons));
-    w->dropped = calloc((size_t)t->trainCount, sizeof(*w->dropped));
-    if (w->lessons == NULL || w->dropped == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", t->trainCount);
-    }
-    for (int i = 0; result == jn_ok && i < t->trainCount; ++i) {
+    JN_PASS(jnaTakes_NeedTraining(t, error));
+    jnaArena arena = {0};
+    w->lessons = jnaArena_Give(&arena, t->trainCount, sizeof(*w->lessons));
+    w->dropped = jnaArena_Give(&arena, t->trainCount, sizeof(*w->dropped));
+    JN_PASS(jnaArena_Check(&arena, "clips", error));
+    for (int i = 0; i < t->trainCount; ++i) {
         if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
             jnaNotes_Add(notes, "clip %s has no %s targets and is not learned from",
                 t->manifest->clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
@@ -96,14 +92,14 @@ static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
         }
         Lesson* lesson = &w->lessons[w->lessonCount];
         lesson->take = i;
-        result = jnaTakes_OpenTargets(t, i, w->kind, &lesson->targets, error);
-        w->lessonCount += result == jn_ok;
+        JN_PASS(jnaTakes_OpenTargets(t, i, w->kind, &lesson->targets, error));
+        w->lessonCount++;
     }
-    if (result == jn_ok && w->lessonCount == 0) {
-        result = jnFail(error, jn_badData, "no clip marked `train` has %s targets; see `jounce fit --help`",
+    if (w->lessonCount == 0) {
+        return jnFail(error, jn_badData, "no clip marked `train` has %s targets; see `jounce fit --help`",
             jnaTargetsName(w->kind));
     }
-    return result;
+    return jn_ok;
 }
 
 static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)

@@ -58,11 +58,10 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
         w->modes.jointCount != w->character->jointCount) {
         return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace->path);
     }
-    w->clips = calloc((size_t)m->clipCount + 1, sizeof(*w->clips));
-    w->reach = calloc((size_t)w->character->vertexCount, sizeof(float));
-    if (w->clips == NULL || w->reach == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d clips", m->clipCount);
-    }
+    jnaArena arena = {0};
+    w->clips = jnaArena_Give(&arena, m->clipCount, sizeof(*w->clips));
+    w->reach = jnaArena_Give(&arena, w->character->vertexCount, sizeof(float));
+    JN_PASS(jnaArena_Check(&arena, "clips", error));
     for (int i = 0; i < m->clipCount; ++i) {
         if (jnaWorkspace_Has(workspace, "clips/%s/clip.json", m->clips[i].name)) {
             JN_PASS(jnaLoadClip(workspace->path, m->clips[i].name, w->character, &w->clips[w->clipCount], error));

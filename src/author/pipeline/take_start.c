@@ -50,15 +50,15 @@ static jnResult FirstEquilibrium(const jnaTakes* t, const jnaTake* take, float* 
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
     size_t count = 3 * (size_t)t->character->vertexCount;
-    jnResult result =
-        jnaWorkspace_Path(t->workspace, path, error, "motion/%s/quasistatic.npy", t->manifest->clips[take->clip].name);
-    result = result == jn_ok ? jnaOpenArray(path, &file, error) : result;
-    for (size_t i = 0; result == jn_ok && i < count; ++i) {
+    const char* name = t->manifest->clips[take->clip].name;
+    JN_PASS(jnaWorkspace_Path(t->workspace, path, error, "motion/%s/quasistatic.npy", name));
+    JN_PASS(jnaOpenArray(path, &file, error));
+    for (size_t i = 0; i < count; ++i) {
         bool there = file.scalar <= jna_float64 && file.dimensions == 3 && i < file.count;
         surface[i] = there ? (float)jnaArray_Get(&file, i) : NAN;
     }
     jnaCloseArray(&file);
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaTakes_CheckStart(const jnaTakes* t, const jnaTake* take, jnError* error)

@@ -326,14 +326,14 @@ jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames,
     const jnaCharacter* c = t->character;
     const jnaTake* of = &t->takes[take];
     size_t joints = 4 * (size_t)c->jointCount, vertices = 4 * (size_t)c->vertexCount, count = (size_t)of->frameCount;
-    frames->matrices = malloc(count * 3 * joints * sizeof(float));
-    frames->turns = malloc(count * joints * sizeof(float));
-    frames->rotations = malloc(count * vertices * sizeof(float));
-    if (frames->matrices == NULL || frames->turns == NULL || frames->rotations == NULL) {
+    jnaArena arena = {0};
+    frames->matrices = jnaArena_Give(&arena, (int64_t)(count * joints), 3 * sizeof(float));
+    frames->turns = jnaArena_Give(&arena, (int64_t)(count * joints), sizeof(float));
+    frames->rotations = jnaArena_Give(&arena, (int64_t)(count * vertices), sizeof(float));
+    if (arena.failed) {
         jnaDestroyTakeFrames(frames);
-        return jnFail(
-            error, jn_outOfMemory, "out of memory for the frames of clip '%s'", t->manifest->clips[of->clip].name);
     }
+    JN_PASS(jnaArena_Check(&arena, "the frames of a clip", error));
     for (size_t n = 0; n < count; ++n) {
         float* matrices = frames->matrices + 3 * n * joints;
         jnaPoseMatrices(c, &t->clips[of->clip], of->first + (int)n, matrices);

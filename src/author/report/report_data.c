@@ -235,12 +235,10 @@ jnResult jnaReport_Load(Report* r, jnError* error)
     JN_PASS(ReadText(path, &r->manifestText, error));
     JN_PASS(jnaWorkspace_Character(r->opened, &r->character, error));
     JN_PASS(jnaWorkspace_Clips(r->opened, &clips, error));
-    size_t triangles = (size_t)r->character->triangleCount + 1;
-    r->clips = calloc((size_t)r->manifest->clipCount + 1, sizeof(*r->clips));
-    r->triangleColors = calloc(triangles, 3 * sizeof(float));
-    if (r->clips == NULL || r->triangleColors == NULL) {
-        return jnaReport_OutOfMemory(error);
-    }
+    jnaArena arena = {0};
+    r->clips = jnaArena_Give(&arena, r->manifest->clipCount, sizeof(*r->clips));
+    r->triangleColors = jnaArena_Give(&arena, r->character->triangleCount, 3 * sizeof(float));
+    JN_PASS(jnaArena_Check(&arena, "the report", error));
     r->clipCount = r->manifest->clipCount;
     for (int i = 0; i < r->clipCount; ++i) {
         ReportClip* clip = &r->clips[i];

@@ -333,13 +333,11 @@ static int FindRegion(const Report* r, const Ranked* ranks, double* energies)
 static jnResult RankVertices(Report* r, const double* sums, const double* frames, jnError* error)
 {
     int count = r->character->vertexCount;
-    Ranked* ranks = calloc((size_t)count + 1, sizeof(*ranks));
-    double* energies = calloc((size_t)r->character->jointCount + 1, sizeof(double));
-    if (ranks == NULL || energies == NULL) {
-        free(ranks);
-        free(energies);
-        return jnaReport_OutOfMemory(error);
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    Ranked* ranks = jnaArena_Take(&arena, count, sizeof(*ranks));
+    double* energies = jnaArena_Take(&arena, r->character->jointCount, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the report", error));
     for (int v = 0; v < count; ++v) {
         const double* s = sums + 4 * (size_t)v;
         double n = fmax(frames[v], 1);
@@ -359,9 +357,9 @@ static jnResult RankVertices(Report* r, const double* sums, const double* frames
     for (int i = 0; i < r->candidateCount; ++i) {
         r->candidates[i] = ranks[(long)i * soft / r->candidateCount].vertex;
     }
-    free(ranks);
-    free(energies);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 static jnResult PlayFirst(Report* r, double* sums, double* frames, jnError* error)

@@ -191,7 +191,7 @@ static size_t LeaveEscapes(void* user, struct MHD_Connection* connection, char* 
     return strlen(text);
 }
 
-// Notes whether the other side has taken more of its reply.
+// Notes whether the other side has taken more of its reply since the last connection came.
 static void MeasureTaken(Slot* slot, double now)
 {
     struct tcp_info info = {0};
@@ -215,16 +215,9 @@ static bool GoesBefore(const Slot* a, const Slot* b)
 static void MakePlace(jnaServer* server, const Slot* newest)
 {
     const Slot* oldest = NULL;
-    double now = jnaWallClock();
     for (int i = 0; i < server->def.connectionLimit; ++i) {
-        Slot* slot = &server->slots[i];
-        if (slot->socket < 0 || slot == newest) {
-            continue;
-        }
-        if (slot->asked) {
-            MeasureTaken(slot, now);
-        }
-        if (oldest == NULL || GoesBefore(slot, oldest)) {
+        const Slot* slot = &server->slots[i];
+        if (slot->socket >= 0 && slot != newest && (oldest == NULL || GoesBefore(slot, oldest))) {
             oldest = slot;
         }
     }
@@ -242,10 +235,17 @@ static void OnConnection(
     jnaServer* server = user;
     bool starts = code == MHD_CONNECTION_NOTIFY_STARTED;
     int socket = SocketOf(connection);
+    double now = jnaWallClock();
     pthread_mutex_lock(&server->lock);
+    // With each one that comes, or those who read could not be told from those who do not when the last place is taken.
+    for (int i = 0; i < server->def.connectionLimit && starts; ++i) {
+        if (server->slots[i].socket >= 0 && server->slots[i].asked) {
+            MeasureTaken(&server->slots[i], now);
+        }
+    }
     Slot* slot = FindSlot(server, starts ? -1 : socket);
     if (slot != NULL) {
-        *slot = (Slot){starts ? socket : -1, false, jnaWallClock(), 0, jnaWallClock()};
+        *slot = (Slot){starts ? socket : -1, false, now, 0, now};
     }
     if (starts && FindSlot(server, -1) == NULL) {
         MakePlace(server, slot);

@@ -8,6 +8,7 @@
 #include "volume/anatomy.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "volume/anatomy_internal.h"
 
 #include "runtime/for_author.h"
@@ -533,22 +534,18 @@ static void NameRest(Tree* t)
 jnResult jnaNameParts(
     const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer, jnaAnatomy* anatomy, jnError* error)
 {
-    size_t joints = (size_t)character->jointCount + 1;
+    int joints = character->jointCount;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     *anatomy = (jnaAnatomy){.jointCount = character->jointCount, .pelvis = -1, .chest = -1, .head = -1};
     Tree t = {.character = character, .flesh = flesh, .anatomy = anatomy};
-    t.volumes = calloc(joints, sizeof(double));
-    t.lengths = calloc(joints, sizeof(double));
-    t.pairs = calloc(joints, 1);
-    anatomy->parts = calloc(joints, 1);
-    anatomy->limbOf = malloc(joints);
-    jnResult result = jn_ok;
-    if (t.volumes == NULL || t.lengths == NULL || t.pairs == NULL || anatomy->parts == NULL ||
-        anatomy->limbOf == NULL) {
-        jnaDestroyAnatomy(anatomy);
-        result = jnFail(error, jn_outOfMemory, "out of memory for the parts of %d joints", character->jointCount);
-        goto done;
-    }
-    memset(anatomy->limbOf, 0xff, joints);
+    t.volumes = jnaArena_Take(&arena, joints, sizeof(double));
+    t.lengths = jnaArena_Take(&arena, joints, sizeof(double));
+    t.pairs = jnaArena_Take(&arena, joints, 1);
+    anatomy->parts = jnaArena_Give(&arena, joints, 1);
+    anatomy->limbOf = jnaArena_Give(&arena, joints, 1);
+    JN_TRY(jnaArena_Check(&arena, "the parts of a body", error));
+    memset(anatomy->limbOf, 0xff, (size_t)joints);
     anatomy->size = SizeOf(slicer);
     MeasureBranches(&t, slicer);
     for (int j = 0; j < character->jointCount; ++j) {
@@ -570,9 +567,10 @@ jnResult jnaNameParts(
         jnaMeasureTrunk(slicer, anatomy);
     }
 done:
-    free(t.volumes);
-    free(t.lengths);
-    free(t.pairs);
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
+        jnaDestroyAnatomy(anatomy);
+    }
     return result;
 }
 
@@ -581,9 +579,11 @@ jnResult jnaFindAnatomy(const jnaCharacter* character, const jnaVolume* volume, 
     jnaSlicer slicer = {0};
     jnaJointFlesh flesh = {0};
     *anatomy = (jnaAnatomy){0};
-    jnResult result = jnaCreateSlicer(volume, &slicer, error);
-    result = result == jn_ok ? jnaCreateJointFlesh(volume, character, &slicer, &flesh, error) : result;
-    result = result == jn_ok ? jnaNameParts(character, &flesh, &slicer, anatomy, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateSlicer(volume, &slicer, error));
+    JN_TRY(jnaCreateJointFlesh(volume, character, &slicer, &flesh, error));
+    JN_TRY(jnaNameParts(character, &flesh, &slicer, anatomy, error));
+done:
     jnaDestroyJointFlesh(&flesh);
     jnaDestroySlicer(&slicer);
     return result;

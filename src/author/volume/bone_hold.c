@@ -10,6 +10,7 @@
 //
 // Pieces of the mesh that nothing holds would fly: their middle is held.
 #include "base/affine.h"
+#include "base/try.h"
 #include "volume/bones_internal.h"
 #include "volume/laplacian.h"
 #include "volume/skin_depth.h"
@@ -340,14 +341,11 @@ static int NearestTetrahedron(const jnaVolume* v, const int* pieces, int piece, 
 static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
 {
     jnaVolume* v = h->volume;
-    size_t nodes = (size_t)v->nodeCount;
-    int* pieces = malloc((nodes + 1) * sizeof(int));
-    double* sums = calloc(nodes + 1, 5 * sizeof(double));
-    if (pieces == NULL || sums == NULL) {
-        free(pieces);
-        free(sums);
-        return jnFail(error, jn_outOfMemory, "out of memory for the pieces of %d nodes", v->nodeCount);
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int* pieces = jnaArena_Take(&arena, v->nodeCount, sizeof(int));
+    double* sums = jnaArena_Take(&arena, v->nodeCount, 5 * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "loose pieces", error));
     jnaFindPieces(v, pieces);
     SumPieces(h, pieces, sums);
     for (int p = 0; p < v->nodeCount; ++p) {
@@ -365,9 +363,9 @@ static jnResult HoldLoosePieces(Hold* h, jnaNotes* notes, jnError* error)
         jnaNotes_Add(notes, "a loose piece of %.3g litres at joint '%s' has no bone: its middle is held", 1e3 * sum[0],
             h->def->character->joints[joint].name);
     }
-    free(pieces);
-    free(sums);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 // Boxes around the bones, and the deepest cover.
@@ -413,42 +411,31 @@ static jnResult GripAll(Hold* h, jnError* error)
 
 jnResult jnaHoldNodes(jnaVolume* volume, const jnaHoldDef* def, jnaNotes* notes, jnError* error)
 {
-    size_t nodes = (size_t)volume->nodeCount + 1, elements = (size_t)volume->tetrahedronCount + 1;
-    size_t bones = (size_t)def->bones->count + 1;
+    int nodes = volume->nodeCount, elements = volume->tetrahedronCount, bones = def->bones->count;
     Hold h = {.volume = volume, .def = def};
-    h.lows = malloc(bones * sizeof(*h.lows));
-    h.highs = malloc(bones * sizeof(*h.highs));
-    h.inPart = malloc(nodes * sizeof(float));
-    h.covers = malloc(nodes * sizeof(float));
-    h.depths = malloc(nodes * sizeof(float));
-    h.fades = malloc(nodes * sizeof(float));
-    h.rigid = malloc(elements);
-    h.grips = malloc(elements * sizeof(Grip));
-    jnResult result = h.lows != NULL && h.highs != NULL && h.inPart != NULL && h.covers != NULL && h.depths != NULL &&
-                              h.fades != NULL && h.rigid != NULL && h.grips != NULL
-                          ? jnaCreateSlicer(volume, &h.skin, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory to hold %d nodes", volume->nodeCount);
-    if (result == jn_ok) {
-        WeighParts(&h);
-        FindRigid(&h);
-        h.limit = BoxBones(&h);
-        result = jnaCreateSkinDepth(&h.skin, &h.under, error);
-    }
-    if (result == jn_ok) {
-        MeasureDepths(&h);
-    }
-    result = result == jn_ok ? GripAll(&h, error) : result;
-    result = result == jn_ok ? GatherNodes(&h, error) : result;
-    result = result == jn_ok ? HoldLoosePieces(&h, notes, error) : result;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    h.lows = jnaArena_Take(&arena, bones, sizeof(*h.lows));
+    h.highs = jnaArena_Take(&arena, bones, sizeof(*h.highs));
+    h.inPart = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.covers = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.depths = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.fades = jnaArena_Take(&arena, nodes, sizeof(float));
+    h.rigid = jnaArena_Take(&arena, elements, 1);
+    h.grips = jnaArena_Take(&arena, elements, sizeof(Grip));
+    JN_TRY(jnaArena_Check(&arena, "the hold of bones", error));
+    JN_TRY(jnaCreateSlicer(volume, &h.skin, error));
+    WeighParts(&h);
+    FindRigid(&h);
+    h.limit = BoxBones(&h);
+    JN_TRY(jnaCreateSkinDepth(&h.skin, &h.under, error));
+    MeasureDepths(&h);
+    JN_TRY(GripAll(&h, error));
+    JN_TRY(GatherNodes(&h, error));
+    JN_TRY(HoldLoosePieces(&h, notes, error));
+done:
     jnaDestroySkinDepth(h.under);
     jnaDestroySlicer(&h.skin);
-    free(h.lows);
-    free(h.highs);
-    free(h.inPart);
-    free(h.covers);
-    free(h.depths);
-    free(h.fades);
-    free(h.rigid);
-    free(h.grips);
+    jnaReleaseArena(&arena);
     return result;
 }

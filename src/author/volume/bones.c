@@ -129,15 +129,16 @@ jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const
     jnaBoneList bones = {0};
     jnaAnatomy anatomy = {0};
     const jnaBonesDef standard = jnaDefaultBonesDef();
-    size_t nodes = (size_t)v->nodeCount + 1;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     free(v->heldBy);
     free(v->holdStrength);
-    v->heldBy = malloc(nodes * sizeof(*v->heldBy));
-    v->holdStrength = calloc(nodes, sizeof(*v->holdStrength));
+    v->heldBy = jnaArena_Give(&arena, v->nodeCount, sizeof(*v->heldBy));
+    v->holdStrength = jnaArena_Give(&arena, v->nodeCount, sizeof(*v->holdStrength));
     v->jointCount = character->jointCount;
-    jnResult result = v->heldBy != NULL && v->holdStrength != NULL
-                          ? Place(v, character, def != NULL ? def : &standard, &anatomy, &bones, notes, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory for the bones of %d nodes", v->nodeCount);
+    JN_TRY(jnaArena_Check(&arena, "bones", error));
+    JN_TRY(Place(v, character, def != NULL ? def : &standard, &anatomy, &bones, notes, error));
+done:
     if (placed != NULL) {
         *placed = result == jn_ok ? bones : (jnaBoneList){0};
     }

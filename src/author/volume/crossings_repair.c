@@ -6,6 +6,7 @@
 // no pair crosses; a surface that needs more passes or larger moves than a small crossing would is left as it was.
 #include "volume/mesh_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 enum { MAX_PASSES = 200, MAX_PAIRS = 2000 };
@@ -182,15 +183,15 @@ static void CountMoves(const jnaSurface* surface, const double* original, jnaSur
 jnResult jnaRepairCrossings(jnaSurface* surface, bool* repaired, jnError* error)
 {
     size_t bytes = 3 * (size_t)surface->vertexCount * sizeof(double);
-    double *original = malloc(bytes + 1), *moves = malloc(bytes + 1), limit = GREATEST_SHARE * Extent(surface);
-    int32_t* counts = jnaAllocate(surface->vertexCount, sizeof(*counts));
+    double limit = GREATEST_SHARE * Extent(surface);
     jnaCrossings crossings = {0};
     jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* original = jnaArena_Take(&arena, surface->vertexCount, 3 * sizeof(*original));
+    double* moves = jnaArena_Take(&arena, surface->vertexCount, 3 * sizeof(*moves));
+    int32_t* counts = jnaArena_Take(&arena, surface->vertexCount, sizeof(*counts));
     *repaired = false;
-    if (original == NULL || moves == NULL || counts == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a surface");
-        goto cleanup;
-    }
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
     memcpy(original, surface->positions, bytes);
     result = FindAgain(surface, &crossings, error);
     surface->report.crossingCount = crossings.count;
@@ -209,10 +210,8 @@ jnResult jnaRepairCrossings(jnaSurface* surface, bool* repaired, jnError* error)
     } else {
         memcpy(surface->positions, original, bytes);
     }
-cleanup:
-    free(original);
-    free(moves);
-    free(counts);
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyCrossings(&crossings);
     return result;
 }

@@ -7,6 +7,7 @@
 // stay small; further out it hangs on the closest point, and its offset brings it to its place.
 #include "volume/embed_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Weights beyond which a tetrahedron's motion would be exaggerated.
@@ -34,10 +35,9 @@ static int CellOf(const Cells* cells, int axis, double x)
     return at < 0 ? 0 : at >= cells->size[axis] ? cells->size[axis] - 1 : (int)at;
 }
 
-static bool FindBoxes(const jnaVolume* v, Cells* cells)
+static void FindBoxes(const jnaVolume* v, Cells* cells)
 {
-    cells->boxes = jnaAllocate(v->tetrahedronCount, sizeof(*cells->boxes));
-    for (int t = 0; cells->boxes != NULL && t < v->tetrahedronCount; ++t) {
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
         for (int i = 0; i < 3; ++i) {
             double low = HUGE_VAL, high = -HUGE_VAL;
             for (int k = 0; k < 4; ++k) {
@@ -49,7 +49,6 @@ static bool FindBoxes(const jnaVolume* v, Cells* cells)
             cells->boxes[t][1][i] = high;
         }
     }
-    return cells->boxes != NULL;
 }
 
 // Calls for each cell that a tetrahedron's box meets: counts, or enters where entries are there.
@@ -85,14 +84,7 @@ static double MeanEdge(const jnaVolume* v)
     return sum;
 }
 
-static void DestroyCells(Cells* cells)
-{
-    free(cells->starts);
-    free(cells->entries);
-    free(cells->boxes);
-}
-
-static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
+static jnResult FillCells(const jnaVolume* v, Cells* cells, jnaArena* arena, jnError* error)
 {
     *cells = (Cells){.side = MeanEdge(v)};
     double count = 1;
@@ -106,25 +98,19 @@ static jnResult CreateCells(const jnaVolume* v, Cells* cells, jnError* error)
         cells->size[i] = (int)fmin(1000, floor((high - low) / cells->side) + 1);
         count *= cells->size[i];
     }
-    cells->starts = jnaAllocate((int64_t)count + 1, sizeof(int32_t));
-    if (cells->starts == NULL || !FindBoxes(v, cells)) {
-        DestroyCells(cells);
-        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
-    }
+    cells->starts = jnaArena_Take(arena, (int64_t)count + 1, sizeof(int32_t));
+    cells->boxes = jnaArena_Take(arena, v->tetrahedronCount, sizeof(*cells->boxes));
+    int32_t* fill = jnaArena_Take(arena, (int64_t)count + 1, sizeof(int32_t));
+    JN_PASS(jnaArena_Check(arena, "the skin of a volume", error));
+    FindBoxes(v, cells);
     EnterCells(cells, v, cells->starts + 1);
     for (int64_t c = 0; c < (int64_t)count; ++c) {
         cells->starts[c + 1] += cells->starts[c];
     }
-    cells->entries = jnaAllocate(cells->starts[(int64_t)count], sizeof(int32_t));
-    int32_t* fill = malloc(((size_t)count + 1) * sizeof(int32_t));
-    if (cells->entries == NULL || fill == NULL) {
-        free(fill);
-        DestroyCells(cells);
-        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
-    }
+    cells->entries = jnaArena_Take(arena, cells->starts[(int64_t)count], sizeof(int32_t));
+    JN_PASS(jnaArena_Check(arena, "the skin of a volume", error));
     memcpy(fill, cells->starts, ((size_t)count + 1) * sizeof(int32_t));
     EnterCells(cells, v, fill);
-    free(fill);
     return jn_ok;
 }
 
@@ -322,10 +308,9 @@ static Found Search(Query* q)
     return (Found){-1, 0};
 }
 
-static double* VertexNormals(const jnaSurface* surface)
+static void VertexNormals(const jnaSurface* surface, double* normals)
 {
-    double* normals = jnaAllocate(surface->vertexCount, 3 * sizeof(double));
-    for (int t = 0; normals != NULL && t < surface->triangleCount; ++t) {
+    for (int t = 0; t < surface->triangleCount; ++t) {
         const int32_t* c = surface->triangles + 3 * t;
         double area[3];
         jnaAreaVector(
@@ -336,13 +321,12 @@ static double* VertexNormals(const jnaSurface* surface)
             }
         }
     }
-    for (int v = 0; normals != NULL && v < surface->vertexCount; ++v) {
+    for (int v = 0; v < surface->vertexCount; ++v) {
         double length = jnaLength(normals + 3 * v);
         for (int i = 0; i < 3 && length > 0; ++i) {
             normals[3 * v + i] /= length;
         }
     }
-    return normals;
 }
 
 static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const double* p)
@@ -384,26 +368,26 @@ jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, 
     jnaVolume* volume, jnaVolumeReport* report, jnError* error)
 {
     Cells cells;
-    double *normals = VertexNormals(surface), *far = jnaAllocate(character->vertexCount, sizeof(double));
-    jnResult result = normals != NULL && far != NULL ? CreateCells(volume, &cells, error)
-                                                     : jnFail(error, jn_outOfMemory, "out of memory for a skin");
-    if (result == jn_ok) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    double* normals = jnaArena_Take(&arena, surface->vertexCount, 3 * sizeof(double));
+    double* far = jnaArena_Take(&arena, character->vertexCount, sizeof(double));
+    JN_TRY(FillCells(volume, &cells, &arena, error));
+    VertexNormals(surface, normals);
 #pragma omp parallel for schedule(dynamic, 64)
-        for (int v = 0; v < character->vertexCount; ++v) {
-            int32_t on = surface->vertexOf[v];
-            volume->skinTetrahedra[v] = -1;
-            volume->skinWeights[4 * v] = 1;
-            far[v] = on >= 0 ? Embed(character, tree, &cells, normals + 3 * on, v, volume) : 0;
-        }
-        for (int v = 0; v < character->vertexCount; ++v) {
-            report->outsideCount += far[v] > 0;
-            report->greatestOutside = fmax(report->greatestOutside, far[v]);
-        }
-        DestroyCells(&cells);
-        const jnaHungSkin skin = {character, surface, tree, normals, far, spacing};
-        result = jnaBlendSkin(&skin, volume, report, error);
+    for (int v = 0; v < character->vertexCount; ++v) {
+        int32_t on = surface->vertexOf[v];
+        volume->skinTetrahedra[v] = -1;
+        volume->skinWeights[4 * v] = 1;
+        far[v] = on >= 0 ? Embed(character, tree, &cells, normals + 3 * on, v, volume) : 0;
     }
-    free(normals);
-    free(far);
+    for (int v = 0; v < character->vertexCount; ++v) {
+        report->outsideCount += far[v] > 0;
+        report->greatestOutside = fmax(report->greatestOutside, far[v]);
+    }
+    const jnaHungSkin skin = {character, surface, tree, normals, far, spacing};
+    JN_TRY(jnaBlendSkin(&skin, volume, report, error));
+done:
+    jnaReleaseArena(&arena);
     return result;
 }

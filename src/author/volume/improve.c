@@ -7,6 +7,7 @@
 // what it touches, and none turns a tetrahedron over. One thread: the same bytes always.
 #include "volume/improve_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 enum { MAX_PASSES = 8, SMOOTH_STEPS = 16, MIN_INSERTIONS = 200 };
@@ -176,19 +177,18 @@ bool jnaImprover_Smooth(jnaImprover* improver, int32_t node)
 
 static jnResult StartImprover(jnaMesh* mesh, int fixedCount, jnaImprover* improver, jnError* error)
 {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     int faceCount;
-    int32_t* boundary = jnaListBoundary(mesh, &faceCount);
+    int32_t* boundary = jnaListBoundary(mesh, &faceCount, &arena);
     *improver = (jnaImprover){.mesh = mesh,
         .linkCapacity = mesh->tetrahedronCount,
         .headCapacity = mesh->nodeCount,
         .fixedCapacity = mesh->nodeCount};
-    improver->links = jnaAllocate(mesh->tetrahedronCount, 4 * sizeof(int32_t));
-    improver->heads = jnaAllocate(mesh->nodeCount, sizeof(int32_t));
-    improver->fixed = jnaAllocate(mesh->nodeCount, 1);
-    if (boundary == NULL || improver->links == NULL || improver->heads == NULL || improver->fixed == NULL) {
-        free(boundary);
-        return jnFail(error, jn_outOfMemory, "out of memory for a mesh of %d nodes", mesh->nodeCount);
-    }
+    improver->links = jnaArena_Give(&arena, mesh->tetrahedronCount, 4 * sizeof(int32_t));
+    improver->heads = jnaArena_Give(&arena, mesh->nodeCount, sizeof(int32_t));
+    improver->fixed = jnaArena_Give(&arena, mesh->nodeCount, 1);
+    JN_TRY(jnaArena_Check(&arena, "a mesh", error));
     for (int n = 0; n < mesh->nodeCount; ++n) {
         improver->heads[n] = -1;
         improver->fixed[n] = n < fixedCount;
@@ -199,8 +199,9 @@ static jnResult StartImprover(jnaMesh* mesh, int fixedCount, jnaImprover* improv
     for (int t = 0; t < mesh->tetrahedronCount; ++t) {
         Link(improver, t);
     }
-    free(boundary);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 typedef struct Bad {

@@ -4,6 +4,7 @@
 #include "volume/volume_internal.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -75,10 +76,7 @@ static void SumFlesh(int nodeCount, const double* nodes, jnaJointFlesh* flesh)
 jnResult jnaCreateJointFlesh(
     const jnaVolume* v, const jnaCharacter* character, const jnaSlicer* slicer, jnaJointFlesh* flesh, jnError* error)
 {
-    jnResult result = OpenFlesh(v->nodeCount, character, flesh, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(OpenFlesh(v->nodeCount, character, flesh, error));
     jnaNodeVolumes(v, flesh->nodeVolumes);
     for (int n = 0; n < v->nodeCount; ++n) {
         flesh->owners[n] = jnaDominantJoint(v, n);
@@ -107,10 +105,7 @@ static int OwnerOf(const jnaInfluences* influences)
 jnResult jnaCreateSurfaceFlesh(
     const jnaCharacter* character, const jnaSlicer* slicer, const int32_t* nodeOf, jnaJointFlesh* flesh, jnError* error)
 {
-    jnResult result = OpenFlesh(slicer->nodeCount, character, flesh, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(OpenFlesh(slicer->nodeCount, character, flesh, error));
     memset(flesh->owners, 0xff, (size_t)slicer->nodeCount * sizeof(*flesh->owners));
     memset(flesh->nodeVolumes, 0, (size_t)slicer->nodeCount * sizeof(*flesh->nodeVolumes));
     memset(flesh->boundary, 1, (size_t)slicer->nodeCount);

@@ -207,13 +207,13 @@ static void FillTetrahedron(Filling* f, const int32_t c[4])
 static jnResult Fill(const jnaLattice* l, jnaMesh* mesh, jnError* error)
 {
     Filling f = {.lattice = l, .mesh = mesh};
-    f.pointNodes = malloc((size_t)l->pointCount * sizeof(int32_t));
-    f.cutNodes = malloc((size_t)l->insideCount * JNA_DIRECTIONS * sizeof(int32_t));
-    f.outOfMemory = f.pointNodes == NULL || f.cutNodes == NULL;
-    if (!f.outOfMemory) {
-        memset(f.pointNodes, -1, (size_t)l->pointCount * sizeof(int32_t));
-        memset(f.cutNodes, -1, (size_t)l->insideCount * JNA_DIRECTIONS * sizeof(int32_t));
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    f.pointNodes = jnaArena_Take(&arena, l->pointCount, sizeof(int32_t));
+    f.cutNodes = jnaArena_Take(&arena, l->insideCount, JNA_DIRECTIONS * sizeof(int32_t));
+    JN_TRY(jnaArena_Check(&arena, "a lattice", error));
+    memset(f.pointNodes, -1, (size_t)l->pointCount * sizeof(int32_t));
+    memset(f.cutNodes, -1, (size_t)l->insideCount * JNA_DIRECTIONS * sizeof(int32_t));
     for (int32_t p = 0; p < l->cornerCount && !f.outOfMemory; ++p) {
         for (int t = 0; t < 12; ++t) {
             int32_t c[4];
@@ -222,10 +222,11 @@ static jnResult Fill(const jnaLattice* l, jnaMesh* mesh, jnError* error)
             }
         }
     }
-    free(f.pointNodes);
-    free(f.cutNodes);
-    return f.outOfMemory ? jnFail(error, jn_outOfMemory, "out of memory for a lattice of %d points", l->pointCount)
-                         : jn_ok;
+    arena.failed = f.outOfMemory;
+    JN_TRY(jnaArena_Check(&arena, "a lattice", error));
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error)

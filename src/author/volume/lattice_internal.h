@@ -23,6 +23,7 @@ typedef struct jnaLattice {
     double* cuts;    // [insideCount][JNA_DIRECTIONS], share of the way at which the flesh ends, or -1 where it does not
     double* positions;  // [pointCount][3], moved onto the surface where that is close
     uint8_t* onSurface; // [pointCount], moved there
+    jnaArena memory;    // of all arrays
 } jnaLattice;
 
 /// Measures a lattice: which points are inside, where the flesh ends on the way to each neighbour, which points are

@@ -7,6 +7,7 @@
 // "Isosurface stuffing", 2007), which keeps the angles of what is cut away large.
 #include "volume/lattice_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 enum { MAX_POINTS = 40000000 };
@@ -105,13 +106,11 @@ static jnResult Layout(const jnaSurface* surface, double spacing, jnaLattice* l,
     }
     l->cornerCount = (l->size[0] + 1) * (l->size[1] + 1) * (l->size[2] + 1);
     l->pointCount = l->cornerCount + l->size[0] * l->size[1] * l->size[2];
-    l->number = jnaAllocate(l->pointCount, sizeof(*l->number));
-    l->inside = jnaAllocate(l->pointCount, sizeof(*l->inside));
-    l->positions = jnaAllocate(l->pointCount, 3 * sizeof(double));
-    l->onSurface = jnaAllocate(l->pointCount, 1);
-    return l->number != NULL && l->inside != NULL && l->positions != NULL && l->onSurface != NULL
-               ? jn_ok
-               : jnFail(error, jn_outOfMemory, "out of memory for a lattice of %d points", l->pointCount);
+    l->number = jnaArena_Take(&l->memory, l->pointCount, sizeof(*l->number));
+    l->inside = jnaArena_Take(&l->memory, l->pointCount, sizeof(*l->inside));
+    l->positions = jnaArena_Take(&l->memory, l->pointCount, 3 * sizeof(double));
+    l->onSurface = jnaArena_Take(&l->memory, l->pointCount, 1);
+    return jnaArena_Check(&l->memory, "a lattice", error);
 }
 
 static void FindInside(const jnaTree* tree, jnaLattice* l)
@@ -136,10 +135,8 @@ static void FindInside(const jnaTree* tree, jnaLattice* l)
 
 static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
 {
-    l->cuts = jnaAllocate((int64_t)l->insideCount * JNA_DIRECTIONS, sizeof(double));
-    if (l->cuts == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a lattice of %d points", l->insideCount);
-    }
+    l->cuts = jnaArena_Take(&l->memory, l->insideCount, JNA_DIRECTIONS * sizeof(double));
+    JN_PASS(jnaArena_Check(&l->memory, "a lattice", error));
 #pragma omp parallel for schedule(dynamic, 256)
     for (int n = 0; n < l->insideCount; ++n) {
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
@@ -218,10 +215,8 @@ static void CloseDetours(jnaLattice* l)
 // needed by its neighbours, so the moved ones are written elsewhere first.
 static jnResult MovePoints(jnaLattice* l, jnError* error)
 {
-    double* moved = jnaAllocate(l->pointCount, 3 * sizeof(double));
-    if (moved == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a lattice of %d points", l->pointCount);
-    }
+    double* moved = jnaArena_Take(&l->memory, l->pointCount, 3 * sizeof(double));
+    JN_PASS(jnaArena_Check(&l->memory, "a lattice", error));
     memcpy(moved, l->positions, 3 * (size_t)l->pointCount * sizeof(double));
     for (int32_t p = 0; p < l->pointCount; ++p) {
         double nearest = HUGE_VAL;
@@ -243,7 +238,6 @@ static jnResult MovePoints(jnaLattice* l, jnError* error)
             }
         }
     }
-    free(l->positions);
     l->positions = moved;
     return jn_ok;
 }
@@ -251,30 +245,20 @@ static jnResult MovePoints(jnaLattice* l, jnError* error)
 jnResult jnaCreateLattice(
     const jnaSurface* surface, const jnaTree* tree, double spacing, jnaLattice* lattice, jnError* error)
 {
-    jnResult result = Layout(surface, spacing, lattice, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(Layout(surface, spacing, lattice, error));
     FindInside(tree, lattice);
     if (lattice->insideCount == 0) {
         return jnFail(error, jn_badData,
             "no point of a lattice of %g m lies inside the surface: give a smaller --edge or close the surface",
             spacing);
     }
-    result = FindCuts(tree, lattice, error);
-    if (result == jn_ok) {
-        CloseDetours(lattice);
-        result = MovePoints(lattice, error);
-    }
-    return result;
+    JN_PASS(FindCuts(tree, lattice, error));
+    CloseDetours(lattice);
+    return MovePoints(lattice, error);
 }
 
 void jnaDestroyLattice(jnaLattice* lattice)
 {
-    free(lattice->number);
-    free(lattice->inside);
-    free(lattice->cuts);
-    free(lattice->positions);
-    free(lattice->onSurface);
+    jnaReleaseArena(&lattice->memory);
     *lattice = (jnaLattice){0};
 }

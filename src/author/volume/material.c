@@ -269,17 +269,15 @@ jnResult jnaVolume_FillMaterials(
     jnResult result = jn_ok;
     free(v->regions);
     free(v->materials);
-    v->regions = malloc((size_t)v->tetrahedronCount + 1);
-    v->materials = calloc(MAX_MATERIALS, sizeof(*v->materials));
+    v->regions = jnaArena_Give(&arena, v->tetrahedronCount, 1);
+    v->materials = jnaArena_Give(&arena, MAX_MATERIALS, sizeof(*v->materials));
     s.kinds = jnaArena_Take(&arena, character->jointCount, sizeof(int));
     s.regions = jnaArena_Take(&arena, v->tetrahedronCount, 1);
     s.kindOf = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.kindOf));
     s.middles = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.middles));
     s.stiffness = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
     s.sums = jnaArena_Take(&arena, v->nodeCount, 2 * sizeof(double));
-    if (v->regions == NULL || v->materials == NULL || arena.failed) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the material of %d tetrahedra", v->tetrahedronCount));
-    }
+    JN_TRY(jnaArena_Check(&arena, "the material of tetrahedra", error));
     JN_TRY(FindKinds(character, s.def, s.kinds, error));
     JN_TRY(jnaFindAnatomy(character, v, &anatomy, error));
     JN_TRY(Sort(&s, error));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/affine.h"
+#include "base/arena.h"
 #include "character/character.h"
 #include "volume/tetrahedralize.h"
 
@@ -40,8 +41,8 @@ typedef struct jnaFaceEdge {
     bool reversed; // the face runs from high to low
 } jnaFaceEdge;
 
-/// Lists the three edges of each face, sorted by vertices, then face. Owned by the caller; NULL when out of memory.
-jnaFaceEdge* jnaListFaceEdges(int triangleCount, const int32_t* triangles);
+/// Lists the three edges of each face, sorted by vertices, then face. Of the arena.
+jnaFaceEdge* jnaListFaceEdges(int triangleCount, const int32_t* triangles, jnaArena* arena);
 
 /// A binary tree of boxes over triangles, with the moments that give the winding number from far away.
 typedef struct jnaTreeNode {
@@ -59,6 +60,7 @@ typedef struct jnaTree {
     int32_t* order; // [triangleCount]
     const double* positions;
     const int32_t* triangles;
+    jnaArena memory;
 } jnaTree;
 
 jnResult jnaCreateTree(
@@ -146,12 +148,11 @@ typedef struct jnaFacet {
     int32_t opposite; // corner of the tetrahedron that the face lacks
 } jnaFacet;
 
-/// All faces of all tetrahedra, [4 * tetrahedronCount], those on the same nodes side by side; owned by the caller. NULL
-/// when out of memory.
-jnaFacet* jnaListFacets(const jnaMesh* mesh);
+/// All faces of all tetrahedra, [4 * tetrahedronCount], those on the same nodes side by side. Of the arena.
+jnaFacet* jnaListFacets(const jnaMesh* mesh, jnaArena* arena);
 
-/// Faces of one tetrahedron only, turned outward: [*count][3], owned by the caller. NULL when out of memory.
-int32_t* jnaListBoundary(const jnaMesh* mesh, int* count);
+/// Faces of one tetrahedron only, turned outward: [*count][3], of the arena.
+int32_t* jnaListBoundary(const jnaMesh* mesh, int* count, jnaArena* arena);
 
 /// Which bad tetrahedra the boundary forces, by its own angles; fills the report's list.
 jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError* error);

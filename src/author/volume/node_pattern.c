@@ -2,6 +2,8 @@
 // go, so that nothing has to be searched for when a matrix is filled.
 #include "volume/node_pattern.h"
 
+#include "base/arena.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +67,15 @@ static int FillRow(
 bool jnaFindNodePattern(int nodeCount, int cellCount, int size, const int32_t* cells, jnaNodePattern* p)
 {
     size_t n = (size_t)nodeCount, corners = (size_t)size * (size_t)cellCount, others = (size_t)size - 1;
-    int* starts = malloc((n + 1) * sizeof(int));
-    int* around = malloc((corners + 1) * sizeof(int));
-    int* place = malloc((n + 1) * sizeof(int));
-    *p = (jnaNodePattern){.nodeCount = nodeCount,
-        .rowStarts = calloc(n + 1, sizeof(int)),
-        .columns = malloc((n + others * corners + 1) * sizeof(int)), // at most these others per corner
-        .places = malloc(((size_t)size * corners + 1) * sizeof(int))};
-    bool good = starts != NULL && around != NULL && place != NULL && p->columns != NULL && p->places != NULL &&
-                p->rowStarts != NULL;
+    jnaArena arena = {0};
+    int* starts = jnaArena_Take(&arena, (int64_t)n + 1, sizeof(int));
+    int* around = jnaArena_Take(&arena, (int64_t)corners, sizeof(int));
+    int* place = jnaArena_Take(&arena, (int64_t)n + 1, sizeof(int));
+    *p = (jnaNodePattern){.nodeCount = nodeCount};
+    p->rowStarts = jnaArena_Give(&arena, (int64_t)n + 1, sizeof(int));
+    p->columns = jnaArena_Give(&arena, (int64_t)(n + others * corners), sizeof(int)); // at most these others per corner
+    p->places = jnaArena_Give(&arena, (int64_t)corners, (size_t)size * sizeof(int));
+    bool good = !arena.failed;
     if (good) {
         ListAround(nodeCount, corners, cells, starts, around);
         memset(place, 0xff, (n + 1) * sizeof(int));
@@ -82,9 +84,7 @@ bool jnaFindNodePattern(int nodeCount, int cellCount, int size, const int32_t* c
         p->rowStarts[node + 1] =
             FillRow(p, size, cells, node, around + starts[node], starts[node + 1] - starts[node], place);
     }
-    free(starts);
-    free(around);
-    free(place);
+    jnaReleaseArena(&arena);
     return good;
 }
 

@@ -21,13 +21,13 @@ typedef struct Pool {
     int sizes[SIDES + 1];
 } Pool;
 
-static bool FindNeighbours(const jnaPatchesDef* def, int32_t* neighbours)
+static bool FindNeighbours(const jnaPatchesDef* def, int32_t* neighbours, jnaArena* arena)
 {
     // jnaListFacets only reads.
     jnaMesh mesh = {.nodeCount = def->nodeCount,
         .tetrahedronCount = def->tetrahedronCount,
         .tetrahedra = (int32_t*)(uintptr_t)def->tetrahedra};
-    jnaFacet* facets = jnaListFacets(&mesh);
+    jnaFacet* facets = jnaListFacets(&mesh, arena);
     if (facets == NULL) {
         return false;
     }
@@ -40,7 +40,6 @@ static bool FindNeighbours(const jnaPatchesDef* def, int32_t* neighbours)
             ++f;
         }
     }
-    free(facets);
     return true;
 }
 
@@ -160,11 +159,12 @@ bool jnaFindPatches(const jnaPatchesDef* def, int* count, jnaPatch** patches)
     size_t size = (size_t)def->tetrahedronCount;
     Pool pool = {.def = def};
     // 4 neighbours and 5 lists.
-    int32_t* numbers = malloc((9 * size + 1) * sizeof(int32_t));
-    pool.open = calloc(2 * size + 1, 1);
-    *patches = malloc((size + 1) * sizeof(jnaPatch));
+    jnaArena arena = {0};
+    int32_t* numbers = jnaArena_Take(&arena, 9 * (int64_t)size, sizeof(int32_t));
+    pool.open = jnaArena_Take(&arena, 2 * (int64_t)size, 1);
+    *patches = jnaArena_Give(&arena, (int64_t)size, sizeof(jnaPatch));
     *count = 0;
-    bool good = numbers != NULL && pool.open != NULL && *patches != NULL && FindNeighbours(def, numbers);
+    bool good = !arena.failed && FindNeighbours(def, numbers, &arena);
     if (good) {
         pool.neighbours = numbers;
         pool.taken = pool.open + size;
@@ -177,7 +177,6 @@ bool jnaFindPatches(const jnaPatchesDef* def, int* count, jnaPatch** patches)
         free(*patches);
         *patches = NULL;
     }
-    free(numbers);
-    free(pool.open);
+    jnaReleaseArena(&arena);
     return good;
 }

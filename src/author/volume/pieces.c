@@ -4,6 +4,7 @@
 // middle, is a contact of two limbs and holds nothing.
 #include "volume/mesh_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 static int32_t FindRoot(int32_t* parents, int32_t at)
@@ -106,38 +107,34 @@ static bool NumberNodes(jnaMesh* mesh, int32_t* corners)
 // First crumbs, then nodes, because corners are counted by tetrahedron.
 jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error)
 {
-    bool good = true;
-    for (int round = 0; round < 2 && good; ++round) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    for (int round = 0; round < 2; ++round) {
         int count = mesh->tetrahedronCount, faceCount = 0;
-        jnaFacet* facets = jnaListFacets(mesh);
-        int32_t *corners = jnaAllocate(4 * (int64_t)count, sizeof(*corners)),
-                *pieces = jnaAllocate(count, sizeof(*pieces));
-        double* volumes = jnaAllocate(count, sizeof(*volumes));
-        uint8_t* onBoundary = jnaAllocate(mesh->nodeCount, 1);
-        int32_t* boundary = jnaListBoundary(mesh, &faceCount);
-        good = facets != NULL && corners != NULL && pieces != NULL && volumes != NULL && onBoundary != NULL &&
-               boundary != NULL;
-        for (int i = 0; good && i < 4 * count; ++i) {
+        jnaFacet* facets = jnaListFacets(mesh, &arena);
+        int32_t* corners = jnaArena_Take(&arena, 4 * (int64_t)count, sizeof(*corners));
+        int32_t* pieces = jnaArena_Take(&arena, count, sizeof(*pieces));
+        double* volumes = jnaArena_Take(&arena, count, sizeof(*volumes));
+        uint8_t* onBoundary = jnaArena_Take(&arena, mesh->nodeCount, 1);
+        int32_t* boundary = jnaListBoundary(mesh, &faceCount, &arena);
+        JN_TRY(jnaArena_Check(&arena, "a mesh", error));
+        for (int i = 0; i < 4 * count; ++i) {
             corners[i] = i;
             pieces[i / 4] = i / 4;
         }
-        for (int i = 0; good && i < 3 * faceCount; ++i) {
+        for (int i = 0; i < 3 * faceCount; ++i) {
             onBoundary[boundary[i]] = 1;
         }
-        if (good) {
-            JoinAcross(mesh, tree, facets, onBoundary, corners, pieces);
-        }
-        if (good && round == 0) {
+        JoinAcross(mesh, tree, facets, onBoundary, corners, pieces);
+        if (round == 0) {
             DropCrumbs(mesh, crumbShare, pieces, volumes);
-        } else if (good) {
-            good = NumberNodes(mesh, corners);
+        } else {
+            arena.failed = !NumberNodes(mesh, corners);
+            JN_TRY(jnaArena_Check(&arena, "a mesh", error));
         }
-        free(facets);
-        free(corners);
-        free(pieces);
-        free(volumes);
-        free(onBoundary);
-        free(boundary);
+        jnaReleaseArena(&arena);
     }
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a mesh of %d nodes", mesh->nodeCount);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

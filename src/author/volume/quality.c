@@ -4,6 +4,7 @@
 // dot product keeps small and large angles exact.
 #include "volume/mesh_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 static const uint8_t edgeCorners[6][4] = {
@@ -97,10 +98,10 @@ static void Sort3(int32_t c[3])
 // Corners of the face opposite each corner, counter-clockwise from outside.
 static const uint8_t FACES[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-jnaFacet* jnaListFacets(const jnaMesh* mesh)
+jnaFacet* jnaListFacets(const jnaMesh* mesh, jnaArena* arena)
 {
     int count = 4 * mesh->tetrahedronCount;
-    jnaFacet* list = jnaAllocate(count, sizeof(*list));
+    jnaFacet* list = jnaArena_Take(arena, count, sizeof(*list));
     for (int f = 0; list != NULL && f < count; ++f) {
         list[f].tetrahedron = f / 4;
         list[f].opposite = f % 4;
@@ -115,18 +116,13 @@ jnaFacet* jnaListFacets(const jnaMesh* mesh)
     return list;
 }
 
-int32_t* jnaListBoundary(const jnaMesh* mesh, int* count)
+int32_t* jnaListBoundary(const jnaMesh* mesh, int* count, jnaArena* arena)
 {
     int facets = 4 * mesh->tetrahedronCount;
-    jnaFacet* list = jnaListFacets(mesh);
-    int32_t* boundary = jnaAllocate(facets, 3 * sizeof(*boundary));
+    jnaFacet* list = jnaListFacets(mesh, arena);
+    int32_t* boundary = jnaArena_Take(arena, facets, 3 * sizeof(*boundary));
     *count = 0;
-    if (list == NULL || boundary == NULL) {
-        free(list);
-        free(boundary);
-        return NULL;
-    }
-    for (int f = 0, end; f < facets; f = end) {
+    for (int f = 0, end; boundary != NULL && f < facets; f = end) {
         for (end = f + 1; end < facets && memcmp(list[f].corners, list[end].corners, sizeof(list[f].corners)) == 0;) {
             ++end;
         }
@@ -135,7 +131,6 @@ int32_t* jnaListBoundary(const jnaMesh* mesh, int* count)
         }
         *count += end == f + 1;
     }
-    free(list);
     return boundary;
 }
 
@@ -158,15 +153,13 @@ static void LowerTo(double* value, double candidate)
 }
 
 // Per node the smallest angle that the boundary has there: inside a face, or between two faces that form a wedge.
-static bool BoundaryAngles(const jnaMesh* mesh, double* angles)
+static void BoundaryAngles(
+    const jnaMesh* mesh, int count, const int32_t* boundary, const jnaFaceEdge* edges, double* angles)
 {
-    int count;
-    int32_t* boundary = jnaListBoundary(mesh, &count);
-    jnaFaceEdge* edges = boundary != NULL ? jnaListFaceEdges(count, boundary) : NULL;
     for (int n = 0; n < mesh->nodeCount; ++n) {
         angles[n] = 180;
     }
-    for (int f = 0; edges != NULL && f < count; ++f) {
+    for (int f = 0; f < count; ++f) {
         for (int k = 0; k < 3; ++k) {
             const int32_t* c = boundary + 3 * f;
             double u[3], v[3], across[3];
@@ -179,7 +172,7 @@ static bool BoundaryAngles(const jnaMesh* mesh, double* angles)
             }
         }
     }
-    for (int e = 0; edges != NULL && e + 1 < 3 * count; ++e) {
+    for (int e = 0; e + 1 < 3 * count; ++e) {
         const jnaFaceEdge *a = &edges[e], *b = &edges[e + 1];
         if (a->low != b->low || a->high != b->high) {
             continue;
@@ -192,10 +185,6 @@ static bool BoundaryAngles(const jnaMesh* mesh, double* angles)
         LowerTo(&angles[a->low], angle);
         LowerTo(&angles[a->high], angle);
     }
-    bool good = edges != NULL;
-    free(boundary);
-    free(edges);
-    return good;
 }
 
 // A boundary angle up to this many times the limit still holds a tetrahedron below it: the wedge is shared out.
@@ -203,11 +192,14 @@ static bool BoundaryAngles(const jnaMesh* mesh, double* angles)
 
 jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError* error)
 {
-    double* angles = jnaAllocate(mesh->nodeCount, sizeof(*angles));
-    if (angles == NULL || !BoundaryAngles(mesh, angles)) {
-        free(angles);
-        return jnFail(error, jn_outOfMemory, "out of memory for a mesh");
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int count;
+    int32_t* boundary = jnaListBoundary(mesh, &count, &arena);
+    jnaFaceEdge* edges = jnaListFaceEdges(count, boundary, &arena);
+    double* angles = jnaArena_Take(&arena, mesh->nodeCount, sizeof(*angles));
+    JN_TRY(jnaArena_Check(&arena, "a mesh", error));
+    BoundaryAngles(mesh, count, boundary, edges, angles);
     report->forcedCount = report->unforcedCount = 0;
     for (int t = 0; t < mesh->tetrahedronCount; ++t) {
         const int32_t* c = mesh->tetrahedra + 4 * t;
@@ -231,6 +223,7 @@ jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError
         report->forcedCount += forced;
         report->unforcedCount += !forced;
     }
-    free(angles);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

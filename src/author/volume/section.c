@@ -5,6 +5,7 @@
 #include "volume/volume_internal.h"
 
 #include "base/affine.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -14,10 +15,7 @@ static const double PI = 3.14159265358979323846;
 jnResult jnaCreateSlicer(const jnaVolume* volume, jnaSlicer* slicer, jnError* error)
 {
     *slicer = (jnaSlicer){.nodes = volume->nodes, .nodeCount = volume->nodeCount};
-    jnResult result = jnaFindBoundary(volume, &slicer->triangleCount, &slicer->triangles, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaFindBoundary(volume, &slicer->triangleCount, &slicer->triangles, error));
     slicer->heights = malloc((size_t)volume->nodeCount * sizeof(double));
     if (slicer->heights == NULL) {
         jnaDestroySlicer(slicer);

@@ -6,6 +6,7 @@
 // own), that one is the body and flesh. A character of nothing but shells (a robot) has no flesh.
 #include "volume/surface_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 // Share of a part's weight on one joint from which it is rigid: an artist's brush leaves a little on others.
@@ -131,28 +132,26 @@ jnResult jnaFaces_FindShells(jnaFaces* faces, const jnaCharacter* character, jna
     jnaNotes* notes, jnError* error)
 {
     int parts = faces->componentCount;
-    faces->role = jnaAllocate(parts, sizeof(*faces->role));
-    if (faces->role == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface");
-    }
+    jnaArena arena = {0};
+    faces->role = jnaArena_Give(&arena, parts, sizeof(*faces->role));
+    JN_PASS(jnaArena_Check(&arena, "a surface", error));
     if (character->influences == NULL || character->jointCount < 1 || shells == jna_shellsFlesh) {
         return jn_ok;
     }
-    Follower* followers = jnaAllocate(parts, sizeof(*followers));
-    double* row = jnaAllocate(character->jointCount, sizeof(*row));
-    int* byJoint = jnaAllocate(character->jointCount, sizeof(*byJoint));
-    bool good = followers != NULL && row != NULL && byJoint != NULL && jnaFaces_ListParts(faces);
-    for (int p = 0; good && p < parts; ++p) {
+    jnResult result = jn_ok;
+    Follower* followers = jnaArena_Take(&arena, parts, sizeof(*followers));
+    double* row = jnaArena_Take(&arena, character->jointCount, sizeof(*row));
+    int* byJoint = jnaArena_Take(&arena, character->jointCount, sizeof(*byJoint));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
+    JN_TRY(jnaFaces_ListParts(faces, error));
+    for (int p = 0; p < parts; ++p) {
         Follow(character, faces, p, row, &followers[p]);
     }
-    if (good) {
-        surface->report.shellCount = MarkShells(character, faces, shells, followers);
-        if (surface->report.shellCount > 0) {
-            TellShells(character, faces, followers, surface->report.shellCount, byJoint, notes);
-        }
+    surface->report.shellCount = MarkShells(character, faces, shells, followers);
+    if (surface->report.shellCount > 0) {
+        TellShells(character, faces, followers, surface->report.shellCount, byJoint, notes);
     }
-    free(followers);
-    free(row);
-    free(byJoint);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a surface");
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -25,9 +25,9 @@ static int CompareEdges(const void* left, const void* right)
     return a->face < b->face ? -1 : a->face > b->face;
 }
 
-jnaFaceEdge* jnaListFaceEdges(int triangleCount, const int32_t* triangles)
+jnaFaceEdge* jnaListFaceEdges(int triangleCount, const int32_t* triangles, jnaArena* arena)
 {
-    jnaFaceEdge* edges = jnaAllocate(3 * (int64_t)triangleCount, sizeof(*edges));
+    jnaFaceEdge* edges = jnaArena_Take(arena, 3 * (int64_t)triangleCount, sizeof(*edges));
     for (int f = 0; edges != NULL && f < triangleCount; ++f) {
         for (int k = 0; k < 3; ++k) {
             int32_t a = triangles[3 * f + k], b = triangles[3 * f + (k + 1) % 3];
@@ -134,12 +134,11 @@ static jnResult StartFaces(const jnaCharacter* character, jnaFaces* faces, jnErr
     int vertices = character->vertexCount;
     faces->vertexCount = faces->vertexCapacity = vertices;
     faces->capacity = character->triangleCount;
-    faces->positions = jnaAllocate(vertices, 3 * sizeof(double));
-    faces->standsOn = jnaAllocate(vertices, sizeof(*faces->standsOn));
-    faces->faces = jnaAllocate(character->triangleCount, sizeof(*faces->faces));
-    if (faces->positions == NULL || faces->standsOn == NULL || faces->faces == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface of %d vertices", vertices);
-    }
+    jnaArena arena = {0};
+    faces->positions = jnaArena_Give(&arena, vertices, 3 * sizeof(double));
+    faces->standsOn = jnaArena_Give(&arena, vertices, sizeof(*faces->standsOn));
+    faces->faces = jnaArena_Give(&arena, character->triangleCount, sizeof(*faces->faces));
+    JN_PASS(jnaArena_Check(&arena, "a surface", error));
     for (int v = 0; v < vertices; ++v) {
         faces->standsOn[v] = v;
         for (int i = 0; i < 3; ++i) {
@@ -168,14 +167,12 @@ static int ComparePlaces(const void* left, const void* right)
 // Joins vertices on one point that both lie on a boundary edge: a seam, not a hole.
 static jnResult JoinSeams(jnaFaces* faces, int* joined, jnError* error)
 {
-    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces);
-    uint8_t* onBoundary = jnaAllocate(faces->vertexCount, 1);
-    Place* places = jnaAllocate(faces->vertexCount, sizeof(*places));
     jnResult result = jn_ok;
-    if (edges == NULL || onBoundary == NULL || places == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a surface");
-        goto cleanup;
-    }
+    jnaArena arena = {0};
+    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces, &arena);
+    uint8_t* onBoundary = jnaArena_Take(&arena, faces->vertexCount, 1);
+    Place* places = jnaArena_Take(&arena, faces->vertexCount, sizeof(*places));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
     for (int e = 0, end; e < 3 * faces->count; e = end) {
         for (end = e + 1;
              end < 3 * faces->count && edges[end].low == edges[e].low && edges[end].high == edges[e].high;) {
@@ -198,19 +195,17 @@ static jnResult JoinSeams(jnaFaces* faces, int* joined, jnError* error)
             ++*joined;
         }
     }
-cleanup:
-    free(edges);
-    free(onBoundary);
-    free(places);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
 static jnResult CountEdges(const jnaFaces* faces, jnaSurfaceReport* report, jnError* error)
 {
-    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces);
-    if (edges == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface");
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces, &arena);
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
     for (int e = 0, end; e < 3 * faces->count; e = end) {
         for (end = e + 1;
              end < 3 * faces->count && edges[end].low == edges[e].low && edges[end].high == edges[e].high;) {
@@ -219,21 +214,21 @@ static jnResult CountEdges(const jnaFaces* faces, jnaSurfaceReport* report, jnEr
         report->boundaryEdgeCount += end == e + 1;
         report->nonManifoldCount += end > e + 2;
     }
-    free(edges);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 // Numbers what is kept anew and measures it.
 static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jnaSurface* surface, jnError* error)
 {
-    int32_t* number = jnaAllocate(faces->vertexCount, sizeof(*number));
-    surface->positions = jnaAllocate(faces->vertexCount, 3 * sizeof(double));
-    surface->triangles = jnaAllocate(faces->count, 3 * sizeof(int32_t));
-    surface->vertexOf = jnaAllocate(character->vertexCount, sizeof(*surface->vertexOf));
-    if (number == NULL || surface->positions == NULL || surface->triangles == NULL || surface->vertexOf == NULL) {
-        free(number);
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface");
-    }
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    int32_t* number = jnaArena_Take(&arena, faces->vertexCount, sizeof(*number));
+    surface->positions = jnaArena_Give(&arena, faces->vertexCount, 3 * sizeof(double));
+    surface->triangles = jnaArena_Give(&arena, faces->count, 3 * sizeof(int32_t));
+    surface->vertexOf = jnaArena_Give(&arena, character->vertexCount, sizeof(*surface->vertexOf));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
     for (int f = 0; f < faces->count; ++f) {
         for (int k = 0; k < 3 && jnaPartIsMeshed(faces->role[faces->component[f]]); ++k) {
             number[faces->faces[f][k]] = 1;
@@ -269,9 +264,10 @@ static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jna
         six += role == jna_partBoundary ? jnaVolume6(surface->positions, p[0], p[1], p[2]) : 0;
         surface->report.degenerateCount += jnaLength(area) <= 0;
     }
-    free(number);
     surface->report.volume = six / 6;
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 static void TellEdges(const jnaSurfaceReport* report, jnaNotes* notes)

@@ -36,8 +36,8 @@ typedef struct jnaFaces {
 /// fewer of each part; *flipped counts them.
 jnResult jnaFaces_Orient(jnaFaces* faces, int* flipped, jnError* error);
 
-/// Lists the faces of each part, in their order; false when out of memory.
-bool jnaFaces_ListParts(jnaFaces* faces);
+/// Lists the faces of each part, in their order.
+jnResult jnaFaces_ListParts(jnaFaces* faces, jnError* error);
 
 /// Finds the parts that follow one joint, and tells them; fills role.
 jnResult jnaFaces_FindShells(jnaFaces* faces, const jnaCharacter* character, jnaShells shells, jnaSurface* surface,

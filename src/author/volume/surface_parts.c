@@ -5,6 +5,7 @@
 // inner layer of the flesh where it is turned outward.
 #include "volume/surface_internal.h"
 
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #define SMALL_SHARE 0.05
@@ -32,13 +33,12 @@ typedef struct Neighbour {
 } Neighbour;
 
 // Up to three neighbours a face, over edges of exactly two faces; -1 where there is none.
-static Neighbour* ListNeighbours(const jnaFaces* faces, const jnaFaceEdge* edges)
+static void ListNeighbours(const jnaFaces* faces, const jnaFaceEdge* edges, Neighbour* list)
 {
-    Neighbour* list = jnaAllocate(3 * (int64_t)faces->count, sizeof(*list));
-    for (int i = 0; list != NULL && i < 3 * faces->count; ++i) {
+    for (int i = 0; i < 3 * faces->count; ++i) {
         list[i].face = -1;
     }
-    for (int e = 0, end; list != NULL && e < 3 * faces->count; e = end) {
+    for (int e = 0, end; e < 3 * faces->count; e = end) {
         for (end = e + 1;
              end < 3 * faces->count && edges[end].low == edges[e].low && edges[end].high == edges[e].high;) {
             ++end;
@@ -54,7 +54,6 @@ static Neighbour* ListNeighbours(const jnaFaces* faces, const jnaFaceEdge* edges
             *entry = (Neighbour){edges[e + 1 - k].face, edges[e].reversed != edges[e + 1].reversed};
         }
     }
-    return list;
 }
 
 // Marks, from one face on, which faces are turned against it; turns the fewer.
@@ -83,15 +82,8 @@ static int OrientPatch(jnaFaces* faces, const Neighbour* neighbours, int32_t see
 }
 
 // Faces joined over any edge, one of many faces included, are one part.
-static jnResult NumberParts(jnaFaces* faces, const jnaFaceEdge* edges, jnError* error)
+static void NumberParts(jnaFaces* faces, const jnaFaceEdge* edges, int32_t* parents)
 {
-    int32_t* parents = jnaAllocate(faces->count, sizeof(*parents));
-    faces->component = jnaAllocate(faces->count, sizeof(*faces->component));
-    faces->componentCapacity = faces->count;
-    if (parents == NULL || faces->component == NULL) {
-        free(parents);
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface");
-    }
     for (int f = 0; f < faces->count; ++f) {
         parents[f] = f;
     }
@@ -105,30 +97,27 @@ static jnResult NumberParts(jnaFaces* faces, const jnaFaceEdge* edges, jnError* 
         int32_t root = FindRoot(parents, f);
         faces->component[f] = root == f ? faces->componentCount++ : faces->component[root];
     }
-    free(parents);
-    return jn_ok;
 }
 
 jnResult jnaFaces_Orient(jnaFaces* faces, int* flipped, jnError* error)
 {
-    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces);
-    Neighbour* neighbours = edges != NULL ? ListNeighbours(faces, edges) : NULL;
-    int8_t* turned = jnaAllocate(faces->count, sizeof(*turned));
-    int32_t* queue = jnaAllocate(faces->count, sizeof(*queue));
     jnResult result = jn_ok;
-    if (neighbours == NULL || turned == NULL || queue == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a surface");
-    } else {
-        memset(turned, -1, (size_t)faces->count);
-        for (int32_t f = 0; f < faces->count; ++f) {
-            *flipped += turned[f] < 0 ? OrientPatch(faces, neighbours, f, turned, queue) : 0;
-        }
-        result = NumberParts(faces, edges, error);
+    jnaArena arena = {0};
+    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces, &arena);
+    Neighbour* neighbours = jnaArena_Take(&arena, 3 * (int64_t)faces->count, sizeof(*neighbours));
+    int8_t* turned = jnaArena_Take(&arena, faces->count, sizeof(*turned));
+    int32_t* queue = jnaArena_Take(&arena, faces->count, sizeof(*queue));
+    faces->component = jnaArena_Give(&arena, faces->count, sizeof(*faces->component));
+    faces->componentCapacity = faces->count;
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
+    ListNeighbours(faces, edges, neighbours);
+    memset(turned, -1, (size_t)faces->count);
+    for (int32_t f = 0; f < faces->count; ++f) {
+        *flipped += turned[f] < 0 ? OrientPatch(faces, neighbours, f, turned, queue) : 0;
     }
-    free(edges);
-    free(neighbours);
-    free(turned);
-    free(queue);
+    NumberParts(faces, edges, queue);
+done:
+    jnaReleaseArena(&arena);
     return result;
 }
 
@@ -233,12 +222,14 @@ static bool CapLoop(jnaFaces* faces, const int32_t* loop, int length, int32_t pa
 
 jnResult jnaFaces_Cap(jnaFaces* faces, jnaSurfaceReport* report, jnaNotes* notes, jnError* error)
 {
-    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces);
-    Rim* rims = jnaAllocate(3 * (int64_t)faces->count, sizeof(*rims));
-    int32_t* loop = jnaAllocate(3 * (int64_t)faces->count, sizeof(*loop));
-    bool good = edges != NULL && rims != NULL && loop != NULL;
-    int count = good ? ListRims(faces, edges, rims) : 0;
-    for (int r = 0; good && r < count; ++r) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    jnaFaceEdge* edges = jnaListFaceEdges(faces->count, (const int32_t*)faces->faces, &arena);
+    Rim* rims = jnaArena_Take(&arena, 3 * (int64_t)faces->count, sizeof(*rims));
+    int32_t* loop = jnaArena_Take(&arena, 3 * (int64_t)faces->count, sizeof(*loop));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
+    int count = ListRims(faces, edges, rims);
+    for (int r = 0; r < count; ++r) {
         int length = 0, at = rims[r].used ? -1 : r;
         while (at >= 0) {
             rims[at].used = true;
@@ -250,7 +241,8 @@ jnResult jnaFaces_Cap(jnaFaces* faces, jnaSurfaceReport* report, jnaNotes* notes
             continue;
         }
         double diameter;
-        good = CapLoop(faces, loop, length, rims[r].part, &diameter);
+        arena.failed = !CapLoop(faces, loop, length, rims[r].part, &diameter);
+        JN_TRY(jnaArena_Check(&arena, "a surface", error));
         report->holeCount++;
         if (report->holeCount <= 8) {
             const double* p = faces->positions + 3 * loop[0];
@@ -262,33 +254,35 @@ jnResult jnaFaces_Cap(jnaFaces* faces, jnaSurfaceReport* report, jnaNotes* notes
     if (report->holeCount > 8) {
         jnaNotes_Add(notes, "and %d more holes, capped as well", report->holeCount - 8);
     }
-    free(edges);
-    free(rims);
-    free(loop);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a surface");
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
-bool jnaFaces_ListParts(jnaFaces* faces)
+jnResult jnaFaces_ListParts(jnaFaces* faces, jnError* error)
 {
     free(faces->partStarts);
     free(faces->byPart);
     int parts = faces->componentCount;
-    faces->partStarts = jnaAllocate(parts + 1, sizeof(*faces->partStarts));
-    faces->byPart = jnaAllocate(faces->count, sizeof(*faces->byPart));
-    int32_t* fill = jnaAllocate(parts + 1, sizeof(*fill));
-    bool good = faces->partStarts != NULL && faces->byPart != NULL && fill != NULL;
-    for (int f = 0; good && f < faces->count; ++f) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    faces->partStarts = jnaArena_Give(&arena, parts + 1, sizeof(*faces->partStarts));
+    faces->byPart = jnaArena_Give(&arena, faces->count, sizeof(*faces->byPart));
+    int32_t* fill = jnaArena_Take(&arena, parts + 1, sizeof(*fill));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
+    for (int f = 0; f < faces->count; ++f) {
         faces->partStarts[faces->component[f] + 1]++;
     }
-    for (int c = 0; good && c < parts; ++c) {
+    for (int c = 0; c < parts; ++c) {
         fill[c] = faces->partStarts[c];
         faces->partStarts[c + 1] += faces->partStarts[c];
     }
-    for (int f = 0; good && f < faces->count; ++f) {
+    for (int f = 0; f < faces->count; ++f) {
         faces->byPart[fill[faces->component[f]]++] = f;
     }
-    free(fill);
-    return good;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 /// A part, measured.
@@ -435,16 +429,17 @@ static bool SortPart(jnaFaces* faces, bool keepInner, Part* parts, int c, jnaSur
 
 jnResult jnaFaces_SortParts(jnaFaces* faces, bool keepInner, jnaSurface* surface, jnaNotes* notes, jnError* error)
 {
-    Part* parts = jnaAllocate(faces->componentCount, sizeof(*parts));
-    bool good = parts != NULL && jnaFaces_ListParts(faces);
-    if (good) {
-        MeasureParts(faces, parts);
-        FindAround(faces, parts);
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    Part* parts = jnaArena_Take(&arena, faces->componentCount, sizeof(*parts));
+    JN_TRY(jnaArena_Check(&arena, "a surface", error));
+    JN_TRY(jnaFaces_ListParts(faces, error));
+    MeasureParts(faces, parts);
+    FindAround(faces, parts);
+    for (int c = 0; c < faces->componentCount; ++c) {
+        arena.failed = !SortPart(faces, keepInner, parts, c, surface, notes);
+        JN_TRY(jnaArena_Check(&arena, "a surface", error));
     }
-    for (int c = 0; good && c < faces->componentCount; ++c) {
-        good = SortPart(faces, keepInner, parts, c, surface, notes);
-    }
-    free(parts);
     surface->report.componentCount = faces->componentCount;
     if (surface->report.insideOutCount > 0) {
         jnaNotes_Add(notes,
@@ -452,5 +447,7 @@ jnResult jnaFaces_SortParts(jnaFaces* faces, bool keepInner, jnaSurface* surface
                                                 : "%d parts were inside out and were turned",
             surface->report.insideOutCount);
     }
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a surface");
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -324,10 +324,7 @@ static jnResult Translate(const char* folder, const jnaVolumeDef* def, const jna
     if (strstr(said, "too small") != NULL || strstr(said, "smaller than") != NULL) {
         return jnFail(error, jn_badData, "tetgen finds two parts of the surface too close to each other");
     }
-    jnResult result = jnaWatch_Tell(&def->watch, JNA_SHARE_MESH, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaWatch_Tell(&def->watch, JNA_SHARE_MESH, error));
     int pairs = CountCrossings(folder, def);
     if (pairs > 0) {
         return jnFail(error, jn_badData, "tetgen finds %d pairs of faces that cross", pairs);

@@ -180,14 +180,11 @@ static jnResult MakeConforming(const jnaCharacter* character, jnaSurface* surfac
     jnaMesh* mesh, jnaVolumeReport* report, jnaNotes* notes, jnError* error)
 {
     char* obstacle = report->reason;
-    jnResult result = jn_ok;
     if (Obstacle(surface, obstacle, OBSTACLE_LENGTH) != NULL) {
-        JN_TRY(jnFail(error, jn_badData, "no conforming mesh: %s", obstacle));
+        return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
-    JN_TRY(PartCrossings(surface, report, obstacle, notes, error));
-    JN_TRY(TryTetgen(character, surface, def, mesh, report, obstacle, error));
-done:
-    return result;
+    JN_PASS(PartCrossings(surface, report, obstacle, notes, error));
+    return TryTetgen(character, surface, def, mesh, report, obstacle, error);
 }
 
 // Each vertex is a node: it hangs on one tetrahedron with weight 1 at its corner.
@@ -221,14 +218,12 @@ static jnResult TakeMesh(const jnaCharacter* character, jnaMesh* mesh, jnaVolume
     volume->tetrahedra = mesh->tetrahedra;
     *mesh = (jnaMesh){0};
     volume->vertexCount = character->vertexCount;
-    volume->skinTetrahedra = jnaAllocate(character->vertexCount, sizeof(*volume->skinTetrahedra));
-    volume->skinWeights = jnaAllocate(character->vertexCount, 4 * sizeof(double));
-    volume->skinOffsets = jnaAllocate(character->vertexCount, 3 * sizeof(double));
-    volume->skinBlend = jnaAllocate(character->vertexCount, sizeof(double));
-    return volume->skinTetrahedra != NULL && volume->skinWeights != NULL && volume->skinOffsets != NULL &&
-                   volume->skinBlend != NULL
-               ? jn_ok
-               : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    jnaArena arena = {0};
+    volume->skinTetrahedra = jnaArena_Give(&arena, character->vertexCount, sizeof(*volume->skinTetrahedra));
+    volume->skinWeights = jnaArena_Give(&arena, character->vertexCount, 4 * sizeof(double));
+    volume->skinOffsets = jnaArena_Give(&arena, character->vertexCount, 3 * sizeof(double));
+    volume->skinBlend = jnaArena_Give(&arena, character->vertexCount, sizeof(double));
+    return jnaArena_Check(&arena, "the skin of a volume", error);
 }
 
 static jnResult RunLattice(
@@ -253,13 +248,11 @@ static jnResult HangOutside(const jnaCharacter* character, const jnaSurface* sur
     jnaVolumeReport* report, jnError* error)
 {
     jnaTree tree;
-    jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
-    if (result == jn_ok) {
-        double start = jnaWallClock();
-        result = jnaEmbedSkin(character, surface, &tree, report->edge, volume, report, error);
-        report->time.mesh += jnaWallClock() - start;
-        jnaDestroyTree(&tree);
-    }
+    JN_PASS(jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error));
+    double start = jnaWallClock();
+    jnResult result = jnaEmbedSkin(character, surface, &tree, report->edge, volume, report, error);
+    report->time.mesh += jnaWallClock() - start;
+    jnaDestroyTree(&tree);
     return result;
 }
 
@@ -279,12 +272,10 @@ static jnResult Improve(jnaMesh* mesh, const jnaVolumeDef* def, int fixedCount, 
     double start = jnaWallClock();
     jnResult result = def->improve ? jnaImproveMesh(mesh, fixedCount, error) : jn_ok;
     report->time.improve = jnaWallClock() - start;
-    if (result != jn_ok) {
-        return result; // with gaps between its tetrahedra
-    }
+    JN_PASS(result); // with gaps between its tetrahedra
     report->after = jnaMeasureMesh(mesh->nodeCount, mesh->nodes, mesh->tetrahedronCount, mesh->tetrahedra);
-    result = CheckMesh(report, error);
-    return result != jn_ok ? result : jnaExplainSlivers(mesh, report, error);
+    JN_PASS(CheckMesh(report, error));
+    return jnaExplainSlivers(mesh, report, error);
 }
 
 static jnResult MakeMesh(const jnaCharacter* character, jnaSurface* surface, const jnaVolumeDef* def, jnaMesh* mesh,

@@ -3,6 +3,8 @@
 
 #include "volume/laplacian.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -76,19 +78,15 @@ jnResult jnaFindBoundary(const jnaVolume* v, int* count, int32_t** faces, jnErro
 {
     // Opposite corner 0, 1, 2, 3; outward for a positive volume.
     static const int sides[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-    size_t total = 4 * (size_t)v->tetrahedronCount;
-    Face* all = malloc((total + 1) * sizeof(Face));
+    int64_t total = 4 * (int64_t)v->tetrahedronCount;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    Face* all = jnaArena_Take(&arena, total, sizeof(Face));
     // Buckets by the lowest corner: each holds a few dozen faces, sorted on its own.
-    int* starts = calloc((size_t)v->nodeCount + 2, sizeof(int));
-    *faces = malloc((3 * total + 1) * sizeof(int32_t));
+    int* starts = jnaArena_Take(&arena, (int64_t)v->nodeCount + 2, sizeof(int));
+    *faces = jnaArena_Give(&arena, total, 3 * sizeof(int32_t));
     *count = 0;
-    if (all == NULL || starts == NULL || *faces == NULL) {
-        free(all);
-        free(starts);
-        free(*faces);
-        *faces = NULL;
-        return jnFail(error, jn_outOfMemory, "out of memory for the faces of %d tetrahedra", v->tetrahedronCount);
-    }
+    JN_TRY(jnaArena_Check(&arena, "the faces of tetrahedra", error));
     for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < v->tetrahedronCount; ++t) {
             const int32_t* c = v->tetrahedra + 4 * (size_t)t;
@@ -116,9 +114,9 @@ jnResult jnaFindBoundary(const jnaVolume* v, int* count, int32_t** faces, jnErro
             }
         }
     }
-    free(all);
-    free(starts);
-    return jn_ok;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 int jnaDominantJoint(const jnaVolume* v, int node)

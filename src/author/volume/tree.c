@@ -108,11 +108,12 @@ jnResult jnaCreateTree(
     const double* positions, int triangleCount, const int32_t* triangles, jnaTree* tree, jnError* error)
 {
     *tree = (jnaTree){.positions = positions, .triangles = triangles, .nodeCount = 1};
-    tree->order = jnaAllocate(triangleCount, sizeof(*tree->order));
-    tree->nodes = jnaAllocate(2 * (int64_t)triangleCount, sizeof(*tree->nodes));
-    if (tree->order == NULL || tree->nodes == NULL) {
+    tree->order = jnaArena_Take(&tree->memory, triangleCount, sizeof(*tree->order));
+    tree->nodes = jnaArena_Take(&tree->memory, 2 * (int64_t)triangleCount, sizeof(*tree->nodes));
+    jnResult result = jnaArena_Check(&tree->memory, "a tree of triangles", error);
+    if (result != jn_ok) {
         jnaDestroyTree(tree);
-        return jnFail(error, jn_outOfMemory, "out of memory for a surface of %d triangles", triangleCount);
+        return result;
     }
     for (int32_t i = 0; i < triangleCount; ++i) {
         tree->order[i] = i;
@@ -124,8 +125,7 @@ jnResult jnaCreateTree(
 
 void jnaDestroyTree(jnaTree* tree)
 {
-    free(tree->nodes);
-    free(tree->order);
+    jnaReleaseArena(&tree->memory);
     *tree = (jnaTree){0};
 }
 

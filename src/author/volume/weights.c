@@ -254,12 +254,10 @@ static jnResult Compress(Carry* c, jnaVolume* v, jnError* error)
     free(v->rowStarts);
     free(v->joints);
     free(v->weights);
-    v->rowStarts = malloc(((size_t)v->nodeCount + 1) * sizeof(*v->rowStarts));
-    v->joints = malloc((total + 1) * sizeof(*v->joints));
-    v->weights = malloc((total + 1) * sizeof(*v->weights));
-    if (v->rowStarts == NULL || v->joints == NULL || v->weights == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the weights of %d nodes", v->nodeCount);
-    }
+    v->rowStarts = jnaArena_Give(&c->arena, v->nodeCount + 1, sizeof(*v->rowStarts));
+    v->joints = jnaArena_Give(&c->arena, (int64_t)total, sizeof(*v->joints));
+    v->weights = jnaArena_Give(&c->arena, (int64_t)total, sizeof(*v->weights));
+    JN_PASS(jnaArena_Check(&c->arena, "the weights of nodes", error));
     int32_t at = 0;
     for (int n = 0; n < v->nodeCount; ++n) {
         const Row* row = &c->rows[n];

@@ -245,17 +245,16 @@ static jnResult LoadArrays(const char* workspace, jnaNetwork* n, jnError* error)
 {
     Entry entries[MOST_ENTRIES];
     void* ranges = NULL;
+    jnaArena arena = {0};
     size_t inputs = (size_t)n->inputCount;
     int count = ListEntries(n, &ranges, entries);
     jnResult result = jn_ok;
     for (int i = 0; i < count; ++i) {
         JN_TRY(LoadOne(workspace, &entries[i], error));
     }
-    n->centres = malloc(inputs * sizeof(float) + 1);
-    n->halves = malloc(inputs * sizeof(float) + 1);
-    if (n->centres == NULL || n->halves == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the network"));
-    }
+    n->centres = jnaArena_Give(&arena, n->inputCount, sizeof(float));
+    n->halves = jnaArena_Give(&arena, n->inputCount, sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the network", error));
     memcpy(n->centres, ranges, inputs * sizeof(float));
     memcpy(n->halves, (const float*)ranges + inputs, inputs * sizeof(float));
     if (!CheckArrays(n)) {

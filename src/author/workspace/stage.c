@@ -321,7 +321,7 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
         }
     }
     json_t* outputs = NULL;
-    result = result == jn_ok ? jnaMarkOutputs(workspace, stage, &outputs, error) : result;
+    JN_TRY(jnaMarkOutputs(workspace, stage, &outputs, error));
     json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
     jnaFile file;
     JN_TRY(jnaCreateFile(path, &file, error));

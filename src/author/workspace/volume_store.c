@@ -53,10 +53,7 @@ _Static_assert(sizeof(jnaMaterial) == 3 * sizeof(double), "materials.npy is the 
 static jnResult SaveOne(const char* folder, const Entry* entry, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, entry->name, path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
     if (*entry->data == NULL) {
         return unlink(path) == 0 || errno == ENOENT
                    ? jn_ok
@@ -158,10 +155,7 @@ static bool LoadCount(const json_t* root, const char* key, int* count)
 static jnResult LoadDescription(const char* folder, jnaVolume* v, int* influences, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
-    jnResult result = jnaJoinPath(folder, "volume.json", path, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaJoinPath(folder, "volume.json", path, error));
     if (access(path, R_OK) != 0) {
         return jnFail(
             error, jn_ioFailed, "%s: cannot read: %s; run jounce tetrahedralize first", path, strerror(errno));

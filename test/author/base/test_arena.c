@@ -44,16 +44,35 @@ static void SizesThatDoNotFitAreRefusedAtTheCheck(void** state)
     jnaReleaseArena(&arena);
 }
 
+static void WhatIsGivenOutlivesTheArena(void** state)
+{
+    (void)state;
+    jnaArena arena = {0};
+    int* kept = jnaArena_Give(&arena, 0, sizeof(*kept));
+    int* more = jnaArena_Give(&arena, 3, sizeof(*more));
+    assert_null(jnaArena_Give(&arena, INT64_MAX, sizeof(*more)));
+    assert_null(jnaArena_Give(&arena, 1, sizeof(*more)));
+    assert_int_equal(jnaArena_Check(&arena, "a test", NULL), jn_outOfMemory);
+    jnaReleaseArena(&arena);
+    assert_null(jnaArena_Give(&arena, -1, sizeof(*more)));
+    jnaReleaseArena(&arena);
+    assert_non_null(kept);
+    assert_int_equal(more[0] + more[1] + more[2], 0);
+    free(kept);
+    free(more);
+}
+
 static jnResult TakeThree(jnError* error)
 {
     jnResult result = jn_ok;
     jnaArena arena = {0};
     double* a = jnaArena_Take(&arena, 10, sizeof(*a));
-    double* b = jnaArena_Take(&arena, 10, sizeof(*b));
+    double* b = jnaArena_Give(&arena, 10, sizeof(*b));
     double* c = jnaArena_Take(&arena, 10, sizeof(*c));
     JN_TRY(jnaArena_Check(&arena, "three pieces", error));
     a[9] = b[9] = c[9] = 1;
 done:
+    free(b);
     jnaReleaseArena(&arena);
     return result;
 }
@@ -76,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(PiecesAreZeroedAlignedAndApart),
         cmocka_unit_test(SizesThatDoNotFitAreRefusedAtTheCheck),
+        cmocka_unit_test(WhatIsGivenOutlivesTheArena),
         cmocka_unit_test(EveryPieceMayBeMissing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,11 @@ static void AWholeFileIsReadAsWritten(void** state)
     assert_true(fabsf(matrices[12 + 3] - (1 - 10)) < 1e-5F);
     assert_true(fabsf(matrices[12 + 7] - 2) < 1e-5F);
     assert_true(fabsf(matrices[12 + 11] - 3) < 1e-5F);
+    // Then the hips by 90 about Y, and the chest by 30 about X: its end goes from +Y towards the hips' +Z, which is +X.
+    jnaPoseMatrices(&source.skeleton, &source.clip, 1, matrices);
+    assert_true(fabsf(matrices[24 + 3] - (1 + 5 * 0.5F)) < 1e-5F);
+    assert_true(fabsf(matrices[24 + 7] - (2 + 10 + 5 * 0.8660254F)) < 1e-5F);
+    assert_true(fabsf(matrices[24 + 11] - 4) < 1e-5F);
     jnaDestroySource(&source);
 }
 

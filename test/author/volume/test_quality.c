@@ -74,7 +74,8 @@ static void ImprovementKeepsTheBoundaryAndRaisesTheSmallestAngle(void** state)
     (void)state;
     jnaMesh mesh = Jumble(6, 0.36);
     int facesBefore, facesAfter, nodes = mesh.nodeCount;
-    int32_t* before = jnaListBoundary(&mesh, &facesBefore);
+    jnaArena arena = {0};
+    int32_t* before = jnaListBoundary(&mesh, &facesBefore, &arena);
     double* places = malloc(3 * sizeof(double) * (size_t)nodes);
     memcpy(places, mesh.nodes, 3 * sizeof(double) * (size_t)nodes);
     jnaMeshQuality first = jnaMeasureMesh(mesh.nodeCount, mesh.nodes, mesh.tetrahedronCount, mesh.tetrahedra);
@@ -88,7 +89,7 @@ static void ImprovementKeepsTheBoundaryAndRaisesTheSmallestAngle(void** state)
     assert_int_equal(last.invertedCount, 0);
     assert_int_equal(last.orphanCount, 0);
     ASSERT_NEAR(last.volume, 6 * 6 * 6, 1e-9);
-    int32_t* after = jnaListBoundary(&mesh, &facesAfter);
+    int32_t* after = jnaListBoundary(&mesh, &facesAfter, &arena);
     assert_int_equal(facesBefore, facesAfter);
     // The same faces: each keeps its three places, so the sum over faces of any function of them is the same.
     double sums[2] = {0};
@@ -105,8 +106,7 @@ static void ImprovementKeepsTheBoundaryAndRaisesTheSmallestAngle(void** state)
     }
     ASSERT_NEAR(sums[1], sums[0], 1e-6);
     free(places);
-    free(before);
-    free(after);
+    jnaReleaseArena(&arena);
     jnaDestroyMesh(&mesh);
 }
 

@@ -54,12 +54,13 @@ static void ASphereKeepsItsSurface(void** state)
     int faces;
     jnaMesh mesh = {
         .nodeCount = v.nodeCount, .nodes = v.nodes, .tetrahedronCount = v.tetrahedronCount, .tetrahedra = v.tetrahedra};
-    int32_t* boundary = jnaListBoundary(&mesh, &faces);
+    jnaArena arena = {0};
+    int32_t* boundary = jnaListBoundary(&mesh, &faces, &arena);
     assert_int_equal(faces, character.triangleCount);
     for (int i = 0; i < 3 * faces; ++i) {
         assert_true(boundary[i] < character.vertexCount);
     }
-    free(boundary);
+    jnaReleaseArena(&arena);
     Leave(&character, &v);
 }
 
