@@ -141,7 +141,7 @@ export class Asset {
     this.joints = readJoints(module, words[AssetWord.joints], words[AssetWord.jointSize], this.jointCount);
     this.parts = readParts(module, words[AssetWord.parts], words[AssetWord.partSize], words[AssetWord.partCount]);
     this.modes = readModes(module, words[AssetWord.modes], words[AssetWord.modeSize], words[AssetWord.modeCount]);
-    this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : 'modal';
+    this.layer = this.modes.length > 0 ? 'modal' : this.springCount === 0 ? 'none' : 'vertex';
     this.componentCount = words[AssetWord.componentCount];
     this.isLinear = words[AssetWord.isLinear] !== 0;
     this.weightCount = this.componentCount + this.modes.length;

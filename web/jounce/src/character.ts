@@ -22,7 +22,7 @@ export interface CharacterOptions {
   /** Level of detail: how many weights of the network and of the modes, the first ones; 0 or nothing: all. */
   components?: number;
   modes?: number;
-  /** No memory for a surface: weights alone can be asked for. Default false. */
+  /** No memory for a surface: weights alone can be asked for. Default false, but for an asset without a surface. */
   weightsOnly?: boolean;
 }
 
@@ -101,6 +101,7 @@ export class Character {
 
   /** Use Asset.createCharacter. */
   constructor(private readonly module: Module, readonly asset: Asset, private readonly assetHandle: number, options: CharacterOptions) {
+    this.weightsOnly = options.weightsOnly ?? asset.fileVertexCount === 0;
     const one = (names: readonly string[], name: string | undefined) => {
       if (name !== undefined && !names.includes(name)) {
         throw new JounceError(`one of ${names.join(', ')} is wanted, not ${name}`);
@@ -109,7 +110,7 @@ export class Character {
     };
     const def = [
       one(timings, options.timing), one(curves, options.curve), one(starts, options.start), one(details, options.detail),
-      options.components ?? 0, options.modes ?? 0, options.weightsOnly ? 1 : 0];
+      options.components ?? 0, options.modes ?? 0, this.weightsOnly ? 1 : 0];
     this.handle = module.borrow(4 * def.length, (address) => {
       new Int32Array(module.buffer, address, def.length).set(def);
       return module.exports.jnwCreateCharacter(assetHandle, address);
@@ -117,7 +118,6 @@ export class Character {
     if (this.handle === 0) {
       module.fail();
     }
-    this.weightsOnly = options.weightsOnly ?? false;
     const words = module.words(module.exports.jnwDescribeCharacter(this.handle), CharacterWord.end).slice();
     this.pose = new Pose(module, words, asset.jointCount);
     this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.weightCount);

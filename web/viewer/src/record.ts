@@ -1,10 +1,11 @@
 // A film of the picture, as the browser itself encodes it.
 
 export const LONGEST_FILM = 30; // seconds
+export const FEWEST_FRAMES = 12; // of a film, on a machine that draws slowly
 const RATE = 30; // frames a second
 
-/** Films a canvas for so many seconds, as WebM. */
-export function recordCanvas(canvas: HTMLCanvasElement, seconds: number): Promise<Blob> {
+/** Films a canvas until it is done, as WebM. */
+export function recordCanvas(canvas: HTMLCanvasElement, isDone: () => boolean): Promise<Blob> {
   return new Promise((resolve, reject) => {
     if (typeof MediaRecorder === 'undefined') {
       reject(new Error('this browser cannot record'));
@@ -19,7 +20,12 @@ export function recordCanvas(canvas: HTMLCanvasElement, seconds: number): Promis
       resolve(new Blob(parts, { type: 'video/webm' }));
     };
     recorder.start();
-    setTimeout(() => recorder.stop(), 1000 * seconds);
+    const timer = setInterval(() => {
+      if (isDone()) {
+        clearInterval(timer);
+        recorder.stop();
+      }
+    }, 50);
   });
 }
 

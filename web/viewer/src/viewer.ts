@@ -7,7 +7,7 @@ import { openHelp, wireKeys } from './keys';
 import { linkOf, readLink } from './link';
 import { MorphCrowd } from './morph_crowd';
 import { Panel } from './panel';
-import { LONGEST_FILM, recordCanvas, saveFile } from './record';
+import { FEWEST_FRAMES, LONGEST_FILM, recordCanvas, saveFile } from './record';
 import { Player, type Actor, type Drawable } from './player';
 import { DEFAULTS, heatsOf, MODES, type Heat, type Mode, type Settings } from './settings';
 import { Hand } from './shake';
@@ -37,6 +37,7 @@ export class Viewer {
   private crowd: MorphCrowd | null = null;
   private homes: Vector3[] = []; // of the crowd
   private drawTimes: number[] = []; // milliseconds
+  private frameCount = 0; // drawn so far
   private drawCost = 0; // seconds of script for drawing a frame
   private followed: Vector3 | null = null;
   private last = 0;
@@ -317,6 +318,7 @@ export class Viewer {
     this.placeMarker();
     this.placeNames();
     this.stage.render();
+    this.frameCount += 1;
     this.takeDrawTime(performance.now() - start);
     this.curves.draw();
     this.panel.showTime(this.player.time, this.player.duration);
@@ -413,7 +415,8 @@ export class Viewer {
   /** A film of the clip from its start to its end, handed to the browser as a file; resolves with its bytes. */
   async record(): Promise<Blob> {
     const seconds = Math.min(this.player.duration / Math.max(this.settings.timeScale, 0.05), LONGEST_FILM);
-    const film = recordCanvas(this.stage.canvas, seconds);
+    const end = performance.now() + 1000 * seconds, frames = this.frameCount + FEWEST_FRAMES;
+    const film = recordCanvas(this.stage.canvas, () => performance.now() >= end && this.frameCount >= frames);
     this.player.seek(0);
     this.set('playing', true);
     const blob = await film;

@@ -78,7 +78,7 @@ export class Flesh {
     const { path, gap, ...rest } = options;
     this.gap = gap ?? GAP;
     this.rig = new Rig(asset, rootOf(root));
-    const linear = asset.isLinear && asset.weightCount > 0;
+    const linear = (asset.isLinear || asset.fileVertexCount === 0) && asset.weightCount > 0; // without a surface: weights for a .glb
     if (path === 'morphs' && !linear) {
       throw new JounceError(`the surface of '${asset.name}' is not linear in morph weights: it is shown by positions`);
     }
