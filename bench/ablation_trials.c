@@ -1,6 +1,7 @@
 // Ways of moving flesh on modes that were tried and left, so that anybody can try them again.
 #include "ablation.h"
 #include "base/affine.h"
+#include "base/arena.h"
 #include "base/try.h"
 #include "flesh/flesh_internal.h"
 #include "modes/elastic.h"
@@ -224,25 +225,23 @@ static void SolveGains(double normal[3][4], double gains[3])
 
 static jnResult TryDirections(const jnbScene* s, const jnaModesDef* def, jnError* error)
 {
-    jnaModes m;
-    jnResult result = jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error);
-    result = result == jn_ok ? jnbLearn(s, &m, error) : result;
-    double(*normals)[3][4] = calloc((size_t)m.modeCount + 1, sizeof(*normals));
-    Directions by = {calloc(3 * (size_t)m.modeCount + 1, sizeof(double))};
-    if (result == jn_ok && (normals == NULL || by.gains == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d modes", m.modeCount);
+    jnaModes m = {0};
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaFindModes(&s->volume, s->workspace.character, def, &m, NULL, error));
+    JN_TRY(jnbLearn(s, &m, error));
+    double(*normals)[3][4] = jnaArena_Take(&arena, m.modeCount, sizeof(*normals));
+    Directions by = {jnaArena_Take(&arena, m.modeCount, 3 * sizeof(double))};
+    JN_TRY(jnaArena_Check(&arena, "gains", error));
+    for (int t = 0; t < s->trainCount; ++t) {
+        JN_TRY(AddNormals(s, &m, &s->takes[t], normals, error));
     }
-    for (int t = 0; result == jn_ok && t < s->trainCount; ++t) {
-        result = AddNormals(s, &m, &s->takes[t], normals, error);
-    }
-    for (int k = 0; result == jn_ok && k < m.modeCount; ++k) {
+    for (int k = 0; k < m.modeCount; ++k) {
         SolveGains(normals[k], by.gains + 3 * (size_t)k);
     }
-    result = result == jn_ok
-                 ? jnbPrintWay(s, "numbers learned, a gain for each direction", &m, PlayDirections, &by, error)
-                 : result;
-    free(normals);
-    free(by.gains);
+    JN_TRY(jnbPrintWay(s, "numbers learned, a gain for each direction", &m, PlayDirections, &by, error));
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyModes(&m);
     return result;
 }
@@ -407,19 +406,19 @@ static jnResult FindVolumeShapes(const jnbScene* s, const jnaModes* m, int asked
 {
     const jnaVolume* v = &s->volume;
     jnaElastic* elastic = NULL;
-    jnResult result = jnaCreateElastic(v, &elastic, error);
-    size_t frees = result == jn_ok ? (size_t)jnaElastic_FreeCount(elastic) : 0;
-    double* found = malloc(((size_t)asked * (3 * frees + 1) + 1) * sizeof(double));
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     int count = 0, first = 0;
-    if (result == jn_ok && found == NULL) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d modes", asked);
-    }
-    double* omega2 = found + 3 * frees * (size_t)asked;
-    result = result == jn_ok ? jnaElastic_FindModes(elastic, asked, omega2, found, &count, NULL, error) : result;
-    while (result == jn_ok && first < count && omega2[first] < 0.999 * m->stiffness[0]) {
+    JN_TRY(jnaCreateElastic(v, &elastic, error));
+    size_t frees = (size_t)jnaElastic_FreeCount(elastic);
+    double* found = jnaArena_Take(&arena, asked, 3 * frees * sizeof(double));
+    double* omega2 = jnaArena_Take(&arena, asked, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "modes", error));
+    JN_TRY(jnaElastic_FindModes(elastic, asked, omega2, found, &count, NULL, error));
+    while (first < count && omega2[first] < 0.999 * m->stiffness[0]) {
         first++; // flesh that no bone holds
     }
-    for (int k = 0; result == jn_ok && k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCount; ++k) {
         const double* from = found + 3 * frees * (size_t)(first + k);
         double* to = shapes + 3 * (size_t)v->nodeCount * (size_t)k;
         memset(to, 0, 3 * (size_t)v->nodeCount * sizeof(double));
@@ -438,7 +437,8 @@ static jnResult FindVolumeShapes(const jnbScene* s, const jnaModes* m, int asked
             to[i] *= (sign < 0 ? -1 : 1) * sqrt(m->masses[k]);
         }
     }
-    free(found);
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyElastic(elastic);
     return result;
 }

@@ -1,6 +1,8 @@
 // jounce-bench crowd: characters as morph weights, one by one and many at once, beside what their arithmetic takes at
 // the peak of one core; and the whole way to a surface beside linear-blend skinning.
 #include "asset/asset_writer.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "bench.h"
 #include "cli.h"
 #include "helpers/network_scene.h"
@@ -128,20 +130,21 @@ static jnResult MakeBody(int joints, void** bytes, jnAsset** asset, jnError* err
     jnaNetwork network = {0};
     jnaModes modes = {0};
     size_t size = 0;
-    jnResult result = jnbCreateUvTube(RINGS, SEGMENTS, joints, &c, error);
-    float* none = result == jn_ok ? calloc((size_t)c.vertexCount, sizeof(float)) : NULL;
-    if (result == jn_ok && (none == NULL || !MakeNetwork(&c, &network) || !MakeModes(&c, &modes))) {
-        *error = (jnError){jn_outOfMemory, "no memory for the benchmark"};
-        result = jn_outOfMemory;
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnbCreateUvTube(RINGS, SEGMENTS, joints, &c, error));
+    float* none = jnaArena_Take(&arena, c.vertexCount, sizeof(float));
+    arena.failed = none == NULL || !MakeNetwork(&c, &network) || !MakeModes(&c, &modes);
+    JN_TRY(jnaArena_Check(&arena, "the benchmark", error));
     jnaAssetDef def = jnaDefaultAssetDef();
     def.character = &c;
     def.stiffness = def.damping = none;
     def.modes = &modes;
     def.network = &network;
-    result = result == jn_ok ? jnaEncodeAsset(&def, bytes, &size, error) : result;
-    result = result == jn_ok ? jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = size}, asset, error) : result;
-    free(none);
+    JN_TRY(jnaEncodeAsset(&def, bytes, &size, error));
+    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = size}, asset, error));
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyModes(&modes);
     jnaDestroyNetwork(&network);
     jnaDestroyCharacter(&c);

@@ -307,56 +307,61 @@ done:
     return result;
 }
 
+static jnResult PrintSize(int nodes, jnError* error)
+{
+    static const jnaRole roles[jna_figureClipCount];
+    Scene s = {0};
+    jnaPoseSet set = {0};
+    jnaClip poses = {0};
+    Poses sum = {0};
+    jnResult result = jn_ok;
+    JN_TRY(CreateScene(NULL, nodes, &s, error));
+    jnaPoseDef def = jnaDefaultPoseDef(&s.character);
+    def.clips = s.clips.clips;
+    def.clipCount = s.clips.count;
+    def.roles = roles;
+    def.count = 4;
+    def.random = 1;
+    def.fromClips = def.heldOut = 0;
+    JN_TRY(jnaCreatePoses(&def, &set, NULL, error));
+    JN_TRY(jnaPoseSet_ToClip(&set, &s.character, &poses, error));
+    JN_TRY(SolvePoses(s.loose, &poses, &sum, error));
+    printf("  %8d %11d %15zu %7.2f %11.0f %13.2f\n", s.volume.nodeCount, s.volume.tetrahedronCount,
+        s.loose->still.entryCount, sum.seconds / sum.count, (double)sum.iterations / sum.count,
+        1e3 * sum.seconds / sum.iterations);
+done:
+    jnaDestroyClip(&poses);
+    jnaDestroyPoses(&set);
+    DestroyScene(&s);
+    return result;
+}
+
 // One pose at several resolutions.
 static jnResult PrintGrowth(jnError* error)
 {
     static const int sizes[] = {5000, 10000, 20000, 50000, 100000};
     printf("growth with the mesh: the figure by lattice, four random poses without contact\n"
            "     nodes  tetrahedra  factor entries  s/pose  iterations  ms/iteration\n");
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < 5; ++i) {
-        Scene s = {0};
-        result = CreateScene(NULL, sizes[i], &s, error);
-        jnaPoseDef def = jnaDefaultPoseDef(&s.character);
-        jnaPoseSet set = {0};
-        jnaClip poses = {0};
-        static const jnaRole roles[jna_figureClipCount];
-        Poses sum = {0};
-        def.clips = s.clips.clips;
-        def.clipCount = s.clips.count;
-        def.roles = roles;
-        def.count = 4;
-        def.random = 1;
-        def.fromClips = def.heldOut = 0;
-        result = result == jn_ok ? jnaCreatePoses(&def, &set, NULL, error) : result;
-        result = result == jn_ok ? jnaPoseSet_ToClip(&set, &s.character, &poses, error) : result;
-        result = result == jn_ok ? SolvePoses(s.loose, &poses, &sum, error) : result;
-        if (result == jn_ok) {
-            printf("  %8d %11d %15zu %7.2f %11.0f %13.2f\n", s.volume.nodeCount, s.volume.tetrahedronCount,
-                s.loose->still.entryCount, sum.seconds / sum.count, (double)sum.iterations / sum.count,
-                1e3 * sum.seconds / sum.iterations);
-        }
-        jnaDestroyClip(&poses);
-        jnaDestroyPoses(&set);
-        DestroyScene(&s);
+    for (int i = 0; i < 5; ++i) {
+        JN_PASS(PrintSize(sizes[i], error));
     }
-    return result;
+    return jn_ok;
 }
 
 int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds)
 {
     Scene s = {0};
     jnError error = {0};
-    jnResult result = CreateScene(file, 0, &s, &error);
-    if (result == jn_ok) {
-        printf("flesh of %s: %d nodes, %d free, %d tetrahedra\n", file != NULL ? file : "the figure",
-            s.volume.nodeCount, s.flesh->freeCount, s.volume.tetrahedronCount);
-        result = PrintIteration(&s, seconds, &error);
-    }
-    result = result == jn_ok ? PrintRandomPoses(&s, poses, &error) : result;
-    result = result == jn_ok ? PrintBends(&s, keep, &error) : result;
-    result = result == jn_ok && s.clips.count > 0 ? PrintMotion(&s, 10, &error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(CreateScene(file, 0, &s, &error));
+    printf("flesh of %s: %d nodes, %d free, %d tetrahedra\n", file != NULL ? file : "the figure", s.volume.nodeCount,
+        s.flesh->freeCount, s.volume.tetrahedronCount);
+    JN_TRY(PrintIteration(&s, seconds, &error));
+    JN_TRY(PrintRandomPoses(&s, poses, &error));
+    JN_TRY(PrintBends(&s, keep, &error));
+    JN_TRY(s.clips.count > 0 ? PrintMotion(&s, 10, &error) : jn_ok);
+    JN_TRY(file == NULL ? PrintGrowth(&error) : jn_ok);
+done:
     DestroyScene(&s);
-    result = result == jn_ok && file == NULL ? PrintGrowth(&error) : result;
     return result == jn_ok ? JNC_DONE : jncFail(&error);
 }

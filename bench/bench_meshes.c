@@ -1,5 +1,7 @@
 // jounce-bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
 // flesh and bones that does not depend on the mesh gives the same ones on all.
+#include "base/affine.h"
+#include "base/arena.h"
 #include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
@@ -45,16 +47,16 @@ static jnResult CreateMesh(
 static jnResult FindSpectrum(const jnaVolume* volume, Spectrum* spectrum, jnError* error)
 {
     jnaElastic* elastic = NULL;
-    jnResult result = jnaCreateElastic(volume, &elastic, error);
-    size_t size = result == jn_ok ? 3 * (size_t)jnaElastic_FreeCount(elastic) : 0;
-    double omega2[ASKED], *shapes = malloc((ASKED * size + 1) * sizeof(double));
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    double omega2[ASKED];
     int found = 0, used = 0;
-    if (result == jn_ok && shapes == NULL) {
-        result = jnFail(error, jn_outOfMemory, "no memory for %d modes", ASKED);
-    }
-    result = result == jn_ok ? jnaElastic_FindModes(elastic, ASKED, omega2, shapes, &found, NULL, error) : result;
-    for (int k = 0; result == jn_ok && k < found && used < COUNT; ++k) {
-        double hertz = sqrt(fmax(omega2[k], 0)) / (2 * acos(-1));
+    JN_TRY(jnaCreateElastic(volume, &elastic, error));
+    double* shapes = jnaArena_Take(&arena, jnaElastic_FreeCount(elastic), 3 * ASKED * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "modes", error));
+    JN_TRY(jnaElastic_FindModes(elastic, ASKED, omega2, shapes, &found, NULL, error));
+    for (int k = 0; k < found && used < COUNT; ++k) {
+        double hertz = sqrt(fmax(omega2[k], 0)) / JNA_TURN;
         if (hertz > LOOSE_HERTZ) {
             spectrum->hertz[used++] = hertz;
         }
@@ -64,7 +66,8 @@ static jnResult FindSpectrum(const jnaVolume* volume, Spectrum* spectrum, jnErro
     for (int n = 0; n < volume->nodeCount; ++n) {
         spectrum->heldCount += volume->heldBy[n] >= 0;
     }
-    free(shapes);
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyElastic(elastic);
     return result;
 }

@@ -230,38 +230,42 @@ done:
     return result;
 }
 
+enum { VALIDATION = 200 }; // poses held out
+
+static jnResult BenchCount(int count, jnError* error)
+{
+    jnbShapes shapes = {0};
+    jnaNetwork network = {0};
+    jnaNetworkReport r;
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFigure(&shapes.character, error));
+    JN_TRY(jnbFillShapes(&shapes, count + VALIDATION, VALIDATION, 7, error));
+    jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
+    double start = jnaWallClock();
+    JN_TRY(jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error));
+    double time = jnaWallClock() - start;
+    JN_TRY(jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &r, error));
+    printf("  pca      %5d      %7.3f mm     %7.3f mm  %7.3f  %7.3f  %5.2f %%  %6.1f s%s\n", count,
+        1e3 * r.skinnedRandom.rms, 1e3 * r.networkRandom.rms, 1e3 * r.networkRandom.median,
+        1e3 * r.networkRandom.percentile95, 100 * r.networkRandom.rms / r.skinnedRandom.rms, time,
+        count == 2000 ? "  goal 2 %" : "");
+    fflush(stdout);
+done:
+    jnaDestroyNetwork(&network);
+    jnbDestroyShapes(&shapes);
+    return result;
+}
+
 // The figure, displaced by a known function of the pose: how the error on poses held out falls with the data.
 static jnResult BenchData(int most, jnError* error)
 {
-    enum { VALIDATION = 200 };
-    jnResult result = jn_ok;
     printf("\nthe figure, displaced by a known smooth function of the pose; %d poses held out\n"
            "  network  poses    skinned rms    network rms   median     95 %%    share   training\n",
         VALIDATION);
-    for (int count = most / 16; result == jn_ok && count <= most; count *= 4) {
-        jnbShapes shapes = {0};
-        jnaNetwork network = {0};
-        jnaNetworkReport r;
-        result = jnaCreateFigure(&shapes.character, error);
-        result = result == jn_ok ? jnbFillShapes(&shapes, count + VALIDATION, VALIDATION, 7, error) : result;
-        jnaTrainDef def = jnaDefaultTrainDef(jn_networkPca);
-        double start = jnaWallClock();
-        if (result == jn_ok) {
-            result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
-        }
-        double time = jnaWallClock() - start;
-        result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &r, error) : result;
-        if (result == jn_ok) {
-            printf("  pca      %5d      %7.3f mm     %7.3f mm  %7.3f  %7.3f  %5.2f %%  %6.1f s%s\n", count,
-                1e3 * r.skinnedRandom.rms, 1e3 * r.networkRandom.rms, 1e3 * r.networkRandom.median,
-                1e3 * r.networkRandom.percentile95, 100 * r.networkRandom.rms / r.skinnedRandom.rms, time,
-                count == 2000 ? "  goal 2 %" : "");
-            fflush(stdout);
-        }
-        jnaDestroyNetwork(&network);
-        jnbDestroyShapes(&shapes);
+    for (int count = most / 16; count <= most; count *= 4) {
+        JN_PASS(BenchCount(count, error));
     }
-    return result;
+    return jn_ok;
 }
 
 // Arrays of a training problem for a peer, NAME.npy in the folder.
@@ -310,41 +314,43 @@ static jnResult KeepProblem(
     return k.result;
 }
 
+static jnResult TrainOne(const jnbShapes* shapes, jnNetworkKind kind, const char* keep, jnError* error)
+{
+    jnaTrainDef def = jnaDefaultTrainDef(kind);
+    def.epochs = kind == jn_networkPca ? 100 : 6;
+    def.patience = def.epochs;
+    def.mapSize = 64;
+    def.threads = 2;
+    def.locality = 1; // the peer knows nothing of it; it costs nothing
+    jnaNetwork network;
+    jnaProblem problem;
+    double start = jnaWallClock();
+    JN_PASS(jnaTrainNetwork(&shapes->character, &shapes->pairs, &def, &network, NULL, error));
+    double seconds = jnaWallClock() - start, validation = network.validation;
+    printf("  %s: %d epochs in %.2f s, validation %.4f mm\n", kind == jn_networkPca ? "pca" : "cnn", network.epochs,
+        seconds, 1e3 * validation);
+    jnaDestroyNetwork(&network);
+    jnResult result = jnaCreateProblem(&shapes->character, &shapes->pairs, &def, &problem, &network, NULL, error);
+    if (result == jn_ok && keep != NULL) {
+        const double facts[6] = {seconds, validation, def.epochs, def.learningRate, def.decay, (double)problem.unit};
+        result = KeepProblem(keep, &problem, &def, facts, error);
+    }
+    jnaDestroyProblem(&problem);
+    jnaDestroyNetwork(&network);
+    return result;
+}
+
 // Training of both networks, and all that a peer needs to do the same.
 static jnResult BenchTraining(const char* keep, jnError* error)
 {
     jnbShapes shapes = {0};
-    jnResult result = jnbCreateUvTube(40, 24, 12, &shapes.character, error);
-    result = result == jn_ok ? jnbFillShapes(&shapes, 700, 100, 5, error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnbCreateUvTube(40, 24, 12, &shapes.character, error));
+    JN_TRY(jnbFillShapes(&shapes, 700, 100, 5, error));
     printf("\ntraining on 600 poses of %d vertices, 2 threads\n", shapes.character.vertexCount);
-    for (int i = 0; result == jn_ok && i < 2; ++i) {
-        jnaTrainDef def = jnaDefaultTrainDef(i == 0 ? jn_networkPca : jn_networkCnn);
-        def.epochs = i == 0 ? 100 : 6;
-        def.patience = def.epochs;
-        def.mapSize = 64;
-        def.threads = 2;
-        def.locality = 1; // the peer knows nothing of it; it costs nothing
-        jnaNetwork network;
-        jnaProblem problem;
-        double start = jnaWallClock();
-        result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
-        double seconds = jnaWallClock() - start;
-        if (result != jn_ok) {
-            break;
-        }
-        printf("  %s: %d epochs in %.2f s, validation %.4f mm\n", i == 0 ? "pca" : "cnn", network.epochs, seconds,
-            1e3 * network.validation);
-        double validation = network.validation;
-        jnaDestroyNetwork(&network);
-        result = jnaCreateProblem(&shapes.character, &shapes.pairs, &def, &problem, &network, NULL, error);
-        if (result == jn_ok && keep != NULL) {
-            const double facts[6] = {
-                seconds, validation, def.epochs, def.learningRate, def.decay, (double)problem.unit};
-            result = KeepProblem(keep, &problem, &def, facts, error);
-        }
-        jnaDestroyProblem(&problem);
-        jnaDestroyNetwork(&network);
-    }
+    JN_TRY(TrainOne(&shapes, jn_networkPca, keep, error));
+    JN_TRY(TrainOne(&shapes, jn_networkCnn, keep, error));
+done:
     jnbDestroyShapes(&shapes);
     return result;
 }
@@ -352,9 +358,11 @@ static jnResult BenchTraining(const char* keep, jnError* error)
 int jnbBenchNetwork(double seconds, int poses, const char* keep)
 {
     jnError error = {0};
-    jnResult result = keep != NULL ? jncMakeFolder(keep, &error) : jn_ok;
-    result = result == jn_ok ? BenchInference(seconds, &error) : result;
-    result = result == jn_ok ? BenchTraining(keep, &error) : result;
-    result = result == jn_ok && poses > 0 ? BenchData(poses, &error) : result;
+    jnResult result = jn_ok;
+    JN_TRY(keep != NULL ? jncMakeFolder(keep, &error) : jn_ok);
+    JN_TRY(BenchInference(seconds, &error));
+    JN_TRY(BenchTraining(keep, &error));
+    JN_TRY(poses > 0 ? BenchData(poses, &error) : jn_ok);
+done:
     return result == jn_ok ? JNC_DONE : jncFail(&error);
 }

@@ -2,6 +2,8 @@
 #include "bench_scene.h"
 #include "asset/asset_writer.h"
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,32 +71,27 @@ jnResult jnbCreateTube(int rings, int segments, void** bytes, jnAsset** asset, j
     c.triangleCount = 2 * (rings - 1) * segments;
     *bytes = NULL;
     *asset = NULL;
-    jnResult result = jnaCharacter_Allocate(&c, false, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_PASS(jnaCharacter_Allocate(&c, false, error));
     FillJoints(&c);
     FillSurface(&c, rings, segments);
     c.parts[0].triangleCount = c.triangleCount;
-    float* springs = malloc(2 * sizeof(float) * (size_t)c.vertexCount);
-    for (int v = 0; springs != NULL && v < c.vertexCount; ++v) {
+    float* springs = jnaArena_Take(&arena, c.vertexCount, 2 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the benchmark", error));
+    for (int v = 0; v < c.vertexCount; ++v) {
         springs[v] = 600.0f;
         springs[c.vertexCount + v] = 10.0f;
     }
     jnaAssetDef def = jnaDefaultAssetDef();
     def.character = &c;
     def.stiffness = springs;
-    def.damping = springs != NULL ? springs + c.vertexCount : NULL;
+    def.damping = springs + c.vertexCount;
     size_t size = 0;
-    if (springs == NULL) {
-        error->code = result = jn_outOfMemory;
-        snprintf(error->message, sizeof(error->message), "no memory for the benchmark");
-    }
-    result = result == jn_ok ? jnaEncodeAsset(&def, bytes, &size, error) : result;
-    if (result == jn_ok) {
-        result = jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = size}, asset, error);
-    }
-    free(springs);
+    JN_TRY(jnaEncodeAsset(&def, bytes, &size, error));
+    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = size}, asset, error));
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyCharacter(&c);
     return result;
 }

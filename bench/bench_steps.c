@@ -1,5 +1,6 @@
 // jounce-bench steps: the integrators of the flesh at several numbers of steps a frame, on the built-in figure: how far
 // from many small steps, as a share of what motion adds to the poses, and what a step costs.
+#include "base/arena.h"
 #include "base/try.h"
 #include "bench.h"
 #include "character/figure.h"
@@ -68,21 +69,20 @@ static jnResult CreateScene(Scene* s, jnError* error)
     manifest.bones.stiffness = STIFF;
     def.method = jna_volumeLattice;
     def.nodes = NODES;
-    jnResult result = jnaCreateFigure(&s->character, error);
-    result = result == jn_ok ? jnaCreateFigureClip(&s->character, (int)s->trial->clip, 30, &s->clip, error) : result;
-    result = result == jn_ok ? jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error) : result;
-    result = result == jn_ok ? jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error) : result;
-    result =
-        result == jn_ok ? jnaVolume_PlaceBones(&s->volume, &s->character, &manifest.bones, NULL, NULL, error) : result;
-    result = result == jn_ok ? jnaVolume_FillMaterials(&s->volume, &s->character, &manifest.materials, error) : result;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFigure(&s->character, error));
+    JN_TRY(jnaCreateFigureClip(&s->character, (int)s->trial->clip, 30, &s->clip, error));
+    JN_TRY(jnaCreateVolume(&s->character, &def, &s->volume, NULL, NULL, error));
+    JN_TRY(jnaVolume_CarryWeights(&s->volume, &s->character, &weights, error));
+    JN_TRY(jnaVolume_PlaceBones(&s->volume, &s->character, &manifest.bones, NULL, NULL, error));
+    JN_TRY(jnaVolume_FillMaterials(&s->volume, &s->character, &manifest.materials, error));
+    s->poses = jnaArena_Give(&arena, s->volume.nodeCount, 3 * FRAMES * sizeof(double));
+    s->reference = jnaArena_Give(&arena, s->volume.nodeCount, 3 * FRAMES * sizeof(double));
+    s->motion = jnaArena_Give(&arena, s->volume.nodeCount, 3 * FRAMES * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "frames", error));
+done:
     jnaDestroyManifest(&manifest);
-    size_t bytes = 3 * (size_t)s->volume.nodeCount * FRAMES * sizeof(double);
-    s->poses = malloc(bytes + 1);
-    s->reference = malloc(bytes + 1);
-    s->motion = malloc(bytes + 1);
-    if (result == jn_ok && (s->poses == NULL || s->reference == NULL || s->motion == NULL)) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", FRAMES);
-    }
     return result;
 }
 
@@ -92,26 +92,27 @@ static jnResult Run(const Scene* s, const jnaFleshDef* def, double* nodes, Cost*
     jnaFlesh* flesh = NULL;
     jnaFleshSolver* solver = NULL;
     jnaFleshReport report;
-    jnResult result = jnaCreateFlesh(def, &flesh, error);
-    result = result == jn_ok ? jnaCreateFleshSolver(flesh, &solver, error) : result;
-    double* state = result == jn_ok ? malloc(jnaFlesh_StateCount(flesh) * sizeof(double)) : NULL;
-    if (result == jn_ok && state == NULL) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for a state");
-    }
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateFlesh(def, &flesh, error));
+    JN_TRY(jnaCreateFleshSolver(flesh, &solver, error));
+    double* state = jnaArena_Take(&arena, (int64_t)jnaFlesh_StateCount(flesh), sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "a state", error));
     *cost = (Cost){0};
     int first = s->trial->first;
-    result = result == jn_ok ? jnaFleshSolver_Start(solver, &s->clip, first, state, &report, error) : result;
+    JN_TRY(jnaFleshSolver_Start(solver, &s->clip, first, state, &report, error));
     size_t size = 3 * (size_t)s->volume.nodeCount;
-    for (int f = 0; result == jn_ok && f < FRAMES; ++f) {
-        result = def->substeps > 0 ? jnaFleshSolver_Advance(solver, &s->clip, first + f, state, &report, error)
-                                   : jnaFleshSolver_Pose(solver, &s->clip, first + f + 1, state, &report, error);
+    for (int f = 0; f < FRAMES; ++f) {
+        JN_TRY(def->substeps > 0 ? jnaFleshSolver_Advance(solver, &s->clip, first + f, state, &report, error)
+                                 : jnaFleshSolver_Pose(solver, &s->clip, first + f + 1, state, &report, error));
         memcpy(nodes + size * (size_t)f, state, size * sizeof(double));
         cost->seconds += report.seconds;
         cost->iterations += report.iterations;
         cost->failed += !report.converged;
         cost->depth = fmax(cost->depth, report.solved.depth);
     }
-    free(state);
+done:
+    jnaReleaseArena(&arena);
     jnaDestroyFleshSolver(solver);
     jnaDestroyFlesh(flesh);
     return result;

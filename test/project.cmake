@@ -41,6 +41,11 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/results COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/results.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(project/results PROPERTIES SKIP_RETURN_CODE 77)
+    # The manual: links, shape and words; generated pages; explained errors; and every quick command in it is run.
+    add_test(NAME project/docs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/docs.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} $<TARGET_FILE:jounce_command>)
+    add_test(NAME project/docs_commands COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tools/docs/commands.py ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/docs_commands PROPERTIES COST 100 TIMEOUT 3600)
     # The whole pipeline, small: twice, and killed on the way.
     add_test(NAME project/demo COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/demo.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})

@@ -77,7 +77,7 @@ typedef struct jnAssetMode {
     float massShare;     // of the flesh's mass, 0 to 1
     int32_t joint;       // that most of it lives at
     int32_t vertexCount; // that it moves
-    float limit;         // the force before the gain levels off towards this; 0: it does not
+    float limit;         // the force before the gain saturates at this; 0: no limit
     float cap;           // shown amplitudes stay below; 0: no limit
 } jnAssetMode;
 
@@ -115,8 +115,10 @@ typedef struct jnAssetMorphs {
     const int8_t* values;   // [entryCount][3][16][2]
 } jnAssetMorphs;
 
-/// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. "Vertices" are welded, one per point
-/// of the surface; "file vertices" are those of the source file, split at UV seams and hard edges.
+/// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. A file that `jounce export` writes
+/// beside a .glb has no surface: vertexCount and all counts of a surface are 0, and characters of it give weights
+/// alone. "Vertices" are welded, one per point of the surface; "file vertices" are those of the source file, split at
+/// UV seams and hard edges.
 typedef struct jnAsset {
     const char* name;
     int jointCount, vertexCount, fileVertexCount, triangleCount, partCount, clipCount;
@@ -156,6 +158,8 @@ typedef struct jnAsset {
     size_t byteCount;              // of the file
     bool weldIsIdentity;           // file vertices are vertices
     bool normalsAreIdentity;       // file vertices are normals
+    const float* weightScales; // [componentCount + modeCount], what morph weights are multiplied by on their way out,
+                               // as the targets of a .glb were made for; NULL: 1
 } jnAsset;
 
 /// What to load.

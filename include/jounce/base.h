@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define JN_VERSION_MAJOR 0
-#define JN_VERSION_MINOR 1
+#define JN_VERSION_MINOR 2
 #define JN_VERSION_PATCH 0
 
 // Before the functions that a library shows. On Windows define JN_SHARED where jounce.dll is linked, and JN_BUILDING as

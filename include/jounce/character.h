@@ -52,7 +52,7 @@ typedef struct jnCharacterDef {
     jnStart start;         // default: the asset's
     jnDetail detail;       // default full; coarse needs an asset with drivers (`jounce export --lod`)
     int components, modes; // level of detail: how many weights of each, the first ones; 0 (default): all
-    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default false
+    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default: no surface
     jnKernel kernel;       // default jn_kernelAuto
     jnAllocator allocator; // used once, for one block
     void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes
@@ -143,7 +143,7 @@ JN_API void jnCharacter_SetTeleportThreshold(jnCharacter* character, float dista
 JN_API void jnCharacter_SetCap(jnCharacter* character, float distance);
 
 /// The fraction of the motion that is shown, 1 all (default), 0 the bare target; of the modes that live at a joint, or
-/// of everything with joint -1. The motion underneath goes on. Springs of single vertices have it by vertex
+/// of everything with joint -1. The hidden motion continues. Springs of single vertices have it by vertex
 /// (jnSprings_SetStrength), not by joint. Fails where the strength is negative or not finite, or no such joint.
 JN_API jnResult jnCharacter_SetStrength(jnCharacter* character, int joint, float strength, jnError* error);
 
@@ -164,7 +164,7 @@ JN_API int jnCharacter_TuneModes(
 
 /// Limits how far the modes move what is shown: the asset's limit of each mode's amplitude, from the thickness of the
 /// flesh that it moves, times `scale`. Up to 0.7 of it a mode is untouched, then it bends smoothly (C1) and never
-/// reaches it; the motion underneath goes on as it is, up to ten times the limit. 1 by default; 0 (or not a positive
+/// reaches it; the hidden motion continues unchanged, up to ten times the limit. 1 by default; 0 (or not a positive
 /// number) for no limit. Without limits in the asset nothing happens.
 JN_API void jnCharacter_ScaleModeCaps(jnCharacter* character, float scale);
 

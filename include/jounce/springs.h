@@ -47,7 +47,7 @@ typedef enum jnStart {
 /// What a jump of the targets from one sample to the next means.
 typedef enum jnTeleport {
     jn_teleportNone,  // it is motion
-    jn_teleportKeep,  // the springs were carried along: offsets go on, the jump is not felt. Without a root the history
+    jn_teleportKeep,  // the springs were carried along: offsets stay, the jump is not felt. Without a root the history
                       // is carried too: a set with exact timing, whose output lags, then shows the new place at once
     jn_teleportReset, // the springs start anew, on their targets
 } jnTeleport;
@@ -160,8 +160,8 @@ JN_API jnResult jnSprings_SetParameters(
 JN_API jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioScale, const float* hertzScales,
     const float* ratioScales, jnError* error);
 
-/// The share of the offset that is shown, 1 all (default), 0 the bare target; an array [count] multiplies it;
-/// NULL for none. The motion underneath goes on, so that it may be faded in and out at any time.
+/// The fraction of the offset that is shown, 1 all (default), 0 the bare target; an array [count] multiplies it;
+/// NULL for none. The hidden motion continues, so that it may be faded in and out at any time.
 JN_API jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* strengths, jnError* error);
 
 /// Limits the shown offset: up to half the distance it is untouched, then it bends smoothly (C1) and never

@@ -220,6 +220,7 @@ class Asset(Structure):
         ("byteCount", c_size_t),
         ("weldIsIdentity", c_bool),
         ("normalsAreIdentity", c_bool),
+        ("weightScales", c_void_p),
     ]
 
 

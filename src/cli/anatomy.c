@@ -62,7 +62,7 @@ static void PrintClips(const jnaSoftness* s)
             clip->frameCount, clip->simulated ? "simulated" : "as the modes play it",
             clip->against == jna_targetsQuasistatic ? "quasistatic" : "skinned");
         if (clip->simulated && clip->against != jna_targetsQuasistatic) {
-            printf("  with what the pose alone does; jounce simulate without --dynamic tells them apart\n");
+            printf("  (includes the static effect of the pose; jounce simulate --clips separates the two)\n");
         }
         for (int r = 0; r < JNA_REGIONS; ++r) {
             const jnaRegionMotion* motion = &clip->regions[r];
@@ -181,10 +181,13 @@ void jncPrintSoftness(const char* workspace)
 int jncAnatomy(int argc, char** argv)
 {
     static const jncUsage usage = {"jounce anatomy WORKSPACE [--picture PNG] [--json]",
-        "Measures how soft the flesh is, by region of the body: how far the skin sags when gravity is switched on in "
-        "the\nrest pose, bones held; the lowest frequency; how far the skin is from where the pose has it in each "
-        "clip,\nsimulated or as the modes play it; and how far lips that touch at rest come apart. Regions that are "
-        "far from a\nhuman body's are marked. Needs the volume of jounce tetrahedralize.\n",
+        "Measures how soft the flesh is in each region of the body, and compares it with people. Prints how far the "
+        "skin\n"
+        "sags under gravity in the rest pose, the lowest frequency of each region, how far the skin moves from where "
+        "the\n"
+        "pose puts it in each clip (simulated, or played by the modes), and how far lips that touch at rest come "
+        "apart.\n"
+        "Marks regions that are far from a human body. Needs the volume of jounce tetrahedralize.\n",
         "  jounce anatomy hero --picture hero-anatomy.png\n"};
     const char *workspace = NULL, *picture = NULL;
     bool json = false;
@@ -192,7 +195,7 @@ int jncAnatomy(int argc, char** argv)
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
         {JNC_TEXT("--picture", picture, "PNG", "draw sag and regions from front, side and back")},
-        {JNC_FLAG("--json", json, "print all of it as JSON")},
+        {JNC_FLAG("--json", json, "print everything as JSON")},
         {0},
     };
     // clang-format on

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 // Surfaces closer than this are the same solution, metres: the solver's tolerance leaves 0.1 to 0.2 mm.
-static const double SAME = 1e-3;
+#define SAME 1e-3
 
 static bool Watch(const jnaJobProgress* p, void* user)
 {
@@ -89,18 +89,16 @@ static void PrintJson(const jnaAuditPose* poses, int count, const Spread spreads
 int jncAudit(int argc, char** argv)
 {
     static const jncUsage usage = {"jounce audit WORKSPACE [--poses N] [--contact [--every N]]",
-        "Solves some training poses along the standard path, along one of twice the steps and directly from skinning, "
-        "and\n"
-        "tells how far the surfaces lie apart. Equilibria are not unique: what differs shows how much the labels owe "
-        "to the\n"
-        "path that all of them share. Nothing is written.\n"
-        "--contact solves frames of all clips and training poses once each, and prints how many end with less than 5 "
-        "mm "
-        "and\n"
-        "2 cm3 of flesh inside flesh, how long they take and why others fail; poses that drive bone through bone, "
-        "which "
-        "no\n"
-        "flesh can mend, are counted apart.\n",
+        "Checks that simulated poses are reproducible. Solves some training poses along the standard path, along a "
+        "path\n"
+        "with twice the steps, and directly from skinning, and prints how far apart the surfaces are. Equilibria are "
+        "not\n"
+        "unique, so large differences mean that the training data depends on the path. Writes nothing.\n"
+        "--contact solves frames of all clips and training poses once and prints how many end with less than 5 mm and "
+        "2 cm3\n"
+        "of self-penetration, how long they take, and why others fail. Poses in which bones intersect cannot be "
+        "resolved\n"
+        "and are counted separately.\n",
         "  jounce audit hero --poses 40\n"
         "  jounce audit hero --contact --every 10 --poses 100\n"};
     const char* workspace = NULL;
@@ -109,10 +107,10 @@ int jncAudit(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
-        {JNC_INTEGER("--poses", count, "N", 1, 1e6, "how many, from the beginning of the training poses (20)")},
-        {JNC_FLAG("--contact", contact, "how contact ends, and how long it takes")},
-        {JNC_INTEGER("--every", every, "N", 1, 1e6, "with --contact: every Nth frame of each clip (10)")},
-        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "poses at the same time (all cores)")},
+        {JNC_INTEGER("--poses", count, "N", 1, 1e6, "number of training poses (default 20)")},
+        {JNC_FLAG("--contact", contact, "check how well contact is resolved, and the time it takes")},
+        {JNC_INTEGER("--every", every, "N", 1, 1e6, "with --contact: every Nth frame of each clip (default 10)")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "poses solved at the same time (default: all cores)")},
         {JNC_FLAG("--json", json, "print every pose as JSON")},
         {0},
     };
@@ -132,7 +130,7 @@ int jncAudit(int argc, char** argv)
         poses != NULL && scratch != NULL ? jnaOpenSimulation(workspace, &simulation, &error) : jn_outOfMemory;
     if (result == jn_ok) {
         jncProgress progress = jncBeginProgress("audit");
-        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, Watch, &progress, &error);
+        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, (jnaJobWatch){Watch, &progress}, &error);
         jncEndProgress(&progress);
     }
     if (result == jn_ok) {

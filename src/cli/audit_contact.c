@@ -105,7 +105,7 @@ int jncAuditContact(const char* workspace, int every, int poses, int threads, bo
     jnResult result = jnaOpenSimulation(workspace, &simulation, &error);
     if (result == jn_ok) {
         jncProgress progress = jncBeginProgress("contact");
-        const jnaContactAuditDef def = {every, poses, threads, Watch, &progress};
+        const jnaContactAuditDef def = {every, poses, threads, {Watch, &progress}};
         result = jnaAuditContact(simulation, &def, &count, &entries, &error);
         jncEndProgress(&progress);
     }

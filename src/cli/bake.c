@@ -86,10 +86,11 @@ int jncBake(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce bake FILE|WORKSPACE --clip NAME [--order MESH] [--stage skinned|target|dynamic] -o OUT",
-        .about =
-            "Plays a clip of a character file through the runtime and writes every frame, in the file's vertex\n"
-            "order, or with --order in that of any mesh, rigged file or cache of the same shape, which also gives\n"
-            "unit and axes. OUT says how by its ending:\n" JNA_BAKE_FORMATS ".\n",
+        .about = "Plays a clip with the runtime and writes every frame as a vertex cache or as morph targets. Vertices "
+                 "are in the\n"
+                 "order of the character's file, or with --order in the order, unit and axes of another mesh, rigged "
+                 "file or cache\n"
+                 "of the same shape. The extension of OUT selects the format:\n" JNA_BAKE_FORMATS ".\n",
         .example = "  jounce bake figure.jounce --clip run --seamless -o run.abc\n"
                    "  jounce bake hero --clip walk --order hero.fbx --up z -o walk.pc2     # for Blender's mesh\n",
     };
@@ -97,16 +98,16 @@ int jncBake(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("FILE", w.path, NULL, "a .jounce file, or a workspace"), .required = true},
-        {JNC_TEXT("--clip", w.clip, "NAME", "jounce info lists them"), .required = true},
-        {JNC_TEXT("-o", w.output, "OUT", "where it goes"), .required = true},
+        {JNC_TEXT("--clip", w.clip, "NAME", "name of the clip; jounce info lists them"), .required = true},
+        {JNC_TEXT("-o", w.output, "OUT", "output file"), .required = true},
         {JNC_TEXT("--order", w.order, "MESH", "vertex order of this file: .obj, .glb, .fbx, .dae or a cache")},
-        {JNC_CHOICE("--units", w.units, "file|metres|centimetres|millimetres", "of what is written (file: those of --order, else metres)")},
-        {JNC_CHOICE("--up", w.up, "file|y|z", "up axis of what is written (file: that of --order, else y)")},
-        {JNC_CHOICE("--stage", w.stage, "skinned|target|dynamic", "how far the surface is taken (default dynamic)")},
+        {JNC_CHOICE("--units", w.units, "file|metres|centimetres|millimetres", "unit of the output (file: that of --order, else metres)")},
+        {JNC_CHOICE("--up", w.up, "file|y|z", "up axis of the output (file: that of --order, else y)")},
+        {JNC_CHOICE("--stage", w.stage, "skinned|target|dynamic", "skinned: skeleton only; target: with the network; dynamic: with springs (default dynamic)")},
         {JNC_NUMBER("--rate", w.rate, "HZ", 0, 0, "frames a second (default: the clip's)")},
         {JNC_NUMBER("--fps", w.rate, "HZ", 0, 0, "the same as --rate")},
-        {JNC_NUMBER("--preroll", w.preroll, "SECONDS", 0, 60, "hold the first pose that long before the first frame (0)")},
-        {JNC_FLAG("--seamless", w.seamless, "a looping clip: the motion that repeats exactly")},
+        {JNC_NUMBER("--preroll", w.preroll, "SECONDS", 0, 60, "hold the first pose this long before the first frame (default 0)")},
+        {JNC_FLAG("--seamless", w.seamless, "make the motion of a looping clip exactly periodic")},
         {0},
     };
     // clang-format on

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 // Between two renewals of the line.
-static const double RENEW = 0.2;
+#define RENEW 0.2
 
 typedef struct Teller {
     const char* workspace;
@@ -44,7 +44,7 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
     if (teller->quiet) {
         return;
     }
-    printf("%s: what there is to do\n", teller->workspace);
+    printf("%s: plan\n", teller->workspace);
     for (int i = 0; i < jna_buildStageCount; ++i) {
         const jnaBuildStep* step = &steps[i];
         const char* name = jnaBuildStageName((jnaBuildStage)i);
@@ -57,7 +57,7 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
             total += step->estimate;
         }
     }
-    printf("  about %s in all\n", FormatTime(total, text));
+    printf("  about %s in total\n", FormatTime(total, text));
     fflush(stdout);
 }
 
@@ -86,7 +86,7 @@ static bool ShowProgress(const jnaBuildProgress* p, void* user)
         PrintProgressLine(p);
         teller->progress.shown = now;
     } else if (isatty(STDERR_FILENO) && !teller->lines && due) {
-        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% of all, %s left\033[K", p->number, p->count,
+        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% in total, %s left\033[K", p->number, p->count,
             jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
             p->detail[0] != '\0' ? ")" : "", 100 * p->whole, FormatTime(p->secondsLeft, left));
         fflush(stderr);
@@ -176,14 +176,17 @@ int jncBuild(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json] [--progress]",
         .about =
-            "Runs the stages of a workspace that are out of date, in order, as far as its manifest needs them: "
-            "import,\n"
-            "volume, modes, poses, motion, train, fit, export, evaluate, report. It says first what there is to do "
-            "and\n"
-            "about how long it takes. Stopped by Ctrl-C or killed, the same command goes on from there, and what it\n"
-            "makes are the same bytes.\n"
-            "--until ends after a stage. From modes on, what is there is exported to WORKSPACE/character.jounce, the\n"
-            "file that the runtime plays: --until modes gives flesh on its vibration modes in a minute.\n",
+
+            "Brings a workspace up to date. Runs, in order, the stages that the manifest needs and that are out of "
+            "date:\n"
+            "import, volume, modes, poses, motion, train, fit, export, evaluate, report. Prints the plan with an "
+            "estimate of\n"
+            "the time first. You can interrupt a build at any time, even with kill -9; the same command resumes it and "
+            "gives\n"
+            "the same result.\n"
+            "--until stops after a stage. Every build from the stage modes on ends with WORKSPACE/character.jounce, "
+            "the file\n"
+            "that the runtime plays. --until modes gives secondary motion from vibration modes in about a minute.\n",
         .example = "  jounce new hero --from hero.glb && jounce build hero --until modes\n"
                    "  jounce build hero\n",
     };
@@ -202,11 +205,11 @@ int jncBuild(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
-        {JNC_CHOICE("--until", until, words, "the last stage that runs (report)")},
-        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
-        {JNC_FLAG("--plan", def.planOnly, "say what there is to do, and end")},
+        {JNC_CHOICE("--until", until, words, "last stage to run (default report)")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "number of threads (default: all cores); the result does not depend on it")},
+        {JNC_FLAG("--plan", def.planOnly, "print the plan and exit")},
         {JNC_FLAG("--json", voice.json, "print what was done as JSON")},
-        {JNC_FLAG("--progress", voice.lines, "progress as lines of JSON on standard error, for programs")},
+        {JNC_FLAG("--progress", voice.lines, "print progress as lines of JSON on standard error, for programs")},
         {0},
     };
     // clang-format on

@@ -43,10 +43,12 @@ int jncCheck(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce check WORKSPACE|FILE [--json]",
         .about =
-            "Reads everything that a workspace's stages made and compares it with their records, or reads one file "
-            "as\n"
-            "the verb that takes it would: .jounce, .npy, .glb, .gltf, .fbx, .dae. Writes nothing. Ends with 1 if\n"
-            "something is damaged or missing; jounce build makes that again.\n",
+
+            "Checks a workspace or a file for damage. A workspace: reads everything that its stages wrote and compares "
+            "it with\n"
+            "their records. A file: reads it like the command that uses it (.jounce, .npy, .glb, .gltf, .fbx, .dae). "
+            "Writes\n"
+            "nothing. Exits with 1 if something is damaged or missing; jounce build then makes it again.\n",
         .example = "  jounce check hero\n  jounce check character.jounce\n",
     };
     const char* path = NULL;
@@ -54,7 +56,7 @@ int jncCheck(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", path, NULL, "a workspace or a file"), .required = true},
-        {JNC_FLAG("--json", json, "print what was found as JSON; of a workspace")},
+        {JNC_FLAG("--json", json, "print the result as JSON (workspaces only)")},
         {0},
     };
     // clang-format on

@@ -149,8 +149,8 @@ static void PrintTable(const char* folder)
     int length = snprintf(path, sizeof(path), "%s/evaluation/evaluation.json", folder);
     json_t* root = length > 0 && (size_t)length < sizeof(path) ? json_load_file(path, 0, NULL) : NULL;
     const json_t* unseen = json_object_get(json_object_get(root, "unseen"), "rows");
-    printf("\nmotion that was never seen:     error, mm   captured share of what moves, soft flesh\n"
-           "                                                  on network  on simulated  best of its kind\n");
+    printf("\nunseen motion:                  error, mm   captured fraction of the motion, soft vertices\n"
+           "                                                  on network  on simulated  fitted to it\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         double ignored;
         if (!FindNumber(unseen, rows[i].method, rows[i].targets, "rms_mm", &ignored)) {
@@ -176,7 +176,7 @@ static int Run(const char* folder, bool quickly, int threads)
     if (Prepare(folder, quickly ? &quick : &whole, &there, &error) != jn_ok) {
         return jncFail(&error);
     }
-    printf("%s: %s\n", folder, there ? "goes on with what is there" : "the built-in figure, a workspace as any other");
+    printf("%s: %s\n", folder, there ? "resuming the build" : "a new workspace with the built-in figure");
     jnaBuildDef def = jnaDefaultBuildDef();
     def.report = &jnaReportStage;
     def.threads = threads;
@@ -184,7 +184,7 @@ static int Run(const char* folder, bool quickly, int threads)
     int code = jncRunBuild(folder, def, false);
     if (code == JNC_DONE) {
         PrintTable(folder);
-        printf("\nopen %s/%s\nsee it move: jounce view %s\n", folder, JNA_REPORT_NAME, folder);
+        printf("\nReport: %s/%s\nTo see it move: jounce view %s\n", folder, JNA_REPORT_NAME, folder);
     }
     return code;
 }
@@ -194,11 +194,14 @@ int jncDemo(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce demo [DIR] [--quick] [--threads N]",
         .about =
-            "From nothing to moving flesh: makes DIR, a workspace of the built-in figure, and builds it. Its flesh\n"
-            "is simulated in poses and in motion, the network is trained, the springs are learned on jumping "
-            "jacks\n"
-            "and calisthenics alone and judged on shadow boxing, which they never saw. Ends with the table and\n"
-            "names the report. A few minutes on two cores; stopped or killed, the same command goes on.\n",
+
+            "Runs the whole pipeline on the built-in figure. DIR becomes a workspace: the flesh is simulated in poses "
+            "and\n"
+            "in motion, the network is trained, and the springs are fitted to jumping jacks and calisthenics. The "
+            "result is\n"
+            "then evaluated on three clips that were not used for training. Prints a table and the path of the "
+            "report.\n"
+            "Takes a few minutes on two cores. You can interrupt it at any time; the same command resumes.\n",
         .example = "  jounce demo out && jounce view out\n",
     };
     const char* folder = "jounce-demo";
@@ -206,9 +209,9 @@ int jncDemo(int argc, char** argv)
     long threads = 0;
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("DIR", folder, NULL, "where it goes (default jounce-demo)")},
-        {JNC_FLAG("--quick", quickly, "everything far too coarse, in less than a minute, for tests")},
-        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "at the same time (all cores); the bytes are the same")},
+        {JNC_TEXT("DIR", folder, NULL, "folder of the workspace (default jounce-demo)")},
+        {JNC_FLAG("--quick", quickly, "a very coarse run of less than a minute, for tests")},
+        {JNC_INTEGER("--threads", threads, "N", 1, 1024, "number of threads (default: all cores); the result does not depend on it")},
         {0},
     };
     // clang-format on

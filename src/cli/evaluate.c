@@ -96,11 +96,11 @@ int jncEvaluate(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce evaluate WORKSPACE [--each] [options]",
-        .about = "Plays every clip that has motion, simulated or imported, in every way that the workspace has: the "
-                 "skeleton alone,\n"
-                 "the network, springs on each, springs on vibration modes, learned and not; and tells how far each is "
-                 "from the\n"
-                 "motion, for the clips learned from and for those never seen. Into "
+        .about = "Compares the character with its simulated or imported motion. Plays every clip that has motion with "
+                 "every model\n"
+                 "of the workspace (skinning alone, the network, springs per vertex, springs on vibration modes, "
+                 "fitted or not), and\n"
+                 "prints the distance from the motion, for clips used in training and for unseen clips. Writes\n"
                  "WORKSPACE/evaluation/evaluation.json.\n",
         .example = "  jounce fit hero && jounce evaluate hero\n",
     };
@@ -111,9 +111,9 @@ int jncEvaluate(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {JNC_FLAG("--each", each, "a table for each clip as well")},
-        JNC_THREADS(threads, "default: all; the result is the same"),
-        {JNC_FLAG("--json", json, "print what came out as JSON")},
+        {JNC_FLAG("--each", each, "also print a table for each clip")},
+        JNC_THREADS(threads, "number of threads (default: all cores); the result does not depend on it"),
+        {JNC_FLAG("--json", json, "print the results as JSON")},
         {0},
     };
     // clang-format on

@@ -152,13 +152,14 @@ static int ExportWorkspace(const Request* request)
 static const jncUsage usage = {
     .synopsis = "jounce export WORKSPACE | --figure [--hertz F] [--ratio Z] [--joint NAME F ...] -o FILE",
     .about =
-        "Writes the character file that the runtime plays (.jounce): a workspace with the springs of its manifest,\n"
-        "or the built-in figure with springs set here (a frequency and a damping ratio, of all flesh, around joints,\n"
-        "under a mask) or from arrays.\n"
+        "Writes the character file that the runtime plays (.jounce). A workspace is exported with the springs of its\n"
+        "manifest. The built-in figure is exported with springs set by options (a frequency and a damping ratio for "
+        "all\n"
+        "flesh, around joints, or under a mask) or from arrays.\n"
         "\n"
-        "With -o FILE.glb it writes the workspace's character for engines and viewers: its own glTF file, or one made\n"
-        "from it, with the flesh as morph targets and their weights baked for every clip. A file without vertices\n"
-        "beside it (FILE.weights.jounce) lets the runtime compute the same weights live.\n",
+        "-o FILE.glb writes the character of a workspace for engines and viewers: its glTF file (or one made from it)\n"
+        "with the flesh as morph targets, and their weights baked for every clip. FILE.weights.jounce, a file without\n"
+        "vertices beside it, lets the runtime compute the same weights live.\n",
     .example = "  jounce export hero -o hero.jounce\n"
                "  jounce export hero -o hero.glb --budget 10\n"
                "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
@@ -171,26 +172,25 @@ int jncExport(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", request.workspace, NULL, "folder made by jounce new")},
-        {JNC_FLAG("--figure", request.figure, "the built-in figure instead")},
-        {JNC_TEXT("-o", request.output, "FILE", "where it goes: .jounce, or .glb for engines"), .required = true},
-        {JNC_NUMBER("--hertz", request.hertz, "F", 0, 0, "frequency of the flesh (default 4)")},
+        {JNC_FLAG("--figure", request.figure, "use the built-in figure instead")},
+        {JNC_TEXT("-o", request.output, "FILE", "output file: .jounce for the runtime, or .glb for engines"), .required = true},
+        {JNC_NUMBER("--hertz", request.hertz, "F", 0, 0, "frequency of the springs in hertz (default 4)")},
         {JNC_NUMBER("--ratio", request.ratio, "Z", 0, 0, "damping ratio, 1 is critical (default 0.25)")},
-        {JNC_LIST("--joint", request.joints, "NAME F", "another frequency around a joint, by skin weight; may be repeated"), .arity = 2},
+        {JNC_LIST("--joint", request.joints, "NAME F", "frequency around one joint, blended by skin weight"), .arity = 2},
         {JNC_TEXT("--mask", request.mask, "M.npy", "(vertices,), 1 flesh to 0 rigid")},
         {JNC_TEXT("--stiffness", request.stiffness, "KS.npy", "(vertices,), 1/s^2, instead of hertz")},
         {JNC_TEXT("--damping", request.damping, "KD.npy", "(vertices,), 1/s, instead of ratio")},
-        {JNC_NUMBER("--rigid", request.rigid, "F", 0, 0, "springs from this frequency on are not stepped (default: all are)")},
-        {JNC_NUMBER("--lod", request.detail, "SHARE", 0.0, 0.5, "coarse detail: so much of the springs can be stepped alone, 0.12 say")},
+        {JNC_NUMBER("--rigid", request.rigid, "F", 0, 0, "springs at or above this frequency are rigid and not stepped (default: none)")},
+        {JNC_NUMBER("--lod", request.detail, "FRACTION", 0.0, 0.5, "fraction of springs kept at the coarse level of detail, for example 0.12")},
         {JNC_CHOICE("--skinning", request.skinning, "linear|dual", "linear blend or dual quaternions (default linear)")},
-        {JNC_CHOICE("--mode", request.timing, "exact|causal", "target curve: one frame of lag or none (default causal)")},
+        {JNC_CHOICE("--mode", request.timing, "exact|causal", "timing of the targets: exact has one frame of lag, causal none (default causal)")},
         {JNC_NUMBER("--rate", request.rate, "HZ", 0, 0, "frames a second of the clips (default 30)")},
-        {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: morph targets of the network at most (default: all that fit)")},
-        {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: morph targets of modes at most (default: all that fit)")},
-        {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: leave out the least important targets beyond this size (default 20; 0: none)")},
-        {JNC_INTEGER("--influences", request.glb.influences, "N", 1, 8, ".glb: joints a vertex at most; prints the error of it (default: all)")},
-        {JNC_FLAG("--plain", request.glb.plain, ".glb: floats, nothing sparse, no extension: larger, for any reader")},
-        {JNC_FLAG("--seamless", request.glb.seamless, ".glb: looping clips repeat exactly")},
-        {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: where the file for live weights goes (default: beside it)")},
+        {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: maximum number of morph targets of the network (default: all that fit)")},
+        {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: maximum number of morph targets of modes (default: all that fit)")},
+        {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: maximum size; the least important targets are left out (default 20; 0: no limit)")},
+        {JNC_FLAG("--plain", request.glb.plain, ".glb: plain floats, nothing sparse, no extension: larger, for any reader")},
+        {JNC_FLAG("--seamless", request.glb.seamless, ".glb: make the motion of looping clips exactly periodic")},
+        {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: name of the file for live weights (default: beside it)")},
         {0},
     };
     // clang-format on

@@ -45,10 +45,14 @@ int jncExportGlb(const char* workspace, const char* path, const jnaExportDef* ho
     def.budget = 1e6 * request->budget;
     def.plain = request->plain;
     def.seamless = request->seamless;
-    def.sidecar = request->sidecar;
+    char beside[4096];
+    snprintf(beside, sizeof(beside), "%.*s.weights.jounce", (int)(strlen(path) - strlen(".glb")), path);
+    def.sidecar = request->sidecar != NULL ? request->sidecar : beside;
     if (jnaExportEngine(workspace, path, how, &def, &report, &error) != jn_ok) {
         return jncFail(&error);
     }
     Print(path, &report);
+    printf("  live      %s, %.0f kB: the same weights from jnCharacter_Step\n", def.sidecar,
+        1e-3 * (double)report.sidecarBytes);
     return JNC_DONE;
 }

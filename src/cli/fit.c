@@ -92,14 +92,13 @@ static void PrintTable(const jnaWorkspaceFit* fit)
 
 static const jncUsage usage = {
     .synopsis = "jounce fit WORKSPACE [--targets quasistatic|network|skinned] [options]",
-    .about = "Learns the springs from the clips marked `train` that have motion, simulated by `jounce simulate` or "
-             "imported,\n"
-             "into WORKSPACE/springs/: one per vertex and, where `jounce modes` found vibration modes, those, and "
-             "springs per\n"
-             "vertex on what they leave. Prints where springs are stiff and soft, then plays all clips that have "
-             "motion and\n"
-             "prints the fraction of the dynamics layer that each captures, seen and unseen. `jounce evaluate` has all "
-             "of it.\n",
+    .about = "Fits the springs to the clips marked `train` that have motion, simulated by `jounce simulate` or "
+             "imported. Writes\n"
+             "WORKSPACE/springs/: a spring per vertex and, if `jounce modes` has run, a spring per vibration mode. "
+             "Prints where\n"
+             "springs are stiff and soft, then plays all clips that have motion and prints the fraction of the motion "
+             "that each\n"
+             "model captures, for clips used in training and for unseen clips. `jounce evaluate` prints more.\n",
     .example = "  jounce simulate hero --clips && jounce simulate hero --clips --dynamic && jounce fit hero\n",
 };
 
@@ -113,13 +112,13 @@ int jncFit(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {JNC_CHOICE("--targets", kind, "quasistatic|network|skinned", "what the springs hang on (quasistatic, or what there is)")},
-        {JNC_CHOICE("--method", method, "lm|descent", "of springs per vertex: Levenberg-Marquardt, or gradient descent as the paper (lm)")},
-        {JNC_NUMBER("--drop", def.drop, "SHARE", 0, 0.5, "fraction of frames, the worst, left out of a second fit (0.1)")},
-        {JNC_CHOICE("--drop-by", dropBy, "vertex|frame", "worst frames of each vertex, or of all vertices together (vertex)")},
-        {JNC_NUMBER("--prior", def.prior, "METRES", 0, 10, "pulls springs per vertex towards a stiff one; 0 for none (0)")},
-        JNC_THREADS(threads, "default: all; the result is the same"),
-        {JNC_FLAG("--json", json, "print what came out as JSON")},
+        {JNC_CHOICE("--targets", kind, "quasistatic|network|skinned", "target surface of the springs (default: quasistatic if simulated)")},
+        {JNC_CHOICE("--method", method, "lm|descent", "optimiser of springs per vertex: Levenberg-Marquardt, or gradient descent as in the paper (default lm)")},
+        {JNC_NUMBER("--drop", def.drop, "FRACTION", 0, 0.5, "fraction of frames, the worst, ignored in a second fit (default 0.1)")},
+        {JNC_CHOICE("--drop-by", dropBy, "vertex|frame", "choose the worst frames per vertex or for all vertices together (default vertex)")},
+        {JNC_NUMBER("--prior", def.prior, "METRES", 0, 10, "strength of a prior towards a stiff spring (default 0, none)")},
+        JNC_THREADS(threads, "number of threads (default: all cores); the result does not depend on it"),
+        {JNC_FLAG("--json", json, "print the results as JSON")},
         {0},
     };
     // clang-format on

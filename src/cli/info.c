@@ -41,8 +41,9 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
     jnCharacterDef def = jnDefaultCharacterDef(a);
     jnCharacter* character;
     size_t files = (size_t)a->fileVertexCount, joints = (size_t)a->jointCount;
-    float* out = malloc(6 * files * sizeof(float));
-    float* pose = malloc((10 * joints + (size_t)(a->componentCount + a->modeCount)) * sizeof(float));
+    size_t weights = (size_t)(a->componentCount + a->modeCount);
+    float* out = malloc((6 * files + weights) * sizeof(float) + 1);
+    float* pose = malloc(10 * joints * sizeof(float));
     jnResult result = jn_ok;
     JN_TRY(out != NULL && pose != NULL ? jnCreateCharacter(&def, &character, error)
                                        : jnFail(error, jn_outOfMemory, "out of memory"));
@@ -57,7 +58,7 @@ static jnResult Measure(const jnAsset* a, Facts* facts, jnError* error)
         }
         jnCharacter_SetNetworkStrength(character, kind != 2 ? 1.0f : 0.0f);
         jnCharacterOutput output = {.positions = out, .normals = out + 3 * files};
-        output = kind == 3 ? (jnCharacterOutput){.weights = pose + 10 * joints} : output;
+        output = kind < 3 && files > 0 ? output : (jnCharacterOutput){.weights = out + 6 * files};
         double start = jnaWallClock();
         jnCharacter_Step(character, &input, &output);
         *fastest[kind] = fmin(*fastest[kind], jnaWallClock() - start);
@@ -73,6 +74,10 @@ static jnResult FindFacts(const jnAsset* a, Facts* facts, jnError* error)
 {
     const Range none = {HUGE_VAL, -HUGE_VAL};
     *facts = (Facts){.hertz = none, .ratio = none, .bounds = {none, none, none}};
+    for (int i = 0; i < 3 && a->vertexCount == 0; ++i) {
+        facts->bounds[i] = (Range){0};
+    }
+    facts->hertz = facts->ratio = a->vertexCount == 0 ? (Range){0} : none;
     for (int v = 0; v < a->vertexCount; ++v) {
         Widen(&facts->hertz, (double)jnHertzFromStiffness(a->stiffness[v]));
         Widen(&facts->ratio, (double)jnRatioFromDamping(a->stiffness[v], a->damping[v]));
@@ -80,7 +85,7 @@ static jnResult FindFacts(const jnAsset* a, Facts* facts, jnError* error)
             Widen(&facts->bounds[axis], (double)a->rest[4 * (size_t)v + (size_t)axis]);
         }
     }
-    facts->influences = (double)a->influenceStarts[a->blockCount] / a->blockCount;
+    facts->influences = a->blockCount > 0 ? (double)a->influenceStarts[a->blockCount] / a->blockCount : 0;
     jnCharacterDef def = jnDefaultCharacterDef(a);
     facts->instanceBytes = jnCharacter_ByteCount(&def);
     return Measure(a, facts, error);
@@ -99,7 +104,7 @@ static Range ModeHertz(const jnAssetModes* m, double* density, int vertexCount)
     *density = 0;
     for (int k = 0; k < m->modeCount; ++k) {
         Widen(&hertz, (double)jnHertzFromStiffness(m->modes[k].stiffness));
-        *density += (double)m->modes[k].vertexCount / m->modeCount / vertexCount;
+        *density += (double)m->modes[k].vertexCount / m->modeCount / (vertexCount > 0 ? vertexCount : 1);
     }
     return hertz;
 }
@@ -111,15 +116,24 @@ static void PrintModes(const jnAsset* a)
         return;
     }
     Range hertz = ModeHertz(a->modes, &density, a->vertexCount);
+    if (a->vertexCount == 0) {
+        printf("  modes     %d, %.3g to %.3g Hz, driven by %d joints\n", a->modes->modeCount, hertz.low, hertz.high,
+            a->modes->driverCount);
+        return;
+    }
     printf("  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, driven by %d joints, %d pairs coupled by "
            "rotation%s\n",
         a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->driverCount, a->modes->pairCount,
         a->modes->modes[0].cap > 0.0f ? ", capped" : "");
 }
 
-static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
+static void PrintSurface(const jnAsset* a, const Facts* facts)
 {
-    printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
+    if (a->vertexCount == 0) {
+        printf("  surface   none: %d morph weights alone, of %d joints\n", a->componentCount + a->modeCount,
+            a->jointCount);
+        return;
+    }
     printf("  surface   %d vertices (%d in the file), %d triangles, %d normals, %d parts, %s\n", a->vertexCount,
         a->fileVertexCount, a->triangleCount, a->normalCount, a->partCount, a->uvs != NULL ? "UVs" : "no UVs");
     printf("  size      %.3f x %.3f x %.3f m\n", facts->bounds[0].high - facts->bounds[0].low,
@@ -128,6 +142,12 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
     printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n", a->springCount,
         a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
         a->timing == jn_timingExact ? "exact" : "causal");
+}
+
+static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
+{
+    printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
+    PrintSurface(a, facts);
     PrintModes(a);
     if (a->driverCount > 0) {
         printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
@@ -149,9 +169,9 @@ static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
         printf("  %-9s %s %10zu bytes%s\n", i == 0 ? "sections" : "", section.id, section.size,
             section.required ? "" : "  optional");
     }
-    printf("  cost      %zu bytes an instance; a step with normals %.0f us here, on one core", facts->instanceBytes,
-        facts->stepSeconds * 1e6);
-    if (a->morphs != NULL) {
+    printf("  cost      %zu bytes an instance; a step%s %.0f us here, on one core", facts->instanceBytes,
+        a->vertexCount > 0 ? " with normals" : "", facts->stepSeconds * 1e6);
+    if (a->morphs != NULL && a->vertexCount > 0) {
         printf("; weights alone %.1f us", facts->weightSeconds * 1e6);
     }
     printf("\n");
@@ -223,8 +243,10 @@ int jncInfo(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce info FILE.jounce [--json]",
         .about =
-            "Says what a character file holds: counts, ranges, clips, bytes of each section, and what a step of it\n"
-            "costs on this machine.\n",
+
+            "Prints what a character file contains: counts, ranges, clips, bytes of each section, and the measured "
+            "cost of one\n"
+            "step on this machine.\n",
         .example = "  jounce info figure.jounce\n",
     };
     const char* path = NULL;
@@ -232,7 +254,7 @@ int jncInfo(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
-        {JNC_FLAG("--json", json, "as JSON")},
+        {JNC_FLAG("--json", json, "print as JSON")},
         {0},
     };
     // clang-format on

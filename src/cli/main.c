@@ -7,25 +7,25 @@
 #include <string.h>
 
 static const jncVerb verbs[] = {
-    {"demo", "the built-in figure: simulated, learned, measured, reported", jncDemo},
-    {"new", "make a workspace from a rigged character and its clips", jncNew},
+    {"demo", "run the whole pipeline on the built-in figure", jncDemo},
+    {"new", "create a workspace from a rigged character and its clips", jncNew},
     {"build", "bring a workspace up to date", jncBuild},
-    {"tetrahedralize", "fill a character with the tetrahedra of its flesh", jncTetrahedralize},
-    {"anatomy", "measure whether a character's flesh is as soft as a body's", jncAnatomy},
-    {"modes", "find the vibration modes of a character's flesh", jncModes},
-    {"simulate", "solve the flesh in poses and clips", jncSimulate},
-    {"audit", "solve some poses in several ways and compare", jncAudit},
-    {"train", "learn the network that turns skinning into flesh", jncTrain},
-    {"fit", "learn the springs from simulated or imported motion", jncFit},
-    {"evaluate", "measure how near the character comes to its simulated motion", jncEvaluate},
-    {"report", "write the figures and tables of a workspace as one page", jncReport},
-    {"springs run", "move springs along targets given as arrays", jncSpringsRun},
-    {"springs fit", "learn stiffness and damping from targets and motion", jncSpringsFit},
+    {"tetrahedralize", "fill the character with tetrahedra", jncTetrahedralize},
+    {"anatomy", "measure how soft the flesh is and compare it with people", jncAnatomy},
+    {"modes", "compute the vibration modes of the flesh", jncModes},
+    {"simulate", "simulate the flesh in poses and clips", jncSimulate},
+    {"audit", "check that simulated poses are reproducible", jncAudit},
+    {"train", "train the network that corrects the skinned surface", jncTrain},
+    {"fit", "fit the springs to simulated or imported motion", jncFit},
+    {"evaluate", "measure the error against the simulated motion", jncEvaluate},
+    {"report", "write the results of a workspace as one HTML page", jncReport},
+    {"springs run", "simulate springs on targets given as arrays", jncSpringsRun},
+    {"springs fit", "fit stiffness and damping to arrays of targets and motion", jncSpringsFit},
     {"springs draw", "draw springs in the three damping regimes", jncSpringsDraw},
-    {"check", "say whether a workspace or a file is whole", jncCheck},
+    {"check", "check a workspace or a file for damage", jncCheck},
     {"export", "write the character file that the runtime plays", jncExport},
-    {"info", "say what a character file holds and costs", jncInfo},
-    {"bake", "write a clip's motion for other tools", jncBake},
+    {"info", "print the contents and cost of a character file", jncInfo},
+    {"bake", "write a clip as a vertex cache for other programs", jncBake},
     {"view", "show a character in motion in a browser", jncView},
     {"picture", "draw a character, still or in motion", jncPicture},
 };
@@ -33,13 +33,15 @@ enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
 static void PrintOverview(FILE* stream)
 {
-    fprintf(
-        stream, "jounce %s: flesh that moves on animated characters\n\nusage: jounce VERB [options]\n\n", jnVersion());
+    fprintf(stream,
+        "jounce %s: soft-tissue dynamics for animated characters, in real time\n\nusage: jounce VERB [options]\n\n",
+        jnVersion());
     for (int i = 0; i < VERB_COUNT; ++i) {
         fprintf(stream, "  %-14s %s\n", verbs[i].name, verbs[i].summary);
     }
-    fprintf(stream, "\njounce VERB --help explains a verb. Values follow their option after a space or an equals sign: "
-                    "--rate 24, --rate=24.\n");
+    fprintf(stream,
+        "\n`jounce VERB --help` explains a verb. A value follows its option after a space or an equals sign: "
+        "--rate 24, --rate=24.\n");
 }
 
 // docs/reference/command-line.md, from the verbs and their tables of options.

@@ -156,11 +156,12 @@ done:
 int jncModes(int argc, char** argv)
 {
     static const jncUsage usage = {"jounce modes WORKSPACE [--count N] [--cutoff HZ] [--json]",
-        "Finds the vibration modes of the flesh inside a character, bones held: what springs on modes are made from.\n"
-        "Needs the volume of jounce tetrahedralize. The table gives each mode's frequency, damping ratio, the share "
-        "of\n"
-        "the mass that takes part, how many vertices are in it, and the joint that most of it lives at.\n"
-        "Then every clip is played: how far the flesh of each joint goes, with and without the cap (springs.cap).\n",
+        "Computes the vibration modes of the flesh with the bones held fixed. Springs of the layer modal move along "
+        "these\n"
+        "modes. Needs the volume of jounce tetrahedralize. Prints a table with each mode's frequency, damping ratio,\n"
+        "fraction of the mass that moves, number of vertices, and the joint where most of it is.\n"
+        "Then plays every clip and prints how far the flesh of each joint moves, with and without the limit "
+        "springs.cap.\n",
         "  jounce modes hero --cutoff 15 --picture modes.png\n"};
     const char *workspace = NULL, *picture = NULL;
     Settings settings = {0};
@@ -168,11 +169,11 @@ int jncModes(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
-        {JNC_INTEGER("--count", settings.count, "N", 1, 1000, "at most this many, the lowest (by the manifest: 64)"), .given = &settings.countGiven},
-        {JNC_NUMBER("--cutoff", settings.cutoff, "HZ", 0.1, 1000, "none above this frequency (by the manifest: 25)"), .given = &settings.cutoffGiven},
-        {JNC_NUMBER("--ratio", settings.ratio, "R", 0, 10, "damping ratio of all (by the manifest: as the flesh is damped)"), .given = &settings.ratioGiven},
+        {JNC_INTEGER("--count", settings.count, "N", 1, 1000, "maximum number, lowest first (default: the manifest's, 64)"), .given = &settings.countGiven},
+        {JNC_NUMBER("--cutoff", settings.cutoff, "HZ", 0.1, 1000, "maximum frequency (default: the manifest's, 25)"), .given = &settings.cutoffGiven},
+        {JNC_NUMBER("--ratio", settings.ratio, "R", 0, 10, "damping ratio of all modes (default: the damping of the flesh)"), .given = &settings.ratioGiven},
         {JNC_TEXT("--picture", picture, "PNG", "draw the first 16")},
-        {JNC_FLAG("--force", force, "find them again, even if up to date")},
+        {JNC_FLAG("--force", force, "run even if up to date")},
         {JNC_FLAG("--json", json, "print the table as JSON")},
         {0},
     };

@@ -143,13 +143,12 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
 
 static const jncUsage usage = {
     "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
-    "Makes a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX or Collada (.dae), or the built-in\n"
-    "figure. Clips inside the file are taken at --rate: all of them, or those that --clip NAME names. --clip "
+    "Creates a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX, Collada (.dae), or the built-in\n"
+    "figure. Clips inside the file are resampled at --rate: all of them, or those given by --clip NAME. --clip "
     "NAME=FILE\n"
-    "adds clips of other files; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
-    "simulated or scanned surface (docs/guides/own-data.md); its points are matched by position. The first clip is for\n"
-    "training, the others for tests: edit manifest.yaml to change that. The springs are on the flesh's vibration modes "
-    "unless --layer says otherwise.\n",
+    "adds a clip from another file; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
+    "simulated or scanned surface, with points in any order (docs/guides/own-data.md). The first clip is used for\n"
+    "training, the others for testing; edit manifest.yaml to change that.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
     "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
 
@@ -162,17 +161,17 @@ int jncNew(int argc, char** argv)
     bool json = false, scaled = false, figure = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to make"), .required = true},
+        {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
-        {JNC_LIST("--clip", clips, "NAME[=FILE]", "clip of another file; without a file one of the character's own (all)"), .arity = 1},
-        {JNC_LIST("--motion", motions, "CLIP=FILE", "ground-truth motion of a clip"), .arity = 1},
-        {JNC_CHOICE("--layer", layer, "vertex|modal", "what moves: vertex or modal (modal)")},
-        {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames a second (30)")},
-        {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (from the file, or its height)"), .given = &scaled},
-        {JNC_CHOICE("--up", up, "auto|x|y|z", "axis of the file that points up (auto: the file's, or the skeleton's)")},
-        {JNC_INTEGER("--character", number, "N", 0, 1000000, "which of several characters in the file (0: all as one)")},
-        {JNC_FLAG("--json", json, "print what was made as JSON")},
+        {JNC_LIST("--clip", clips, "NAME[=FILE]", "add a clip from another file; without FILE use only this clip of the character's file"), .arity = 1},
+        {JNC_LIST("--motion", motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
+        {JNC_CHOICE("--layer", layer, "vertex|modal", "springs on vertices or on vibration modes (default modal)")},
+        {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames per second of all clips (default 30)")},
+        {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
+        {JNC_CHOICE("--up", up, "auto|x|y|z", "up axis of the file (default auto: detected)")},
+        {JNC_INTEGER("--character", number, "N", 0, 1000000, "number of the character in a file with several (default 0: all as one)")},
+        {JNC_FLAG("--json", json, "print the result as JSON")},
         {0},
     };
     // clang-format on

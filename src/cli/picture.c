@@ -52,9 +52,12 @@ static const float viewTurns[VIEWS] = {0, -35, -90, 180};
 static const jncUsage usage = {
     .synopsis = "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...] | --bones] -o OUT.png",
     .about =
-        "Draws a workspace's character or the built-in figure: at rest from four sides, or frames of a clip side by\n"
-        "side. With --stage dynamic the springs of WORKSPACE/character.jounce move the surface; jounce build makes\n"
-        "it. The figure's clips are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
+
+        "Draws a character to a PNG file: at rest from four sides, or frames of a clip side by side. With --stage "
+        "dynamic\n"
+        "the surface moves with the springs of WORKSPACE/character.jounce, which jounce build makes. The clips of the "
+        "built-in\n"
+        "figure are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
     .example = "  jounce picture hero -o hero.png\n"
                "  jounce picture hero --clip walk --time 0.4 --time 0.6 --stage dynamic --offset -o walk.png\n"
                "  jounce picture hero --clip walk --frame 12 --compare --near LeftLeg --view back -o knee.png\n"
@@ -290,24 +293,24 @@ int jncPicture(int argc, char** argv)
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", o.workspace, NULL, "folder made by jounce new")},
         {JNC_FLAG("--figure", o.figure, "draw the built-in figure instead")},
-        {JNC_TEXT("-o", o.output, "OUT.png", "where it goes"), .required = true},
-        {JNC_TEXT("--clip", o.clip, "NAME", "pose it by this clip")},
-        {JNC_LIST("--frame", o.frames, "N", "this frame, from 0; may be repeated"), .arity = 1},
-        {JNC_LIST("--time", o.times, "SECONDS", "the frame at this time; may be repeated"), .arity = 1},
-        {JNC_INTEGER("--frames", o.spread, "N", 1, JNC_MAX_PANELS, "without those: so many, evenly over the clip (default 12)")},
-        {JNC_CHOICE("--view", o.view, "front|three-quarter|side|back", "from where (default: all four at rest, three-quarter in a clip)")},
-        {JNC_NUMBER("--turn", o.turn, "DEGREES", 0, 0, "turn it to the left")},
-        {JNC_FLAG("--compare", o.compare, "a close-up skinned, by the network and simulated (jounce simulate --clips) side by side; with --stage dynamic skinned, with springs, and the simulated motion")},
-        {JNC_FLAG("--bones", o.bones, "the bones inside, the nodes that they hold, and what each part was taken for")},
-        {JNC_TEXT("--near", o.near, "JOINT", "what --compare looks at")},
-        {JNC_NUMBER("--across", o.across, "METRES", 0.01, 100, "that --compare shows from bottom to top (default 0.5)")},
-        {JNC_NUMBER("--pitch", o.pitch, "DEGREES", -89, 89, "--compare: look down by so much")},
-        {JNC_CHOICE("--stage", o.stage, "skinned|dynamic", "by the skeleton alone or with the springs (default skinned)")},
+        {JNC_TEXT("-o", o.output, "OUT.png", "output file"), .required = true},
+        {JNC_TEXT("--clip", o.clip, "NAME", "draw frames of this clip")},
+        {JNC_LIST("--frame", o.frames, "N", "a frame of the clip, counted from 0"), .arity = 1},
+        {JNC_LIST("--time", o.times, "SECONDS", "the frame at this time"), .arity = 1},
+        {JNC_INTEGER("--frames", o.spread, "N", 1, JNC_MAX_PANELS, "number of frames, evenly spaced, if --frame and --time are not given (default 12)")},
+        {JNC_CHOICE("--view", o.view, "front|three-quarter|side|back", "viewpoint (default: all four at rest, three-quarter in a clip)")},
+        {JNC_NUMBER("--turn", o.turn, "DEGREES", 0, 0, "rotate the character to the left")},
+        {JNC_FLAG("--compare", o.compare, "close-ups side by side: skinned, network, simulated (needs jounce simulate --clips); with --stage dynamic: skinned, springs, simulated motion")},
+        {JNC_FLAG("--bones", o.bones, "draw the bones, the nodes that they hold, and the recognised body parts")},
+        {JNC_TEXT("--near", o.near, "JOINT", "joint at the centre of --compare")},
+        {JNC_NUMBER("--across", o.across, "METRES", 0.01, 100, "height of the region that --compare shows (default 0.5)")},
+        {JNC_NUMBER("--pitch", o.pitch, "DEGREES", -89, 89, "--compare: look down by this angle")},
+        {JNC_CHOICE("--stage", o.stage, "skinned|dynamic", "skinning alone, or with springs (default skinned)")},
         {JNC_FLAG("--offset", o.offset, "colour by the distance from the skinned surface")},
         {JNC_TEXT("--weights", o.weights, "JOINT", "colour by a joint's skinning weight")},
         {JNC_NUMBER("--rate", o.rate, "HZ", 1, 1000, "frames a second of the figure's clips (default 30)")},
-        {JNC_NUMBER("--height", o.height, "PIXELS", 16, 4096, "of a panel (default 640)")},
-        {JNC_INTEGER("--threads", o.threads, "N", 0, 1024, "0: all")},
+        {JNC_NUMBER("--height", o.height, "PIXELS", 16, 4096, "height of a panel (default 640)")},
+        {JNC_INTEGER("--threads", o.threads, "N", 0, 1024, "number of threads (default: all cores)")},
         {0},
     };
     // clang-format on

@@ -9,13 +9,11 @@ int jncReport(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce report WORKSPACE [-o OUT.html] [options]",
-        .about = "Writes WORKSPACE/report.html: errors, stills beside the simulation, curves of the dynamics layer, "
-                 "the springs "
-                 "on\n"
-                 "the body, modes, what the network does, sizes, times and settings. One file that opens from disk. "
-                 "Shows what "
-                 "the\n"
-                 "workspace has and says what it lacks, with the command that makes it.\n",
+        .about = "Writes WORKSPACE/report.html: errors, pictures beside the simulation, curves over time, maps of the "
+                 "springs,\n"
+                 "vibration modes, the effect of the network, sizes, times and settings. The page is one file that "
+                 "opens from disk.\n"
+                 "It shows what the workspace has, and names the command for what is missing.\n",
         .example = "  jounce evaluate hero && jounce report hero\n",
     };
     const char* workspace = NULL;
@@ -24,9 +22,9 @@ int jncReport(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {JNC_TEXT("-o", def.path, "OUT.html", "where it goes (WORKSPACE/" JNA_REPORT_NAME ")")},
-        {JNC_FLAG("--quick", def.quick, "small pictures, in a third of the time")},
-        JNC_THREADS(threads, "default: all; the file is the same"),
+        {JNC_TEXT("-o", def.path, "OUT.html", "output file (default WORKSPACE/" JNA_REPORT_NAME ")")},
+        {JNC_FLAG("--quick", def.quick, "smaller pictures, in a third of the time")},
+        JNC_THREADS(threads, "number of threads (default: all cores); the result does not depend on it"),
         {0},
     };
     // clang-format on

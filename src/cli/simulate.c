@@ -11,7 +11,7 @@
 #include <string.h>
 
 // More failed poses than this share are told loudly.
-static const double MOST_FAILED = 0.01;
+#define MOST_FAILED 0.01
 
 /// What was asked for on the line.
 typedef struct Request {
@@ -63,8 +63,7 @@ static jnaSimulateDef DefOf(Run* run)
     def.part = r->part;
     def.parts = r->parts;
     def.force = r->force;
-    def.watch = Watch;
-    def.watchUser = run;
+    def.watch = (jnaJobWatch){Watch, run};
     if (r->merge) {
         // A part that has no shard.
         def.parts = INT_MAX;
@@ -114,7 +113,8 @@ static jnResult Share(Run* run, const Piece* piece, jnError* error)
         result = RunPiece(run, piece, &def, error);
         piece->report->solved += solved;
     } else if (!all && result == jn_ok) {
-        *error = (jnError){jn_ioFailed, "another rank failed; what is done stays, the same command goes on from there"};
+        *error = (jnError){
+            jn_ioFailed, "another MPI process failed; finished work is kept, and the same command resumes it"};
         result = jn_ioFailed;
     }
     return result;
@@ -164,7 +164,8 @@ static jnResult RunMotions(Run* run, int count, const jnaClipRange* ranges, jnEr
     jncEndProgress(&run->progress);
     bool all = jncRanks_All(&run->ranks, result == jn_ok);
     if (!all && result == jn_ok) {
-        *error = (jnError){jn_ioFailed, "another rank failed; what is done stays, the same command goes on from there"};
+        *error = (jnError){
+            jn_ioFailed, "another MPI process failed; finished work is kept, and the same command resumes it"};
         result = jn_ioFailed;
     }
     for (int i = 0; i < count; ++i) {
@@ -377,7 +378,8 @@ static int CheckRequest(Request* r, const char* shard)
         return jncMisuse("--merge solves nothing; it goes without --shard and --force");
     }
     if (r->force && shard != NULL) {
-        return jncMisuse("--force would undo what other shards did; remove the folder by hand instead");
+        return jncMisuse(
+            "--force with --shard would delete the work of other shards; remove the folder yourself instead");
     }
     return -1;
 }
@@ -385,15 +387,16 @@ static int CheckRequest(Request* r, const char* shard)
 int jncSimulate(int argc, char** argv)
 {
     static const jncUsage usage = {"jounce simulate WORKSPACE --poses [N] | --clip NAME ... | --clips [--dynamic]",
-        "Solves the flesh of jounce tetrahedralize: in the training poses of the manifest (--poses), in every frame of "
-        "a clip\n"
-        "for itself (--clip), or in motion through a clip (--clip --dynamic). Surfaces go to WORKSPACE/poses and\n"
-        "WORKSPACE/motion/NAME as .npy, with a JSON of residuals, contact and what failed.\n"
-        "The work is kept in shards: a run that was stopped goes on where it was, runs at the same time share it, "
-        "other\n"
-        "machines take a part with --shard on a shared folder, and mpirun hands out shards to its processes (one "
-        "thread\n"
-        "each unless --threads says more). The arrays are the same bytes however it was done.\n",
+        "Simulates the flesh: in the training poses of the manifest (--poses), in every frame of a clip separately\n"
+        "(--clip, quasistatic), or in motion through a clip (--clip --dynamic). Writes surfaces to WORKSPACE/poses "
+        "and\n"
+        "WORKSPACE/motion/NAME as .npy, with a JSON file of residuals, contact and failures.\n"
+        "The work is divided into shards. You can interrupt a run at any time; the same command resumes it. Several "
+        "runs at\n"
+        "the same time share the work, other machines can do a part with --shard on a shared folder, and mpirun hands "
+        "out\n"
+        "shards to its processes (one thread each unless --threads is given). The result does not depend on any of "
+        "this.\n",
         "  jounce simulate hero --poses 5000\n"
         "  jounce simulate hero --clip walk --clip jump --dynamic --frames 450\n"
         "  jounce simulate hero --poses --shard 2/4        # the second of four machines\n"
@@ -403,16 +406,16 @@ int jncSimulate(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", r.workspace, NULL, "folder of the character"), .required = true},
-        {JNC_INTEGER("--poses", r.poseCount, "N", 1, 1e7, "training poses; N: how many (manifest: poses.count)"), .optional = true, .given = &r.poses},
-        {JNC_LIST("--clip", r.clips, "NAME", "a clip; may be repeated"), .arity = 1},
-        {JNC_FLAG("--clips", r.allClips, "all clips")},
-        {JNC_FLAG("--dynamic", r.dynamic, "clips in motion, step by step in time")},
-        {JNC_INTEGER("--first", r.first, "FRAME", 0, 1e9, "frame of the clips to begin at (manifest)"), .given = &r.firstGiven},
-        {JNC_INTEGER("--frames", r.frames, "N", 1, 1e9, "frames of each clip at most (manifest)"), .given = &r.framesGiven},
-        {JNC_INTEGER("--threads", r.threads, "N", 1, 1024, "poses, or clips in motion, at the same time (all cores)")},
-        {JNC_TEXT("--shard", shard, "I/N", "only part I of N; the last part merges")},
-        {JNC_FLAG("--merge", r.merge, "solve nothing, merge the shards that are there")},
-        {JNC_FLAG("--force", r.force, "start again, even if up to date")},
+        {JNC_INTEGER("--poses", r.poseCount, "N", 1, 1e7, "simulate N training poses (default: poses.count of the manifest)"), .optional = true, .given = &r.poses},
+        {JNC_LIST("--clip", r.clips, "NAME", "simulate this clip"), .arity = 1},
+        {JNC_FLAG("--clips", r.allClips, "simulate all clips")},
+        {JNC_FLAG("--dynamic", r.dynamic, "simulate motion over time instead of single frames")},
+        {JNC_INTEGER("--first", r.first, "FRAME", 0, 1e9, "first frame (default: the manifest's)"), .given = &r.firstGiven},
+        {JNC_INTEGER("--frames", r.frames, "N", 1, 1e9, "maximum number of frames of each clip (default: the manifest's)"), .given = &r.framesGiven},
+        {JNC_INTEGER("--threads", r.threads, "N", 1, 1024, "poses or clips solved at the same time (default: all cores)")},
+        {JNC_TEXT("--shard", shard, "I/N", "do part I of N only; the part that finishes last merges")},
+        {JNC_FLAG("--merge", r.merge, "merge existing shards without solving anything")},
+        {JNC_FLAG("--force", r.force, "start over, even if up to date")},
         {JNC_FLAG("--json", r.json, "print what was done as JSON")},
         {0},
     };

@@ -107,17 +107,17 @@ int jncSpringsDraw(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce springs draw [DIR]",
-        .about = "Draws what springs do: DIR/springs.png, the three damping regimes on a hopping target, and "
+        .about = "Draws examples of springs: DIR/springs.png, the three damping regimes on a hopping target, and "
                  "DIR/fit.png, a\n"
-                 "spring learned from a motion with bad frames, before and after these are left out. DIR/figure.jounce "
-                 "is the\n"
+                 "spring fitted to motion with bad frames, with and without the robust refit. Also writes "
+                 "DIR/figure.jounce, the\n"
                  "built-in figure with springs set by hand, for jounce view.\n",
         .example = "  jounce springs draw pictures\n",
     };
     const char* folder = ".";
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("DIR", folder, NULL, "where they go (default: here)")},
+        {JNC_TEXT("DIR", folder, NULL, "output folder (default: the current one)")},
         {0},
     };
     // clang-format on

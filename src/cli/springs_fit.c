@@ -174,10 +174,10 @@ static void PrintSummary(const Request* request, const jnaFit* fit, json_t* root
         printf("\n");
         return;
     }
-    printf("%d springs from %d frames: %.1f %% of the dynamics captured, %.1f %% where frames were kept\n",
+    printf("%d springs from %d frames: %.1f %% of the motion captured (%.1f %% without the dropped frames)\n",
         fit->vertexCount, fit->frameCount, 100 * fit->totalCaptured, 100 * fit->keptCaptured);
-    printf("%d underdamped, %d overdamped, %d at a bound, %d hardly excited; written to %s\n", fit->underdamped,
-        fit->overdamped, fit->atBound, fit->weak, request->folder);
+    printf("%d underdamped, %d overdamped, %d at a bound, %d hardly determined by the data; written to %s\n",
+        fit->underdamped, fit->overdamped, fit->atBound, fit->weak, request->folder);
 }
 
 static int Run(const Request* request, Inputs* inputs)
@@ -214,8 +214,9 @@ static int Run(const Request* request, Inputs* inputs)
         return jncFail(&error);
     }
     json_t* root = DescribeFit(request, &def, &fit);
-    result = root != NULL ? WriteFit(request, &fit, root, &error)
-                          : jnFail(&error, jn_badArgument, "a file's name is not UTF-8 and cannot be told in fit.json");
+    result = root != NULL
+                 ? WriteFit(request, &fit, root, &error)
+                 : jnFail(&error, jn_badArgument, "a file's name is not UTF-8 and cannot be written to fit.json");
     if (result == jn_ok) {
         PrintSummary(request, &fit, root);
     }
@@ -229,10 +230,14 @@ int jncSpringsFit(int argc, char** argv)
     static const jncUsage usage = {
         .synopsis = "jounce springs fit --sequence TARGETS.npy DYNAMICS.npy [--sequence ...] --dt SECONDS -o DIR",
         .about =
-            "Learns stiffness and damping of every vertex's spring from targets and the motion that was simulated or\n"
-            "scanned. Arrays are (frames, vertices, 3), metres; NaN in DYNAMICS marks what is missing. Writes\n"
-            "stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to DIR. docs/background/fitting.md "
-            "explains them.\n",
+
+            "Fits the stiffness and damping of one spring per vertex to motion that was simulated or scanned. TARGETS "
+            "is the\n"
+            "surface without dynamics, DYNAMICS the same surface with dynamics. Arrays are (frames, vertices, 3), "
+            "metres; NaN in\n"
+            "DYNAMICS marks missing data. Writes stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to "
+            "DIR; see\n"
+            "docs/background/fitting.md.\n",
         .example = "  jounce springs fit --sequence T.npy X.npy --dt 0.0333333 -o fit\n"
                    "  jounce springs run --targets T2.npy --stiffness fit/stiffness.npy --damping fit/damping.npy \\\n"
                    "      --dt 0.0333333 -o X2.npy\n",
@@ -243,20 +248,20 @@ int jncSpringsFit(int argc, char** argv)
     request = (Request){.drop = defaults.drop, .seed = (long)defaults.seed, .prior = defaults.prior};
     // clang-format off
     const jncOption options[] = {
-        {JNC_LIST("--sequence", request.sequences, "T.npy X.npy", "targets and motion; may be given several times"), .arity = 2, .required = true},
+        {JNC_LIST("--sequence", request.sequences, "T.npy X.npy", "targets and motion; may be repeated"), .arity = 2, .required = true},
         {JNC_NUMBER("--dt", request.dt, "SECONDS", 1e-9, 86400, "time between two frames"), .required = true},
-        {JNC_TEXT("-o", request.folder, "DIR", "where results go"), .required = true},
+        {JNC_TEXT("-o", request.folder, "DIR", "output folder"), .required = true},
         {JNC_CHOICE("--method", request.method, "lm|descent", "Levenberg-Marquardt or gradient descent (default lm)")},
-        {JNC_NUMBER("--drop", request.drop, "SHARE", 0, 0, "frames with the highest loss to ignore in a refit (default 0.1)")},
-        {JNC_CHOICE("--drop-by", request.dropBy, "vertex|frame", "worst frames of each vertex, or of all together (default vertex)")},
-        {JNC_CHOICE("--start", request.start, "moving|observed", "on the target and with it, or as first observed (default moving)")},
-        {JNC_NUMBER("--smooth", request.smooth, "WEIGHT", 0, 0, "pull towards mesh neighbours; 1 expects them within 10 % (default 0)")},
+        {JNC_NUMBER("--drop", request.drop, "FRACTION", 0, 0, "fraction of frames, the worst, ignored in a second fit (default 0.1)")},
+        {JNC_CHOICE("--drop-by", request.dropBy, "vertex|frame", "choose the worst frames per vertex or for all vertices together (default vertex)")},
+        {JNC_CHOICE("--start", request.start, "moving|observed", "initial state: on the target with its velocity, or as observed (default moving)")},
+        {JNC_NUMBER("--smooth", request.smooth, "WEIGHT", 0, 0, "smooth over mesh neighbours; 1 expects differences of 10 % (default 0)")},
         {JNC_TEXT("--faces", request.faces, "F.npy", "(faces, 3), for --smooth")},
-        {JNC_NUMBER("--prior", request.prior, "METRES", 0, 0, "pull towards a stiff, critically damped spring (default 0, none)")},
-        {JNC_INTEGER("--seed", request.seed, "N", 0, 0, "of the genetic start (default 1)")},
-        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "default: all cores")},
-        {JNC_FLAG("--any-order", request.anyOrder, "fit even where the arrays look exchanged")},
-        {JNC_FLAG("--json", request.json, "print fit.json as well")},
+        {JNC_NUMBER("--prior", request.prior, "METRES", 0, 0, "strength of a prior towards a stiff, critically damped spring (default 0, none)")},
+        {JNC_INTEGER("--seed", request.seed, "N", 0, 0, "random seed (default 1)")},
+        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "number of threads (default: all cores)")},
+        {JNC_FLAG("--any-order", request.anyOrder, "fit even if the two arrays seem to be swapped")},
+        {JNC_FLAG("--json", request.json, "also print fit.json")},
         {0},
     };
     // clang-format on

@@ -236,7 +236,7 @@ static int PrintSummary(const Request* request, const Run* run)
             (int)run->vertices, "dt", request->dt, "curve", curves[request->curve], "mode", modes[request->mode],
             "output", request->output, "resets", (json_int_t)jnSprings_ResetCount(run->springs));
         if (root == NULL) {
-            return jncFail(&(jnError){.message = "the name of the output is not UTF-8 and cannot be told in JSON"});
+            return jncFail(&(jnError){.message = "the name of the output is not UTF-8 and cannot be written to JSON"});
         }
         json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
         printf("\n");
@@ -262,9 +262,9 @@ int jncSpringsRun(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce springs run --targets T.npy --stiffness KS --damping KD --dt SECONDS -o X.npy",
-        .about = "Moves one zero-restlength spring per vertex along its target, in closed form, with the "
-                 "code of the runtime.\n"
-                 "X[n] is the position at sample n; X[0] is T[0].\n",
+        .about = "Simulates one zero-restlength spring per vertex, attached to a moving target. Each step is solved in "
+                 "closed form\n"
+                 "with the code of the runtime. X[n] is the position at frame n; X[0] is T[0].\n",
         .example = "  jounce springs run --targets T.npy --stiffness KS.npy --damping 8 --dt 0.0333333 -o X.npy\n",
     };
     Request request = {.curve = jn_curveCubic, .mode = jn_timingExact};
@@ -275,12 +275,12 @@ int jncSpringsRun(int argc, char** argv)
         {JNC_TEXT("--damping", request.damping, "KD", "(vertices,) or one number, 1/s"), .required = true},
         {JNC_NUMBER("--dt", request.dt, "SECONDS", 1e-9, 86400, "time between two frames"), .required = true},
         {JNC_TEXT("-o", request.output, "X.npy", "positions, float32, shape of the targets"), .required = true},
-        {JNC_TEXT("--velocities", request.velocities, "V.npy", "velocities as well, m/s")},
-        {JNC_CHOICE("--curve", request.curve, "step|linear|cubic", "targets between frames (default cubic)")},
-        {JNC_CHOICE("--mode", request.mode, "exact|causal", "slopes of the cubic: central or backward (default exact)")},
-        {JNC_CHOICE("--start", request.start, "moving|rest", "with the target's velocity or none (default moving)")},
-        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "default: 1, or all cores from 200,000 vertices on")},
-        {JNC_FLAG("--json", request.json, "summary as JSON")},
+        {JNC_TEXT("--velocities", request.velocities, "V.npy", "also write velocities, m/s")},
+        {JNC_CHOICE("--curve", request.curve, "step|linear|cubic", "interpolation of the targets between frames (default cubic)")},
+        {JNC_CHOICE("--mode", request.mode, "exact|causal", "slopes of the cubic: exact uses central differences, causal backward ones (default exact)")},
+        {JNC_CHOICE("--start", request.start, "moving|rest", "initial velocity: that of the target, or zero (default moving)")},
+        {JNC_INTEGER("--threads", request.threads, "N", 1, 1024, "number of threads (default: 1, or all cores from 200,000 vertices on)")},
+        {JNC_FLAG("--json", request.json, "print a summary as JSON")},
         {0},
     };
     // clang-format on

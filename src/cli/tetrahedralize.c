@@ -217,17 +217,18 @@ int jncTetrahedralize(int argc, char** argv)
 {
     static const jncUsage usage = {
         "jounce tetrahedralize WORKSPACE [--method auto|tetgen|lattice] [--edge M | --nodes N] [--json]",
-        "Fills the character with tetrahedra. tetgen keeps every vertex of the surface as a node and needs a closed "
-        "surface;\n"
-        "small crossings are parted for the volume alone. lattice takes any surface that has an inside and hangs the "
-        "skin on\n"
-        "it. auto tries tetgen first and says why where it does not. Small closed parts inside others (eyeballs, "
-        "teeth) are\n"
-        "left out and carried by skinning, unless --keep-inner is given.\n"
-        "Settings that are not given are those of the manifest's section volume, which jounce build takes alone.\n"
-        "Then it carries the skin's weights inside, places the bones and materials of the manifest, draws the bones "
-        "to\n"
-        "volume/bones.png, and counts the tetrahedra that skinning alone inverts over the clips.\n",
+        "Fills the character with tetrahedra. The method tetgen keeps every vertex of the surface as a node and needs "
+        "a\n"
+        "closed surface; small self-intersections are resolved for the volume only. The method lattice accepts any "
+        "surface\n"
+        "that has an inside and embeds the skin in a lattice. auto tries tetgen first and prints why if it falls "
+        "back.\n"
+        "Small closed parts inside others (eyeballs, teeth) are not meshed and follow skinning, unless --keep-inner is "
+        "given.\n"
+        "Options that are not given come from the manifest's section volume; jounce build always uses the manifest.\n"
+        "Then it computes the skinning weights inside, places bones and materials, draws them to volume/bones.png, "
+        "and\n"
+        "counts the tetrahedra that skinning alone inverts over the clips.\n",
         "  jounce tetrahedralize hero --method lattice --edge 0.02\n"};
     const char* workspace = NULL;
     Wish wish = {.def = jnaDefaultVolumeDef()};
@@ -237,11 +238,11 @@ int jncTetrahedralize(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder of the character"), .required = true},
-        {JNC_CHOICE("--method", method, "auto|tetgen|lattice", "auto, tetgen or lattice (the manifest's)"), .given = &wish.method},
-        {JNC_NUMBER("--edge", wish.def.edge, "M", 0, 0, "edge length aimed at inside, metres (the manifest's)"), .given = &edgeGiven},
-        {JNC_INTEGER("--nodes", nodes, "N", 0, 0, "number of nodes aimed at"), .given = &nodesGiven},
-        {JNC_FLAG("--keep-inner", wish.def.keepInner, "mesh small inner parts as well")},
-        {JNC_FLAG("--force", force, "make it again, even if up to date")},
+        {JNC_CHOICE("--method", method, "auto|tetgen|lattice", "meshing method (default: the manifest's)"), .given = &wish.method},
+        {JNC_NUMBER("--edge", wish.def.edge, "M", 0, 0, "target edge length inside, metres (default: the manifest's)"), .given = &edgeGiven},
+        {JNC_INTEGER("--nodes", nodes, "N", 0, 0, "target number of nodes"), .given = &nodesGiven},
+        {JNC_FLAG("--keep-inner", wish.def.keepInner, "mesh small inner parts too")},
+        {JNC_FLAG("--force", force, "run even if up to date")},
         {JNC_FLAG("--json", json, "print what was made as JSON")},
         {0},
     };

@@ -130,10 +130,13 @@ static int Measure(jnaWorkspace* opened, bool json)
 static const jncUsage usage = {
     .synopsis = "jounce train WORKSPACE [--network pca|cnn] [--epochs N] [--threads N] [--json]",
     .about =
-        "Trains the network that turns the skinned surface into the one that the flesh takes in a pose, from the\n"
-        "shapes in poses/ and from clips with imported motion. Clips with role test are only measured on, all their\n"
-        "frames where jounce simulate --clips solved them.\n"
-        "Ended by Ctrl-C or killed, the same command goes on where it was, and the result is the same.\n",
+
+        "Trains the quasistatic network: it predicts the shape of the flesh in a pose as an offset from the skinned "
+        "surface.\n"
+        "Training data are the shapes in poses/ and clips with imported motion. Clips with the role test are used only "
+        "for\n"
+        "measuring the error; all their frames are used if jounce simulate --clips solved them.\n"
+        "You can interrupt training at any time; the same command resumes it and gives the same result.\n",
     .example = "  jounce train hero --network pca\n  jounce build hero && jounce bake hero/character.jounce --clip "
                "walk --stage target -o walk.npy\n",
 };
@@ -149,14 +152,14 @@ int jncTrain(int argc, char** argv)
     // clang-format off
     const jncOption options[] = {
         JNC_WORKSPACE(workspace),
-        {JNC_CHOICE("--network", kind, kinds, "what is trained (default: the manifest's)"), .given = &kindGiven},
-        {JNC_INTEGER("--epochs", epochs, "N", 0, 0, "passes over the poses (default: the manifest's, or by their number)"), .given = &epochsGiven},
-        {JNC_INTEGER("--map", map, "N", 0, 0, "cnn: texels a side of the map, 64, 128 or 256 (default 128)")},
-        {JNC_INTEGER("--seed", seed, "N", 0, 0, "of all randomness (default 1)")},
-        {JNC_INTEGER("--threads", threads, "N", 0, 0, "default: all; four are made use of; the result is the same")},
-        {JNC_FLAG("--no-mirror", plain, "a symmetric character: do not learn from its poses in the mirror")},
-        {JNC_FLAG("--measure", measure, "train nothing: measure the network again, with what was simulated since")},
-        {JNC_FLAG("--force", force, "train again, even if up to date")},
+        {JNC_CHOICE("--network", kind, kinds, "kind of network (default: the manifest's)"), .given = &kindGiven},
+        {JNC_INTEGER("--epochs", epochs, "N", 0, 0, "number of epochs (default: the manifest's, or chosen by the number of poses)"), .given = &epochsGiven},
+        {JNC_INTEGER("--map", map, "N", 0, 0, "cnn: size of the texture map, 64, 128 or 256 (default 128)")},
+        {JNC_INTEGER("--seed", seed, "N", 0, 0, "random seed (default 1)")},
+        {JNC_INTEGER("--threads", threads, "N", 0, 0, "number of threads (default: all cores, at most four are used); the result does not depend on it")},
+        {JNC_FLAG("--no-mirror", plain, "do not add the mirror image of every pose of a symmetric character")},
+        {JNC_FLAG("--measure", measure, "do not train; measure the error again with the clips simulated since")},
+        {JNC_FLAG("--force", force, "train even if up to date")},
         {JNC_FLAG("--json", json, "print what was made as JSON")},
         {0},
     };

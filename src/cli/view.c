@@ -55,7 +55,7 @@ static jnResult FindViewer(const char* given, char path[PATH_SIZE], jnError* err
     char* slash = strrchr(command, '/');
     if (slash == NULL || (size_t)(slash - command) + sizeof("/" JN_VIEWER_FROM_COMMAND) > PATH_SIZE) {
         return jnFail(
-            error, jn_ioFailed, "cannot tell where this command lies; name the viewer's folder with --viewer");
+            error, jn_ioFailed, "cannot find the folder of this command; give the viewer's folder with --viewer");
     }
     *slash = '\0';
     int printed = snprintf(path, PATH_SIZE, "%s/%s", command, JN_VIEWER_FROM_COMMAND);
@@ -383,9 +383,11 @@ int jncView(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce view WORKSPACE|FILE.jounce|MODEL.glb [--port N] [--no-open] [--export DIR]",
-        .about = "Shows a character in motion in a browser: plays its clips with the runtime in the page, compares\n"
-                 "skinned, target and springs, tunes them, shakes them, draws the curves of a vertex. Serves on\n"
-                 "127.0.0.1 only, until Ctrl-C. With a workspace the curves show the simulated motion as well.\n"
+        .about = "Shows a character in motion in a browser. The page plays its clips with the runtime, compares "
+                 "skinned, target and\n"
+                 "springs, changes the tuning, applies impulses, and draws the curves of a vertex. With a workspace it "
+                 "also shows the\n"
+                 "simulated motion. Serves on 127.0.0.1 only, until Ctrl-C.\n"
                  "A model gets flesh on its vibration modes first, in about a minute, in a temporary workspace.\n"
                  "--export writes the page as a folder that works from any web server, and ends.\n",
         .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n  jounce view hero.glb\n"
@@ -398,7 +400,7 @@ int jncView(int argc, char** argv)
         {JNC_INTEGER("--port", wish.port, "N", 0, 65535, "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"), .given = &wish.portGiven},
         {JNC_FLAG("--no-open", wish.stays, "do not open a browser")},
         {JNC_TEXT("--export", wish.folder, "DIR", "write the page there instead, for any web server")},
-        {JNC_TEXT("--viewer", wish.viewer, "DIR", "another build of the viewer than the one beside this command")},
+        {JNC_TEXT("--viewer", wish.viewer, "DIR", "folder of another build of the viewer")},
         {0},
     };
     // clang-format on

@@ -58,6 +58,7 @@ typedef enum Count {
     count_parts,
     count_followers, // of the vertices with springs behind the drivers, which are counted by it
     count_clips,
+    count_weights, // morph weights
 } Count;
 
 // What else a section tells or has to be, once it is in its place. size: its bytes.
@@ -104,8 +105,8 @@ static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnE
 // The sections that are known. A new one is a row, in an order in which a size may depend on sections before.
 typedef struct Rule {
     uint32_t id;
-    bool required;
-    size_t field; // the pointer that it sets, in the jnAssetBlock
+    bool required; // all but INFO and JNTS: of a surface, where there is one
+    size_t field;  // the pointer that it sets, in the jnAssetBlock
     Count count;
     size_t itemSize;
     jnResult (*take)(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error); // may be NULL
@@ -136,6 +137,7 @@ static const Rule rules[] = {
     {JN_SECTION_MODES, false, BLOCK(modesHeader), count_any, 1, TakeModes},
     {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
+    {JN_SECTION_WEIGHT_SCALES, false, VIEW(weightScales), count_weights, sizeof(float), NULL},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -247,8 +249,16 @@ static jnResult CheckTable(const jnAssetBlock* block, jnError* error)
                 block->source, name);
         }
     }
+    return jn_ok;
+}
+
+// Without vertices there is no surface, and nothing that belongs to one is needed.
+static jnResult CheckPresence(const jnAssetBlock* block, bool surface, jnError* error)
+{
+    char name[5];
     for (int i = 0; i < RULE_COUNT; ++i) {
-        if (rules[i].required && FindEntry(block, rules[i].id) == NULL) {
+        bool always = rules[i].id == JN_SECTION_INFO || rules[i].id == JN_SECTION_JOINTS;
+        if (rules[i].required && (always || surface) && FindEntry(block, rules[i].id) == NULL) {
             return jnFail(error, jn_badData, "%s: section %s is missing", block->source, Letters(rules[i].id, name));
         }
     }
@@ -273,17 +283,19 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
             (unsigned long long)entry->size, sizeof(jnAssetInfo));
     }
     const jnAssetInfo* info = (const jnAssetInfo*)(const void*)(bytes + entry->offset);
+    bool none = info->vertexCount == 0;
+    long long least = none ? 0 : 1, most = none ? 0 : JN_MAX_ASSET_ELEMENTS;
     const struct {
         const char* what;
         long long value, low, high;
     } ranges[] = {
         {"the number of joints", info->jointCount, 1, JN_MAX_ASSET_JOINTS},
-        {"the number of vertices", info->vertexCount, 1, JN_MAX_ASSET_ELEMENTS},
-        {"the number of file vertices", info->fileVertexCount, 1, JN_MAX_ASSET_ELEMENTS},
-        {"the number of triangles", info->triangleCount, 1, JN_MAX_ASSET_ELEMENTS},
-        {"the number of normals", info->normalCount, 1, JN_MAX_ASSET_ELEMENTS},
+        {"the number of vertices", info->vertexCount, 0, JN_MAX_ASSET_ELEMENTS},
+        {"the number of file vertices", info->fileVertexCount, least, most},
+        {"the number of triangles", info->triangleCount, least, most},
+        {"the number of normals", info->normalCount, least, most},
         {"the number of clips", info->clipCount, 0, JN_MAX_ASSET_ELEMENTS},
-        {"the number of parts", info->partCount, 0, JN_MAX_ASSET_ELEMENTS},
+        {"the number of parts", info->partCount, 0, most},
         {"the number of springs", info->springCount, 0, info->vertexCount},
         {"the kind of skinning", info->skinning, 0, jn_skinDual},
         {"the curve", info->curve, 0, 2},
@@ -354,6 +366,8 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     }
     case count_clips:
         return (uint64_t)a->clipCount;
+    case count_weights:
+        return (uint64_t)a->componentCount + (uint64_t)a->modeCount;
     case count_any:
         break;
     }
@@ -419,7 +433,9 @@ jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
     block->view.byteCount = def->size;
     block->view.hash = header.checksum;
     result = CheckTable(block, error);
+    result = result == jn_ok ? CheckPresence(block, false, error) : result;
     result = result == jn_ok ? ReadInfo(block, bytes, error) : result;
+    result = result == jn_ok ? CheckPresence(block, block->view.vertexCount > 0, error) : result;
     result = result == jn_ok ? PlaceSections(block, bytes, error) : result;
     result = result == jn_ok ? jnCheckAsset(block, error) : result;
     block->source = NULL;

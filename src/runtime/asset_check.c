@@ -233,18 +233,36 @@ jnResult jnCheckStarts(const jnAssetBlock* block, uint32_t id, jnError* error)
     return CheckStarts(block, "RNGS", a->ringStarts, quads, 2, LONGEST_RING, error);
 }
 
-jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
+// The surface, where there is one.
+static jnResult CheckVertices(jnAssetBlock* block, jnError* error)
 {
     const jnAsset* a = &block->view;
     uint64_t vertices = (uint64_t)a->vertexCount;
-    jnResult result = CheckJoints(block, error);
-    result = result == jn_ok ? CheckRest(block, error) : result;
+    if (vertices == 0) {
+        return jn_ok;
+    }
+    jnResult result = CheckRest(block, error);
     result = result == jn_ok ? CheckInfluences(block, error) : result;
     result = result == jn_ok ? CheckFloats(block, "STIF", a->stiffness, vertices, 0.0f, error) : result;
     result = result == jn_ok ? CheckFloats(block, "DAMP", a->damping, vertices, 0.0f, error) : result;
     result = result == jn_ok ? CheckSurface(block, error) : result;
     result = result == jn_ok ? CheckParts(block, error) : result;
-    result = result == jn_ok ? CheckFollowers(block, error) : result;
+    return result == jn_ok ? CheckFollowers(block, error) : result;
+}
+
+static jnResult CheckScales(const jnAssetBlock* block, jnError* error)
+{
+    const jnAsset* a = &block->view;
+    uint64_t count = a->weightScales != NULL ? (uint64_t)a->componentCount + (uint64_t)a->modeCount : 0;
+    return CheckFloats(block, "WSCL", a->weightScales, count, 1e-9f, error);
+}
+
+jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
+{
+    const jnAsset* a = &block->view;
+    jnResult result = CheckJoints(block, error);
+    result = result == jn_ok ? CheckVertices(block, error) : result;
+    result = result == jn_ok ? CheckScales(block, error) : result;
     for (int i = 0; result == jn_ok && i < a->clipCount; ++i) {
         result = CheckClip(block, i, error);
     }

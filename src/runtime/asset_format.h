@@ -32,6 +32,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_MORPHS JN_SECTION_ID('M', 'R', 'P', 'H')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
+#define JN_SECTION_WEIGHT_SCALES JN_SECTION_ID('W', 'S', 'C', 'L')
 #define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G') // reserved for the character's own morph targets
 
 typedef struct jnAssetHeader {

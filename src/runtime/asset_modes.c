@@ -52,7 +52,8 @@ static jnResult CheckModes(const jnAssetBlock* block, jnError* error)
         if (!(InRange(m->stiffness, 0, LARGEST) && InRange(m->damping, 0, LARGEST) &&
                 InRange(m->gain, -LARGEST, LARGEST) && InRange(m->unit, 1e-9f, LARGEST) &&
                 InRange(m->largest, 0, LARGEST) && InRange(m->massShare, 0, 2) && m->joint >= 0 &&
-                m->joint < block->view.jointCount && m->vertexCount >= 0 && m->vertexCount <= block->view.vertexCount &&
+                m->joint < block->view.jointCount && m->vertexCount >= 0 &&
+                (m->vertexCount <= block->view.vertexCount || block->view.vertexCount == 0) &&
                 InRange(m->limit, 0, LARGEST) && InRange(m->cap, 0, LARGEST))) {
             return jnFail(error, jn_badData,
                 "%s: section MODE: mode %d has stiffness %g, damping %g, gain %g, unit %g, cap %g, joint %d",

@@ -25,6 +25,7 @@ jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset)
         .curve = (jnCurve)asset->curve,
         .timing = (jnTiming)asset->timing,
         .start = (jnStart)asset->start,
+        .weightsOnly = asset->vertexCount == 0,
     };
 }
 
@@ -131,6 +132,12 @@ static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
     }
     if (def->detail == jn_detailCoarse && def->asset->driverCount == 0) {
         return jnFail(error, jn_badArgument, "the asset '%s' has no coarse detail; jounce export --lod adds it",
+            def->asset->name);
+    }
+    if (!def->weightsOnly && def->asset->vertexCount == 0) {
+        return jnFail(error, jn_badArgument,
+            "the asset '%s' has no surface: it gives morph weights alone (weightsOnly); load the .jounce of the whole "
+            "character for positions",
             def->asset->name);
     }
     if (def->weightsOnly && SpringCount(def) > 0) {

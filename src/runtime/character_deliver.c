@@ -60,5 +60,8 @@ void jnDeliverWeights(const jnCharacter* c, const float* columns, float* weights
         memcpy(weights, columns, (size_t)asset->componentCount * sizeof(float));
         memcpy(weights + asset->componentCount, columns + asset->morphs->firstMode,
             (size_t)asset->modeCount * sizeof(float));
+        for (int i = 0; asset->weightScales != NULL && i < asset->componentCount + asset->modeCount; ++i) {
+            weights[i] *= asset->weightScales[i];
+        }
     }
 }

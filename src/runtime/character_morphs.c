@@ -79,6 +79,8 @@ void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
     float* weightRates = c->weights + (a->morphs != NULL ? a->morphs->columnCount : 0);
     bool moves = out->velocities != NULL, shows = out->positions != NULL || out->normals != NULL;
     JN_ASSERT(!c->weightsOnly || (!moves && !shows));
+    moves = moves && !c->weightsOnly;
+    shows = shows && !c->weightsOnly;
     if (moves && a->skinning == jn_skinDual) {
         FindDifferences(c, fraction, matrices);
     }

@@ -86,7 +86,7 @@ static void APlanWritesNothing(void** state)
         Do("rm -rf w");
         Do(prepare[i]);
         Do("find w -printf '%p %s %T@ %i\\n' | sort > before.txt");
-        ExpectLine("build w --plan", 0, "in all");
+        ExpectLine("build w --plan", 0, "in total");
         Do("find w -printf '%p %s %T@ %i\\n' | sort | cmp - before.txt");
     }
 }
@@ -107,7 +107,7 @@ static void AWriterKeepsOthersOutAndIsNamed(void** state)
     for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); ++i) {
         ExpectLine(readers[i], 1, name);
     }
-    ExpectLine("build built --plan", 0, "in all");
+    ExpectLine("build built --plan", 0, "in total");
     jnaWorkspaceLock_Share(&lock);
     ExpectLine("build built", 1, "a test, process");
     ExpectLine("export built -o out.jounce", 0, "out.jounce");

@@ -23,7 +23,8 @@ static void Play(const jnAsset* asset, jnDetail detail)
         return;
     }
     size_t files = (size_t)asset->fileVertexCount, joints = (size_t)asset->jointCount;
-    float* out = malloc(9 * files * sizeof(float));
+    size_t weights = (size_t)(asset->componentCount + asset->modeCount);
+    float* out = malloc((9 * files + weights) * sizeof(float) + 1);
     float* pose = malloc(10 * joints * sizeof(float));
     for (int frame = 0; out != NULL && pose != NULL && frame < 4; ++frame) {
         jnCharacterInput input = {.h = 0.03f};
@@ -31,8 +32,9 @@ static void Play(const jnAsset* asset, jnDetail detail)
             jnAsset_SampleClip(asset, asset->clipCount - 1, 0.05 * frame, pose, pose + 4 * joints, pose + 7 * joints);
             input.pose.rotations = pose;
         }
-        jnCharacter_Step(character, &input,
-            &(jnCharacterOutput){.positions = out, .velocities = out + 3 * files, .normals = out + 6 * files});
+        jnCharacterOutput output = {.positions = out, .velocities = out + 3 * files, .normals = out + 6 * files};
+        output = files > 0 ? output : (jnCharacterOutput){.weights = out};
+        jnCharacter_Step(character, &input, &output);
     }
     free(out);
     free(pose);

@@ -1,10 +1,10 @@
 // Flesh around a rigid core that moves and turns: the smallest character whose dynamics are known.
 #pragma once
 
+#include "helpers/linear_flesh.h"
 #include "helpers/volumes.h"
 
 #include "modes/elastic.h"
-#include "modes/linear_flesh.h"
 #include "modes/modal_motion.h"
 
 enum { CORE_FRAMES = 120 };
@@ -137,7 +137,7 @@ static inline void TakeCore(int frame, const double* targets, const double* posi
 static inline jnaModalSequence RunCore(Core* core, CoreMotion motion, double massDamping, int substeps)
 {
     core->motion = motion;
-    jnaLinearFleshDef def = {.volume = &core->block.volume,
+    LinearFleshDef def = {.volume = &core->block.volume,
         .elastic = core->elastic,
         .massDamping = massDamping,
         .dt = CORE_DT,
@@ -147,7 +147,7 @@ static inline jnaModalSequence RunCore(Core* core, CoreMotion motion, double mas
         .take = TakeCore,
         .user = core};
     jnError error = {0};
-    if (jnaSimulateLinearFlesh(&def, &error) != jn_ok) {
+    if (SimulateLinearFlesh(&def, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     return (jnaModalSequence){.frameCount = CORE_FRAMES,

@@ -28,7 +28,7 @@ import pages
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 HIDDEN = re.compile(r"^<!-- (run|long): (.*?) -->$", re.S)
-TIMEOUT = {"run": 120, "long": 3600}
+TIMEOUT = {"run": 900, "long": 7200}
 
 
 def blocks(text):
@@ -106,6 +106,7 @@ class Page:
         made["PYTHONPATH"] = os.pathsep.join(
             p for p in (os.path.join(self.build, "python"), os.path.join(ROOT, "python"), made.get("PYTHONPATH")) if p
         )
+        made["JOUNCE_LIBRARY"] = os.path.join(self.build, "libjounce.so")
         made["PYTHONDONTWRITEBYTECODE"] = "1"
         made["OMP_WAIT_POLICY"] = "passive"
         return made

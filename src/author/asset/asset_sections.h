@@ -27,6 +27,10 @@ typedef struct jnaSections {
 /// Adds a zeroed section and returns its data, or NULL and sets failed.
 void* jnaAddSection(jnaSections* sections, uint32_t id, bool required, size_t size);
 
+/// Header, table and sections in one piece of memory, to be released with free; and the end of the sections.
+jnResult jnaJoinSections(const jnaSections* sections, void** bytes, size_t* size, jnError* error);
+void jnaFreeSections(jnaSections* sections);
+
 /// A name into a zeroed field of JN_NAME_LENGTH, cut where it is too long.
 static inline void jnaCopyName(char* to, const char* from)
 {

@@ -36,7 +36,7 @@ void* jnaAddSection(jnaSections* s, uint32_t id, bool required, size_t size)
     return data;
 }
 
-static void FreeSections(jnaSections* s)
+void jnaFreeSections(jnaSections* s)
 {
     for (int i = 0; i < s->count; ++i) {
         free(s->list[i].data);
@@ -138,7 +138,8 @@ static jnResult CountDrivers(const jnaAssetDef* def, int soft, jnaSections* s, j
     s->driverCount = (blocks > 0 ? blocks : 1) * JN_LANES;
     if (!good || s->driverCount > soft / 2) {
         return jnFail(error, jn_badArgument,
-            "coarse detail with a share of %g of %d springs: it must be above 0 and at most 0.5, and %d springs are "
+            "coarse level of detail with a fraction of %g of %d springs: it must be above 0 and at most 0.5, and %d "
+            "springs are "
             "the fewest",
             def->detailShare, soft, 2 * JN_LANES);
     }
@@ -251,7 +252,7 @@ static void FillInfo(const jnaAssetDef* def, const jnaSections* s, jnAssetInfo* 
 }
 
 // Header, table and sections in one piece of memory.
-static jnResult Join(const jnaSections* s, void** bytes, size_t* size, jnError* error)
+jnResult jnaJoinSections(const jnaSections* s, void** bytes, size_t* size, jnError* error)
 {
     size_t total = jnAlignUp(sizeof(jnAssetHeader) + (size_t)s->count * sizeof(jnAssetEntry));
     for (int i = 0; i < s->count; ++i) {
@@ -341,12 +342,12 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name));
     }
     FillInfo(def, &s, info);
-    JN_TRY(Join(&s, bytes, size, error));
+    JN_TRY(jnaJoinSections(&s, bytes, size, error));
     // What the reader would refuse is refused here, in its words.
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size, .source = def->character->name}, &asset, error));
     jnDestroyAsset(asset);
 done:
-    FreeSections(&s);
+    jnaFreeSections(&s);
     if (result != jn_ok) {
         free(*bytes);
         *bytes = NULL;

@@ -2,6 +2,7 @@
 #include "asset/engine_glb.h"
 
 #include "asset/morph_targets.h"
+#include "asset/weights_asset.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -121,11 +122,34 @@ static jnResult Save(const char* path, jnaMorphDocument* d, size_t* size, jnErro
 {
     jnaFile file;
     JN_PASS(jnaCreateFile(path, &file, error));
-    jnResult result = jnaWriteGlb(d->root, &d->buffer, 17, &file, error);
-    long length = result == jn_ok ? ftell(file.stream) : 0;
+    jnResult result = jn_ok;
+    *size = 0;
+    JN_TRY(jnaWriteGlb(d->root, &d->buffer, 17, &file, error));
+    long length = ftell(file.stream);
     *size = length > 0 ? (size_t)length : 0;
-    result = result == jn_ok ? jnaFile_Commit(&file, error) : result;
+    JN_TRY(jnaFile_Commit(&file, error));
+done:
     jnaFile_Abandon(&file);
+    return result;
+}
+
+// What the runtime needs for the same weights live.
+static jnResult WriteSidecar(const jnaEngineDef* def, const float* stretches, jnaEngineReport* report, jnError* error)
+{
+    const jnAsset* a = def->asset;
+    size_t count = (size_t)(a->componentCount + a->modeCount);
+    float* scales = malloc(count * sizeof(float));
+    void* bytes = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(scales != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu weights", count));
+    for (size_t k = 0; k < count; ++k) {
+        scales[k] = 1.0f / stretches[k];
+    }
+    JN_TRY(jnaEncodeWeightsAsset(a, def->bytes, scales, &bytes, &report->sidecarBytes, error));
+    JN_TRY(jnaWriteBytes(def->sidecar, bytes, report->sidecarBytes, error));
+done:
+    free(bytes);
+    free(scales);
     return result;
 }
 
@@ -163,6 +187,7 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     report->targetBytes = w.document.buffer.size - before;
     JN_TRY(jnaAddMorphAnimations(&targets, w.stretches, &w.document, error));
     JN_TRY(Save(path, &w.document, &report->byteCount, error));
+    JN_TRY(def->sidecar != NULL ? WriteSidecar(def, w.stretches, report, error) : jn_ok);
     report->components = targets.components;
     report->modes = targets.modes;
     report->animationCount = a->clipCount;

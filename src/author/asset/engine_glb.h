@@ -15,6 +15,7 @@ typedef struct jnaEngineDef {
     int influences;                // joints a vertex at most; 0 (default): all
     bool plain;                    // floats and no gaps: larger, for readers that know no sparse and no whole numbers
     bool seamless;                 // looping clips repeat exactly
+    const void* bytes;             // of the asset, where a sidecar is wanted
     const char* sidecar;           // a .jounce without vertices for the runtime, beside it; NULL (default): none
 } jnaEngineDef;
 jnaEngineDef jnaDefaultEngineDef(const jnAsset* asset);

@@ -2,8 +2,8 @@
 // gone when this call returns, however they end.
 #include "base/child.h"
 
-#include "base/sandbox.h"
 #include "base/clock.h"
+#include "base/sandbox.h"
 
 #include "runtime/for_author.h"
 
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum { BLOCK = 65536 };
-static const double ASK = 0.1; // seconds between two questions to who watches
+#define ASK 0.1 // seconds between two questions to who watches
 
 static void CloseBoth(int* ours, int* theirs)
 {

@@ -5,7 +5,7 @@
 
 jnResult jnaWatch_Stopped(jnError* error)
 {
-    return jnFail(error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+    return jnFail(error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
 }
 
 jnResult jnaWatch_Tell(const jnaWatch* watch, double share, jnError* error)

@@ -24,9 +24,6 @@ const char* jnaFigureClipName(int which);
 /// What a clip is for: the springs are fitted on the trained ones and judged on the others.
 jnaRole jnaFigureClipRole(int which);
 
-/// Length of a clip in seconds.
-double jnaFigureClipDuration(int which);
-
 /// Samples a clip at `rate` frames a second (above 0; 30 is a good choice). Only the run loops, and its
 /// length is a whole number of frames at 30. Destroy it with jnaDestroyClip.
 jnResult jnaCreateFigureClip(const jnaCharacter* character, int which, double rate, jnaClip* clip, jnError* error);

@@ -42,12 +42,6 @@ jnaRole jnaFigureClipRole(int which)
     return clips[which].role;
 }
 
-double jnaFigureClipDuration(int which)
-{
-    JN_ASSERT(which >= 0 && which < jna_figureClipCount);
-    return clips[which].duration;
-}
-
 static Pose SampleTrack(const Track* track, double time)
 {
     int last = track->count - 1, i = 0;

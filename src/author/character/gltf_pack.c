@@ -169,12 +169,13 @@ void jnaWritePackedGltf(const char* path, FILE* stream, void* user)
     jnError error = {0};
     jnaGltf g;
     Joined joined = {0};
-    jnResult result = jnaOpenGltf(path, &g, &error);
-    result = result == jn_ok ? Pack(&g, &joined) : result;
-    char* text = result == jn_ok ? json_dumps(g.root, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    if (result == jn_ok && text == NULL) {
-        result = jnFail(&error, jn_outOfMemory, "%s: out of memory", path);
-    }
+    char* text = NULL;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenGltf(path, &g, &error));
+    JN_TRY(Pack(&g, &joined));
+    text = json_dumps(g.root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    JN_TRY(text != NULL ? jn_ok : jnFail(&error, jn_outOfMemory, "%s: out of memory", path));
+done:;
     const char* first = result == jn_ok ? text : error.message;
     jnaPackedHead head = {(uint64_t)(result == jn_ok), strlen(first), result == jn_ok ? joined.size : 0};
     fwrite(&head, sizeof(head), 1, stream);

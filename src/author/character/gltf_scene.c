@@ -210,8 +210,10 @@ done:
 jnResult jnaWriteGltfScene(const char* path, FILE* stream, jnError* error)
 {
     jnaGltf g;
-    jnResult result = jnaOpenGltf(path, &g, error);
-    result = result == jn_ok ? WriteScene(&g, stream) : result;
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenGltf(path, &g, error));
+    JN_TRY(WriteScene(&g, stream));
+done:
     jnaCloseGltf(&g);
     return result;
 }

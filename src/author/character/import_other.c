@@ -209,9 +209,11 @@ jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaReta
         return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
     }
     const Import to = {path, def, retarget, character};
-    jnResult result =
-        jnaHasEnding(path, ".bvh") ? ImportBvh(&to, clips, notes, error) : ImportScene(&to, clips, notes, error);
-    result = result == jn_ok ? jnaCheckClipBounds(path, clips, error) : result;
+    bool bvh = jnaHasEnding(path, ".bvh");
+    jnResult result = jn_ok;
+    JN_TRY(bvh ? ImportBvh(&to, clips, notes, error) : ImportScene(&to, clips, notes, error));
+    JN_TRY(jnaCheckClipBounds(path, clips, error));
+done:
     if (result != jn_ok) {
         jnaDestroyClipList(clips);
     }

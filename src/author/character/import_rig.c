@@ -335,7 +335,7 @@ static jnResult PlaceRigid(const char* path, const jnaScene* scene, jnaRig* rig,
         jnaAffine bind, unused;
         if (node < 0 || !jnaAffine_Invert(&rig->restWorld[node], &bind) ||
             !jnaAffine_Invert(&rig->restWorld[mesh->places[i]], &unused)) {
-            jnaNotes_Add(notes, "mesh '%s' has no skin and hangs on no joint: left out", mesh->name);
+            jnaNotes_Add(notes, "mesh '%s' has no skin and no parent joint: left out", mesh->name);
             continue;
         }
         jnaPlacedMesh* placed = AppendMesh(placement, mesh);

@@ -252,7 +252,7 @@ static void AddWeightNotes(const WeightReport* report, jnaNotes* notes)
             report->reduced, JNA_MAX_INFLUENCES, 100 * report->worst);
     }
     if (report->unweighted > 0) {
-        jnaNotes_Add(notes, "%d vertices had no weight and follow the skin around them", report->unweighted);
+        jnaNotes_Add(notes, "%d vertices have no weights and follow the skin around them", report->unweighted);
     }
 }
 

@@ -175,7 +175,7 @@ static void ChooseReference(Job* job, jnaNotes* notes)
         double jump = MeanTurn(&source->clip, 0, 1), next = MeanTurn(&source->clip, 1, 2);
         if (jump > 2 * JNA_PI / 180 && jump > 3 * next) {
             job->firstFrame = 1;
-            jnaNotes_Add(notes, "the first frame is a T-pose and is not taken as motion");
+            jnaNotes_Add(notes, "the first frame is a T-pose and is skipped");
         }
     }
 }
@@ -620,10 +620,10 @@ static void NoteUnmatched(const Job* job, jnaNotes* notes)
         }
     }
     if (lost[0] != '\0') {
-        jnaNotes_Add(notes, "joints of the motion that the character lacks: %s", lost);
+        jnaNotes_Add(notes, "joints of the motion file without a match in the character: %s", lost);
     }
     if (still[0] != '\0') {
-        jnaNotes_Add(notes, "joints of the character that only follow their parent: %s", still);
+        jnaNotes_Add(notes, "joints of the character that the motion does not drive: %s", still);
     }
 }
 

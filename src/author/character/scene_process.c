@@ -3,6 +3,7 @@
 //
 // However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence.
 #include "base/child.h"
+#include "base/try.h"
 #include "character/scene.h"
 #include "runtime/for_author.h"
 
@@ -162,7 +163,7 @@ jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* 
     const jnaReadingDef read = {path, WriteScene, NULL, *limits, 0};
     char* stream;
     size_t size;
-    jnResult result = CheckPath(path, error);
-    result = result == jn_ok ? jnaReadInChild(&read, &stream, &size, error) : result;
-    return result == jn_ok ? jnaParseScene(path, stream, size, scene, error) : result;
+    JN_PASS(CheckPath(path, error));
+    JN_PASS(jnaReadInChild(&read, &stream, &size, error));
+    return jnaParseScene(path, stream, size, scene, error);
 }

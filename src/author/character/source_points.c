@@ -181,7 +181,7 @@ static bool Match(Work* w, const jnaCharacter* c)
 static jnResult MatchAll(Work* w, jnaCharacter* c, jnaNotes* notes)
 {
     if (!Match(w, c)) {
-        jnaNotes_Add(notes, "the points of the source's meshes could not be told; caches are matched by position");
+        jnaNotes_Add(notes, "the point order of the source's meshes is unknown; caches are matched by position");
         return jn_ok;
     }
     int loose = TakeRest(w);

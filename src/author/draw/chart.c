@@ -1,6 +1,7 @@
 // Charts drawn with cairo: a frame, round ticks, lines, a legend where the lines leave most room.
 #include "draw/chart.h"
 
+#include "base/affine.h"
 #include "base/file.h"
 #include "base/try.h"
 #include "draw/chart_scale.h"
@@ -191,7 +192,7 @@ static void DrawChart(cairo_t* cr, const jnaChart* chart, double x, double y, do
     if (chart->yLabel != NULL) {
         cairo_save(cr);
         cairo_translate(cr, x + 14, axes.y + axes.height / 2);
-        cairo_rotate(cr, -3.14159265358979 / 2);
+        cairo_rotate(cr, -JNA_PI / 2);
         DrawText(cr, 0, 0, chart->yLabel, 0.5, 0.5);
         cairo_restore(cr);
     }

@@ -100,7 +100,7 @@ jnResult jnaVolume_CalibrateMaterials(
     for (int r = 0; r < JNA_REGIONS && result == jn_ok; ++r) {
         double factor = regions[r].youngFactor / jnaRegionYoung((jnaRegion)r);
         if (!fixed[r] && fabs(factor - 1) > CLOSE) {
-            jnaNotes_Add(notes, "%s: stiffness times %.2g, so that it sags as a body's under its weight",
+            jnaNotes_Add(notes, "%s: stiffness scaled by %.2g to match how far a human body sags under gravity",
                 jnaRegionNames[r], factor);
         }
     }

@@ -18,13 +18,13 @@
 #include "runtime/for_author.h"
 
 // Faces whose distance from the material point at rest is below this many times the rest depth may be the way out.
-static const double stretchLimit = 3;
+#define STRETCH_LIMIT 3.0
 
 // How much longer than the shortest way out the way back to the side where the node came in may be.
-static const double returnRatio = 2;
+#define RETURN_RATIO 2.0
 
 // How much longer than the shortest way out, with what is added for the wrong direction, a pair's may be.
-static const double pressedRatio = 3;
+#define PRESSED_RATIO 3.0
 
 enum { MAX_LAYERS = 4 };
 
@@ -107,7 +107,7 @@ static bool FindLayer(const jnaContactFinder* f, const double* nodes, const jnaC
     if (start.face < 0) {
         return false;
     }
-    layer->radius = stretchLimit * start.distance + s->medianEdge;
+    layer->radius = STRETCH_LIMIT * start.distance + s->medianEdge;
     double p[3], out[3];
     PointOn(s, nodes, start.face, start.weights, p);
     jnaSubtract(p, x, out);
@@ -258,11 +258,11 @@ static jnaSurfacePoint PressedExit(
     if (jnaDot(layer->exit.normal, normal) < -0.5) {
         return layer->exit;
     }
-    const jnaExitSearch search = {layer->material, layer->radius, -1, normal, pressedRatio * layer->exit.distance};
+    const jnaExitSearch search = {layer->material, layer->radius, -1, normal, PRESSED_RATIO * layer->exit.distance};
     jnaSurfacePoint exit = jnaFindExit(f, nodes, node, &search);
     if (exit.face < 0) {
         exit = layer->exit;
-        exit.score = pressedRatio * exit.distance;
+        exit.score = PRESSED_RATIO * exit.distance;
     }
     return exit;
 }
@@ -284,7 +284,7 @@ static bool PairNode(jnaContactFinder* f, const double* nodes, int32_t place, co
             double rest[3];
             PointOn(s, s->volume->nodes, pair->face, pair->weights, rest);
             jnaSurfacePoint back = jnaFindExit(
-                f, nodes, node, &(jnaExitSearch){rest, s->restDistance, -1, normal, returnRatio * exit.score});
+                f, nodes, node, &(jnaExitSearch){rest, s->restDistance, -1, normal, RETURN_RATIO * exit.score});
             exit = back.face >= 0 ? back : exit;
             used |= 1u << nth;
         }

@@ -8,10 +8,10 @@
 // How many times farther a face at a right angle to the one wanted counts than it is, less 1. Flesh that presses on
 // flesh meets it face to face; a way out to the side, close to the rim of an overlap, would drive it along instead of
 // apart.
-static const double wrongWay = 1;
+#define WRONG_WAY 1.0
 
 // Cosine below which the side of a face that a point is on cannot be told from rounding.
-static const double sideTolerance = 1e-9;
+#define SIDE_TOLERANCE 1e-9
 
 /// What is looked for.
 typedef struct Query {
@@ -88,10 +88,10 @@ static void Consider(Query* q, int32_t face)
     if (!(distance <= q->best.score) || !(w[0] >= 0 && w[1] >= 0 && w[2] >= 0) || !Qualifies(q, face)) {
         return;
     }
-    if (q->side != 0 && (!FaceNormal(q, face, normal) || q->side * jnaDot(normal, away) < -sideTolerance * distance)) {
+    if (q->side != 0 && (!FaceNormal(q, face, normal) || q->side * jnaDot(normal, away) < -SIDE_TOLERANCE * distance)) {
         return;
     }
-    double score = q->against != NULL ? distance * (1 + wrongWay * (1 + jnaDot(normal, q->against))) : distance;
+    double score = q->against != NULL ? distance * (1 + WRONG_WAY * (1 + jnaDot(normal, q->against))) : distance;
     // Equals: the lower face.
     if (!(score < q->best.score || (score <= q->best.score && (q->best.face < 0 || face < q->best.face)))) {
         return;

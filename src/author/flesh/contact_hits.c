@@ -12,10 +12,10 @@
 #include "runtime/for_author.h"
 
 // Weights above this are inside: a node on a face between two tetrahedra must not be lost to rounding.
-static const double weightTolerance = 1e-12;
+#define WEIGHT_TOLERANCE 1e-12
 
 // Side of the grid, of the largest side at rest: limbs may reach out, and the middle need not be the middle.
-static const double gridSides = 4;
+#define GRID_SIDES 4.0
 
 bool jnaContactShape_Weigh(
     const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double w[4])
@@ -27,7 +27,7 @@ bool jnaContactShape_Weigh(
     if (!(whole > shape->flatVolume)) {
         return false;
     }
-    double least = -weightTolerance * whole, part = jnaVolume6(point, b, d, e);
+    double least = -WEIGHT_TOLERANCE * whole, part = jnaVolume6(point, b, d, e);
     if (part < least) {
         return false;
     }
@@ -35,7 +35,7 @@ bool jnaContactShape_Weigh(
     w[1] = jnaVolume6(a, point, d, e) / whole;
     w[2] = jnaVolume6(a, b, point, e) / whole;
     w[3] = 1 - w[0] - w[1] - w[2];
-    return w[1] >= -weightTolerance && w[2] >= -weightTolerance && w[3] >= -weightTolerance;
+    return w[1] >= -WEIGHT_TOLERANCE && w[2] >= -WEIGHT_TOLERANCE && w[3] >= -WEIGHT_TOLERANCE;
 }
 
 static int CompareNumbers(const void* a, const void* b)
@@ -50,14 +50,14 @@ static void FillCells(jnaContactFinder* f, const double* nodes)
 {
     enum { SAMPLES = 63 };
     int count = f->shape->volume->nodeCount;
-    f->scale = JNA_CELL_STEPS / (gridSides * f->shape->size);
+    f->scale = JNA_CELL_STEPS / (GRID_SIDES * f->shape->size);
     for (int i = 0; i < 3; ++i) {
         double samples[SAMPLES];
         for (int k = 0; k < SAMPLES; ++k) {
             samples[k] = nodes[3 * ((size_t)k * (size_t)count / SAMPLES) + (size_t)i];
         }
         qsort(samples, SAMPLES, sizeof(double), CompareNumbers);
-        f->origin[i] = samples[SAMPLES / 2] - 0.5 * gridSides * f->shape->size;
+        f->origin[i] = samples[SAMPLES / 2] - 0.5 * GRID_SIDES * f->shape->size;
     }
     for (int n = 0; n < count; ++n) {
         f->cells[n] = jnaCellOf(nodes + 3 * (size_t)n, f->origin, f->scale);

@@ -13,11 +13,11 @@
 #include "runtime/for_author.h"
 
 // Of restDistance: how far a path may stray from the node and still connect.
-static const double connectionRatio = 1.5;
+#define CONNECTION_RATIO 1.5
 
 // Of restDistance: a way out does not end closer than this to the node itself. Less than 1, because foreign flesh that
 // begins just beyond restDistance has its surface partly within.
-static const double ownShare = 0.5;
+#define OWN_SHARE 0.5
 
 /// A list that grows, and what a search over the mesh needs.
 typedef struct Search {
@@ -68,7 +68,7 @@ static bool WithinRest(const jnaContactShape* s, int32_t node, const double* poi
 
 bool jnaContactShape_IsOwn(const jnaContactShape* s, int32_t boundaryNode, int32_t node)
 {
-    double limit = ownShare * s->restDistance;
+    double limit = OWN_SHARE * s->restDistance;
     const double* nodes = s->volume->nodes;
     return Squared(nodes + 3 * (size_t)boundaryNode, nodes + 3 * (size_t)node) < limit * limit &&
            !Contains(&s->foreign, s->places[boundaryNode], node);
@@ -199,7 +199,7 @@ static void FillBall(Search* s, const double* center)
 static int Flood(Search* s, int32_t from)
 {
     const double *nodes = s->shape->volume->nodes, *center = nodes + 3 * (size_t)from;
-    double inner = s->shape->restDistance * s->shape->restDistance, outer = inner * connectionRatio * connectionRatio;
+    double inner = s->shape->restDistance * s->shape->restDistance, outer = inner * CONNECTION_RATIO * CONNECTION_RATIO;
     int first = 0, last = 0, reached = 1;
     s->marks[from] = from;
     s->queue[last++] = from;

@@ -9,19 +9,19 @@
 #include "runtime/for_author.h"
 
 // Where the volume has no materials, Pa.
-static const double plainShear = 1e4;
+#define PLAIN_SHEAR 1e4
 
 // Least restDistance, of the largest side of the boundary's box.
-static const double restShare = 0.02;
+#define REST_SHARE 0.02
 
 // Of the median edge, to the third power: a tetrahedron flatter than this holds nothing.
-static const double flatShare = 1e-9;
+#define FLAT_SHARE 1e-9
 
 // Of the strongest spring of a bone: a node that is held by less is flesh on the bone.
-static const double firmShare = 0.5;
+#define FIRM_SHARE 0.5
 
 // Of the largest side: how deep a node may be and still only touch. Coordinates are right to 1e-16 of it.
-static const double touchShare = 1e-10;
+#define TOUCH_SHARE 1e-10
 
 // Items per leaf: small leaves make tight boxes, large ones few.
 enum { TETRAHEDRA_PER_LEAF = 24, FACES_PER_LEAF = 4, NODES_PER_LEAF = 12 };
@@ -156,11 +156,11 @@ static bool Measure(jnaContactShape* s, const jnaContactDef* def)
     s->medianEdge = edges[3 * s->faceCount / 2];
     free(edges);
     s->size = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
-    s->restDistance = def->restDistance > 0 ? def->restDistance : fmax(3 * s->medianEdge, restShare * s->size);
+    s->restDistance = def->restDistance > 0 ? def->restDistance : fmax(3 * s->medianEdge, REST_SHARE * s->size);
     s->localReach = !(def->reach > 0);
     s->reach = def->reach > 0 ? def->reach : 2 * s->medianEdge;
-    s->flatVolume = flatShare * s->medianEdge * s->medianEdge * s->medianEdge;
-    s->tolerance = touchShare * s->size;
+    s->flatVolume = FLAT_SHARE * s->medianEdge * s->medianEdge * s->medianEdge;
+    s->tolerance = TOUCH_SHARE * s->size;
     return true;
 }
 
@@ -170,7 +170,7 @@ double jnaFirmStrength(const jnaVolume* v)
     for (int n = 0; v->holdStrength != NULL && n < v->nodeCount; ++n) {
         strongest = v->heldBy[n] >= 0 ? fmaxf(strongest, v->holdStrength[n]) : strongest;
     }
-    return firmShare * (double)strongest;
+    return FIRM_SHARE * (double)strongest;
 }
 
 // Who is held, and by which bone. Nodes that follow their own skinned place have none in common.
@@ -203,7 +203,7 @@ static bool MeasureNodes(jnaContactShape* s)
         int32_t place = s->places[v->tetrahedra[i]];
         if (place >= 0) {
             const jnaMaterial* m = v->materials != NULL && v->regions != NULL ? &v->materials[v->regions[i / 4]] : NULL;
-            s->shear[place] += m != NULL ? m->young / (2 * (1 + m->poisson)) : plainShear;
+            s->shear[place] += m != NULL ? m->young / (2 * (1 + m->poisson)) : PLAIN_SHEAR;
             counts[place]++;
         }
     }

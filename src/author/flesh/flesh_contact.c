@@ -22,16 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ALONG = 0.3;        // stiffness along the face, as a share of that across
-static const double GAIN = 0.5;         // share of the missing depth that an offset grows by
-static const double MOST_OFFSET = 3e-2; // metres
-static const double MARGIN = 5e-4;      // metres in front of the face that a node aims at, for it is not hit exactly
-static const double PAIR_DEPTH = 3e-4;  // metres: from here on a node gets another pair, below the margin
-static const double GOOD_DEPTH = 2e-3;  // metres and m3: what is left when a pose is solved to the end, well within
-static const double GOOD_VOLUME = 1e-6; // what a pose may have
-static const double ROUGH = 10;         // times the tolerance while pairs are still missing
+#define ALONG 0.3        // stiffness along the face, as a share of that across
+#define GAIN 0.5         // share of the missing depth that an offset grows by
+#define MOST_OFFSET 3e-2 // metres
+#define MARGIN 5e-4      // metres in front of the face that a node aims at, for it is not hit exactly
+#define PAIR_DEPTH 3e-4  // metres: from here on a node gets another pair, below the margin
+#define GOOD_DEPTH 2e-3  // metres and m3: what is left when a pose is solved to the end, well within
+#define GOOD_VOLUME 1e-6 // what a pose may have
+#define ROUGH 10.0       // times the tolerance while pairs are still missing
 // Metres, m3: what is as deep as this after all rough rounds, the last ones, the most costly, do not resolve.
-static const double HOPELESS_DEPTH = 0.02, HOPELESS_VOLUME = 5e-5;
+#define HOPELESS_DEPTH 0.02
+#define HOPELESS_VOLUME 5e-5
 enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
 // Of a pose, its path included: about ten times the median. What takes more is not solved in the end.
 enum { MOST_ITERATIONS = 1200 };

@@ -14,21 +14,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double PATH_TOLERANCE = 1e-2; // of steps on the way
+#define PATH_TOLERANCE 1e-2 // of steps on the way
 // Radians that a joint may turn in one step, and where skinning drives flesh into flesh: there a long step may carry a
 // fold over to the wrong side of what it meets, and a pose lands in another equilibrium than its neighbour.
-static const double ANGLE_PER_STEP = 0.6, TOUCHING_ANGLE = 0.2;
+#define ANGLE_PER_STEP 0.6
+#define TOUCHING_ANGLE 0.2
 // Metres that skinning may drive flesh into flesh in one step. Pairs are right when surfaces meet, and follow along in
 // small steps; in long ones limbs jump through each other. 10 mm, with
 // two rounds a step instead of one, left more volume in five of seven deep folds; less was not tried.
-static const double DEPTH_PER_STEP = 5e-3;
+#define DEPTH_PER_STEP 5e-3
 enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40, IN_VAIN_STEPS = 8 };
 // Soft flesh pressed by firm flesh needs a stiffer penalty than steps in time do, or offsets that take long to grow.
 static const jnaContactEffort ON_THE_WAY = {.rounds = 1, .enough = 1e-3, .stiffness = 40, .firm = true};
 static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 24, .firm = true};
 // Where bones are inside each other nothing can be solved, and trying costs the most.
 static const jnaContactEffort IN_VAIN = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 4, .firm = true};
-static const double MOST_DEPTH = 5e-3, MOST_VOLUME = 2e-6; // metres, m3, of flesh inside flesh
+#define MOST_DEPTH 5e-3
+#define MOST_VOLUME 2e-6 // metres, m3, of flesh inside flesh
 
 bool jnaPullToBones(jnaFleshSolver* solver)
 {

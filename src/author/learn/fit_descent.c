@@ -3,6 +3,7 @@
 // priorTheta|^2.
 #include "learn/fit_batch.h"
 
+#include "base/affine.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static void FirstGeneration(const jnaFitPlan* plan, uint64_t* random, Genes gene
     for (int i = 0; i < POPULATION; ++i) {
         double f = slow + (fast - slow) * (i + Uniform(random)) / POPULATION;
         double ratio = low + (high - low) * (i * 5 % POPULATION + Uniform(random)) / POPULATION;
-        double omega = f + log(2 * 3.14159265358979);
+        double omega = f + log(JNA_TURN);
         genes[i].theta[0] = Clamp(2 * omega, plan->low[0], plan->high[0]);
         genes[i].theta[1] = Clamp(log(2.0) + ratio + omega, plan->low[1], plan->high[1]);
     }

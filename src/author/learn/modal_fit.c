@@ -599,28 +599,3 @@ done:
     ReleaseWork(&w);
     return result;
 }
-
-jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* s, float* rest, jnError* error)
-{
-    int64_t size = (int64_t)s->frameCount * modes->modeCount;
-    size_t width = 3 * (size_t)s->vertexCount;
-    jnResult result = jn_ok;
-    jnaArena arena = {0};
-    double* starts = jnaArena_Take(&arena, size, sizeof(double));
-    double* rates = jnaArena_Take(&arena, size, sizeof(double));
-    double* amplitudes = jnaArena_Take(&arena, size, sizeof(double));
-    JN_TRY(jnaArena_Check(&arena, "the frames of a motion", error));
-    JN_TRY(jnaModes_Force(modes, s, starts, rates, error));
-    JN_TRY(jnaModes_Run(modes, s, &(jnaModalDrive){starts, rates, NULL}, amplitudes, NULL, error));
-    for (int n = 0; n < s->frameCount; ++n) {
-        float* out = rest + (size_t)n * width;
-        jnaModes_Show(modes, s, n, amplitudes, out);
-        for (size_t i = 0; i < width; ++i) { // motion - (shown - target)
-            size_t at = (size_t)n * width + i;
-            out[i] = (float)((double)s->motion[at] - ((double)out[i] - (double)s->targets[at]));
-        }
-    }
-done:
-    jnaReleaseArena(&arena);
-    return result;
-}

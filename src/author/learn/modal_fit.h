@@ -38,10 +38,6 @@ typedef struct jnaModalFit {
 jnResult jnaFitModes(const jnaModalFitDef* def, jnaModalFit* fit, jnError* error);
 void jnaDestroyModalFit(jnaModalFit* fit);
 
-/// The motion without what the modes explain of it: motion - R U z, for springs of single vertices on what is left
-/// (jnaFitSprings with the same targets). rest: [frameCount][vertexCount][3].
-jnResult jnaModes_Subtract(const jnaModes* modes, const jnaModalSequence* sequence, float* rest, jnError* error);
-
 /// Modes from motion alone, where there is no volume: scans, imported caches. Start from jnaDefaultDataModesDef.
 typedef struct jnaDataModesDef {
     const jnaCharacter* character;

@@ -117,7 +117,7 @@ static jnResult CheckDef(const jnaFitDef* def, jnError* error)
         return jnFail(error, jn_badArgument, "dt must be above 0, not %g", def->dt);
     }
     if (!(def->drop >= 0.0 && def->drop <= 0.5)) {
-        return jnFail(error, jn_badArgument, "the share of dropped frames must be 0 to 0.5, not %g", def->drop);
+        return jnFail(error, jn_badArgument, "the fraction of dropped frames must be 0 to 0.5, not %g", def->drop);
     }
     if (!(def->stiffnessRange[0] > 0 && def->stiffnessRange[1] > def->stiffnessRange[0] && def->dampingRange[0] > 0 &&
             def->dampingRange[1] > def->dampingRange[0])) {

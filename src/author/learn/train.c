@@ -333,7 +333,7 @@ static jnResult Descend(Descent* d, jnError* error)
         }
         if (!goesOn) {
             JN_TRY(jnFail(error, jn_cancelled, "training was ended after epoch %d of %d%s", d->epoch, d->epochs,
-                d->def->checkpoint != NULL ? "; the same command goes on from there" : ""));
+                d->def->checkpoint != NULL ? "; the same command resumes it" : ""));
         }
     }
 done:

@@ -170,7 +170,7 @@ jnResult jnaDropLoose(const jnaVolume* v, jnaNodeModes* m, jnaNotes* notes, jnEr
     }
     m->count = kept;
     if (slow > 0) {
-        jnaNotes_Add(notes, "%d mode%s left out: far too slow for flesh, the part hangs on next to nothing", slow,
+        jnaNotes_Add(notes, "%d mode%s left out: too slow for flesh, because almost nothing holds the part", slow,
             slow > 1 ? "s are" : " is");
     }
     if (hidden > 0) {

@@ -16,8 +16,7 @@ typedef struct Audit {
     const jnaClip* clip;
     const jnaPoseSet* set;
     jnaAuditPose* poses;
-    jnaJobWatch* watch;
-    void* watchUser;
+    jnaJobWatch watch;
     int done, count;
     bool stop;
     jnResult result;
@@ -87,7 +86,7 @@ static void Work(Audit* audit, int* cursor)
 #pragma omp critical(jnaAudit)
         {
             jnaJobProgress progress = {.done = ++audit->done, .total = audit->count, .solved = audit->done};
-            if (audit->watch != NULL && !audit->watch(&progress, audit->watchUser) && result == jn_ok) {
+            if (!jnaJobWatch_GoesOn(&audit->watch, &progress) && result == jn_ok) {
                 result = jnFail(&error, jn_cancelled, "stopped");
             }
             goes = result == jn_ok;
@@ -109,19 +108,12 @@ static void Work(Audit* audit, int* cursor)
     }
 }
 
-jnResult jnaAuditPoses(
-    jnaSimulation* s, int count, int threads, jnaAuditPose* poses, jnaJobWatch* watch, void* watchUser, jnError* error)
+jnResult jnaAuditPoses(jnaSimulation* s, int count, int threads, jnaAuditPose* poses, jnaJobWatch watch, jnError* error)
 {
     jnaPoseSet set = {0};
     jnaClip clip = {0};
-    Audit audit = {.simulation = s,
-        .clip = &clip,
-        .set = &set,
-        .poses = poses,
-        .watch = watch,
-        .watchUser = watchUser,
-        .count = count,
-        .error = error};
+    Audit audit = {
+        .simulation = s, .clip = &clip, .set = &set, .poses = poses, .watch = watch, .count = count, .error = error};
     int cursor = 0;
     jnResult result = jn_ok;
     JN_TRY(jnaSimulation_SamplePoses(s, count, &set, NULL, error));

@@ -21,7 +21,7 @@
 #include <string.h>
 
 // Seconds by the estimates after which the speed seen so far is believed.
-static const double LEARNED_SPEED = 3;
+#define LEARNED_SPEED 3.0
 
 jnaBuildDef jnaDefaultBuildDef(void)
 {
@@ -113,8 +113,7 @@ static jnResult LookForFlesh(jnaBuild* b, jnError* error)
 {
     if (b->steps[jna_buildVolume].fresh && CountNodes(b)) {
         if (b->fleshless) { // else it is told when it is made
-            jnaNotes_Add(
-                b->notes, "the character is made of rigid parts alone: it has no flesh and plays as skinning has it");
+            jnaNotes_Add(b->notes, "all parts of the character are rigid: it has no flesh and plays as plain skinning");
         }
         return jn_ok;
     }
@@ -201,7 +200,7 @@ static jnResult MakePlan(jnaBuild* b, jnError* error)
         step->needed = kind->needed(b, step->reason);
         if (step->needed && i > (int)b->def->until && !exported) {
             step->needed = false;
-            snprintf(step->reason, sizeof(step->reason), "not asked for");
+            snprintf(step->reason, sizeof(step->reason), "not requested");
         }
         if (!step->needed) {
             continue;
@@ -276,7 +275,7 @@ static jnResult PlanFromNothing(jnaBuild* b, jnError* error)
         bool asked = i <= (int)b->def->until || (i == jna_buildExport && b->def->until >= jna_buildModes);
         step->needed = jnaBuildKinds[i]->needed(b, step->reason) && asked;
         if (step->needed || !asked) {
-            snprintf(step->reason, sizeof(step->reason), asked ? "after import" : "not asked for");
+            snprintf(step->reason, sizeof(step->reason), asked ? "after import" : "not requested");
         }
     }
     return jn_ok;

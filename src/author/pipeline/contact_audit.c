@@ -14,8 +14,7 @@ typedef struct Audit {
     jnaClip* stills; // [clipCount + 1], clips without their root's motion, then the training poses
     int count, done, cursor;
     jnaContactEntry* entries; // [count]
-    jnaJobWatch* watch;
-    void* watchUser;
+    jnaJobWatch watch;
     jnResult result;
     jnError* error;
 } Audit;
@@ -63,7 +62,7 @@ static void Work(Audit* a)
 #pragma omp critical(jnaContactAudit)
         {
             jnaJobProgress progress = {.done = ++a->done, .total = a->count, .solved = a->done};
-            if (a->watch != NULL && !a->watch(&progress, a->watchUser) && result == jn_ok) {
+            if (!jnaJobWatch_GoesOn(&a->watch, &progress) && result == jn_ok) {
                 result = jnFail(&error, jn_cancelled, "stopped");
             }
         }
@@ -113,7 +112,7 @@ done:
 jnResult jnaAuditContact(
     jnaSimulation* s, const jnaContactAuditDef* def, int* count, jnaContactEntry** entries, jnError* error)
 {
-    Audit a = {.simulation = s, .watch = def->watch, .watchUser = def->watchUser, .error = error};
+    Audit a = {.simulation = s, .watch = def->watch, .error = error};
     *count = 0;
     *entries = NULL;
     jnResult result = Plan(&a, def->every, def->poses, error);

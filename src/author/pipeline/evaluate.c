@@ -142,7 +142,7 @@ static void NoteMissing(const jnaTakes* takes, const jnaLearned* l, jnaNotes* no
     }
     if (without > 0) {
         jnaNotes_Add(notes,
-            "%d of %d clips have no equilibria to hang springs on; `jounce simulate --clip` solves them", without,
+            "%d of %d clips have no simulated equilibria as targets; `jounce simulate --clip` computes them", without,
             takes->count);
     }
 }

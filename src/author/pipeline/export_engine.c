@@ -81,6 +81,7 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     JN_TRY(names != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the clips of '%s'", workspace));
     jnaEngineDef def = *engine;
     def.asset = asset;
+    def.bytes = bytes;
     def.source = there ? &source : NULL;
     def.animations = names;
     JN_TRY(jnaWriteEngineGlb(path, &def, report, error));

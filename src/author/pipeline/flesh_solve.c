@@ -61,7 +61,8 @@ static jnResult Pose(
 
 // Metres, m3: flesh that is deeper inside flesh has no room; of 16 such poses of a human body a finer path freed none,
 // at twice the time.
-static const double NO_ROOM_DEPTH = 8e-3, NO_ROOM_VOLUME = 5e-5;
+#define NO_ROOM_DEPTH 8e-3
+#define NO_ROOM_VOLUME 5e-5
 
 // A finer path helps a residual that stays high.
 static bool Again(void* user, const jnaFleshReport* report)

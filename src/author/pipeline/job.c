@@ -58,9 +58,9 @@ static void Fail(Runner* r, jnResult result, const jnError* error)
 static void Watch(Runner* r)
 {
     const jnaJob* job = r->plan->job;
-    if (job->watch != NULL && !job->watch(&r->progress, job->watchUser) && !r->stop) {
+    if (!jnaJobWatch_GoesOn(&job->watch, &r->progress) && !r->stop) {
         jnError error;
-        jnFail(&error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+        jnFail(&error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
         Fail(r, jn_cancelled, &error);
     }
 }

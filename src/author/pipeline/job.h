@@ -41,8 +41,16 @@ typedef struct jnaJobProgress {
     bool waiting;    // for shards that another run has in hand
 } jnaJobProgress;
 
-/// Called now and then, one thread at a time; false ends the job.
-typedef bool jnaJobWatch(const jnaJobProgress* progress, void* user);
+/// As jnaWatch, with numbers of a job. Called now and then, one thread at a time.
+typedef struct jnaJobWatch {
+    bool (*tell)(const jnaJobProgress* progress, void* user); // false ends the job; may be NULL
+    void* user;
+} jnaJobWatch;
+
+static inline bool jnaJobWatch_GoesOn(const jnaJobWatch* watch, const jnaJobProgress* progress)
+{
+    return watch->tell == NULL || watch->tell(progress, watch->user);
+}
 
 /// Where the outcome goes: names inside the folder.
 typedef struct jnaJobNames {
@@ -80,11 +88,10 @@ typedef struct jnaJob {
     int part, parts;           // this run does the shards i with i % parts == part; 0 and 1: all
     int (*next)(void* user);   // hands out shard numbers, -1 at the end; NULL: by counting
     void* nextUser;
-    bool workOnly;      // leave the merging, and waiting for others, to somebody else
-    bool look;          // solve nothing: the report says what is there and what is left
-    bool force;         // forget the arrays and shards that are there; refused while another run is there
-    jnaJobWatch* watch; // NULL: none
-    void* watchUser;
+    bool workOnly; // leave the merging, and waiting for others, to somebody else
+    bool look;     // solve nothing: the report says what is there and what is left
+    bool force;    // forget the arrays and shards that are there; refused while another run is there
+    jnaJobWatch watch;
 } jnaJob;
 jnaJob jnaDefaultJob(const jnaSolve* solve);
 

@@ -14,14 +14,9 @@
 
 static const long WAIT_NANOSECONDS = 100000000;
 
-static bool Goes(const jnaJob* job, const jnaJobProgress* progress)
-{
-    return job->watch == NULL || job->watch(progress, job->watchUser);
-}
-
 static jnResult Cancel(jnError* error)
 {
-    return jnFail(error, jn_cancelled, "stopped; what is done stays, the same command goes on from there");
+    return jnFail(error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
 }
 
 static bool AllFinite(const double* numbers, size_t count)
@@ -57,7 +52,7 @@ static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaJ
         progress->solved++;
         progress->done++;
         progress->failed += shard->records[k].reason[0] != '\0';
-        if (!Goes(job, progress)) {
+        if (!jnaJobWatch_GoesOn(&job->watch, progress)) {
             return Cancel(error);
         }
     }
@@ -120,7 +115,7 @@ jnResult jnaRunMotion(
     progress->total = plan->job->count;
     while (!jnaJobLock_Take(lock, 0)) {
         progress->waiting = true;
-        if (!Goes(plan->job, progress)) {
+        if (!jnaJobWatch_GoesOn(&plan->job->watch, progress)) {
             return Cancel(error);
         }
         nanosleep(&(struct timespec){0, WAIT_NANOSECONDS}, NULL);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SOFT_SHARE = 0.1;
+#define SOFT_SHARE 0.1
 
 // Distances from 2^-26 to 2^6 metres, 1024 bins for each power of two.
 enum { LEAST_POWER = -26, POWERS = 32, BINS = POWERS * 1024 };

@@ -15,11 +15,12 @@
 #include <string.h>
 
 // Lips are at most this far apart at rest, part of the body's size: 2 mm of a person's 1.75 m.
-static const double TOUCH = 0.00115;
+#define TOUCH 0.00115
 // A pair is at least this many times TOUCH apart along the edges of the surface: neighbours are no lips.
-static const double APART = 6;
+#define APART 6.0
 // Normals of a pair point against each other at least so much, and not much away from the other vertex: lips may cross.
-static const double OPPOSED = -0.5, AWAY = -0.3;
+#define OPPOSED (-0.5)
+#define AWAY (-0.3)
 
 enum { MOST_AROUND = 2048 };
 

@@ -41,7 +41,6 @@ static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
     job.force = def->force;
     job.look = def->look;
     job.watch = def->watch;
-    job.watchUser = def->watchUser;
     return job;
 }
 
@@ -147,8 +146,8 @@ static bool WatchMember(const jnaJobProgress* progress, void* user)
             sum.failed += p->failed;
             sum.waiting = sum.waiting && (p->waiting || p->done == p->total);
         }
-        if (crowd->def->watch != NULL && !crowd->stop) {
-            crowd->stop = !crowd->def->watch(&sum, crowd->def->watchUser);
+        if (!crowd->stop) {
+            crowd->stop = !jnaJobWatch_GoesOn(&crowd->def->watch, &sum);
         }
         goes = !crowd->stop;
     }
@@ -174,8 +173,7 @@ static jnResult RunMotion(
     job.parts = 1;
     job.next = NULL;
     job.workOnly = false;
-    job.watch = WatchMember;
-    job.watchUser = member;
+    job.watch = (jnaJobWatch){WatchMember, member};
     return jnaRunJob(&job, report, error);
 }
 

@@ -19,13 +19,16 @@
 #include <string.h>
 
 // A mode moves a region if at least this part of its vertices move by this part of the mode's largest displacement.
-static const double MOVED_PART = 0.1, MOVED = 0.5;
+#define MOVED_PART 0.1
+#define MOVED 0.5
 // A region is far from the table if its sag is beyond a bound by this factor.
-static const double FAR = 1.5;
+#define FAR 1.5
 // What hard parts of a body may do in motion, metres, and lips that touch.
-static const double HARD_HEAD = 0.003, HARD_HINGE = 0.012, LIPS_OPEN = 0.001;
+#define HARD_HEAD 0.003
+#define HARD_HINGE 0.012
+#define LIPS_OPEN 0.001
 // Parts of the whole time: the sag, then the clips.
-static const double SAG_SHARE = 0.5;
+#define SAG_SHARE 0.5
 
 // Sums of one frame.
 typedef struct Row {
@@ -279,7 +282,7 @@ static void WarnOfSag(jnaSoftness* s)
         }
     }
     if (!s->sag.converged) {
-        jnaNotes_Add(&s->warnings, "the flesh did not come to rest under its weight: it is too soft somewhere");
+        jnaNotes_Add(&s->warnings, "the flesh did not reach equilibrium under gravity: some region is too soft");
     }
 }
 
@@ -287,16 +290,16 @@ static void WarnOfMotion(jnaSoftness* s)
 {
     static const struct {
         jnaRegion region;
-        const double* most;
-    } hard[] = {{jna_regionHead, &HARD_HEAD}, {jna_regionKnee, &HARD_HINGE}, {jna_regionElbow, &HARD_HINGE}};
+        double most;
+    } hard[] = {{jna_regionHead, HARD_HEAD}, {jna_regionKnee, HARD_HINGE}, {jna_regionElbow, HARD_HINGE}};
     for (int i = 0; i < s->clipCount; ++i) {
         const jnaClipSoftness* clip = &s->clips[i];
         // From the skinned surface, simulated flesh is also as far as the pose alone takes it: a bent knee is no swing.
         bool swings = !clip->simulated || clip->against == jna_targetsQuasistatic;
         for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human && swings; ++h) {
             const jnaRegionMotion* motion = &clip->regions[hard[h].region];
-            if (motion->most > *hard[h].most) {
-                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: a body's hardly does",
+            if (motion->most > hard[h].most) {
+                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: expected: almost no motion",
                     jnaRegionNames[hard[h].region], 1e3 * motion->most, clip->name, motion->frame);
             }
         }

@@ -23,7 +23,8 @@ typedef struct jnaExported {
     bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
 } jnaExported;
 #define JNA_FALLBACK_NOTE                                                                                              \
-    "no springs are learned yet (`jounce fit`): springs as set by hand, modes as the material says"
+    "springs are not fitted yet (`jounce fit` does that); the exported springs come from the manifest and the "        \
+    "material"
 
 /// Writes character, clips and the springs of the manifest as one file for the runtime.
 jnResult jnaExportWorkspace(

@@ -255,20 +255,21 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     jnResult result = jn_ok;
     jnaClipList list = {0};
     jnaImportDef importDef = ImportDef(import);
-    result = jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error);
+    JN_TRY(jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error));
     import->manifest.scale = import->scale;
-    result = result == jn_ok ? AddOwnClips(def, import, &list, error) : result;
-    jnaDestroyClipList(&list);
-    for (int i = 0; result == jn_ok && i < def->clipCount; ++i) {
-        result = AddFile(import, def->clipNames[i], def->clipFiles[i], notes, error);
+    JN_TRY(AddOwnClips(def, import, &list, error));
+    for (int i = 0; i < def->clipCount; ++i) {
+        JN_TRY(AddFile(import, def->clipNames[i], def->clipFiles[i], notes, error));
     }
-    if (result == jn_ok && import->manifest.clipCount == 0) {
+    if (import->manifest.clipCount == 0) {
         jnaNotes_Add(notes, "there is no clip: nothing can be learned, played or measured until the workspace is made "
                             "with one (--clip NAME=FILE)");
     }
-    for (int i = 0; result == jn_ok && i < def->motionCount; ++i) {
-        result = AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error);
+    for (int i = 0; i < def->motionCount; ++i) {
+        JN_TRY(AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error));
     }
+done:
+    jnaDestroyClipList(&list);
     return result;
 }
 

@@ -88,9 +88,9 @@ static jnResult AddMirrored(
     }
     jnResult result = jn_ok;
     JN_TRY(marks != NULL ? jnaPairs_Mirror(pairs, character, marks, &added, error)
-                         : jnFail(error, jn_outOfMemory, "out of memory for the poses in the mirror"));
+                         : jnFail(error, jn_outOfMemory, "out of memory for the mirrored poses"));
     if (added > 0) {
-        jnaNotes_Add(notes, "the character is symmetric: %d poses are learned from in the mirror too", added);
+        jnaNotes_Add(notes, "the character is symmetric: training also uses the mirror images of %d poses", added);
     }
 done:
     free(marks);

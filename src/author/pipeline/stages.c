@@ -20,17 +20,27 @@
 // Seconds of one core: of a pose with contact in flesh of 10,000 nodes, and of a step in time, per node; of the volume
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
 // per vertex and frame; of a report, and of a quick one.
-static const double POSE_COST = 4.8e-5, STEP_COST = 1.7e-5, VOLUME_COST = 1.3e-4, MODES_COST = 4.2e-4;
-static const double TRAIN_COST = 1e-8, FIT_COST = 6e-6, EVALUATE_COST = 3.2e-6, REPORT_COST = 18, QUICK_COST = 6;
+#define POSE_COST 4.8e-5
+#define STEP_COST 1.7e-5
+#define VOLUME_COST 1.3e-4
+#define MODES_COST 4.2e-4
+#define TRAIN_COST 1e-8
+#define FIT_COST 6e-6
+#define EVALUATE_COST 3.2e-6
+#define REPORT_COST 18.0
+#define QUICK_COST 6.0
 // Of a vertex that hangs on a lattice, in seconds, and the number of parts that doubles it: rays through the flesh meet
 // them all.
-static const double LATTICE_COST = 6e-5, NESTED_PARTS = 100;
+#define LATTICE_COST 6e-5
+#define NESTED_PARTS 100.0
 // A pose takes the more iterations the finer the flesh is.
-static const double POSE_GROWTH = 0.4;
+#define POSE_GROWTH 0.4
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
-static const double TRAIN_PASSES = 512, TRAIN_LEAST = 128e3, TRAIN_MOST = 768e3;
+#define TRAIN_PASSES 512.0
+#define TRAIN_LEAST 128e3
+#define TRAIN_MOST 768e3
 // Share of failed poses or frames that is told loudly.
-static const double MOST_FAILED = 0.01;
+#define MOST_FAILED 0.01
 
 static bool IsModal(const jnaBuild* b)
 {
@@ -75,9 +85,9 @@ static bool NeedsMotion(const jnaBuild* b, char* reason)
         count += IsSimulated(&b->manifest->clips[i]);
     }
     return HasFlesh(b, reason) &&
-           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
-           Because(jnaBuild_Learns(b), reason, "no clip is marked train") &&
-           Because(count > 0, reason, "the clips bring their motion");
+           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&
+           Because(jnaBuild_Learns(b), reason, "no clip has the role train") &&
+           Because(count > 0, reason, "the clips have imported motion");
 }
 
 static bool NeedsVolume(const jnaBuild* b, char* reason)
@@ -86,29 +96,29 @@ static bool NeedsVolume(const jnaBuild* b, char* reason)
     jnaBuildStage until = b->def->until;
     bool used = IsModal(b) || (HasNetwork(b) && until >= jna_buildPoses) ||
                 (NeedsMotion(b, ignored) && until >= jna_buildMotion);
-    return Because(used || until == jna_buildVolume, reason, "nothing needs the flesh inside");
+    return Because(used || until == jna_buildVolume, reason, "no stage needs the volume");
 }
 
 static bool NeedsModes(const jnaBuild* b, char* reason)
 {
-    return Because(IsModal(b), reason, "springs are on vertices");
+    return Because(IsModal(b), reason, "springs.layer is vertex");
 }
 
 static bool NeedsPoses(const jnaBuild* b, char* reason)
 {
-    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "there is no network");
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "network.kind is none");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
     return HasFlesh(b, reason) &&
-           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs are set by hand") &&
-           Because(jnaBuild_Learns(b), reason, "no clip is marked train");
+           Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&
+           Because(jnaBuild_Learns(b), reason, "no clip has the role train");
 }
 
 static bool NeedsReport(const jnaBuild* b, char* reason)
 {
-    return NeedsFit(b, reason) && Because(b->def->report != NULL, reason, "nobody writes a report");
+    return NeedsFit(b, reason) && Because(b->def->report != NULL, reason, "no report was requested");
 }
 
 static double Shared(const jnaBuild* b, double seconds)
@@ -178,8 +188,7 @@ static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchPoses;
-    def.watchUser = b;
+    def.watch = (jnaJobWatch){WatchPoses, b};
     JN_PASS(jnaBuild_Open(b, error));
     JN_PASS(jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error));
     step->count = jnaManifest_PoseCount(b->manifest);
@@ -280,14 +289,13 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = WatchStill;
-    def.watchUser = m;
+    def.watch = (jnaJobWatch){WatchStill, m};
     JN_PASS(ListMotion(b, m, error));
     for (int i = 0; i < m->count; ++i) {
         JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
         m->before += m->ranges[i].count;
     }
-    def.watch = WatchMoving;
+    def.watch.tell = WatchMoving;
     return jnaSimulateMotions(b->simulation, m->count, m->ranges, &def, m->moving, error);
 }
 

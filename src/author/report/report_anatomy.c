@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 // What a measurement may take of the time of a report, for its progress.
-static const double MEASURE_SHARE = 0.05;
+#define MEASURE_SHARE 0.05
 
 static int CountOf(const jnaSoftness* s, int region)
 {
@@ -67,7 +67,7 @@ static void WriteMotion(Report* r, const jnaSoftness* s)
             r->workspace, r->workspace);
         return;
     }
-    fputs("<figure id=\"swing\"><h3>How far the skin swings</h3><div class=\"wide\"><table><tr><th>mm</th>", out);
+    fputs("<figure id=\"swing\"><h3>Motion of the skin</h3><div class=\"wide\"><table><tr><th>mm</th>", out);
     for (int i = 0; i < s->clipCount; ++i) {
         fputs("<th>", out);
         jnaReport_Text(out, s->clips[i].name);
@@ -155,7 +155,7 @@ jnResult jnaReport_Anatomy(Report* r, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    jnaReport_BeginSection(r, "anatomy", "How soft it is");
+    jnaReport_BeginSection(r, "anatomy", "Softness");
     if (access(path, R_OK) != 0) {
         jnaReport_Missing(r, "no flesh to measure: jounce tetrahedralize %s", r->workspace);
     } else if (jnaMeasureSoftness(r->workspace, &def, &s, &why) != jn_ok) {

@@ -353,8 +353,8 @@ static void WriteErrors(Report* r)
     fputs("<p>The network, of the kind <code>", r->out);
     jnaReport_Text(r->out, kind != NULL ? kind : "?");
     fprintf(r->out,
-        "</code>, has %lld parameters and knows the pose alone. Against the flesh at rest, on poses that training "
-        "did not learn from, then the frames in which skinning is farthest off around a shoulder and around a "
+        "</code>, has %lld parameters and depends on the pose only. Errors on poses "
+        "that were not used for training, then the frames in which skinning is worst around a shoulder and around a "
         "knee:</p>\n",
         (long long)json_integer_value(json_object_get(r->network, "parameters")));
     fputs("<div class=\"wide\"><table id=\"network-errors\"><tr><th></th><th>poses</th><th>skinned<br>rms "
@@ -371,7 +371,7 @@ static void WriteErrors(Report* r)
 jnResult jnaReport_CloseUps(Report* r, jnError* error)
 {
     jnResult result = jn_ok;
-    jnaReport_BeginSection(r, "network", "What the pose alone explains");
+    jnaReport_BeginSection(r, "network", "The network");
     const jnAsset* asset = r->asset.asset;
     if (r->network == NULL) {
         jnaReport_Missing(

@@ -123,19 +123,18 @@ static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error
 
 static void WriteLegend(Report* r)
 {
-    fputs("<p>How far the simulated flesh is from what the pose alone explains, and what the springs make of that, as "
-          "lengths: "
-          "the average over all vertices, and one vertex, which moves most against its target in the part of the body "
-          "that moves most (",
+    fputs("<p>Distance of the simulated flesh from the target surface of the pose, and the same for the springs: "
+          "the average over all vertices, and the vertex that moves most "
+          "(",
         r->out);
     fprintf(r->out, "number %d, at ", r->softVertex);
     jnaReport_Text(r->out, jnaReport_RegionOf(r, r->softVertex));
-    fputs("). From left to right the scale is magnified. The runtime plays what ships", r->out);
-    fputs(r->showsPaper ? "; beside it, on the same targets, learned springs per vertex, as the paper has them.</p>\n"
+    fputs("). From left to right the scale is magnified. The runtime plays the exported character", r->out);
+    fputs(r->showsPaper ? "; beside it are fitted springs per vertex, as in the paper, on the same targets.</p>\n"
                         : ".</p>\n",
         r->out);
     if (r->asset.asset->network == jn_networkNone) {
-        fputs("<p>The file has no network: its springs hang on the skinned surface, which is meant by <i>network</i> "
+        fputs("<p>The file has no network: its target is the skinned surface, labelled <i>network</i> "
               "here.</p>\n",
             r->out);
     }
@@ -144,7 +143,7 @@ static void WriteLegend(Report* r)
         char label[128];
         const char *own = CURVES[k].label, *ours = jnaReport_OursName(r);
         if (k == curve_targetToOurs) {
-            snprintf(label, sizeof(label), "%s%s: what ships", own, ours);
+            snprintf(label, sizeof(label), "%s%s: exported", own, ours);
         } else {
             snprintf(label, sizeof(label), "%s%s", k == curve_oursToSimulated ? ours : "", own);
         }
@@ -158,7 +157,7 @@ static void WriteLegend(Report* r)
 jnResult jnaReport_Curves(Report* r, jnError* error)
 {
     jnResult result = jn_ok;
-    jnaReport_BeginSection(r, "curves", "The dynamics layer");
+    jnaReport_BeginSection(r, "curves", "Motion over time");
     if (!r->played) {
         if (r->asset.asset == NULL) {
             jnaReport_Missing(r, "nothing to play: jounce build %s", r->workspace);

@@ -113,7 +113,7 @@ static void WriteRows(const Report* r, const json_t* rows, const char* timing)
     fputs("<div class=\"wide\"><table><tr><th>motion</th><th class=\"l\">around</th>", out);
     fputs(timing == NULL ? "<th class=\"l\">timing</th>" : "", out);
     fputs("<th>rms<br>mm</th><th>95 %<br>mm</th><th>rms, soft<br>mm</th><th>captured</th><th>captured,<br>soft "
-          "vertices</th><th>best of<br>its kind</th><th>the same,<br>soft</th></tr>\n",
+          "vertices</th><th>fitted<br>to it</th><th>the same,<br>soft</th></tr>\n",
         out);
     size_t i;
     const json_t* row;
@@ -179,7 +179,7 @@ static void WriteClips(const Report* r)
 void jnaReport_Evaluation(Report* r)
 {
     FILE* out = r->out;
-    jnaReport_BeginSection(r, "evaluation", "How close it comes");
+    jnaReport_BeginSection(r, "evaluation", "Errors against the simulation");
     if (json_array_size(GroupRows(r, "seen")) == 0 && json_array_size(GroupRows(r, "unseen")) == 0) {
         jnaReport_Missing(r, "no errors measured: jounce evaluate %s", r->workspace);
         jnaReport_EndSection(r);
@@ -187,18 +187,18 @@ void jnaReport_Evaluation(Report* r)
     }
     double soft = NumberOf(r->evaluation, "soft_share");
     fprintf(out,
-        "<p>Distance from the simulated flesh. <b>Captured</b> is the share of the dynamics layer that the springs "
-        "explain, 1 − Σ|x − x<sub>D</sub>|² / Σ|x̂ − x<sub>D</sub>|²: 1 is the simulation itself, 0 no springs at all. "
-        "<b>Soft</b> vertices are the %.0f %% that move most. Springs hang on the targets named under <i>around</i>: "
-        "what the network says of the pose, the simulated equilibrium, or skinning. <b>Unseen</b> clips were never "
-        "learned from. <b>Best of its kind</b>: what springs per vertex capture when they are fitted to that very "
-        "clip. "
-        "Up to there it is the carrying over to other motion that costs; beyond, one spring per vertex cannot do "
-        "it.</p>\n",
+        "<p>Distance from the simulated flesh. <b>Captured</b> is the fraction of the motion that the springs "
+        "reproduce, 1 − Σ|x − x<sub>D</sub>|² / Σ|x̂ − x<sub>D</sub>|²: 1 is the simulation itself, 0 no springs at "
+        "all. "
+        "<b>Soft</b> vertices are the %.0f %% that move most. The column <i>around</i> names the target surface of the "
+        "springs: "
+        "the network, the simulated equilibrium, or skinning. <b>Unseen</b> clips were not used for "
+        "training. <b>Fitted to it</b> is what springs per vertex capture if they are fitted to that very "
+        "clip: an upper bound for this model.</p>\n",
         isfinite(soft) ? 100 * soft : 10.0);
     static const struct {
         const char *group, *title;
-    } groups[2] = {{"unseen", "Unseen motion"}, {"seen", "Motion it was trained on"}};
+    } groups[2] = {{"unseen", "Unseen motion"}, {"seen", "Training motion"}};
     for (int g = 0; g < 2; ++g) {
         const json_t* rows = GroupRows(r, groups[g].group);
         fprintf(out, "<figure id=\"table-%s\"><h3>%s</h3>\n", groups[g].group, groups[g].title);
@@ -210,7 +210,7 @@ void jnaReport_Evaluation(Report* r)
         }
         fputs("</figure>\n", out);
     }
-    fprintf(out, "<p>Springs run in %s timing here, as they ship%s.</p>\n", ShippedTiming(r),
+    fprintf(out, "<p>Springs run in %s timing, as exported%s.</p>\n", ShippedTiming(r),
         strcmp(ShippedTiming(r), "causal") == 0 ? ", without a frame of delay" : "");
     WriteClips(r);
     jnaReport_EndSection(r);
@@ -271,8 +271,8 @@ static void WriteOutcome(Report* r, const json_t* unseen)
     double from = NumberOf(skinned, "rms_mm"), to = NumberOf(unseen, "rms_mm");
     if (unseen != NULL && isfinite(from) && isfinite(to)) {
         fprintf(r->out,
-            "<p>On motion it was never trained on, the character that ships is <b>%.2f mm</b> (rms) from the simulated "
-            "flesh, where skinning alone is %.2f mm off.</p>\n",
+            "<p>On unseen motion, the exported character is <b>%.2f mm</b> (rms) from the simulated "
+            "flesh; skinning alone is %.2f mm away.</p>\n",
             to, from);
     }
 }
@@ -280,11 +280,10 @@ static void WriteOutcome(Report* r, const json_t* unseen)
 void jnaReport_Summary(Report* r)
 {
     FILE* out = r->out;
-    fputs(
-        "<p>Flesh that moves: skinning, a network that knows what the flesh does in a pose, and springs learned from a "
-        "few "
-        "simulated seconds. This page compares them with the simulation; it was made by <code>jounce report</code> and "
-        "needs no network.</p>\n",
+    fputs("<p>This page compares the exported character with the simulation. The character combines skinning, a "
+          "network that "
+          "predicts the shape of the flesh in a pose, and springs fitted to a few seconds of simulated motion. "
+          "<code>jounce report</code> wrote it; it opens without a connection.</p>\n",
         out);
     const json_t* unseen = FindShipped(r, GroupRows(r, "unseen"));
     WriteFacts(r, unseen);

@@ -194,11 +194,13 @@ static void WriteWords(Report* r, const jnaSpringParts* parts)
         under += r->damping[v] * r->damping[v] < 4 * r->stiffness[v];
     }
     fprintf(r->out,
-        "<p>What <code>jounce fit</code> learned of each vertex, on logarithmic scales. Flesh is soft and swings "
-        "(k<sub>d</sub>² − 4k<sub>s</sub> below 0, blue); what lies close to a bone is stiff and creeps back (red). "
-        "%.0f %% of the vertices swing. %.1f %% stopped at a bound of the fit, the motion being no spring's there or "
-        "too "
-        "small: at the lowest stiffness %d, at the highest %d; at the lowest damping %d, at the highest %d.</p>\n",
+        "<p>Stiffness and damping of each vertex, fitted by <code>jounce fit</code>, on logarithmic scales. Flesh is "
+        "soft and underdamped "
+        "(k<sub>d</sub>² − 4k<sub>s</sub> below 0, blue); what lies close to a bone is stiff and overdamped (red). "
+        "%.0f %% of the vertices are underdamped. %.1f %% ended at a bound of the fit, because their motion is unlike "
+        "a spring's "
+        "or too small: at the lowest stiffness %d, at the highest %d; at the lowest damping %d, at the highest "
+        "%d.</p>\n",
         Percent(under, count), Percent(parts->all.atBound, parts->all.count), parts->bounds[jna_boundStiffnessLow],
         parts->bounds[jna_boundStiffnessHigh], parts->bounds[jna_boundDampingLow], parts->bounds[jna_boundDampingHigh]);
     if (parts->all.atBound > 0) {

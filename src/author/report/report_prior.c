@@ -16,7 +16,7 @@ static const double STRENGTHS[] = {0, 1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0
 enum { STRENGTH_COUNT = sizeof(STRENGTHS) / sizeof(STRENGTHS[0]) };
 
 // Where "none" is drawn on the logarithmic axis: a decade left of the first strength.
-static const double NONE_AT = -6;
+#define NONE_AT (-6.0)
 
 // Sums of squares over vertices and frames: of the layer, of what the springs make of it, of what they leave.
 typedef struct Sums {
@@ -135,8 +135,9 @@ static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)
     used = json_is_number(given) ? json_number_value(given) : used;
     fputs(
         "<figure id=\"prior\"><h3>What a prior does to springs per vertex</h3>\n<p>The paper finds springs of smaller "
-        "magnitude than the flesh, “due to regularization”. A prior pulls the springs that the motion says little "
-        "about towards a stiff one. <b>Magnitude</b> is the root mean square of the springs' offset from the target "
+        "magnitude than the flesh, “due to regularization”. A prior moves springs that the motion hardly "
+        "determines towards a stiff one. <b>Magnitude</b> is the root mean square of the springs' offset from the "
+        "target "
         "over that of the simulated flesh.</p>\n<p class=\"keys\">",
         r->out);
     for (int seen = 1; seen >= 0; --seen) {
@@ -152,8 +153,8 @@ static void DrawCurves(Report* r, const ReportSamples* s, const Curves* c)
         fprintf(r->out,
             "<p>Without any prior the springs have %.2f of the flesh's magnitude on seen clips: where one spring "
             "cannot "
-            "follow the flesh, less motion comes closer to it than more. That much is the model's, not the "
-            "prior's.</p>\n",
+            "follow the flesh, less motion has a smaller error than more. This is a property of the model, not of the "
+            "prior.</p>\n",
             c->magnitude[1][0]);
     }
     fprintf(r->out,

@@ -20,7 +20,7 @@ enum { CHART_WIDTH = 280, CHART_HEIGHT = 190, FEWEST_FRAMES = 8 };
 
 // The paper's bad frames, 31 to 34, and how far off they are. A shorter clip has them in its middle.
 enum { BAD_FIRST = 31, BAD_COUNT = 4 };
-static const double BAD_METRES = 0.05;
+#define BAD_METRES 0.05
 
 // Springs as they are fitted one after another.
 typedef enum Trial {
@@ -371,8 +371,9 @@ static void WriteCaption(Report* r, const Robust* b, const Sums* all, const Sums
 {
     if (b->badCount > 0) {
         fprintf(r->out,
-            "<figcaption>In a copy of the motion every vertex is put %.0f mm off, to and fro, in %d frames, as a "
-            "simulation does that has not converged. Shaded: above the bad frames, below the %.0f %% of this vertex's "
+            "<figcaption>In a copy of the motion every vertex is displaced by %.0f mm, back and forth, in %d frames, "
+            "like a "
+            "simulation that has not converged. Shaded: above the bad frames, below the %.0f %% of this vertex's "
             "frames that the second fit leaves out. Of %d soft vertices, the one that gains "
             "most.</figcaption></figure>\n",
             1e3 * BAD_METRES, b->badCount, 100 * b->drop, b->samples->sizes[sample_soft]);
@@ -477,10 +478,10 @@ jnResult jnaReport_Robust(Report* r, jnError* error)
     const json_t* given = json_object_get(r->fit, "drop");
     double drop = json_is_number(given) ? json_number_value(given) : 0.1;
     drop = drop > 0 && drop <= 0.5 ? drop : 0.1;
-    jnaReport_BeginSection(r, "robust", "Fitting in spite of bad frames");
+    jnaReport_BeginSection(r, "robust", "Robustness to bad frames");
     fprintf(r->out,
         "<p>A simulation may have frames that did not converge. Springs are fitted to all frames first, then again "
-        "without the %.0f %% that they miss most, so that a few wrong frames do not bend the rest.</p>\n",
+        "without the %.0f %% with the largest error, so that a few bad frames do not distort the result.</p>\n",
         100 * drop);
     jnResult result = jn_ok;
     if (r->played) {

@@ -182,10 +182,10 @@ jnResult jnaReport_Stills(Report* r, jnError* error)
             r->workspace, r->workspace);
     } else {
         fprintf(r->out,
-            "<p>For each clip the frame in which the flesh is farthest from what the pose explains. The runtime plays "
-            "<i>%s</i>: that is what ships%s. Colours show how far a surface is from the simulated one.</p>\n",
+            "<p>For each clip the frame in which the flesh is farthest from the target surface. The runtime plays "
+            "the exported <i>%s</i>%s. Colours show how far a surface is from the simulated one.</p>\n",
             jnaReport_OursName(r),
-            r->showsPaper ? "; <i>springs per vertex</i> are the paper's, learned from the same clips" : "");
+            r->showsPaper ? "; <i>springs per vertex</i> are the paper's, fitted to the same clips" : "");
     }
     for (int seen = 1; seen >= 0; --seen) {
         int drawn = 0;

@@ -57,7 +57,7 @@ static void WriteFailures(Report* r, const json_t* failures)
 void jnaReport_Poses(Report* r)
 {
     FILE* out = r->out;
-    jnaReport_BeginSection(r, "poses", "Poses that were solved");
+    jnaReport_BeginSection(r, "poses", "Simulated poses");
     if (r->poses == NULL) {
         jnaReport_Missing(r, "no poses solved: jounce simulate %s --poses", r->workspace);
         jnaReport_EndSection(r);
@@ -101,7 +101,7 @@ void jnaReport_Sizes(Report* r)
         asset->vertexCount);
     fputs(
         "<details><summary>Sections of the file</summary><div class=\"wide\"><table><tr><th>section</th><th>bytes</th>"
-        "<th>share</th></tr>\n",
+        "<th>fraction</th></tr>\n",
         out);
     for (int i = 0; i < jnAsset_SectionCount(asset); ++i) {
         jnAssetSection section = jnAsset_Section(asset, i);

@@ -113,7 +113,8 @@ jnResult jnaReport_Worst(Report* r, jnError* error)
     jnaReport_BeginSection(r, "worst", "The worst frame of each clip");
     if (r->played) {
         fputs("<p>The frame in which any point of the skin, as the runtime plays it (<i>ours</i>) or simulated, is "
-              "farthest from where the pose alone has it. Look for joints that bend the wrong way, skin that tears and "
+              "farthest from the target surface of the pose. Look for joints that bend the wrong way, skin that tears "
+              "and "
               "mouths that open.</p>\n",
             r->out);
     } else {

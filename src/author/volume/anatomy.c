@@ -17,23 +17,24 @@
 #include <string.h>
 
 // Branches from this part of the body's size on may be limbs: a breast or an ear is shorter.
-static const double LONG_BRANCH = 0.2;
+#define LONG_BRANCH 0.2
 // Limbs of a pair differ at most so much, in length and in volume.
-static const double EQUAL_LENGTH = 0.15, EQUAL_VOLUME = 0.5;
+#define EQUAL_LENGTH 0.15
+#define EQUAL_VOLUME 0.5
 // Where hinge and end divide an arm, and a leg, whose foot turns off; how far off (summed squares) a division may be.
 static const double ARM[2] = {0.39, 0.72}, LEG[2] = {0.40, 0.76}, WORST_DIVISION = 0.06;
 // A foot's middle is away from the shin's direction by at least this cosine.
-static const double STRAIGHT = 0.7;
+#define STRAIGHT 0.7
 // What the part of a branch before the limb's root costs, squared: a shin and foot divide as a leg does.
-static const double SKIPPED = 0.05;
+#define SKIPPED 0.05
 // The head holds at least this part of the flesh beyond the chest.
-static const double HEAD_SHARE = 0.65;
+#define HEAD_SHARE 0.65
 // A branch with less of the flesh than this is no head.
-static const double LEAST_HEAD = 0.004;
+#define LEAST_HEAD 0.004
 // Joints with less of the flesh in their whole branch than this move none.
-static const double LEAST_FLESH = 1e-5;
+#define LEAST_FLESH 1e-5
 // A trunk is upright if its legs point down along it at least so much.
-static const double UPRIGHT = 0.5;
+#define UPRIGHT 0.5
 
 enum { MAX_CHAIN = 64 };
 
@@ -524,8 +525,8 @@ static void NameRest(Tree* t)
         }
         // A branch that is neither limb nor head, and long by itself, is a tail; one that starts under the skin, as the
         // joint of a breast does, is not.
-        bool tail = a->trunk && !IsBelow(t, a->chest, j) && !IsBelow(t, a->pelvis, j) &&
-                    t->lengths[j] > LONG_BRANCH * a->size;
+        bool tail =
+            a->trunk && !IsBelow(t, a->chest, j) && !IsBelow(t, a->pelvis, j) && t->lengths[j] > LONG_BRANCH * a->size;
         bool below = ParentOf(t, j) >= 0 && a->parts[ParentOf(t, j)] == jna_bodyChain;
         a->parts[j] = !a->trunk || tail || below ? jna_bodyChain : jna_bodyTrunk;
     }
@@ -592,7 +593,7 @@ done:
 void jnaAnatomy_Tell(const jnaAnatomy* a, const jnaCharacter* c, jnaNotes* notes)
 {
     if (a->trunk) {
-        jnaNotes_Add(notes, "taken for the trunk: pelvis at '%s', chest at '%s', head at '%s'%s",
+        jnaNotes_Add(notes, "recognised trunk: pelvis at '%s', chest at '%s', head at '%s'%s",
             c->joints[a->pelvis].name, c->joints[a->chest].name, a->head >= 0 ? c->joints[a->head].name : "none",
             a->ribs[0][0] > 0 ? ", with a rib cage" : "");
     } else {
@@ -601,11 +602,11 @@ void jnaAnatomy_Tell(const jnaAnatomy* a, const jnaCharacter* c, jnaNotes* notes
     for (int i = 0; i < a->limbCount; ++i) {
         const jnaLimb* limb = &a->limbs[i];
         if (limb->hinge >= 0) {
-            jnaNotes_Add(notes, "taken for %s: '%s', %s '%s', %s '%s'", limb->leg ? "a leg" : "an arm",
+            jnaNotes_Add(notes, "recognised %s: '%s', %s '%s', %s '%s'", limb->leg ? "leg" : "arm",
                 c->joints[limb->root].name, limb->leg ? "knee" : "elbow", c->joints[limb->hinge].name,
                 limb->leg ? "ankle" : "wrist", c->joints[limb->end].name);
         } else {
-            jnaNotes_Add(notes, "taken for a limb without joints of its own: '%s'", c->joints[limb->root].name);
+            jnaNotes_Add(notes, "recognised limb without joints of its own: '%s'", c->joints[limb->root].name);
         }
     }
 }

@@ -11,27 +11,37 @@
 
 #include <float.h>
 
-static const double TURN = 6.28318530717958647692;
-
 // Heights of the rib cage's ends, and where its width and depth are taken.
-static const double RIBS_LOW = 0.66, RIBS_HIGH = 0.94, WIDTH_AT = 0.68, DEPTH_AT = 0.8;
+#define RIBS_LOW 0.66
+#define RIBS_HIGH 0.94
+#define WIDTH_AT 0.68
+#define DEPTH_AT 0.8
 // Of the way to the skin; and ribs are never deeper than this part of their width.
-static const double RIBS_WIDE = 0.84, RIBS_DEEP = 0.85, DEEPEST_RIBS = 0.85;
+#define RIBS_WIDE 0.84
+#define RIBS_DEEP 0.85
+#define DEEPEST_RIBS 0.85
 // The cage is narrower at the top, where the shoulders are.
-static const double RIBS_TAPER = 0.72;
+#define RIBS_TAPER 0.72
 // Flesh in front of the ribs that is thicker than this part of the body's size is breast, on a chest where it bulges
 // over the fold below it by so much: a chest that is merely broad has corners, and no breasts.
-static const double BREAST = 0.02, BREAST_FACES = 0.3, BREAST_BULGES = 0.009;
+#define BREAST 0.02
+#define BREAST_FACES 0.3
+#define BREAST_BULGES 0.009
 // Heights of the trunk in which that is measured begin here.
-static const double CHEST_LOW = 0.5;
+#define CHEST_LOW 0.5
 // A knee reaches this many half-thicknesses from its pivot along the leg.
-static const double HINGE_REACH = 0.9;
+#define HINGE_REACH 0.9
 // The shin's front: within about 55 degrees of where the toes point.
-static const double SHIN_FRONT = 0.57;
+#define SHIN_FRONT 0.57
 // Heights of the trunk: belly up to the ribs, buttocks from below the hip joints to the crest of the hip bone.
-static const double CHEST_FROM = 0.6, BACK_CHEST_FROM = 0.45, BUTTOCK_FROM = -0.35, BUTTOCK_TO = 0.2, HIP_TO = 0.12;
+#define CHEST_FROM 0.6
+#define BACK_CHEST_FROM 0.45
+#define BUTTOCK_FROM (-0.35)
+#define BUTTOCK_TO 0.2
+#define HIP_TO 0.12
 // The belly reaches from front to flank; the buttocks lie behind the hip joints by this part of the trunk's length.
-static const double BELLY_FACES = -0.15, BUTTOCK_BEHIND = 0.1;
+#define BELLY_FACES (-0.15)
+#define BUTTOCK_BEHIND 0.1
 
 double jnaAnatomy_Height(const jnaAnatomy* a, const double* point)
 {
@@ -67,7 +77,7 @@ static void MeasureChest(jnaSlicer* slicer, jnaAnatomy* a)
         }
         jnaSlice(slicer, at, a->left, a->front, &section);
         for (int r = 0; section.inside && r < JNA_CHEST_RAYS; ++r) {
-            double angle = TURN * r / JNA_CHEST_RAYS;
+            double angle = JNA_TURN * r / JNA_CHEST_RAYS;
             double u = cos(angle) / a->ribs[0][0], v = sin(angle) / a->ribs[0][1];
             a->overRibs[h][r] = (float)(section.distances[r] - 1 / sqrt(u * u + v * v));
         }
@@ -75,7 +85,7 @@ static void MeasureChest(jnaSlicer* slicer, jnaAnatomy* a)
     a->breasts = false;
     for (int r = 0; r < JNA_CHEST_RAYS; ++r) {
         double fold = DBL_MAX;
-        for (int h = 0; h < JNA_CHEST_HEIGHTS && sin(TURN * r / JNA_CHEST_RAYS) > BREAST_FACES; ++h) {
+        for (int h = 0; h < JNA_CHEST_HEIGHTS && sin(JNA_TURN * r / JNA_CHEST_RAYS) > BREAST_FACES; ++h) {
             a->breasts |= (double)a->overRibs[h][r] > fold + BREAST_BULGES * a->size;
             fold = fmin(fold, (double)a->overRibs[h][r]);
         }
@@ -108,7 +118,7 @@ static bool IsBreast(const jnaAnatomy* a, const double* point, double height)
 {
     double d[3] = {point[0] - a->ribsAt[0][0], point[1] - a->ribsAt[0][1], point[2] - a->ribsAt[0][2]};
     double angle = atan2(jnaDot(d, a->front), jnaDot(d, a->left));
-    int ray = (int)lround((angle / TURN + 1) * JNA_CHEST_RAYS) % JNA_CHEST_RAYS;
+    int ray = (int)lround((angle / JNA_TURN + 1) * JNA_CHEST_RAYS) % JNA_CHEST_RAYS;
     int row = (int)floor((height - CHEST_LOW) / (1 - CHEST_LOW) * JNA_CHEST_HEIGHTS);
     return a->breasts && row >= 0 && row < JNA_CHEST_HEIGHTS && (double)a->overRibs[row][ray] > BREAST * a->size;
 }

@@ -23,24 +23,29 @@
 #include <string.h>
 
 // Flesh over the bones of head, hands and feet, parts of the body's size.
-static const double HEAD_COVER = 0.0025, HAND_COVER = 0.002, FOOT_COVER = 0.003;
+#define HEAD_COVER 0.0025
+#define HAND_COVER 0.002
+#define FOOT_COVER 0.003
 // Bone fades over this part of its radius, and of its cover.
-static const double FADE = 0.25, COVER_FADE = 0.5;
+#define FADE 0.25
+#define COVER_FADE 0.5
 // Whether a sample is in a head, hand or foot: their share of its weights, from not at all to wholly.
-static const double PART_FROM = 0.45, PART_TO = 0.75;
+#define PART_FROM 0.45
+#define PART_TO 0.75
 // In hands and feet, flesh between two digits' joints follows both: it is let go where no joint has so much of it, for
 // skinning folds it there.
-static const double ONE_FROM = 0.5, ONE_TO = 0.8;
+#define ONE_FROM 0.5
+#define ONE_TO 0.8
 // Bones of the trunk keep away from the pivots of limbs by this part of the limb's half-thickness.
-static const double CLEAR = 0.75;
+#define CLEAR 0.75
 // A node with at least this part of bone is held exactly where that is asked for.
-static const double EXACT_FROM = 0.5;
+#define EXACT_FROM 0.5
 // A piece held by less than this part of its volume counts as loose.
-static const double LOOSE = 1e-3;
+#define LOOSE 1e-3
 
 enum { SAMPLES = 11, FEW_SAMPLES = 5, NEAREST = 4 };
 // Tetrahedra smaller than this part of the body's size (the sum of their box's sides) need few samples.
-static const double SMALL = 0.01;
+#define SMALL 0.01
 
 // Barycentric samples, equally weighted: the middle, four towards the corners, six towards the edges.
 static const double samples[SAMPLES][4] = {{0.25, 0.25, 0.25, 0.25}, {0.7, 0.1, 0.1, 0.1}, {0.1, 0.7, 0.1, 0.1},

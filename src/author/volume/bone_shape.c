@@ -26,33 +26,50 @@
 enum { STATIONS = 7 };
 
 // Shafts: shares of the local half-thickness.
-static const double THIGH = 0.26, UPPER_ARM = 0.34, FOREARM = 0.5, SHIN = 0.42, NECK = 0.5, GIRDLE = 0.35, SPINE = 0.22,
-                    SOFT_CHAIN = 0.3, LAST_OF_CHAIN = 0.5;
+#define THIGH 0.26
+#define UPPER_ARM 0.34
+#define FOREARM 0.5
+#define SHIN 0.42
+#define NECK 0.5
+#define GIRDLE 0.35
+#define SPINE 0.22
+#define SOFT_CHAIN 0.3
+#define LAST_OF_CHAIN 0.5
 // Balls: shares of the half-thickness at their pivot. Hips are deep inside, shoulders under muscle.
-static const double HINGE_BALL = 0.8, END_BALL = 0.85, HIP_BALL = 0.4, SHOULDER_BALL = 0.6;
+#define HINGE_BALL 0.8
+#define END_BALL 0.85
+#define HIP_BALL 0.4
+#define SHOULDER_BALL 0.6
 // Flesh that is left over a ball and in front of the shin, shares of the half-thickness there.
-static const double BALL_COVER = 0.1, SHIN_COVER = 0.12;
+#define BALL_COVER 0.1
+#define SHIN_COVER 0.12
 // A shaft begins this part of its ball's radius from the pivot.
-static const double IN_BALL = 0.3;
+#define IN_BALL 0.3
 // Flesh over the ribs and the pelvis, parts of the body's size.
-static const double RIBS_COVER = 0.008, PELVIS_COVER = 0.014;
+#define RIBS_COVER 0.008
+#define PELVIS_COVER 0.014
 // The rib cage is rounded below by this part of the trunk's length, and above.
-static const double RIBS_ROUND_LOW = 0.24, RIBS_ROUND_HIGH = 0.1;
+#define RIBS_ROUND_LOW 0.24
+#define RIBS_ROUND_HIGH 0.1
 // The pelvis: height of its middle and half its height as parts of the trunk's length; width and depth of the way to
 // the skin. Its depth leaves buttocks and belly.
-static const double PELVIS_AT = 0.06, PELVIS_HIGH = 0.2, PELVIS_WIDE = 0.72, PELVIS_DEEP = 0.4;
+#define PELVIS_AT 0.06
+#define PELVIS_HIGH 0.2
+#define PELVIS_WIDE 0.72
+#define PELVIS_DEEP 0.4
 // At most this part of a segment is left free at each end of a chain's bone.
-static const double SHORT_LIMIT = 0.1;
+#define SHORT_LIMIT 0.1
 // How far the axis moves to the middle of the flesh. Not all the way: a spine lies behind it.
-static const double CENTRING = 0.6;
+#define CENTRING 0.6
 // A bone reaches at most this far from its axis to the skin, in all directions but a few.
-static const double DEEPEST = 0.85, IGNORED_RAYS = 0.1;
+#define DEEPEST 0.85
+#define IGNORED_RAYS 0.1
 // A segment shorter than this part of the flesh's reach says little about where its bone should be.
-static const double STUB = 0.5;
+#define STUB 0.5
 // A joint nearer to the middle of its flesh than this part of the reach has no direction of its own.
-static const double CENTRED = 0.15;
+#define CENTRED 0.15
 // Flesh below this part of the whole gets no bone of its own.
-static const double LEAST_FLESH = 2e-5;
+#define LEAST_FLESH 2e-5
 
 // A segment that wants a bone.
 typedef struct Segment {
@@ -200,7 +217,7 @@ static void Thin(jnaBone* bone, const jnaSection* sections, const double* u, con
     int count = 0;
     for (int s = 0; s < STATIONS; ++s) {
         for (int k = 0; sections[s].inside && k < JNA_SECTION_RAYS; ++k) {
-            double angle = 2 * 3.14159265358979 * k / JNA_SECTION_RAYS, d[3];
+            double angle = JNA_TURN * k / JNA_SECTION_RAYS, d[3];
             for (int i = 0; i < 3; ++i) {
                 d[i] = cos(angle) * u[i] + sin(angle) * v[i];
             }
@@ -219,8 +236,7 @@ static void MoveToFront(Segment* segment, double axes[3][3], const jnaSection* s
 {
     double values[STATIONS], line[2];
     const double x = jnaDot(segment->front, axes[0]), y = jnaDot(segment->front, axes[1]);
-    int ray =
-        (int)lround(atan2(y, x) / (2 * 3.14159265358979) * JNA_SECTION_RAYS + JNA_SECTION_RAYS) % JNA_SECTION_RAYS;
+    int ray = (int)lround(atan2(y, x) / JNA_TURN * JNA_SECTION_RAYS + JNA_SECTION_RAYS) % JNA_SECTION_RAYS;
     for (int s = 0; s < STATIONS; ++s) {
         double radius = sections[s].radius;
         values[s] =

@@ -229,14 +229,6 @@ failed:
     return result;
 }
 
-jnResult jnaLaplacian_Factor(jnaLaplacian* l, const jnaLaplacianDef* def, jnError* error)
-{
-    JN_ASSERT(def->nodeCount == l->nodeCount);
-    Assemble(l, def);
-    FillFreeMatrix(l);
-    return FactorMatrix(l, error);
-}
-
 void jnaDestroyLaplacian(jnaLaplacian* l)
 {
     if (l == NULL) {
@@ -319,17 +311,6 @@ jnResult jnaLaplacian_Solve(const jnaLaplacian* l, int count, const double* load
                : jnFail(error, jn_outOfMemory, "out of memory to solve a Laplacian of %d nodes", l->nodeCount);
 }
 
-void jnaLaplacian_Apply(const jnaLaplacian* l, const double* values, double* result)
-{
-    for (int n = 0; n < l->nodeCount; ++n) {
-        double sum = 0;
-        for (int i = l->pattern.rowStarts[n]; i < l->pattern.rowStarts[n + 1]; ++i) {
-            sum += l->entries[i] * values[l->pattern.columns[i]];
-        }
-        result[n] = sum;
-    }
-}
-
 const cholmod_factor* jnaLaplacian_Cholesky(const jnaLaplacian* l)
 {
     return l->factor;
@@ -342,11 +323,6 @@ void jnaLaplacian_FreeNodes(const jnaLaplacian* l, int32_t* nodes)
             nodes[l->freeIndex[n]] = n;
         }
     }
-}
-
-double jnaLaplacian_FactorSize(const jnaLaplacian* l)
-{
-    return (double)l->factor->xsize;
 }
 
 void jnaAddTies(const jnaLaplacianTies* ties, const int32_t* tetrahedra, const double* targets, double* load)

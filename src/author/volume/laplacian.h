@@ -36,21 +36,11 @@ typedef struct jnaLaplacian jnaLaplacian;
 jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian, jnError* error);
 void jnaDestroyLaplacian(jnaLaplacian* laplacian);
 
-/// Factors again with other stiffness or diagonal; nodes, tetrahedra, held nodes and ties must be those of the
-/// creation. Saves the ordering, two thirds of the time.
-jnResult jnaLaplacian_Factor(jnaLaplacian* laplacian, const jnaLaplacianDef* def, jnError* error);
-
 /// Solves for `count` right-hand sides.
 /// values: [count][nodeCount]; given where held, written elsewhere.
 /// loads: [count][nodeCount], the right-hand side where not held (ties' share included); NULL: 0.
 jnResult jnaLaplacian_Solve(
     const jnaLaplacian* laplacian, int count, const double* loads, double* values, jnError* error);
-
-/// result = L values over all nodes, held ones included. Both [nodeCount].
-void jnaLaplacian_Apply(const jnaLaplacian* laplacian, const double* values, double* result);
-
-/// Entries of the factor, for reports.
-double jnaLaplacian_FactorSize(const jnaLaplacian* laplacian);
 
 /// Adds the targets of ties to a load: weights * penalty * target at the corners of each tie.
 /// targets: [ties->count]; tetrahedra as in the def; load: [nodeCount].

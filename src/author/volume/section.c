@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-static const double PI = 3.14159265358979323846;
-
 jnResult jnaCreateSlicer(const jnaVolume* volume, jnaSlicer* slicer, jnError* error)
 {
     *slicer = (jnaSlicer){.nodes = volume->nodes, .nodeCount = volume->nodeCount};
@@ -73,8 +71,8 @@ static void CutTriangles(
 {
     double rays[JNA_SECTION_RAYS][2];
     for (int k = 0; k < JNA_SECTION_RAYS; ++k) {
-        rays[k][0] = cos(2 * PI * k / JNA_SECTION_RAYS);
-        rays[k][1] = sin(2 * PI * k / JNA_SECTION_RAYS);
+        rays[k][0] = cos(JNA_TURN * k / JNA_SECTION_RAYS);
+        rays[k][1] = sin(JNA_TURN * k / JNA_SECTION_RAYS);
     }
     for (int t = 0; t < s->triangleCount; ++t) {
         const int32_t* c = s->triangles + 3 * (size_t)t;
@@ -128,7 +126,7 @@ void jnaSlice(jnaSlicer* s, const double* origin, const double* u, const double*
     }
     for (int k = 0; k < JNA_SECTION_RAYS; ++k) {
         // A ray that runs along a limb would say more about the limb than about the section.
-        double angle = 2 * PI * k / JNA_SECTION_RAYS, d = fmin(distances[k], 2 * section->radius);
+        double angle = JNA_TURN * k / JNA_SECTION_RAYS, d = fmin(distances[k], 2 * section->radius);
         section->distances[k] = d;
         section->shift[0] += 2.0 / JNA_SECTION_RAYS * d * cos(angle);
         section->shift[1] += 2.0 / JNA_SECTION_RAYS * d * sin(angle);

@@ -280,16 +280,14 @@ static void TellEdges(const jnaSurfaceReport* report, jnaNotes* notes)
             notes, "%d faces lie on the same three vertices as another; one of each is kept", report->duplicateCount);
     }
     if (report->seamCount > 0) {
-        jnaNotes_Add(notes,
-            "%d vertices on an open edge share their place with another and are joined with it for the volume",
+        jnaNotes_Add(notes, "%d vertices on an open edge coincide with another vertex and are merged for the volume",
             report->seamCount);
     }
     if (report->nonManifoldCount > 0) {
         jnaNotes_Add(notes, "%d edges are shared by more than two faces", report->nonManifoldCount);
     }
     if (report->flippedCount > 0) {
-        jnaNotes_Add(
-            notes, "%d faces looked the other way than their neighbours and were turned", report->flippedCount);
+        jnaNotes_Add(notes, "%d faces were oriented against their neighbours and were flipped", report->flippedCount);
     }
     if (report->openChainCount > 0) {
         jnaNotes_Add(notes, "%d open edges do not form a loop and cannot be capped", report->openChainCount);
@@ -305,8 +303,8 @@ static void LeaveNothing(const jnaCharacter* character, jnaSurface* surface, jna
         surface->vertexOf[v] = -1;
     }
     jnaNotes_Add(notes,
-        "'%s' is made of rigid parts alone: it has no flesh and plays as skinning has it (volume.shells: flesh in the "
-        "manifest fills it all the same)",
+        "'%s' has only rigid parts: it has no flesh and plays as plain skinning (set volume.shells: flesh in the "
+        "manifest to mesh it anyway)",
         character->name);
 }
 

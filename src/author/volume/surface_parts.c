@@ -443,8 +443,8 @@ jnResult jnaFaces_SortParts(jnaFaces* faces, bool keepInner, jnaSurface* surface
     surface->report.componentCount = faces->componentCount;
     if (surface->report.insideOutCount > 0) {
         jnaNotes_Add(notes,
-            surface->report.componentCount == 1 ? "the surface was inside out and was turned"
-                                                : "%d parts were inside out and were turned",
+            surface->report.componentCount == 1 ? "the surface was inside out and was flipped"
+                                                : "%d parts were inside out and were flipped",
             surface->report.insideOutCount);
     }
 done:

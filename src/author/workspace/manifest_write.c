@@ -121,7 +121,8 @@ jnResult jnaWriteManifest(const char* path, const jnaManifest* manifest, jnError
     jnaManifest m = *manifest;
     m.poses.count = jnaManifest_PoseCount(manifest);
     FILE* file = output.stream;
-    fputs("# A Jounce workspace. Edit by hand; what a change makes stale is made again by `jounce build`.\n", file);
+    fputs("# A Jounce workspace. Edit this file, then run `jounce build`: it runs the stages whose settings changed.\n",
+        file);
     for (int i = 0; i < jnaFieldCount; ++i) {
         const jnaField* f = &jnaFields[i];
         char lead[16];

@@ -250,35 +250,12 @@ jnResult jnaStage_IsStale(const char* workspace, const jnaStage* stage, bool* st
     JN_PASS(CheckStage(workspace, stage, error));
     json_t* record = LoadRecord(workspace, stage->name, &recorded);
     if (record == NULL) {
-        Explain(reason, "it has not run yet", "");
+        Explain(reason, "not run yet", "");
         return jn_ok;
     }
     jnResult result = Compare(workspace, stage, record, recorded, stale, reason, error);
     json_decref(record);
     return result;
-}
-
-jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error)
-{
-    const char* input;
-    json_t* mark;
-    int64_t recorded = 0;
-    (void)error;
-    json_t* record = LoadRecord(workspace, name, &recorded);
-    if (record == NULL || !*holds) {
-        Explain(reason, record == NULL ? "it has not run yet" : "something is missing", "");
-        *holds = false;
-    }
-    json_object_foreach(json_object_get(record, "inputs"), input, mark)
-    {
-        bool same = false;
-        if (*holds && (jnaCompareMark(workspace, input, mark, recorded, &same, NULL) != jn_ok || !same)) {
-            Explain(reason, "changed: ", input);
-            *holds = false;
-        }
-    }
-    json_decref(record);
-    return jn_ok;
 }
 
 void jnaStage_RemoveDamaged(const char* workspace, const jnaStage* stage)

@@ -42,7 +42,3 @@ void jnaStage_RemoveDamaged(const char* workspace, const jnaStage* stage);
 
 /// Notes what a stage was made from, after its outputs are in place.
 jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* error);
-
-/// Whether the inputs in a stage's record are as they were. *holds: goes to false where they are not, or where there is
-/// no record; a stage that has other inputs by now, or other settings, it cannot tell. reason as of jnaStage_IsStale.
-jnResult jnaStageRecord_Holds(const char* workspace, const char* name, bool* holds, char* reason, jnError* error);

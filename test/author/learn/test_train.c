@@ -98,7 +98,7 @@ static void TrainingThatWasEndedGoesOnToTheSameBytes(void** state)
         def.progress = EndAfter;
         def.user = &epochs;
         assert_int_equal(jnaTrainNetwork(&s.character, &s.pairs, &def, &ended, NULL, &error), jn_cancelled);
-        assert_non_null(strstr(error.message, "goes on from there"));
+        assert_non_null(strstr(error.message, "resumes it"));
         def.progress = NULL;
         jnaNetwork resumed = Train(&s, &def);
         ExpectSame(&whole, &resumed);

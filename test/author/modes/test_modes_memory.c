@@ -152,12 +152,8 @@ static jnResult TakeFromMotion(jnError* error)
     def.sequenceCount = 1;
     def.perRegion = 3;
     jnaModes found;
-    size_t numbers = 3 * (size_t)sequence.frameCount * (size_t)sequence.vertexCount;
     jnResult result = jnaFindDataModes(&def, &found, error);
-    float* rest = result == jn_ok ? __libc_malloc(numbers * sizeof(float)) : NULL;
-    result = result == jn_ok ? jnaModes_Subtract(&found, &sequence, rest, error) : result;
     assert_true(result == jn_ok || result == jn_outOfMemory);
-    free(rest);
     jnaDestroyModes(&found);
     return result;
 }

@@ -545,12 +545,11 @@ static void AWatcherCanStopIt(void** state)
     int calls = 0;
     for (int motion = 0; motion < 2; ++motion) {
         jnaJob job = StandInJob(&s, motion ? "watched-motion" : "watched", COUNT);
-        job.watch = StopAfterTwenty;
-        job.watchUser = &calls;
+        job.watch = (jnaJobWatch){StopAfterTwenty, &calls};
         job.motion = motion == 1;
         jnError error = {0};
         assert_int_equal(jnaRunJob(&job, NULL, &error), jn_cancelled);
-        assert_non_null(strstr(error.message, "goes on from there"));
+        assert_non_null(strstr(error.message, "resumes it"));
         assert_int_equal(CountShards(job.folder), 1);
     }
     assert_true(calls >= 40);

@@ -122,7 +122,7 @@ static void ARobotHasNoFleshAndSaysSo(void** state)
     Create(jna_shellsAuto);
     assert_int_equal(surface.report.shellCount, 2);
     assert_int_equal(surface.triangleCount, 0);
-    assert_true(HasNote(&notes, "no flesh and plays as skinning"));
+    assert_true(HasNote(&notes, "no flesh and plays as plain skinning"));
     jnaVolumeDef def = jnaDefaultVolumeDef();
     jnaVolume v;
     jnaVolumeForecast forecast;

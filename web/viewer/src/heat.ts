@@ -127,7 +127,7 @@ export class HeatMap {
       this.values[v] = stiffness[v] > 0 ? 100 * share[v] : NaN;
     }
     this.rigid = this.asset.springCount;
-    this.scale = { title: `Share of ${title}`, unit: '%', low: 0, high: 100, logarithmic: false, colors: SEQUENTIAL };
+    this.scale = { title: `Fraction of ${title}`, unit: '%', low: 0, high: 100, logarithmic: false, colors: SEQUENTIAL };
   }
 
   /** Writes colours, RGBA bytes, of the file vertices. */

@@ -29,7 +29,7 @@ const KEYS: [string, string][] = [
 const GESTURES: [string, string][] = [
   ['Drag the body', 'shakes it'],
   ['Click the body', 'curves of the vertex'],
-  ['Drag beside it', 'turns the view'],
+  ['Drag beside it', 'rotates the view'],
   ['Wheel, pinch', 'nearer, farther'],
   ['Right button, two fingers', 'moves the view'],
   ['Double click a slider', 'its default'],

@@ -97,7 +97,7 @@ export class Panel {
     this.sliders.rate = slider({
       id: 'rate', label: 'Frame rate', min: Math.log2(5), max: Math.log2(240), step: 0.001, value: 60,
       format: (value) => (this.settings.rate === 0 ? 'screen' : `${Math.round(value)} Hz`), fromPlace: (place) => Math.round(2 ** place),
-      toPlace: (value) => Math.log2(value), title: 'Steps a second. The motion does not depend on it', onInput: (value) => this.setRate(value),
+      toPlace: (value) => Math.log2(value), title: 'Steps per second. The motion does not depend on it', onInput: (value) => this.setRate(value),
     });
     const screen = element('label', { class: 'check' }, this.screenRate, 'Step at the rate of the screen');
     const hold = element('label', { class: 'check', title: 'Time runs, the pose stays (P)' }, this.hold, 'Hold the pose');
@@ -122,7 +122,7 @@ export class Panel {
     }
     this.sliders.network = slider({
       id: 'network', label: 'Strength', min: 0, max: 2, step: 0.01, value: DEFAULTS.network, format: times, onInput: (value) => set('network', value),
-      title: 'The share of what the network adds to the skinned surface; 0 switches it off',
+      title: 'Fraction of the network's correction that is applied; 0 switches it off',
     });
     const error = networkError > 0 ? `, ${(1000 * networkError).toPrecision(2)} mm rms on poses held out` : '';
     return [section('Network', this.sliders.network.root, element('p', { class: 'note' }, network.toUpperCase() + error))];
@@ -132,9 +132,9 @@ export class Panel {
     const s = this.sliders;
     s.hertz = slider({ id: 'hertz', label: 'Frequency', min: -2, max: 2, step: 0.01, value: 1, format: times, ...factor, onInput: (value) => set('hertz', value), title: 'Times the frequency of every spring' });
     s.ratio = slider({ id: 'ratio', label: 'Damping', min: -4, max: 4, step: 0.01, value: 1, format: times, ...factor, onInput: (value) => set('ratio', value), title: 'Times the damping ratio of every spring' });
-    s.strength = slider({ id: 'strength', label: 'Strength', min: 0, max: 2, step: 0.01, value: 1, format: times, onInput: (value) => set('strength', value), title: 'The share of the offset that is shown' });
-    s.inertia = slider({ id: 'inertia', label: 'Inertia', min: 0, max: 1, step: 0.01, value: 1, format: times, onInput: (value) => set('inertia', value), title: 'How much of the motion of the whole body the flesh feels' });
-    s.gravity = slider({ id: 'gravity', label: 'Gravity', min: 0, max: 20, step: 0.1, value: 0, format: (value) => `${value.toFixed(1)} m/s²`, onInput: (value) => set('gravity', value), title: 'A constant pull on the flesh' });
+    s.strength = slider({ id: 'strength', label: 'Strength', min: 0, max: 2, step: 0.01, value: 1, format: times, onInput: (value) => set('strength', value), title: 'Fraction of the offset that is shown' });
+    s.inertia = slider({ id: 'inertia', label: 'Inertia', min: 0, max: 1, step: 0.01, value: 1, format: times, onInput: (value) => set('inertia', value), title: 'Fraction of the motion of the whole body that the flesh feels' });
+    s.gravity = slider({ id: 'gravity', label: 'Gravity', min: 0, max: 20, step: 0.1, value: 0, format: (value) => `${value.toFixed(1)} m/s²`, onInput: (value) => set('gravity', value), title: 'A constant acceleration of the flesh' });
     const row = element('div', { class: 'buttons' }, button('Shake', 'Shake the body (S)', this.actions.shake, 'strong'), button('Reset', 'All sliders to their defaults (R)', this.actions.restart));
     const modes = this.asset.modes.length;
     const title = modes === 0 ? 'Springs' : `Springs on ${modes} modes`;

@@ -1,22 +1,49 @@
+// A simulator of linear flesh: the elasticity of the rest pose in frames that turn with the skeleton.
+//
+// Node n has a target x^ (where the skeleton puts it) and a rotation R. With u = R^T (x - x^),
+//     M x'' = -R (K u + C u'),   C = massDamping M + stiffnessDamping K
+// which is exact for small strains around one rigid core. It is what modes are a reduction of, so what they lose is
+// told apart from what the flesh's nonlinearity adds. Second order in time (BDF2), no numerical damping to speak of.
+//
 // BDF2: v1 = (3 x1 - 4 x0 + x-1) / 2s and a1 = (3 v1 - 4 v0 + v-1) / 2s over a step s. With x1 = x^1 + R1 u1 the step
 // is
 //     (9/(4 s^2) M + 3/(2 s) C + K) u1 = -M R1^T (known part of a1) - C (known part of u1'),
 // one matrix for the whole run.
-#include "modes/linear_flesh.h"
+#pragma once
 
 #include "base/affine.h"
 #include "base/arena.h"
 #include "base/try.h"
+#include "modes/elastic.h"
 
 #include <string.h>
 
-typedef struct State {
+// Targets [nodeCount][3] and unit quaternions [nodeCount][4] (x, y, z, w) at a time, seconds.
+typedef void LinearPose(double seconds, double* targets, double* rotations, void* user);
+
+// One frame's outcome; positions and targets are [nodeCount][3].
+typedef void LinearFrame(int frame, const double* targets, const double* positions, void* user);
+
+typedef struct LinearFleshDef {
+    const jnaVolume* volume;
+    jnaElastic* elastic;     // of the volume; its factor is replaced
+    double massDamping;      // 1/s
+    double stiffnessDamping; // s
+    double dt;               // seconds between frames
+    int frameCount;
+    int substeps; // steps a frame
+    LinearPose* pose;
+    LinearFrame* take;
+    void* user;
+} LinearFleshDef;
+
+typedef struct LinearState {
     double *targets, *rotations;                      // [nodeCount][3], [nodeCount][4], at the new time
     double *positions[2], *velocities[2], *offset[2]; // [nodeCount][3] now and before; offsets in frames
     double *right, *drag, *force;                     // [freeCount][3]
-} State;
+} LinearState;
 
-static jnResult Allocate(State* s, jnaArena* arena, int nodes, int freeNodes, jnError* error)
+static inline jnResult AllocateLinear(LinearState* s, jnaArena* arena, int nodes, int freeNodes, jnError* error)
 {
     for (int i = 0; i < 2; ++i) {
         s->positions[i] = jnaArena_Take(arena, nodes, 3 * sizeof(double));
@@ -31,7 +58,7 @@ static jnResult Allocate(State* s, jnaArena* arena, int nodes, int freeNodes, jn
     return jnaArena_Check(arena, "the nodes of linear flesh", error);
 }
 
-static jnResult Step(const jnaLinearFleshDef* def, State* s, double step, jnError* error)
+static inline jnResult StepLinear(const LinearFleshDef* def, LinearState* s, double step, jnError* error)
 {
     const int* nodes = jnaElastic_FreeNodes(def->elastic);
     const double* masses = jnaElastic_Masses(def->elastic);
@@ -79,13 +106,14 @@ static jnResult Step(const jnaLinearFleshDef* def, State* s, double step, jnErro
     return result;
 }
 
-jnResult jnaSimulateLinearFlesh(const jnaLinearFleshDef* def, jnError* error)
+// Runs from frame 0, where the flesh is on its targets and moves with them.
+static inline jnResult SimulateLinearFlesh(const LinearFleshDef* def, jnError* error)
 {
     double step = def->dt / def->substeps;
-    State s = {0};
+    LinearState s = {0};
     jnaArena arena = {0};
     jnResult result = jn_ok;
-    JN_TRY(Allocate(&s, &arena, def->volume->nodeCount, jnaElastic_FreeCount(def->elastic), error));
+    JN_TRY(AllocateLinear(&s, &arena, def->volume->nodeCount, jnaElastic_FreeCount(def->elastic), error));
     double stiffness = 1 + 1.5 / step * def->stiffnessDamping;
     double mass = 2.25 / (step * step) + 1.5 / step * def->massDamping;
     JN_TRY(jnaElastic_Factor(def->elastic, stiffness, mass, error));
@@ -101,7 +129,7 @@ jnResult jnaSimulateLinearFlesh(const jnaLinearFleshDef* def, jnError* error)
     for (int frame = 1; frame < def->frameCount; ++frame) {
         for (int k = 1; k <= def->substeps; ++k) {
             def->pose((frame - 1) * def->dt + k * step, s.targets, s.rotations, def->user);
-            JN_TRY(Step(def, &s, step, error));
+            JN_TRY(StepLinear(def, &s, step, error));
         }
         def->take(frame, s.targets, s.positions[0], def->user);
     }
