@@ -9,6 +9,8 @@
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
 #   make python  the Python package as one wheel in build/python (docs/guides/python.md)
+#   make blender the Blender add-on as one zip in build/blender (docs/guides/blender.md)
+#   make blender-test  installs Debian's Blender and runs the add-on's tests in it
 #   make results the tables and pictures of README.md and docs/ from new runs; ONLY="demo fit" does some (tools/results.sh)
 #   make docs    the manual as a static site with search: build/site/index.html
 #   make docs-check  runs every command in README.md and docs/, long ones included
@@ -17,7 +19,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages python build deps clean
+.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages python blender blender-test build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -104,6 +106,13 @@ packages: build
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 python: build
 	@$(PYTHON) python/build_wheel.py --library build/release/libjounce.so --out build/python
+
+blender: python
+	@$(PYTHON) blender/build_addon.py --wheel "$$(ls -t build/python/jounce-*.whl | head -1)" --out build/blender
+
+blender-test: build
+	@tools/install-packages.sh $(shell sed 's/\#.*//' tools/blender-packages.txt)
+	@blender/test/run.sh $(CURDIR) $(JOUNCE_PATH) $(CURDIR)/build/release/libjounce.so $(CURDIR)/build/release
 
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)

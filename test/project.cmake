@@ -38,6 +38,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/python COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/python.sh
         ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_command> $<TARGET_FILE:jounce_shared> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/python PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    add_test(NAME project/blender_addon COMMAND ${PROJECT_SOURCE_DIR}/blender/test/run.sh
+        ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_command> $<TARGET_FILE:jounce_shared> ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/blender_addon PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 ENVIRONMENT OMP_WAIT_POLICY=passive)
     add_test(NAME project/results COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/results.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(project/results PROPERTIES SKIP_RETURN_CODE 77)

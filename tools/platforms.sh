@@ -28,12 +28,12 @@ describe() {
     kind=golden what="" kernels="" compiler=${CC:-cc} flags="-O2 -ffp-contract=off" run="" avx2=no suffix="" extra="" tools=""
     static="-static" libs=-lm
     case $1 in
-    gcc-avx2) what="Linux x86-64" kernels="SSE2, AVX2" flags="-O3 -ffp-contract=off" avx2=yes ;;
+    gcc-avx2) what="Linux x86-64" kernels="SSE2, AVX2, AVX-512" flags="-O3 -ffp-contract=off" avx2=yes ;;
     gcc-plain) what="Linux x86-64" kernels="plain C" flags="-O2 -fno-tree-vectorize -DJN_SCALAR" ;;
     gcc-native) what="Linux x86-64, -std=gnu11 -march=native" kernels="AVX2" flags="-O3 -std=gnu11 -march=native" ;;
-    gcc-11) what="Linux x86-64" kernels="SSE2, AVX2" compiler=gcc-11 avx2=yes ;;
-    clang-14) what="Linux x86-64" kernels="SSE2, AVX2" compiler=clang-14 avx2=yes ;;
-    clang-13) what="Linux x86-64" kernels="SSE2, AVX2" compiler=clang-13 avx2=yes ;;
+    gcc-11) what="Linux x86-64" kernels="SSE2, AVX2, AVX-512" compiler=gcc-11 avx2=yes ;;
+    clang-14) what="Linux x86-64" kernels="SSE2, AVX2, AVX-512" compiler=clang-14 avx2=yes ;;
+    clang-13) what="Linux x86-64" kernels="SSE2, AVX2, AVX-512" compiler=clang-13 avx2=yes ;;
     two-files) kind=two_files what="jounce.c and jounce.h" kernels="SSE2" ;;
     headers-c++17) kind=headers what="headers in C++17 and C11" tools="g++ clang++" compiler="g++" ;;
     subproject) kind=subproject what="inside another CMake project" kernels="SSE2, AVX2" tools="cmake" ;;
@@ -125,6 +125,7 @@ list_sources() {
     for file in "$source"/src/runtime/*.c "$source/test/platforms/golden.c" $extra; do
         case $file in
         *_avx2.c) [ $avx2 = no ] || echo "$file -mavx2" ;;
+        *_avx512.c) [ $avx2 = no ] || echo "$file -mavx512f -mavx512dq -mavx512bw -mavx512vl" ;;
         *) echo "$file" ;;
         esac
     done

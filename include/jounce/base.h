@@ -64,7 +64,7 @@ typedef enum jnKernel {
     jn_kernelAuto = 0, // the widest this machine has
     jn_kernelBaseline, // what every machine of the build has: SSE2, NEON, WebAssembly's vectors, or plain C
     jn_kernelAvx2,
-    jn_kernelAvx512, // none is built: no machine of ours could run it in a test
+    jn_kernelAvx512, // networks and morph weights; springs and surfaces as with AVX2
 } jnKernel;
 
 /// True if this build and this machine can run the kernel.

@@ -18,7 +18,7 @@ from ._errors import LibraryError
 
 NAME_LENGTH = 64
 ERROR_LENGTH = 512
-VERSION = "0.1"  # major.minor that these structs belong to
+VERSION = "0.2"  # major.minor that these structs belong to
 
 
 class Error(Structure):

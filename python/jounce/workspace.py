@@ -84,7 +84,7 @@ class Workspace:
         progress: Optional[command.Callback] = None,
         threads: Optional[int] = None,
     ) -> List[Dict[str, Any]]:
-        """Runs the stages that are out of date, as `jounce build` does, and tells what was done.
+        """Runs the stages that are out of date, as `jounce build` does, and returns what was done.
 
         until: the last stage that runs: "modes" gives flesh on its vibration modes in a minute.
         progress: called with a jounce.Progress some times a second; return False to stop. The next build resumes.

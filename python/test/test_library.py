@@ -52,6 +52,11 @@ class Library(unittest.TestCase):
         finally:
             _library.STRUCTS["jnPose"] = kept
 
+    def test_the_version_is_that_of_the_header(self):
+        with open(os.path.join(SOURCE, "include", "jounce", "base.h"), encoding="utf-8") as file:
+            numbers = dict(re.findall(r"JN_VERSION_(MAJOR|MINOR) (\d+)", file.read()))
+        self.assertEqual(_library.VERSION, f"{numbers['MAJOR']}.{numbers['MINOR']}")
+
     def test_a_library_of_another_version_is_refused(self):
         kept, _library.VERSION = _library.VERSION, "9.9"
         try:

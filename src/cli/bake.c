@@ -3,6 +3,8 @@
 
 #include "asset/asset_writer.h"
 #include "asset/bake.h"
+#include "character/scene.h"
+#include "workspace/manifest.h"
 
 #include "base/try.h"
 #include "runtime/for_author.h"
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // Morph targets take 24 bytes a vertex and frame; from this many megabytes on it is worth a word.
 #define LARGE_GLB 20.0
@@ -42,10 +45,10 @@ typedef struct Wishes {
     int stage, units, up;
     double rate, preroll;
     bool seamless;
+    bool ownOrder; // that of the workspace's source, which nobody asked for
 } Wishes;
 
-// A workspace stands for the character file in it.
-static const char* CharacterFile(const char* path, char* buffer, size_t size)
+const char* jncCharacterFile(const char* path, char* buffer, size_t size)
 {
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -53,6 +56,35 @@ static const char* CharacterFile(const char* path, char* buffer, size_t size)
         return buffer;
     }
     return path;
+}
+
+// FBX and Collada split a mesh at every corner; a bake of a workspace is in the points that the artist's program has.
+// NULL where the source is another format, is gone, or the output has its own order.
+static const char* SourceOrder(const Wishes* w, char* buffer, size_t size)
+{
+    char manifestPath[4096];
+    jnaManifest manifest = {0};
+    jnError error;
+    snprintf(manifestPath, sizeof(manifestPath), "%s/manifest.yaml", w->path);
+    if (access(manifestPath, R_OK) != 0 || jnaHasEnding(w->output, ".glb") ||
+        jnaReadManifest(manifestPath, &manifest, &error) != jn_ok) {
+        return NULL;
+    }
+    const char* source = manifest.character;
+    snprintf(buffer, size, "%s%s%s", source[0] == '/' ? "" : w->path, source[0] == '/' ? "" : "/", source);
+    jnaDestroyManifest(&manifest);
+    bool split = jnaHasEnding(buffer, ".fbx") || jnaHasEnding(buffer, ".dae");
+    return split && access(buffer, R_OK) == 0 ? buffer : NULL;
+}
+
+static void ChooseOrder(Wishes* w, char* buffer, size_t size)
+{
+    if (w->order == NULL) {
+        w->order = SourceOrder(w, buffer, size);
+        w->ownOrder = w->order != NULL;
+    } else if (strcmp(w->order, "split") == 0) {
+        w->order = NULL;
+    }
 }
 
 static jnResult Bake(const Wishes* w, const jnAsset* asset, int* frames, jnaBakeOrder* order, jnError* error)
@@ -73,9 +105,15 @@ static jnResult Bake(const Wishes* w, const jnAsset* asset, int* frames, jnaBake
         return jnFail(error, jn_badArgument, "%s: has no clip '%s'; it has: %s", w->path, w->clip, names);
     }
     if (w->order != NULL) {
-        JN_PASS(jnaReadBakeOrder(w->order, asset, order, error));
-        def.order = order;
-        printf("order of %s: %s\n", w->order, order->summary);
+        jnResult result = jnaReadBakeOrder(w->order, asset, order, error);
+        if (result != jn_ok && w->ownOrder) {
+            fprintf(stderr, "jounce: warning: %s; written in the character's split order\n", error->message);
+        } else if (result != jn_ok) {
+            return result;
+        } else {
+            def.order = order;
+            printf("order of %s: %s\n", w->order, order->summary);
+        }
     }
     *frames = jnaBakeFrameCount(&def);
     WarnOfSize(w->output, &def);
@@ -100,7 +138,7 @@ int jncBake(int argc, char** argv)
         {JNC_TEXT("FILE", w.path, NULL, "a .jounce file, or a workspace"), .required = true},
         {JNC_TEXT("--clip", w.clip, "NAME", "name of the clip; jounce info lists them"), .required = true},
         {JNC_TEXT("-o", w.output, "OUT", "output file"), .required = true},
-        {JNC_TEXT("--order", w.order, "MESH", "vertex order of this file: .obj, .glb, .fbx, .dae or a cache")},
+        {JNC_TEXT("--order", w.order, "MESH", "vertex order of this file: .obj, .glb, .fbx, .dae or a cache; split: the character's own (default; of a workspace from FBX or Collada: the points of its source)")},
         {JNC_CHOICE("--units", w.units, "file|metres|centimetres|millimetres", "unit of the output (file: that of --order, else metres)")},
         {JNC_CHOICE("--up", w.up, "file|y|z", "up axis of the output (file: that of --order, else y)")},
         {JNC_CHOICE("--stage", w.stage, "skinned|target|dynamic", "skinned: skeleton only; target: with the network; dynamic: with springs (default dynamic)")},
@@ -122,7 +160,9 @@ int jncBake(int argc, char** argv)
         return jncMisuse("--rate: must be above 0 and at most 10000");
     }
     char buffer[4096];
-    w.path = CharacterFile(w.path, buffer, sizeof(buffer));
+    char source[4096];
+    ChooseOrder(&w, source, sizeof(source));
+    w.path = jncCharacterFile(w.path, buffer, sizeof(buffer));
     jnaAssetFile file;
     jnaBakeOrder order = {0};
     jnError error = {0};
@@ -133,7 +173,7 @@ int jncBake(int argc, char** argv)
     }
     if (result == jn_ok) {
         printf("%d frames of %d vertices written to %s\n", frames,
-            w.order != NULL ? order.pointCount : file.asset->fileVertexCount, w.output);
+            order.pointCount > 0 ? order.pointCount : file.asset->fileVertexCount, w.output);
     }
     jnaDestroyBakeOrder(&order);
     jnaCloseAsset(&file);

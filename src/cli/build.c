@@ -15,6 +15,8 @@
 
 // Between two renewals of the line.
 #define RENEW 0.2
+// Seconds; a longer plan says what would be shorter.
+#define LONG_BUILD 600
 
 typedef struct Teller {
     const char* workspace;
@@ -22,6 +24,7 @@ typedef struct Teller {
     bool quiet, planOnly;
     bool lines; // progress as lines of JSON, for programs
     bool shown;
+    bool whole; // no stage was named to end at
 } Teller;
 
 // "1:05", or "2:10:05" from an hour on.
@@ -34,6 +37,20 @@ static const char* FormatTime(double seconds, char text[24])
         snprintf(text, 24, "%d:%02d", whole / 60, whole % 60);
     }
     return text;
+}
+
+// What somebody may want instead of a long build. It can be stopped at any time and resumes.
+static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
+{
+    char text[24];
+    double modes = 0;
+    for (int i = 0; i <= (int)jna_buildModes; ++i) {
+        modes += steps[i].needed && !steps[i].fresh ? steps[i].estimate : 0;
+    }
+    printf(
+        "  shorter: jounce build %s --until modes, about %s: flesh by its material alone, without poses and network\n"
+        "           poses.count in manifest.yaml: fewer poses; Ctrl-C stops, the same command resumes\n",
+        teller->workspace, FormatTime(modes, text));
 }
 
 static void PrintPlan(const jnaBuildStep* steps, void* user)
@@ -58,6 +75,9 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
         }
     }
     printf("  about %s in total\n", FormatTime(total, text));
+    if (total > LONG_BUILD && teller->whole) {
+        PrintShorter(teller, steps);
+    }
     fflush(stdout);
 }
 
@@ -138,7 +158,8 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
         .progress = jncBeginProgress("build"),
         .quiet = voice.quiet || json,
         .planOnly = def.planOnly,
-        .lines = voice.lines};
+        .lines = voice.lines,
+        .whole = def.until == jna_buildReport};
     def.plan = PrintPlan;
     def.progress = ShowProgress;
     def.user = &teller;

@@ -65,6 +65,9 @@ typedef struct jncOption {
 #define JNC_LIST(word, variable, what, text)                                                                           \
     .name = (word), .kind = jnc_list, .value = &(variable), .argument = (what), .help = (text)
 
+/// A workspace stands for the character file in it: that path, in `buffer`, or the path as it is.
+const char* jncCharacterFile(const char* path, char* buffer, size_t size);
+
 /// Options that most verbs on a workspace have.
 #define JNC_WORKSPACE(variable)                                                                                        \
     {                                                                                                                  \

@@ -139,9 +139,13 @@ static void PrintSurface(const jnAsset* a, const Facts* facts)
     printf("  size      %.3f x %.3f x %.3f m\n", facts->bounds[0].high - facts->bounds[0].low,
         facts->bounds[1].high - facts->bounds[1].low, facts->bounds[2].high - facts->bounds[2].low);
     printf("  rig       %d joints, %s, %.1f influences a vertex\n", a->jointCount, SkinningName(a), facts->influences);
-    printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n", a->springCount,
-        a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high, curves[a->curve],
-        a->timing == jn_timingExact ? "exact" : "causal");
+    if (a->springCount > 0 && a->modes == NULL) {
+        printf("  springs   %d of %d vertices, %.3g to %.3g Hz, damping ratio %.3g to %.3g, %s curve, %s\n",
+            a->springCount, a->vertexCount, facts->hertz.low, facts->hertz.high, facts->ratio.low, facts->ratio.high,
+            curves[a->curve], a->timing == jn_timingExact ? "exact" : "causal");
+    } else if (a->modes == NULL) {
+        printf("  springs   none: the surface follows its targets\n");
+    }
 }
 
 static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
@@ -241,7 +245,7 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
 int jncInfo(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce info FILE.jounce [--json]",
+        .synopsis = "jounce info FILE.jounce|WORKSPACE [--json]",
         .about =
 
             "Prints what a character file contains: counts, ranges, clips, bytes of each section, and the measured "
@@ -253,7 +257,7 @@ int jncInfo(int argc, char** argv)
     bool json = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("FILE", path, NULL, "a .jounce file"), .required = true},
+        {JNC_TEXT("FILE", path, NULL, "a .jounce file, or a workspace"), .required = true},
         {JNC_FLAG("--json", json, "print as JSON")},
         {0},
     };
@@ -262,6 +266,8 @@ int jncInfo(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
+    char buffer[4096];
+    path = jncCharacterFile(path, buffer, sizeof(buffer));
     jnaAssetFile file;
     jnError error = {0};
     Facts facts;

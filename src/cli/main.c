@@ -121,7 +121,8 @@ int main(int argc, char** argv)
 {
     argc--;
     argv++;
-    signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is then told like a full disk
+    (void)setvbuf(stdout, NULL, _IOLBF, 0); // line by line into a pipe or a file, too: a long build is watched there
+    signal(SIGXFSZ, SIG_IGN);               // a limit on the size of files is then told like a full disk
     if (argc >= 2 && strcmp(argv[0], "help") == 0) {
         return Finish(Help(argc - 1, argv + 1));
     }

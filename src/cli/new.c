@@ -26,7 +26,7 @@ static int SplitPairs(const char* option, const jncList* list, bool names, Pairs
             continue;
         }
         if (equals == NULL || equals == list->words[i] || equals[1] == '\0') {
-            return jncMisuse("%s: '%s' is not NAME=FILE", option, list->words[i]);
+            return jncMisuse("%s: '%s' is not NAME=VALUE", option, list->words[i]);
         }
         char* copy = strdup(list->words[i]);
         if (copy == NULL) {
@@ -141,6 +141,34 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
     return JNC_DONE;
 }
 
+// The same with what the repeated options name.
+static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, const jncList* clips,
+    const jncList* motions, const jncList* retarget)
+{
+    Pairs clipPairs = {0}, motionPairs = {0}, retargetPairs = {0};
+    int code = SplitPairs("--clip", clips, true, &clipPairs);
+    code = code < 0 ? SplitPairs("--motion", motions, false, &motionPairs) : code;
+    code = code < 0 ? SplitPairs("--retarget", retarget, false, &retargetPairs) : code;
+    if (code < 0) {
+        def->ownCount = clipPairs.plainCount;
+        def->ownClips = clipPairs.plain;
+        def->pairCount = retargetPairs.count;
+        def->pairSources = retargetPairs.names;
+        def->pairJoints = retargetPairs.files;
+        def->clipCount = clipPairs.count;
+        def->clipNames = clipPairs.names;
+        def->clipFiles = clipPairs.files;
+        def->motionCount = motionPairs.count;
+        def->motionClips = motionPairs.names;
+        def->motionFiles = motionPairs.files;
+        code = Run(workspace, def, json);
+    }
+    FreePairs(&clipPairs);
+    FreePairs(&motionPairs);
+    FreePairs(&retargetPairs);
+    return code;
+}
+
 static const jncUsage usage = {
     "jounce new WORKSPACE --from CHARACTER|--figure [--clip NAME=FILE ...] [--motion CLIP=FILE ...]",
     "Creates a workspace from a rigged character: glTF 2.0 (.glb, .gltf, .vrm), FBX, Collada (.dae), or the built-in\n"
@@ -155,18 +183,19 @@ static const jncUsage usage = {
 int jncNew(int argc, char** argv)
 {
     const char *workspace = NULL, *from = NULL;
-    jncList clips = {0}, motions = {0};
+    jncList clips = {0}, motions = {0}, retarget = {0};
     double rate = 30, scale = 0;
     int layer = jna_layerModal, up = jna_upAuto, number = 0;
-    bool json = false, scaled = false, figure = false;
+    bool json = false, scaled = false, figure = false, layered = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
         {JNC_LIST("--clip", clips, "NAME[=FILE]", "add a clip from another file; without FILE use only this clip of the character's file"), .arity = 1},
+        {JNC_LIST("--retarget", retarget, "PART=JOINT", "joint of the character for a part of the body (hips, left_thigh, ...) or for a joint of the motion"), .arity = 1},
         {JNC_LIST("--motion", motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
-        {JNC_CHOICE("--layer", layer, "vertex|modal", "springs on vertices or on vibration modes (default modal)")},
+        {JNC_CHOICE("--layer", layer, "vertex|modal", "springs on vertices or on vibration modes (default modal; with --motion vertex)"), .given = &layered},
         {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames per second of all clips (default 30)")},
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
         {JNC_CHOICE("--up", up, "auto|x|y|z", "up axis of the file (default auto: detected)")},
@@ -185,28 +214,13 @@ int jncNew(int argc, char** argv)
     if (scaled && !(scale > 0 && scale <= 1e6)) {
         return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
     }
-    Pairs clipPairs = {0}, motionPairs = {0};
-    code = SplitPairs("--clip", &clips, true, &clipPairs);
-    code = code < 0 ? SplitPairs("--motion", &motions, false, &motionPairs) : code;
-    if (code < 0) {
-        jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
-        def.character = figure ? JNA_FIGURE_SOURCE : from;
-        def.rate = rate;
-        def.scale = scale;
-        def.layer = (jnaSpringLayer)layer;
-        def.up = (jnaUp)up;
-        def.number = number;
-        def.ownCount = clipPairs.plainCount;
-        def.ownClips = clipPairs.plain;
-        def.clipCount = clipPairs.count;
-        def.clipNames = clipPairs.names;
-        def.clipFiles = clipPairs.files;
-        def.motionCount = motionPairs.count;
-        def.motionClips = motionPairs.names;
-        def.motionFiles = motionPairs.files;
-        code = Run(workspace, &def, json);
-    }
-    FreePairs(&clipPairs);
-    FreePairs(&motionPairs);
-    return code;
+    jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
+    def.character = figure ? JNA_FIGURE_SOURCE : from;
+    def.rate = rate;
+    def.scale = scale;
+    def.layer = (jnaSpringLayer)layer;
+    def.layerGiven = layered;
+    def.up = (jnaUp)up;
+    def.number = number;
+    return RunWithLists(workspace, &def, json, &clips, &motions, &retarget);
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { DEFAULT_FRAMES = 12, WIDEST_ROW = 6, VIEWS = 4 };
 
@@ -318,6 +319,10 @@ int jncPicture(int argc, char** argv)
     code = code < 0 ? CheckOptions(&o) : code;
     if (code >= 0) {
         return code;
+    }
+    const char* dot = strrchr(o.output, '.');
+    if (dot == NULL || strcasecmp(dot, ".png") != 0) {
+        return jncMisuse("-o: %s must end in .png, the only format that pictures are written in", o.output);
     }
     if (o.compare) {
         return Compare(&o);

@@ -84,6 +84,25 @@ static bool HasAvx2(void)
 #endif
 }
 
+// The same for AVX-512 with its common parts F, DQ, BW and VL.
+static bool HasAvx512(void)
+{
+#if !defined(JN_HAVE_AVX512_KERNELS)
+    return false;
+#elif defined(_MSC_VER)
+    int extended[4];
+    if (!HasAvx2() || (_xgetbv(0) & 0xe6) != 0xe6) {
+        return false;
+    }
+    __cpuidex(extended, 7, 0);
+    const unsigned wanted = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+    return ((unsigned)extended[1] & wanted) == wanted;
+#else
+    return HasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+#endif
+}
+
 bool jnKernelAvailable(jnKernel kernel)
 {
     switch (kernel) {
@@ -93,14 +112,14 @@ bool jnKernelAvailable(jnKernel kernel)
     case jn_kernelAvx2:
         return HasAvx2();
     case jn_kernelAvx512:
-        return false;
+        return HasAvx512();
     }
     return false;
 }
 
 jnKernel jnBestKernel(void)
 {
-    return jnKernelAvailable(jn_kernelAvx2) ? jn_kernelAvx2 : jn_kernelBaseline;
+    return HasAvx512() ? jn_kernelAvx512 : HasAvx2() ? jn_kernelAvx2 : jn_kernelBaseline;
 }
 
 const char* jnKernelName(jnKernel kernel)

@@ -90,6 +90,13 @@ static void LayOutSurface(jnCharacter* c, const jnCharacterDef* def, char* base,
     c->mask = Take(base, at, springBlocks);
 }
 
+// Whether the network works in the scratch of the modes.
+static bool NetworkBorrows(const jnCharacterDef* def, const jnCharacter* c)
+{
+    jnMorphsDef morphs = MorphsDef(def, NULL);
+    return SpringCount(def) == 0 && jnMorphs_ScratchSize(&morphs) >= jnNetwork_ScratchSize(&c->network);
+}
+
 // Lays the arrays out behind the struct; with `there` false only counts. Returns where springs or morphs begin.
 static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
 {
@@ -101,14 +108,14 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
     c->matrices = many ? Take(base, &at, joints * 24 * sizeof(double)) : NULL;
     c->turns = many ? Take(base, &at, joints * 4 * f) : NULL;
     c->weights = Take(base, &at, 2 * columns * f);
-    c->coefficients = Take(base, &at, columns * sizeof(int16_t));
+    c->coefficients = Take(base, &at, def->weightsOnly ? 0 : columns * sizeof(int16_t));
     if (!def->weightsOnly) {
         LayOutSurface(c, def, base, &at);
     }
     const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
     if (asset->network != jn_networkNone) {
         jnPlaceNetwork(block->network, block->network, asset->vertexCount, &c->network);
-        at += jnNetworkState_Place(&c->networkState, &c->network, there ? base + at : NULL);
+        at += jnNetworkState_Place(&c->networkState, &c->network, there ? base + at : NULL, NetworkBorrows(def, c));
     }
     return at;
 }
@@ -188,6 +195,9 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
         jnMorphsDef morphs = MorphsDef(def, &c->network);
         c->morphs = (jnMorphs*)(void*)((char*)c + at);
         jnMakeMorphs(c->morphs, &morphs);
+        if (c->network.head != NULL && NetworkBorrows(def, c)) {
+            c->networkState.scratch = (float*)(void*)c->morphs->scratch;
+        }
     }
     if (result != jn_ok) {
         jnDestroyCharacter(c);

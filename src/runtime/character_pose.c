@@ -108,5 +108,7 @@ void jnUsePose(jnCharacter* c, const jnPose* pose, bool network)
         int count = c->morphs != NULL ? c->morphs->componentCount : c->asset->componentCount;
         memcpy(c->weights, c->networkState.components, (size_t)count * sizeof(float));
     }
-    jnUseWeights(c, network ? c->weights : NULL);
+    if (!c->weightsOnly) {
+        jnUseWeights(c, network ? c->weights : NULL);
+    }
 }

@@ -38,6 +38,11 @@
     "Jounce needs floats that are rounded after every operation (FLT_EVAL_METHOD 0); on 32-bit x86: -msse2 -mfpmath=sse"
 #endif
 
+// MinGW's GCC keeps vectors of 64 bytes on a stack that is aligned to 16.
+#if defined(JN_HAVE_X86_KERNELS) && !defined(JN_SCALAR) && !(defined(__MINGW32__) && !defined(__clang__))
+#define JN_HAVE_AVX512_KERNELS 1
+#endif
+
 // The caller broke a contract. Define JN_ASSERT when building the library to do something else about it.
 #ifndef JN_ASSERT
 #include <assert.h>

@@ -7,6 +7,7 @@
 //     lanes_plain.h  one number at a time, any machine; also with JN_SCALAR defined
 //     lanes_sse2.h   4 floats, 2 doubles   every x86-64, and 32-bit x86 with SSE2
 //     lanes_avx2.h   8 floats, 4 doubles   x86 compiled for AVX2
+//     lanes_avx512.h 16 floats             x86 compiled for AVX-512, with JN_WIDE_LANES defined; few words
 //     lanes_neon.h   4 floats, 2 doubles   ARM of 64 bits
 //     lanes_wasm.h   4 floats, 2 doubles   WebAssembly with SIMD
 //
@@ -38,6 +39,7 @@
 //     jnGather(p, at)                                    p[at[i]]
 //     jnUnpack(p, x, y, z)  jnPack(x, y, z, p)           JN_WIDTH points x, y, z in a row, to a row of each and back
 //     jnLoadInts(p)  jnFromInts(i)                       whole numbers as floats
+//     jnPowerOfTwo(v)                                    2^v of whole numbers from -126 to 127
 // Doubles
 //     jnRepeatD  jnAddD  jnSubD  jnMulD  jnScaleD  jnSelectAtLeastD
 //     jnAnyAtLeastD(a, b)                                true if a >= b in some lane
@@ -65,6 +67,8 @@
 
 #if defined(JN_SCALAR)
 #include "lanes_plain.h"
+#elif defined(JN_WIDE_LANES)
+#include "lanes_avx512.h"
 #elif defined(__AVX2__)
 #include "lanes_sse2.h"
 
@@ -89,6 +93,8 @@ static inline jnFloats jnScale(float factor, jnFloats values)
 {
     return jnMul(jnRepeat(factor), values);
 }
+
+#ifndef JN_WIDE_LANES
 
 static inline jnDoubles jnScaleD(double factor, jnDoubles values)
 {
@@ -163,6 +169,8 @@ static inline float jnSumLanes(const float* x)
 #endif
     return (four[0] + four[1]) + (four[2] + four[3]);
 }
+
+#endif
 
 // Rounded to the nearest whole number, which must fit 16 bits: added to 1.5 * 2^23 it is the low half of the float.
 static inline int16_t jnToShort(float value)

@@ -177,6 +177,12 @@ static inline jnFloats jnFromInts(jnInts values)
     return _mm256_cvtepi32_ps(values);
 }
 
+static inline jnFloats jnPowerOfTwo(jnFloats exponents)
+{
+    __m256i power = _mm256_add_epi32(_mm256_cvtps_epi32(exponents), _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(power, 23));
+}
+
 static inline jnDoubles jnRepeatD(double value)
 {
     return _mm256_set1_pd(value);

@@ -144,6 +144,11 @@ static inline jnFour jnFromInts(jnInts values)
     return vcvtq_f32_s32(values);
 }
 
+static inline jnFour jnPowerOfTwo(jnFour exponents)
+{
+    return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(exponents), vdupq_n_s32(127)), 23));
+}
+
 static inline jnDoubles jnRepeatD(double value)
 {
     return vdupq_n_f64(value);

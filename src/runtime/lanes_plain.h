@@ -91,6 +91,14 @@ static inline jnFloats jnFromInts(jnInts value)
     return (float)value;
 }
 
+static inline jnFloats jnPowerOfTwo(jnFloats exponents)
+{
+    int32_t bits = ((int32_t)exponents + 127) * (1 << 23);
+    float power;
+    memcpy(&power, &bits, sizeof(power));
+    return power;
+}
+
 static inline void jnUnpack(const float* from, float* x, float* y, float* z)
 {
     *x = from[0];

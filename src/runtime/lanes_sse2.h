@@ -152,6 +152,12 @@ static inline jnFour jnFromInts(jnInts values)
     return _mm_cvtepi32_ps(values);
 }
 
+static inline jnFour jnPowerOfTwo(jnFour exponents)
+{
+    __m128i power = _mm_add_epi32(_mm_cvtps_epi32(exponents), _mm_set1_epi32(127));
+    return _mm_castsi128_ps(_mm_slli_epi32(power, 23));
+}
+
 static inline jnDoubles jnRepeatD(double value)
 {
     return _mm_set1_pd(value);

@@ -148,6 +148,11 @@ static inline jnFour jnFromInts(jnInts values)
     return wasm_f32x4_convert_i32x4(values);
 }
 
+static inline jnFour jnPowerOfTwo(jnFour exponents)
+{
+    return wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(exponents), wasm_i32x4_splat(127)), 23);
+}
+
 static inline jnDoubles jnRepeatD(double value)
 {
     return wasm_f64x2_splat(value);

@@ -12,8 +12,13 @@ enum { STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
 
 const jnMorphKernels* jnFindMorphKernels(jnKernel kernel)
 {
+#ifdef JN_HAVE_AVX512_KERNELS
+    if (kernel == jn_kernelAvx512) {
+        return &jnMorphKernelsAvx512;
+    }
+#endif
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx2) {
+    if (kernel >= jn_kernelAvx2) {
         return &jnMorphKernelsAvx2;
     }
 #endif
@@ -35,37 +40,47 @@ static void* Take(char* base, size_t* at, size_t size)
     return here;
 }
 
-// Lays the arrays out behind the struct; with `there` false only counts. Returns the bytes in all.
-static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
+// Lays out what is only used within a call. Returns its bytes.
+static size_t LayOutScratch(jnMorphs* m, const jnMorphsDef* def, char* base)
 {
     const jnAssetModes* modes = def->asset->modes;
-    size_t at = jnAlignUp(sizeof(*m)), f = sizeof(float), joints = (size_t)def->asset->jointCount;
-    size_t count = (size_t)ModesOf(def), lanes = (size_t)jnBlockCount((int)count) * JN_LANES;
+    size_t at = 0, f = sizeof(float), count = (size_t)ModesOf(def), lanes = (size_t)jnBlockCount((int)count) * JN_LANES;
     size_t drivers = modes != NULL ? (size_t)modes->driverCount : 0;
     size_t crosses = modes != NULL ? (size_t)modes->crossCount : 0;
     size_t pairs = modes != NULL ? (size_t)jnBlockCount(modes->pairCount) * JN_LANES : 0;
+    m->forcing[0] = Take(base, &at, 2 * drivers * 12 * f);
+    m->forcing[1] = base != NULL ? m->forcing[0] + drivers * 12 : NULL;
+    m->crossInputs[0] = Take(base, &at, 2 * crosses * 9 * f);
+    m->crossInputs[1] = base != NULL ? m->crossInputs[0] + crosses * 9 : NULL;
+    m->angles = Take(base, &at, drivers * 3 * f);
+    m->middle = Take(base, &at, drivers * 4 * f);
+    m->pairs = pairs > STACK_PAIRS ? Take(base, &at, pairs * f) : NULL;
+    m->columns = lanes > STACK_LANES ? Take(base, &at, count * lanes * f) : NULL;
+    m->work = Take(base, &at, 8 * lanes * f);
+    m->results = Take(base, &at, JN_MODE_FIELDS * lanes * f);
+    return at;
+}
+
+// Lays the arrays out behind the struct; with `there` false only counts. Returns the bytes in all.
+static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
+{
+    size_t at = jnAlignUp(sizeof(*m)), f = sizeof(float), joints = (size_t)def->asset->jointCount;
+    size_t lanes = (size_t)jnBlockCount(ModesOf(def)) * JN_LANES;
     char* base = there ? (char*)m : NULL;
     float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->limits, &m->caps, &m->strengths};
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         *settings[i] = Take(base, &at, lanes * f);
     }
     m->coefficients = Take(base, &at, lanes * JN_COEFFICIENT_ROWS * f);
-    m->forcing[0] = Take(base, &at, drivers * 12 * f);
-    m->forcing[1] = Take(base, &at, drivers * 12 * f);
-    m->crossInputs[0] = Take(base, &at, crosses > 0 ? 18 * crosses * f : 0);
-    m->crossInputs[1] = there ? m->crossInputs[0] + 9 * crosses : NULL;
-    m->angles = Take(base, &at, drivers * 3 * f);
-    m->pairs = pairs > STACK_PAIRS ? Take(base, &at, pairs * f) : NULL;
     m->turned = Take(base, &at, joints);
-    m->middle = Take(base, &at, drivers > 0 ? joints * 4 * f : 0);
-    m->columns = lanes > STACK_LANES ? Take(base, &at, count * lanes * f) : NULL;
-    m->work = Take(base, &at, 8 * lanes * f);
-    m->results = Take(base, &at, JN_MODE_FIELDS * lanes * f);
+    m->scratch = Take(base, &at, 0);
+    m->scratchSize = LayOutScratch(m, def, m->scratch);
+    at += m->scratchSize;
     m->moving = Take(base, &at, 0);
     size_t start = at;
+    m->origins = Take(base, &at, JN_HISTORY * 3 * sizeof(double));
     for (int i = 0; i < JN_HISTORY; ++i) {
-        m->places[i] = Take(base, &at, joints * 3 * sizeof(double));
-        m->linear[i] = Take(base, &at, joints * 9 * f);
+        m->rows[i] = Take(base, &at, joints * 12 * f);
         m->turns[i] = Take(base, &at, joints * 4 * f);
         m->components[i] = Take(base, &at, (size_t)def->asset->componentCount * f);
         m->drives[i] = Take(base, &at, lanes * f);
@@ -75,6 +90,12 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
     m->forces = Take(base, &at, 2 * lanes * f);
     m->movingSize = at - start;
     return at;
+}
+
+size_t jnMorphs_ScratchSize(const jnMorphsDef* def)
+{
+    jnMorphs none;
+    return LayOutScratch(&none, def, NULL);
 }
 
 size_t jnMorphs_ByteCount(const jnMorphsDef* def)
@@ -210,7 +231,11 @@ void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates
         jnWeighDifferences(clock, point.slope, slope);
         from = m->components[fraction < 1.0 ? clock->slots[clock->interval.own] : clock->base];
     }
-    for (int i = 0; i < m->componentCount; ++i) {
+    bool still = rates == NULL && (fraction >= 1.0 || !clock->advanced);
+    if (still) {
+        memcpy(weights, from, (size_t)m->componentCount * sizeof(float));
+    }
+    for (int i = 0; !still && i < m->componentCount; ++i) {
         float moved = 0.0f, rate = 0.0f;
         for (int d = 0; clock->advanced && d < 3; ++d) {
             float difference = m->components[clock->slots[d + 1]][i] - m->components[clock->slots[d]][i];
@@ -279,6 +304,15 @@ static void ToWorld(const Shown* s, double* matrix, double* rate)
     }
 }
 
+// A joint's matrix of a sample, in the simulation's space.
+static void GetMatrix(const jnMorphs* m, int slot, size_t joint, double matrix[12])
+{
+    for (size_t i = 0; i < 12; ++i) {
+        double value = (double)m->rows[slot][12 * joint + i];
+        matrix[i] = i % 4 < 3 ? value : m->origins[3 * slot + (int)i / 4] + value;
+    }
+}
+
 void jnMorphs_Matrices(const jnMorphs* m, double fraction, double* matrices, double* rates)
 {
     const jnSpringsClock* clock = &m->clock;
@@ -293,16 +327,15 @@ void jnMorphs_Matrices(const jnMorphs* m, double fraction, double* matrices, dou
     int slot = between ? clock->slots[clock->interval.own] : clock->base;
     for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
         double *matrix = matrices + 12 * j, none[12] = {0}, *rate = rates != NULL ? rates + 12 * j : none;
-        for (size_t i = 0; i < 12; ++i) {
-            size_t row = i / 4, at = i % 4 < 3 ? 9 * j + 3 * row + i % 4 : 3 * j + row;
-            matrix[i] = i % 4 < 3 ? (double)m->linear[slot][at] : m->places[slot][at];
-            rate[i] = 0.0;
-            for (int d = 0; clock->advanced && (between || rates != NULL) && d < 3; ++d) {
-                int a = clock->slots[d], b = clock->slots[d + 1];
-                double way =
-                    i % 4 < 3 ? (double)(m->linear[b][at] - m->linear[a][at]) : m->places[b][at] - m->places[a][at];
-                matrix[i] += between ? (double)place[d] * way : 0.0;
-                rate[i] += (double)slope[d] * way;
+        GetMatrix(m, slot, j, matrix);
+        memset(rate, 0, 12 * sizeof(double));
+        for (int d = 0; clock->advanced && (between || rates != NULL) && d < 3; ++d) {
+            double from[12], to[12];
+            GetMatrix(m, clock->slots[d], j, from);
+            GetMatrix(m, clock->slots[d + 1], j, to);
+            for (size_t i = 0; i < 12; ++i) {
+                matrix[i] += between ? (double)place[d] * (to[i] - from[i]) : 0.0;
+                rate[i] += (double)slope[d] * (to[i] - from[i]);
             }
         }
         if (shown.moved) {
@@ -314,13 +347,9 @@ void jnMorphs_Matrices(const jnMorphs* m, double fraction, double* matrices, dou
 void jnMorphs_NewestMatrices(const jnMorphs* m, double* matrices)
 {
     Shown shown = FindShown(m, &m->clock.space.newest, 1.0);
-    int slot = m->clock.newest;
     for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
         double *matrix = matrices + 12 * j, none[12] = {0};
-        for (size_t i = 0; i < 12; ++i) {
-            size_t row = i / 4;
-            matrix[i] = i % 4 < 3 ? (double)m->linear[slot][9 * j + 3 * row + i % 4] : m->places[slot][3 * j + row];
-        }
+        GetMatrix(m, m->clock.newest, j, matrix);
         if (shown.moved) {
             ToWorld(&shown, matrix, none);
         }
@@ -381,7 +410,7 @@ void jnMorphs_Kick(jnMorphs* m, const double* matrices, int vertex, const float 
     }
 }
 
-enum { SNAPSHOT_VERSION = 2 };
+enum { SNAPSHOT_VERSION = 3 };
 #define SNAPSHOT_MAGIC "JNMORPH"
 
 // Precedes the bytes of a snapshot; the clock and what a step changes follow.

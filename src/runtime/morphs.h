@@ -15,7 +15,7 @@
 // An interval rotates z and p by exp(-S h/2), steps the closed form in a frame that stands still, and rotates again:
 // what moves in space goes on in space while the frames rotate.
 //
-// Places are kept in double, so that a character may stand anywhere.
+// Places are relative to the first joint, whose own is kept in double: a character may stand anywhere.
 #pragma once
 
 #include "asset_format.h"
@@ -55,16 +55,18 @@ typedef struct jnMorphs {
     float* strengths;       // share that is shown
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
+    uint8_t* turned;        // [jointCount], the joint's rotation is needed
     uint32_t driveStarts[JN_MAX_ASSET_MODES / JN_LANES + 1], crossStarts[JN_MAX_ASSET_MODES / JN_LANES + 1];
 
-    // Scratch.
     jnMorphStep step;
+    // Scratch: what is in it between two calls does not matter. A network may use it before the modes do.
+    char* scratch;
+    size_t scratchSize;                 // bytes
     float* forcing[JN_MODE_FIELDS];     // [driverCount][12]
     float* crossInputs[JN_MODE_FIELDS]; // [crossCount][9]
     float* angles;                      // [driverCount][3]
+    float* middle;                      // [driverCount][4], frames halfway through an interval
     float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; NULL: on the stack
-    uint8_t* turned;                    // [jointCount], the joint's rotation is needed
-    float* middle;                      // [jointCount][4]
     float* columns;                     // [modeCount][lanes]; NULL: on the stack
     float* work;                        // [8][lanes]
     float* results;                     // [JN_MODE_FIELDS][lanes]
@@ -73,8 +75,8 @@ typedef struct jnMorphs {
     jnSpringsClock clock;
     char* moving;
     size_t movingSize;             // bytes
-    double* places[JN_HISTORY];    // [jointCount][3], of the samples in the simulation's space
-    float* linear[JN_HISTORY];     // [jointCount][9], rows
+    double* origins;               // [JN_HISTORY][3], places of the first joint in the simulation's space
+    float* rows[JN_HISTORY];       // [jointCount][12], matrices of the samples, places from their origin
     float* turns[JN_HISTORY];      // [jointCount][4], Q_j
     float* components[JN_HISTORY]; // [asset's componentCount]
     float* drives[JN_HISTORY];     // [lanes], P B c
@@ -93,6 +95,7 @@ typedef struct jnMorphsDef {
     const jnNetwork* network; // head NULL: none
 } jnMorphsDef;
 size_t jnMorphs_ByteCount(const jnMorphsDef* def);
+size_t jnMorphs_ScratchSize(const jnMorphsDef* def);
 // Makes them at a multiple of 64 in zeroed memory.
 void jnMakeMorphs(jnMorphs* morphs, const jnMorphsDef* def);
 // The modes that live at a joint (all with -1) as in the asset, frequency, damping ratio and gain scaled; how many.

@@ -10,6 +10,7 @@
 
 // The series of a rotation takes parts of at most this norm, and at most so many.
 #define TURN_PART 0.25f
+#define TURN_FEW 0.05f // below it two terms are enough
 enum { MAX_TURN_PARTS = 64 };
 // Amplitudes below this are rounding dust.
 #define DUST 1e-30f
@@ -18,7 +19,8 @@ enum { MAX_TURN_PARTS = 64 };
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
 // Characters whose products are made together.
-enum { BATCH = 16, STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
+enum { BATCH = 16, PAIRS_AT_ONCE = 2, CROSSES_AT_ONCE = 32 };
+enum { STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
 
 void jnRestModes(jnMorphs* m)
 {
@@ -80,7 +82,7 @@ static void FindTurns(jnMorphs* m)
     const float* to = m->turns[clock->slots[clock->interval.own + 1]];
     for (size_t i = 0; i < (size_t)m->modes->driverCount; ++i) {
         size_t at = 4 * (size_t)m->modes->drivers[i];
-        MixTurns(from + at, to + at, m->middle + at);
+        MixTurns(from + at, to + at, m->middle + 4 * i);
         FindAngle(from + at, to + at, m->angles + 3 * i);
     }
 }
@@ -94,18 +96,23 @@ static jnProductPass ForceProduct(const jnMorphs* m)
         .groupSize = 12};
 }
 
-// What the joints' rotation over the last interval, by the angles at hand, does to each pair of modes.
-static void FindPairs(const jnMorphs* m, float* pairs)
+// What the joints' rotation over the last interval, by the angles at hand, does to each pair of modes, for `count`
+// characters. pairs: [count][blocks of pairs][JN_LANES]
+static void FindPairs(jnMorphs* const* list, int count, float* const* pairs)
 {
-    const float* input = m->angles;
+    const jnMorphs* m = list[0];
+    const float* angles[BATCH];
+    for (int n = 0; n < count; ++n) {
+        angles[n] = list[n]->angles;
+    }
     m->kernels->multiply(&(jnProductPass){.starts = m->modes->spinStarts,
         .groups = m->modes->spinJoints,
         .weights = m->modes->spins,
         .blockCount = jnBlockCount(m->modes->pairCount),
         .groupSize = 3,
-        .inputs = &input,
-        .outputs = &pairs,
-        .count = 1});
+        .inputs = angles,
+        .outputs = pairs,
+        .count = count});
 }
 
 // How a rotation is worked out: its series takes so many parts of so many terms; no parts: there is nothing to do.
@@ -113,7 +120,8 @@ typedef struct Turn {
     int parts, terms;
 } Turn;
 
-// What a series leaves out stays below 4e-7 of what it rotates.
+// What a series leaves out stays below 2e-5 of what it rotates, a tenth of what splitting an interval into rotation and
+// swing leaves out.
 static Turn PlanTurn(float norm)
 {
     if (!(norm > 0.0f && norm < TURN_PART * (float)(1 << 20))) {
@@ -122,43 +130,39 @@ static Turn PlanTurn(float norm)
     float parts = ceilf(norm / TURN_PART);
     parts = parts < (float)MAX_TURN_PARTS ? parts : (float)MAX_TURN_PARTS;
     float part = norm / parts;
-    return (Turn){(int)parts, part < 0.01f ? 2 : part < 0.05f ? 3 : part < 0.12f ? 4 : 5};
+    return (Turn){(int)parts, part < TURN_FEW ? 2 : part < 0.15f ? 3 : 4};
 }
 
-// The matrix of a share of the interval's rotation. Its norm is at most the root of the sum of its squares.
-static Turn MakeColumns(const jnMorphs* m, float share, float* columns)
+// The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its eigenvalues
+// come in pairs. pairs: [blocks of pairs][JN_LANES]; what fills up the last block is 0.
+static float BoundNorm(const float* pairs, int count)
 {
-    float own[STACK_PAIRS], *values = m->pairs != NULL ? m->pairs : own;
+    float squares[JN_LANES] = {0};
+    for (int i = 0; i < jnBlockCount(count) * JN_LANES; i += JN_LANES) {
+        for (int k = 0; k < JN_LANES; ++k) {
+            squares[k] += pairs[i + k] * pairs[i + k];
+        }
+    }
+    float sum = 0.0f;
+    for (int k = 0; k < JN_LANES; ++k) {
+        sum += squares[k];
+    }
+    return sqrtf(sum);
+}
+
+// The matrix of a share of the interval's rotation.
+static void MakeColumns(const jnMorphs* m, const float* values, float share, float* columns)
+{
     const uint16_t* pairs = m->modes->pairs;
-    size_t lanes = (size_t)m->lanes, count = (size_t)m->modes->pairCount;
-    float squares[4] = {0};
-    FindPairs(m, values);
-    memset(columns, 0, (size_t)m->modeCount * lanes * sizeof(float));
+    size_t lanes = (size_t)m->lanes, count = (size_t)m->modes->pairCount, modes = (size_t)m->modeCount;
+    memset(columns, 0, modes * lanes * sizeof(float));
     for (size_t i = 0; i < count; ++i) {
         size_t k = pairs[2 * i], l = pairs[2 * i + 1];
-        if (k < (size_t)m->modeCount) { // the larger of the two
+        if (k < modes) { // the larger of the two
             float value = share * values[i];
             columns[l * lanes + k] = value;
             columns[k * lanes + l] = -value;
-            squares[i % 4] += value * value;
         }
-    }
-    return PlanTurn(sqrtf(2.0f * ((squares[0] + squares[1]) + (squares[2] + squares[3]))));
-}
-
-// What the damping must leave out of `p`: it acts on the amplitudes' change in their frames. Taken off the
-// acceleration.
-static void FindDrag(const jnMorphs* m, const float* columns, float rate, const float* z, float* drag)
-{
-    size_t lanes = (size_t)m->lanes;
-    memset(drag, 0, lanes * sizeof(float));
-    for (size_t l = 0; l < (size_t)m->modeCount; ++l) {
-        for (size_t k = 0; k < lanes; ++k) {
-            drag[k] += columns[l * lanes + k] * z[l];
-        }
-    }
-    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-        drag[k] *= rate * m->damping[k];
     }
 }
 
@@ -181,20 +185,32 @@ static void StepState(const jnMorphs* m, const float* drag, float* state)
     }
 }
 
-// A stretch of `h` seconds, `share` of the last interval, whose angles are at hand: rotate, step, rotate.
-static void StepThrough(jnMorphs* m, double h, float share, float* state)
+// A stretch of `h` seconds, `share` of the last interval, with the interval's rotation of pairs: rotate, step, rotate.
+static void StepThrough(jnMorphs* m, const float* pairs, double h, float share, float* state)
 {
-    float own[STACK_LANES * STACK_LANES], *columns = m->columns != NULL ? m->columns : own;
+    _Alignas(JN_ALIGNMENT) float own[STACK_LANES * STACK_LANES];
+    float* columns = m->columns != NULL ? m->columns : own;
     if (m->coefficientTime != h) {
         m->springKernels->makeCoefficients(m->stiffness, m->damping, h, m->coefficients, 0, m->lanes / JN_LANES);
         m->coefficientTime = h;
     }
-    Turn turn = MakeColumns(m, 0.5f * share, columns);
     float* drag = m->work + 4 * (size_t)m->lanes;
+    float norm = 0.5f * share * BoundNorm(pairs, m->modes->pairCount);
+    if (norm > 0.0f) {
+        MakeColumns(m, pairs, 0.5f * share, columns);
+        float rows = norm > TURN_FEW ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
+        norm = rows < norm ? rows : norm;
+    }
+    Turn turn = PlanTurn(norm);
     memset(drag, 0, (size_t)m->lanes * sizeof(float));
     if (turn.parts > 0) {
         m->kernels->turn(columns, m->modeCount, m->lanes, turn.parts, turn.terms, state, m->work);
-        FindDrag(m, columns, (float)(2.0 / h), state, drag);
+        // The damping acts on the amplitudes' change in their frames, so part of `p` is taken off the acceleration.
+        float rate = (float)(2.0 / h);
+        m->kernels->apply(columns, m->modeCount, m->lanes, state, drag);
+        for (int k = 0; k < m->lanes; ++k) {
+            drag[k] *= rate * m->damping[k];
+        }
     }
     StepState(m, drag, state);
     if (turn.parts > 0) {
@@ -228,21 +244,41 @@ typedef struct Fields {
     float force[JN_MODE_FIELDS][3];
 } Fields;
 
-// The matrices' part of it, in the joints' frames, to forcing.
-static void MakeForcing(jnMorphs* m, const Fields* fields, const float* turns)
+// The samples of an interval and what their origins do to fields 0 to `count` of a pass, minus forces.
+static void FillPass(const jnMorphs* m, const float (*weights)[3], const float (*force)[3], jnForcingPass* pass)
 {
     const jnSpringsClock* clock = &m->clock;
-    jnForcingPass pass = {.joints = m->modes->drivers, .count = m->modes->driverCount, .turns = turns};
+    double ways[3][3];
     for (int i = 0; i < JN_HISTORY; ++i) {
         int slot = clock->advanced ? clock->slots[i] : clock->base;
-        pass.linear[i] = m->linear[slot];
-        pass.places[i] = m->places[slot];
+        pass->rows[i] = m->rows[slot];
+        for (int k = 0; i > 0 && k < 3; ++k) {
+            int before = clock->advanced ? clock->slots[i - 1] : clock->base;
+            ways[i - 1][k] =
+                (m->origins[3 * slot + k] - m->origins[3 * before + k]) * (double)clock->interval.ratios[i - 1];
+        }
     }
-    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-        jnWeighDifferences(clock, fields->weights[f], pass.weights[f]);
-        memcpy(pass.force[f], fields->force[f], sizeof(pass.force[f]));
-        pass.out[f] = m->forcing[f];
+    for (int f = 0; f < pass->fieldCount; ++f) {
+        jnWeighDifferences(clock, weights[f], pass->weights[f]);
+        for (int k = 0; k < 3; ++k) {
+            double line = ways[clock->interval.own == 1 ? 1 : 2][k];
+            double sum = (double)weights[f][0] * line + (double)weights[f][1] * (ways[1][k] - ways[0][k]) +
+                         (double)weights[f][2] * (ways[2][k] - ways[1][k]);
+            pass->common[f][4 * k + 3] = (float)(sum - (force != NULL ? (double)force[f][k] : 0.0));
+        }
     }
+}
+
+// The matrices' part of it, in the joints' frames, to forcing. frames: which of the rotations; NULL: one after another
+static void MakeForcing(jnMorphs* m, const Fields* fields, const float* turns, const uint16_t* frames)
+{
+    jnForcingPass pass = {.joints = m->modes->drivers,
+        .count = m->modes->driverCount,
+        .fieldCount = JN_MODE_FIELDS,
+        .turns = turns,
+        .frames = frames,
+        .out = {m->forcing[0], m->forcing[1]}};
+    FillPass(m, fields->weights, fields->force, &pass);
     m->kernels->makeForcing(&pass);
 }
 
@@ -271,7 +307,7 @@ static void Project(jnMorphs* m, const Fields* fields, const float* turns, float
     jnProductPass pass = ForceProduct(m);
     const float* inputs[JN_MODE_FIELDS] = {m->forcing[0], m->forcing[1]};
     float* outputs[JN_MODE_FIELDS] = {results, results + m->lanes};
-    MakeForcing(m, fields, turns);
+    MakeForcing(m, fields, turns, m->modes->drivers);
     pass.inputs = inputs;
     pass.outputs = outputs;
     pass.count = JN_MODE_FIELDS;
@@ -279,72 +315,85 @@ static void Project(jnMorphs* m, const Fields* fields, const float* turns, float
     AddDrives(m, fields, results);
 }
 
-// How fast the linear part of a joint's matrix changes at a point of the interval, in the joint's frame: Q^T A', rows.
-static void FindSlope(const jnMorphs* m, size_t joint, const float weights[3], float out[9])
-{
-    const int32_t* slots = m->clock.slots;
-    const float* q = m->middle + 4 * joint;
-    float slope[9] = {0};
-    for (size_t k = 0; k < 27; ++k) {
-        size_t i = k / 9, at = 9 * joint + k % 9;
-        slope[k % 9] += weights[i] * (m->linear[slots[i + 1]][at] - m->linear[slots[i]][at]);
-    }
-    for (int c = 0; c < 3; ++c) { // columns, by the inverse rotation
-        const float v[3] = {slope[c], slope[3 + c], slope[6 + c]};
-        float t[3];
-        for (int i = 0; i < 3; ++i) {
-            int a = (i + 1) % 3, b = (i + 2) % 3;
-            t[i] = 2.0f * (q[b] * v[a] - q[a] * v[b]);
-        }
-        for (int i = 0; i < 3; ++i) {
-            int a = (i + 1) % 3, b = (i + 2) % 3;
-            out[3 * i + c] = v[i] + q[3] * t[i] + (q[b] * t[a] - q[a] * t[b]);
-        }
-    }
-}
-
-// c Q^T A'' + 2 c' Q^T A' of the components and joints that have a cross term, at the start of the interval or at its
-// end. The forcing of the interval is at hand.
-static void FillCross(const jnMorphs* m, double fraction, float* out)
+// c Q^T A'' + 2 c' Q^T A' of the components and joints that have a cross term, [crosses][9], at an end of the interval.
+// slopes: Q^T A' there, [count][12], of the cross terms from `first` on. The forcing of the interval is at hand.
+static void FillCross(const jnMorphs* m, double fraction, const float* slopes, size_t first, size_t count)
 {
     const jnAssetModes* modes = m->modes;
     const jnSpringsClock* clock = &m->clock;
     jnCurvePoint point = jnInterval_Point(&clock->interval, fraction);
-    float place[3], slope[3], h = (float)(fraction * clock->interval.h);
+    float place[3], slope[3], h = (float)(fraction * clock->interval.h), *out = m->crossInputs[fraction > 0.0];
     jnWeighDifferences(clock, point.place, place);
     jnWeighDifferences(clock, point.slope, slope);
-    for (size_t e = 0; e < (size_t)modes->crossCount; ++e) {
-        size_t c = modes->crossComponents[e], j = modes->crossJoints[e];
-        float value = m->components[clock->slots[clock->interval.own]][c], rate = 0.0f, slopes[9];
+    for (size_t e = first; e < first + count; ++e, slopes += 12) {
+        size_t c = modes->crossComponents[e], at = 12 * (size_t)modes->crossJoints[e];
+        float value = m->components[clock->slots[clock->interval.own]][c], rate = 0.0f;
         for (int i = 0; i < 3; ++i) {
             float d = m->components[clock->slots[i + 1]][c] - m->components[clock->slots[i]][c];
             value += place[i] * d;
             rate += slope[i] * d;
         }
-        FindSlope(m, modes->drivers[j], slope, slopes);
-        for (size_t i = 0; i < 9; ++i) {
-            size_t at = 12 * j + i / 3 * 4 + i % 3;
-            out[9 * e + i] = value * (m->forcing[0][at] + h * m->forcing[1][at]) + 2.0f * rate * slopes[i];
+        const float *start = m->forcing[0] + at, *growth = m->forcing[1] + at;
+        for (size_t i = 0; i < 12; ++i) {
+            if (i % 4 < 3) {
+                out[9 * e + 3 * (i / 4) + i % 4] = value * (start[i] + h * growth[i]) + 2.0f * rate * slopes[i];
+            }
         }
     }
 }
 
-// Adds what the motion of their joints' frames does to the larger components, at both ends of the interval.
-static void AddCrosses(jnMorphs* m, float* results)
+// What the motion of their joints' frames does to the larger components, at both ends of the interval, to crossInputs.
+static void FillCrosses(jnMorphs* m)
 {
-    size_t lanes = (size_t)m->lanes;
-    float h = (float)m->clock.interval.h;
-    FillCross(m, 0.0, m->crossInputs[0]);
-    FillCross(m, 1.0, m->crossInputs[1]);
-    const float* inputs[2] = {m->crossInputs[0], m->crossInputs[1]};
-    float* outputs[2] = {m->work, m->work + lanes};
+    const jnAssetModes* modes = m->modes;
+    const jnInterval* interval = &m->clock.interval;
+    float slopes[2][CROSSES_AT_ONCE * 12], weights[2][3];
+    uint16_t joints[CROSSES_AT_ONCE];
+    memcpy(weights[0], jnInterval_Point(interval, 0.0).slope, sizeof(weights[0]));
+    memcpy(weights[1], jnInterval_Point(interval, 1.0).slope, sizeof(weights[1]));
+    for (size_t first = 0, count = 0; first < (size_t)modes->crossCount; first += count) {
+        count = (size_t)modes->crossCount - first;
+        count = count < CROSSES_AT_ONCE ? count : CROSSES_AT_ONCE;
+        for (size_t i = 0; i < count; ++i) {
+            joints[i] = modes->drivers[modes->crossJoints[first + i]];
+        }
+        jnForcingPass pass = {.joints = joints,
+            .count = (int)count,
+            .fieldCount = 2,
+            .turns = m->middle,
+            .frames = modes->crossJoints + first,
+            .out = {slopes[0], slopes[1]}};
+        FillPass(m, (const float(*)[3])weights, NULL, &pass);
+        m->kernels->makeForcing(&pass);
+        FillCross(m, 0.0, slopes[0], first, count);
+        FillCross(m, 1.0, slopes[1], first, count);
+    }
+}
+
+// Products of the cross terms, to work.
+static void MultiplyCrosses(jnMorphs* const* list, int count)
+{
+    const float* inputs[2 * BATCH];
+    float* outputs[2 * BATCH];
+    const jnMorphs* m = list[0];
+    for (int n = 0; n < 2 * count; ++n) {
+        inputs[n] = list[n / 2]->crossInputs[n % 2];
+        outputs[n] = list[n / 2]->work + n % 2 * m->lanes;
+    }
     m->kernels->multiply(&(jnProductPass){.starts = m->crossStarts,
         .weights = m->modes->crosses,
         .blockCount = m->lanes / JN_LANES,
         .groupSize = 9,
         .inputs = inputs,
         .outputs = outputs,
-        .count = 2});
+        .count = 2 * count});
+}
+
+// Adds them to results.
+static void AddCrosses(const jnMorphs* m, float* results)
+{
+    size_t lanes = (size_t)m->lanes;
+    float h = (float)m->clock.interval.h;
     for (size_t k = 0; k < lanes; ++k) {
         results[k] += m->gain[k] * m->work[k];
         results[lanes + k] += m->gain[k] * ((m->work[lanes + k] - m->work[k]) / h);
@@ -398,17 +447,22 @@ static void FeelKick(jnMorphs* m)
     }
 }
 
-// The interval with its forces, before the gain, in results.
-static void FinishInterval(jnMorphs* m, const Fields* fields)
+static bool HasCrosses(const jnMorphs* m)
+{
+    return m->modes->crossCount > 0 && m->componentCount > 0;
+}
+
+// The interval with its forces, before the gain, in results, and those of the cross terms in work.
+static void FinishInterval(jnMorphs* m, const Fields* fields, const float* pairs)
 {
     const jnInterval* interval = &m->clock.interval;
     AddDrives(m, fields, m->results);
-    if (m->modes->crossCount > 0 && m->componentCount > 0) {
+    if (HasCrosses(m)) {
         AddCrosses(m, m->results);
     }
     memcpy(m->forces, m->results, JN_MODE_FIELDS * (size_t)m->lanes * sizeof(float));
     LimitForces(m, (float)interval->h, m->forces);
-    StepThrough(m, interval->h, 1.0f, m->now);
+    StepThrough(m, pairs, interval->h, 1.0f, m->now);
     if (m->curve == jn_curveStep) { // the target jumps at the end of the interval: the offset from it jumps back
         Fields jump = {.weights = {{1.0f, 0.0f, 0.0f}}};
         Project(m, &jump, m->turns[m->clock.slots[interval->own + 1]], m->results);
@@ -419,6 +473,35 @@ static void FinishInterval(jnMorphs* m, const Fields* fields)
     CleanState(m);
 }
 
+// Everything up to the forces' products.
+static void BeginInterval(jnMorphs* m, Fields* fields)
+{
+    FeelKick(m);
+    memcpy(m->before, m->now, 2 * (size_t)m->lanes * sizeof(float));
+    FindTurns(m);
+    *fields = (Fields){0};
+    jnInterval_Forcing(&m->clock.interval, fields->weights[0] + 1, fields->weights[1] + 1);
+    jnToSpace(&m->clock, m->force, fields->force[0]);
+    MakeForcing(m, fields, m->middle, NULL);
+    if (HasCrosses(m)) {
+        FillCrosses(m);
+    }
+}
+
+// From the forces' products to the end of their intervals, PAIRS_AT_ONCE at most.
+static void FinishSome(jnMorphs* const* list, const Fields* fields, int count)
+{
+    _Alignas(JN_ALIGNMENT) float own[PAIRS_AT_ONCE][STACK_PAIRS];
+    float* pairs[PAIRS_AT_ONCE];
+    for (int n = 0; n < count; ++n) {
+        pairs[n] = list[n]->pairs != NULL ? list[n]->pairs : own[n];
+    }
+    FindPairs(list, count, pairs);
+    for (int n = 0; n < count; ++n) {
+        FinishInterval(list[n], &fields[n], pairs[n]);
+    }
+}
+
 // At most BATCH of them: their products together.
 static void AdvanceSome(jnMorphs* const* list, int count)
 {
@@ -426,17 +509,10 @@ static void AdvanceSome(jnMorphs* const* list, int count)
     float* results[JN_MODE_FIELDS * BATCH];
     Fields fields[BATCH];
     for (int n = 0; n < count; ++n) {
-        jnMorphs* m = list[n];
-        FeelKick(m);
-        memcpy(m->before, m->now, 2 * (size_t)m->lanes * sizeof(float));
-        FindTurns(m);
-        fields[n] = (Fields){0};
-        jnInterval_Forcing(&m->clock.interval, fields[n].weights[0] + 1, fields[n].weights[1] + 1);
-        jnToSpace(&m->clock, m->force, fields[n].force[0]);
-        MakeForcing(m, &fields[n], m->middle);
+        BeginInterval(list[n], &fields[n]);
         for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-            forcing[JN_MODE_FIELDS * n + f] = m->forcing[f];
-            results[JN_MODE_FIELDS * n + f] = m->results + f * m->lanes;
+            forcing[JN_MODE_FIELDS * n + f] = list[n]->forcing[f];
+            results[JN_MODE_FIELDS * n + f] = list[n]->results + f * list[n]->lanes;
         }
     }
     jnProductPass forces = ForceProduct(list[0]);
@@ -444,16 +520,24 @@ static void AdvanceSome(jnMorphs* const* list, int count)
     forces.outputs = results;
     forces.count = JN_MODE_FIELDS * count;
     list[0]->kernels->multiply(&forces);
-    for (int n = 0; n < count; ++n) {
-        FinishInterval(list[n], &fields[n]);
+    if (HasCrosses(list[0])) {
+        MultiplyCrosses(list, count);
     }
+    for (int n = 0; n < count; n += PAIRS_AT_ONCE) {
+        FinishSome(list + n, fields + n, count - n < PAIRS_AT_ONCE ? count - n : PAIRS_AT_ONCE);
+    }
+}
+
+// Characters of another level of detail have products of another size.
+static bool IsAlike(const jnMorphs* a, const jnMorphs* b)
+{
+    return a->lanes == b->lanes && (a->componentCount > 0) == (b->componentCount > 0);
 }
 
 void jnAdvanceModes(jnMorphs* const* list, int count)
 {
-    // Characters of another level of detail have products of another size.
     for (int first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && end < first + BATCH && list[end]->lanes == list[first]->lanes; ++end) {}
+        for (end = first + 1; end < count && end < first + BATCH && IsAlike(list[end], list[first]); ++end) {}
         AdvanceSome(list + first, end - first);
     }
 }
@@ -486,8 +570,10 @@ void jnStepModesTo(jnMorphs* m, double fraction, float* state)
 {
     memcpy(state, m->before, 2 * (size_t)m->lanes * sizeof(float));
     if (fraction > 0.0) {
+        float own[STACK_PAIRS], *pairs = m->pairs != NULL ? m->pairs : own;
         FindTurns(m);
-        StepThrough(m, fraction * m->clock.interval.h, (float)fraction, state);
+        FindPairs(&m, 1, &pairs);
+        StepThrough(m, pairs, fraction * m->clock.interval.h, (float)fraction, state);
     }
 }
 
@@ -499,7 +585,7 @@ void jnFindRates(jnMorphs* m, float* state)
         return;
     }
     FindTurns(m);
-    FindPairs(m, values);
+    FindPairs(&m, 1, &values);
     for (size_t i = 0; i < (size_t)m->modes->pairCount; ++i) {
         size_t k = m->modes->pairs[2 * i], l = m->modes->pairs[2 * i + 1];
         float rate = (float)((double)values[i] / m->clock.interval.h);

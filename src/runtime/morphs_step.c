@@ -32,70 +32,71 @@ static Spaced FindSpace(const jnMorphs* m)
     return s;
 }
 
-// One joint of a sample.
-typedef struct Joint {
-    double place[3];
-    float linear[9], turn[4];
-} Joint;
-
-static void MakeJoint(const Spaced* s, const double* world, bool turned, Joint* out)
+// A joint's matrix in the simulation's space.
+static void ToSpace(const Spaced* s, const double* world, double* local)
 {
-    double local[12], q[4] = {0, 0, 0, 1};
-    memcpy(local, world, sizeof(local));
-    for (int i = 0; s->moved && i < 12; ++i) {
+    for (int i = 0; i < 12; ++i) {
         double sum = 0.0;
         for (int k = 0; k < 3; ++k) {
             sum += s->rotation[3 * k + i / 4] * (world[4 * k + i % 4] - (i % 4 == 3 ? s->position[k] : 0.0));
         }
         local[i] = sum;
     }
-    if (turned) {
-        jnRotationOf(local, q);
+}
+
+// A joint's matrix as it is kept, its place from `origin`, and its rotation if that matters.
+static void MakeRows(const Spaced* s, const double* world, const double* origin, bool turned, float* rows, float* turn)
+{
+    const double from[12] = {0, 0, 0, origin[0], 0, 0, 0, origin[1], 0, 0, 0, origin[2]};
+    double own[12], q[4] = {0, 0, 0, 1};
+    if (s->moved) {
+        ToSpace(s, world, own);
+        world = own;
     }
-    for (int i = 0; i < 9; ++i) {
-        out->linear[i] = (float)local[4 * (i / 3) + i % 3];
+    for (int i = 0; i < 12; ++i) {
+        rows[i] = (float)(world[i] - from[i]);
+    }
+    if (turned) {
+        jnRotationOf(world, q);
     }
     for (int i = 0; i < 4; ++i) {
-        out->place[i % 3] = local[4 * (i % 3) + 3];
-        out->turn[i] = (float)q[i];
+        turn[i] = (float)q[i];
     }
 }
 
-static void PutJoint(jnMorphs* m, int slot, size_t j, const Joint* joint)
+static void PutMatrices(jnMorphs* m, const Spaced* space, const double* matrices, int slot)
 {
-    memcpy(m->places[slot] + 3 * j, joint->place, sizeof(joint->place));
-    memcpy(m->linear[slot] + 9 * j, joint->linear, sizeof(joint->linear));
-    memcpy(m->turns[slot] + 4 * j, joint->turn, sizeof(joint->turn));
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        MakeRows(space, matrices + 12 * j, m->origins + 3 * slot, m->turned[j] != 0, m->rows[slot] + 12 * j,
+            m->turns[slot] + 4 * j);
+    }
 }
 
-static void GetJoint(const jnMorphs* m, int slot, size_t j, Joint* joint)
-{
-    memcpy(joint->place, m->places[slot] + 3 * j, sizeof(joint->place));
-    memcpy(joint->linear, m->linear[slot] + 9 * j, sizeof(joint->linear));
-    memcpy(joint->turn, m->turns[slot] + 4 * j, sizeof(joint->turn));
-}
-
-// Moves the history of a joint so that its new matrix is where the old motion, going on at its last velocity, would
-// have brought it: nothing of the way between is felt.
-static void CarryJoint(jnMorphs* m, size_t j, const Joint* joint)
+// Moves the history so that the new matrices are where the old motion, going on at its last velocity, would have
+// brought them: nothing of the way between is felt.
+static void CarryHistory(jnMorphs* m, const Spaced* space, const double* matrices, const double* origin)
 {
     int last = m->step.last, before = jnOlderSlot(last, 1);
-    for (size_t i = 0; i < 9; ++i) {
-        float at = m->linear[last][9 * j + i];
-        float shift = joint->linear[i] - (at + m->step.ahead * (at - m->linear[before][9 * j + i]));
+    for (int i = 0; i < 3; ++i) {
+        double at = m->origins[3 * last + i];
+        double shift = origin[i] - (at + (double)m->step.ahead * (at - m->origins[3 * before + i]));
         for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            m->linear[slot][9 * j + i] += shift;
+            m->origins[3 * slot + i] += shift;
         }
     }
-    for (size_t i = 0; i < 3; ++i) {
-        double at = m->places[last][3 * j + i];
-        double shift = joint->place[i] - (at + (double)m->step.ahead * (at - m->places[before][3 * j + i]));
-        for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            m->places[slot][3 * j + i] += shift;
+    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
+        float rows[12], turn[4];
+        MakeRows(space, matrices + 12 * j, origin, m->turned[j] != 0, rows, turn);
+        for (size_t i = 0; i < 12; ++i) {
+            float at = m->rows[last][12 * j + i];
+            float shift = rows[i] - (at + m->step.ahead * (at - m->rows[before][12 * j + i]));
+            for (int slot = 0; slot < JN_HISTORY; ++slot) {
+                m->rows[slot][12 * j + i] += shift;
+            }
         }
-    }
-    for (int slot = 0; slot < JN_HISTORY; ++slot) {
-        memcpy(m->turns[slot] + 4 * j, joint->turn, sizeof(joint->turn));
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            memcpy(m->turns[slot] + 4 * j, turn, sizeof(turn));
+        }
     }
 }
 
@@ -148,44 +149,59 @@ static void BeginStep(jnMorphs* m, const jnPlacement* root, float h, jnTeleport 
     step->ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(step->h / clock->durations[2]) : 0.0f;
 }
 
+// What lies in a slot goes into all of them.
+static void Spread(jnMorphs* m, int from)
+{
+    size_t joints = (size_t)m->asset->jointCount;
+    for (int slot = 0; slot < JN_HISTORY; ++slot) {
+        if (slot != from) {
+            memcpy(m->origins + 3 * slot, m->origins + 3 * from, 3 * sizeof(double));
+            memcpy(m->rows[slot], m->rows[from], joints * 12 * sizeof(float));
+            memcpy(m->turns[slot], m->turns[from], joints * 4 * sizeof(float));
+        }
+    }
+}
+
 void jnMorphs_TakeMatrices(jnMorphs* m, const double* matrices, const jnPlacement* root, float h, jnTeleport teleport)
 {
     BeginStep(m, root, h, teleport);
     const jnMorphStep* step = &m->step;
     Spaced space = FindSpace(m);
-    int next = (m->clock.newest + 1) % JN_HISTORY;
-    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
-        Joint joint;
-        MakeJoint(&space, matrices + 12 * j, m->turned[j] != 0, &joint);
-        if (step->carried) {
-            CarryJoint(m, j, &joint);
-        }
-        for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            if (step->restarted || (!step->paused && slot == next)) {
-                PutJoint(m, slot, j, &joint);
-            }
-        }
+    double first[12];
+    memcpy(first, matrices, sizeof(first));
+    if (space.moved) {
+        ToSpace(&space, matrices, first);
     }
-    if (!step->restarted && !step->paused) {
+    const double origin[3] = {first[3], first[7], first[11]};
+    int next = (m->clock.newest + 1) % JN_HISTORY;
+    if (step->carried) {
+        CarryHistory(m, &space, matrices, origin);
+    }
+    if (!step->paused) {
+        memcpy(m->origins + 3 * next, origin, sizeof(origin));
+        PutMatrices(m, &space, matrices, next);
+    }
+    if (step->restarted) {
+        Spread(m, next);
+    } else if (!step->paused) {
         jnClock_Push(&m->clock, step->h);
     }
 }
 
-// Numbers of a sample besides the matrices, as CarryJoint. slots: [JN_HISTORY][count]
+// Numbers of a sample besides the matrices. slots: [JN_HISTORY][count]
 static void PutNumbers(const jnMorphs* m, float* const slots[JN_HISTORY], const float* numbers, int count)
 {
     const jnMorphStep* step = &m->step;
     const float *last = slots[step->last], *before = slots[jnOlderSlot(step->last, 1)];
-    for (int i = 0; i < count; ++i) {
-        float shift = step->carried ? numbers[i] - (last[i] + step->ahead * (last[i] - before[i])) : 0.0f;
-        for (int slot = 0; step->carried && slot < JN_HISTORY; ++slot) {
+    for (int i = 0; step->carried && i < count; ++i) { // as CarryHistory
+        float shift = numbers[i] - (last[i] + step->ahead * (last[i] - before[i]));
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
             slots[slot][i] += shift;
         }
-        for (int slot = 0; step->restarted && slot < JN_HISTORY; ++slot) {
-            slots[slot][i] = numbers[i];
-        }
-        if (!step->paused) {
-            slots[m->clock.newest][i] = numbers[i];
+    }
+    for (int slot = 0; !step->paused && slot < JN_HISTORY; ++slot) {
+        if (step->restarted || slot == m->clock.newest) {
+            memcpy(slots[slot], numbers, (size_t)count * sizeof(float));
         }
     }
 }
@@ -262,11 +278,10 @@ void jnMorphs_Finish(jnMorphs* m)
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
     jnClock_Push(clock, clock->durations[2]);
-    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
-        Joint joint;
-        GetJoint(m, real, j, &joint);
-        PutJoint(m, clock->newest, j, &joint);
-    }
+    size_t joints = (size_t)m->asset->jointCount;
+    memcpy(m->origins + 3 * clock->newest, m->origins + 3 * real, 3 * sizeof(double));
+    memcpy(m->rows[clock->newest], m->rows[real], joints * 12 * sizeof(float));
+    memcpy(m->turns[clock->newest], m->turns[real], joints * 4 * sizeof(float));
     memcpy(m->components[clock->newest], m->components[real], (size_t)m->asset->componentCount * sizeof(float));
     memcpy(m->drives[clock->newest], m->drives[real], (size_t)m->lanes * sizeof(float));
     bool advances = jnClock_Next(clock, m->curve, m->timing, true);

@@ -6,8 +6,13 @@
 
 const jnNetworkKernels* jnFindNetworkKernels(jnKernel kernel)
 {
+#ifdef JN_HAVE_AVX512_KERNELS
+    if (kernel == jn_kernelAvx512) {
+        return &jnNetworkKernelsAvx512;
+    }
+#endif
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx2) {
+    if (kernel >= jn_kernelAvx2) {
         return &jnNetworkKernelsAvx2;
     }
 #endif
@@ -82,12 +87,16 @@ static size_t LargestPicture(const jnNetworkHead* head)
     return largest;
 }
 
-size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory)
+size_t jnNetwork_ScratchSize(const jnNetwork* network)
+{
+    return (2 * LargestLayer(network->head) + 2 * LargestPicture(network->head)) * sizeof(float);
+}
+
+size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory, bool borrows)
 {
     const jnNetworkHead* head = network->head;
     size_t mapSize = head->stageCount > 0 ? (size_t)head->firstSize << head->stageCount : 0;
-    const size_t sizes[] = {(size_t)head->inputCount * sizeof(float),
-        (2 * LargestLayer(head) + 2 * LargestPicture(head)) * sizeof(float),
+    const size_t sizes[] = {(size_t)head->inputCount * sizeof(float), borrows ? 0 : jnNetwork_ScratchSize(network),
         (size_t)head->componentCount * sizeof(float), mapSize * mapSize * 4 * sizeof(float)};
     size_t offsets[4], at = 0;
     for (int i = 0; i < 4; ++i) {

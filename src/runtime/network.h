@@ -84,8 +84,10 @@ typedef struct jnNetworkState {
     float strength;
 } jnNetworkState;
 
-// Bytes of the state's arrays; with `memory` also places them.
-size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory);
+// Bytes of the state's arrays; with `memory` also places them. With `borrows` there is no room for the scratch, which
+// the caller lends.
+size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, void* memory, bool borrows);
+size_t jnNetwork_ScratchSize(const jnNetwork* network); // bytes
 
 // The network's inputs from joint rotations. turns: [jointCount][4]; inputs: [inputCount], limited.
 void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const float* turns, float* inputs);

@@ -54,6 +54,7 @@ typedef struct jnNetworkKernels {
 
 extern const jnNetworkKernels jnNetworkKernelsBaseline;
 extern const jnNetworkKernels jnNetworkKernelsAvx2;
+extern const jnNetworkKernels jnNetworkKernelsAvx512;
 
 // The kernels of a choice that is available.
 const jnNetworkKernels* jnFindNetworkKernels(jnKernel kernel);

@@ -8,34 +8,38 @@
 #include <string.h>
 
 enum { VECTORS = JN_LANES / JN_WIDTH, FIELD = 3 * JN_LANES };
-enum { LAYER_BLOCKS = 4, TOGETHER = 4, PIXELS = 4 };
+// Blocks and characters whose sums fit the registers.
+enum { LAYER_BLOCKS = VECTORS == 1 ? 8 : 4, TOGETHER = VECTORS > 2 ? 2 : 8 / VECTORS, PIXELS = 4 };
 
 // exp(x) to 2 ulp for |x| up to 80: 2^n times a polynomial on [-1/2, 1/2] in ln 2. Not libm's, which differs from
 // machine to machine.
-static inline float Exp(float x)
+static inline jnFloats Exp(jnFloats x)
 {
-    x = x < -80.0f ? -80.0f : x > 80.0f ? 80.0f : x;
-    float t = x * 1.44269504f, whole = (t + 12582912.0f) - 12582912.0f;
-    float f = (x - whole * 0.693359375f) + whole * 2.12194440e-4f; // ln 2 in two parts
-    float p =
-        1.0f +
-        f * (1.0f + f * (0.5f + f * (0.166666657f + f * (0.0416666507f + f * (8.33345205e-3f + f * 1.38888866e-3f)))));
-    int32_t bits = ((int32_t)whole + 127) * (1 << 23);
-    float power;
-    memcpy(&power, &bits, sizeof(power));
-    return p * power;
+    static const float factors[6] = {1.38888866e-3f, 8.33345205e-3f, 0.0416666507f, 0.166666657f, 0.5f, 1.0f};
+    jnFloats most = jnRepeat(-80.0f), none = jnRepeat(0.0f), shift = jnRepeat(12582912.0f);
+    x = jnSub(none, jnMaximum(jnSub(none, jnMaximum(x, most)), most));
+    jnFloats whole = jnSub(jnAdd(jnScale(1.44269504f, x), shift), shift);
+    // ln 2 in two parts
+    jnFloats f = jnAdd(jnSub(x, jnScale(0.693359375f, whole)), jnScale(2.12194440e-4f, whole));
+    jnFloats p = jnRepeat(factors[0]);
+    for (int i = 1; i < 6; ++i) {
+        p = jnAdd(jnRepeat(factors[i]), jnMul(f, p));
+    }
+    return jnMul(jnAdd(jnRepeat(1.0f), jnMul(f, p)), jnPowerOfTwo(whole));
 }
 
+// count: whole blocks
 static void Activate(float* values, int count, jnActivation activation)
 {
     if (activation == jn_activationSilu) {
-        for (int i = 0; i < count; ++i) {
-            values[i] = values[i] / (1.0f + Exp(-values[i]));
+        for (int i = 0; i < count; i += JN_WIDTH) {
+            jnFloats x = jnLoad(values + i);
+            jnStore(values + i, jnDiv(x, jnAdd(jnRepeat(1.0f), Exp(jnSub(jnRepeat(0.0f), x)))));
         }
     } else if (activation == jn_activationLeaky) {
-        for (int i = 0; i < count; ++i) {
-            float small = 0.1f * values[i];
-            values[i] = values[i] > small ? values[i] : small;
+        for (int i = 0; i < count; i += JN_WIDTH) {
+            jnFloats x = jnLoad(values + i);
+            jnStore(values + i, jnMaximum(x, jnScale(0.1f, x)));
         }
     }
 }

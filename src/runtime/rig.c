@@ -9,14 +9,16 @@
 
 // Newton's iteration for the closest rotation doubles its digits each time; this many serve any sane matrix.
 enum { POLAR_STEPS = 24 };
-#define POLAR_TOLERANCE 1e-8 // of a step; what is left is its square
+#define POLAR_TOLERANCE 1e-5 // of a step; what is left is half its square, far below a float
+// A matrix whose determinant's square is below this share of its size's has no rotation.
+#define FLAT 1e-18
 // A joint whose matrix differs from a rotation by less than this is rigid.
 #define RIGID_TOLERANCE 1e-6
 
 const jnRigKernels* jnFindRigKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx2) {
+    if (kernel >= jn_kernelAvx2) {
         return &jnRigKernelsAvx2;
     }
 #endif
@@ -133,14 +135,20 @@ static void FindRotation(const double* m, double r[9])
     double determinant = Cofactors(r, c), size = 0.0;
     for (int i = 0; i < 9; ++i) {
         size += r[i] * r[i];
-        r[i] = determinant < 0.0 ? -r[i] : r[i];
     }
-    if (!(fabs(determinant) > 1e-9 * size * sqrt(size))) {
+    // |det| > 1e-9 size^(3/2), which has no meaning for what is not a number or too large to be squared.
+    if (!(determinant * determinant > FLAT * (size * size * size) && size < 1e90)) {
         memcpy(r, identity, sizeof(identity));
         return;
     }
+    // Of a rotation's size from the start: each step only halves what is too large.
+    double scale = (determinant < 0.0 ? -1.0 : 1.0) / sqrt(size / 3.0);
+    for (int i = 0; i < 9; ++i) {
+        r[i] *= scale;
+    }
+    determinant = Cofactors(r, c);
     for (int step = 0; step < POLAR_STEPS; ++step) {
-        double change = 0.0, inverse = 1.0 / Cofactors(r, c);
+        double change = 0.0, inverse = 1.0 / determinant;
         for (int i = 0; i < 9; ++i) {
             double next = 0.5 * (r[i] + c[i] * inverse), far = fabs(next - r[i]);
             change = far > change ? far : change; // fmax is a call on many machines
@@ -149,6 +157,7 @@ static void FindRotation(const double* m, double r[9])
         if (change < POLAR_TOLERANCE) {
             break;
         }
+        determinant = Cofactors(r, c);
     }
 }
 
@@ -187,10 +196,31 @@ static double FindStretch(const double* m, const double r[9], float* out)
     return far;
 }
 
+// Whether columns of a matrix are of unit length and at right angles, and not mirrored.
+static bool IsRotation(const double* m)
+{
+    double far = 0.0;
+    for (int i = 0; i < 3; ++i) {
+        int k = (i + 1) % 3;
+        double length = m[i] * m[i] + m[4 + i] * m[4 + i] + m[8 + i] * m[8 + i];
+        double cosine = m[i] * m[k] + m[4 + i] * m[4 + k] + m[8 + i] * m[8 + k];
+        far += fabs(length - 1.0) + fabs(cosine);
+    }
+    double determinant =
+        m[0] * (m[5] * m[10] - m[6] * m[9]) - m[1] * (m[4] * m[10] - m[6] * m[8]) + m[2] * (m[4] * m[9] - m[5] * m[8]);
+    return far < RIGID_TOLERANCE && determinant > 0.0;
+}
+
 void jnRotationOf(const double* matrix, double q[4])
 {
     double r[9];
-    FindRotation(matrix, r);
+    if (IsRotation(matrix)) { // as most are: what is left to find is below a float's last digits
+        for (int i = 0; i < 9; ++i) {
+            r[i] = matrix[4 * (i / 3) + i % 3];
+        }
+    } else {
+        FindRotation(matrix, r);
+    }
     ToQuaternion(r, q);
 }
 

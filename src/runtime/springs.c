@@ -124,7 +124,7 @@ static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
 const jnSpringKernels* jnFindSpringKernels(jnKernel kernel)
 {
 #ifdef JN_HAVE_X86_KERNELS
-    if (kernel == jn_kernelAvx2) {
+    if (kernel >= jn_kernelAvx2) {
         return &jnSpringKernelsAvx2;
     }
 #endif

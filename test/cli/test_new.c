@@ -169,6 +169,49 @@ static void AWrongNameListsTheClips(void** state)
     RemoveWorkspace();
 }
 
+// Every frame of the tube's clip at rest, as a NumPy array.
+static void WriteStillMotion(const char* path, int frames)
+{
+    char header[128];
+    memset(header, ' ', sizeof(header));
+    memcpy(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+    int length = snprintf(header + 10, sizeof(header) - 10,
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }", frames, TUBE_FILE_VERTICES);
+    header[10 + length] = ' ';
+    header[127] = '\n';
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(header, 1, sizeof(header), file);
+    for (int i = 0; i < frames * TUBE_FILE_VERTICES; ++i) {
+        float p[3];
+        TubePosition(i % TUBE_FILE_VERTICES, p);
+        fwrite(p, sizeof(float), 3, file);
+    }
+    fclose(file);
+}
+
+static void ImportedMotionIsLearnedFromAlone(void** state)
+{
+    (void)state;
+    char line[1024];
+    const char* path = WriteTube("motion", &(TubeDef){.joints = 2, .armature = "", .animation = "rotation"});
+    WriteStillMotion("still.npy", 31);
+    snprintf(line, sizeof(line), "new %s --from %s --motion wave_top=still.npy", Workspace(), path);
+    assert_int_equal(Run(line), 0);
+    assert_non_null(strstr(outcome.out, "motion is imported: springs per vertex"));
+    snprintf(line, sizeof(line), "build %s --plan", Workspace());
+    assert_int_equal(Run(line), 0);
+    assert_non_null(strstr(outcome.out, "network.kind is none"));
+    assert_non_null(strstr(outcome.out, "no stage needs the volume"));
+    assert_non_null(strstr(outcome.out, "motion is imported"));
+    RemoveWorkspace();
+    snprintf(line, sizeof(line), "new %s --from %s --layer modal --motion wave_top=still.npy", Workspace(), path);
+    assert_int_equal(Run(line), 0);
+    assert_null(strstr(outcome.out, "motion is imported"));
+    unlink(path);
+    RemoveWorkspace();
+}
+
 static void TheBodyTakesMotionCapture(void** state)
 {
     (void)state;
@@ -196,6 +239,7 @@ int main(void)
         cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
         cmocka_unit_test(WrongUsageIsTwo),
         cmocka_unit_test(AWrongNameListsTheClips),
+        cmocka_unit_test(ImportedMotionIsLearnedFromAlone),
         cmocka_unit_test(TheBodyTakesMotionCapture),
     };
     return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);

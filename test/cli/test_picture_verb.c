@@ -21,7 +21,8 @@ static void MakeTube(const char* folder, double rate)
 {
     TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
     char arguments[1024];
-    snprintf(arguments, sizeof(arguments), "new %s --from '%s' --rate %g --layer vertex", folder, WriteTube("picture", &def), rate);
+    snprintf(arguments, sizeof(arguments), "new %s --from '%s' --rate %g --layer vertex", folder,
+        WriteTube("picture", &def), rate);
     assert_int_equal(RunJounce(arguments).code, 0);
     snprintf(arguments, sizeof(arguments), "build %s --until modes", folder);
     assert_int_equal(RunJounce(arguments).code, 0);
@@ -101,6 +102,7 @@ static void WrongUsageEndsWithTwoAndALine(void** state)
     ExpectFailure("picture tube --clip wave_top --frames 25 -o a.png", 2, "--frames", "--help");
     ExpectFailure("picture --figure --frame 3 -o a.png", 2, "--clip", "--help");
     ExpectFailure("picture --figure --height 2 -o a.png", 2, "--height", "--help");
+    ExpectFailure("picture --figure -o a.jpg", 2, "must end in .png", "--help");
 }
 
 static void FailureEndsWithOneAndNamesTheCause(void** state)

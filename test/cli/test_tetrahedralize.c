@@ -83,7 +83,8 @@ static void WhatIsInsideIsMadeToldAndKept(void** state)
     Outcome outcome = RunJounce("tetrahedralize ws --method lattice --nodes 400 --force");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.out, "bones hold"));
-    assert_non_null(strstr(outcome.out, "other      3e+04 Pa"));
+    // The tube is large: at 30 kPa it would sag by more than a small part of its size.
+    assert_non_null(strstr(outcome.out, "other: stiffness times "));
     static const char* const files[] = {"row_starts.npy", "joints.npy", "weights.npy", "held_by.npy",
         "hold_strength.npy", "regions.npy", "materials.npy", "inside.json", "bones.png"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
@@ -105,6 +106,7 @@ static void BonesAndMaterialsOfTheManifestDoNotMakeTheMeshAgain(void** state)
     json_decref(Told("tetrahedralize ws --method lattice --nodes 400 --json"));
     static const char* const changes[][2] = {
         {"young: 30000", "young: 12345"}, {"\n  hold: spring", "\n  hold: dirichlet"}};
+    Rewrite("ws/manifest.yaml", "calibrate: true", "calibrate: false");
     for (int i = 0; i < 2; ++i) {
         Rewrite("ws/manifest.yaml", changes[i][0], changes[i][1]);
         json_t* root = Told("tetrahedralize ws --method lattice --nodes 400 --json");

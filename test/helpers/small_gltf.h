@@ -32,6 +32,7 @@ typedef struct TubeDef {
     bool twice;           // two joints, each listed twice with shares of its weight
     bool painted;         // COLOR_0, _JIGGLE and _BROKEN, see AddPaint
     bool robot;           // of two separate parts, each on a joint of its own
+    bool morph;           // a morph target `swell` of offsets like the positions
     bool bare;            // the last two rings have no weights
     bool hat;             // the first extra node hangs on the last joint
     bool noSkin, nan, outOfRange, cycle, flat, allWeights, noBind;
@@ -234,7 +235,15 @@ static inline void AddMesh(GltfWriter* w, const TubeDef* def)
         at += sprintf(at, ",\"WEIGHTS_%d\":%d", set, AddShares(w, def, weights));
     }
     at += def->painted ? AddPaint(w, at) : 0;
-    sprintf(at, "},\"indices\":%d}]}%s],", AddTriangles(w, def), def->extraMeshes != NULL ? def->extraMeshes : "");
+    at += sprintf(at, "},\"indices\":%d", AddTriangles(w, def));
+    if (def->morph) {
+        at += sprintf(at, ",\"targets\":[{\"POSITION\":%d}]", position);
+    }
+    at += sprintf(at, "}]");
+    if (def->morph) {
+        at += sprintf(at, ",\"extras\":{\"targetNames\":[\"swell\"]}");
+    }
+    sprintf(at, "}%s],", def->extraMeshes != NULL ? def->extraMeshes : "");
 }
 
 static inline void AddSkin(GltfWriter* w, const TubeDef* def)

@@ -1,8 +1,9 @@
-// 64 characters of one asset: stepped by two threads, they are where they would be one after another. Built with
-// -fsanitize=thread by test/project/threads.sh.
+// 64 characters of one asset: stepped by two threads, one by one or in batches, they are where they would be one after
+// another. Built with -fsanitize=thread by test/project/threads.sh.
 #include "helpers/tube.h"
+#include "platforms/golden_asset.h"
 
-#include "jounce/character.h"
+#include "jounce/jounce.h"
 
 #include <pthread.h>
 
@@ -104,10 +105,95 @@ static void TwoThreadsGiveTheBytesOfOne(void** state)
     RunBoth(jn_skinDual);
 }
 
+enum { MOST_WEIGHTS = 32 };
+
+// Characters as morph weights, and the poses of a frame.
+typedef struct Batch {
+    jnCharacter* characters[INSTANCES];
+    jnCharacterInput inputs[INSTANCES];
+    jnCharacterOutput outputs[INSTANCES];
+    float rotations[INSTANCES][4 * GOLDEN_JOINTS], weights[INSTANCES][MOST_WEIGHTS];
+} Batch;
+
+static void MakeBatch(Batch* b, const jnAsset* asset)
+{
+    jnCharacterDef def = jnDefaultCharacterDef(asset);
+    memset(b, 0, sizeof(*b));
+    def.weightsOnly = true;
+    assert_true(asset->componentCount + asset->modeCount <= MOST_WEIGHTS);
+    for (int i = 0; i < INSTANCES; ++i) {
+        assert_int_equal(jnCreateCharacter(&def, &b->characters[i], NULL), jn_ok);
+        b->outputs[i].weights = b->weights[i];
+        b->inputs[i].pose.rotations = b->rotations[i];
+    }
+}
+
+static void PoseBatch(Batch* b, const jnAsset* asset, int frame)
+{
+    float translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
+    for (int i = 0; i < INSTANCES; ++i) {
+        jnAsset_SampleClip(asset, 0, frame / 30.0 + 0.3 * i, b->rotations[i], translations, scales);
+        b->inputs[i].h = (frame + i) % 11 == 0 ? 0 : 1.0f / 30;
+    }
+}
+
+// Threads take parts of a frame, split at another place each time.
+typedef struct Part {
+    Batch* batch;
+    int first, count;
+} Part;
+
+static void* StepPart(void* user)
+{
+    const Part* part = user;
+    Batch* b = part->batch;
+    jnStepCharacters(b->characters + part->first, b->inputs + part->first, b->outputs + part->first, part->count);
+    return NULL;
+}
+
+static void BatchesOnTwoThreadsGiveTheBytesOfOneByOne(void** state)
+{
+    (void)state;
+    static Batch alone, together;
+    size_t size;
+    char *file = MakeGoldenAsset(golden_modes, 21, 8, &size), *bytes = aligned_alloc(64, (size + 63) / 64 * 64);
+    jnAsset* asset;
+    memcpy(bytes, file, size);
+    free(file);
+    assert_int_equal(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size}, &asset, NULL), jn_ok);
+    MakeBatch(&alone, asset);
+    MakeBatch(&together, asset);
+    for (int frame = 0; frame < FRAMES; ++frame) {
+        int middle = 1 + frame * 7 % (INSTANCES - 1);
+        Part parts[2] = {{&together, 0, middle}, {&together, middle, INSTANCES - middle}};
+        pthread_t threads[2];
+        PoseBatch(&alone, asset, frame);
+        PoseBatch(&together, asset, frame);
+        for (int t = 0; t < 2; ++t) {
+            assert_int_equal(pthread_create(&threads[t], NULL, StepPart, &parts[t]), 0);
+        }
+        for (int i = 0; i < INSTANCES; ++i) {
+            jnCharacter_Step(alone.characters[i], &alone.inputs[i], &alone.outputs[i]);
+        }
+        for (int t = 0; t < 2; ++t) {
+            assert_int_equal(pthread_join(threads[t], NULL), 0);
+        }
+        assert_memory_equal(alone.weights, together.weights, sizeof(alone.weights));
+    }
+    assert_true(alone.weights[3][asset->componentCount] != 0.0f);
+    for (int i = 0; i < INSTANCES; ++i) {
+        jnDestroyCharacter(alone.characters[i]);
+        jnDestroyCharacter(together.characters[i]);
+    }
+    jnDestroyAsset(asset);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(TwoThreadsGiveTheBytesOfOne),
+        cmocka_unit_test(BatchesOnTwoThreadsGiveTheBytesOfOneByOne),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

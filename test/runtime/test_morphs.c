@@ -183,6 +183,77 @@ static void ACharacterMayStandAnywhere(void** state)
     free(there);
 }
 
+// A spring a vertex, a hundred kilometres from the origin: within 0.1 mm of where it would be at home.
+static void SpringsOfVerticesMayStandAnywhereToo(void** state)
+{
+    (void)state;
+    const double origin[3] = {100000.0, -30000.0, 250.0};
+    size_t size;
+    char *file = MakeGoldenAsset(golden_linear, RINGS, SEGMENTS, &size),
+         *own = aligned_alloc(64, (size + 63) / 64 * 64);
+    jnAsset *modal = asset, *linear;
+    memcpy(own, file, size);
+    free(file);
+    assert_int_equal(jnLoadAsset(&(jnAssetDef){.bytes = own, .size = size}, &linear, NULL), jn_ok);
+    asset = linear;
+    assert_true(asset->springCount > 0);
+    jnCharacter *home = Make(jn_timingCausal, false), *far = Make(jn_timingCausal, false);
+    size_t floats = 3 * (size_t)asset->vertexCount;
+    float *here = malloc(4 * floats), *there = malloc(4 * floats);
+    double worst = 0;
+    for (int n = 0; n < FRAMES; ++n) {
+        Step(home, n / 30.0, NULL, &(jnCharacterOutput){.positions = here, .welded = true});
+        Step(far, n / 30.0, origin, &(jnCharacterOutput){.positions = there, .welded = true});
+        for (size_t i = 0; i < floats; ++i) {
+            worst = fmax(worst, fabs((double)there[i] - (double)here[i]));
+        }
+    }
+    print_message("off by %.2g m\n", worst);
+    ASSERT_AT_MOST(worst, 1e-4);
+    jnDestroyCharacter(home);
+    jnDestroyCharacter(far);
+    jnDestroyAsset(linear);
+    asset = modal;
+    free(here);
+    free(there);
+    free(own);
+}
+
+// Joints that are scaled, squashed flat or mirrored: weights stay finite and come back.
+static void ScaledAndSingularJointsAreHarmless(void** state)
+{
+    (void)state;
+    static const float sizes[][3] = {
+        {2, 2, 2}, {1, 0.3f, 3}, {1e-6f, 1, 1}, {0, 1, 1}, {0, 0, 0}, {-1, 1, 1}, {1e-20f, 1e-20f, 1e-20f}};
+    int count = asset->componentCount + asset->modeCount;
+    for (size_t kind = 0; kind < sizeof(sizes) / sizeof(sizes[0]); ++kind) {
+        jnCharacter *c = Make(jn_timingCausal, true), *calm = Make(jn_timingCausal, true);
+        float weights[MOST_WEIGHTS], calmly[MOST_WEIGHTS];
+        for (int n = 0; n < 240; ++n) {
+            Posed p;
+            PoseAt(&p, n / 30.0);
+            for (int i = 0; n < 40 && i < 3; ++i) {
+                p.scales[3 * (1 + n / 10) + i] = sizes[kind][i];
+            }
+            p.pose.scales = p.scales;
+            jnCharacter_Step(
+                c, &(jnCharacterInput){.h = 1.0f / 30, .pose = p.pose}, &(jnCharacterOutput){.weights = weights});
+            PoseAt(&p, n / 30.0);
+            p.pose.scales = p.scales;
+            jnCharacter_Step(
+                calm, &(jnCharacterInput){.h = 1.0f / 30, .pose = p.pose}, &(jnCharacterOutput){.weights = calmly});
+            for (int i = 0; i < count; ++i) {
+                assert_true(weights[i] - weights[i] == 0.0f); // finite
+            }
+        }
+        for (int i = 0; i < count; ++i) {
+            ASSERT_NEAR(weights[i], calmly[i], 1e-3);
+        }
+        jnDestroyCharacter(c);
+        jnDestroyCharacter(calm);
+    }
+}
+
 static void SnapshotsTravelAndAreChecked(void** state)
 {
     (void)state;
@@ -224,7 +295,8 @@ static void SnapshotsTravelAndAreChecked(void** state)
     free(again);
 }
 
-// Times and poses that nobody would give: finite and bounded throughout, and sane again soon after.
+// Times and poses that nobody would give: finite and bounded throughout, and sane again soon after. As many steps as
+// JOUNCE_RANDOM_STEPS says.
 static void NothingPoisonsACharacter(void** state)
 {
     (void)state;
@@ -233,7 +305,9 @@ static void NothingPoisonsACharacter(void** state)
     Random random = {3};
     float weights[MOST_WEIGHTS], calmly[MOST_WEIGHTS];
     int count = asset->componentCount + asset->modeCount;
-    for (int n = 0; n < 100000; ++n) {
+    const char* asked = getenv("JOUNCE_RANDOM_STEPS");
+    int steps = asked != NULL ? atoi(asked) : 100000;
+    for (int n = 0; n < steps; ++n) {
         Posed p;
         PoseAt(&p, (double)(NextBits(&random) % 1000) / 7.0);
         uint64_t kind = NextBits(&random) % 40, at = NextBits(&random) % (4 * GOLDEN_JOINTS);
@@ -288,6 +362,8 @@ int main(void)
         cmocka_unit_test(WeightsAndTargetsAreTheSurface),
         cmocka_unit_test(ManyAreAsOne),
         cmocka_unit_test(ACharacterMayStandAnywhere),
+        cmocka_unit_test(SpringsOfVerticesMayStandAnywhereToo),
+        cmocka_unit_test(ScaledAndSingularJointsAreHarmless),
         cmocka_unit_test(SnapshotsTravelAndAreChecked),
         cmocka_unit_test(NothingPoisonsACharacter),
         cmocka_unit_test(ALevelOfDetailTakesTheFirstWeights),

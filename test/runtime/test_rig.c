@@ -255,6 +255,44 @@ static void PosesAreComposedFromTheRoot(void** state)
     ASSERT_NEAR(rigid.rotation[1], rigid.rotation[3], 1e-7);
 }
 
+// The rotation of a matrix is found whatever it is scaled or stretched by; a matrix that is one already is no
+// exception.
+static void RotationsAreFoundUnderAnyStretch(void** state)
+{
+    (void)state;
+    static const double stretches[][3] = {{1, 1, 1}, {1 + 1e-7, 1, 1 - 1e-7}, {1 + 1e-5, 1, 1}, {2, 2, 2}, {1, 2, 3},
+        {1e-3, 1, 1}, {1e-15, 1e-15, 1e-15}, {1e12, 1e12, 1e12}, {1, 1, 1e-5}};
+    Random random = {11};
+    for (int n = 0; n < 900; ++n) {
+        double q[4], r[9], m[12] = {0}, found[4], square = 0, dot = 0;
+        const double* s = stretches[n % 9];
+        for (int i = 0; i < 4; ++i) {
+            q[i] = (double)(NextBits(&random) % 2001) / 1000 - 1;
+            square += q[i] * q[i];
+        }
+        for (int i = 0; i < 4; ++i) {
+            q[i] /= sqrt(square);
+        }
+        double x = q[0], y = q[1], z = q[2], w = q[3];
+        const double rows[9] = {1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w),
+            1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 2 * (x * z - y * w), 2 * (y * z + x * w),
+            1 - 2 * (x * x + y * y)};
+        memcpy(r, rows, sizeof(r));
+        for (int i = 0; i < 9; ++i) { // the stretch is along the axes before the rotation
+            m[4 * (i / 3) + i % 3] = r[i] * s[i % 3];
+        }
+        jnRotationOf(m, found);
+        for (int i = 0; i < 4; ++i) {
+            dot += found[i] * q[i];
+        }
+        ASSERT_NEAR(fabs(dot), 1.0, 1e-7);
+    }
+    const double flat[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0};
+    double found[4];
+    jnRotationOf(flat, found);
+    ASSERT_NEAR(found[3], 1.0, 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +302,7 @@ int main(void)
         cmocka_unit_test(DualQuaternionsKeepTheThicknessOfATwist),
         cmocka_unit_test(StretchedJointsAreStretchedBeforeTheyTurn),
         cmocka_unit_test(PosesAreComposedFromTheRoot),
+        cmocka_unit_test(RotationsAreFoundUnderAnyStretch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

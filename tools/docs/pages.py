@@ -30,6 +30,8 @@ SHELVES = [
             "docs/reference/command-line.md",
             "docs/reference/manifest.md",
             "docs/reference/c-api.md",
+            "docs/reference/python-api.md",
+            "docs/reference/npm-api.md",
             "docs/reference/file-format.md",
             "docs/reference/platforms.md",
         ],

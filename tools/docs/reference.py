@@ -2,13 +2,15 @@
 """Writes the generated pages of docs/reference, or checks them: tools/docs/reference.py JOUNCE [--check].
 
 command-line.md is what `jounce help --markdown` prints, manifest.md what `jounce help --manifest` prints; c-api.md comes
-from the headers.
+from the headers, python-api.md from docstrings, npm-api.md from the comments of the TypeScript.
 """
 import os
 import subprocess
 import sys
 
 import c_api
+import npm_api
+import python_api
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 
@@ -26,6 +28,8 @@ def main():
         ("command-line.md", printed(sys.argv[1], "--markdown")),
         ("manifest.md", printed(sys.argv[1], "--manifest")),
         ("c-api.md", c_api.page(ROOT)),
+        ("python-api.md", python_api.page(ROOT)),
+        ("npm-api.md", npm_api.page(ROOT)),
     ):
         path = os.path.join(ROOT, "docs", "reference", name)
         kept = ""

@@ -7,6 +7,7 @@
 // goes with 1/stiffness.
 #include "asset/asset_sections.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -99,9 +100,10 @@ static bool MakeGraph(const jnaAssetDef* def, Graph* g)
     const jnaCharacter* c = def->character;
     size_t count = (size_t)c->vertexCount, halves = 6 * (size_t)c->triangleCount;
     double reach = 0.5 * FREQUENCY_REACH * SizeOf(c); // of the stiffness, the square of the frequency
-    *g = (Graph){c->vertexCount, calloc(count + 2, sizeof(int32_t)), malloc(halves * sizeof(int32_t)),
-        malloc(halves * sizeof(float))};
-    if (g->starts == NULL || g->neighbours == NULL || g->lengths == NULL) {
+    jnaArena arena = {0};
+    *g = (Graph){c->vertexCount, jnaArena_Give(&arena, c->vertexCount + 2, sizeof(int32_t)),
+        jnaArena_Give(&arena, (int64_t)halves, sizeof(int32_t)), jnaArena_Give(&arena, (int64_t)halves, sizeof(float))};
+    if (arena.failed) {
         return false;
     }
     // Counts two places on, then starts one place on, which filling moves to where they belong.

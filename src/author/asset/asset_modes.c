@@ -8,6 +8,7 @@
 // SMALLEST_SPIN of another. Cross terms X are kept for the pairs of component and joint with the most flesh in them.
 #include "asset/asset_sections.h"
 
+#include "base/arena.h"
 #include "learn/network.h"
 #include "runtime/for_author.h"
 
@@ -42,6 +43,7 @@ typedef struct Writer {
     uint16_t* pairs;      // [pairCount][2]
     int32_t* driverOf;    // [joints], number in the list of drivers, or -1
     jnAssetModesHeader h; // counts
+    jnaArena arena;
 } Writer;
 
 // The projection of a vertex on mode `k` of the asset, of unit modal mass.
@@ -186,10 +188,9 @@ static void SumCross(Writer* w, size_t e)
 static bool ChooseCrosses(Writer* w)
 {
     size_t count = w->components * w->joints;
-    double* scores = calloc(count + 1, sizeof(double));
-    w->crossTerms = calloc(MOST_CROSSES * 9 * w->modes + 1, sizeof(double));
-    if (scores == NULL || w->crossTerms == NULL) {
-        free(scores);
+    double* scores = jnaArena_Take(&w->arena, (int64_t)count, sizeof(double));
+    w->crossTerms = jnaArena_Take(&w->arena, (int64_t)w->modes, MOST_CROSSES * 9 * sizeof(double));
+    if (w->arena.failed) {
         return false;
     }
     ScoreCrosses(w, scores);
@@ -209,7 +210,6 @@ static bool ChooseCrosses(Writer* w)
     for (size_t e = 0; e < w->crosses; ++e) {
         SumCross(w, e);
     }
-    free(scores);
     return true;
 }
 
@@ -218,10 +218,9 @@ static bool ChooseCrosses(Writer* w)
 static bool FindPairs(Writer* w)
 {
     size_t n = w->modes;
-    int32_t* mains = malloc((n * n + 1) * sizeof(int32_t));
-    w->pairs = malloc((n * n + 1) * sizeof(uint16_t) * 2);
-    if (mains == NULL || w->pairs == NULL) {
-        free(mains);
+    int32_t* mains = jnaArena_Take(&w->arena, (int64_t)(n * n), sizeof(int32_t));
+    w->pairs = jnaArena_Take(&w->arena, (int64_t)(n * n), 2 * sizeof(uint16_t));
+    if (w->arena.failed) {
         return false;
     }
 #pragma omp parallel for schedule(dynamic, 8)
@@ -244,7 +243,6 @@ static bool FindPairs(Writer* w)
             }
         }
     }
-    free(mains);
     return true;
 }
 
@@ -421,10 +419,10 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
         .joints = (size_t)def->character->jointCount,
         .components = pca ? (size_t)def->network->componentCount + 1 : 0,
         .blocks = (size_t)jnBlockCount(def->modes->modeCount)};
-    w.forces = calloc(w.joints * 12 * w.modes, sizeof(double));
-    w.drives = calloc(w.components * w.modes + 1, sizeof(double));
-    w.driverOf = malloc(w.joints * sizeof(int32_t));
-    s->failed = w.forces == NULL || w.drives == NULL || w.driverOf == NULL;
+    w.forces = jnaArena_Take(&w.arena, (int64_t)(w.joints * w.modes), 12 * sizeof(double));
+    w.drives = jnaArena_Take(&w.arena, (int64_t)(w.components * w.modes), sizeof(double));
+    w.driverOf = jnaArena_Take(&w.arena, (int64_t)w.joints, sizeof(int32_t));
+    s->failed = w.arena.failed;
     if (!s->failed) {
         SumForces(&w);
         s->failed = !ChooseCrosses(&w) || !FindPairs(&w);
@@ -438,9 +436,5 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
             Fill(&w, data, places);
         }
     }
-    free(w.forces);
-    free(w.drives);
-    free(w.crossTerms);
-    free(w.pairs);
-    free(w.driverOf);
+    jnaReleaseArena(&w.arena);
 }

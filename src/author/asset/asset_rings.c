@@ -1,6 +1,7 @@
 // Rings: for each normal its vertex and a walk over the vertices around it, from which the runtime sums the faces.
 #include "asset/asset_sections.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -114,24 +115,20 @@ static void Interleave(const Fans* fans, jnaSections* s)
 
 void jnaAddRings(const jnaCharacter* c, jnaSections* s)
 {
-    size_t normals = (size_t)s->normalCount, corners = 3 * (size_t)c->triangleCount;
+    int64_t normals = s->normalCount, corners = 3 * (int64_t)c->triangleCount;
     // Every edge of a walk takes an entry, its beginning one more, the gap before it another.
-    Fans fans = {.starts = calloc(normals + 1, sizeof(uint32_t)),
-        .edges = malloc(corners * sizeof(*fans.edges)),
-        .centers = calloc(normals, sizeof(int32_t)),
-        .rings = malloc((normals + 3 * corners) * sizeof(int32_t)),
-        .ringStarts = calloc(normals + 1, sizeof(uint32_t))};
-    if (fans.starts == NULL || fans.edges == NULL || fans.centers == NULL || fans.rings == NULL ||
-        fans.ringStarts == NULL) {
+    jnaArena arena = {0};
+    Fans fans = {.starts = jnaArena_Take(&arena, normals + 1, sizeof(uint32_t)),
+        .edges = jnaArena_Take(&arena, corners, sizeof(*fans.edges)),
+        .centers = jnaArena_Take(&arena, normals, sizeof(int32_t)),
+        .rings = jnaArena_Take(&arena, normals + 3 * corners, sizeof(int32_t)),
+        .ringStarts = jnaArena_Take(&arena, normals + 1, sizeof(uint32_t))};
+    if (arena.failed) {
         s->failed = true;
     } else {
         FillFans(c, s, &fans);
         WalkFans(s, &fans);
         Interleave(&fans, s);
     }
-    free(fans.starts);
-    free(fans.edges);
-    free(fans.centers);
-    free(fans.rings);
-    free(fans.ringStarts);
+    jnaReleaseArena(&arena);
 }

@@ -1,6 +1,7 @@
 // The rig and the surface of an asset, in the layouts that the runtime's kernels read.
 #include "asset/asset_sections.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -167,17 +168,16 @@ static void AddMaps(const jnaCharacter* c, jnaSections* s)
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* s)
 {
     const jnaCharacter* c = def->character;
-    size_t files = (size_t)c->fileVertexCount;
-    Group* groups = malloc(files * sizeof(Group));
-    int32_t* firsts = malloc((size_t)c->vertexCount * sizeof(int32_t));
-    s->groupOfFile = malloc(files * sizeof(int32_t));
-    if (groups == NULL || firsts == NULL || s->groupOfFile == NULL) {
+    jnaArena arena = {0};
+    Group* groups = jnaArena_Take(&arena, c->fileVertexCount, sizeof(Group));
+    int32_t* firsts = jnaArena_Take(&arena, c->vertexCount, sizeof(int32_t));
+    s->groupOfFile = jnaArena_Give(&arena, c->fileVertexCount, sizeof(int32_t));
+    if (arena.failed) {
         s->failed = true;
     } else {
         FindGroups(def, s, groups, firsts);
         AddMaps(c, s);
         jnaAddRings(c, s);
     }
-    free(groups);
-    free(firsts);
+    jnaReleaseArena(&arena);
 }

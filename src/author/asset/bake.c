@@ -4,6 +4,7 @@
 // and then run for two periods: the first brings pose 0, which ends a period, the second the rest.
 #include "asset/bake.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "jounce/character.h"
@@ -59,19 +60,17 @@ static jnResult Prepare(const jnaBakeDef* def, Baking* b, jnError* error)
     jnCharacterDef character = jnDefaultCharacterDef(asset);
     *b = (Baking){.def = def, .rate = RateOf(def), .frameCount = jnaBakeFrameCount(def)};
     b->lags = character.curve == jn_curveCubic && character.timing == jn_timingExact;
-    size_t poses = def->seamless ? (size_t)b->frameCount : 1, joints = poses * (size_t)asset->jointCount;
-    size_t files = (size_t)(def->weightsOnly ? asset->componentCount + asset->modeCount : asset->fileVertexCount);
+    int64_t poses = def->seamless ? b->frameCount : 1, joints = poses * asset->jointCount;
+    int files = def->weightsOnly ? asset->componentCount + asset->modeCount : asset->fileVertexCount;
+    jnaArena arena = {0};
     character.weightsOnly = def->weightsOnly;
-    b->rotations = malloc(joints * 4 * sizeof(float));
-    b->translations = malloc(joints * 3 * sizeof(float));
-    b->scales = malloc(joints * 3 * sizeof(float));
-    b->poses = malloc(poses * sizeof(jnPose));
-    b->positions = malloc(files * 3 * sizeof(float));
-    b->normals = malloc(files * 3 * sizeof(float));
-    if (b->rotations == NULL || b->translations == NULL || b->scales == NULL || b->poses == NULL ||
-        b->positions == NULL || b->normals == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory to bake '%s'", asset->name);
-    }
+    b->rotations = jnaArena_Give(&arena, joints, 4 * sizeof(float));
+    b->translations = jnaArena_Give(&arena, joints, 3 * sizeof(float));
+    b->scales = jnaArena_Give(&arena, joints, 3 * sizeof(float));
+    b->poses = jnaArena_Give(&arena, poses, sizeof(jnPose));
+    b->positions = jnaArena_Give(&arena, files, 3 * sizeof(float));
+    b->normals = jnaArena_Give(&arena, files, 3 * sizeof(float));
+    JN_PASS(jnaArena_Check(&arena, "a bake", error));
     return jnCreateCharacter(&character, &b->character, error);
 }
 

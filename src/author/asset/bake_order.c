@@ -54,24 +54,21 @@ static jnResult FillOrder(const jnAsset* asset, const jnaMatch* match, jnaBakeOr
     jnaArena arena = {0};
     int32_t* fileOf = jnaArena_Take(&arena, asset->vertexCount, sizeof(*fileOf));
     int32_t* pointOf = jnaArena_Take(&arena, asset->vertexCount, sizeof(*pointOf));
-    order->fileVertices = malloc((size_t)match->pointCount * sizeof(*order->fileVertices) + 1);
-    order->triangles = malloc(corners * sizeof(*order->triangles) + 1);
-    jnResult result = jnaArena_Check(&arena, "the order of a bake", error);
-    if (result == jn_ok && (order->fileVertices == NULL || order->triangles == NULL)) {
-        result = jnFail(error, jn_outOfMemory, "out of memory for %d points", match->pointCount);
+    order->fileVertices = jnaArena_Give(&arena, match->pointCount, sizeof(*order->fileVertices));
+    order->triangles = jnaArena_Give(&arena, (int64_t)corners, sizeof(*order->triangles));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "the order of a bake", error));
+    for (int i = asset->fileVertexCount - 1; i >= 0; --i) {
+        fileOf[asset->weld[i]] = i;
     }
-    if (result == jn_ok) {
-        for (int i = asset->fileVertexCount - 1; i >= 0; --i) {
-            fileOf[asset->weld[i]] = i;
-        }
-        for (int i = match->pointCount - 1; i >= 0; --i) {
-            pointOf[match->vertices[i]] = i;
-            order->fileVertices[i] = fileOf[match->vertices[i]];
-        }
-        for (size_t i = 0; i < corners; ++i) {
-            order->triangles[i] = pointOf[asset->weld[asset->triangles[i]]];
-        }
+    for (int i = match->pointCount - 1; i >= 0; --i) {
+        pointOf[match->vertices[i]] = i;
+        order->fileVertices[i] = fileOf[match->vertices[i]];
     }
+    for (size_t i = 0; i < corners; ++i) {
+        order->triangles[i] = pointOf[asset->weld[asset->triangles[i]]];
+    }
+done:
     jnaReleaseArena(&arena);
     return result;
 }

@@ -5,6 +5,7 @@
 
 #include "asset/glb_parts.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <jansson.h>
@@ -24,13 +25,13 @@ jnResult jnaCreateGlb(const jnAsset* asset, int frameCount, double rate, jnaGlb*
         return jnFail(error, jn_badArgument, "%d frames of morph targets would take %.1f GB; a .glb holds 4",
             frameCount, total * 1e-9);
     }
-    glb->frames = malloc((size_t)frameCount * count * sizeof(float));
-    glb->normals = malloc((size_t)frameCount * count * sizeof(float));
-    if (glb->frames == NULL || glb->normals == NULL) {
+    jnaArena arena = {0};
+    glb->frames = jnaArena_Give(&arena, frameCount, count * sizeof(float));
+    glb->normals = jnaArena_Give(&arena, frameCount, count * sizeof(float));
+    if (arena.failed) {
         jnaDestroyGlb(glb);
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames of morph targets", frameCount);
     }
-    return jn_ok;
+    return jnaArena_Check(&arena, "the frames of morph targets", error);
 }
 
 void jnaDestroyGlb(jnaGlb* glb)

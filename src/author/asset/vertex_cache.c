@@ -7,6 +7,7 @@
 #include "asset/bake.h"
 
 #include "asset/glb.h"
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/npy.h"
 #include "base/try.h"
@@ -324,12 +325,11 @@ static jnResult Prepare(Cache* cache)
     cache->triangles = order != NULL ? order->triangles : a->triangles;
     ChooseFrame(cache);
     size_t normals = order != NULL ? corners : (size_t)cache->points;
-    cache->positions = malloc(3 * (size_t)cache->points * sizeof(float) + 1);
-    cache->normals = malloc(3 * normals * sizeof(float) + 1);
-    cache->uvs = a->uvs != NULL ? malloc(2 * corners * sizeof(float) + 1) : NULL;
-    if (cache->positions == NULL || cache->normals == NULL || (a->uvs != NULL && cache->uvs == NULL)) {
-        return jnFail(cache->error, jn_outOfMemory, "%s: out of memory", cache->path);
-    }
+    jnaArena arena = {0};
+    cache->positions = jnaArena_Give(&arena, cache->points, 3 * sizeof(float));
+    cache->normals = jnaArena_Give(&arena, (int64_t)normals, 3 * sizeof(float));
+    cache->uvs = a->uvs != NULL ? jnaArena_Give(&arena, (int64_t)corners, 2 * sizeof(float)) : NULL;
+    JN_PASS(jnaArena_Check(&arena, "a vertex cache", cache->error));
     for (size_t i = 0; a->uvs != NULL && i < corners; ++i) {
         memcpy(cache->uvs + 2 * i, a->uvs + 2 * (size_t)a->triangles[i], 2 * sizeof(float));
     }

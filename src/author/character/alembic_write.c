@@ -5,6 +5,7 @@
 // archive. Faces are wound clockwise, as Alembic has them. The key of a sample is a hash of its bytes.
 #include "character/mesh_cache.h"
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "character/ogawa.h"
 
@@ -185,14 +186,14 @@ jnResult jnaCreateAlembic(const char* path, const jnaMeshCacheDef* def, jnaMeshC
     }
     State* s = f->state = calloc(1, sizeof(State));
     size_t frames = (size_t)def->frameCount, corners = 3 * (size_t)def->triangleCount;
+    jnaArena arena = {.failed = s == NULL};
     if (s != NULL) {
-        s->positions.words = malloc(2 * frames * sizeof(uint64_t) + 1);
-        s->normals.words = malloc(2 * frames * sizeof(uint64_t) + 1);
-        s->bounds.words = malloc(frames * sizeof(uint64_t) + 1);
-        s->reversed = malloc((def->normalsAtCorners ? 3 * corners : 0) * sizeof(float) + 1);
+        s->positions.words = jnaArena_Give(&arena, (int64_t)frames, 2 * sizeof(uint64_t));
+        s->normals.words = jnaArena_Give(&arena, (int64_t)frames, 2 * sizeof(uint64_t));
+        s->bounds.words = jnaArena_Give(&arena, (int64_t)frames, sizeof(uint64_t));
+        s->reversed = jnaArena_Give(&arena, def->normalsAtCorners ? (int64_t)corners : 0, 3 * sizeof(float));
     }
-    if (s == NULL || s->positions.words == NULL || s->normals.words == NULL || s->bounds.words == NULL ||
-        s->reversed == NULL) {
+    if (arena.failed) {
         result = OutOfMemory(f, error);
         jnaAlembic_Abandon(f);
         return result;

@@ -1,6 +1,7 @@
 // Memory of characters and clips, and the reference skinning that everything faster is compared with.
 #include "character/character.h"
 
+#include "base/arena.h"
 #include "runtime/for_author.h"
 
 #include <stdio.h>
@@ -9,20 +10,19 @@
 
 jnResult jnaCharacter_Allocate(jnaCharacter* c, bool withUvs, jnError* error)
 {
-    c->joints = calloc((size_t)c->jointCount + 1, sizeof(*c->joints));
-    c->positions = calloc((size_t)c->vertexCount + 1, 3 * sizeof(float));
-    c->influences = calloc((size_t)c->vertexCount + 1, sizeof(*c->influences));
-    c->weld = calloc((size_t)c->fileVertexCount + 1, sizeof(*c->weld));
-    c->fileNormals = calloc((size_t)c->fileVertexCount + 1, 3 * sizeof(float));
-    c->fileUvs = withUvs ? calloc((size_t)c->fileVertexCount + 1, 2 * sizeof(float)) : NULL;
-    c->triangles = calloc((size_t)c->triangleCount + 1, 3 * sizeof(*c->triangles));
-    c->parts = calloc((size_t)c->partCount + 1, sizeof(*c->parts));
-    if (c->joints == NULL || c->positions == NULL || c->influences == NULL || c->weld == NULL ||
-        c->fileNormals == NULL || (withUvs && c->fileUvs == NULL) || c->triangles == NULL || c->parts == NULL) {
+    jnaArena arena = {0};
+    c->joints = jnaArena_Give(&arena, c->jointCount, sizeof(*c->joints));
+    c->positions = jnaArena_Give(&arena, c->vertexCount, 3 * sizeof(float));
+    c->influences = jnaArena_Give(&arena, c->vertexCount, sizeof(*c->influences));
+    c->weld = jnaArena_Give(&arena, c->fileVertexCount, sizeof(*c->weld));
+    c->fileNormals = jnaArena_Give(&arena, c->fileVertexCount, 3 * sizeof(float));
+    c->fileUvs = withUvs ? jnaArena_Give(&arena, c->fileVertexCount, 2 * sizeof(float)) : NULL;
+    c->triangles = jnaArena_Give(&arena, c->triangleCount, 3 * sizeof(*c->triangles));
+    c->parts = jnaArena_Give(&arena, c->partCount, sizeof(*c->parts));
+    if (arena.failed) {
         jnaDestroyCharacter(c);
-        return jnFail(error, jn_outOfMemory, "out of memory for a character of %d vertices", c->vertexCount);
     }
-    return jn_ok;
+    return jnaArena_Check(&arena, "a character", error);
 }
 
 void jnaDestroyCharacter(jnaCharacter* c)
@@ -60,15 +60,15 @@ float* jnaCharacter_AddAttribute(jnaCharacter* c, const char* name, int width)
 
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error)
 {
-    size_t entries = (size_t)clip->frameCount * (size_t)clip->jointCount + 1;
-    clip->rotations = calloc(entries, 4 * sizeof(float));
-    clip->translations = calloc(entries, 3 * sizeof(float));
-    clip->scales = withScales ? calloc(entries, 3 * sizeof(float)) : NULL;
-    if (clip->rotations == NULL || clip->translations == NULL || (withScales && clip->scales == NULL)) {
+    int64_t entries = (int64_t)clip->frameCount * clip->jointCount;
+    jnaArena arena = {0};
+    clip->rotations = jnaArena_Give(&arena, entries, 4 * sizeof(float));
+    clip->translations = jnaArena_Give(&arena, entries, 3 * sizeof(float));
+    clip->scales = withScales ? jnaArena_Give(&arena, entries, 3 * sizeof(float)) : NULL;
+    if (arena.failed) {
         jnaDestroyClip(clip);
-        return jnFail(error, jn_outOfMemory, "out of memory for a clip of %d frames", clip->frameCount);
     }
-    return jn_ok;
+    return jnaArena_Check(&arena, "a clip", error);
 }
 
 void jnaDestroyClip(jnaClip* clip)

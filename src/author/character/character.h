@@ -93,6 +93,19 @@ float* jnaCharacter_AddAttribute(jnaCharacter* character, const char* name, int 
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error);
 void jnaDestroyClip(jnaClip* clip);
 
+/// Whether a clip repeats.
+typedef enum jnaLoop {
+    jna_loopAuto, // where its first and last frame agree
+    jna_loopYes,
+    jna_loopNo,
+} jnaLoop;
+
+/// True where the last frame is the first again: every joint within half a degree and a millimetre.
+bool jnaClip_EndsMeet(const jnaClip* clip);
+
+/// Makes a clip a loop or not; a last frame that is the first again is dropped. Returns whether it became one now.
+bool jnaClip_SetLoop(jnaClip* clip, jnaLoop loop);
+
 /// Global joint matrices of one frame of a clip, or of the rest pose where clip is NULL.
 /// matrices: [jointCount][12], affine, rows of 4; joint to world.
 void jnaPoseMatrices(const jnaCharacter* character, const jnaClip* clip, int frame, float* matrices);

@@ -6,6 +6,7 @@
 // where small shapes are.
 #include "character/figure_internal.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 
@@ -228,12 +229,13 @@ static jnResult Mirror(const HalfMesh* half, FigureMesh* mesh, jnError* error)
         .middleCount = middle,
         .leftCount = left,
         .triangleCount = 2 * half->triangleCount};
-    mesh->positions = malloc(sizeof(double) * 3 * (size_t)mesh->vertexCount);
-    mesh->bordered = malloc(sizeof(bool) * (size_t)mesh->vertexCount);
-    mesh->triangles = malloc(sizeof(int32_t) * 3 * (size_t)mesh->triangleCount);
-    if (mesh->positions == NULL || mesh->bordered == NULL || mesh->triangles == NULL) {
+    jnaArena arena = {0};
+    mesh->positions = jnaArena_Give(&arena, mesh->vertexCount, 3 * sizeof(double));
+    mesh->bordered = jnaArena_Give(&arena, mesh->vertexCount, sizeof(bool));
+    mesh->triangles = jnaArena_Give(&arena, mesh->triangleCount, 3 * sizeof(int32_t));
+    if (arena.failed) {
         jnaDestroyFigureMesh(mesh);
-        return jnFail(error, jn_outOfMemory, "out of memory for the figure's surface");
+        return jnaArena_Check(&arena, "the figure's surface", error);
     }
     memcpy(mesh->positions, half->positions, sizeof(double) * 3 * (size_t)half->vertexCount);
     memcpy(mesh->bordered, half->bordered, sizeof(bool) * (size_t)half->vertexCount);

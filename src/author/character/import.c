@@ -107,6 +107,27 @@ static void NoteShear(const jnaScene* scene, const jnaRig* rig, jnaNotes* notes)
     }
 }
 
+// What the surface does not take on: named, so that nobody looks for it.
+static void NoteTargets(const jnaScene* scene, jnaNotes* notes)
+{
+    char names[256] = "";
+    int count = 0;
+    size_t length = 0;
+    for (int m = 0; m < scene->meshCount; ++m) {
+        const jnaSceneMesh* mesh = &scene->meshes[m];
+        for (int t = 0; t < mesh->targetCount; ++t) {
+            bool fits = length + strlen(mesh->targets[t].name) + 8 < sizeof(names);
+            length += fits ? (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", count > 0 ? ", " : "",
+                                 mesh->targets[t].name)
+                           : 0;
+            count++;
+        }
+    }
+    if (count > 0) {
+        jnaNotes_Add(notes, "%d morph targets of the source are not played: %s", count, names);
+    }
+}
+
 // scale: metres per unit as wanted, 0 for what is likely; then what it is.
 static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* character,
     double* scale, jnaNotes* notes, jnError* error)
@@ -137,6 +158,7 @@ static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* 
     jnaNameByFile(path, character->name);
     jnaFillJoints(scene, rig, *scale, character->joints);
     NoteShear(scene, rig, notes);
+    NoteTargets(scene, notes);
 done:
     jnaDestroyPlacement(&placement);
     return result;

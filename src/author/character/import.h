@@ -45,8 +45,10 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
 
 /// A pair of joints that names alone would not match.
 typedef struct jnaJointPair {
-    const char* source; // joint of the motion file
-    const char* joint;  // joint of the character; "" or NULL leaves the source joint unused
+    const char*
+        source;        // joint of the motion file, or a part of the body: hips, spine, neck, head, left_clavicle,
+                       // left_upper_arm, left_forearm, left_hand, left_thigh, left_shin, left_foot, left_toe, right_...
+    const char* joint; // joint of the character; "" or NULL leaves the source joint unused
 } jnaJointPair;
 
 /// How motion of another skeleton is brought to a character.

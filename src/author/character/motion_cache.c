@@ -87,10 +87,8 @@ static jnResult FillMotion(const char* path, const jnaMeshCache* cache, const jn
     int32_t* counts = jnaArena_Take(arena, vertexCount, sizeof(*counts));
     size_t perFrame = 3 * (size_t)vertexCount;
     *motion = (jnaMotion){.frameCount = cache->frameCount, .vertexCount = vertexCount, .rate = cache->rate};
-    motion->positions = malloc((size_t)cache->frameCount * perFrame * sizeof(float) + 1);
-    if (counts == NULL || motion->positions == NULL) {
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
+    motion->positions = jnaArena_Give(arena, cache->frameCount, perFrame * sizeof(float));
+    JN_PASS(jnaArena_Check(arena, "a motion", error));
     for (size_t f = 0; f < (size_t)cache->frameCount; ++f) {
         jnaMatch_Apply(match, cache->positions + f * 3 * (size_t)cache->pointCount, vertexCount, counts,
             motion->positions + f * perFrame);

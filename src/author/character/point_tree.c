@@ -1,6 +1,8 @@
 // See point_tree.h. Ranges are halved at the median along their longest side, which quickselect finds.
 #include "character/point_tree.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -77,9 +79,10 @@ static void Build(jnaPointTree* tree, int first, int last)
 bool jnaCreatePointTree(const float* points, int count, jnaPointTree* tree)
 {
     *tree = (jnaPointTree){.count = count, .points = points};
-    tree->order = malloc(((size_t)count + 1) * sizeof(*tree->order));
-    tree->axes = calloc((size_t)count + 1, sizeof(*tree->axes));
-    if (tree->order == NULL || tree->axes == NULL) {
+    jnaArena arena = {0};
+    tree->order = jnaArena_Give(&arena, count, sizeof(*tree->order));
+    tree->axes = jnaArena_Give(&arena, count, sizeof(*tree->axes));
+    if (arena.failed) {
         jnaDestroyPointTree(tree);
         return false;
     }

@@ -199,6 +199,71 @@ static void MatchChain(const int* from, int fromCount, const int* to, int toCoun
     }
 }
 
+// Parts of a body by the names that the manifest has for them.
+static const char* const sidedNames[JNA_SIDED_SLOTS] = {"left_clavicle", "right_clavicle", "left_upper_arm",
+    "right_upper_arm", "left_forearm", "right_forearm", "left_hand", "right_hand", "left_thigh", "right_thigh",
+    "left_shin", "right_shin", "left_foot", "right_foot", "left_toe", "right_toe"};
+
+static bool Contains(const int* list, int count, int joint)
+{
+    for (int i = 0; i < count; ++i) {
+        if (list[i] == joint) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Which part of the body a pair means: its source names the part, or is a joint of the motion that is one. The place of
+// the character's joint of that part; NULL where it is no part. Of chains, the place of the next link.
+static int* FindPart(const jnaHumanoid* from, int source, const char* name, jnaHumanoid* to)
+{
+    bool known = source >= 0;
+    if (known ? source == from->hips : strcasecmp(name, "hips") == 0) {
+        return &to->hips;
+    }
+    if (known ? source == from->head : strcasecmp(name, "head") == 0) {
+        return &to->head;
+    }
+    for (int s = 0; s < JNA_SIDED_SLOTS; ++s) {
+        if (known ? source == from->sided[s] : strcasecmp(name, sidedNames[s]) == 0) {
+            return &to->sided[s];
+        }
+    }
+    bool spine = known ? Contains(from->spine, from->spineCount, source) : strcasecmp(name, "spine") == 0;
+    bool neck = known ? Contains(from->neck, from->neckCount, source) : strcasecmp(name, "neck") == 0;
+    if (spine && to->spineCount < JNA_MAX_CHAIN) {
+        return &to->spine[to->spineCount++];
+    }
+    return neck && to->neckCount < JNA_MAX_CHAIN ? &to->neck[to->neckCount++] : NULL;
+}
+
+// Pairs tell the parts of a character whose joints have names that say nothing; a chain that names showed stays.
+static void TakeLandmarks(Job* job, const jnaRetargetDef* def)
+{
+    jnaHumanoid named = job->to;
+    named.spineCount = named.neckCount = 0;
+    for (int p = 0; def != NULL && p < def->pairCount; ++p) {
+        const jnaJointPair* pair = &def->pairs[p];
+        int joint = FindJoint(job->target, pair->joint);
+        if (joint >= 0) {
+            int* part = FindPart(&job->from, FindJoint(&job->source->skeleton, pair->source), pair->source, &named);
+            if (part != NULL) {
+                *part = joint;
+            }
+        }
+    }
+    if (named.spineCount == 0 || job->to.spineCount > 0) {
+        named.spineCount = job->to.spineCount;
+        memcpy(named.spine, job->to.spine, sizeof(named.spine));
+    }
+    if (named.neckCount == 0 || job->to.neckCount > 0) {
+        named.neckCount = job->to.neckCount;
+        memcpy(named.neck, job->to.neck, sizeof(named.neck));
+    }
+    job->to = named;
+}
+
 static jnResult MatchJoints(Job* job, const jnaRetargetDef* def, jnError* error)
 {
     const jnaCharacter *from = &job->source->skeleton, *to = job->target;
@@ -466,7 +531,7 @@ static jnResult PrepareAxes(Job* job, jnError* error)
     if (job->to.hips < 0 || !BodyFrame(&job->to, &job->rest, to)) {
         return jnFail(error, jn_badData,
             "%s: the character has no joints that look like hips, head and legs, so motion capture cannot "
-            "drive it",
+            "drive it; name them with --retarget PART=JOINT, or under retarget in the manifest",
             job->source->path);
     }
     jnaAffine turn = {{0}};
@@ -656,6 +721,7 @@ jnResult jnaRetarget(const jnaSource* source, const jnaRetargetDef* def, const j
     JN_TRY(AllocateJob(&job, error));
     jnaFindHumanoid(&source->skeleton, &job.from);
     jnaFindHumanoid(character, &job.to);
+    TakeLandmarks(&job, def);
     JN_TRY(MatchJoints(&job, def, error));
     AdoptMatches(&job);
     ReadPose(character, NULL, 0, job.matrices, &job.rest);

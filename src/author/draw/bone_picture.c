@@ -3,6 +3,7 @@
 #include "draw/bone_picture.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
 #include "base/try.h"
 #include "draw/picture.h"
 #include "volume/anatomy.h"
@@ -47,10 +48,11 @@ static void DestroyMesh(Mesh* mesh)
 
 static bool AllocateMesh(Mesh* mesh, size_t vertices, size_t triangles)
 {
-    mesh->positions = malloc((vertices + 1) * 3 * sizeof(float));
-    mesh->colors = malloc((vertices + 1) * 3 * sizeof(float));
-    mesh->triangles = malloc((triangles + 1) * 3 * sizeof(int32_t));
-    return mesh->positions != NULL && mesh->colors != NULL && mesh->triangles != NULL;
+    jnaArena arena = {0};
+    mesh->positions = jnaArena_Give(&arena, (int64_t)vertices, 3 * sizeof(float));
+    mesh->colors = jnaArena_Give(&arena, (int64_t)vertices, 3 * sizeof(float));
+    mesh->triangles = jnaArena_Give(&arena, (int64_t)triangles, 3 * sizeof(int32_t));
+    return !arena.failed;
 }
 
 // What is told apart by colour: the parts of a body, limbs as arms and legs, and the balls at their joints.

@@ -123,17 +123,20 @@ static bool CloseRows(Search* s, jnaRows* rows)
 static bool LinkNodes(Search* s)
 {
     const jnaVolume* v = s->shape->volume;
-    jnaRows of = {jnaAllocate((int64_t)v->nodeCount + 2, sizeof(int32_t)),
-        jnaAllocate(4 * (int64_t)v->tetrahedronCount, sizeof(int32_t))};
-    s->links.starts = jnaAllocate((int64_t)v->nodeCount + 1, sizeof(int32_t));
-    bool good = of.starts != NULL && of.entries != NULL && s->links.starts != NULL;
-    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+    jnaRows of = {jnaArena_Take(&s->arena, (int64_t)v->nodeCount + 2, sizeof(int32_t)),
+        jnaArena_Take(&s->arena, 4 * (int64_t)v->tetrahedronCount, sizeof(int32_t))};
+    s->links.starts = jnaArena_Give(&s->arena, (int64_t)v->nodeCount + 1, sizeof(int32_t));
+    if (s->arena.failed) {
+        return false;
+    }
+    bool good = true;
+    for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
         of.starts[v->tetrahedra[i] + 2]++;
     }
-    for (int n = 0; good && n < v->nodeCount; ++n) {
+    for (int n = 0; n < v->nodeCount; ++n) {
         of.starts[n + 2] += of.starts[n + 1];
     }
-    for (size_t i = 0; good && i < 4 * (size_t)v->tetrahedronCount; ++i) {
+    for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
         of.entries[of.starts[v->tetrahedra[i] + 1]++] = (int32_t)(i / 4);
     }
     memset(s->marks, 0xff, (size_t)v->nodeCount * sizeof(*s->marks));
@@ -150,7 +153,6 @@ static bool LinkNodes(Search* s)
             }
         }
     }
-    jnaDestroyRows(&of);
     if (good) {
         s->links.starts[v->nodeCount] = s->count;
         good = CloseRows(s, &s->links);

@@ -8,6 +8,8 @@
 #include "modes/modal_motion.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/skin_frame.h"
 
 #include "runtime/for_author.h"
@@ -178,26 +180,25 @@ jnResult jnaModes_ForceByJoints(
         .joints = (size_t)m->jointCount,
         .vertices = (size_t)m->vertexCount,
         .frames = (size_t)s->frameCount};
-    w.displacements = calloc(3 * w.vertices, sizeof(float));
-    w.drives = malloc((w.frames * w.modes + 1) * sizeof(double));
-    w.forces = calloc(w.joints * 12 * w.modes + 1, sizeof(double));
-    double* ends = malloc((w.frames * w.modes + 1) * sizeof(double));
-    bool good = w.displacements != NULL && w.drives != NULL && w.forces != NULL && ends != NULL && FindDrives(&w);
-    if (good) {
-        SumForces(&w);
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    w.displacements = jnaArena_Take(&arena, m->vertexCount, 3 * sizeof(float));
+    w.drives = jnaArena_Take(&arena, (int64_t)(w.frames * w.modes), sizeof(double));
+    w.forces = jnaArena_Take(&arena, (int64_t)(w.joints * w.modes), 12 * sizeof(double));
+    double* ends = jnaArena_Take(&arena, (int64_t)(w.frames * w.modes), sizeof(double));
+    arena.failed = arena.failed || !FindDrives(&w);
+    JN_TRY(jnaArena_Check(&arena, "the forces of frames", error));
+    SumForces(&w);
 #pragma omp parallel for schedule(static)
-        for (size_t n = 0; n < w.frames - 1; ++n) {
-            double *start = starts + n * w.modes, *end = ends + n * w.modes;
-            Project(&w, n, n + 1, start);
-            Project(&w, n + 1, n, end);
-            for (size_t k = 0; k < w.modes; ++k) {
-                rates[n * w.modes + k] = (end[k] - start[k]) / s->dt;
-            }
+    for (size_t n = 0; n < w.frames - 1; ++n) {
+        double *start = starts + n * w.modes, *end = ends + n * w.modes;
+        Project(&w, n, n + 1, start);
+        Project(&w, n + 1, n, end);
+        for (size_t k = 0; k < w.modes; ++k) {
+            rates[n * w.modes + k] = (end[k] - start[k]) / s->dt;
         }
     }
-    free(w.displacements);
-    free(w.drives);
-    free(w.forces);
-    free(ends);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to project %d frames", s->frameCount);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -236,23 +236,20 @@ jnResult jnaFindLips(const jnaCharacter* character, const uint8_t* regions, doub
 {
     *lips = (jnaLips){0};
     Head h = {.character = character, .touch = TOUCH * size};
-    int32_t* around = malloc(MOST_AROUND * sizeof(int32_t));
-    int32_t* pieces = malloc(((size_t)character->vertexCount + 1) * sizeof(int32_t));
-    lips->pairs = malloc(((size_t)character->vertexCount + 1) * sizeof(*lips->pairs));
-    jnResult result = around != NULL && pieces != NULL && lips->pairs != NULL
-                          ? MakeHead(&h, regions, error)
-                          : jnFail(error, jn_outOfMemory, "out of memory for lips");
-    if (result == jn_ok) {
-        for (int i = 0; i < h.count; ++i) {
-            FindPartner(&h, i, around);
-        }
-        NumberPieces(&h, pieces);
-        Collect(&h, pieces, lips);
-    } else {
+    jnResult result = jn_ok;
+    int32_t* around = jnaArena_Take(&h.arena, MOST_AROUND, sizeof(int32_t));
+    int32_t* pieces = jnaArena_Take(&h.arena, character->vertexCount, sizeof(int32_t));
+    lips->pairs = jnaArena_Give(&h.arena, character->vertexCount, sizeof(*lips->pairs));
+    JN_TRY(MakeHead(&h, regions, error));
+    for (int i = 0; i < h.count; ++i) {
+        FindPartner(&h, i, around);
+    }
+    NumberPieces(&h, pieces);
+    Collect(&h, pieces, lips);
+done:
+    if (result != jn_ok) {
         jnaDestroyLips(lips);
     }
-    free(around);
-    free(pieces);
     jnaReleaseArena(&h.arena);
     return result;
 }

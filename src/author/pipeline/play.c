@@ -9,6 +9,7 @@
 
 #include "asset/asset_sections.h"
 #include "asset/asset_writer.h"
+#include "base/arena.h"
 #include "base/try.h"
 #include "character/skin_frame.h"
 #include "learn/network.h"
@@ -34,14 +35,16 @@ static jnResult KeepModes(const jnaPlayerDef* def, jnaPlayer* p, jnError* error)
 {
     const jnAsset* a = p->asset;
     size_t modes = (size_t)a->modeCount, vertices = (size_t)a->vertexCount;
-    float* deltas = malloc(3 * vertices * sizeof(float));
-    p->order = malloc((modes + 1) * sizeof(int32_t));
-    p->roots = malloc((modes + 1) * sizeof(double));
-    p->deltas = malloc((3 * modes * vertices + 1) * sizeof(float));
-    bool good = deltas != NULL && p->order != NULL && p->roots != NULL && p->deltas != NULL &&
-                jnaOrderModes(def->modes, p->order);
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    float* deltas = jnaArena_Take(&arena, a->vertexCount, 3 * sizeof(float));
+    p->order = jnaArena_Give(&arena, a->modeCount, sizeof(int32_t));
+    p->roots = jnaArena_Give(&arena, a->modeCount, sizeof(double));
+    p->deltas = jnaArena_Give(&arena, (int64_t)(modes * vertices), 3 * sizeof(float));
+    arena.failed = arena.failed || !jnaOrderModes(def->modes, p->order);
+    JN_TRY(jnaArena_Check(&arena, "modes to play", error));
     p->projections = def->modes->projections;
-    for (size_t k = 0; good && k < modes; ++k) {
+    for (size_t k = 0; k < modes; ++k) {
         p->roots[k] = sqrt(def->modes->masses[p->order[k]]);
         jnAsset_MorphDeltas(a, a->componentCount + (int)k, true, deltas);
         for (size_t i = 0; i < vertices; ++i) {
@@ -49,8 +52,9 @@ static jnResult KeepModes(const jnaPlayerDef* def, jnaPlayer* p, jnError* error)
             memcpy(p->deltas + 3 * (k * vertices + own), deltas + 3 * i, 3 * sizeof(float));
         }
     }
-    free(deltas);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu modes", modes);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* error)

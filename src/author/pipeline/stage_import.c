@@ -36,6 +36,7 @@ typedef struct Import {
     int capacity;
     double started; // when, by the wall clock
     jnaWatch watch;
+    jnaNotes* notes;
 } Import;
 
 // What was imported, without the manifest.
@@ -127,6 +128,17 @@ static const char* ListClips(const jnaClipList* list, char* text, size_t size)
     return text;
 }
 
+// Whether a clip repeats, as the manifest says or as its ends show.
+static void SettleLoop(jnaClip* clip, jnaLoop loop, jnaNotes* notes)
+{
+    if (jnaClip_SetLoop(clip, loop) && loop == jna_loopAuto) {
+        jnaNotes_Add(notes,
+            "clip '%s' ends where it begins: a loop of %d frames (loop: false in the manifest keeps it as "
+            "it is)",
+            clip->name, clip->frameCount);
+    }
+}
+
 // Takes a clip over under a new name.
 static jnResult AddClip(Import* import, const char* name, const char* source, jnaClip* clip, jnError* error)
 {
@@ -143,7 +155,31 @@ static jnResult AddClip(Import* import, const char* name, const char* source, jn
     import->manifest.clipCount++;
     *clip = (jnaClip){0};
     snprintf(import->clips[index].name, JNA_NAME_LENGTH, "%s", name);
+    SettleLoop(&import->clips[index], jna_loopAuto, import->notes);
     return entry.name != NULL && entry.source != NULL && entry.animation != NULL ? jn_ok : OutOfMemory(error);
+}
+
+// The manifest's retarget map as the import takes it; the names stay the manifest's. NULL: out of memory.
+static jnaJointPair* PairsOf(const jnaManifest* m)
+{
+    jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
+    for (int p = 0; pairs != NULL && p < m->pairCount; ++p) {
+        pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
+    }
+    return pairs;
+}
+
+static jnResult TakePairs(const jnaWorkspaceDef* def, jnaManifest* m, jnError* error)
+{
+    m->pairs = calloc((size_t)def->pairCount + 1, sizeof(*m->pairs));
+    for (int p = 0; m->pairs != NULL && p < def->pairCount; ++p) {
+        m->pairs[p] = (jnaManifestPair){strdup(def->pairSources[p]), strdup(def->pairJoints[p])};
+        m->pairCount = p + 1;
+        if (m->pairs[p].source == NULL || m->pairs[p].joint == NULL) {
+            return OutOfMemory(error);
+        }
+    }
+    return m->pairs != NULL ? jn_ok : OutOfMemory(error);
 }
 
 // A file that several animations come from gives each its own name behind the one that was asked for.
@@ -160,9 +196,12 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", file, strerror(errno));
     }
     jnaImportDef def = ImportDef(import);
-    jnaClipList list;
+    jnaClipList list = {0};
+    jnaJointPair* pairs = PairsOf(&import->manifest);
+    const jnaRetargetDef retarget = {import->manifest.pairCount, pairs};
     jnResult result = jn_ok;
-    JN_TRY(jnaImportClips(path, &def, NULL, &import->character, &list, notes, error));
+    JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
+    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
     for (int i = 0; i < list.count; ++i) {
         char unique[2 * JNA_NAME_LENGTH];
         snprintf(unique, sizeof(unique), list.count > 1 ? "%s_%s" : "%s", name, list.clips[i].name);
@@ -171,6 +210,7 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
     }
 done:
     jnaDestroyClipList(&list);
+    free(pairs);
     return result;
 }
 
@@ -179,6 +219,10 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
     const jnaClip* clip = &import->clips[index];
     jnaMotion* motion = &import->motions[index];
     JN_PASS(jnaReadMotionConfined(file, &import->character, clip, import->scale, motion, notes, error));
+    // Of a loop the cache may have the frame that closes it, too.
+    if (clip->looping && motion->frameCount == clip->frameCount + 1) {
+        motion->frameCount--;
+    }
     if (motion->frameCount != clip->frameCount) {
         return jnFail(error, jn_badData, "%s: has %d frames; clip '%s' has %d at %g Hz", file, motion->frameCount,
             clip->name, clip->frameCount, clip->rate);
@@ -208,6 +252,16 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
     import->manifest.clips[index].motion = strdup(whole);
     return import->manifest.clips[index].motion != NULL ? ReadMotion(import, index, whole, notes, error)
                                                         : OutOfMemory(error);
+}
+
+// Ground truth from elsewhere: no flesh of ours is simulated beside it. Modes of our flesh need not explain it; springs
+// per vertex can follow any motion.
+static void TrustMotion(jnaManifest* manifest, jnaNotes* notes)
+{
+    manifest->springs.layer = jna_layerVertex;
+    manifest->network.kind = jn_networkNone;
+    jnaNotes_Add(notes, "motion is imported: springs per vertex are learned from it, and nothing is simulated "
+                        "(springs.layer and network.kind in the manifest; --layer)");
 }
 
 // Clips of the character's own file: those that were asked for, or all.
@@ -252,6 +306,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     if (import->manifest.character == NULL) {
         return OutOfMemory(error);
     }
+    JN_PASS(TakePairs(def, &import->manifest, error));
     jnResult result = jn_ok;
     jnaClipList list = {0};
     jnaImportDef importDef = ImportDef(import);
@@ -264,6 +319,9 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     if (import->manifest.clipCount == 0) {
         jnaNotes_Add(notes, "there is no clip: nothing can be learned, played or measured until the workspace is made "
                             "with one (--clip NAME=FILE)");
+    }
+    if (def->motionCount > 0 && !def->layerGiven) {
+        TrustMotion(&import->manifest, notes);
     }
     for (int i = 0; i < def->motionCount; ++i) {
         JN_TRY(AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error));
@@ -421,7 +479,7 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
     jnaRemoveAbandoned(plain);
-    Import import = {.started = jnaWallClock()};
+    Import import = {.started = jnaWallClock(), .notes = notes};
     jnResult result = jn_ok;
     JN_TRY(Gather(def, &import, notes, error));
     if (def->adjust != NULL) {
@@ -458,6 +516,7 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     }
     clip->looping = from->looping;
     snprintf(clip->name, sizeof(clip->name), "%s", entry->name);
+    SettleLoop(clip, entry->loop, NULL);
     return jn_ok;
 }
 
@@ -467,13 +526,10 @@ static jnResult ImportForeign(const char* path, Import* import, int index, jnaNo
     const jnaManifest* m = &import->manifest;
     jnaClipList list = {0};
     jnaImportDef def = ImportDef(import);
-    jnaJointPair* pairs = calloc((size_t)m->pairCount + 1, sizeof(*pairs));
+    jnaJointPair* pairs = PairsOf(m);
     jnaRetargetDef retarget = {m->pairCount, pairs};
     jnResult result = jn_ok;
     JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
-    for (int p = 0; p < m->pairCount; ++p) {
-        pairs[p] = (jnaJointPair){m->pairs[p].source, m->pairs[p].joint};
-    }
     JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
     JN_TRY(PickClip(&m->clips[index], &list, &import->clips[index], error));
 done:

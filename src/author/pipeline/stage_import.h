@@ -15,7 +15,11 @@ typedef struct jnaWorkspaceDef {
     int clipCount;
     const char* const* clipNames;
     const char* const* clipFiles; // [clipCount], besides the clips inside the character's file
-    jnaSpringLayer layer;         // modal
+    int pairCount;
+    const char* const* pairSources; // [pairCount], parts of the body or joints of motion files
+    const char* const* pairJoints;  // [pairCount], joints of the character
+    jnaSpringLayer layer;           // modal
+    bool layerGiven;                // false: with motion, springs per vertex and no network, which learn from it alone
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]

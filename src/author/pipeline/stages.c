@@ -80,9 +80,14 @@ static bool HasFlesh(const jnaBuild* b, char* reason)
 
 static bool NeedsMotion(const jnaBuild* b, char* reason)
 {
-    int count = 0;
+    int count = 0, imported = 0;
     for (int i = 0; i < b->manifest->clipCount; ++i) {
         count += IsSimulated(&b->manifest->clips[i]);
+        imported += b->manifest->clips[i].motion != NULL;
+    }
+    // Ground truth from elsewhere, and nothing that looks at our own flesh: clips without it are only played.
+    if (imported > 0 && !IsModal(b) && !HasNetwork(b)) {
+        return Because(false, reason, "motion is imported; clips without are only played");
     }
     return HasFlesh(b, reason) &&
            Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&

@@ -6,6 +6,8 @@
 #include "modes/modal_motion.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -18,16 +20,6 @@ typedef struct Carrier {
     float *skinned, *rotations; // of the vertices in the frame at hand
     double* displacements[2];   // [vertexCount][3], in the skinned frames, of the solved frames before and after
 } Carrier;
-
-static void DestroyCarrier(Carrier* c)
-{
-    free(c->matrices);
-    free(c->turns);
-    free(c->skinned);
-    free(c->rotations);
-    free(c->displacements[0]);
-    free(c->displacements[1]);
-}
 
 static void Carry(Carrier* c, int frame)
 {
@@ -90,17 +82,18 @@ static void FillBetween(Carrier* c, int begin, int end, float* targets)
 
 jnResult jnaFillUnsolved(const jnaTakes* t, const jnaTake* take, float* targets, jnError* error)
 {
-    size_t joints = (size_t)t->character->jointCount, vertices = (size_t)t->character->vertexCount;
-    Carrier c = {.takes = t,
-        .take = take,
-        .matrices = malloc(12 * joints * sizeof(float)),
-        .turns = malloc(4 * joints * sizeof(float)),
-        .skinned = malloc(3 * vertices * sizeof(float)),
-        .rotations = malloc(4 * vertices * sizeof(float)),
-        .displacements = {malloc(3 * vertices * sizeof(double)), malloc(3 * vertices * sizeof(double))}};
-    bool good = c.matrices != NULL && c.turns != NULL && c.skinned != NULL && c.rotations != NULL &&
-                c.displacements[0] != NULL && c.displacements[1] != NULL;
-    for (int n = 0; good && n < take->frameCount; ++n) {
+    int joints = t->character->jointCount, vertices = t->character->vertexCount;
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    Carrier c = {.takes = t, .take = take};
+    c.matrices = jnaArena_Take(&arena, joints, 12 * sizeof(float));
+    c.turns = jnaArena_Take(&arena, joints, 4 * sizeof(float));
+    c.skinned = jnaArena_Take(&arena, vertices, 3 * sizeof(float));
+    c.rotations = jnaArena_Take(&arena, vertices, 4 * sizeof(float));
+    c.displacements[0] = jnaArena_Take(&arena, vertices, 3 * sizeof(double));
+    c.displacements[1] = jnaArena_Take(&arena, vertices, 3 * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "frames that were not solved", error));
+    for (int n = 0; n < take->frameCount; ++n) {
         int begin = n;
         while (n < take->frameCount && take->solved[n] == 0) {
             n++;
@@ -109,6 +102,7 @@ jnResult jnaFillUnsolved(const jnaTakes* t, const jnaTake* take, float* targets,
             FillBetween(&c, begin, n, targets);
         }
     }
-    DestroyCarrier(&c);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", vertices);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }

@@ -85,7 +85,7 @@ void jnaReport_Poses(Report* r)
 void jnaReport_Sizes(Report* r)
 {
     FILE* out = r->out;
-    jnaReport_BeginSection(r, "sizes", "What ships");
+    jnaReport_BeginSection(r, "sizes", "Size of the exported character");
     const jnAsset* asset = r->asset.asset;
     if (asset == NULL) {
         jnaReport_Missing(r, "no file for the runtime: jounce build %s", r->workspace);
@@ -197,7 +197,7 @@ static int WriteSolves(Report* r)
 
 void jnaReport_Timings(Report* r)
 {
-    jnaReport_BeginSection(r, "times", "How long it took");
+    jnaReport_BeginSection(r, "times", "Times");
     fputs("<div class=\"wide\"><table id=\"timings\"><tr><th>stage</th><th>time</th><th class=\"l\"></th></tr>\n",
         r->out);
     int written = WriteStages(r);

@@ -26,6 +26,7 @@ typedef struct jnaManifestClip {
     char* motion;    // vertex cache with the clip's ground truth; NULL for none
     int first;       // frame that simulation, learning and measuring begin at; 0
     int frames;      // that they take at most; JNA_ALL_FRAMES, or 0: none, the clip is only played
+    jnaLoop loop;    // whether it repeats; jna_loopAuto
 } jnaManifestClip;
 
 /// A pair of the retarget map. joint "" leaves the source joint unused.

@@ -17,6 +17,7 @@
 
 const char* const jnaLayerNames[2] = {"vertex", "modal"};
 const char* const jnaRoleNames[2] = {"train", "test"};
+static const char* const loopNames[] = {"auto", "true", "false"};
 static const char* const upNames[] = {"auto", "x", "y", "z"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
@@ -59,10 +60,11 @@ const jnaField jnaFields[] = {
     {"clips[].motion", jna_fieldText, OF(jnaManifestClip, motion), 0, 1, PATH, .sentence = "Vertex cache (.pc2, .mdd, .npy) with the surface's own motion."},
     {"clips[].first", jna_fieldCount, OF(jnaManifestClip, first), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "First frame that is simulated, trained on and measured."},
     {"clips[].frames", jna_fieldCount, OF(jnaManifestClip, frames), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "Maximum number of such frames; default all; 0: the clip is only played."},
+    {"clips[].loop", jna_fieldChoice, OF(jnaManifestClip, loop), OMITTED, NAMES(loopNames), .stages = "import", .sentence = "Whether the clip repeats, for `jounce bake --seamless`; auto: if its first and last frame agree."},
 
     {"retarget", jna_fieldList, LIST(pairs, pairCount, jnaManifestPair, pair), .most = 4096, .stages = "import",
-        .sentence = "Joints of motion files that names alone do not match; joint \"\" leaves one unused."},
-    {"retarget[].source", jna_fieldText, OF(jnaManifestPair, source), REQUIRED, 1, NAME, .sentence = "Joint of the motion file."},
+        .sentence = "Joints of motion files that names alone do not match, and parts of a body whose joints have names that say nothing\n(source: left_thigh, joint: Bone.007); joint \"\" leaves one unused."},
+    {"retarget[].source", jna_fieldText, OF(jnaManifestPair, source), REQUIRED, 1, NAME, .sentence = "Joint of the motion file, or a part of the body: hips, spine, neck, head, left_clavicle, left_upper_arm, left_forearm, left_hand, left_thigh, left_shin, left_foot, left_toe, and the same with right_."},
     {"retarget[].joint", jna_fieldText, OF(jnaManifestPair, joint), REQUIRED, 0, NAME, .sentence = "Joint of the character; empty: the source joint is not used."},
 
     {"volume", jna_fieldSection, .stages = "volume",

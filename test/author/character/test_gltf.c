@@ -171,7 +171,15 @@ static void VerticesWithoutWeightsFollowTheSkinAroundThem(void** state)
         const jnaInfluences* i = &c->influences[c->weld[v]];
         assert_true(fabsf(i->weights[0] - 0.5F) < 1e-6F && fabsf(i->weights[1] - 0.5F) < 1e-6F);
     }
-    assert_true(HasNote(&in, "10 vertices had no weight"));
+    assert_true(HasNote(&in, "10 vertices"));
+    Release(&in);
+}
+
+static void MorphTargetsAreNamed(void** state)
+{
+    (void)state;
+    Imported in = Import(&(TubeDef){.joints = 2, .armature = "", .morph = true});
+    assert_true(HasNote(&in, "1 morph targets of the source are not played: swell"));
     Release(&in);
 }
 
@@ -394,6 +402,7 @@ int main(void)
         cmocka_unit_test(OneOfSeveralCharactersCanBeTaken),
         cmocka_unit_test(AMeshTwiceUnderOneSkinIsTakenOnceAndTold),
         cmocka_unit_test(VerticesWithoutWeightsFollowTheSkinAroundThem),
+        cmocka_unit_test(MorphTargetsAreNamed),
         cmocka_unit_test(AVrmFileIsGltf),
         cmocka_unit_test(ACharacterThatLiesIsTurnedUpright),
         cmocka_unit_test(SparseAccessorsAreFilledIn),

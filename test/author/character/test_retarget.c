@@ -234,6 +234,60 @@ static void OverridesMatchWhatNamesCannot(void** state)
     jnaDestroySource(&source);
 }
 
+static void LandmarksStandInForNames(void** state)
+{
+    (void)state;
+    static const char* const names[PARTS] = {
+        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "m", "n", "o", "p", "q", "s", "t", "u"};
+    static const char* const parts[PARTS] = {"hips", "spine", "spine", "neck", "head", "left_clavicle",
+        "left_upper_arm", "left_forearm", "left_hand", "right_clavicle", "right_upper_arm", "right_forearm",
+        "right_hand", "left_thigh", "left_shin", "left_foot", "right_thigh", "right_shin", "right_foot"};
+    jnaSource source = MakeMotion(conventions[1]);
+    jnaCharacter target = MakeFigure(names, 1.7, 45);
+    // By part of the body, whatever the motion's joints are called, and by the motion's joints.
+    for (int k = 0; k < 2; ++k) {
+        jnaJointPair pairs[PARTS];
+        for (int j = 0; j < PARTS; ++j) {
+            pairs[j] = (jnaJointPair){k == 0 ? parts[j] : conventions[1][j], names[j]};
+        }
+        jnaRetargetDef def = {PARTS, pairs};
+        jnaClip clip;
+        jnError error = {0};
+        jnResult result = jnaRetarget(&source, &def, &target, 30, &clip, NULL, &error);
+        if (result != jn_ok) {
+            fail_msg("%s", error.message);
+        }
+        assert_true(WorstLimb(&target, &clip, &source) < 0.1);
+        jnaDestroyClip(&clip);
+    }
+    jnaDestroyCharacter(&target);
+    jnaDestroySource(&source);
+}
+
+static void ClipsThatEndWhereTheyBeginAreLoops(void** state)
+{
+    (void)state;
+    jnaSource source = MakeMotion(conventions[0]);
+    jnaClip* clip = &source.clip;
+    assert_false(jnaClip_SetLoop(clip, jna_loopAuto));
+    assert_int_equal(clip->frameCount, 31);
+    memcpy(clip->rotations + (size_t)30 * PARTS * 4, clip->rotations, PARTS * 4 * sizeof(float));
+    memcpy(clip->translations + (size_t)30 * PARTS * 3, clip->translations, PARTS * 3 * sizeof(float));
+    for (int i = 0; i < 4; ++i) {
+        clip->rotations[(size_t)30 * PARTS * 4 + (size_t)i] *= -1; // the same rotation
+    }
+    assert_false(jnaClip_SetLoop(clip, jna_loopNo));
+    assert_int_equal(clip->frameCount, 31);
+    assert_true(jnaClip_SetLoop(clip, jna_loopAuto));
+    assert_true(clip->looping);
+    assert_int_equal(clip->frameCount, 30);
+    // Now its ends differ; it is one all the same where somebody says so, and keeps its frames.
+    clip->looping = false;
+    assert_true(jnaClip_SetLoop(clip, jna_loopYes));
+    assert_int_equal(clip->frameCount, 30);
+    jnaDestroySource(&source);
+}
+
 static void ASkeletonThatIsNoHumanIsRefused(void** state)
 {
     (void)state;
@@ -256,6 +310,8 @@ int main(void)
         cmocka_unit_test(ARigInAnAPoseGetsThePerformersLimbs),
         cmocka_unit_test(AZUpSkeletonThatFacesAnotherWayIsTurned),
         cmocka_unit_test(OverridesMatchWhatNamesCannot),
+        cmocka_unit_test(LandmarksStandInForNames),
+        cmocka_unit_test(ClipsThatEndWhereTheyBeginAreLoops),
         cmocka_unit_test(ASkeletonThatIsNoHumanIsRefused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

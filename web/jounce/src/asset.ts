@@ -46,7 +46,7 @@ export interface Mode {
   readonly ratio: number;
   /** How strongly the motion drives it; 1 is what the physics says. */
   readonly gain: number;
-  /** Share of the flesh's mass that takes part, 0 to 1. */
+  /** Fraction of the flesh's mass that moves, 0 to 1. */
   readonly massShare: number;
   /** The joint that most of it lives at, and how many vertices it moves. */
   readonly joint: number;
