@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { CHROMIUM, launch } from '../test/browser.mjs';
 
-const ROUNDS = 8, GOAL = 3;
+const ROUNDS = 6, GOAL = 3;
 const [file, copies = '100'] = process.argv.slice(2);
 const web = fileURLToPath(new URL('..', import.meta.url)), folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-bench-'));
 const bundle = path.join(folder, 'crowd.mjs');
@@ -38,7 +38,7 @@ for (let round = 0; round < ROUNDS; ++round) {
   }
 }
 for (const how of ['positions', 'weights']) {
-  frames[how] = 1e3 * (page ? await page.evaluate(([a, b]) => window.bench.timeFrame(a, b, 6), [how, Number(copies)]) : here.timeFrame(how, Number(copies), 6));
+  frames[how] = 1e3 * (page ? await page.evaluate(([a, b]) => window.bench.timeFrame(a, b, 12), [how, Number(copies)]) : here.timeFrame(how, Number(copies), 12));
 }
 const apart = here.compare(6);
 
