@@ -188,6 +188,7 @@ int jncExport(int argc, char** argv)
         {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: maximum number of morph targets of the network (default: all that fit)")},
         {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: maximum number of morph targets of modes (default: all that fit)")},
         {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: maximum size; the least important targets are left out (default 20; 0: no limit)")},
+        {JNC_INTEGER("--influences", request.glb.influences, "N", 1, 8, ".glb: maximum number of joints that move a vertex; prints the error (default: all)")},
         {JNC_FLAG("--plain", request.glb.plain, ".glb: plain floats, nothing sparse, no extension: larger, for any reader")},
         {JNC_FLAG("--seamless", request.glb.seamless, ".glb: make the motion of looping clips exactly periodic")},
         {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: name of the file for live weights (default: beside it)")},

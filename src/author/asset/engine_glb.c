@@ -1,6 +1,7 @@
 // See engine_glb.h.
 #include "asset/engine_glb.h"
 
+#include "asset/fewer_joints.h"
 #include "asset/morph_targets.h"
 #include "asset/weights_asset.h"
 #include "base/try.h"
@@ -188,6 +189,11 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     JN_TRY(jnaAddMorphAnimations(&targets, w.stretches, &w.document, error));
     JN_TRY(Save(path, &w.document, &report->byteCount, error));
     JN_TRY(def->sidecar != NULL ? WriteSidecar(def, w.stretches, report, error) : jn_ok);
+    report->influences = jnaMostInfluences(a);
+    if (def->influences > 0 && def->influences < report->influences) {
+        report->influences = def->influences;
+        JN_TRY(jnaMeasureFewerJoints(a, &w.shapes, &w.weights, def->influences, &report->influenceError, error));
+    }
     report->components = targets.components;
     report->modes = targets.modes;
     report->animationCount = a->clipCount;

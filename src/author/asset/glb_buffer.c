@@ -1,6 +1,8 @@
 // See glb_buffer.h.
 #include "asset/glb_buffer.h"
 
+#include "character/gltf.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -120,4 +122,43 @@ jnResult jnaWriteGlb(json_t* document, const jnaGlbBuffer* buffer, int digits, j
     fwrite("\0\0\0", 1, size - buffer->size, file->stream);
     free(text);
     return total <= UINT32_MAX ? jn_ok : jnFail(error, jn_badArgument, "a .glb cannot be larger than 4 GB");
+}
+
+static json_int_t GetInteger(const json_t* object, const char* name, json_int_t otherwise)
+{
+    const json_t* value = json_object_get(object, name);
+    return json_is_integer(value) ? json_integer_value(value) : otherwise;
+}
+
+static const json_t* GetEntry(const json_t* list, json_int_t index)
+{
+    return index >= 0 ? json_array_get(list, (size_t)index) : NULL;
+}
+
+float* jnaGlbBuffer_Read(const jnaGlbBuffer* b, json_int_t index, const char* type, size_t* count)
+{
+    const json_t* accessor = GetEntry(b->accessors, index);
+    const json_t* view = GetEntry(b->views, GetInteger(accessor, "bufferView", -1));
+    const char* own = json_string_value(json_object_get(accessor, "type"));
+    int component = (int)GetInteger(accessor, "componentType", 0);
+    json_int_t offset = GetInteger(accessor, "byteOffset", 0), first = GetInteger(view, "byteOffset", 0);
+    json_int_t length = GetInteger(accessor, "count", -1), all = (json_int_t)b->size;
+    size_t width = jnaGltf_TypeWidth(type);
+    size_t size = component >= JNA_GLB_BYTE && component <= JNA_GLB_FLOAT ? jnaGltfComponentSize(component) : 0;
+    json_int_t packed = (json_int_t)(width * size), stride = GetInteger(view, "byteStride", 0);
+    stride = stride == 0 ? packed : stride;
+    *count = 0;
+    if (view == NULL || own == NULL || strcmp(type, own) != 0 || packed == 0 || offset < 0 || first < 0 ||
+        offset > all || first > all - offset || length <= 0 || stride < packed || stride > all ||
+        packed > all - offset - first || length - 1 > (all - offset - first - packed) / stride ||
+        json_object_get(accessor, "sparse") != NULL) {
+        return NULL;
+    }
+    float* values = malloc((size_t)length * width * sizeof(float));
+    for (size_t i = 0; values != NULL && i < (size_t)length * width; ++i) {
+        const unsigned char* at = b->bytes + offset + first + i / width * (size_t)stride + i % width * size;
+        values[i] = jnaGltf_LoadComponent(at, component, json_is_true(json_object_get(accessor, "normalized")));
+    }
+    *count = values != NULL ? (size_t)length : 0;
+    return values;
 }

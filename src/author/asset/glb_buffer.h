@@ -40,6 +40,10 @@ json_int_t jnaGlbBuffer_AddView(jnaGlbBuffer* buffer, const void* data, size_t s
 /// Appends an array with a view and an accessor over it; returns the accessor's index.
 json_int_t jnaGlbBuffer_Add(jnaGlbBuffer* buffer, const jnaGlbArray* array);
 
+/// The numbers of an accessor of a type, [count] elements, as floats; NULL, and a count of 0, where they cannot be
+/// read. Sparse ones are not. Release with free.
+float* jnaGlbBuffer_Read(const jnaGlbBuffer* buffer, json_int_t accessor, const char* type, size_t* count);
+
 /// min and max of an accessor over `count` elements of `width` floats.
 void jnaSetGltfBounds(json_t* accessor, const float* data, size_t count, size_t width);
 

@@ -3,7 +3,6 @@
 #include "asset/morph_targets.h"
 
 #include "base/try.h"
-#include "character/gltf.h"
 
 #include "runtime/for_author.h"
 
@@ -36,29 +35,6 @@ static const json_t* GetEntry(const json_t* root, const char* list, json_int_t i
     return index >= 0 ? json_array_get(json_object_get(root, list), (size_t)index) : NULL;
 }
 
-// The numbers of an accessor of scalars; NULL where they cannot be read.
-static float* ReadScalars(const jnaMorphDocument* d, json_int_t index, size_t* count)
-{
-    const json_t* accessor = GetEntry(d->root, "accessors", index);
-    const json_t* view = GetEntry(d->root, "bufferViews", GetInteger(accessor, "bufferView", -1));
-    const char* type = json_string_value(json_object_get(accessor, "type"));
-    int component = (int)GetInteger(accessor, "componentType", 0);
-    json_int_t offset = GetInteger(accessor, "byteOffset", 0), first = GetInteger(view, "byteOffset", 0);
-    json_int_t length = GetInteger(accessor, "count", -1), all = (json_int_t)d->buffer.size;
-    size_t size = component >= JNA_GLB_BYTE && component <= JNA_GLB_FLOAT ? jnaGltfComponentSize(component) : 0;
-    bool good = view != NULL && type != NULL && strcmp(type, "SCALAR") == 0 && size > 0 && offset >= 0 && first >= 0 &&
-                offset <= all && first <= all - offset && length > 0 &&
-                length <= (all - offset - first) / (json_int_t)size && json_object_get(accessor, "sparse") == NULL &&
-                GetInteger(view, "byteStride", 0) == 0;
-    float* values = good ? malloc((size_t)length * sizeof(float)) : NULL;
-    for (size_t i = 0; values != NULL && i < (size_t)length; ++i) {
-        values[i] = jnaGltf_LoadComponent(d->buffer.bytes + offset + first + i * size, component,
-            json_is_true(json_object_get(accessor, "normalized")));
-    }
-    *count = values != NULL ? (size_t)length : 0;
-    return values;
-}
-
 // The keys that a channel has, of `width` weights. Of a cubic spline the values at its keys are taken.
 static jnResult ReadKeys(
     const jnaMorphDocument* d, const json_t* animation, const json_t* channel, size_t width, Keys* k, jnError* error)
@@ -68,8 +44,8 @@ static jnResult ReadKeys(
     bool spline = way != NULL && strcmp(way, "CUBICSPLINE") == 0;
     size_t numbers = 0;
     *k = (Keys){.width = width, .steps = way != NULL && strcmp(way, "STEP") == 0};
-    k->times = ReadScalars(d, GetInteger(sampler, "input", -1), &k->count);
-    k->values = ReadScalars(d, GetInteger(sampler, "output", -1), &numbers);
+    k->times = jnaGlbBuffer_Read(&d->buffer, GetInteger(sampler, "input", -1), "SCALAR", &k->count);
+    k->values = jnaGlbBuffer_Read(&d->buffer, GetInteger(sampler, "output", -1), "SCALAR", &numbers);
     if (k->times == NULL || k->values == NULL || numbers != k->count * width * (spline ? 3 : 1)) {
         DestroyKeys(k);
         return jnFail(error, jn_badData, "an animation of the source has morph weights that cannot be read");

@@ -1,5 +1,6 @@
 // A glTF document made from an asset alone: joints as nodes, one skin, one mesh with a primitive for each part, and an
 // animation for each clip. For characters whose source is not glTF.
+#include "asset/fewer_joints.h"
 #include "asset/glb_parts.h"
 #include "asset/morph_document.h"
 
@@ -61,16 +62,6 @@ static jnResult AddSkin(const jnAsset* a, jnaMorphDocument* d, jnError* error)
     return jn_ok;
 }
 
-static size_t CountInfluences(const jnAsset* a)
-{
-    size_t most = 1;
-    for (int b = 0; b < a->blockCount; ++b) {
-        size_t count = a->influenceStarts[b + 1] - a->influenceStarts[b];
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
 // One set of four joints and weights of a vertex, of weights that add up to 1 over all `kept`. The largest come first.
 static void TakeSet(
     const jnAsset* a, int vertex, size_t set, size_t kept, uint16_t joints[IN_SET], float weights[IN_SET])
@@ -94,7 +85,7 @@ static jnResult AddInfluences(
     const jnaMorphDocumentDef* def, const jnaGlbPart* p, jnaGlbBuffer* buffer, json_t* attributes, jnError* error)
 {
     const jnAsset* a = def->asset;
-    size_t count = (size_t)p->count, most = CountInfluences(a);
+    size_t count = (size_t)p->count, most = (size_t)jnaMostInfluences(a);
     most = def->influences > 0 && (size_t)def->influences < most ? (size_t)def->influences : most;
     uint16_t* joints = malloc(count * IN_SET * sizeof(uint16_t) + 1);
     float* weights = malloc(count * IN_SET * sizeof(float) + 1);

@@ -1,5 +1,6 @@
 // The document of the character's own glTF file, as it is: everything in it stays, and clips that it does not have are
 // added.
+#include "asset/fewer_joints.h"
 #include "asset/morph_document.h"
 
 #include "base/try.h"
@@ -61,6 +62,16 @@ static jnResult TakeParts(const jnaGltfSource* s, jnaMorphDocument* d, jnError* 
         for (int v = 0; v < to->count; ++v) {
             to->vertices[v] = from->firstVertex + v;
         }
+    }
+    return jn_ok;
+}
+
+static jnResult KeepJoints(const jnaMorphDocumentDef* def, jnaMorphDocument* d, jnError* error)
+{
+    for (int i = 0; def->influences > 0 && i < d->partCount; ++i) {
+        json_t* mesh = json_array_get(json_object_get(d->root, "meshes"), (size_t)d->parts[i].mesh);
+        json_t* primitive = json_array_get(json_object_get(mesh, "primitives"), (size_t)d->parts[i].primitive);
+        JN_PASS(jnaKeepJoints(d, primitive, def->influences, error));
     }
     return jn_ok;
 }
@@ -129,6 +140,7 @@ jnResult jnaTakeSourceDocument(const jnaMorphDocumentDef* def, jnaMorphDocument*
         nodes[j] = s->joints[j].name[0] != '\0' ? FindNode(d->root, s->joints[j].name) : -1;
     }
     JN_TRY(TakeParts(s, d, error));
+    JN_TRY(KeepJoints(def, d, error));
     JN_TRY(TakeClips(def, nodes, d, error));
 done:
     free(nodes);

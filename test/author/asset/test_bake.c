@@ -210,6 +210,7 @@ static void ObjFilesAreNumbered(void** state)
         assert_true(vertices == FILES && faces == 12);
         free(data);
     }
+    assert_int_equal(unlink("bake-test.mtl"), 0);
 }
 
 // Every accessor lies inside its view, every view inside the buffer, at multiples of four.
@@ -331,6 +332,7 @@ static void APrerollIsNotWritten(void** state)
     jnaCloseArray(&plain);
     jnaCloseArray(&held);
     unlink("bake-held.npy");
+    unlink("bake-test.npy");
 }
 
 static void AlembicAndUsdHoldTheFrames(void** state)
