@@ -120,7 +120,7 @@ export class Panel {
     }
     this.sliders.network = slider({
       id: 'network', label: 'Strength', min: 0, max: 2, step: 0.01, value: DEFAULTS.network, format: times, onInput: (value) => set('network', value),
-      title: 'Fraction of the network's correction that is applied; 0 switches it off',
+      title: 'Fraction of the correction by the network that is applied; 0 switches it off',
     });
     const error = networkError > 0 ? `, ${(1000 * networkError).toPrecision(2)} mm rms on poses held out` : '';
     return [section('Network', this.sliders.network.root, element('p', { class: 'note' }, network.toUpperCase() + error))];
