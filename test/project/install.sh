@@ -23,7 +23,7 @@ ldd hello-static | grep -q libjounce && { echo "hello-static links the shared li
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(hello C)
-find_package(jounce 0.1 REQUIRED)
+find_package(jounce 0.2 REQUIRED)
 foreach(kind static shared)
     add_executable(hello-cmake-${kind} hello.c)
     target_link_libraries(hello-cmake-${kind} PRIVATE jounce::${kind})

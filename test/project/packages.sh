@@ -60,7 +60,7 @@ LD_LIBRARY_PATH=$libs ./hello-cpp | grep -q '^jnAsset [1-9]'
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.16)
 project(hello C CXX)
-find_package(jounce 0.1 REQUIRED)
+find_package(jounce 0.2 REQUIRED)
 add_executable(hello-static hello.c)
 target_link_libraries(hello-static PRIVATE jounce::static)
 add_executable(hello-shared hello.cpp)
