@@ -117,7 +117,8 @@ blender-test: build
 results: build
 	@tools/results.sh $(JOUNCE_PATH) $(ONLY)
 
-docs: deps
+docs:
+	@tools/install-packages.sh python3:python3
 	@python3 -B tools/docs/site.py build/site
 	@python3 -B tools/docs/check.py build/site
 

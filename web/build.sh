@@ -24,8 +24,15 @@ cd "$work"
 mkdir -p jounce/dist
 jounce/make-words.sh "$source" >jounce/src/words.ts
 code=0
-jounce/build-wasm.sh "$source" jounce/dist/jounce.wasm || code=$?
-[ "$code" != 0 ] || jounce/build-wasm.sh "$source" jounce/dist/jounce-scalar.wasm scalar || code=$?
+mkdir -p wasm
+# The modules are compiled again only where something that goes into them is newer.
+for name in jounce jounce-scalar; do
+    if [ ! -f wasm/$name.wasm ] || [ -n "$(find "$source/src/runtime" "$source/include" "$source/web/jounce/wasm" \
+        "$source/web/jounce/build-wasm.sh" -newer wasm/$name.wasm | head -n 1)" ]; then
+        [ "$code" != 0 ] || jounce/build-wasm.sh "$source" wasm/$name.wasm ${name#jounce-} || code=$?
+    fi
+done
+[ "$code" != 0 ] || cp wasm/*.wasm jounce/dist/
 [ "$code" != 77 ] || skip "see above"
 [ "$code" = 0 ] || exit 1
 node jounce/make-embedded.mjs jounce/dist/jounce.wasm jounce/dist/jounce-scalar.wasm >jounce/src/embedded.ts

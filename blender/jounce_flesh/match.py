@@ -116,12 +116,12 @@ class Rig:
         """Joints (joints, 3, 4) and the character's place ((x, y, z), (x, y, z, w)) of evaluated objects."""
         armature.pose.bones.foreach_get("matrix", self.buffer)
         pose = self.buffer.reshape(-1, 4, 4).transpose(0, 2, 1)[self.bones]
-        mesh, rig = np.array(thing.matrix_world), np.array(armature.matrix_world)
-        between = np.linalg.inv(mesh) @ rig
-        left, right = self.placement @ between, np.linalg.inv(between) @ self.back
+        # Blender's own inverse: NumPy's wakes the threads of its linear algebra, for longer than all the rest takes.
+        between = thing.matrix_world.inverted_safe() @ armature.matrix_world
+        left, right = self.placement @ np.array(between), np.array(between.inverted_safe()) @ self.back
         matrices = (left @ pose @ self.unrest @ right) @ self.bind
         matrices[~self.moves] = self.bind[~self.moves]
-        place = Matrix((self.world @ mesh @ self.back).tolist())
+        place = Matrix((self.world @ np.array(thing.matrix_world) @ self.back).tolist())
         position, rotation, _ = place.decompose()
         root = (tuple(position), (rotation.x, rotation.y, rotation.z, rotation.w))
         return np.ascontiguousarray(matrices[:, :3], dtype=np.float32), root

@@ -78,14 +78,15 @@ class Sub(Tab):
 
 
 class JOUNCE_PT_regions(Sub, bpy.types.Panel):
-    bl_label = "Regions: Hertz, Damping Ratio"
+    bl_label = "Hertz and Damping"
 
     def draw(self, context):
         settings = character_of(context).jounce
         self.layout.template_list("JOUNCE_UL_regions", "", settings, "regions", settings, "active_region", rows=4)
         if 0 <= settings.active_region < len(settings.regions):
             region = settings.regions[settings.active_region]
-            self.layout.prop(region, "strength", text=f"Strength of {region.joint} ({region.modes} modes)")
+            self.layout.label(text=f"{region.joint}: {region.modes} modes")
+            self.layout.prop(region, "strength")
 
 
 class JOUNCE_PT_flesh(Sub, bpy.types.Panel):

@@ -1,6 +1,7 @@
-"""The add-on in headless Blender: blender -b --factory-startup --python test_addon.py -- ZIP FOLDER [FIGURE.glb]
+"""The add-on in headless Blender: blender -b --factory-startup --python test_addon.py -- ZIP FOLDER [X.glb] [Y.glb=Z]
 
-FOLDER gets the workspaces. Every check prints a line with what was measured; the first that fails ends Blender with 1.
+FOLDER gets the workspaces. X.glb is given flesh and compared with the command; with Y.glb, whose character Z is made
+already, the handler is timed. Every check prints a line; the first that fails ends Blender with 1.
 """
 
 import os
@@ -227,6 +228,88 @@ def check_edits(thing, armature):
     armature.location.x -= 1.0
 
 
+def check_render(thing, values):
+    """What is rendered is what is shown, frame after frame, and a picture differs from one without flesh."""
+    scene = bpy.context.scene
+    bpy.ops.jounce.live(on=True)
+    scene.camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.camera.location, scene.camera.rotation_euler = (4, -0.3, 0.9), (1.5708, 0, 1.5708)
+    scene.render.film_transparent, scene.render.image_settings.color_mode = True, "RGBA"  # the outline is compared
+    scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
+    scene.render.resolution_x, scene.render.resolution_y = 64, 64
+    seen = {}
+
+    def note(rendered, *_):
+        seen[rendered.frame_current] = key_values(thing)
+
+    bpy.app.handlers.render_post.append(note)
+    pictures = []
+    for strength in (1.0, 0.0):
+        thing.jounce.strength = strength
+        scene.render.filepath = os.path.join(FOLDER, f"render{strength:.0f}-")
+        scene.frame_start, scene.frame_end, kept = 58, 60, (scene.frame_start, scene.frame_end)
+        bpy.ops.render.render(animation=True)
+        scene.frame_start, scene.frame_end = kept
+        image = bpy.data.images.load(scene.render.filepath + "0060.png")
+        pictures.append(np.array(image.pixels[:]))
+        if strength == 1:
+            same = all(np.array_equal(seen[f], values[f]) for f in (58, 59, 60))
+            check(same, "three rendered frames have the values that playing shows")
+    bpy.app.handlers.render_post.remove(note)
+    thing.jounce.strength = 1.0
+    check(np.abs(pictures[0] - pictures[1]).max() > 0.05, "and the picture shows the flesh")
+
+
+def check_ground_truth(thing, armature):
+    """An object with the same vertices, and a file, become the motion that is learned from."""
+    jounce, make = sys.modules["jounce"], addon("make")
+    bpy.ops.jounce.live(on=False)
+    thing.jounce.truth_object = thing
+    words = make.truth_words(thing, armature, FOLDER, bpy.context.scene)
+    thing.jounce.truth_object = None
+    folder = os.path.join(FOLDER, "learns")
+    said = jounce.command.run(["new", folder, "--from", thing.jounce.workspace + ".glb", *words])
+    check("by position" in said, "an object's motion is matched: " + said.strip().split("\n")[-1].strip()[:90])
+    thing.jounce.truth_file = words[1].partition("=")[2]
+    check(make.truth_words(thing, armature, FOLDER, bpy.context.scene) == words, "and so is a file")
+    thing.jounce.truth_file = ""
+
+
+def check_cancel(thing):
+    """Work in the background is stopped and says so; the workspace resumes."""
+    jounce, make = sys.modules["jounce"], addon("make")
+    folder = os.path.join(FOLDER, "stopped")
+    commands = [
+        ["new", folder, "--from", thing.jounce.workspace + ".glb"],
+        ["build", folder, "--until", "modes", "--json", "--progress"],
+    ]
+    job = make.Job(thing.name, commands, lambda name: "")
+    while not job.poll() and job.progress is None:
+        time.sleep(0.02)
+    check(" left" in job.text(), f"a job reports: {job.text()}")
+    job.cancel()
+    while not job.poll():
+        time.sleep(0.02)
+    check(job.error == "cancelled; the next run resumes", "and is cancelled")
+    check(len(jounce.Workspace(folder).plan("modes")) > 0, "its workspace is whole")
+
+
+def check_mask(thing):
+    """The painted group goes into the character file."""
+    group = thing.vertex_groups.new(name="Flesh")
+    heights = np.array([v.co.z for v in thing.data.vertices])
+    for part, weight in ((heights > 0.9, 1.0), (heights <= 0.9, 0.0)):
+        group.add([int(i) for i in np.flatnonzero(part)], weight, "REPLACE")
+    thing.jounce.group = "Flesh"
+    scenes.activate(thing)
+    check(bpy.ops.jounce.write_mask() == {"FINISHED"}, "the painted weight of flesh is written")
+    found = addon("live").prepare(thing)
+    deltas = np.abs([found.asset.morph_deltas(i, True) for i in range(found.asset.weight_count)]).max(axis=(0, 2))
+    mesh = deltas[found.vertices]
+    check(mesh[heights > 0.95].max() > 1e-3 and mesh[heights <= 0.85].max() == 0, "below it the file is rigid")
+
+
 def check_files(thing):
     """Save, load, two characters, a shared mesh, a missing file."""
     name, path = thing.name, os.path.join(FOLDER, "scene.blend")
@@ -253,9 +336,9 @@ def check_files(thing):
     bpy.data.objects.remove(twin)
     thing = bpy.data.objects[name]
     scenes.activate(thing)
-    thing.data.vertices[5].co.x += 0.05
     thing.data.shape_keys.key_blocks[0].data[5].co.x += 0.05
     fails(lambda: bpy.ops.jounce.live(on=True), "1 of the")
+    thing.data.shape_keys.key_blocks[0].data[5].co.x -= 0.05
     kept = bpy.context.preferences.addons["jounce_flesh"].preferences.command
     bpy.context.preferences.addons["jounce_flesh"].preferences.command = "/nowhere/jounce"
     fails(lambda: bpy.ops.jounce.make(), "was not found")
@@ -295,8 +378,12 @@ def test_club():
     check_settings(thing)
     check_edits(thing, armature)
     check_rates(thing)
+    check_render(thing, values)
+    check_ground_truth(thing, armature)
+    check_cancel(thing)
     time_handler(thing)
-    check_files(thing)
+    thing = check_files(thing)
+    check_mask(thing)
 
 
 def import_figure(path):
@@ -319,11 +406,23 @@ def test_figure(path):
     check(time_handler(thing) <= 2.0, "the handler takes at most 2 ms")
 
 
+def time_with(path, asset):
+    """The handler on a character that is made already."""
+    if "jounce_flesh" not in sys.modules:
+        install()
+    thing = import_figure(path)
+    thing.jounce.asset = asset
+    scenes.activate(thing)
+    check(time_handler(thing) <= 2.0, f"the handler takes at most 2 ms for {os.path.basename(path)}")
+
+
 try:
     if "figure-only" not in MORE:
         test_club()
     for figure in [m for m in MORE if m.endswith(".glb")]:
         test_figure(figure)
+    for made in [m for m in MORE if "=" in m]:
+        time_with(*made.split("="))
 except BaseException:
     traceback.print_exc()
     sys.exit(1)

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "pipeline/stage_export.h"
 #include "view/server.h"
+#include "view_parts.h"
 #include "workspace/store.h"
 
 #include "runtime/for_author.h"
@@ -157,15 +158,16 @@ static jnResult OpenMotions(View* view, jnError* error)
     return jn_ok;
 }
 
-static jnResult Describe(View* view, jnError* error)
+// moves: whether the simulated motion can be asked for.
+static jnResult Describe(View* view, bool moves, jnError* error)
 {
     const jnAsset* a = view->file.asset;
     json_t* motions = json_array();
     for (int i = 0; i < a->clipCount; ++i) {
         const Motion* motion = &view->motions[i];
-        json_array_append_new(motions,
-            motion->frames > 0 ? json_pack("{s:i, s:I}", "first", motion->first, "frames", (json_int_t)motion->frames)
-                               : json_null());
+        json_array_append_new(motions, moves && motion->frames > 0 ? json_pack("{s:i, s:I}", "first", motion->first,
+                                                                         "frames", (json_int_t)motion->frames)
+                                                                   : json_null());
     }
     json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
         view->workspace != NULL, "motions", motions);
@@ -343,26 +345,62 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     return jn_ok;
 }
 
+// Writes the page for any web server. The simulated motion stays behind: it would be gigabytes.
+static jnResult Export(const View* view, const char* folder, jnError* error)
+{
+    JN_PASS(jncWriteDocuments(folder, view->documents, view->viewer.count + 2, error));
+    printf("%s has the page of '%s'; any web server can serve it\n", folder, view->file.asset->name);
+    return jn_ok;
+}
+
+// What the command line asks for.
+typedef struct Wish {
+    const char *path, *viewer, *folder; // folder: to write to; NULL: serve
+    long port;
+    bool portGiven, stays;
+} Wish;
+
+static int ShowCharacter(const Wish* wish)
+{
+    View view = {0};
+    jnError error;
+    char viewer[PATH_SIZE];
+    jnResult result = jn_ok;
+    JN_TRY(OpenCharacter(&view, wish->path, &error));
+    JN_TRY(FindViewer(wish->viewer, viewer, &error));
+    JN_TRY(jnaReadFolder(viewer, &view.viewer, &error));
+    JN_TRY(OpenMotions(&view, &error));
+    JN_TRY(Describe(&view, wish->folder == NULL, &error));
+    JN_TRY(ListDocuments(&view, &error));
+    JN_TRY(wish->folder != NULL ? Export(&view, wish->folder, &error)
+                                : Serve(&view, (int)wish->port, !wish->portGiven, !wish->stays, &error));
+done:
+    CloseView(&view);
+    return jncEnd(result, &error);
+}
+
 int jncView(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce view WORKSPACE|FILE.jounce [--port N] [--no-open]",
+        .synopsis = "jounce view WORKSPACE|FILE.jounce|MODEL.glb [--port N] [--no-open] [--export DIR]",
         .about = "Shows a character in motion in a browser. The page plays its clips with the runtime, compares "
                  "skinned, target and\n"
                  "springs, changes the tuning, applies impulses, and draws the curves of a vertex. With a workspace it "
                  "also shows the\n"
-                 "simulated motion. Serves on 127.0.0.1 only, until Ctrl-C.\n",
-        .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n",
+                 "simulated motion. Serves on 127.0.0.1 only, until Ctrl-C.\n"
+                 "A model gets flesh on its vibration modes first, in about a minute, in a temporary workspace.\n"
+                 "--export writes the page as a folder that works from any web server, and ends.\n",
+        .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n  jounce view hero.glb\n"
+                   "  jounce view hero --export page\n",
     };
-    const char *path = NULL, *folder = NULL;
-    long port = DEFAULT_PORT;
-    bool portGiven = false, stays = false;
+    Wish wish = {.port = DEFAULT_PORT};
     // clang-format off
     const jncOption options[] = {
-        {JNC_TEXT("WORKSPACE", path, NULL, "a workspace or a .jounce file"), .required = true},
-        {JNC_INTEGER("--port", port, "N", 0, 65535, "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"), .given = &portGiven},
-        {JNC_FLAG("--no-open", stays, "do not open a browser")},
-        {JNC_TEXT("--viewer", folder, "DIR", "folder of another build of the viewer")},
+        {JNC_TEXT("WORKSPACE", wish.path, NULL, "a workspace, a .jounce file, or a .glb, .gltf, .fbx or .dae"), .required = true},
+        {JNC_INTEGER("--port", wish.port, "N", 0, 65535, "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"), .given = &wish.portGiven},
+        {JNC_FLAG("--no-open", wish.stays, "do not open a browser")},
+        {JNC_TEXT("--export", wish.folder, "DIR", "write the page there instead, for any web server")},
+        {JNC_TEXT("--viewer", wish.viewer, "DIR", "folder of another build of the viewer")},
         {0},
     };
     // clang-format on
@@ -370,18 +408,13 @@ int jncView(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    View view = {0};
-    jnError error;
-    char viewer[PATH_SIZE];
-    jnResult result = jn_ok;
-    JN_TRY(OpenCharacter(&view, path, &error));
-    JN_TRY(FindViewer(folder, viewer, &error));
-    JN_TRY(jnaReadFolder(viewer, &view.viewer, &error));
-    JN_TRY(OpenMotions(&view, &error));
-    JN_TRY(Describe(&view, &error));
-    JN_TRY(ListDocuments(&view, &error));
-    JN_TRY(Serve(&view, (int)port, !portGiven, !stays, &error));
-done:
-    CloseView(&view);
-    return jncEnd(result, &error);
+    if (!jncIsModel(wish.path)) {
+        return ShowCharacter(&wish);
+    }
+    char folder[PATH_SIZE] = "", workspace[PATH_SIZE + 16];
+    code = jncMakeModelWorkspace(wish.path, folder, workspace, PATH_SIZE);
+    wish.path = workspace;
+    code = code == JNC_DONE ? ShowCharacter(&wish) : code;
+    jncRemoveModelWorkspace(folder);
+    return code;
 }

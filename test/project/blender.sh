@@ -43,7 +43,7 @@ for character in glb fbx dae; do
     "$python" "$here/blender/check.py" fit "$work/fitted"
     # Back on the mesh it came from, in Blender's axes and in those of glTF.
     "$jounce" export "$work/fitted" -o "$work/fitted/character.jounce" >"$work/out"
-    "$jounce" bake "$work/fitted" --clip "$clip" --up y -o "$work/bake.npy" >"$work/out"
+    "$jounce" bake "$work/fitted" --clip "$clip" --order split --up y -o "$work/bake.npy" >"$work/out"
     for axes in "z POS_Y POS_Z" "y POS_Z NEG_Y"; do
         set -- $axes
         "$jounce" bake "$work/fitted" --clip "$clip" --order "$work/cache.npy" --up "$1" --units metres -o "$work/bake.pc2" >"$work/out"

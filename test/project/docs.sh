@@ -61,5 +61,13 @@ rm -rf "$work"
 # The manual itself.
 python3 -B "$tools/site.py" "$build/site"
 python3 -B "$tools/check.py" "$build/site"
+# From disk, in a browser: the search finds a section that only one page has.
+if command -v chromium >/dev/null; then
+    chromium --headless --no-sandbox --disable-gpu --user-data-dir="$build/docs-browser" --dump-dom \
+        "file://$build/site/guides/training.html?q=slurm+array" >"$build/docs-search.html" 2>/dev/null
+    grep -q 'id="results"' "$build/docs-search.html"
+    grep -o '<ol id="results".*</ol>' "$build/docs-search.html" | grep -q 'href="[^"]*guides/cluster.html#slurm"'
+    rm -rf "$build/docs-browser" "$build/docs-search.html"
+fi
 python3 -B "$tools/reference.py" "$jounce" --check
 python3 -B "$tools/errors.py"

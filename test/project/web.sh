@@ -1,12 +1,12 @@
 #!/bin/sh
-# One test file of the web part: runtime, package, viewer or report. Arguments: folder that web/build.sh filled, command,
+# One test file of the web part: runtime, package, three, viewer, crowd or report. Arguments: folder that web/build.sh filled, command,
 # reference, maker of small assets, name, and of the report the file. Exit 77, "skipped", where the web part was not built or
 # there is no Chromium.
 set -eu
 work=$1 name=$5
 [ -f "$work/stamp" ] || { echo "skipped: the web part was not built here (node, npm, clang, lld and wasi-libc)"; exit 77; }
-if [ "$name" != runtime ] && [ "$name" != package ]; then
+if [ "$name" = viewer ] || [ "$name" = crowd ] || [ "$name" = report ]; then
     command -v chromium >/dev/null || { echo "skipped: no chromium here"; exit 77; }
 fi
 cd "$work"
-JOUNCE=$2 REFERENCE=$3 ASSETS=$4 REPORT=${6-} exec node --test "test/$name.test.mjs"
+JOUNCE=$2 REFERENCE=$3 ASSETS=$4 REPORT=${6-} exec node --expose-gc --test "test/$name.test.mjs"

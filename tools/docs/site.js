@@ -55,6 +55,9 @@
     }
 
     box.addEventListener("input", search);
+    // index.html?q=damping begins with that search.
+    box.value = new URLSearchParams(location.search).get("q") ?? "";
+    search();
     box.form.addEventListener("submit", (event) => {
         event.preventDefault();
         const first = list.querySelector("a");

@@ -1,6 +1,8 @@
 // Debian's Chromium with a page of `jounce view` in it. Nothing is downloaded; a request to another machine is an error.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
 import { chromium } from 'playwright-core';
 
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => fs.existsSync(path));
@@ -37,6 +39,22 @@ export async function serve(what, viewer) {
   return { address, stop };
 }
 
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.svg': 'image/svg+xml', '.wasm': 'application/wasm' };
+
+/** Any web server: files of a folder, nothing more. */
+export async function serveFolder(dir) {
+  const server = http.createServer((request, response) => {
+    const file = path.join(dir, new URL(request.url, 'http://x').pathname.replace(/\/$/, '/index.html'));
+    if (!file.startsWith(dir) || !fs.existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { address: `http://127.0.0.1:${server.address().port}/`, stop: () => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); }) };
+}
+
 export function launch() {
   return chromium.launch({
     executablePath: CHROMIUM,
@@ -60,7 +78,7 @@ export async function open(browser, address, options = {}) {
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('requestfailed', (request) => problems.push(`failed: ${request.url()}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(address) && !/^(data|blob):/.test(request.url())) {
+    if (!request.url().startsWith(address.replace(/#.*/, '')) && !/^(data|blob):/.test(request.url())) {
       problems.push(`request to ${request.url()}`);
     }
   });

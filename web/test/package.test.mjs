@@ -7,19 +7,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
-import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CHROMIUM, launch } from './browser.mjs';
+import { CHROMIUM, launch, serveFolder } from './browser.mjs';
 import { hashBytes } from './scenario.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-package-'));
 const TOOLS = {
   'vite-8': { vite: '8.3.8' }, 'vite-7': { vite: '7.3.8' }, webpack: { webpack: '5.112.2', 'webpack-cli': '7.3.1' },
-  esbuild: { esbuild: '0.25.12' }, typescript: { typescript: '5.9.3' },
+  esbuild: { esbuild: '0.25.12', three: '0.187.0' }, typescript: { typescript: '5.9.3' },
+  babylon: { '@babylonjs/core': '9.31.0' },
 };
 const npm = { ...process.env, npm_config_update_notifier: 'false', npm_config_loglevel: 'error', NO_COLOR: '1' };
 const running = new Set();
@@ -91,22 +91,6 @@ function install(t, name, files) {
 const tool = (dir, name, ...words) => execFileSync(path.join(dir, 'node_modules/.bin', name), words, { cwd: dir, env: npm, stdio: 'pipe' });
 const scenario = () => fs.readFileSync(path.join(web, 'test/scenario.mjs'), 'utf8');
 const asset = () => fs.readFileSync(path.join(folder, 'pca-modal.jounce'));
-
-const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
-
-/** Any web server: files of a folder, nothing more. */
-async function serveFolder(dir) {
-  const server = http.createServer((request, response) => {
-    const file = path.join(dir, new URL(request.url, 'http://x').pathname.replace(/\/$/, '/index.html'));
-    if (!file.startsWith(dir) || !fs.existsSync(file)) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { address: `http://127.0.0.1:${server.address().port}/`, stop: () => new Promise((resolve) => { server.closeAllConnections(); server.close(resolve); }) };
-}
 
 async function serveVite(dir) {
   const child = spawn(path.join(dir, 'node_modules/.bin/vite'), ['--host', '127.0.0.1', '--port', String(20000 + (process.pid % 20000))], { cwd: dir, env: npm });
@@ -224,6 +208,54 @@ project('typescript', 'TypeScript, strict, with the library\'s own types checked
   }
 });
 
+project('babylon', 'Babylon.js without a screen: the targets of a mesh get the weights', {}, (t) => {
+  const dir = install(t, 'babylon', {
+    'main.js': `import { readFileSync } from 'node:fs';
+      import { Mesh, MorphTarget, MorphTargetManager, NullEngine, Quaternion, Scene, Skeleton, Bone, TransformNode, Vector3, Matrix } from '@babylonjs/core';
+      import { loadRuntime } from 'jounce';
+      import { Flesh } from 'jounce/babylon';
+      const asset = (await loadRuntime()).loadAsset(readFileSync('tube.jounce')), scene = new Scene(new NullEngine());
+      const root = new TransformNode('__root__', scene), mesh = new Mesh('body', scene), skeleton = new Skeleton('rig', 'rig', scene);
+      root.scaling = new Vector3(1, 1, -1); // as the glTF loader does
+      root.position.x = 3;
+      const nodes = asset.joints.map(({ name }) => new TransformNode(name, scene));
+      const bones = [];
+      asset.joints.forEach(({ name, parent }, j) => {
+        nodes[j].parent = parent < 0 ? root : nodes[parent];
+        bones.push(new Bone(name, skeleton, parent < 0 ? null : bones[parent], Matrix.Identity()));
+        bones[j].linkTransformNode(nodes[j]);
+      });
+      const names = [...Array.from({ length: asset.componentCount }, (_, i) => 'jounce.pose.' + String(i).padStart(3, '0')),
+        ...asset.modes.map((_, i) => 'jounce.mode.' + String(i).padStart(3, '0'))];
+      mesh.skeleton = skeleton;
+      mesh.morphTargetManager = new MorphTargetManager(scene);
+      ['smile', ...names].forEach((name) => mesh.morphTargetManager.addTarget(new MorphTarget(name, name === 'smile' ? 0.25 : 0, scene)));
+      const flesh = new Flesh(asset, [mesh]), direct = asset.createCharacter({ weightsOnly: true });
+      let apart = 0, most = 0;
+      for (let n = 0; n < 12; ++n) {
+        direct.sampleClip(0, n / 30);
+        const { rotations, translations, scales } = direct.pose;
+        nodes.forEach((node, j) => {
+          node.rotationQuaternion = Quaternion.FromArray(rotations, 4 * j);
+          node.position = Vector3.FromArray(translations, 3 * j);
+          node.scaling = Vector3.FromArray(scales, 3 * j);
+        });
+        flesh.update(1 / 30);
+        direct.step(1 / 30, { teleport: n === 0 ? 'reset' : 'none' });
+        names.forEach((_, w) => {
+          apart = Math.max(apart, Math.abs(mesh.morphTargetManager.getTarget(w + 1).influence - direct.weights[w]));
+          most = Math.max(most, Math.abs(direct.weights[asset.componentCount]));
+        });
+      }
+      console.log(JSON.stringify({ alike: apart < 1e-3, moves: most > 1e-3, own: mesh.morphTargetManager.getTarget(0).influence, apart }));`,
+  });
+  if (dir) {
+    fs.writeFileSync(path.join(dir, 'tube.jounce'), asset());
+    const { alike, moves, own, apart } = JSON.parse(execFileSync('node', ['main.js'], { cwd: dir }).toString().trim().split('\n').at(-1));
+    assert.deepEqual([alike, moves, own], [true, true, 0.25], `${apart} apart`);
+  }
+});
+
 project('static', 'a static folder: <script type="module">, no tools at all', { browser: true }, async (t) => {
   const dir = install(t, 'static', {});
   const site = path.join(dir, 'site');
@@ -236,8 +268,10 @@ project('static', 'a static folder: <script type="module">, no tools at all', { 
   await check(await serveFolder(site));
 });
 
-project('esbuild', 'esbuild: a bundle, page and worker', { browser: true }, async (t) => {
-  const dir = install(t, 'esbuild', { ...SOURCES, 'scenario.js': scenario(), 'site/index.html': page('<script type="module" src="./main.js"></script>') });
+project('esbuild', 'esbuild: a bundle with three.js, page and worker', { browser: true }, async (t) => {
+  const withThree = SOURCES['work.js'].replace('import { hashOf }', 'import { Flesh, makeSkinnedMesh } from \'jounce/three\';\nimport { hashOf }')
+    .replace('return hashOf', 'const hero = makeSkinnedMesh(runtime.loadAsset(file));\nnew Flesh(runtime.loadAsset(file), hero).update(1 / 60);\nreturn hashOf');
+  const dir = install(t, 'esbuild', { ...SOURCES, 'work.js': withThree, 'scenario.js': scenario(), 'site/index.html': page('<script type="module" src="./main.js"></script>') });
   if (dir) {
     fs.writeFileSync(path.join(dir, 'site/tube.jounce'), asset());
     tool(dir, 'esbuild', 'main.js', 'worker.js', '--bundle', '--format=esm', '--outdir=site');

@@ -3,14 +3,15 @@
 //
 //     reference FILE.jounce OUT     OUT: per frame positions, normals, velocities, [fileVertexCount][3] floats each,
 //     after
-//                                   the step and then at a quarter of it
+//                                   the step and then at a quarter of it; the same after a step of a loop and after a
+//                                   rest; then the morph weights, where the asset has them
 #include "jounce/jounce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 36 };
+enum { FRAMES = 36, LOOP_FRAMES = 12 };
 
 // Lengths of steps in 1/480 s: even, uneven, tiny, long, none.
 static const int steps[] = {8, 8, 8, 16, 4, 8, 1, 48, 8, 0, 8, 8};
@@ -73,6 +74,34 @@ static bool Write(jnCharacter* character, float* surface, size_t floats, bool in
     return fwrite(surface, sizeof(float), 3 * floats, out) == 3 * floats;
 }
 
+// The motion that repeats with twelve poses of the first clip, one step of it, and a rest.
+static bool WriteLoop(jnCharacter* character, float* surface, size_t floats, FILE* out)
+{
+    const jnAsset* asset = jnCharacter_Asset(character);
+    size_t joints = (size_t)asset->jointCount, weights = (size_t)(asset->componentCount + asset->modeCount);
+    float* numbers = malloc((LOOP_FRAMES * 10 * joints + weights + 1) * sizeof(float));
+    jnPose poses[LOOP_FRAMES];
+    jnCharacterOutput output = {.positions = surface, .normals = surface + floats, .velocities = surface + 2 * floats};
+    bool good = numbers != NULL;
+    for (int n = 0; good && n < LOOP_FRAMES; ++n) {
+        float* r = numbers + weights + 1 + (size_t)n * 10 * joints;
+        jnAsset_SampleClip(asset, 0, n / 16.0, r, r + 4 * joints, r + 7 * joints);
+        poses[n] = (jnPose){.rotations = r, .translations = r + 4 * joints, .scales = r + 7 * joints};
+    }
+    jnCharacterLoop loop = {.poses = poses, .frameCount = LOOP_FRAMES, .h = 0.0625f};
+    good = good && jnCharacter_SolveLoop(character, &loop, NULL, NULL) == jn_ok;
+    if (good) {
+        jnCharacter_Step(character, &(jnCharacterInput){.h = 0.0625f, .pose = poses[1]}, &output);
+        good = fwrite(surface, sizeof(float), 3 * floats, out) == 3 * floats;
+        output.weights = asset->morphs != NULL ? numbers : NULL;
+        jnCharacter_Settle(character, 0.03125, &output);
+        good = good && fwrite(surface, sizeof(float), 3 * floats, out) == 3 * floats &&
+               fwrite(numbers, sizeof(float), weights, out) == weights;
+    }
+    free(numbers);
+    return good;
+}
+
 int main(int argc, char** argv)
 {
     size_t size = 0;
@@ -111,6 +140,9 @@ int main(int argc, char** argv)
         if (!Write(character, surface, floats, false, out) || !Write(character, surface, floats, true, out)) {
             return 1;
         }
+    }
+    if (!WriteLoop(character, surface, floats, out)) {
+        return 1;
     }
     jnDestroyCharacter(character);
     jnDestroyAsset(asset);

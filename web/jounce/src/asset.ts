@@ -1,6 +1,7 @@
 import { JounceError, Module, View } from './module.js';
 import { AssetWord, ClipWord, type NetworkKind } from './words.js';
 import { Character, type CharacterOptions } from './character.js';
+import { Crowd } from './crowd.js';
 import { Surface } from './surface.js';
 
 /** A joint of the skeleton. Parents come before their children. */
@@ -81,6 +82,12 @@ export class Asset {
   readonly layer: Layer;
   /** What adds to the skinned surface. */
   readonly network: NetworkKind;
+  /** Morph weights in all: the network's, then the modes'. 0 for springs of single vertices. */
+  readonly weightCount: number;
+  /** Whether characters can be created with detail 'coarse'. */
+  readonly hasCoarse: boolean;
+  /** Frames a second that the springs were made at. */
+  readonly rate: number;
   /** Metres, root-mean-square over poses that the network's training did not see. */
   readonly networkError: number;
   /** Ids of the sections of the file: "NETW" where it has a network, "MODE" where it has modal springs. */
@@ -98,6 +105,9 @@ export class Asset {
     uvs: View<Float32Array<ArrayBuffer>> | null;
     order: View<Int32Array<ArrayBuffer>> | null;
   };
+  private readonly blocks: { starts: View<Uint32Array<ArrayBuffer>>; joints: number; weights: number };
+  /** Springs of single vertices, each the vertex of its number; 0 where the motion is on modes. */
+  readonly ownSpringCount: number;
   private handle: number;
 
   /** Use Runtime.loadAsset. `bytes` is the address of a copy of the file, which the asset owns from now on. */
@@ -131,9 +141,18 @@ export class Asset {
     this.joints = readJoints(module, words[AssetWord.joints], words[AssetWord.jointSize], this.jointCount);
     this.parts = readParts(module, words[AssetWord.parts], words[AssetWord.partSize], words[AssetWord.partCount]);
     this.modes = readModes(module, words[AssetWord.modes], words[AssetWord.modeSize], words[AssetWord.modeCount]);
-    this.layer = this.springCount === 0 ? 'none' : this.modes.length === 0 ? 'vertex' : 'modal';
+    this.layer = this.modes.length > 0 ? 'modal' : this.springCount === 0 ? 'none' : 'vertex';
     this.componentCount = words[AssetWord.componentCount];
     this.isLinear = words[AssetWord.isLinear] !== 0;
+    this.weightCount = this.componentCount + this.modes.length;
+    this.hasCoarse = words[AssetWord.driverCount] !== 0;
+    this.rate = new Float32Array(module.buffer, words[AssetWord.rate], 1)[0];
+    this.blocks = {
+      starts: new View(module, Uint32Array<ArrayBuffer>, words[AssetWord.influenceStarts], words[AssetWord.blockCount] + 1),
+      joints: words[AssetWord.influenceJoints],
+      weights: words[AssetWord.influenceWeights],
+    };
+    this.ownSpringCount = words[AssetWord.ownSpringCount];
     this.network = module.text(words[AssetWord.network]) as NetworkKind;
     this.networkError = new Float32Array(module.buffer, words[AssetWord.networkError], 1)[0];
     this.clips = Array.from({ length: words[AssetWord.clipCount] }, (_, i) => readClip(module, this.handle, i));
@@ -162,15 +181,61 @@ export class Asset {
   }
 
   /** Displacements of the rest surface that a morph weight of 1 adds, [fileVertexCount][3], for upload to a GPU. */
-  morphDeltas(weight: number): Float32Array {
-    const { exports } = this.module, bytes = 12 * this.fileVertexCount, address = exports.jnwAllocate(bytes);
-    if (address === 0) {
-      throw new RangeError('no memory for a morph target');
+  morphDeltas(weight: number): Float32Array<ArrayBuffer> {
+    this.checkWeight(weight);
+    return this.module.borrow(12 * this.fileVertexCount, (address) => {
+      this.module.exports.jnwMorphDeltas(this.open(), weight, address);
+      return new Float32Array(this.module.buffer, address, 3 * this.fileVertexCount).slice();
+    });
+  }
+
+  /** The same for the file vertices alone that move by more than `least` metres: their numbers, and x, y, z of each. */
+  sparseMorph(weight: number, least = 1e-5): { vertices: Int32Array<ArrayBuffer>; deltas: Float32Array<ArrayBuffer> } {
+    this.checkWeight(weight);
+    const count = this.module.exports.jnwSparseMorph(this.open(), weight, least, 0, 0);
+    return this.module.borrow(16 * count, (address) => {
+      this.module.exports.jnwSparseMorph(this.open(), weight, least, address, address + 4 * count);
+      const { buffer } = this.module;
+      return { vertices: new Int32Array(buffer, address, count).slice(), deltas: new Float32Array(buffer, address + 4 * count, 3 * count).slice() };
+    });
+  }
+
+  /**
+   * What skins the surface: joints and weights of the file vertices, [fileVertexCount][count], the largest first, each vertex's
+   * sum 1. `dropped` is the largest weight that `count` has no room for; 0: nothing was left out.
+   */
+  influences(count = 4): { joints: Uint16Array<ArrayBuffer>; weights: Float32Array<ArrayBuffer>; dropped: number } {
+    const n = this.fileVertexCount, joints = new Uint16Array(n * count), weights = new Float32Array(n * count);
+    const { weld, blocks: { starts, joints: jointsAt, weights: weightsAt }, module: { buffer } } = this;
+    const end = 16 * starts.array[starts.length - 1];
+    const allJoints = new Uint16Array(buffer, jointsAt, end), allWeights = new Float32Array(buffer, weightsAt, end);
+    let dropped = 0;
+    for (let i = 0; i < n; ++i) {
+      const block = weld[i] >> 4, width = starts.array[block + 1] - starts.array[block];
+      const from = 16 * starts.array[block] + (weld[i] & 15) * width, kept = Math.min(width, count);
+      let sum = 0;
+      for (let k = 0; k < kept; ++k) {
+        joints[i * count + k] = allJoints[from + k];
+        weights[i * count + k] = allWeights[from + k];
+        sum += allWeights[from + k];
+      }
+      for (let k = 0; k < kept && kept < width; ++k) {
+        weights[i * count + k] /= sum;
+      }
+      dropped = Math.max(dropped, kept < width ? allWeights[from + kept] : 0);
     }
-    exports.jnwMorphDeltas(this.open(), weight, address);
-    const deltas = new Float32Array(this.module.buffer, address, 3 * this.fileVertexCount).slice();
-    exports.jnwRelease(address);
-    return deltas;
+    return { joints, weights, dropped };
+  }
+
+  private checkWeight(weight: number): void {
+    if (!Number.isInteger(weight) || weight < 0 || weight >= this.weightCount) {
+      throw new JounceError(`the asset '${this.name}' has ${this.weightCount} morph weights, none with number ${weight}`);
+    }
+  }
+
+  /** Characters of this asset that are stepped at once, weights alone. */
+  createCrowd(count: number, options: CharacterOptions = {}): Crowd {
+    return new Crowd(this.module, this, this.open(), count, options);
   }
 
   /** A character that plays this asset, in its rest pose. */

@@ -1,11 +1,29 @@
 import type { Asset } from './asset.js';
 import { JounceError, Module, View } from './module.js';
 import { Surface } from './surface.js';
-import { CharacterWord, teleports } from './words.js';
+import { CharacterWord, curves, details, starts, teleports, timings } from './words.js';
+
+/** How the target moves between two poses. */
+export type Curve = 'step' | 'linear' | 'cubic';
+/** How the flesh starts: with the target's velocity, or without velocity in space. */
+export type Start = (typeof starts)[number];
+/** Every vertex that has a spring, or the asset's drivers alone. */
+export type Detail = (typeof details)[number];
 
 export interface CharacterOptions {
   /** Target curves: 'exact' lags one step behind, 'causal' does not. Default: the asset's. */
-  timing?: 'exact' | 'causal';
+  timing?: (typeof timings)[number];
+  /** Default: the asset's. */
+  curve?: Curve;
+  /** Default: the asset's. */
+  start?: Start;
+  /** Default 'full'; 'coarse' needs an asset with drivers (`jounce export --lod`). */
+  detail?: Detail;
+  /** Level of detail: how many weights of the network and of the modes, the first ones; 0 or nothing: all. */
+  components?: number;
+  modes?: number;
+  /** No memory for a surface: weights alone can be asked for. Default false, but for an asset without a surface. */
+  weightsOnly?: boolean;
 }
 
 /** What a jump from the last pose to this one means. */
@@ -25,6 +43,10 @@ export interface Output {
   normals?: boolean;
   /** Default false. */
   velocities?: boolean;
+  /** False: weights alone, no vertex is touched. Default true, unless the character is made for weights only. */
+  positions?: boolean;
+  /** How fast the weights change, in 1/s: fills weightRates. Default false. */
+  rates?: boolean;
 }
 
 export interface StepOptions extends Output {
@@ -33,15 +55,25 @@ export interface StepOptions extends Output {
   matrices?: boolean;
 }
 
-const POSITIONS = 1, NORMALS = 2, VELOCITIES = 4;
+const POSITIONS = 1, NORMALS = 2, VELOCITIES = 4, RATES = 8;
+
+export function teleportNumber(teleport: Teleport): number {
+  const number = teleports.indexOf(teleport);
+  if (number < 0) {
+    throw new JounceError(`a teleport is one of ${teleports.join(', ')}, not ${String(teleport)}`);
+  }
+  return number;
+}
 
 /** Where the joints are. Write into these arrays, then step. */
 export class Pose {
   private readonly views: View<Float32Array<ArrayBuffer>>[];
+  private readonly originView: View<Float64Array<ArrayBuffer>>;
 
   constructor(module: Module, words: Uint32Array, joints: number) {
     const lengths = [4 * joints, 3 * joints, 3 * joints, 12 * joints, 7];
     this.views = lengths.map((length, i) => new View(module, Float32Array<ArrayBuffer>, words[i], length));
+    this.originView = new View(module, Float64Array<ArrayBuffer>, words[CharacterWord.origin], 3);
   }
 
   /** Unit quaternions x, y, z, w, local to the parent, [jointCount][4]. */
@@ -54,37 +86,52 @@ export class Pose {
   get matrices(): Float32Array { return this.views[CharacterWord.matrices].array; }
   /** Where the character stands in the world: position x, y, z, then the unit quaternion x, y, z, w. */
   get root(): Float32Array { return this.views[CharacterWord.root].array; }
+  /** Where the coordinates of this pose begin in a larger world, metres, in double. Not with springs of single vertices. */
+  get origin(): Float64Array { return this.originView.array; }
 }
 
 /** One character in motion. Any number of them share an asset. */
 export class Character {
   readonly pose: Pose;
-  readonly surface: Surface;
-  private readonly offsetView: View<Float32Array<ArrayBuffer>>;
-  private readonly offsetVelocityView: View<Float32Array<ArrayBuffer>>;
-  private readonly feltView: View<Float32Array<ArrayBuffer>> | null;
+  readonly weightsOnly: boolean;
   private readonly weightView: View<Float32Array<ArrayBuffer>>;
+  private readonly rateView: View<Float32Array<ArrayBuffer>>;
+  private ownSurface: Surface | null = null;
   private handle: number;
 
   /** Use Asset.createCharacter. */
-  constructor(private readonly module: Module, readonly asset: Asset, assetHandle: number, options: CharacterOptions) {
-    const timing = options.timing === undefined ? -1 : options.timing === 'exact' ? 0 : 1;
-    this.handle = module.exports.jnwCreateCharacter(assetHandle, timing);
+  constructor(private readonly module: Module, readonly asset: Asset, private readonly assetHandle: number, options: CharacterOptions) {
+    this.weightsOnly = options.weightsOnly ?? asset.fileVertexCount === 0;
+    const one = (names: readonly string[], name: string | undefined) => {
+      if (name !== undefined && !names.includes(name)) {
+        throw new JounceError(`one of ${names.join(', ')} is wanted, not ${name}`);
+      }
+      return name === undefined ? -1 : names.indexOf(name);
+    };
+    const def = [
+      one(timings, options.timing), one(curves, options.curve), one(starts, options.start), one(details, options.detail),
+      options.components ?? 0, options.modes ?? 0, this.weightsOnly ? 1 : 0];
+    this.handle = module.borrow(4 * def.length, (address) => {
+      new Int32Array(module.buffer, address, def.length).set(def);
+      return module.exports.jnwCreateCharacter(assetHandle, address);
+    });
     if (this.handle === 0) {
       module.fail();
     }
-    try {
-      this.surface = new Surface(module, assetHandle, asset.fileVertexCount);
-    } catch (error) {
-      module.exports.jnwDestroyCharacter(this.handle);
-      throw error;
-    }
     const words = module.words(module.exports.jnwDescribeCharacter(this.handle), CharacterWord.end).slice();
     this.pose = new Pose(module, words, asset.jointCount);
-    this.offsetView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.offsets], 3 * asset.springCount);
-    this.offsetVelocityView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.speeds], 3 * asset.springCount);
-    this.feltView = words[CharacterWord.felt] !== 0 ? new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.felt], 3 * asset.springCount) : null;
-    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.componentCount + asset.modes.length);
+    this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.weightCount);
+    this.rateView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weightRates], asset.weightCount);
+  }
+
+  /** The character's own surface, made when it is first needed. */
+  get surface(): Surface {
+    if (this.weightsOnly) {
+      throw new JounceError('this character was made for weights only: it has no surface');
+    }
+    this.open();
+    this.ownSurface ??= new Surface(this.module, this.assetHandle, this.asset.fileVertexCount);
+    return this.ownSurface;
   }
 
   /** Positions, normals and velocities of the character's own surface; see Surface. */
@@ -102,8 +149,12 @@ export class Character {
 
   /** Takes the pose and advances by `h` seconds, however many; 0 is a pause. */
   step(h: number, options: StepOptions = {}): void {
-    const teleport = teleports.indexOf(options.teleport ?? 'none');
-    this.module.exports.jnwStep(this.open(), h, teleport, options.matrices ? 1 : 0, ...this.output(options));
+    this.module.exports.jnwStep(this.open(), h, teleportNumber(options.teleport ?? 'none'), options.matrices ? 1 : 0, ...this.output(options));
+  }
+
+  /** Stands on the pose, as a character does that was just made. */
+  reset(options: StepOptions = {}): void {
+    this.module.exports.jnwReset(this.open(), options.matrices ? 1 : 0, ...this.output(options));
   }
 
   /** The surface that the skeleton alone gives for the pose. Changes nothing of the motion. */
@@ -131,9 +182,59 @@ export class Character {
     this.module.exports.jnwSettle(this.open(), seconds, ...this.output(options));
   }
 
-  /** Frequency and damping ratio of all springs and modes, times what the asset has. Modes tuned by region start over. */
-  setTuning(hertzScale: number, ratioScale: number): void {
-    this.check(this.module.exports.jnwSetTuning(this.open(), hertzScale, ratioScale));
+  /** With exact timing: advances to the newest pose. Otherwise gives the output again. */
+  finish(options: Output = {}): void {
+    this.module.exports.jnwFinish(this.open(), ...this.output(options));
+  }
+
+  /**
+   * Puts the flesh into the motion that repeats exactly with a loop of poses: `setPose` writes pose `frame` into `pose`, and
+   * pose `frameCount` would be pose 0 again. The next step takes pose 1 (pose 2 with exact timing). Returns how many springs
+   * have no such motion: 0 but for springs without damping.
+   */
+  solveLoop(frameCount: number, h: number, setPose: (frame: number) => void, options: { matrices?: boolean } = {}): number {
+    if (this.module.exports.jnwBeginLoop(this.open(), frameCount) !== 0) {
+      this.module.fail();
+    }
+    for (let frame = 0; frame < frameCount; ++frame) {
+      setPose(frame);
+      this.module.exports.jnwTakeLoopPose(this.open(), frame, options.matrices ? 1 : 0);
+    }
+    const unsolved = this.module.exports.jnwSolveLoop(this.open(), h);
+    return unsolved >= 0 ? unsolved : this.module.fail();
+  }
+
+  /** The state of the motion as bytes, for rollback and scrubbing; settings are not part of it. */
+  save(): Uint8Array<ArrayBuffer> {
+    const size = this.module.exports.jnwSnapshotSize(this.open());
+    return this.module.borrow(size, (address) => {
+      this.module.exports.jnwSave(this.open(), address);
+      return new Uint8Array(this.module.buffer, address, size).slice();
+    });
+  }
+
+  /** Takes up a saved state. Throws if it is of another asset or was altered; nothing has changed then. */
+  restore(snapshot: Uint8Array): void {
+    this.module.borrow(snapshot.length, (address) => {
+      new Uint8Array(this.module.buffer, address, snapshot.length).set(snapshot);
+      this.check(this.module.exports.jnwRestore(this.open(), address, snapshot.length));
+    });
+  }
+
+  /**
+   * Frequency and damping ratio of all springs and modes, times what the asset has. Modes tuned by region start over. Arrays
+   * [ownSpringCount] multiply the numbers for springs of single vertices.
+   */
+  setTuning(hertzScale: number, ratioScale: number, hertzScales?: ArrayLike<number>, ratioScales?: ArrayLike<number>): void {
+    this.checkLengths(hertzScales, ratioScales);
+    this.module.lend([hertzScales, ratioScales], ([hertz, ratios]) =>
+      this.check(this.module.exports.jnwSetTuning(this.open(), hertzScale, ratioScale, hertz, ratios)));
+  }
+
+  /** Stiffness in 1/s² and damping in 1/s of springs of single vertices, [ownSpringCount]; null keeps what is there. */
+  setParameters(stiffness: ArrayLike<number> | null, damping: ArrayLike<number> | null): void {
+    this.checkLengths(stiffness, damping);
+    this.module.lend([stiffness, damping], ([ks, kd]) => this.check(this.module.exports.jnwSetParameters(this.open(), ks, kd)));
   }
 
   /**
@@ -150,9 +251,29 @@ export class Character {
     this.module.exports.jnwSetNetworkStrength(this.open(), strength);
   }
 
-  /** The fraction of the offset that is shown: 1 all, 0 the bare target. */
-  setStrength(strength: number): void {
-    this.check(this.module.exports.jnwSetStrength(this.open(), strength));
+  /**
+   * The fraction of the motion that is shown: 1 all, 0 the bare target. Of everything, of the modes that live at a joint, or,
+   * with an array [ownSpringCount], of each vertex with a spring of its own.
+   */
+  setStrength(strength: number, of: number | ArrayLike<number> = -1): void {
+    const strengths = typeof of === 'number' ? null : of;
+    this.checkLengths(strengths);
+    this.module.lend([strengths], ([address]) =>
+      this.check(this.module.exports.jnwSetStrength(this.open(), typeof of === 'number' ? of : -1, strength, address)));
+  }
+
+  /** A step in which the first joint moves more than this, in metres, counts as a teleport; 0: never. */
+  setTeleportThreshold(distance: number, teleport: Teleport): void {
+    this.module.exports.jnwSetTeleportThreshold(this.open(), distance, teleportNumber(teleport));
+  }
+
+  /** Springs of single vertices that move, [ownSpringCount], 0: rests on its target. Null: all. In blocks of 16. */
+  setMask(mask: Uint8Array | null): void {
+    this.checkLengths(mask);
+    this.module.borrow(mask?.length ?? 0, (address) => {
+      new Uint8Array(this.module.buffer).set(mask ?? [], address);
+      this.module.exports.jnwSetMask(this.open(), mask ? address : 0);
+    });
   }
 
   /** A constant acceleration of the flesh, m/s²: gravity, wind. */
@@ -181,9 +302,33 @@ export class Character {
     this.module.exports.jnwAddImpulse(this.open(), x, y, z, radius, vx, vy, vz);
   }
 
+  /** The same at one vertex: of the asset's vertices, not the file's. */
+  addImpulseAt(vertex: number, velocity: readonly number[]): void {
+    if (!Number.isInteger(vertex) || vertex < 0 || vertex >= this.asset.vertexCount) {
+      throw new JounceError(`the asset '${this.asset.name}' has ${this.asset.vertexCount} vertices, none with number ${vertex}`);
+    }
+    const [x, y, z] = velocity;
+    this.module.exports.jnwAddImpulseAt(this.open(), vertex, x, y, z);
+  }
+
   /** Morph weights of the last step or evaluation, those of the network, then those of the modes, as a view. */
   get weights(): Float32Array {
     return this.weightView.array;
+  }
+
+  /** How fast they change, 1/s: filled by what was stepped or evaluated with `rates: true`. */
+  get weightRates(): Float32Array {
+    return this.rateView.array;
+  }
+
+  /** Poses that held a number that was not finite. */
+  get badPoseCount(): number {
+    return this.module.exports.jnwBadPoseCount(this.open());
+  }
+
+  /** Address inside the module, for Crowd. */
+  get address(): number {
+    return this.open();
   }
 
   /**
@@ -192,11 +337,11 @@ export class Character {
    * is the part of the modes at a joint in that. All 0 where no mode moves the vertex.
    */
   readModes(joint = -1): { stiffness: Float32Array; damping: Float32Array; share: Float32Array } | null {
-    if (!this.feltView) {
+    const address = this.asset.modes.length > 0 ? this.module.exports.jnwReadModes(this.open(), joint) >>> 0 : 0, n = this.asset.springCount;
+    if (address === 0) {
       return null;
     }
-    this.module.exports.jnwReadModes(this.open(), joint);
-    const felt = this.feltView.array, n = this.asset.springCount;
+    const felt = new Float32Array(this.module.buffer, address, 3 * n);
     return { stiffness: felt.subarray(0, n), damping: felt.subarray(n, 2 * n), share: felt.subarray(2 * n) };
   }
 
@@ -205,8 +350,11 @@ export class Character {
    * What modes add is not in them: it is the difference of evaluate and evaluateTarget.
    */
   readState(): { offsets: Float32Array; velocities: Float32Array } {
-    this.module.exports.jnwReadState(this.open());
-    return { offsets: this.offsetView.array, velocities: this.offsetVelocityView.array };
+    const address = this.module.exports.jnwReadState(this.open()) >>> 0, n = 3 * this.asset.springCount;
+    if (address === 0) {
+      throw new JounceError('no memory for the state of the springs');
+    }
+    return { offsets: new Float32Array(this.module.buffer, address, n), velocities: new Float32Array(this.module.buffer, address + 4 * n, n) };
   }
 
   /** Springs that met a number that was not finite, and were put back on their target. */
@@ -216,19 +364,30 @@ export class Character {
 
   destroy(): void {
     if (this.handle !== 0) {
-      this.surface.destroy();
+      this.ownSurface?.destroy();
       this.module.exports.jnwDestroyCharacter(this.handle);
       this.handle = 0;
     }
   }
 
   private output(options: Output): [surface: number, wants: number] {
+    const rates = options.rates ? RATES : 0;
+    if (!(options.positions ?? !this.weightsOnly)) {
+      return [0, rates];
+    }
     const surface = options.surface ?? this.surface;
     if (surface.handle === 0) {
       throw new JounceError('the surface was destroyed');
     }
     return [
-      surface.handle, POSITIONS | (options.normals === false ? 0 : NORMALS) | (options.velocities ? VELOCITIES : 0)];
+      surface.handle, POSITIONS | (options.normals === false ? 0 : NORMALS) | (options.velocities ? VELOCITIES : 0) | rates];
+  }
+
+  private checkLengths(...arrays: (ArrayLike<number> | null | undefined)[]): void {
+    const wrong = arrays.find((array) => array && array.length !== this.asset.ownSpringCount);
+    if (wrong) {
+      throw new JounceError(`the asset '${this.asset.name}' has ${this.asset.ownSpringCount} springs of single vertices, the array ${wrong.length} numbers`);
+    }
   }
 
   private check(result: number): void {

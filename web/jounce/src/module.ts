@@ -16,7 +16,7 @@ export interface Exports {
   jnwCreateSurface(asset: number): number;
   jnwDestroySurface(surface: number): void;
   jnwDescribeSurface(surface: number): number;
-  jnwCreateCharacter(asset: number, timing: number): number;
+  jnwCreateCharacter(asset: number, def: number): number;
   jnwDestroyCharacter(character: number): void;
   jnwDescribeCharacter(character: number): number;
   jnwSampleClip(character: number, clip: number, seconds: number): void;
@@ -27,20 +27,40 @@ export interface Exports {
   jnwEvaluate(character: number, fraction: number, surface: number, wants: number): void;
   jnwEvaluateTarget(character: number, fraction: number, surface: number, wants: number): void;
   jnwSettle(character: number, seconds: number, surface: number, wants: number): void;
-  jnwReadState(character: number): void;
-  jnwSetTuning(character: number, hertzScale: number, ratioScale: number): number;
+  jnwFinish(character: number, surface: number, wants: number): void;
+  jnwReset(character: number, matrices: number, surface: number, wants: number): void;
+  jnwBeginLoop(character: number, frames: number): number;
+  jnwTakeLoopPose(character: number, frame: number, matrices: number): void;
+  jnwSolveLoop(character: number, h: number): number;
+  jnwSnapshotSize(character: number): number;
+  jnwSave(character: number, snapshot: number): void;
+  jnwRestore(character: number, snapshot: number, size: number): number;
+  jnwCreateCrowd(asset: number, count: number): number;
+  jnwSampleCrowd(crowd: number, count: number, clip: number): void;
+  jnwPoseCrowd(crowd: number, count: number, matrices: number): void;
+  jnwDestroyCrowd(crowd: number): void;
+  jnwDescribeCrowd(crowd: number): number;
+  jnwStepCrowd(crowd: number, count: number, matrices: number): void;
+  jnwReadState(character: number): number;
+  jnwSetTuning(character: number, hertzScale: number, ratioScale: number, hertzScales: number, ratioScales: number): number;
+  jnwSetParameters(character: number, stiffness: number, damping: number): number;
   jnwTuneModes(character: number, joint: number, hertzScale: number, ratioScale: number, gainScale: number): number;
   jnwMorphDeltas(asset: number, weight: number, deltas: number): void;
-  jnwReadModes(character: number, joint: number): void;
+  jnwSparseMorph(asset: number, weight: number, least: number, vertices: number, deltas: number): number;
+  jnwReadModes(character: number, joint: number): number;
   jnwSetNetworkStrength(character: number, strength: number): void;
-  jnwSetStrength(character: number, strength: number): number;
+  jnwSetStrength(character: number, joint: number, strength: number, strengths: number): number;
   jnwSetForce(character: number, x: number, y: number, z: number): void;
   jnwSetInertia(character: number, translation: number, rotation: number): void;
   jnwSetCap(character: number, distance: number): void;
   jnwScaleModeCaps(character: number, scale: number): void;
   jnwAddImpulse(
     character: number, x: number, y: number, z: number, radius: number, vx: number, vy: number, vz: number): void;
+  jnwAddImpulseAt(character: number, vertex: number, vx: number, vy: number, vz: number): void;
+  jnwSetTeleportThreshold(character: number, distance: number, teleport: number): void;
+  jnwSetMask(character: number, mask: number): void;
   jnwResetCount(character: number): number;
+  jnwBadPoseCount(character: number): number;
 }
 
 /** What went wrong, in a sentence a person can act on. */
@@ -67,12 +87,41 @@ export class Module {
     return new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end));
   }
 
+  /** Runs with `size` bytes of the module's memory, and gives them back. */
+  borrow<T>(size: number, use: (address: number) => T): T {
+    const address = this.exports.jnwAllocate(Math.max(size, 1)) >>> 0;
+    if (address === 0) {
+      throw new JounceError(`no memory for ${size} bytes`);
+    }
+    try {
+      return use(address);
+    } finally {
+      this.exports.jnwRelease(address);
+    }
+  }
+
+  /** Runs with a copy of some arrays in the module's memory, at addresses; 0 for one that is not given. */
+  lend<T>(arrays: readonly (ArrayLike<number> | null | undefined)[], use: (addresses: number[]) => T): T {
+    const lengths = arrays.map((array) => (array ? 4 * array.length : 0)), size = lengths.reduce((sum, length) => sum + length, 0);
+    return this.borrow(size, (address) => {
+      let at = address;
+      return use(arrays.map((array, i) => {
+        if (!array) {
+          return 0;
+        }
+        new Float32Array(this.buffer, at, array.length).set(array);
+        at += lengths[i];
+        return at - lengths[i];
+      }));
+    });
+  }
+
   fail(): never {
     throw new JounceError(this.text(this.exports.jnwMessage()));
   }
 }
 
-type Numbers = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+type Numbers = Float32Array<ArrayBuffer> | Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer>;
 type Maker<T> = new (buffer: ArrayBuffer, offset: number, length: number) => T;
 
 /** A view that is made anew when the memory has grown since it was last asked for, and only then. */

@@ -27,7 +27,9 @@ export class Surface {
   get velocities(): Float32Array<ArrayBuffer> { return this.views[SurfaceWord.velocities].array; }
 
   destroy(): void {
-    this.module.exports.jnwDestroySurface(this.handle);
-    this.handle = 0;
+    if (this.handle !== 0) {
+      this.module.exports.jnwDestroySurface(this.handle);
+      this.handle = 0;
+    }
   }
 }

@@ -5,6 +5,7 @@
 // Everything else is the C library as it is.
 #include "jounce/jounce.h"
 #include "network.h"
+#include "rig.h"
 #include "words.h"
 
 #include <math.h>
@@ -27,17 +28,44 @@ typedef struct jnwCharacter {
     float* translations; // [jointCount][3]
     float* scales;       // [jointCount][3]
     float* matrices;     // [jointCount][12]
-    float* offsets;      // [springCount][3], by jnwReadState
-    float* speeds;       // [springCount][3], by jnwReadState
-    float* felt;         // [3][vertexCount], by jnwReadModes; NULL: no modes
     float* weights;      // [componentCount + modeCount], by every step
+    float* weightRates;  // as weights, where they are asked for
     float* modeTuning;   // [2][modeCount], stiffness and damping as they are tuned
+    float* state;        // [2][springCount][3], by jnwReadState; NULL before
+    float* felt;         // [3][vertexCount], by jnwReadModes; NULL before
+    double origin[3];    // of the pose in a larger world
     jnTransform root;
     float strength;
+    float* jointStrengths;  // [jointCount]
+    float* vertexStrengths; // [springCount]; NULL: none
+    float* loop;            // [loopFrames] poses of a motion that repeats, while they are collected
+    jnPose* poses;          // [loopFrames] of them, for the library
+    jnTransform* roots;
+    int loopFrames;
 } jnwCharacter;
 
-enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4 };
-enum { TABLE_SIZE = 40 };
+// Characters that are stepped at once. Arrays that JavaScript writes, [count] each.
+typedef struct jnwCrowd {
+    int count;
+    jnwCharacter** members;
+    float* seconds;      // of each one's step
+    uint32_t* teleports; // jnTeleport of each
+    float* weights;      // [count][weightCount]
+    double* times;       // in a clip, for jnwSampleCrowd
+    float* matrices;     // [count][jointCount][12], by jnwPoseCrowd
+    double* globals;     // [jointCount][12], scratch
+    jnCharacter** characters;
+    jnCharacterInput* inputs;
+    jnCharacterOutput* outputs;
+} jnwCrowd;
+
+// As jnCharacterDef; -1: as the asset says.
+typedef struct jnwCharacterDef {
+    int32_t timing, curve, start, detail, components, modes, weightsOnly;
+} jnwCharacterDef;
+
+enum { WANT_POSITIONS = 1, WANT_NORMALS = 2, WANT_VELOCITIES = 4, WANT_RATES = 8 };
+enum { TABLE_SIZE = 48 };
 #define VALUE(name, value) value,
 
 static jnError lastError;
@@ -142,10 +170,25 @@ const uint32_t* EXPORT(jnwDescribeSurface)(const jnwSurface* surface)
     return table;
 }
 
+static void DropLoop(jnwCharacter* c)
+{
+    free(c->loop);
+    free(c->poses);
+    free(c->roots);
+    c->loop = NULL;
+    c->poses = NULL;
+    c->roots = NULL;
+    c->loopFrames = 0;
+}
+
 void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
 {
     if (c != NULL) {
         jnDestroyCharacter(c->character);
+        DropLoop(c);
+        free(c->state);
+        free(c->felt);
+        free(c->vertexStrengths);
         free(c->rotations);
     }
     free(c);
@@ -154,10 +197,9 @@ void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
 // A pose's arrays in one block: the rest pose in all but the matrices, which are of no use until they are written.
 static bool MakePose(jnwCharacter* c, const jnAsset* a)
 {
-    size_t joints = (size_t)a->jointCount, springs = MovingCount(a);
-    size_t modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
-    size_t felt = modes > 0 ? 3 * (size_t)a->vertexCount : 0, weights = (size_t)a->componentCount + modes;
-    float* memory = calloc(joints * (4 + 3 + 3 + 12) + 6 * springs + felt + 2 * modes + weights, sizeof(float));
+    size_t joints = (size_t)a->jointCount, modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
+    size_t weights = (size_t)a->componentCount + modes;
+    float* memory = calloc(joints * (4 + 3 + 3 + 12 + 1) + 2 * modes + 2 * weights, sizeof(float));
     if (memory == NULL) {
         return false;
     }
@@ -165,12 +207,12 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
     c->translations = memory + 4 * joints;
     c->scales = memory + 7 * joints;
     c->matrices = memory + 10 * joints;
-    c->offsets = memory + 22 * joints;
-    c->speeds = c->offsets + 3 * springs;
-    c->felt = modes > 0 ? c->speeds + 3 * springs : NULL;
-    c->modeTuning = modes > 0 ? c->felt + felt : NULL;
-    c->weights = memory + 22 * joints + 6 * springs + felt + 2 * modes;
+    c->modeTuning = memory + 22 * joints;
+    c->weights = c->modeTuning + 2 * modes;
+    c->weightRates = c->weights + weights;
+    c->jointStrengths = c->weightRates + weights;
     for (size_t j = 0; j < joints; ++j) {
+        c->jointStrengths[j] = 1.0f;
         memcpy(c->rotations + 4 * j, a->joints[j].rotation, 4 * sizeof(float));
         memcpy(c->translations + 3 * j, a->joints[j].translation, 3 * sizeof(float));
         memcpy(c->scales + 3 * j, a->joints[j].scale, 3 * sizeof(float));
@@ -198,8 +240,7 @@ int EXPORT(jnwTuneModes)(jnwCharacter* c, int joint, float hertzScale, float rat
     return jnCharacter_TuneModes(c->character, joint, hertzScale, ratioScale, gainScale);
 }
 
-// timing: jnTiming, or -1 for the asset's.
-jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, int timing)
+jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, const jnwCharacterDef* given)
 {
     jnwCharacter* c = calloc(1, sizeof(*c));
     if (c == NULL || !MakePose(c, a)) {
@@ -208,7 +249,13 @@ jnwCharacter* EXPORT(jnwCreateCharacter)(const jnAsset* a, int timing)
         return NULL;
     }
     jnCharacterDef def = jnDefaultCharacterDef(a);
-    def.timing = timing >= 0 ? (jnTiming)timing : def.timing;
+    def.timing = given->timing >= 0 ? (jnTiming)given->timing : def.timing;
+    def.curve = given->curve >= 0 ? (jnCurve)given->curve : def.curve;
+    def.start = given->start >= 0 ? (jnStart)given->start : def.start;
+    def.detail = given->detail >= 0 ? (jnDetail)given->detail : def.detail;
+    def.components = given->components;
+    def.modes = given->modes;
+    def.weightsOnly = given->weightsOnly != 0;
     c->root.rotation[3] = 1.0f;
     c->strength = 1.0f;
     if (jnCreateCharacter(&def, &c->character, &lastError) != jn_ok) {
@@ -233,30 +280,133 @@ void EXPORT(jnwSampleClip)(jnwCharacter* c, int clip, double seconds)
 
 static jnPose PoseOf(const jnwCharacter* c, int usesMatrices)
 {
+    bool moved = c->origin[0] != 0.0 || c->origin[1] != 0.0 || c->origin[2] != 0.0;
     return (jnPose){
         .rotations = c->rotations,
         .translations = c->translations,
         .scales = c->scales,
         .matrices = usesMatrices ? c->matrices : NULL,
         .root = &c->root,
+        .origin = moved ? c->origin : NULL,
     };
 }
 
-static jnCharacterOutput OutputOf(const jnwSurface* surface, int wants)
+static jnCharacterOutput OutputOf(const jnwCharacter* c, const jnwSurface* surface, int wants)
 {
     return (jnCharacterOutput){
+        .weights = c->weights,
+        .weightRates = wants & WANT_RATES ? c->weightRates : NULL,
         .positions = surface != NULL && (wants & WANT_POSITIONS) ? surface->positions : NULL,
         .normals = surface != NULL && (wants & WANT_NORMALS) ? surface->normals : NULL,
         .velocities = surface != NULL && (wants & WANT_VELOCITIES) ? surface->velocities : NULL,
     };
 }
 
+// The surface of a pose alone: weights stay those of the motion.
+static jnCharacterOutput StillOutput(const jnwCharacter* c, const jnwSurface* surface, int wants)
+{
+    jnCharacterOutput output = OutputOf(c, surface, wants & ~(WANT_VELOCITIES | WANT_RATES));
+    output.weights = NULL;
+    return output;
+}
+
 void EXPORT(jnwStep)(jnwCharacter* c, float h, int teleport, int usesMatrices, const jnwSurface* surface, int wants)
 {
     jnCharacterInput input = {.h = h, .pose = PoseOf(c, usesMatrices), .teleport = (jnTeleport)teleport};
-    jnCharacterOutput output = OutputOf(surface, wants);
-    output.weights = c->weights;
+    jnCharacterOutput output = OutputOf(c, surface, wants);
     jnCharacter_Step(c->character, &input, &output);
+}
+
+void EXPORT(jnwReset)(jnwCharacter* c, int usesMatrices, const jnwSurface* surface, int wants)
+{
+    jnCharacterInput input = {.pose = PoseOf(c, usesMatrices)};
+    jnCharacterOutput output = OutputOf(c, surface, wants);
+    jnCharacter_Reset(c->character, &input, &output);
+}
+
+void EXPORT(jnwDestroyCrowd)(jnwCrowd* crowd)
+{
+    if (crowd != NULL) {
+        free(crowd->members);
+        free(crowd->seconds);
+        free(crowd->times);
+        free(crowd->inputs);
+    }
+    free(crowd);
+}
+
+// Room for so many characters of an asset. JavaScript writes the members.
+jnwCrowd* EXPORT(jnwCreateCrowd)(const jnAsset* a, int count)
+{
+    size_t n = count > 0 ? (size_t)count : 1, matrices = 12 * (size_t)a->jointCount;
+    size_t floats = 2 + (size_t)(a->componentCount + a->modeCount) + matrices;
+    jnwCrowd* crowd = calloc(1, sizeof(*crowd));
+    if (crowd == NULL || n > SIZE_MAX / 16 / floats) {
+        free(crowd);
+        return NULL;
+    }
+    crowd->count = count;
+    crowd->members = calloc(2 * n, sizeof(void*));
+    crowd->seconds = calloc(n * floats, sizeof(float));
+    crowd->times = calloc(n + matrices, sizeof(double));
+    crowd->inputs = calloc(n, sizeof(jnCharacterInput) + sizeof(jnCharacterOutput));
+    if (crowd->members == NULL || crowd->seconds == NULL || crowd->times == NULL || crowd->inputs == NULL) {
+        jnwDestroyCrowd(crowd);
+        return NULL;
+    }
+    crowd->characters = (jnCharacter**)(crowd->members + n);
+    crowd->teleports = (uint32_t*)(crowd->seconds + n);
+    crowd->matrices = crowd->seconds + 2 * n;
+    crowd->weights = crowd->matrices + n * matrices;
+    crowd->globals = crowd->times + n;
+    crowd->outputs = (jnCharacterOutput*)(crowd->inputs + n);
+    return crowd;
+}
+
+const uint32_t* EXPORT(jnwDescribeCrowd)(const jnwCrowd* crowd)
+{
+    const uint32_t words[] = {JNW_CROWD_WORDS(VALUE)};
+    memcpy(table, words, sizeof(words));
+    return table;
+}
+
+// Poses of a clip for the first `count` members, each at its own time.
+void EXPORT(jnwSampleCrowd)(jnwCrowd* crowd, int count, int clip)
+{
+    for (int i = 0; i < count; ++i) {
+        jnwSampleClip(crowd->members[i], clip, crowd->times[i]);
+    }
+}
+
+// The matrices that skin the rest surface in the poses at hand.
+void EXPORT(jnwPoseCrowd)(jnwCrowd* crowd, int count, int usesMatrices)
+{
+    for (int i = 0; i < count; ++i) {
+        const jnAsset* a = jnCharacter_Asset(crowd->members[i]->character);
+        jnPose pose = PoseOf(crowd->members[i], usesMatrices);
+        size_t floats = 12 * (size_t)a->jointCount;
+        if (jnMakeGlobals(a, &pose, crowd->globals)) {
+            jnToSurface(a, crowd->globals);
+            for (size_t k = 0; k < floats; ++k) {
+                crowd->matrices[(size_t)i * floats + k] = (float)crowd->globals[k];
+            }
+        }
+    }
+}
+
+// Steps the first `count` members, weights alone.
+void EXPORT(jnwStepCrowd)(jnwCrowd* crowd, int count, int usesMatrices)
+{
+    for (int i = 0; i < count; ++i) {
+        const jnwCharacter* c = crowd->members[i];
+        const jnAsset* a = jnCharacter_Asset(c->character);
+        size_t weights = (size_t)(a->componentCount + a->modeCount);
+        crowd->characters[i] = c->character;
+        crowd->inputs[i] = (jnCharacterInput){
+            .h = crowd->seconds[i], .pose = PoseOf(c, usesMatrices), .teleport = (jnTeleport)crowd->teleports[i]};
+        crowd->outputs[i] = (jnCharacterOutput){.weights = crowd->weights + (size_t)i * weights};
+    }
+    jnStepCharacters(crowd->characters, crowd->inputs, crowd->outputs, count);
 }
 
 // Many steps of one clip in one call, for measuring.
@@ -271,7 +421,7 @@ void EXPORT(jnwPlay)(jnwCharacter* c, int clip, float h, int steps, const jnwSur
 void EXPORT(jnwSkin)(jnwCharacter* c, int usesMatrices, const jnwSurface* surface, int wants)
 {
     jnPose pose = PoseOf(c, usesMatrices);
-    jnCharacterOutput output = OutputOf(surface, wants & ~WANT_VELOCITIES);
+    jnCharacterOutput output = StillOutput(c, surface, wants);
     jnCharacter_Skin(c->character, &pose, &output);
 }
 
@@ -279,42 +429,117 @@ void EXPORT(jnwSkin)(jnwCharacter* c, int usesMatrices, const jnwSurface* surfac
 void EXPORT(jnwTarget)(jnwCharacter* c, int usesMatrices, const jnwSurface* surface, int wants)
 {
     jnPose pose = PoseOf(c, usesMatrices);
-    jnCharacterOutput output = OutputOf(surface, wants & ~WANT_VELOCITIES);
+    jnCharacterOutput output = StillOutput(c, surface, wants);
     jnCharacter_Target(c->character, &pose, &output);
 }
 
 void EXPORT(jnwEvaluate)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
 {
-    jnCharacterOutput output = OutputOf(surface, wants);
-    output.weights = c->weights;
+    jnCharacterOutput output = OutputOf(c, surface, wants);
     jnCharacter_Evaluate(c->character, fraction, &output);
 }
 
-static void ShowShare(jnwCharacter* c, float strength)
+// Shows the motion as it was set.
+static void ShowMotion(jnwCharacter* c)
 {
-    (void)jnCharacter_SetStrength(c->character, -1, strength, NULL);
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs != NULL) {
+        (void)jnSprings_SetStrength(springs, c->strength, c->vertexStrengths, NULL);
+        return;
+    }
+    for (int j = 0; j < jnCharacter_Asset(c->character)->jointCount; ++j) {
+        (void)jnCharacter_SetStrength(c->character, j, c->jointStrengths[j], NULL);
+    }
 }
 
 // What the springs hang on, at a fraction of the last interval: the motion shown without its offset.
 void EXPORT(jnwEvaluateTarget)(jnwCharacter* c, float fraction, const jnwSurface* surface, int wants)
 {
-    ShowShare(c, 0.0f);
+    (void)jnCharacter_SetStrength(c->character, -1, 0.0f, NULL);
     jnwEvaluate(c, fraction, surface, wants);
-    ShowShare(c, c->strength);
+    ShowMotion(c);
 }
 
 void EXPORT(jnwSettle)(jnwCharacter* c, double seconds, const jnwSurface* surface, int wants)
 {
-    jnCharacterOutput output = OutputOf(surface, wants);
+    jnCharacterOutput output = OutputOf(c, surface, wants);
     jnCharacter_Settle(c->character, seconds, &output);
 }
 
-void EXPORT(jnwReadState)(jnwCharacter* c)
+void EXPORT(jnwFinish)(jnwCharacter* c, const jnwSurface* surface, int wants)
+{
+    jnCharacterOutput output = OutputOf(c, surface, wants);
+    jnCharacter_Finish(c->character, &output);
+}
+
+// A motion that repeats is collected pose by pose: begin, every pose once, solve.
+int EXPORT(jnwBeginLoop)(jnwCharacter* c, int frames)
+{
+    size_t floats = 22 * (size_t)jnCharacter_Asset(c->character)->jointCount, n = frames > 0 ? (size_t)frames : 1;
+    DropLoop(c);
+    bool fits = n <= SIZE_MAX / sizeof(float) / floats;
+    c->loop = fits ? malloc(n * floats * sizeof(float)) : NULL;
+    c->poses = fits ? calloc(n, sizeof(jnPose)) : NULL;
+    c->roots = fits ? calloc(n, sizeof(jnTransform)) : NULL;
+    if (c->loop == NULL || c->poses == NULL || c->roots == NULL) {
+        DropLoop(c);
+        lastError = (jnError){jn_outOfMemory, "no memory for the poses of the loop"};
+        return -1;
+    }
+    c->loopFrames = frames;
+    return 0;
+}
+
+void EXPORT(jnwTakeLoopPose)(jnwCharacter* c, int frame, int usesMatrices)
+{
+    size_t joints = (size_t)jnCharacter_Asset(c->character)->jointCount;
+    float* to = c->loop + 22 * joints * (size_t)frame;
+    memcpy(to, c->rotations, 22 * joints * sizeof(float)); // rotations, translations, scales, matrices
+    c->roots[frame] = c->root;
+    c->poses[frame] = (jnPose){
+        .rotations = to,
+        .translations = to + 4 * joints,
+        .scales = to + 7 * joints,
+        .matrices = usesMatrices ? to + 10 * joints : NULL,
+        .root = &c->roots[frame],
+    };
+}
+
+// Springs that have no such motion, or -1 and a message.
+int EXPORT(jnwSolveLoop)(jnwCharacter* c, float h)
+{
+    int unsolved = 0;
+    jnCharacterLoop loop = {.poses = c->poses, .frameCount = c->loopFrames, .h = h};
+    jnResult result = jnCharacter_SolveLoop(c->character, &loop, &unsolved, &lastError);
+    DropLoop(c);
+    return result == jn_ok ? unsolved : -1;
+}
+
+size_t EXPORT(jnwSnapshotSize)(const jnwCharacter* c)
+{
+    return jnCharacter_SnapshotSize(c->character);
+}
+
+void EXPORT(jnwSave)(const jnwCharacter* c, void* snapshot)
+{
+    jnCharacter_Save(c->character, snapshot);
+}
+
+int EXPORT(jnwRestore)(jnwCharacter* c, const void* snapshot, size_t size)
+{
+    return (int)jnCharacter_Restore(c->character, snapshot, size, &lastError);
+}
+
+// Offsets and velocities of the vertices' own springs, [2][springCount][3]; NULL: no memory.
+const float* EXPORT(jnwReadState)(jnwCharacter* c)
 {
     jnSprings* springs = jnCharacter_Springs(c->character);
-    if (springs != NULL) {
-        jnSprings_GetState(springs, c->offsets, c->speeds);
+    size_t floats = 3 * (size_t)MovingCount(jnCharacter_Asset(c->character));
+    c->state = c->state != NULL ? c->state : calloc(2 * floats + 1, sizeof(float));
+    if (springs != NULL && c->state != NULL) {
+        jnSprings_GetState(springs, c->state, c->state + floats);
     }
+    return c->state;
 }
 
 // What a morph weight of 1 adds to the rest surface, in the file's order, [fileVertexCount][3].
@@ -323,15 +548,23 @@ void EXPORT(jnwMorphDeltas)(const jnAsset* a, int weight, float* deltas)
     jnAsset_MorphDeltas(a, weight, false, deltas);
 }
 
+// The same for the vertices that move by more than `least` metres; returns how many. vertices NULL: only counts.
+int EXPORT(jnwSparseMorph)(const jnAsset* a, int weight, float least, int32_t* vertices, float* deltas)
+{
+    return jnAsset_SparseMorph(a, weight, false, least, vertices, deltas);
+}
+
 // The modes as each vertex feels them: stiffness (the harmonic mean, weighed by how much each mode moves the vertex),
 // damping (weighed by that over the stiffness), and the share of the modes that live at a joint. 0 where no mode moves.
-void EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
+// Returns [3][vertexCount]; NULL: no modes, or no memory.
+const float* EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
 {
     const jnAsset* a = jnCharacter_Asset(c->character);
     size_t vertices = (size_t)a->vertexCount;
-    float* deltas = a->modes != NULL ? malloc(7 * vertices * sizeof(float)) : NULL;
+    c->felt = c->felt != NULL || a->modes == NULL ? c->felt : malloc(3 * vertices * sizeof(float));
+    float* deltas = c->felt != NULL ? malloc(7 * vertices * sizeof(float)) : NULL;
     if (deltas == NULL) {
-        return;
+        return NULL;
     }
     float* sums = deltas + 3 * vertices; // squares, compliances, times damping, and those of the joint's modes
     memset(sums, 0, 4 * vertices * sizeof(float));
@@ -356,6 +589,7 @@ void EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
         c->felt[2 * vertices + v] = compliance > 0.0f ? sums[3 * vertices + v] / compliance : 0.0f;
     }
     free(deltas);
+    return c->felt;
 }
 
 void EXPORT(jnwSetNetworkStrength)(jnwCharacter* c, float strength)
@@ -363,19 +597,82 @@ void EXPORT(jnwSetNetworkStrength)(jnwCharacter* c, float strength)
     jnCharacter_SetNetworkStrength(c->character, strength);
 }
 
-// The settings answer 0 where they were taken; otherwise jnwMessage says why not.
-int EXPORT(jnwSetTuning)(jnwCharacter* c, float hertzScale, float ratioScale)
+// The settings answer 0 where they were taken; otherwise jnwMessage says why not. Arrays are [springCount]; NULL: none.
+int EXPORT(jnwSetTuning)(
+    jnwCharacter* c, float hertzScale, float ratioScale, const float* hertzScales, const float* ratioScales)
 {
     jnSprings* springs = jnCharacter_Springs(c->character);
     jnwTuneModes(c, -1, hertzScale, ratioScale, 1.0f);
-    return springs != NULL ? (int)jnSprings_SetTuning(springs, hertzScale, ratioScale, NULL, NULL, &lastError) : 0;
+    return springs != NULL
+               ? (int)jnSprings_SetTuning(springs, hertzScale, ratioScale, hertzScales, ratioScales, &lastError)
+               : 0;
 }
 
-int EXPORT(jnwSetStrength)(jnwCharacter* c, float strength)
+int EXPORT(jnwSetParameters)(jnwCharacter* c, const float* stiffness, const float* damping)
 {
-    int result = (int)jnCharacter_SetStrength(c->character, -1, strength, &lastError);
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    if (springs == NULL) {
+        lastError = (jnError){jn_badArgument, "the asset has no springs of single vertices; tuneModes tunes modes"};
+        return (int)jn_badArgument;
+    }
+    return (int)jnSprings_SetParameters(springs, stiffness, damping, &lastError);
+}
+
+// Strength by vertex; the array is kept, from jnwAllocate.
+static int SetStrengths(jnwCharacter* c, float strength, const float* strengths)
+{
+    jnSprings* springs = jnCharacter_Springs(c->character);
+    size_t size = springs != NULL ? (size_t)jnSprings_Count(springs) * sizeof(float) : 0;
+    float* kept = springs != NULL ? malloc(size) : NULL;
+    if (kept == NULL) {
+        lastError = springs == NULL ? (jnError){jn_badArgument, "strength by vertex needs springs of single vertices"}
+                                    : (jnError){jn_outOfMemory, "no memory for strengths"};
+        return (int)lastError.code;
+    }
+    memcpy(kept, strengths, size);
+    int result = (int)jnSprings_SetStrength(springs, strength, kept, &lastError);
+    free(result == jn_ok ? c->vertexStrengths : kept);
+    c->vertexStrengths = result == jn_ok ? kept : c->vertexStrengths;
     c->strength = result == jn_ok ? strength : c->strength;
     return result;
+}
+
+int EXPORT(jnwSetStrength)(jnwCharacter* c, int joint, float strength, const float* strengths)
+{
+    if (strengths != NULL) {
+        return SetStrengths(c, strength, strengths);
+    }
+    int result = (int)jnCharacter_SetStrength(c->character, joint, strength, &lastError);
+    for (int j = 0; result == jn_ok && j < jnCharacter_Asset(c->character)->jointCount; ++j) {
+        c->jointStrengths[j] = joint < 0 || joint == j ? strength : c->jointStrengths[j];
+    }
+    if (result == jn_ok && joint < 0) {
+        c->strength = strength;
+        free(c->vertexStrengths);
+        c->vertexStrengths = NULL;
+    }
+    return result;
+}
+
+void EXPORT(jnwSetTeleportThreshold)(jnwCharacter* c, float distance, int teleport)
+{
+    jnCharacter_SetTeleportThreshold(c->character, distance, (jnTeleport)teleport);
+}
+
+// mask: [springCount]; NULL: all move.
+void EXPORT(jnwSetMask)(jnwCharacter* c, const uint8_t* mask)
+{
+    jnCharacter_SetMask(c->character, mask);
+}
+
+void EXPORT(jnwAddImpulseAt)(jnwCharacter* c, int vertex, float vx, float vy, float vz)
+{
+    jnCharacter_AddImpulse(c->character, vertex, (float[3]){vx, vy, vz});
+}
+
+double EXPORT(jnwBadPoseCount)(jnwCharacter* c)
+{
+    return (double)jnCharacter_BadPoseCount(c->character);
 }
 
 void EXPORT(jnwSetForce)(jnwCharacter* c, float x, float y, float z)

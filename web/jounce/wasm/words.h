@@ -34,7 +34,14 @@
     WORD(modeSize, (uint32_t)sizeof(jnAssetMode))                                                                      \
     WORD(componentCount, (uint32_t)a->componentCount)                                                                  \
     WORD(isLinear, a->isLinear)                                                                                        \
-    WORD(networkError, Address(&a->networkError))
+    WORD(networkError, Address(&a->networkError))                                                                      \
+    WORD(driverCount, (uint32_t)a->driverCount)                                                                        \
+    WORD(rate, Address(&a->rate))                                                                                      \
+    WORD(influenceStarts, Address(a->influenceStarts))                                                                 \
+    WORD(influenceJoints, Address(a->influenceJoints))                                                                 \
+    WORD(influenceWeights, Address(a->influenceWeights))                                                               \
+    WORD(blockCount, (uint32_t)a->blockCount)                                                                          \
+    WORD(ownSpringCount, (uint32_t)a->springCount)
 
 // Of a clip; rate: the address of a double.
 #define JNW_CLIP_WORDS(WORD)                                                                                           \
@@ -57,8 +64,16 @@
     WORD(scales, Address(c->scales))                                                                                   \
     WORD(matrices, Address(c->matrices))                                                                               \
     WORD(root, Address(&c->root))                                                                                      \
-    WORD(offsets, Address(c->offsets))                                                                                 \
-    WORD(speeds, Address(c->speeds))                                                                                   \
-    WORD(felt, Address(c->felt))                                                                                       \
-    WORD(weights, Address(c->weights))
+    WORD(weights, Address(c->weights))                                                                                 \
+    WORD(weightRates, Address(c->weightRates))                                                                         \
+    WORD(origin, Address(c->origin))
+
+// Of a crowd.
+#define JNW_CROWD_WORDS(WORD)                                                                                          \
+    WORD(members, Address(crowd->members))                                                                             \
+    WORD(seconds, Address(crowd->seconds))                                                                             \
+    WORD(teleports, Address(crowd->teleports))                                                                         \
+    WORD(weights, Address(crowd->weights))                                                                             \
+    WORD(times, Address(crowd->times))                                                                                 \
+    WORD(matrices, Address(crowd->matrices))
 // clang-format on

@@ -11,6 +11,8 @@ export interface PanelActions {
   restart(): void;
   fit(): void;
   help(): void;
+  record(): void;
+  copyLink(): void;
   theme(): void;
 }
 
@@ -120,7 +122,7 @@ export class Panel {
     }
     this.sliders.network = slider({
       id: 'network', label: 'Strength', min: 0, max: 2, step: 0.01, value: DEFAULTS.network, format: times, onInput: (value) => set('network', value),
-      title: 'Fraction of the network's correction that is applied; 0 switches it off',
+      title: 'Fraction of the correction by the network that is applied; 0 switches it off',
     });
     const error = networkError > 0 ? `, ${(1000 * networkError).toPrecision(2)} mm rms on poses held out` : '';
     return [section('Network', this.sliders.network.root, element('p', { class: 'note' }, network.toUpperCase() + error))];
@@ -169,14 +171,15 @@ export class Panel {
 
   private crowd(set: Set): HTMLElement {
     this.sliders.copies = slider({
-      id: 'copies', label: 'Copies', min: 1, max: 100, step: 1, value: 1, format: (value) => String(value), onInput: (value) => set('copies', value),
+      id: 'copies', label: 'Copies', min: 1, max: this.asset.isLinear && this.asset.weightCount > 0 ? 1000 : 100, step: 1, value: 1, format: (value) => String(value), onInput: (value) => set('copies', value),
       title: 'Each has its own place in the clip and is stepped on its own',
     });
     return section('Crowd', this.sliders.copies.root);
   }
 
   private footer(): HTMLElement {
-    return element('footer', {}, button('Fit view', 'Look at everything (F)', this.actions.fit), element('a', { href: './licences.txt', target: '_blank' }, 'Licences'));
+    return element('footer', {}, button('Fit view', 'Look at everything (F)', this.actions.fit),
+      button('Record', 'A film of the clip, as WebM', this.actions.record), button('Copy link', 'An address that opens the page as it is now', this.actions.copyLink), element('a', { href: './licences.txt', target: '_blank' }, 'Licences'));
   }
 
   /** Shows the settings as they are. */

@@ -2,7 +2,7 @@
 //
 // Steps come at the screen's rate, or at a fixed rate of their own; then what is drawn lies inside the last step, by the
 // runtime's closed form, so that five steps a second still move smoothly. Every copy has its own place in the clip.
-import type { Asset, Character, Surface } from 'jounce';
+import type { Asset, Character, Crowd, Surface, Teleport } from 'jounce';
 import type { Simulation } from './simulation';
 import type { Mode, Settings } from './settings';
 
@@ -32,6 +32,8 @@ const COST_WINDOW = 500; // milliseconds
 
 export class Player {
   readonly actors: Actor[] = [];
+  /** All copies but the first where the asset is linear in its weights: stepped at once, weights alone. */
+  others: Crowd | null = null;
   /** Seconds since the start of the clip, of the first copy. */
   time = 0;
   /** Seconds that the motion has run, for the curves. */
@@ -60,7 +62,25 @@ export class Player {
     return Math.max(this.clip?.duration ?? 0, 1e-3);
   }
 
-  setCopies(count: number): void {
+  /** Whether all copies but the first are morph weights alone. */
+  get isLight(): boolean {
+    return this.asset.isLinear && this.asset.weightCount > 0;
+  }
+
+  get copies(): number {
+    return this.actors.length + (this.others?.characters.length ?? 0);
+  }
+
+  setCopies(copies: number): void {
+    const count = this.isLight ? Math.min(copies, 1) : copies, others = copies - count;
+    if (others !== (this.others?.characters.length ?? 0)) {
+      this.others?.destroy();
+      this.others = others > 0 ? this.asset.createCrowd(others, { timing: 'causal' }) : null;
+      this.others?.characters.forEach((character) => this.tune(character));
+      if (this.started) {
+        this.stepOthers(0, 'reset');
+      }
+    }
     while (this.actors.length > count) {
       const actor = this.actors.pop()!;
       actor.skinned.destroy();
@@ -68,15 +88,14 @@ export class Player {
       actor.character.destroy();
     }
     while (this.actors.length < count) {
-      // Golden-ratio phases: any number of copies is spread evenly.
-      const phase = (this.actors.length * 0.618034) % 1;
+      const phase = this.phaseOf(this.actors.length);
       this.actors.push({
         character: this.asset.createCharacter({ timing: 'causal' }),
         skinned: this.asset.createSurface(),
         target: this.asset.createSurface(),
         phase,
       });
-      this.tune(this.actors[this.actors.length - 1]);
+      this.tune(this.actors[this.actors.length - 1].character);
       if (this.started) {
         this.stepActor(this.actors[this.actors.length - 1], 0, 'reset');
       }
@@ -85,10 +104,11 @@ export class Player {
 
   /** Hands the sliders to the springs. */
   applySettings(): void {
-    this.actors.forEach((actor) => this.tune(actor));
+    this.actors.forEach(({ character }) => this.tune(character));
+    this.others?.characters.forEach((character) => this.tune(character));
   }
 
-  private tune({ character }: Actor): void {
+  private tune(character: Character): void {
     const s = this.settings;
     character.setTuning(s.hertz, s.ratio);
     for (const [joint, region] of Object.entries(s.regions)) {
@@ -107,12 +127,14 @@ export class Player {
     this.fraction = 1;
     this.started = true;
     this.actors.forEach((actor) => this.stepActor(actor, 0, 'reset'));
+    this.stepOthers(0, 'reset');
     this.onStep?.(0, true);
   }
 
   /** The pose as it is taken anew: what changes the target shows at once, also in a pause. The flesh is carried along. */
   retarget(): void {
     this.actors.forEach((actor) => this.stepActor(actor, 0, 'keep'));
+    this.stepOthers(0, 'keep');
   }
 
   /** Goes on by a frame of the screen. */
@@ -152,6 +174,7 @@ export class Player {
       const jumps = !this.clip?.looping && this.place(actor, this.time) < this.place(actor, before) && h > 0;
       this.stepActor(actor, h, jumps ? 'keep' : 'none');
     }
+    this.stepOthers(h, 'none', before);
     this.times.push(performance.now() - start);
     this.clock += h;
     if (h > 0) {
@@ -159,11 +182,33 @@ export class Player {
     }
   }
 
-  private place(actor: Actor, time: number): number {
-    return this.clip?.looping ? time + actor.phase * this.duration : (time + actor.phase * this.duration) % this.duration;
+  private place({ phase }: { phase: number }, time: number): number {
+    return this.clip?.looping ? time + phase * this.duration : (time + phase * this.duration) % this.duration;
   }
 
-  private stepActor(actor: Actor, h: number, teleport: 'none' | 'keep' | 'reset'): void {
+  // Golden-ratio phases: any number of copies is spread evenly.
+  private phaseOf(copy: number): number {
+    return (copy * 0.618034) % 1;
+  }
+
+  private stepOthers(h: number, teleport: Teleport, before = this.time): void {
+    if (!this.others) {
+      return;
+    }
+    const { characters } = this.others, times = new Float64Array(characters.length), kinds: Teleport[] = [];
+    for (let i = 0; i < characters.length; ++i) {
+      const at = { phase: this.phaseOf(i + this.actors.length) }, time = this.place(at, this.time);
+      times[i] = time;
+      kinds.push(teleport === 'none' && !this.clip?.looping && h > 0 && time < this.place(at, before) ? 'keep' : teleport);
+      characters[i].pose.root.set(this.root);
+    }
+    if (this.clip) {
+      this.others.sampleClip(this.settings.clip, times);
+    }
+    this.others.step(h, { teleport: kinds });
+  }
+
+  private stepActor(actor: Actor, h: number, teleport: Teleport): void {
     const { character } = actor;
     if (this.clip) {
       character.sampleClip(this.settings.clip, this.place(actor, this.time));
@@ -177,7 +222,7 @@ export class Player {
     this.counted.frames += 1;
     if (passed >= COST_WINDOW) {
       const all = (this.times.sort((a, b) => a - b)[this.times.length >> 1] ?? 0) / 1000;
-      this.cost = { all, one: all / this.actors.length, framesPerSecond: (1000 * this.counted.frames) / passed };
+      this.cost = { all, one: all / this.copies, framesPerSecond: (1000 * this.counted.frames) / passed };
       this.times = [];
       this.counted = { frames: 0, since: now };
     }

@@ -7,6 +7,7 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { Asset } from 'jounce';
 import type { Drawable } from './player';
+import { readScreenColors } from './screen_colors';
 
 const SHADOW_COPIES = 9; // from more on shadows cost more than they show
 const CELL = 0.5; // metres of the floor's squares
@@ -223,15 +224,6 @@ function makeGrid(size: number, cell: number, anisotropy: number): Mesh<PlaneGeo
   grid.rotation.x = -Math.PI / 2;
   grid.renderOrder = -1;
   return grid;
-}
-
-// Colours of vertices are bytes of the screen's space; the shader wants them linear.
-function readScreenColors(material: MeshStandardMaterial): void {
-  material.onBeforeCompile = (shader) => {
-    shader.fragmentShader = shader.fragmentShader.replace('#include <color_fragment>', `
-      vec3 screenColor = vColor.rgb;
-      diffuseColor.rgb *= mix(screenColor / 12.92, pow((screenColor + 0.055) / 1.055, vec3(2.4)), step(0.04045, screenColor));`);
-  };
 }
 
 // The parts' linear colours as bytes of the screen's space.

@@ -4,7 +4,10 @@ import type { Asset } from 'jounce';
 import { Curves } from './curves';
 import { drawLegend, HeatMap, isMoving } from './heat';
 import { openHelp, wireKeys } from './keys';
+import { linkOf, readLink } from './link';
+import { MorphCrowd } from './morph_crowd';
 import { Panel } from './panel';
+import { FEWEST_FRAMES, LONGEST_FILM, recordCanvas, saveFile } from './record';
 import { Player, type Actor, type Drawable } from './player';
 import { DEFAULTS, heatsOf, MODES, type Heat, type Mode, type Settings } from './settings';
 import { Hand } from './shake';
@@ -31,6 +34,11 @@ export class Viewer {
   private readonly panel: Panel;
   private readonly heat: HeatMap;
   private drawn: Drawn[] = [];
+  private crowd: MorphCrowd | null = null;
+  private homes: Vector3[] = []; // of the crowd
+  private drawTimes: number[] = []; // milliseconds
+  private frameCount = 0; // drawn so far
+  private drawCost = 0; // seconds of script for drawing a frame
   private followed: Vector3 | null = null;
   private last = 0;
   private running = false;
@@ -38,8 +46,9 @@ export class Viewer {
   private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
   constructor(readonly asset: Asset, motions: readonly Motion[]) {
-    if (asset.springCount === 0) {
-      this.settings.mode = 'skinned';
+    Object.assign(this.settings, readLink(location.hash, asset));
+    if (asset.springCount === 0 || this.settings.mode === 'simulation' || (this.settings.mode === 'target' && asset.network === 'none')) {
+      this.settings.mode = asset.springCount === 0 ? 'skinned' : 'springs';
     }
     const simulation = new Simulation(asset, motions), heats = heatsOf(asset, simulation.any);
     this.player = new Player(asset, this.settings, simulation);
@@ -54,6 +63,8 @@ export class Viewer {
       restart: () => this.restart(),
       fit: () => this.fit(),
       help: openHelp,
+      record: () => void this.record(),
+      copyLink: () => void navigator.clipboard?.writeText(this.link),
       theme: cycleTheme,
     });
     this.player.onStep = (_, jumped) => this.curves.record(jumped);
@@ -73,9 +84,16 @@ export class Viewer {
       fit: () => this.fit(),
       close: () => this.curves.close(),
     });
+    this.player.setCopies(this.settings.copies);
+    this.player.applySettings();
     this.player.seek(0);
     this.build();
     this.fit();
+  }
+
+  /** The address of the page as it is now, to send to someone. */
+  get link(): string {
+    return location.href.replace(/#.*/, '') + linkOf(this.settings, this.asset);
   }
 
   private set<K extends keyof Settings>(key: K, value: Settings[K]): void {
@@ -93,6 +111,7 @@ export class Viewer {
 
   private changed(key: keyof Settings): void {
     this.repaint = true;
+    history.replaceState(null, '', linkOf(this.settings, this.asset) || location.pathname);
     if (key === 'clip') {
       this.followed = null;
       this.player.seek(0);
@@ -157,9 +176,21 @@ export class Viewer {
       }
       return { actor, main, other, home };
     });
+    this.buildCrowd((i) => new Vector3(((i % columns) - (columns - 1) / 2) * spacing, 0, -(Math.floor(i / columns) - (rows - 1) / 2) * depth));
     this.stage.setShadows(copies * (compare === 'side' ? 2 : 1));
     this.followed = null;
     this.repaint = true;
+  }
+
+  // The copies that are weights alone, drawn in one call.
+  private buildCrowd(homeOf: (copy: number) => Vector3): void {
+    const others = this.player.others?.characters.length ?? 0, { index, base, size, center, bodies } = this.stage;
+    this.homes = Array.from({ length: others }, (_, i) => homeOf(i + this.drawn.length));
+    if (others > 0 && !this.crowd) {
+      this.crowd = new MorphCrowd(this.asset, index, base, size, center);
+      bodies.add(this.crowd.mesh);
+    }
+    this.crowd?.setCount(others);
   }
 
   private layout(): { width: number; spacing: number; depth: number } {
@@ -203,7 +234,7 @@ export class Viewer {
   private arrange(entry: Drawn, main: Drawable, seconds: number): void {
     const offset = this.hand.offset, home = entry.home.clone();
     const where = this.place(main).sub(new Vector3(offset.x, 0, offset.z));
-    if (this.drawn.length > 1) {
+    if (this.player.copies > 1) {
       home.sub(where); // a crowd stays in its rows
     } else {
       const goal = this.followed ?? where, share = 1 - Math.exp(-seconds / FOLLOW);
@@ -263,6 +294,7 @@ export class Viewer {
     this.hand.advance(Math.min(seconds, 0.1));
     this.player.root.splice(0, 3, this.hand.offset.x, this.hand.offset.y, this.hand.offset.z);
     this.player.advance(seconds);
+    const start = performance.now();
     for (const entry of this.drawn) {
       if (this.repaint || isMoving(s.heat)) {
         this.paint(entry, seconds); // before what is shown: both write to the copy's surfaces
@@ -271,9 +303,12 @@ export class Viewer {
       entry.main.update(main);
       if (entry.other) {
         entry.other.update(this.showOther(entry.actor, s.against, main));
-        entry.other.mesh.visible = s.against !== 'simulation' || (this.drawn.length === 1 && this.player.simulation.has(s.clip));
+        entry.other.mesh.visible = s.against !== 'simulation' || (this.player.copies === 1 && this.player.simulation.has(s.clip));
       }
       this.arrange(entry, main, seconds);
+    }
+    if (this.crowd && this.player.others) {
+      this.crowd.update(this.player.others, this.homes, this.hand.offset, s.mode, this.stage.camera);
     }
     this.repaint = false;
     drawLegend(this.find('legend'), s.heat === 'none' ? null : this.heat.scale);
@@ -283,9 +318,20 @@ export class Viewer {
     this.placeMarker();
     this.placeNames();
     this.stage.render();
+    this.frameCount += 1;
+    this.takeDrawTime(performance.now() - start);
     this.curves.draw();
     this.panel.showTime(this.player.time, this.player.duration);
     this.showStats();
+  }
+
+  // The median over some frames: what other work interrupts does not count.
+  private takeDrawTime(milliseconds: number): void {
+    this.drawTimes.push(milliseconds);
+    if (this.drawTimes.length >= 15) {
+      this.drawCost = this.drawTimes.sort((a, b) => a - b)[7] / 1000;
+      this.drawTimes = [];
+    }
   }
 
   private showOther(actor: Actor, mode: Mode, main: Drawable): Drawable {
@@ -327,11 +373,15 @@ export class Viewer {
   }
 
   private showStats(): void {
-    const { cost, actors } = this.player, ms = (seconds: number) => `${(1000 * seconds).toFixed(2)} ms`;
+    const { cost, copies } = this.player, ms = (seconds: number) => `${(1000 * seconds).toFixed(2)} ms`;
     const number = (value: number) => value.toLocaleString('en');
-    const parts = actors.length === 1
+    const parts = copies === 1
       ? [['step', ms(cost.one)], ['vertices', number(this.asset.vertexCount)]]
-      : [['step of all', ms(cost.all)], ['of one', ms(cost.one)], ['vertices', number(this.asset.vertexCount * actors.length)]];
+      : [['step of all', ms(cost.all)], ['of one', ms(cost.one)], ['vertices', number(this.asset.vertexCount * copies)]];
+    parts.push(['draw', ms(this.drawCost)]);
+    if (this.crowd && this.player.others) {
+      parts.push(['of the targets', `${Math.round(100 * this.crowd.detail)} %`]);
+    }
     parts.push(['frames/s', cost.framesPerSecond.toFixed(0)]);
     const text = parts.map((part) => part.join(' ')).join();
     const stats = this.find('stats');
@@ -362,6 +412,18 @@ export class Viewer {
     requestAnimationFrame(tick);
   }
 
+  /** A film of the clip from its start to its end, handed to the browser as a file; resolves with its bytes. */
+  async record(): Promise<Blob> {
+    const seconds = Math.min(this.player.duration / Math.max(this.settings.timeScale, 0.05), LONGEST_FILM);
+    const end = performance.now() + 1000 * seconds, frames = this.frameCount + FEWEST_FRAMES;
+    const film = recordCanvas(this.stage.canvas, () => performance.now() >= end && this.frameCount >= frames);
+    this.player.seek(0);
+    this.set('playing', true);
+    const blob = await film;
+    saveFile(blob, `${this.asset.name}-${this.player.clip?.name ?? 'still'}.webm`);
+    return blob;
+  }
+
   /** Stands still; frames are for the caller to ask for. */
   stop(): void {
     this.running = false;
@@ -376,7 +438,7 @@ export class Viewer {
       largest = Math.max(largest, (a[i] - b[i]) ** 2 + (a[i + 1] - b[i + 1]) ** 2 + (a[i + 2] - b[i + 2]) ** 2);
     }
     return {
-      settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.actors.length,
+      settings: { ...this.settings }, time: this.player.time, clock: this.player.clock, copies: this.player.copies, drawCost: this.drawCost, detail: this.crowd?.detail ?? 1,
       largestOffset: Math.sqrt(largest), cost: this.player.cost, samples: this.curves.sampleCount, vertex: this.curves.vertex,
       simulation: this.curves.hasSimulation, hand: this.hand.offset.toArray(), // some, all over the body
       positions: Array.from({ length: 300 }, (_, i) => a[Math.floor((i * a.length) / 300)]),

@@ -1,0 +1,90 @@
+// Morph targets of Jounce on meshes: those that a .glb brings, and those that are made here from the asset.
+import { BufferGeometry, Float32BufferAttribute, type Mesh } from 'three';
+import type { Asset } from '../asset.js';
+import { targetName, weightOf } from '../target_names.js';
+import type { VertexMap } from './vertex_map.js';
+
+/** Which influence of a mesh shows which weight of the asset. */
+export interface Slots {
+  mesh: Mesh;
+  influences: Int32Array;
+  weights: Int32Array;
+  /** What a weight of the asset is multiplied with: targets of a file may be enlarged. */
+  factors: Float32Array;
+}
+
+/** The targets that a mesh has of Jounce; null: none. */
+export function slotsOf(asset: Asset, mesh: Mesh): Slots | null {
+  const pairs = Object.entries(mesh.morphTargetDictionary ?? {})
+    .map(([name, influence]) => [influence, weightOf(asset, name)] as const).filter(([, weight]) => weight >= 0);
+  return pairs.length > 0 ? {
+    mesh, influences: Int32Array.from(pairs, ([influence]) => influence), weights: Int32Array.from(pairs, ([, weight]) => weight),
+    factors: new Float32Array(pairs.length).fill(1),
+  } : null;
+}
+
+/**
+ * Fits the factors of slots whose targets a file brought. `jounce export` enlarges small targets, so that whole numbers hold them; the
+ * file for live weights beside it knows that, an asset with a surface does not, but has the targets to compare with.
+ */
+export function fitFactors(asset: Asset, all: readonly Slots[], mapOf: (mesh: Mesh) => VertexMap | null): void {
+  const sums = new Map<number, [along: number, square: number]>(), maps = all.map(({ mesh }) => mapOf(mesh));
+  for (let w = 0; w < asset.weightCount && maps.some((map) => map !== null); ++w) {
+    const deltas = asset.morphDeltas(w), sum: [number, number] = [0, 0];
+    all.forEach(({ mesh, influences, weights }, k) => {
+      const map = maps[k], target = mesh.geometry.morphAttributes.position?.[influences[weights.indexOf(w)]];
+      for (let i = 0; map && target && i < map.length; ++i) {
+        for (let axis = 0, v = 3 * map[i]; axis < 3; ++axis) {
+          const delta = deltas[v + axis];
+          if (delta !== 0) {
+            sum[0] += delta * target.getComponent(i, axis);
+            sum[1] += delta * delta;
+          }
+        }
+      }
+    });
+    sums.set(w, sum);
+  }
+  for (const { weights, factors } of all) {
+    weights.forEach((w, i) => {
+      const [along, square] = sums.get(w) ?? [1, 1];
+      factors[i] = along > 0 && square > 0 ? square / along : 1;
+    });
+  }
+}
+
+/** Sets the influences of a mesh; others stay as they are. */
+export function showWeights({ mesh, influences, weights, factors }: Slots, values: Float32Array, offset = 0): void {
+  const shown = mesh.morphTargetInfluences!;
+  for (let i = 0; i < influences.length; ++i) {
+    shown[influences[i]] = factors[i] * values[offset + weights[i]];
+  }
+}
+
+/** A geometry with the targets added behind its own, which stay; everything else is shared with the original. */
+export function withTargets(asset: Asset, geometry: BufferGeometry, map: VertexMap, weights: readonly number[], deltasOf: (weight: number) => Float32Array): BufferGeometry {
+  const made = new BufferGeometry(), count = map.length;
+  made.name = geometry.name;
+  made.setIndex(geometry.getIndex());
+  Object.entries(geometry.attributes).forEach(([name, attribute]) => made.setAttribute(name, attribute));
+  geometry.groups.forEach((group) => made.addGroup(group.start, group.count, group.materialIndex));
+  made.boundingSphere = geometry.boundingSphere;
+  made.boundingBox = geometry.boundingBox;
+  made.morphTargetsRelative = true;
+  const own = geometry.morphAttributes, zeros = new Float32Array(3 * count);
+  const position = own.position ? [...own.position] : [];
+  for (const weight of weights) {
+    const deltas = deltasOf(weight), target = new Float32Array(3 * count);
+    for (let i = 0; i < count; ++i) {
+      target.set(deltas.subarray(3 * map[i], 3 * map[i] + 3), 3 * i);
+    }
+    const attribute = new Float32BufferAttribute(target, 3);
+    attribute.name = targetName(asset, weight);
+    position.push(attribute);
+  }
+  made.morphAttributes.position = position;
+  if (own.normal) {
+    made.morphAttributes.normal = [...own.normal, ...weights.map(() => new Float32BufferAttribute(zeros, 3))];
+  }
+  return made;
+}
