@@ -51,6 +51,7 @@ typedef struct Work {
     jnaMorphDocument document;
     float* stretches; // [count]
     size_t* sizes;    // [count], bytes
+    bool* floats;     // [count]
 } Work;
 
 static void DestroyWork(Work* w)
@@ -60,6 +61,7 @@ static void DestroyWork(Work* w)
     jnaDestroyMorphDocument(&w->document);
     free(w->stretches);
     free(w->sizes);
+    free(w->floats);
 }
 
 // Mean square displacement that a target makes by itself.
@@ -164,7 +166,10 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     jnResult result = jn_ok;
     w.stretches = calloc(count, sizeof(*w.stretches));
     w.sizes = calloc(count, sizeof(*w.sizes));
-    JN_TRY(w.stretches != NULL && w.sizes != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for a .glb"));
+    w.floats = calloc(count, sizeof(*w.floats));
+    if (w.stretches == NULL || w.sizes == NULL || w.floats == NULL) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for a .glb"));
+    }
     JN_TRY(jnaCreateMorphShapes(a, &w.shapes, error));
     JN_TRY(jnaBakeMorphWeights(a, def->seamless, &w.weights, error));
     jnaMorphDocumentDef document = {a, &w.shapes, def->source, def->animations, def->influences, def->seamless};
@@ -175,7 +180,8 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
         .components = AtMost(def->components, a->componentCount),
         .modes = AtMost(def->modes, a->modeCount),
         .quantize = !def->plain,
-        .sparse = !def->plain};
+        .sparse = !def->plain,
+        .floats = w.floats};
     jnaStretchTargets(&targets, &w.document, w.stretches);
     JN_TRY(jnaMeasureTargets(&targets, &w.document, w.stretches, w.sizes, error));
     if (def->budget > 0) {

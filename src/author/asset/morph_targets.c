@@ -2,7 +2,8 @@
 //
 // Positions are floats, or 16-bit whole numbers of 1/32767 of the mesh's unit; normals floats, or 8-bit ones of 1/127.
 // Such a target cannot have a scale of its own: it is enlarged (and its weight made smaller) by a power of two, until
-// the rounding of all targets together, as the clips use them, stays below ROUNDING.
+// the rounding of all targets together, as the clips use them, stays below ROUNDING. Where that is not enough in some
+// frame, the targets that add most to it are floats.
 #include "asset/morph_targets.h"
 
 #include "base/try.h"
@@ -16,6 +17,8 @@
 
 // Metres: five standard deviations of the sum of all targets' roundings.
 #define ROUNDING 3e-5
+// The same in the worst frame.
+#define WORST_ROUNDING 6e-5
 // Metres, at a weight of 1: floats below are 0 in a sparse target.
 #define LEAST_MOVE 1e-7
 // Change of a unit normal below which it is none.
@@ -37,6 +40,7 @@ typedef struct Field {
     size_t count;
     float* positions; // [count][3]
     float* normals;   // [count][3]
+    bool exact;       // positions are to be floats
 } Field;
 
 static void Turn(const jnaAffine* m, const float* from, double factor, bool transposed, double out[3])
@@ -58,6 +62,7 @@ static void FillField(const jnaTargetsDef* def, const jnaMorphPart* part, int we
     jnaAffine place = jnaAffine_Identity();
     (void)jnaAffine_Invert(&part->toMesh, &place);
     f->count = (size_t)part->count;
+    f->exact = def->floats != NULL && def->floats[weight];
     for (size_t i = 0; i < f->count; ++i) {
         size_t vertex = (size_t)a->weld[part->vertices[i]], normal = (size_t)a->fileNormals[part->vertices[i]];
         double move[3], rest[3], change[3];
@@ -224,7 +229,7 @@ static bool AddPart(const jnaTargetsDef* def, const Scratch* scratch, jnaGlbBuff
 {
     Scratch s = *scratch;
     size_t cut = CountBeyond(s.field.normals, s.field.count, 1);
-    bool whole = def->quantize && CountBeyond(s.field.positions, s.field.count, 1) == 0;
+    bool whole = def->quantize && !s.field.exact && CountBeyond(s.field.positions, s.field.count, 1) == 0;
     bool small = def->quantize && (double)cut <= CUT_NORMALS * (double)s.field.count;
     int component = whole ? JNA_GLB_SHORT : JNA_GLB_FLOAT;
     json_int_t accessor = AddValues(b, s.field.positions, s.field.count, component, LEAST_MOVE, def->sparse, &s.stored);
@@ -267,6 +272,24 @@ static double UnitOf(const jnaMorphPart* part)
     return 1 / fmax(cbrt(fabs(jnaAffine_Determinant(&part->toMesh))), 1e-12);
 }
 
+// Brings the sum of squares of a frame down to what is allowed by making the largest of it floats.
+static void PickFloats(const jnaTargetsDef* def, const float* row, const float* stretches, double allowed)
+{
+    double sum = 0;
+    int count = def->weights->count, largest = 0;
+    do {
+        double most = 0;
+        sum = 0;
+        for (int k = 0; k < count; ++k) {
+            double share = def->floats[k] ? 0 : (double)row[k] / (double)stretches[k];
+            sum += share * share;
+            largest = share * share > most ? k : largest;
+            most = fmax(most, share * share);
+        }
+        def->floats[largest] = def->floats[largest] || sum > allowed;
+    } while (sum > allowed);
+}
+
 void jnaStretchTargets(const jnaTargetsDef* def, const jnaMorphDocument* d, float* stretches)
 {
     const jnaMorphWeights* w = def->weights;
@@ -296,6 +319,13 @@ void jnaStretchTargets(const jnaTargetsDef* def, const jnaMorphDocument* d, floa
             }
         }
         stretches[k] *= (float)factor;
+    }
+    for (int c = 0; def->quantize && def->floats != NULL && c < w->clipCount; ++c) {
+        double step = 5 * unit / SHORT_STEPS;
+        for (int n = 0; n < w->keyCounts[c]; ++n) {
+            const float* row = w->weights[c] + (size_t)n * (size_t)w->count;
+            PickFloats(def, row, stretches, 12 * WORST_ROUNDING * WORST_ROUNDING / (step * step));
+        }
     }
 }
 

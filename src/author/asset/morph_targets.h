@@ -12,6 +12,8 @@ typedef struct jnaTargetsDef {
     int components, modes; // the first of each
     bool quantize;         // whole numbers of 16 and 8 bits (KHR_mesh_quantization) where they are precise enough
     bool sparse;           // what does not move is left out where that is smaller
+    bool* floats; // [componentCount + modeCount], targets that whole numbers are not precise enough for; written by
+                  // jnaStretchTargets; NULL: none
 } jnaTargetsDef;
 
 /// Number of a target in the asset: target 0 to components + modes - 1 of the file.
