@@ -199,7 +199,7 @@ static void PutNumbers(const jnMorphs* m, float* const slots[JN_HISTORY], const 
             slots[slot][i] += shift;
         }
     }
-    for (int slot = 0; !step->paused && slot < JN_HISTORY; ++slot) {
+    for (int slot = 0; !step->paused && count > 0 && slot < JN_HISTORY; ++slot) {
         if (step->restarted || slot == m->clock.newest) {
             memcpy(slots[slot], numbers, (size_t)count * sizeof(float));
         }

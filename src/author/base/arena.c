@@ -31,7 +31,8 @@ void* jnaArena_Take(jnaArena* arena, int64_t count, size_t size)
 
 void* jnaArena_Give(jnaArena* arena, int64_t count, size_t size)
 {
-    void* memory = count >= 0 && !arena->failed ? calloc((size_t)count + 1, size) : NULL;
+    bool fits = count >= 0 && size > 0 && (uint64_t)count < SIZE_MAX / size;
+    void* memory = fits && !arena->failed ? calloc((size_t)count + 1, size) : NULL;
     arena->failed = memory == NULL;
     return memory;
 }

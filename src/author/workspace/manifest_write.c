@@ -57,7 +57,9 @@ static bool IsLeftOut(const jnaField* f, const void* base, const void* standard)
     if (f->kind == jna_fieldText) {
         return *(char* const*)own == NULL;
     }
-    size_t size = f->kind == jna_fieldCount ? sizeof(int) : sizeof(double);
+    bool whole = f->kind == jna_fieldCount || f->kind == jna_fieldChoice;
+    bool flag = f->kind == jna_fieldFlag || f->kind == jna_fieldEither;
+    size_t size = whole ? sizeof(int) : flag ? sizeof(bool) : sizeof(double);
     return (f->flags & JNA_FIELD_OMITTED) != 0 && memcmp(own, other, size) == 0;
 }
 
