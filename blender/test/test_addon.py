@@ -5,6 +5,7 @@ already, the handler is timed. Every check prints a line; the first that fails e
 """
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -295,6 +296,41 @@ def check_cancel(thing):
     check(len(jounce.Workspace(folder).plan("modes")) > 0, "its workspace is whole")
 
 
+def check_train(thing):
+    """The whole build from Blender, with numbers small enough for a test."""
+    folder = thing.jounce.workspace
+    path = os.path.join(folder, "manifest.yaml")
+    text = open(path).read()
+    for key, value in (("method", "lattice"), ("  nodes", "200"), ("  count", "40"), ("epochs", "5"),
+                       ("substeps", "1")):
+        text, changed = re.subn(rf"(?m)^(\s*{key.strip()}:) .*$", rf"\g<1> {value}", text, count=1)
+        assert changed == 1, key
+    open(path, "w").write(text.replace('    animation: "sway"', '    animation: "sway"\n    frames: 8'))
+    check(len(addon("make").read_plan(folder)) > 5, "the plan of a training is told")
+    scenes.activate(thing)
+    check(bpy.ops.jounce.train() == {"FINISHED"}, "a character is trained from Blender")
+    asset = sys.modules["jounce"].load(os.path.join(folder, "character.jounce"))
+    check(asset.component_count > 0, f"and has {asset.component_count} components of the network")
+    compare_with_bake(thing, "sway")
+
+
+def check_undo(thing):
+    """Undo brings the settings back, and the flesh goes on."""
+    name = thing.name
+    scenes.activate(thing)
+    bpy.ops.jounce.live(on=True)
+    bpy.ops.ed.undo_push(message="live")
+    thing.jounce.strength = 0.25
+    bpy.ops.ed.undo_push(message="strength")
+    bpy.ops.ed.undo()
+    thing = bpy.data.objects[name]
+    check(thing.jounce.strength == 1, "undo brings the strength back")
+    for frame in range(1, 40):
+        bpy.context.scene.frame_set(frame)
+    check(thing.jounce.live and np.abs(key_values(thing)).max() > 1e-3, "and the flesh moves on")
+    return thing
+
+
 def check_mask(thing):
     """The painted group goes into the character file."""
     group = thing.vertex_groups.new(name="Flesh")
@@ -383,7 +419,9 @@ def test_club():
     check_cancel(thing)
     time_handler(thing)
     thing = check_files(thing)
+    thing = check_undo(thing)
     check_mask(thing)
+    check_train(thing)
 
 
 def import_figure(path):
