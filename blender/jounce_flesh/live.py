@@ -172,6 +172,9 @@ def check_object(thing):
     armature = armature_of(thing)
     if armature is None:
         raise Refused(f"'{thing.name}' has no armature: add an Armature modifier")
+    for modifier in thing.modifiers:
+        if modifier.type == "ARMATURE" and modifier.use_deform_preserve_volume:
+            raise Refused(f"'{thing.name}' is skinned with Preserve Volume; switch it off in its Armature modifier")
     return armature
 
 

@@ -407,6 +407,10 @@ def test_club():
     armature.location, armature.rotation_euler = (0.5, -0.3, 0.2), (0, 0, 0.6)
     bpy.context.view_layer.update()
     fails(lambda: bpy.ops.jounce.live(on=True), "has no character file yet")
+    skin = next(m for m in thing.modifiers if m.type == "ARMATURE")
+    skin.use_deform_preserve_volume = True
+    fails(lambda: bpy.ops.jounce.make(), "Preserve Volume")
+    skin.use_deform_preserve_volume = False
     make_flesh(thing, os.path.join(FOLDER, "club"))
     shown, values = compare_with_bake(thing, "sway")
     check_scrubbing(thing, values)
