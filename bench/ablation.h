@@ -22,6 +22,10 @@ typedef struct jnbScene {
     float* soft; // [vertexCount], 1 for soft
 } jnbScene;
 
+/// Clips with simulated motion and equilibria, some to learn from and some others.
+jnResult jnbOpenScene(const char* workspace, jnbScene* scene, jnError* error);
+void jnbCloseScene(jnbScene* scene);
+
 /// Amplitudes of a take, [frameCount][modeCount].
 typedef jnResult jnbPlayTake(
     const jnbScene* scene, const jnaModes* modes, const jnbTake* take, void* user, double* amplitudes, jnError* error);

@@ -9,6 +9,11 @@ int jnbBenchCrowd(const char* asset, double seconds);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 
+/// What each part of a character as morph weights is worth, as it ships.
+int jnbBenchForm(const char* workspace);
+/// What fits of the modes on every pair of its clips do to the others. Takes minutes.
+int jnbBenchSplits(const char* workspace);
+
 /// The lowest frequencies of the flesh on meshes of several sizes. `file`: a character; NULL for the figure. Takes
 /// minutes.
 int jnbBenchMeshes(const char* file);

@@ -85,7 +85,7 @@ static jnResult FindSoft(jnbScene* s, jnError* error)
     return jn_ok;
 }
 
-static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
+jnResult jnbOpenScene(const char* workspace, jnbScene* s, jnError* error)
 {
     JN_PASS(jnaOpenWorkspace(workspace, &s->opened, error));
     JN_PASS(jnaOpenTakes(s->opened, &s->workspace, NULL, error));
@@ -109,7 +109,7 @@ static jnResult OpenScene(const char* workspace, jnbScene* s, jnError* error)
     return FindSoft(s, error);
 }
 
-static void CloseScene(jnbScene* s)
+void jnbCloseScene(jnbScene* s)
 {
     for (int i = 0; s->takes != NULL && i < s->count; ++i) {
         jnaCloseTargets(&s->takes[i].targets);
@@ -279,7 +279,7 @@ int jnbBenchAblation(const char* workspace)
     jnError error = {0};
     jnaModes modes = {0};
     jnResult result = jn_ok;
-    JN_TRY(OpenScene(workspace, &s, &error));
+    JN_TRY(jnbOpenScene(workspace, &s, &error));
     MakeWays(&s.opened->manifest.modes, ways);
     printf("%s: share of the dynamics captured, quasistatic targets, %d clips seen, %d not\n"
            "  %-46s %5s %8s %8s %8s %8s\n",
@@ -294,6 +294,6 @@ int jnbBenchAblation(const char* workspace)
     JN_TRY(jnbPrintTrials(&s, &s.opened->manifest.modes, &error));
 done:
     jnaDestroyModes(&modes);
-    CloseScene(&s);
+    jnbCloseScene(&s);
     return jncEnd(result, &error);
 }

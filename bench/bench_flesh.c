@@ -136,10 +136,7 @@ static void PrintPatches(const jnaElements* elements)
 static jnResult PrintIteration(const Scene* s, double seconds, jnError* error)
 {
     Iteration it = {.flesh = s->loose};
-    jnResult result = jnaCreateFleshSolver(s->loose, &it.solver, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFleshSolver(s->loose, &it.solver, error));
     jnaPadNodes(s->loose, s->volume.nodes, it.solver->x);
     jnbContender race[] = {{.name = "forces", .run = RunForces, .user = &it},
         {.name = "elements", .run = RunElementRead, .user = &it}, {.name = "solve", .run = RunSolve, .user = &it},

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { NODES = 3000, FRAMES = 30, FINE = 32 };
-static const double STIFF = 1e6; // springs of bones, 1/s2
+#define STIFF 1e6 // springs of bones, 1/s2
 
 // What is compared.
 typedef struct Trial {

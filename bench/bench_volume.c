@@ -89,10 +89,7 @@ static jnResult Measure(const char* workspace, const char* name, jnError* error)
         sum += least[i];
     }
     jnaVolume volume;
-    jnResult result = jnaLoadVolume(workspace, &volume, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaLoadVolume(workspace, &volume, error));
     printf("%s: %d nodes, %d tetrahedra, smallest angle %.1f degrees, %d below 5\n", name, volume.nodeCount,
         volume.tetrahedronCount, report.after.smallestAngle, report.after.belowFive);
     jnaDestroyVolume(&volume);

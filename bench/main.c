@@ -10,30 +10,40 @@ static int BenchModes(const char* ablation, bool meshes, const char* from)
     return ablation != NULL ? jnbBenchAblation(ablation) : jncMisuse("modes needs --ablation or --meshes");
 }
 
+static int BenchForm(const char* workspace, bool splits)
+{
+    return splits ? jnbBenchSplits(workspace) : jnbBenchForm(workspace);
+}
+
+static bool PosesAreFine(bool network, long poses)
+{
+    return network ? poses <= 20000 && (poses == 0 || poses >= 160) : poses >= 1;
+}
+
 int main(int argc, char** argv)
 {
     static const jncUsage usage = {
         .synopsis = "jounce-bench [WHAT] [options]",
-        .about = "Measures speed on this machine, each figure beside the limit it is compared with in the same run.\n"
-                 "Times are the smallest of several rounds.\n",
-        .example = "  jounce-bench springs\n  jounce-bench volume --from body.glb\n"
-                   "  jounce-bench crowd --asset hero/character.jounce\n  jounce-bench network --poses 500\n",
+        .about =
+            "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
+        .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
     };
-    enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS };
+    enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24;
     const char *keep = NULL, *from = NULL, *asset = NULL, *ablation = NULL;
-    bool posesGiven = false, meshes = false;
+    bool posesGiven = false, meshes = false, splits = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps", "what to measure (default springs)")},
+        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation", "what to measure (default springs)")},
         {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, crowd, network: time for each figure (default 2)")},
         {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints)")},
         {JNC_TEXT("--ablation", ablation, "WORKSPACE", "modes: what each part of them is worth on the simulated motion of a workspace")},
+        {JNC_FLAG("--splits", splits, "ablation: instead, fits of the modes on every pair of its clips, measured on the others")},
         {JNC_FLAG("--meshes", meshes, "modes: the first ten frequencies on meshes of 3,000 to 48,000 nodes")},
         {JNC_TEXT("--keep", keep, "DIR", "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses")},
-        {JNC_TEXT("--from", from, "FILE", "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it")},
+        {JNC_TEXT("--from", from, "FILE", "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it; ablation: a workspace (build/demo)")},
         {JNC_INTEGER("--poses", poses, "N", 0, 100000, "flesh: random poses to solve (24); network: the most it learns from, 0 for none (2000)"), .given = &posesGiven},
         {0},
     };
@@ -43,7 +53,7 @@ int main(int argc, char** argv)
         return code;
     }
     poses = what == NETWORK && !posesGiven ? 2000 : poses;
-    if (what == NETWORK ? poses > 20000 || (poses > 0 && poses < 160) : poses < 1) {
+    if (!PosesAreFine(what == NETWORK, poses)) {
         return jncMisuse("--poses: %ld is too few or too many", poses);
     }
     switch (what) {
@@ -51,6 +61,8 @@ int main(int argc, char** argv)
         return jnbBenchFlesh(from, keep, (int)poses, seconds);
     case NETWORK:
         return jnbBenchNetwork(seconds, (int)poses, keep);
+    case ABLATION:
+        return BenchForm(from != NULL ? from : "build/demo", splits);
     case STEPS:
         return jnbBenchSteps();
     case CONTACT:
@@ -63,9 +75,7 @@ int main(int argc, char** argv)
         return BenchModes(ablation, meshes, from);
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
-    case CHARACTER:
-        return jnbBenchCharacter(seconds);
     default:
-        return jnbBenchSprings(seconds);
+        return what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
     }
 }

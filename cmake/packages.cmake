@@ -5,8 +5,9 @@
 #   cpack -G TGZ    all of it in one archive, to be unpacked anywhere
 #   cpack -G ZIP    the same; of a MinGW build the runtime for Windows
 set(CPACK_PACKAGE_NAME jounce)
-set(CPACK_PACKAGE_VENDOR "The Jounce authors")
-set(CPACK_PACKAGE_CONTACT "The Jounce authors <jounce@example.org>")
+set(CPACK_PACKAGE_VENDOR "Jounce")
+# The project has no address of its own; a field without one is honest, and dpkg takes it.
+set(CPACK_PACKAGE_CONTACT "Jounce")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

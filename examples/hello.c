@@ -11,7 +11,7 @@ int main(void)
     jnSpringsDef def = jnDefaultSpringsDef();
     def.count = 1;
     def.uniformStiffness = jnStiffnessFromHertz(3.0f);    // swings three times a second
-    def.uniformDamping = jnDampingFromRatio(3.0f, 0.15f); // and loses its swing in about a second
+    def.uniformDamping = jnDampingFromRatio(3.0f, 0.15f); // and comes to rest in about a second
     jnError error;
     jnSprings* springs;
     if (jnCreateSprings(&def, &springs, &error) != jn_ok) {

@@ -1,7 +1,8 @@
-# The fuzz targets: programs of the sanitized build by clang, where its libFuzzer is. The sources that read files from
+# The fuzz targets: programs of the sanitized builds by clang, where its libFuzzer is. The sources that read files from
 # elsewhere are compiled once more with its instruments; all else comes from the library. tools/fuzz.sh runs them.
-set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer,address)
-set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=fuzzer,address)
+# The sanitize preset has AddressSanitizer and UBSan; the fuzz preset is optimised and has UBSan alone, for numbers.
+set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer,undefined)
+set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=fuzzer,undefined)
 check_c_source_compiles("#include <stddef.h>\n#include <stdint.h>\nint LLVMFuzzerTestOneInput(const uint8_t* d, size_t n);
     int LLVMFuzzerTestOneInput(const uint8_t* d, size_t n) { (void)d; return n > 9; }" JN_HAVE_FUZZER)
 unset(CMAKE_REQUIRED_FLAGS)
@@ -43,12 +44,17 @@ foreach(source ${sources})
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed_runtime>)
     else()
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed>)
+        if(NOT name STREQUAL fuzz_http)
+            target_sources(${name} PRIVATE fuzz/memory_files.c)
+            target_link_options(${name} PRIVATE -Wl,--wrap=fopen,--wrap=access,--wrap=json_load_file)
+        endif()
     endif()
     target_link_libraries(${name} PRIVATE jounce_options jounce_author)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     target_compile_definitions(${name} PRIVATE _GNU_SOURCE ${kernel_definitions})
-    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime)
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime
+        ${room})
     list(APPEND fuzz_targets ${name})
 endforeach()
 add_executable(fuzz_seeds fuzz/seeds.c)
@@ -57,7 +63,10 @@ target_compile_definitions(fuzz_seeds PRIVATE _GNU_SOURCE JN_SOURCE_DIR="${PROJE
 target_include_directories(fuzz_seeds PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 add_custom_target(fuzz DEPENDS ${fuzz_targets} fuzz_seeds)
 
+if(NOT JOUNCE_SANITIZE MATCHES "address")
+    return()
+endif()
 # The seeds of assets are files that the asset's tests leave.
 add_test(NAME project/fuzz COMMAND ${PROJECT_SOURCE_DIR}/tools/fuzz.sh ${PROJECT_BINARY_DIR} 2)
 set_tests_properties(author/asset/asset author/asset/asset_detail PROPERTIES FIXTURES_SETUP seed)
-set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed COST 150)
+set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed COST 150 ENVIRONMENT SEED=1)

@@ -72,12 +72,13 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         target_compile_definitions(web_assets PRIVATE ${kernel_definitions})
         target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/test)
         target_link_libraries(web_assets PRIVATE jounce_options jounce_author)
-        foreach(name runtime package three viewer crowd)
+        foreach(name runtime package three glb viewer crowd)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
                 ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
+        set_tests_properties(project/web_glb PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive COST 100)
         # On the page that the report's test leaves.
         add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
             ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> report ${PROJECT_BINARY_DIR}/report.html)

@@ -1,111 +1,188 @@
 #!/bin/sh
-# What users and machines do to a workspace, on a small model: kill -9 at random moments of every verb, a full disk at
-# many sizes, two of every pair of verbs at once. After each the same commands must give the same bytes.
+# What users and machines do to a workspace, on the smallest one that has every stage: kill -9 at random moments of every
+# verb, a full disk at every write of every verb, two of every pair of verbs at once. After each, the same commands must
+# give the same bytes, and nothing is left half-written.
 #
 #   tools/hardship.sh JOUNCE MODEL WORK [KILLS [PART ...]]
 #
-# MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/build_verb.glb).
-# PART: kills, disk, pairs; all of them by default. The full disk is a tmpfs and needs root; it is skipped without.
+# MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_bounds.glb).
+# PART: kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
+# with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once.
 set -eu
 jounce=$(readlink -f "$1") model=$(readlink -f "$2")
 rm -rf "$3" && mkdir -p "$3" && cd "$3"
 kills=${4:-200}
 shift $(($# < 4 ? $# : 4))
 [ $# -gt 0 ] || set -- kills disk pairs
-export OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
 
 # Files that must be the same: not locks, times, what a killed run left, records' times.
 sums() {
-    (cd "$1" && find . -type f ! -path './stages/*' ! -name '*times.npy' ! -name '*.lock' ! -name '*.part' ! -name report.html |
+    (cd "$1" && find . -type f ! -path './stages/*' ! -name '*times.npy' ! -name '*.lock' ! -name '*.part*' ! -name report.html |
         LC_ALL=C sort | xargs sha256sum)
 }
-same() {
-    sums "$1" >now.sums
-    cmp -s good.sums now.sums || { echo "$1: not the same bytes after $2:"; diff good.sums now.sums | head -n 5; exit 1; }
+fail() {
+    echo "$@"
+    exit 1
 }
-"$jounce" new clean --from "$model" >/dev/null
-sed -i -e 's/kind: .*/kind: pca/; s/  mode: .*/  mode: fitted/; s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 120/' \
-    -e 's/  count: 5000/  count: 40/; s/epochs: .*/epochs: 5/; s/substeps: .*/substeps: 1/; s/    animation: .*/&\n    frames: 8/' \
-    clean/manifest.yaml
-cp -r clean good
-"$jounce" build good --until evaluate >good.log
-sums good >good.sums
-echo "$(wc -l <good.sums) files"
+# same FOLDER SUMS WHAT
+same() {
+    sums "$1" >"$1.sums"
+    cmp -s "$2" "$1.sums" || { echo "$1: not the same bytes after $3:"; diff "$2" "$1.sums" | head -n 5; exit 1; }
+    left=$(find "$1" -name '*.part*')
+    [ -z "$left" ] || fail "after $3 there is left over: $left"
+}
 
-verbs="build W --until modes|build W --until train|build W --until evaluate|tetrahedralize W --force|modes W --force
-simulate W --poses 40 --force|train W --force|fit W|evaluate W|export W -o out.jounce"
-list() { echo "$verbs" | tr '|' '\n'; }
-count=$(list | wc -l)
-verb() { list | sed -n "$1p" | sed "s/W/$2/"; }
+"$jounce" new clean --from "$model" >/dev/null
+sed -i -e 's/kind: .*/kind: pca/; s/  mode: .*/  mode: fitted/; s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 60/' \
+    -e 's/  count: 5000/  count: 40/; s/epochs: .*/epochs: 2/; s/substeps: .*/substeps: 1/' \
+    -e 's/    animation: .*/&\n    frames: 5/' clean/manifest.yaml
+cp -r clean good
+started=$(date +%s%N)
+"$jounce" build good --until evaluate >good.log || { cat good.log; exit 1; }
+echo "$(sums good | wc -l) files, built in $((($(date +%s%N) - started) / 1000000)) ms"
+sums good >good.sums
+clip=$(ls good/clips | head -n 1)
+"$jounce" bake good --clip "$clip" -o targets.npy >/dev/null
+
+# Every verb that writes; W is the workspace, O a folder for what goes elsewhere. Those above `new` work in W.
+verbs="build W --until modes
+build W --until train
+build W --until evaluate
+tetrahedralize W --force
+modes W --force
+simulate W --poses 40 --force
+simulate W --clips --force
+simulate W --clips --dynamic --force
+train W --force
+fit W
+evaluate W
+report W --quick
+anatomy W
+export W -o W/character.jounce
+new O/new --from $model
+export W -o O/out.jounce
+export W -o O/out.glb
+bake W --clip $clip -o O/out.npy
+bake W --clip $clip -o O/out.abc
+picture W --height 32 -o O/out.png
+springs run --targets targets.npy --dt 0.03 --stiffness 100 --damping 5 -o O/run.npy
+springs fit --dt 0.03 --sequence targets.npy targets.npy --any-order -o O/fit
+audit W --poses 2"
+count=$(echo "$verbs" | wc -l)
+inside=$(echo "$verbs" | sed '/^new/,$d' | wc -l)
+# verb NUMBER WORKSPACE OUT
+verb() { echo "$verbs" | sed -n "$1p" | sed -e "s/\\bW\\b/$2/g" -e "s,\\bO/,$3/,g"; }
 random() {
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     value=$((seed / 65536 % $1))
 }
 
 kills() {
-    seed=$(date +%N | sed 's/^0*//') done=0 ended=0
-    cp -r clean w
+    seed=$(date +%N | sed 's/^0*//') done=0 ended=0 checked=0
+    rm -rf w out && cp -r clean w && mkdir out
     while [ $done -lt "$kills" ]; do
         random "$count"
-        line=$(verb $((value + 1)) w)
-        random 1500
+        number=$((value + 1))
+        line=$(verb $number w out)
+        # A random moment of the time that the verb takes alone; measured at its first turn.
+        if ! [ -f "time.$number" ]; then
+            rm -rf timed timedout && cp -r good timed && mkdir timedout
+            started=$(date +%s%N)
+            "$jounce" $(verb $number timed timedout) >time.log 2>&1 || { echo "$line:"; cat time.log; exit 1; }
+            echo $((($(date +%s%N) - started) / 1000000)) >"time.$number"
+        fi
+        random $(($(cat "time.$number") + 5))
         # Every tenth begins with an empty workspace again.
         [ $((done % 10)) != 0 ] || { rm -rf w && cp -r clean w; }
+        rm -rf out && mkdir out
         setsid "$jounce" $line >kill.log 2>&1 &
         pid=$!
         sleep "$(printf '%d.%03d' $((value / 1000)) $((value % 1000)))"
         kill -s KILL -- "-$pid" 2>/dev/null || true
         code=0
         wait $pid || code=$?
+        [ $code -le 1 ] || [ $code = 137 ] || { echo "$line ended with $code"; cat kill.log; exit 1; }
         [ $code = 137 ] && done=$((done + 1)) || ended=$((ended + 1))
-        if [ $((done % 10)) = 9 ]; then
+        if [ $code = 137 ] && [ $((done % 5)) = 4 ]; then
             "$jounce" build w --until evaluate >kill.log 2>&1 || { cat kill.log; exit 1; }
             "$jounce" check w >kill.log || { cat kill.log; exit 1; }
-            same w "$done kills"
+            same w good.sums "$done kills, the last of $line"
+            checked=$((checked + 1))
         fi
     done
-    [ -z "$(find w -name '*.part')" ] || { echo "left over: $(find w -name '*.part')"; exit 1; }
-    echo "kills: $done at random moments ($ended runs had ended before), the same bytes"
+    echo "kills: $done at random moments of $count verbs ($ended runs had ended before), $checked times the same bytes after them"
 }
 
+# fault NUMBER N: verb NUMBER with the Nth call that needs room failing. Prints "failed" or "ended".
+fault() {
+    at=w$1_$2
+    rm -rf "$at" "$at.out" && cp -r "$(begins "$1")" "$at" && mkdir "$at.out"
+    code=0
+    strace -f -qq -o /dev/null --seccomp-bpf -e "trace=$calls" -e "inject=$calls:error=ENOSPC:when=$2" "$jounce" $(verb "$1" "$at" "$at.out") \
+        >"$at.log" 2>&1 || code=$?
+    [ $code -le 1 ] || { echo "$(verb "$1" w out), write $2: exit $code"; cat "$at.log"; exit 1; }
+    # What goes elsewhere is whole or not there: the second run is compared with one that met nothing.
+    if [ $code = 0 ]; then verdict=ended; else verdict=failed; fi
+    rm -rf "$at.out/new"
+    "$jounce" $(verb "$1" "$at" "$at.out") >"$at.log" 2>&1 || { echo "$(verb "$1" w out) after write $2:"; cat "$at.log"; exit 1; }
+    same "$at" "after.$1.sums" "$(verb "$1" w out) with write $2 failing"
+    sums "$at.out" | grep -v 'manifest.yaml\|/fit.json' >"$at.out.sums" || true
+    cmp -s "after.$1.out" "$at.out.sums" || { echo "$(verb "$1" w out), write $2: other files elsewhere"; diff "after.$1.out" "$at.out.sums"; exit 1; }
+    rm -rf "$at" "$at.out" "$at.sums" "$at.out.sums" "$at.log"
+    echo $verdict
+}
+# A build begins with nothing, all else with everything.
+begins() { case $(verb "$1" w out) in build*) echo clean ;; *) echo good ;; esac; }
+
+calls=write,pwrite64,writev,fsync,fdatasync,ftruncate,mkdir,rename,renameat2
 disk() {
-    [ "$(id -u)" = 0 ] || { echo "disk: skipped, needs root"; return; }
-    mkdir -p disk
-    full=$(du -sk good | cut -f 1) least=$(du -sk clean | cut -f 1) failed=0 step=0
-    while [ $step -lt 30 ]; do
-        size=$((least + 40 + (full - least) * step / 24))
-        mount -t tmpfs -o "size=${size}k" tmpfs disk || { echo "disk: skipped, no tmpfs"; return; }
-        cp -r clean disk/w
-        code=0
-        "$jounce" build disk/w --until evaluate >disk.log 2>&1 || code=$?
-        [ $code -le 1 ] || { echo "a disk of $size kB: exit $code"; cat disk.log; umount disk; exit 1; }
-        [ $code = 0 ] || failed=$((failed + 1))
-        mount -o "remount,size=$((2 * full + 10000))k" disk
-        "$jounce" build disk/w --until evaluate >disk.log 2>&1 || { cat disk.log; umount disk; exit 1; }
-        rm -rf w && cp -r disk/w w
-        umount disk
-        same w "a disk of $size kB"
-        step=$((step + 1))
+    command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || { echo "disk: skipped, no strace that may trace"; return; }
+    all=0 number=1
+    rm -f disk.results
+    while [ $number -le "$count" ]; do
+        # The first two builds are the beginning of the third.
+        case $number in 1 | 2) number=$((number + 1)) && continue ;; esac
+        rm -rf w out && cp -r "$(begins $number)" w && mkdir out
+        strace -f -qq -o trace.log --seccomp-bpf -e "trace=$calls" "$jounce" $(verb $number w out) >disk.log 2>&1 ||
+            { cat disk.log; exit 1; }
+        sums w >"after.$number.sums"
+        sums out | grep -v 'manifest.yaml\|/fit.json' >"after.$number.out" || true
+        # Each process counts its own.
+        writes=$(awk '{ n[$1]++ } END { for (p in n) if (n[p] > most) most = n[p]; print most + 0 }' trace.log)
+        n=1
+        while [ $n -le "$writes" ]; do
+            pids= batch=0
+            while [ $batch -lt "${JOBS:-2}" ] && [ $n -le "$writes" ]; do
+                (fault $number $n >"result.$batch" || { cat "result.$batch" >&2; exit 1; }) &
+                pids="$pids $!" batch=$((batch + 1)) n=$((n + 1))
+            done
+            for pid in $pids; do wait "$pid" || exit 1; done
+            cat result.* >>disk.results && rm -f result.*
+        done
+        echo "  $writes writes: $(verb $number w out)"
+        all=$((all + writes)) number=$((number + 1))
     done
-    echo "disk: full at $failed of 30 sizes, the same bytes once there was room"
+    echo "disk: full at each of $all writes of $((count - 2)) verbs, $(grep -c failed disk.results) ended with an error, the same bytes after each"
 }
 
 pairs() {
     tried=0 refused=0 a=1
-    while [ $a -le "$count" ]; do
+    while [ $a -le "$inside" ]; do
         b=$a
-        while [ $b -le "$count" ]; do
-            rm -rf w && cp -r good w
+        while [ $b -le "$inside" ]; do
+            rm -rf w out && cp -r good w && mkdir out
             [ $a != 3 ] || rm -f w/stages/fit.json w/stages/evaluate.json w/character.jounce
-            "$jounce" $(verb $a w) >one.log 2>&1 &
+            "$jounce" $(verb $a w out) >one.log 2>&1 &
             one=$!
-            "$jounce" $(verb $b w) >two.log 2>&1 || grep -q 'writes into it\|another run works here' two.log ||
-                { echo "$(verb $b w), with $(verb $a w):"; cat two.log; exit 1; }
-            wait $one || grep -q 'writes into it\|another run works here' one.log || { echo "$(verb $a w), with $(verb $b w):"; cat one.log; exit 1; }
+            "$jounce" $(verb $b w out) >two.log 2>&1 || grep -q 'writes into it\|another run works here' two.log ||
+                { echo "$(verb $b w out), with $(verb $a w out):"; cat two.log; exit 1; }
+            wait $one || grep -q 'writes into it\|another run works here' one.log ||
+                { echo "$(verb $a w out), with $(verb $b w out):"; cat one.log; exit 1; }
             ! grep -q 'writes into it\|another run works here' one.log two.log || refused=$((refused + 1))
             "$jounce" build w --until evaluate >pair.log 2>&1 || { cat pair.log; exit 1; }
-            "$jounce" check w >pair.log || { echo "$(verb $a w), with $(verb $b w):"; cat pair.log; exit 1; }
-            same w "$(verb $a w) and $(verb $b w) at once"
+            "$jounce" check w >pair.log || { echo "$(verb $a w out), with $(verb $b w out):"; cat pair.log; exit 1; }
+            same w good.sums "$(verb $a w out) and $(verb $b w out) at once"
             tried=$((tried + 1)) b=$((b + 1))
         done
         a=$((a + 1))

@@ -16,6 +16,8 @@ cp "$work/figure/volume/bones.png" "$images/bones.png"
 if [ -n "$figure" ]; then
     "$jounce" picture "$figure" --clip shadow-boxing --frame 38 --frame 107 --compare --stage dynamic --near Spine \
         --view front --turn 25 --across 1.05 --height 300 -o "$images/figure-motion.png"
+    "$jounce" picture "$figure" --clip shadow-boxing --frame 24 --frame 62 --compare --stage dynamic --near Spine \
+        --view front --turn 25 --across 1.3 --height 230 -o "$images/figure-motion.gif"
     "$jounce" picture "$figure" --clip run --frame 14 --compare --near LeftLeg --view back --turn 35 --across 0.4 \
         --height 260 -o "$images/network-knee.png"
     "$jounce" picture "$figure" --clip jump-and-land --frame 30 --compare --near LeftArm --view front --turn -25 \
@@ -24,9 +26,9 @@ else
     echo "no workspace of the figure: its motion is not drawn; make demo builds it"
 fi
 if [ -n "$body" ]; then
-    "$jounce" picture "$body" --clip 13_17_boxing_a --frame 60 --frame 250 --compare --stage dynamic --near LowerBack \
+    "$jounce" picture "$body" --clip 13_17_boxing_a --frame 60 --frame 216 --compare --stage dynamic --near LowerBack \
         --view front --turn 20 --across 1.1 --height 300 -o "$images/body-motion.png"
-    "$jounce" picture "$body" --clip 13_17_boxing_a --time 2 --time 6 --time 9 --time 13 --time 17 --time 22 \
+    "$jounce" picture "$body" --clip 13_17_boxing_a --time 1 --time 2 --time 3.5 --time 5 --time 6.5 --time 8 \
         --stage dynamic --turn 35 --height 360 -o "$images/body-boxing.png"
     "$jounce" picture "$body" --clip 49_02_jump_and_hop --time 1.0 --time 1.2 --time 1.4 --time 1.6 --time 1.8 --time 2 \
         --stage dynamic --offset --turn 35 --height 360 -o "$images/body-offset.png"

@@ -218,6 +218,37 @@ def ablation(build):
     return table(["", "modes", "seen", "soft", "unseen", "soft"], rows)
 
 
+def form(workspace):
+    """What each part of a character as morph weights is worth: jounce-bench ablation."""
+
+    def make(build):
+        rows, others = [], []
+        for line in load(build, f"results/form-{workspace}.txt").splitlines():
+            found = re.match(r"  (\S.*?)((?:\s+(?:-?[\d.]+|nan))+)$", line)
+            numbers = found.group(2).split() if found else []
+            if len(numbers) == 8:
+                rows.append([found.group(1)] + numbers)
+            elif len(numbers) == 5:
+                others.append([found.group(1) + ", exact timing", "", "", "", ""] + numbers[1:])
+        head = ["", "network: seen", "soft", "unseen", "soft", "equilibria: seen", "soft", "unseen", "soft"]
+        return table(head, rows + others)
+
+    return make
+
+
+def splits(build):
+    """Fits of the modes on pairs of clips: jounce-bench ablation --splits."""
+    rows = []
+    for line in load(build, "results/splits.txt").splitlines():
+        words = line.split()
+        if len(words) == 7 and re.match(r"[+-][\d.]+$", words[-1]):
+            learned, other, _, gain, physics, fitted, change = words
+            taken = "no fit found" if float(gain) == 0 else "yes" if float(gain) >= 0.1 else "no"
+            rows.append([f"{learned}, {other}", gain, taken, physics, fitted, change])
+    head = ["fitted on", "gain on held-out motion", "accepted", "unseen: physics", "fitted", "change"]
+    return table(head, sorted(rows, key=lambda row: -float(row[1])))
+
+
 # The network.
 
 
@@ -353,6 +384,9 @@ MAKERS = {
     "body-clips": clips("body"),
     "body-parts": parts("body"),
     "ablation": ablation,
+    "form-demo": form("demo"),
+    "splits": splits,
+    "form-body": form("body"),
     "bench-fit": bench_fit,
     "network-errors-demo": network_errors("demo"),
     "network-errors-body": network_errors("body"),

@@ -5,6 +5,7 @@
 #
 # demo      make demo: the figure's errors, springs, network                     5 minutes
 # ablation  jounce-bench modes --ablation on the demo                            10 minutes
+# form      jounce-bench ablation on the workspaces of demo and body             10 minutes
 # body      make body, from DATA/body.glb: the body's                            over an hour
 # fit       jounce-bench fit                                                     1 minute
 # flesh     jounce-bench flesh, on the figure and on DATA/body.glb               20 minutes
@@ -20,7 +21,7 @@ cd "$(dirname "$0")/.."
 data=${JOUNCE_DATA:-../shared/data}
 results=build/results
 mkdir -p "$results"
-groups=${*:-demo ablation body fit flesh volume pictures}
+groups=${*:-demo ablation body form fit flesh volume pictures}
 
 # run FILE COMMAND...: the command's output goes to the file once it has ended well.
 run() {
@@ -57,6 +58,14 @@ for group in $groups; do
             echo "no $data/body.glb: the body's tables stay as they are"
         fi
         ;;
+    form)
+        run splits.txt "${jounce}-bench" ablation --splits --from build/demo
+        for workspace in demo body; do
+            if [ -f build/$workspace/springs/modal_gain.npy ]; then
+                run form-$workspace.txt "${jounce}-bench" ablation --from build/$workspace
+            fi
+        done
+        ;;
     fit) run bench-fit.txt "${jounce}-bench" fit ;;
     flesh)
         run flesh-figure.txt "${jounce}-bench" flesh
@@ -79,7 +88,7 @@ for group in $groups; do
         tools/pictures.sh "$jounce" "$figure" "$body"
         ;;
     *)
-        echo "no group $group: demo, ablation, body, fit, flesh, volume or pictures" >&2
+        echo "no group $group: demo, ablation, body, form, fit, flesh, volume or pictures" >&2
         exit 2
         ;;
     esac

@@ -23,6 +23,8 @@ mkdir -p "$work"
 cd "$work"
 mkdir -p jounce/dist
 jounce/make-words.sh "$source" >jounce/src/words.ts
+# The functions of the C API, for the test that looks for each of them in the package.
+sed -n 's/^JN_API .*\(jn[A-Za-z_]*\)(.*/\1/p' "$source"/include/jounce/*.h >test/c_functions.txt
 code=0
 mkdir -p wasm
 # The modules are compiled again only where something that goes into them is newer.

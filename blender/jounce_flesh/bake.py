@@ -178,11 +178,4 @@ class JOUNCE_OT_clear(bpy.types.Operator):
 CLASSES = (JOUNCE_OT_bake, JOUNCE_OT_clear)
 
 
-def register():
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -113,11 +113,4 @@ class JOUNCE_PT_truth(Sub, bpy.types.Panel):
 CLASSES = (JOUNCE_UL_regions, JOUNCE_PT_main, JOUNCE_PT_regions, JOUNCE_PT_flesh, JOUNCE_PT_truth)
 
 
-def register():
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-
-
-def unregister():
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -42,6 +42,17 @@ def group_changed(self, context):
     live.set_group(self.id_data)
 
 
+def strength_property():
+    return FloatProperty(
+        name="Strength",
+        description="Fraction of the motion that is shown",
+        min=0,
+        max=4,
+        default=1,
+        update=settings_changed,
+    )
+
+
 class Region(bpy.types.PropertyGroup):
     """The modes that live at one joint."""
 
@@ -65,14 +76,7 @@ class Region(bpy.types.PropertyGroup):
         precision=2,
         update=settings_changed,
     )
-    strength: FloatProperty(
-        name="Strength",
-        description="Fraction of the motion that is shown",
-        min=0,
-        max=4,
-        default=1,
-        update=settings_changed,
-    )
+    strength: strength_property()
 
 
 def is_mesh(self, thing):
@@ -97,14 +101,7 @@ class Character(bpy.types.PropertyGroup):
         default=0,
         update=settings_changed,
     )
-    strength: FloatProperty(
-        name="Strength",
-        description="Fraction of the motion that is shown",
-        min=0,
-        max=4,
-        default=1,
-        update=settings_changed,
-    )
+    strength: strength_property()
     group: StringProperty(
         name="Weight of flesh",
         description="Vertex group: 1 flesh, 0 rigid; empty: everything is flesh",

@@ -2,7 +2,7 @@
 //
 // The file is little-endian: a header of 64 bytes (magic, version, checksum), a table of sections, and the sections,
 // each at a multiple of 64 bytes, so that the asset can point into the caller's bytes, memory-mapped for instance.
-// Everything is checked while loading: a file that loads can be used without another thought.
+// Everything is checked while loading: a file that loads is safe to use.
 #pragma once
 
 #include "jounce/base.h"
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_MAX_DRIVERS = 4, JN_ASSET_VERSION = 2 };
+enum { JN_NAME_LENGTH = 64, JN_MAX_INFLUENCES = 8, JN_MAX_DRIVERS = 4, JN_ASSET_VERSION = 3 };
 
 /// How the skeleton moves the surface.
 typedef enum jnSkinning {
@@ -46,6 +46,13 @@ typedef struct jnAssetPart {
     int32_t firstTriangle;
     int32_t triangleCount;
 } jnAssetPart;
+
+/// A morph target of the source (shape key, blend shape), as it is in the file.
+typedef struct jnAssetTarget {
+    char name[JN_NAME_LENGTH];
+    float weight;         // at rest: the rest surface has this much of it
+    uint32_t reserved[3]; // 0
+} jnAssetTarget;
 
 /// A vertex that is not stepped at coarse detail: its offset from the target is a weighted sum of those of a few that
 /// are.
@@ -102,17 +109,29 @@ typedef struct jnAssetModes {
     const float* spins;              // [spinCount][3][16]: by axis of the joint's rest frame
 } jnAssetModes;
 
-/// The morph targets, packed: displacements of the rest surface in whole multiples of `unit`, written in base 254 with
-/// digits of 8 bits, a plane for each digit. Columns are the components, then the modes, each made even in number;
-/// within a block of 16 vertices and a plane, pairs of columns that are not 0 there have an entry.
+/// Where the data of a patch begin; those of the next patch are behind them.
+typedef struct jnAssetPatch {
+    uint32_t columns; // of jnAssetMorphs.columns
+    uint32_t shapes;  // of jnAssetMorphs.scales; a multiple of 8
+    uint32_t values;  // of jnAssetMorphs.values, in runs of 16 bytes
+} jnAssetPatch;
+
+/// The morph targets, packed. The surface is cut into patches of 64 vertices (4 blocks). The targets of a patch, a
+/// matrix of 192 rows with a column for each weight, are a product of two matrices of 8 bits: the weights give the
+/// amounts of a few dozen shapes that belong to the patch, and those give the displacements of the rest surface.
+///
+///     displacement = sum_s shape_s scale_s sum_k mix_sk weight_k      k over the columns that move the patch
+///
+/// Columns are the components, then the modes, each made even in number.
 typedef struct jnAssetMorphs {
     int columnCount, firstMode; // columns in all; column of the first mode
-    int planeCount;
-    uint32_t entryCount;
-    float unit;             // metres of the finest plane's 1 at a weight of 1
-    const uint32_t* starts; // [blockCount][planeCount] and one more, entries
-    const uint16_t* pairs;  // [entryCount], columns 2p and 2p + 1, rising
-    const int8_t* values;   // [entryCount][3][16][2]
+    int patchCount;
+    uint32_t listCount, shapeCount, runCount;
+    const jnAssetPatch* patches; // [patchCount + 1]
+    const uint16_t* columns;     // [listCount], for each patch those that move it
+    const float* scales;         // [shapeCount], metres
+    const int8_t* values; // [runCount * 16], for each patch mix [columns / 2][shapes][2], the columns made even in
+                          // number, then shape [blocks][shapes / 2][3][16][2]
 } jnAssetMorphs;
 
 /// A loaded asset. Everything in it is read-only and lives until jnDestroyAsset. A file that `jounce export` writes
@@ -160,6 +179,8 @@ typedef struct jnAsset {
     bool normalsAreIdentity;       // file vertices are normals
     const float* weightScales; // [componentCount + modeCount], what morph weights are multiplied by on their way out,
                                // as the targets of a .glb were made for; NULL: 1
+    int targetCount;           // morph targets of the source: faces, for instance
+    const jnAssetTarget* targets; // [targetCount]
 } jnAsset;
 
 /// What to load.
@@ -192,8 +213,15 @@ JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
 JN_API void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
 
+/// Weights of the source's morph targets that a clip plays at a time, for jnPose; those at rest where it plays none.
+/// weights: [targetCount].
+JN_API void jnAsset_SampleTargets(const jnAsset* asset, int index, double seconds, float* weights);
+/// Index of the source's morph target with a name; -1: none.
+JN_API int jnAsset_FindTarget(const jnAsset* asset, const char* name);
+
 /// Displacements of the rest surface that a morph weight of 1 adds, in metres; for upload to a GPU. weight: 0 to
-/// componentCount + modeCount - 1, as in jnCharacterOutput. deltas: [fileVertexCount] x, y, z; [vertexCount] if welded.
+/// componentCount + modeCount - 1, as in jnCharacterOutput, and then the targets of the source. deltas:
+/// [fileVertexCount] x, y, z; [vertexCount] if welded.
 JN_API void jnAsset_MorphDeltas(const jnAsset* asset, int weight, bool welded, float* deltas);
 
 /// The same for the vertices alone that move by more than `least` metres. Returns how many; with `vertices` NULL it

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/// What a call came to. Everything but jn_ok comes with a sentence in jnError.
+/// The result of a call. Every failure also writes a sentence into jnError.
 typedef enum jnResult {
     jn_ok = 0,
     jn_badArgument, // a value the caller passed cannot be used

@@ -34,8 +34,9 @@ typedef struct jnPose {
     const float* matrices; // [jointCount][12], joint to character, 3 rows of 4; if given, the three above are not used
     const jnTransform* root; // character to world; NULL: they are the same
     const double* origin;    // [3], metres: where the world's coordinates of this pose and its output begin in a larger
-                             // world, of any size; it may change from pose to pose. NULL: 0. Not with springs of single
-                             // vertices
+                             // world, of any size; it may change from pose to pose, and nothing of it is felt. NULL: 0
+    const float* targets;    // [targetCount] of the asset, weights of the source's morph targets (faces); NULL: those
+                             // at rest. The flesh moves on top of them
 } jnPose;
 
 /// How much of the surface has springs of its own.
@@ -52,7 +53,7 @@ typedef struct jnCharacterDef {
     jnStart start;         // default: the asset's
     jnDetail detail;       // default full; coarse needs an asset with drivers (`jounce export --lod`)
     int components, modes; // level of detail: how many weights of each, the first ones; 0 (default): all
-    bool weightsOnly;      // no memory for a surface: weights alone can be asked for; default: no surface
+    bool weightsOnly;      // no memory for a surface: gives weights alone; default: true if the asset has no surface
     jnKernel kernel;       // default jn_kernelAuto
     jnAllocator allocator; // used once, for one block
     void* memory;          // if not NULL, the character lives here and the allocator is not used; aligned to 64 bytes
@@ -63,7 +64,7 @@ typedef struct jnCharacterDef {
 typedef struct jnCharacterInput {
     float h; // seconds since the previous pose; 0 (or not a positive number) is a pause
     jnPose pose;
-    jnTeleport teleport; // what the way from the previous pose to this one means
+    jnTeleport teleport; // how to treat the change from the previous pose to this one
 } jnCharacterInput;
 
 /// Where results go, in the caller's arrays. Every pointer may be NULL; what is not asked for costs nothing.
@@ -80,6 +81,7 @@ typedef struct jnCharacterOutput {
     bool welded;           // the asset's vertices instead of the file's
 } jnCharacterOutput;
 
+/// The asset's curve, timing and start; full detail and all weights.
 JN_API jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset);
 
 /// Bytes that a character made from this definition needs.
@@ -89,7 +91,8 @@ JN_API jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** chara
 JN_API void jnDestroyCharacter(jnCharacter* character); // NULL is allowed
 
 /// Takes the next pose and advances: skinning, target curve, springs. With a cubic in exact timing the output belongs
-/// to the pose before this one. A pose with a number that is not finite is replaced by the last good one.
+/// to the pose before this one. A pose with a number that is not finite, or a place or scale beyond 1e7, is replaced
+/// by the last good one.
 JN_API void jnCharacter_Step(jnCharacter* character, const jnCharacterInput* input, const jnCharacterOutput* output);
 
 /// Steps many characters of one asset, the network's layers and the modes' products for all of them at once. The same
@@ -182,7 +185,7 @@ JN_API void jnCharacter_Save(const jnCharacter* character, void* snapshot);
 /// is then unchanged.
 JN_API jnResult jnCharacter_Restore(jnCharacter* character, const void* snapshot, size_t size, jnError* error);
 
-/// Poses that held a number that was not finite, since creation.
+/// Poses that held a number that was not finite or too large, since creation.
 JN_API uint64_t jnCharacter_BadPoseCount(const jnCharacter* character);
 JN_API const jnAsset* jnCharacter_Asset(const jnCharacter* character);
 

@@ -77,7 +77,7 @@ typedef struct jnSpringsInput {
     size_t targetStride;           // bytes from one target to the next; 0 means 12
     const float* targetVelocities; // [count] x, y, z in m/s, same stride; needed by jn_curveHermite, else ignored
     const jnTransform* root;       // where the character stands; NULL: no root, inertia scales have no effect
-    jnTeleport teleport;           // what the way from the previous sample to this one means
+    jnTeleport teleport;           // how to treat the change from the previous sample to this one
 } jnSpringsInput;
 
 /// Where results go. Every pointer may be NULL.

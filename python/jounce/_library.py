@@ -104,6 +104,10 @@ class AssetPart(Structure):
     ]
 
 
+class AssetTarget(Structure):
+    _fields_ = [("name", c_char * NAME_LENGTH), ("weight", c_float), ("reserved", c_uint32 * 3)]
+
+
 class AssetFollower(Structure):
     _fields_ = [("drivers", c_int32 * 4), ("weights", c_float * 4)]
 
@@ -161,15 +165,21 @@ class AssetModes(Structure):
     ]
 
 
+class AssetPatch(Structure):
+    _fields_ = [("columns", c_uint32), ("shapes", c_uint32), ("values", c_uint32)]
+
+
 class AssetMorphs(Structure):
     _fields_ = [
         ("columnCount", c_int),
         ("firstMode", c_int),
-        ("planeCount", c_int),
-        ("entryCount", c_uint32),
-        ("unit", c_float),
-        ("starts", c_void_p),
-        ("pairs", c_void_p),
+        ("patchCount", c_int),
+        ("listCount", c_uint32),
+        ("shapeCount", c_uint32),
+        ("runCount", c_uint32),
+        ("patches", POINTER(AssetPatch)),
+        ("columns", c_void_p),
+        ("scales", c_void_p),
         ("values", c_void_p),
     ]
 
@@ -221,6 +231,8 @@ class Asset(Structure):
         ("weldIsIdentity", c_bool),
         ("normalsAreIdentity", c_bool),
         ("weightScales", c_void_p),
+        ("targetCount", c_int),
+        ("targets", POINTER(AssetTarget)),
     ]
 
 
@@ -240,6 +252,7 @@ class Pose(Structure):
         ("matrices", c_void_p),
         ("root", POINTER(Transform)),
         ("origin", c_void_p),
+        ("targets", c_void_p),
     ]
 
 
@@ -297,10 +310,12 @@ STRUCTS: Dict[str, Type[Structure]] = {
         SpringsLoop,
         AssetJoint,
         AssetPart,
+        AssetTarget,
         AssetFollower,
         AssetClip,
         AssetMode,
         AssetModes,
+        AssetPatch,
         AssetMorphs,
         Asset,
         AssetDef,
@@ -329,6 +344,8 @@ FUNCTIONS: List[Any] = [
     ("jnDestroyAsset", None, [POINTER(Asset)]),
     ("jnAsset_Clip", AssetClip, [POINTER(Asset), c_int]),
     ("jnAsset_SampleClip", None, [POINTER(Asset), c_int, c_double, _P, _P, _P]),
+    ("jnAsset_SampleTargets", None, [POINTER(Asset), c_int, c_double, _P]),
+    ("jnAsset_FindTarget", c_int, [POINTER(Asset), c_char_p]),
     ("jnAsset_MorphDeltas", None, [POINTER(Asset), c_int, c_bool, _P]),
     ("jnAsset_SectionCount", c_int, [POINTER(Asset)]),
     ("jnAsset_Section", AssetSection, [POINTER(Asset), c_int]),

@@ -27,9 +27,10 @@ class Pose:
     matrices: (joints, 3, 4), joint to character; if given, the three above are not used.
     root: character to world, a position and a quaternion ((x, y, z), (x, y, z, w)); None: they are the same.
     origin: three numbers in metres, where the coordinates begin in a larger world; None: 0.
+    targets: (targets,), weights of the source's morph targets (Asset.targets has their names); None: those at rest.
     """
 
-    __slots__ = ("rotations", "translations", "scales", "matrices", "root", "origin")
+    __slots__ = ("rotations", "translations", "scales", "matrices", "root", "origin", "targets")
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Pose:
         matrices: Optional[Floats] = None,
         root: Any = None,
         origin: Any = None,
+        targets: Optional[Floats] = None,
     ) -> None:
         self.rotations = rotations
         self.translations = translations
@@ -46,6 +48,7 @@ class Pose:
         self.matrices = matrices
         self.root = root
         self.origin = origin
+        self.targets = targets
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,8 @@ class Clip:
         if not -self.frame_count <= index < self.frame_count:
             raise ArgumentError(f"clip '{self.name}' has no frame {index}: it has {self.frame_count}")
         scales = None if self.scales is None else self.scales[index]
-        return Pose(self.rotations[index], self.translations[index], scales)
+        targets = self._targets(index % self.frame_count / self.rate)
+        return Pose(self.rotations[index], self.translations[index], scales, targets=targets)
 
     def pose(self, seconds: float) -> Pose:
         """The pose at a time. Between frames it is blended; a looping clip wraps, another stays on its ends."""
@@ -141,7 +145,15 @@ class Clip:
             translations.ctypes.data,
             scales.ctypes.data,
         )
-        return Pose(rotations, translations, scales)
+        return Pose(rotations, translations, scales, targets=self._targets(seconds))
+
+    def _targets(self, seconds: float) -> Optional[Floats]:
+        """Weights of the source's morph targets at a time; None where the asset has none."""
+        weights = np.empty(len(self.asset.targets), np.float32)
+        if len(weights) == 0:
+            return None
+        library.jnAsset_SampleTargets(self.asset._handle, self.index, number("seconds", seconds), weights.ctypes.data)
+        return weights
 
     def __repr__(self) -> str:
         return f"<clip '{self.name}': {self.frame_count} frames at {self.rate:g} Hz>"
@@ -289,6 +301,11 @@ class Asset:
     def damping(self) -> Floats:
         """(vertices,), k_d of a spring per vertex, 1/s."""
         return self._view("damping", (self.vertex_count,), np.float32)
+
+    @property
+    def targets(self) -> List[str]:
+        """Names of the source's morph targets, shape keys of a face for instance, in the order of their weights."""
+        return [self._raw.targets[i].name.decode() for i in range(self._raw.targetCount)]
 
     @property
     def parts(self) -> List[Part]:

@@ -307,6 +307,7 @@ class Character:
             "translations": (joints, 3),
             "scales": (joints, 3),
             "matrices": (joints, 3, 4),
+            "targets": (len(self.asset.targets),),
         }
         struct, held = c.Pose(), []
         for name, shape in shapes.items():

@@ -249,10 +249,21 @@ class Springs:
         return int(library.jnSprings_ResetCount(self._handle))
 
 
+# As far from the origin as the command takes a coordinate, metres.
+FARTHEST = 1e6
+
+
 def _check_motion(name: str, array: Any, shape: Shape = ("frames", "vertices", 3)) -> NDArray[Any]:
     motion = check_floats(name, array, shape, (np.float32, np.float64))
     if motion.size == 0:
         raise ArgumentError(f"{name}: has the shape {motion.shape}, must be {describe(shape)}, not empty")
+    far = np.isfinite(motion) & (np.abs(motion) > FARTHEST)
+    if far.any():
+        frame, vertex, axis = np.argwhere(far)[0]
+        value = motion[frame, vertex, axis]
+        raise ArgumentError(
+            f"{name}: frame {frame}, vertex {vertex}: a coordinate is {value:g}; up to {FARTHEST:g} m can be taken"
+        )
     return motion
 
 

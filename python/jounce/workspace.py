@@ -45,16 +45,18 @@ class Workspace:
         motion: Optional[Mapping[str, Path]] = None,
         layer: Optional[str] = None,
         rate: Optional[float] = None,
+        quasistatic: Optional[Mapping[str, Path]] = None,
     ) -> "Workspace":
         """Makes a workspace by `jounce new`.
 
         source: a rigged character (.glb, .fbx, .dae); None: the built-in figure.
         clips: motion of other files by name. motion: ground truth of clips, vertex caches by the clip's name.
-        layer: "modal" (springs on vibration modes, the default) or "vertex". rate: frames a second.
+        layer: "modal" (springs on vibration modes, the default), "vertex", or "auto" (whichever explain the motion better,
+        the default with motion). rate: frames a second. quasistatic: equilibria of clips, as motion.
         """
         words = ["new", os.fspath(path)]
         words += ["--figure"] if source is None else ["--from", os.fspath(source)]
-        for option, files in (("--clip", clips), ("--motion", motion)):
+        for option, files in (("--clip", clips), ("--motion", motion), ("--quasistatic", quasistatic)):
             for name, file in (files or {}).items():
                 words += [option, f"{name}={os.fspath(file)}"]
         if layer is not None:

@@ -92,6 +92,16 @@ class BadArrays(unittest.TestCase):
         name = r"sequences\[0\] targets"
         self.each(good, name, lambda a: jounce.springs.fit([(a, good)], 0.1), but=("too short",))
         self.each(good, r"sequences\[0\] motion", lambda a: jounce.springs.fit([(good, a)], 0.1), but=missing)
+        far = good.copy()
+        far[7, 2, 1] = 1e20
+        words = r"frame 7, vertex 2: a coordinate is 1e\+20; up to 1e\+06 m can be taken"
+        for call in (
+            lambda: jounce.springs.run(far, 100, 1, 0.1),
+            lambda: jounce.springs.fit([(far, good)], 0.1),
+            lambda: jounce.springs.fit([(good, far)], 0.1),
+        ):
+            with self.assertRaisesRegex(jounce.ArgumentError, words):
+                call()
         with self.assertRaisesRegex(jounce.ArgumentError, r"motion: has the shape \(29, 4, 3\), must be \(30, 4, 3\)"):
             jounce.springs.fit([(good, good[1:])], 0.1)
         with self.assertRaisesRegex(jounce.ArgumentError, "sequences: is empty"):
@@ -132,6 +142,25 @@ class BadArrays(unittest.TestCase):
                 with self.subTest(call=i, value=value), self.assertRaises(jounce.ArgumentError):
                     call(value)
             call((0, 0, 0))
+
+    def test_places_that_are_too_far_for_floats(self):
+        """Whatever a pose says, what comes out is finite, and good again after the next good pose."""
+        for asset in (hero(), jelly()):
+            character = jounce.Character(asset, outputs=["positions"])
+            joints = asset.joint_count
+            far = np.full((joints, 3), 1e20, np.float32)
+            for pose in (
+                jounce.Pose(root=((1e20, 0, 0), (0, 0, 0, 1))),
+                jounce.Pose(origin=(0, -1e20, 0)),
+                jounce.Pose(translations=far),
+                jounce.Pose(scales=far),
+                asset.clips[0].frame(0),
+            ):
+                character.step(pose, 1 / 30)
+                self.assertTrue(np.isfinite(character.positions).all())
+            for _ in range(3):
+                character.step(asset.clips[0].frame(0), 1 / 30)
+            self.assertLess(np.abs(character.positions).max(), 100)
 
     def test_indices_and_words(self):
         asset, character = hero(), jounce.Character(hero(), outputs=["weights"])

@@ -47,7 +47,7 @@ class Library(unittest.TestCase):
         kept = _library.STRUCTS["jnPose"]
         _library.STRUCTS["jnPose"] = Longer
         try:
-            with self.assertRaisesRegex(_library.LibraryError, "its jnPose has 48 bytes, this package's 56"):
+            with self.assertRaisesRegex(_library.LibraryError, "its jnPose has 56 bytes, this package's 64"):
                 _library.open_library(_library.library_path)
         finally:
             _library.STRUCTS["jnPose"] = kept

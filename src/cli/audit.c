@@ -1,6 +1,8 @@
 // jounce audit: are the solved shapes a function of the pose alone?
 #include "cli.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "pipeline/simulate.h"
 
 #include <jansson.h>
@@ -8,11 +10,6 @@
 
 // Surfaces closer than this are the same solution, metres: the solver's tolerance leaves 0.1 to 0.2 mm.
 #define SAME 1e-3
-
-static bool Watch(const jnaJobProgress* p, void* user)
-{
-    return jncShowCount(user, p->done, p->total, p->solved, "");
-}
 
 static int Compare(const void* a, const void* b)
 {
@@ -122,23 +119,22 @@ int jncAudit(int argc, char** argv)
     if (contact) {
         return jncAuditContact(workspace, (int)every, (int)count, (int)threads, json);
     }
-    jnError error = {jn_outOfMemory, "out of memory"};
+    jnError error = {0};
+    jnResult result = jn_ok;
     jnaSimulation* simulation = NULL;
-    jnaAuditPose* poses = calloc((size_t)count, sizeof(*poses));
-    double* scratch = calloc((size_t)count, sizeof(*scratch));
-    jnResult result =
-        poses != NULL && scratch != NULL ? jnaOpenSimulation(workspace, &simulation, &error) : jn_outOfMemory;
-    if (result == jn_ok) {
-        jncProgress progress = jncBeginProgress("audit");
-        result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, (jnaJobWatch){Watch, &progress}, &error);
-        jncEndProgress(&progress);
-    }
-    if (result == jn_ok) {
-        const Spread spreads[2] = {Measure(poses, (int)count, 1, scratch), Measure(poses, (int)count, 2, scratch)};
-        (json ? PrintJson : PrintTable)(poses, (int)count, spreads);
-    }
-    free(poses);
-    free(scratch);
+    jnaArena arena = {0};
+    jnaAuditPose* poses = jnaArena_Take(&arena, count, sizeof(*poses));
+    double* scratch = jnaArena_Take(&arena, count, sizeof(*scratch));
+    JN_TRY(jnaArena_Check(&arena, "an audit", &error));
+    JN_TRY(jnaOpenSimulation(workspace, &simulation, &error));
+    jncProgress progress = jncBeginProgress("audit");
+    result = jnaAuditPoses(simulation, (int)count, (int)threads, poses, (jnaWatch){jncShowProgress, &progress}, &error);
+    jncEndProgress(&progress);
+    JN_TRY(result);
+    const Spread spreads[2] = {Measure(poses, (int)count, 1, scratch), Measure(poses, (int)count, 2, scratch)};
+    (json ? PrintJson : PrintTable)(poses, (int)count, spreads);
+done:
+    jnaReleaseArena(&arena);
     jnaCloseSimulation(simulation);
     return jncEnd(result, &error);
 }

@@ -1,6 +1,8 @@
 // jounce audit --contact: how many frames and poses end without flesh inside flesh, how long they take, and why not.
 #include "cli.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "pipeline/simulate.h"
 
 #include <jansson.h>
@@ -91,35 +93,29 @@ static void PrintJson(const jnaSimulation* simulation, const jnaContactEntry* en
     json_decref(root);
 }
 
-static bool Watch(const jnaJobProgress* p, void* user)
-{
-    return jncShowCount(user, p->done, p->total, p->solved, "");
-}
-
 int jncAuditContact(const char* workspace, int every, int poses, int threads, bool json)
 {
     jnError error = {0};
     jnaSimulation* simulation = NULL;
     jnaContactEntry* entries = NULL;
     int count = 0;
-    jnResult result = jnaOpenSimulation(workspace, &simulation, &error);
-    if (result == jn_ok) {
-        jncProgress progress = jncBeginProgress("contact");
-        const jnaContactAuditDef def = {every, poses, threads, {Watch, &progress}};
-        result = jnaAuditContact(simulation, &def, &count, &entries, &error);
-        jncEndProgress(&progress);
-    }
-    double* scratch = calloc((size_t)count + 1, sizeof(double));
-    if (result == jn_ok && scratch == NULL) {
-        error = (jnError){jn_outOfMemory, "out of memory"};
-        result = jn_outOfMemory;
-    }
-    if (result == jn_ok && json) {
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    JN_TRY(jnaOpenSimulation(workspace, &simulation, &error));
+    jncProgress progress = jncBeginProgress("contact");
+    const jnaContactAuditDef def = {every, poses, threads, {jncShowProgress, &progress}};
+    result = jnaAuditContact(simulation, &def, &count, &entries, &error);
+    jncEndProgress(&progress);
+    JN_TRY(result);
+    double* scratch = jnaArena_Take(&arena, count, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "an audit", &error));
+    if (json) {
         PrintJson(simulation, entries, count);
-    } else if (result == jn_ok) {
+    } else {
         PrintTable(simulation, entries, count, scratch);
     }
-    free(scratch);
+done:
+    jnaReleaseArena(&arena);
     free(entries);
     jnaCloseSimulation(simulation);
     return jncEnd(result, &error);

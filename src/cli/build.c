@@ -16,7 +16,7 @@
 // Between two renewals of the line.
 #define RENEW 0.2
 // Seconds; a longer plan says what would be shorter.
-#define LONG_BUILD 600
+#define LONG_BUILD 600.0
 
 typedef struct Teller {
     const char* workspace;
@@ -26,18 +26,6 @@ typedef struct Teller {
     bool shown;
     bool whole; // no stage was named to end at
 } Teller;
-
-// "1:05", or "2:10:05" from an hour on.
-static const char* FormatTime(double seconds, char text[24])
-{
-    int whole = (int)fmin(fmax(seconds, 0) + 0.5, 1e9);
-    if (whole >= 3600) {
-        snprintf(text, 24, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
-    } else {
-        snprintf(text, 24, "%d:%02d", whole / 60, whole % 60);
-    }
-    return text;
-}
 
 // What somebody may want instead of a long build. It can be stopped at any time and resumes.
 static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
@@ -50,7 +38,7 @@ static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
     printf(
         "  shorter: jounce build %s --until modes, about %s: flesh by its material alone, without poses and network\n"
         "           poses.count in manifest.yaml: fewer poses; Ctrl-C stops, the same command resumes\n",
-        teller->workspace, FormatTime(modes, text));
+        teller->workspace, jncFormatTime(modes, text));
 }
 
 static void PrintPlan(const jnaBuildStep* steps, void* user)
@@ -70,11 +58,11 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
         } else if (step->fresh) {
             printf("  %-9s %7s  %s\n", name, "", step->made ? "done" : "up to date");
         } else {
-            printf("  %-9s %7s  %s\n", name, FormatTime(step->estimate, text), step->reason);
+            printf("  %-9s %7s  %s\n", name, jncFormatTime(step->estimate, text), step->reason);
             total += step->estimate;
         }
     }
-    printf("  about %s in total\n", FormatTime(total, text));
+    printf("  about %s in total\n", jncFormatTime(total, text));
     if (total > LONG_BUILD && teller->whole) {
         PrintShorter(teller, steps);
     }
@@ -82,10 +70,10 @@ static void PrintPlan(const jnaBuildStep* steps, void* user)
 }
 
 // The same for programs that show it in their own way; one line, one write.
-static void PrintProgressLine(const jnaBuildProgress* p)
+static void PrintProgressLine(const jnaProgress* p)
 {
-    json_t* line = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:s}", "stage", jnaBuildStageName(p->stage), "number",
-        p->number, "count", p->count, "fraction", p->share, "whole", p->whole, "seconds_left", p->secondsLeft, "detail",
+    json_t* line = json_pack("{s:s, s:i, s:i, s:f, s:f, s:f, s:s}", "stage", p->part.name, "number", p->part.number,
+        "count", p->part.count, "fraction", p->part.share, "whole", p->share, "seconds_left", p->secondsLeft, "detail",
         p->detail);
     char* text = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     if (text != NULL) {
@@ -96,19 +84,19 @@ static void PrintProgressLine(const jnaBuildProgress* p)
 }
 
 // "build 4/9 poses 37 % (112 of 300 poses), 41 % of all, 2:10 left"
-static bool ShowProgress(const jnaBuildProgress* p, void* user)
+static bool ShowProgress(const jnaProgress* p, void* user)
 {
     Teller* teller = user;
     char left[24];
     double now = jnaWallClock();
-    bool due = now - teller->progress.shown > RENEW || p->share <= 0;
+    bool due = now - teller->progress.shown > RENEW || p->part.share <= 0;
     if (teller->lines && due) {
         PrintProgressLine(p);
         teller->progress.shown = now;
     } else if (isatty(STDERR_FILENO) && !teller->lines && due) {
-        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% in total, %s left\033[K", p->number, p->count,
-            jnaBuildStageName(p->stage), 100 * p->share, p->detail[0] != '\0' ? " (" : "", p->detail,
-            p->detail[0] != '\0' ? ")" : "", 100 * p->whole, FormatTime(p->secondsLeft, left));
+        fprintf(stderr, "\r%d/%d %s %.0f %%%s%s%s; %.0f %% in total, %s left\033[K", p->part.number, p->part.count,
+            p->part.name, 100 * p->part.share, p->detail[0] != '\0' ? " (" : "", p->detail,
+            p->detail[0] != '\0' ? ")" : "", 100 * p->share, jncFormatTime(p->secondsLeft, left));
         fflush(stderr);
         teller->shown = true;
         teller->progress.shown = now;
@@ -161,8 +149,8 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
         .lines = voice.lines,
         .whole = def.until == jna_buildReport};
     def.plan = PrintPlan;
-    def.progress = ShowProgress;
     def.user = &teller;
+    def.watch = (jnaWatch){ShowProgress, &teller};
     def.steps = steps;
     jnResult result = jnaBuildWorkspace(workspace, &def, &notes, &error);
     if (teller.shown) {

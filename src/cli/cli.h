@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/notes.h"
+#include "base/watch.h"
 #include "jounce/base.h"
 
 #include <stdbool.h>
@@ -68,6 +69,10 @@ typedef struct jncOption {
 /// A workspace stands for the character file in it: that path, in `buffer`, or the path as it is.
 const char* jncCharacterFile(const char* path, char* buffer, size_t size);
 
+/// One line of how many points a character has in its source, welded, and split at seams; nothing where the source's
+/// number is not known (0).
+void jncPrintPoints(long long source, long long welded, long long split);
+
 /// Options that most verbs on a workspace have.
 #define JNC_WORKSPACE(variable)                                                                                        \
     {                                                                                                                  \
@@ -112,18 +117,19 @@ jnResult jncMakeFolder(const char* path, jnError* error);
 /// Long jobs: a line on stderr that renews itself while stderr is a terminal, and an end at Ctrl-C.
 typedef struct jncProgress {
     const char* what; // "fitting springs"
-    double started;   // seconds, by jncBeginProgress
+    double started;   // seconds, by jncBeginProgress, or when the first count was told
+    bool counted;     // one was told
+    int before;       // solved then
     double shown;     // when the line was last renewed
-    int width;        // of the line, where it is wider than usual
 } jncProgress;
 jncProgress jncBeginProgress(const char* what);
-/// Shows the share that is done; false once Ctrl-C was pressed. For a jnaWatch; user is the jncProgress.
-bool jncShowProgress(double share, void* user);
+/// Shows how far it is and the time left; false once Ctrl-C was pressed. For a jnaWatch; user is the jncProgress.
+bool jncShowProgress(const jnaProgress* state, void* user);
+/// "1:05", or "2:10:05" from an hour on; returns text.
+const char* jncFormatTime(double seconds, char text[24]);
 void jncEndProgress(jncProgress* progress);
 /// Whether Ctrl-C was pressed since jncBeginProgress; and the clock of progress, in seconds.
 bool jncInterrupted(void);
-/// The same for jobs of many like things: how many are done, how fast, time left. solved: since the job began.
-bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more);
 
 int jncNew(int argc, char** argv);
 int jncBuild(int argc, char** argv);
@@ -140,7 +146,6 @@ int jncReport(int argc, char** argv);
 int jncCheck(int argc, char** argv);
 int jncSpringsRun(int argc, char** argv);
 int jncSpringsFit(int argc, char** argv);
-int jncSpringsDraw(int argc, char** argv);
 int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);
 int jncExport(int argc, char** argv);

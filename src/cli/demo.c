@@ -3,6 +3,8 @@
 //
 // What is simulated is chosen to fit into a few minutes of two cores: parts of the clips, a coarse lattice, half the
 // usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
+#include "base/path.h"
+#include "base/try.h"
 #include "build.h"
 #include "character/source.h"
 #include "cli.h"
@@ -15,7 +17,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /// What the figure's manifest says besides the defaults.
 typedef struct Size {
@@ -72,18 +73,13 @@ static void Adjust(jnaManifest* m, void* user)
 // A folder that has a manifest is gone on with, if it is of the figure: it is another run's, or was edited.
 static jnResult Prepare(const char* folder, const Size* size, bool* there, jnError* error)
 {
-    char path[4096];
-    int length = snprintf(path, sizeof(path), "%s/manifest.yaml", folder);
-    if (length < 0 || (size_t)length >= sizeof(path)) {
-        return jnFail(error, jn_badArgument, "the name of the folder is too long");
-    }
-    *there = access(path, F_OK) == 0;
+    char path[JNA_PATH_LENGTH];
+    JN_PASS(jnaJoinPath(folder, "manifest.yaml", path, error));
+    *there = jnaFileIsThere(path);
     if (*there) {
         jnaManifest manifest;
-        jnResult result = jnaReadManifest(path, &manifest, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(jnaReadManifest(path, &manifest, error));
+        jnResult result = jn_ok;
         if (strcmp(manifest.character, JNA_FIGURE_SOURCE) != 0) {
             result = jnFail(error, jn_badArgument, "%s: is a workspace of another character; jounce build %s builds it",
                 folder, folder);

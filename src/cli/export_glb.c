@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <math.h>
 #include <string.h>
 
 // Of the file, unless the line says otherwise.
@@ -28,6 +29,10 @@ static void Print(const char* path, const jnaEngineReport* r)
     if (r->influenceError > 0) {
         printf("  joints    %d a vertex; leaving out the others moves a vertex by %.2f mm at most\n", r->influences,
             1e3 * r->influenceError);
+    }
+    if (isfinite(r->explains)) {
+        printf("  modes     explain %.2f of the motion that they were learned for (springs per vertex %.2f)%s\n",
+            r->explains, r->vertexExplains, r->standIn ? "; they stand in for springs per vertex" : "");
     }
     if (r->fallback) {
         printf("  note: %s\n", JNA_FALLBACK_NOTE);

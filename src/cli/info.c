@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/try.h"
 #include "jounce/jounce.h"
+#include "workspace/store.h"
 
 #include "measure.h"
 #include "runtime/for_author.h"
@@ -28,6 +29,7 @@ typedef struct Facts {
     double unevenSeconds; // the same where every step has another length
     double plainSeconds;  // as the first, without the network
     double weightSeconds; // the fastest step that gives weights alone
+    int sourcePoints;     // of the file that a workspace was made from; 0: not known
 } Facts;
 
 static void Widen(Range* range, double value)
@@ -127,6 +129,24 @@ static void PrintModes(const jnAsset* a)
         a->modes->modes[0].cap > 0.0f ? ", capped" : "");
 }
 
+void jncPrintPoints(long long source, long long welded, long long split)
+{
+    if (source > 0) {
+        printf("  points    %lld in the source, %lld welded, %lld split at seams and corners\n", source, welded, split);
+    }
+}
+
+// Points of a workspace's source; 0: not known, or no workspace.
+static int FindSourcePoints(const char* workspace)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/character/character.json", workspace);
+    json_t* root = json_load_file(path, 0, NULL);
+    json_int_t count = json_integer_value(json_object_get(root, "source_points"));
+    json_decref(root);
+    return count > 0 && count < INT32_MAX ? (int)count : 0;
+}
+
 static void PrintSurface(const jnAsset* a, const Facts* facts)
 {
     if (a->vertexCount == 0) {
@@ -136,6 +156,7 @@ static void PrintSurface(const jnAsset* a, const Facts* facts)
     }
     printf("  surface   %d vertices (%d in the file), %d triangles, %d normals, %d parts, %s\n", a->vertexCount,
         a->fileVertexCount, a->triangleCount, a->normalCount, a->partCount, a->uvs != NULL ? "UVs" : "no UVs");
+    jncPrintPoints(facts->sourcePoints, a->vertexCount, a->fileVertexCount);
     printf("  size      %.3f x %.3f x %.3f m\n", facts->bounds[0].high - facts->bounds[0].low,
         facts->bounds[1].high - facts->bounds[1].low, facts->bounds[2].high - facts->bounds[2].low);
     printf("  rig       %d joints, %s, %.1f influences a vertex\n", a->jointCount, SkinningName(a), facts->influences);
@@ -148,10 +169,36 @@ static void PrintSurface(const jnAsset* a, const Facts* facts)
     }
 }
 
-static void PrintText(const char* path, const jnAsset* a, const Facts* facts)
+// What parts are is in the workspace; a file alone has their names.
+static const char* RoleOf(const jnaCharacter* whole, const jnAsset* a, int part)
+{
+    return whole->partCount == a->partCount ? jnaMeshRoleNames[whole->parts[part].role] : NULL;
+}
+
+static void PrintParts(const jnAsset* a, const jnaCharacter* whole)
+{
+    for (int i = 0; i < a->partCount && a->partCount > 1; ++i) {
+        const jnAssetPart* part = &a->parts[i];
+        const char* role = RoleOf(whole, a, i);
+        printf("  %-9s %s: %d triangles%s%s%s%s\n", i == 0 ? "parts" : "", part->name, part->triangleCount,
+            part->material[0] != '\0' ? ", material " : "", part->material, role != NULL ? ", " : "",
+            role != NULL ? role : "");
+    }
+}
+
+static void PrintTargets(const jnAsset* a)
+{
+    for (int i = 0; i < a->targetCount; ++i) {
+        printf("%s%s%s", i == 0 ? "  targets   " : ", ", a->targets[i].name, i + 1 == a->targetCount ? "\n" : "");
+    }
+}
+
+static void PrintText(const char* path, const jnAsset* a, const jnaCharacter* whole, const Facts* facts)
 {
     printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
     PrintSurface(a, facts);
+    PrintParts(a, whole);
+    PrintTargets(a);
     PrintModes(a);
     if (a->driverCount > 0) {
         printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
@@ -186,7 +233,27 @@ static json_t* PackRange(Range range)
     return isfinite(range.high) ? json_pack("[f, f]", range.low, range.high) : json_pack("[f, n]", range.low);
 }
 
-static void PrintJson(const jnAsset* a, const Facts* facts)
+static json_t* PackParts(const jnAsset* a, const jnaCharacter* whole)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < a->partCount; ++i) {
+        const jnAssetPart* part = &a->parts[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:s?}", "name", part->name, "material", part->material,
+                                        "triangles", part->triangleCount, "role", RoleOf(whole, a, i)));
+    }
+    return list;
+}
+
+static json_t* PackTargets(const jnAsset* a)
+{
+    json_t* list = json_array();
+    for (int i = 0; i < a->targetCount; ++i) {
+        json_array_append_new(list, json_string(a->targets[i].name));
+    }
+    return list;
+}
+
+static void PrintJson(const jnAsset* a, const jnaCharacter* whole, const Facts* facts)
 {
     json_t* root = json_pack("{s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:f, s:b, s:f}", "name",
         a->name, "bytes", (json_int_t)a->byteCount, "version", JN_ASSET_VERSION, "vertices", a->vertexCount,
@@ -209,6 +276,8 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     for (int axis = 0; axis < 3; ++axis) {
         json_array_append_new(bounds, PackRange(facts->bounds[axis]));
     }
+    json_object_set_new(
+        root, "sourcePoints", facts->sourcePoints > 0 ? json_integer(facts->sourcePoints) : json_null());
     json_object_set_new(root, "drivers", json_integer(a->driverCount));
     if (a->network != jn_networkNone) {
         json_object_set_new(root, "network",
@@ -230,6 +299,8 @@ static void PrintJson(const jnAsset* a, const Facts* facts)
     json_object_set_new(root, "layer", json_string(a->modes == NULL ? "vertex" : "modal"));
     json_object_set_new(root, "componentCount", json_integer(a->componentCount));
     json_object_set_new(root, "modeCount", json_integer(a->modeCount));
+    json_object_set_new(root, "targets", PackTargets(a));
+    json_object_set_new(root, "partList", PackParts(a, whole));
     json_object_set_new(root, "clips", clips);
     json_object_set_new(root, "sections", sections);
     json_object_set_new(root, "instanceBytes", json_integer((json_int_t)facts->instanceBytes));
@@ -267,19 +338,26 @@ int jncInfo(int argc, char** argv)
         return code;
     }
     char buffer[4096];
+    const char* workspace = path;
     path = jncCharacterFile(path, buffer, sizeof(buffer));
     jnaAssetFile file;
+    jnaCharacter whole = {0};
     jnError error = {0};
-    Facts facts;
+    Facts facts = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaOpenAsset(path, &file, &error));
     JN_TRY(FindFacts(file.asset, &facts, &error));
+    facts.sourcePoints = path == buffer ? FindSourcePoints(workspace) : 0;
+    if (workspace != path) {
+        (void)jnaLoadWholeCharacter(workspace, &whole, NULL);
+    }
     if (json) {
-        PrintJson(file.asset, &facts);
+        PrintJson(file.asset, &whole, &facts);
     } else {
-        PrintText(path, file.asset, &facts);
+        PrintText(path, file.asset, &whole, &facts);
     }
 done:
+    jnaDestroyCharacter(&whole);
     jnaCloseAsset(&file);
     return jncEnd(result, &error);
 }

@@ -1,10 +1,14 @@
 // jounce VERB ...: finds the verb and hands over.
 #include "cli.h"
 
+#include "base/blas.h"
 #include "workspace/manifest.h"
 
+#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const jncVerb verbs[] = {
     {"demo", "run the whole pipeline on the built-in figure", jncDemo},
@@ -21,7 +25,6 @@ static const jncVerb verbs[] = {
     {"report", "write the results of a workspace as one HTML page", jncReport},
     {"springs run", "simulate springs on targets given as arrays", jncSpringsRun},
     {"springs fit", "fit stiffness and damping to arrays of targets and motion", jncSpringsFit},
-    {"springs draw", "draw springs in the three damping regimes", jncSpringsDraw},
     {"check", "check a workspace or a file for damage", jncCheck},
     {"export", "write the character file that the runtime plays", jncExport},
     {"info", "print the contents and cost of a character file", jncInfo},
@@ -117,8 +120,21 @@ static int Finish(int code)
     return code;
 }
 
+// OpenBLAS chooses its kernels while it is loaded: for a better choice the command begins again.
+static void ChooseBlas(char** argv)
+{
+    char path[PATH_MAX];
+    const char* better = getenv("OPENBLAS_CORETYPE") == NULL ? jnaBetterBlas() : NULL;
+    ssize_t length = better != NULL ? readlink("/proc/self/exe", path, sizeof(path) - 1) : -1;
+    if (length > 0 && setenv("OPENBLAS_CORETYPE", better, 1) == 0) {
+        path[length] = '\0'; // by its name, which other programs list
+        execv(path, argv);   // where it fails all goes on as it is, only slower
+    }
+}
+
 int main(int argc, char** argv)
 {
+    ChooseBlas(argv);
     argc--;
     argv++;
     (void)setvbuf(stdout, NULL, _IOLBF, 0); // line by line into a pipe or a file, too: a long build is watched there

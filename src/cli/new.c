@@ -40,6 +40,22 @@ static int SplitPairs(const char* option, const jncList* list, bool names, Pairs
     return -1;
 }
 
+// NAME=ROLE words. roles: [JNC_MAX_REPEATS]
+static int ReadRoles(const Pairs* pairs, jnaMeshRole* roles)
+{
+    for (int i = 0; i < pairs->count; ++i) {
+        int role = 0;
+        while (role < 3 && strcmp(pairs->files[i], jnaMeshRoleNames[role]) != 0) {
+            ++role;
+        }
+        if (role == 3) {
+            return jncMisuse("--part: '%s' is none of flesh, follows and rigid", pairs->files[i]);
+        }
+        roles[i] = (jnaMeshRole)role;
+    }
+    return -1;
+}
+
 static void FreePairs(Pairs* pairs)
 {
     for (int i = 0; i < pairs->count; ++i) {
@@ -53,7 +69,7 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
     char file[4096];
     jnaCharacter character;
     jnaManifest manifest = {0};
-    if (jnaLoadCharacter(path, &character, error) != jn_ok) {
+    if (jnaLoadWholeCharacter(path, &character, error) != jn_ok) {
         return NULL;
     }
     snprintf(file, sizeof(file), "%s/manifest.yaml", path);
@@ -64,22 +80,30 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
         result = jnaLoadClip(path, manifest.clips[i].name, &character, &clip, error);
         if (result == jn_ok) {
             json_array_append_new(
-                clips, json_pack("{s:s, s:s, s:i, s:f, s:b}", "name", clip.name, "role",
+                clips, json_pack("{s:s, s:s, s:i, s:f, s:b, s:b}", "name", clip.name, "role",
                            manifest.clips[i].role == jna_train ? "train" : "test", "frames", clip.frameCount, "rate",
-                           clip.rate, "motion", manifest.clips[i].motion != NULL));
+                           clip.rate, "motion", manifest.clips[i].motion != NULL, "quasistatic",
+                           manifest.clips[i].shapes != NULL));
             jnaDestroyClip(&clip);
         }
     }
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
+    json_t* parts = json_array();
+    for (int i = 0; i < character.partCount; ++i) {
+        const jnaPart* part = &character.parts[i];
+        json_array_append_new(parts, json_pack("{s:s?, s:s?, s:i, s:s}", "name", part->name, "material", part->material,
+                                         "triangles", part->triangleCount, "role", jnaMeshRoleNames[part->role]));
+    }
     for (int i = 0; i < character.attributeCount; ++i) {
         json_object_set_new(attributes, character.attributes[i].name, json_integer(character.attributes[i].width));
     }
-    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "workspace", path, "name",
-        character.name, "vertices", character.vertexCount, "file_vertices", character.fileVertexCount, "triangles",
-        character.triangleCount, "joints", character.jointCount, "parts", character.partCount, "scale", manifest.scale,
-        "clips", clips, "notes", lines, "attributes", attributes);
+    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:f, s:o, s:o, s:o}", "workspace", path,
+        "name", character.name, "vertices", character.vertexCount, "flesh_vertices",
+        character.vertexCount - character.outfitCount, "file_vertices", character.fileVertexCount, "source_points",
+        character.sourcePointCount, "triangles", character.triangleCount, "joints", character.jointCount, "parts",
+        parts, "scale", manifest.scale, "clips", clips, "notes", lines, "attributes", attributes);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
     if (result != jn_ok) {
@@ -99,12 +123,23 @@ static void PrintSummary(const json_t* root)
         (long long)json_integer_value(json_object_get(root, "joints")));
     size_t index;
     const json_t* value;
+    const json_t* parts = json_object_get(root, "parts");
+    json_array_foreach(parts, index, value)
+    {
+        if (json_array_size(parts) > 1) {
+            const char* material = json_string_value(json_object_get(value, "material"));
+            printf("  part %-32s %6lld triangles  %s%s%s\n", json_string_value(json_object_get(value, "name")),
+                (long long)json_integer_value(json_object_get(value, "triangles")),
+                json_string_value(json_object_get(value, "role")), material[0] != '\0' ? ", material " : "", material);
+        }
+    }
     json_array_foreach(json_object_get(root, "clips"), index, value)
     {
-        printf("  clip %-32s %6lld frames  %s%s\n", json_string_value(json_object_get(value, "name")),
+        printf("  clip %-32s %6lld frames  %s%s%s\n", json_string_value(json_object_get(value, "name")),
             (long long)json_integer_value(json_object_get(value, "frames")),
             json_string_value(json_object_get(value, "role")),
-            json_is_true(json_object_get(value, "motion")) ? ", with motion" : "");
+            json_is_true(json_object_get(value, "motion")) ? ", with motion" : "",
+            json_is_true(json_object_get(value, "quasistatic")) ? ", with equilibria" : "");
     }
     const char* name;
     json_t* width;
@@ -141,15 +176,28 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
     return JNC_DONE;
 }
 
-// The same with what the repeated options name.
-static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, const jncList* clips,
-    const jncList* motions, const jncList* retarget)
+// What the repeated options name.
+typedef struct Lists {
+    jncList clips, motions, shapes, retarget, parts, follow;
+} Lists;
+
+// The same with them.
+static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, const Lists* lists)
 {
-    Pairs clipPairs = {0}, motionPairs = {0}, retargetPairs = {0};
-    int code = SplitPairs("--clip", clips, true, &clipPairs);
-    code = code < 0 ? SplitPairs("--motion", motions, false, &motionPairs) : code;
-    code = code < 0 ? SplitPairs("--retarget", retarget, false, &retargetPairs) : code;
+    Pairs clipPairs = {0}, motionPairs = {0}, shapePairs = {0}, retargetPairs = {0}, partPairs = {0};
+    jnaMeshRole roles[JNC_MAX_REPEATS];
+    int code = SplitPairs("--clip", &lists->clips, true, &clipPairs);
+    code = code < 0 ? SplitPairs("--motion", &lists->motions, false, &motionPairs) : code;
+    code = code < 0 ? SplitPairs("--quasistatic", &lists->shapes, false, &shapePairs) : code;
+    code = code < 0 ? SplitPairs("--retarget", &lists->retarget, false, &retargetPairs) : code;
+    code = code < 0 ? SplitPairs("--part", &lists->parts, false, &partPairs) : code;
+    code = code < 0 ? ReadRoles(&partPairs, roles) : code;
     if (code < 0) {
+        def->partCount = partPairs.count;
+        def->partNames = partPairs.names;
+        def->partRoles = roles;
+        def->followCount = lists->follow.count;
+        def->followFiles = lists->follow.words;
         def->ownCount = clipPairs.plainCount;
         def->ownClips = clipPairs.plain;
         def->pairCount = retargetPairs.count;
@@ -161,11 +209,16 @@ static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, 
         def->motionCount = motionPairs.count;
         def->motionClips = motionPairs.names;
         def->motionFiles = motionPairs.files;
+        def->shapeCount = shapePairs.count;
+        def->shapeClips = shapePairs.names;
+        def->shapeFiles = shapePairs.files;
         code = Run(workspace, def, json);
     }
     FreePairs(&clipPairs);
     FreePairs(&motionPairs);
+    FreePairs(&shapePairs);
     FreePairs(&retargetPairs);
+    FreePairs(&partPairs);
     return code;
 }
 
@@ -175,15 +228,17 @@ static const jncUsage usage = {
     "figure. Clips inside the file are resampled at --rate: all of them, or those given by --clip NAME. --clip "
     "NAME=FILE\n"
     "adds a clip from another file; .bvh motion capture and other skeletons are retargeted. --motion gives a clip its\n"
-    "simulated or scanned surface, with points in any order (docs/guides/own-data.md). The first clip is used for\n"
-    "training, the others for testing; edit manifest.yaml to change that.\n",
+    "simulated or scanned surface, --quasistatic that surface without dynamics, with points in any order\n"
+    "(docs/guides/own-data.md). The first clip is used for training, the others for testing; edit manifest.yaml to\n"
+    "change that.\n",
     "  jounce new hero --from hero.glb --clip box=shadow_boxing.bvh\n"
+    "  jounce new hero --from hero.glb --follow shirt.glb --part Eyes=rigid\n"
     "  jounce new hero --from hero.glb && jounce build hero --until modes     # flesh in a minute\n"};
 
 int jncNew(int argc, char** argv)
 {
     const char *workspace = NULL, *from = NULL;
-    jncList clips = {0}, motions = {0}, retarget = {0};
+    Lists lists = {0};
     double rate = 30, scale = 0;
     int layer = jna_layerModal, up = jna_upAuto, number = 0;
     bool json = false, scaled = false, figure = false, layered = false;
@@ -192,10 +247,13 @@ int jncNew(int argc, char** argv)
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
         {JNC_TEXT("--from", from, "CHARACTER", "rigged character")},
         {JNC_FLAG("--figure", figure, "the built-in figure instead of a file")},
-        {JNC_LIST("--clip", clips, "NAME[=FILE]", "add a clip from another file; without FILE use only this clip of the character's file"), .arity = 1},
-        {JNC_LIST("--retarget", retarget, "PART=JOINT", "joint of the character for a part of the body (hips, left_thigh, ...) or for a joint of the motion"), .arity = 1},
-        {JNC_LIST("--motion", motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
-        {JNC_CHOICE("--layer", layer, "vertex|modal", "springs on vertices or on vibration modes (default modal; with --motion vertex)"), .given = &layered},
+        {JNC_LIST("--clip", lists.clips, "NAME[=FILE]", "add a clip from another file; without FILE use only this clip of the character's file"), .arity = 1},
+        {JNC_LIST("--retarget", lists.retarget, "PART=JOINT", "joint of the character for a part of the body (hips, left_thigh, ...) or for a joint of the motion"), .arity = 1},
+        {JNC_LIST("--motion", lists.motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
+        {JNC_LIST("--quasistatic", lists.shapes, "CLIP=FILE", "equilibrium of every frame of a clip: its surface without dynamics"), .arity = 1},
+        {JNC_LIST("--part", lists.parts, "NAME=ROLE", "what a mesh, node or material is: flesh, follows (clothes, hair) or rigid (eyes, armour)"), .arity = 1},
+        {JNC_LIST("--follow", lists.follow, "FILE", "add clothes or hair from another file; they follow the flesh"), .arity = 1},
+        {JNC_CHOICE("--layer", layer, "vertex|modal|auto", "springs on vertices, on modes, or whichever explain the motion better (default modal; with --motion auto)"), .given = &layered},
         {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames per second of all clips (default 30)")},
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
         {JNC_CHOICE("--up", up, "auto|x|y|z", "up axis of the file (default auto: detected)")},
@@ -222,5 +280,5 @@ int jncNew(int argc, char** argv)
     def.layerGiven = layered;
     def.up = (jnaUp)up;
     def.number = number;
-    return RunWithLists(workspace, &def, json, &clips, &motions, &retarget);
+    return RunWithLists(workspace, &def, json, &lists);
 }

@@ -1,9 +1,10 @@
-// jounce picture: a character as a PNG, at rest from four sides, or frames of a clip side by side.
+// jounce picture: a character as a PNG, at rest from four sides, or frames of a clip side by side; or a clip as a GIF.
 #include "picture.h"
 #include "cli.h"
 
+#include "base/arena.h"
 #include "base/try.h"
-#include "draw/picture.h"
+#include "draw/gif.h"
 
 #include "runtime/for_author.h"
 
@@ -31,47 +32,55 @@ typedef struct Options {
     const char* weights;
     long threads;
     const char* output;
+    bool moving; // the output is a GIF
 } Options;
 
 // All that a picture needs while it is drawn.
 typedef struct Sheet {
     jncScene scene;
     float* triangleColors;
-    float* heat;                       // of the joint's weights, the same in all panels
-    int frames[JNC_MAX_PANELS];        // of each panel
-    float* positions[JNC_MAX_PANELS];  // [vertexCount][3]
-    float* offsets[JNC_MAX_PANELS];    // [vertexCount]
-    char captions[JNC_MAX_PANELS][32]; // "front", "1.20 s"
-    const char* captionList[JNC_MAX_PANELS];
-    jnaPictureMesh meshes[JNC_MAX_PANELS];
-    int count;
+    float* heat;          // of the joint's weights, the same in all panels
+    int count;            // of panels; in a GIF each is a frame of its own
+    int* frames;          // [count], and so are the others
+    float** positions;    // [vertexCount][3]
+    float** offsets;      // [vertexCount]
+    char (*captions)[32]; // "front", "1.20 s"
+    const char** captionList;
+    jnaPictureMesh* meshes;
+    jnaArena arena; // that these are in
 } Sheet;
 
 static const char* const viewNames[VIEWS] = {"front", "three-quarter", "side", "back"};
 static const float viewTurns[VIEWS] = {0, -35, -90, 180};
 
 static const jncUsage usage = {
-    .synopsis = "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...] | --bones] -o OUT.png",
+    .synopsis =
+        "jounce picture WORKSPACE | --figure [--clip NAME [--frame N | --time S ...] | --bones] -o OUT.png|OUT.gif",
     .about =
 
         "Draws a character to a PNG file: at rest from four sides, or frames of a clip side by side. With --stage "
         "dynamic\n"
         "the surface moves with the springs of WORKSPACE/character.jounce, which jounce build makes. The clips of the "
         "built-in\n"
-        "figure are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n",
+        "figure are jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land.\n"
+        "\n"
+        "An output that ends in .gif shows the clip in motion: all of it, or from the first to the second --frame or "
+        "--time.\n",
     .example = "  jounce picture hero -o hero.png\n"
                "  jounce picture hero --clip walk --time 0.4 --time 0.6 --stage dynamic --offset -o walk.png\n"
                "  jounce picture hero --clip walk --frame 12 --compare --near LeftLeg --view back -o knee.png\n"
+               "  jounce picture hero --clip walk --stage dynamic --height 320 -o walk.gif\n"
                "  jounce picture hero --bones -o bones.png\n"
                "  jounce picture --figure --clip shadow-boxing --frame 37 -o jab.png\n",
 };
 
 static void DestroySheet(Sheet* sheet)
 {
-    for (int i = 0; i < JNC_MAX_PANELS; ++i) {
+    for (int i = 0; sheet->positions != NULL && i < sheet->count; ++i) {
         free(sheet->positions[i]);
         free(sheet->offsets[i]);
     }
+    jnaReleaseArena(&sheet->arena);
     free(sheet->triangleColors);
     free(sheet->heat);
     jncScene_Destroy(&sheet->scene);
@@ -114,19 +123,45 @@ static jnResult AddFrame(Sheet* sheet, const char* word, bool isTime, jnError* e
     return jn_ok;
 }
 
+// All frames from the first to the last that were named, or all there are.
+static jnResult FillRange(Sheet* sheet, int last, jnError* error)
+{
+    int first = sheet->count == 2 ? sheet->frames[0] : 0;
+    last = sheet->count == 2 ? sheet->frames[1] : last;
+    if (first > last) {
+        return jnFail(error, jn_badArgument, "a GIF from frame %d to frame %d: the first comes first", first, last);
+    }
+    sheet->count = last - first + 1;
+    for (int i = 0; i < sheet->count; ++i) {
+        sheet->frames[i] = first + i;
+    }
+    return jn_ok;
+}
+
 // Which frame each panel shows.
 static jnResult ChooseFrames(Sheet* sheet, const Options* o, jnError* error)
 {
+    int room = sheet->scene.motion.frameCount > JNC_MAX_PANELS ? sheet->scene.motion.frameCount : JNC_MAX_PANELS;
+    sheet->frames = jnaArena_Take(&sheet->arena, room, sizeof(int));
+    sheet->positions = jnaArena_Take(&sheet->arena, room, sizeof(float*));
+    sheet->offsets = jnaArena_Take(&sheet->arena, room, sizeof(float*));
+    sheet->captions = jnaArena_Take(&sheet->arena, room, sizeof(*sheet->captions));
+    sheet->captionList = jnaArena_Take(&sheet->arena, room, sizeof(char*));
+    sheet->meshes = jnaArena_Take(&sheet->arena, room, sizeof(jnaPictureMesh));
+    JN_PASS(jnaArena_Check(&sheet->arena, "a picture", error));
     for (int i = 0; i < o->frames.count; ++i) {
         JN_PASS(AddFrame(sheet, o->frames.words[i], false, error));
     }
     for (int i = 0; i < o->times.count; ++i) {
         JN_PASS(AddFrame(sheet, o->times.words[i], true, error));
     }
+    int last = sheet->scene.motion.frameCount - 1;
+    if (o->moving) {
+        return FillRange(sheet, last, error);
+    }
     if (sheet->count > 0) {
         return jn_ok;
     }
-    int last = sheet->scene.motion.frameCount - 1;
     if (o->clip == NULL) {
         sheet->count = o->view == VIEWS ? VIEWS : 1;
     } else {
@@ -147,7 +182,7 @@ static void FillPanel(Sheet* sheet, const Options* o, int panel, float farthest)
     mesh->heat = o->offset ? sheet->offsets[panel] : sheet->heat;
     mesh->heatHigh = o->offset ? farthest : 1;
     mesh->turn = viewTurns[view] + (float)o->turn;
-    mesh->panel = panel;
+    mesh->panel = o->moving ? 0 : panel;
     jnaPictureMesh_Center(mesh);
     if (o->clip == NULL) {
         snprintf(sheet->captions[panel], sizeof(sheet->captions[panel]), "%s", viewNames[view]);
@@ -185,31 +220,59 @@ static float FindGround(const jnaCharacter* character)
     return low;
 }
 
-static jnResult Draw(const Sheet* sheet, const Options* o, float farthest, jnError* error)
+static jnResult DrawPanels(const Sheet* sheet, const Options* o, const jnaPictureDef* def, int first, float farthest,
+    jnaPicture* picture, jnError* error)
 {
+    const jnaPictureMesh* meshes = &sheet->meshes[first];
+    JN_PASS(jnaDrawPicture(def, meshes, o->moving ? 1 : sheet->count, picture, error));
+    if (meshes[0].heat == NULL) {
+        return jn_ok;
+    }
+    char high[32];
+    snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
+    double size = 0.03 * o->height;
+    return jnaPicture_ColorBar(picture, size, "0", high, error);
+}
+
+// One picture with all panels, or as many pictures with one.
+static jnResult Draw(Sheet* sheet, const Options* o, float farthest, jnError* error)
+{
+    int pictureCount = o->moving ? sheet->count : 1, panels = o->moving ? 1 : sheet->count;
     jnaPictureDef def = jnaDefaultPictureDef();
-    def.rows = (sheet->count + WIDEST_ROW - 1) / WIDEST_ROW;
-    def.columns = (sheet->count + def.rows - 1) / def.rows;
+    def.rows = (panels + WIDEST_ROW - 1) / WIDEST_ROW;
+    def.columns = (panels + def.rows - 1) / def.rows;
     def.panelHeight = (int)o->height;
-    def.captions = sheet->captionList;
     def.threads = (int)o->threads;
     def.groundHeight = FindGround(&sheet->scene.character);
     jnaPictureDef_Frame(&def, sheet->meshes, sheet->count);
-    jnaPicture picture;
+    jnaPicture* pictures = jnaArena_Take(&sheet->arena, pictureCount, sizeof(*pictures));
     jnResult result = jn_ok;
-    JN_TRY(jnaDrawPicture(&def, sheet->meshes, sheet->count, &picture, error));
-    if (sheet->meshes[0].heat != NULL) {
-        char high[32];
-        snprintf(high, sizeof(high), o->offset ? "%.1f cm" : "1", 100 * (double)farthest);
-        double size = 0.03 * o->height;
-        JN_TRY(jnaPicture_ColorBar(&picture, size, "0", high, error));
+    JN_TRY(jnaArena_Check(&sheet->arena, "pictures", error));
+    for (int i = 0; i < pictureCount; ++i) {
+        def.captions = sheet->captionList + i;
+        JN_TRY(DrawPanels(sheet, o, &def, i, farthest, &pictures[i], error));
     }
-    JN_TRY(jnaPicture_Write(&picture, o->output, error));
-    printf("%d %s, %d x %d pixels, written to %s\n", sheet->count, sheet->count > 1 ? "panels" : "panel", picture.width,
-        picture.height, o->output);
+    JN_TRY(jncWritePictures(pictures, pictureCount, panels, sheet->scene.motion.rate, o->output, error));
 done:
-    jnaDestroyPicture(&picture);
+    for (int i = 0; pictures != NULL && i < pictureCount; ++i) {
+        jnaDestroyPicture(&pictures[i]);
+    }
     return result;
+}
+
+jnResult jncWritePictures(
+    const jnaPicture* pictures, int count, int panels, double rate, const char* path, jnError* error)
+{
+    const char* dot = strrchr(path, '.');
+    bool moving = dot != NULL && strcasecmp(dot, ".gif") == 0;
+    JN_PASS(moving ? jnaWriteGif(pictures, count, rate, path, error) : jnaPicture_Write(&pictures[0], path, error));
+    if (moving) {
+        printf("%d %s, ", count, count > 1 ? "frames" : "frame");
+    } else {
+        printf("%d %s, ", panels, panels > 1 ? "panels" : "panel");
+    }
+    printf("%d x %d pixels, written to %s\n", pictures[0].width, pictures[0].height, path);
+    return jn_ok;
 }
 
 static jnResult Run(Sheet* sheet, const Options* o, jnError* error)
@@ -225,6 +288,19 @@ static jnResult Run(Sheet* sheet, const Options* o, jnError* error)
     JN_PASS(sheet->triangleColors != NULL ? FillPanels(sheet, o, &farthest, error)
                                           : jnFail(error, jn_outOfMemory, "out of memory for a picture"));
     return Draw(sheet, o, farthest, error);
+}
+
+// The exit code of wrong usage of a GIF, or -1.
+static int CheckMoving(const Options* o)
+{
+    int named = o->frames.count + o->times.count;
+    if (o->clip == NULL) {
+        return jncMisuse("-o: a .gif shows a clip in motion: it needs --clip");
+    }
+    if (named != 0 && named != 2) {
+        return jncMisuse("-o: a .gif shows the whole clip, or that between two --frame or two --time");
+    }
+    return o->compare && o->times.count > 0 ? jncMisuse("--compare takes --frame, not --time") : -1;
 }
 
 // The exit code of wrong usage, or -1.
@@ -254,6 +330,9 @@ static int CheckOptions(const Options* o)
     if (o->compare != (o->near != NULL) || (o->compare && (o->workspace == NULL || o->clip == NULL))) {
         return jncMisuse("--compare needs WORKSPACE, --clip, --frame and --near JOINT, and they need it");
     }
+    if (o->moving) {
+        return CheckMoving(o);
+    }
     if (o->compare && (o->frames.count < 1 || 3 * o->frames.count > JNC_MAX_PANELS)) {
         return jncMisuse("--compare shows 1 to %d frames: --frame N", JNC_MAX_PANELS / 3);
     }
@@ -278,6 +357,7 @@ static int Compare(const Options* o)
         .dynamic = o->stage == 1,
         .frames = frames,
         .count = o->frames.count,
+        .moving = o->moving,
         .yaw = -(double)viewTurns[view] - o->turn,
         .pitch = o->pitch,
         .across = o->across,
@@ -294,7 +374,7 @@ int jncPicture(int argc, char** argv)
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", o.workspace, NULL, "folder made by jounce new")},
         {JNC_FLAG("--figure", o.figure, "draw the built-in figure instead")},
-        {JNC_TEXT("-o", o.output, "OUT.png", "output file"), .required = true},
+        {JNC_TEXT("-o", o.output, "OUT.png|OUT.gif", "output file"), .required = true},
         {JNC_TEXT("--clip", o.clip, "NAME", "draw frames of this clip")},
         {JNC_LIST("--frame", o.frames, "N", "a frame of the clip, counted from 0"), .arity = 1},
         {JNC_LIST("--time", o.times, "SECONDS", "the frame at this time"), .arity = 1},
@@ -316,13 +396,17 @@ int jncPicture(int argc, char** argv)
     };
     // clang-format on
     int code = jncParse(argc, argv, &usage, options);
-    code = code < 0 ? CheckOptions(&o) : code;
     if (code >= 0) {
         return code;
     }
     const char* dot = strrchr(o.output, '.');
-    if (dot == NULL || strcasecmp(dot, ".png") != 0) {
-        return jncMisuse("-o: %s must end in .png, the only format that pictures are written in", o.output);
+    o.moving = dot != NULL && strcasecmp(dot, ".gif") == 0;
+    code = CheckOptions(&o);
+    if (code >= 0) {
+        return code;
+    }
+    if (!o.moving && (dot == NULL || strcasecmp(dot, ".png") != 0)) {
+        return jncMisuse("-o: %s must end in .png, or in .gif for a clip in motion", o.output);
     }
     if (o.compare) {
         return Compare(&o);

@@ -1,7 +1,7 @@
 // What jounce picture draws from: a character, a clip, and the surface at the frames that are wanted.
 #pragma once
 
-#include "character/character.h"
+#include "draw/picture.h"
 
 enum { JNC_MAX_PANELS = 24 };
 
@@ -24,6 +24,11 @@ void jncScene_Destroy(jncScene* scene);
 jnResult jncScene_Pose(
     const jncScene* scene, const int* frames, int count, float** positions, float** offsets, jnError* error);
 
+/// Writes the first picture as a PNG, or all as the frames of a GIF, as the path ends, and says so.
+/// panels: in a picture; rate: pictures a second.
+jnResult jncWritePictures(
+    const jnaPicture* pictures, int count, int panels, double rate, const char* path, jnError* error);
+
 /// Frames of a clip close up, a row for each: skinned, by the network, simulated; or, dynamic, skinned, as the
 /// character file plays it, and the simulated motion.
 typedef struct jncComparison {
@@ -31,8 +36,9 @@ typedef struct jncComparison {
     const char* clip;
     const char* joint; // that is looked at
     bool dynamic;
-    const int* frames;  // [count]
+    const int* frames;  // [count]; in motion the first and the last, or none: all
     int count;          // at most a third of JNC_MAX_PANELS
+    bool moving;        // a GIF with a row for each of its frames, not one picture with all rows
     double yaw, pitch;  // degrees, of the camera
     double across;      // metres from bottom to top of a panel
     double panelHeight; // pixels

@@ -61,7 +61,7 @@ jnResult jncScene_Load(jncScene* scene, jnError* error)
     if (scene->workspace == NULL) {
         return LoadFigure(scene, error);
     }
-    JN_PASS(jnaLoadCharacter(scene->workspace, &scene->character, error));
+    JN_PASS(jnaLoadWholeCharacter(scene->workspace, &scene->character, error));
     if (scene->clip != NULL) {
         JN_PASS(CheckClip(scene, error));
         JN_PASS(jnaLoadClip(scene->workspace, scene->clip, &scene->character, &scene->motion, error));

@@ -6,10 +6,14 @@
 #include "runtime/for_author.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// Seconds between two renewals of the line.
+#define RENEW 0.2
 
 // The only state that a signal may touch.
 static volatile sig_atomic_t interrupted;
@@ -33,41 +37,64 @@ jncProgress jncBeginProgress(const char* what)
     return (jncProgress){.what = what, .started = jnaWallClock()};
 }
 
-bool jncShowProgress(double share, void* user)
+const char* jncFormatTime(double seconds, char text[24])
+{
+    int whole = (int)fmin(fmax(seconds, 0) + 0.5, 1e9);
+    if (whole >= 3600) {
+        snprintf(text, 24, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
+    } else {
+        snprintf(text, 24, "%d:%02d", whole / 60, whole % 60);
+    }
+    return text;
+}
+
+// What is done: "41 %", "112 of 300", or as the work puts it.
+static void PrintDone(const jnaProgress* state)
+{
+    if (state->detail[0] != '\0') {
+        fputs(state->detail, stderr);
+    } else if (state->total > 0) {
+        fprintf(stderr, "%d of %d", state->done, state->total);
+    } else {
+        fprintf(stderr, "%.0f %%", 100 * state->share);
+    }
+}
+
+// "fitting springs: 41 %, 2:10 left"; of counted things "poses: 112 of 300, 410 an hour, 27:30 left".
+bool jncShowProgress(const jnaProgress* state, void* user)
 {
     jncProgress* progress = user;
     double now = jnaWallClock();
-    if (isatty(STDERR_FILENO) && now - progress->shown > 0.1 && share > 0.0) {
-        double left = (now - progress->started) * (1.0 - share) / share;
-        fprintf(stderr, "\r%s: %3.0f %%, %d:%02d left ", progress->what, 100 * share, (int)left / 60, (int)left % 60);
-        fflush(stderr);
-        progress->shown = now;
+    bool counted = state->total > 0;
+    if (counted && !progress->counted) { // from here on: what came before was preparation
+        progress->counted = true;
+        progress->started = now;
+        progress->before = state->solved;
     }
-    return interrupted == 0;
-}
-
-bool jncShowCount(jncProgress* progress, int done, int total, int solved, const char* more)
-{
-    double now = jnaWallClock(), rate = solved / (now - progress->started + 1e-9);
-    if (isatty(STDERR_FILENO) && now - progress->shown > 0.25) {
-        char left[32] = "";
-        if (solved > 0) {
-            int seconds = (int)((total - done) / rate);
-            snprintf(left, sizeof(left), ", %d:%02d:%02d left", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        }
-        progress->width =
-            fprintf(stderr, "\r%s: %d of %d, %.0f an hour%s%s  ", progress->what, done, total, 3600 * rate, left, more);
-        fflush(stderr);
-        progress->shown = now;
+    if (!isatty(STDERR_FILENO) || now - progress->shown <= RENEW || (!counted && state->share <= 0)) {
+        return interrupted == 0;
     }
+    char left[24];
+    double spent = now - progress->started, done = counted ? state->solved - progress->before : state->share;
+    double rest = counted ? state->total - state->done : 1 - done;
+    fprintf(stderr, "\r%s: ", progress->what);
+    PrintDone(state);
+    if (done > 0 && counted) {
+        fprintf(stderr, ", %.0f an hour", 3600 * done / spent);
+    }
+    if (done > 0) {
+        fprintf(stderr, ", %s left", jncFormatTime(spent * rest / done, left));
+    }
+    fprintf(stderr, "%s\033[K", state->waiting ? ", waiting for another run" : "");
+    fflush(stderr);
+    progress->shown = now;
     return interrupted == 0;
 }
 
 void jncEndProgress(jncProgress* progress)
 {
     if (progress->shown > 0.0) {
-        int width = (int)strlen(progress->what) + 24;
-        fprintf(stderr, "\r%*s\r", progress->width > width ? progress->width : width, "");
+        fprintf(stderr, "\r\033[K");
     }
 }
 

@@ -41,18 +41,17 @@ typedef struct Run {
     Done done[JNC_MAX_REPEATS + 1];
 } Run;
 
-static bool Watch(const jnaJobProgress* p, void* user)
+static bool Watch(const jnaProgress* p, void* user)
 {
     Run* run = user;
-    const char* more = p->waiting ? ", waiting for another run" : "";
+    jnaProgress all = *p;
     if (run->ranks.size > 1) {
         // Rank 0 knows what all have been given.
         int given = 16 * jncRanks_HandedOut(&run->ranks), there = p->done - p->solved;
-        given = given < p->total ? given : p->total;
-        return run->ranks.rank > 0 ||
-               jncShowCount(&run->progress, given, p->total, given > there ? given - there : 0, more);
+        all.done = given < p->total ? given : p->total;
+        all.solved = all.done > there ? all.done - there : 0;
     }
-    return jncShowCount(&run->progress, p->done, p->total, p->solved, more);
+    return run->ranks.rank > 0 || jncShowProgress(&all, &run->progress);
 }
 
 static jnaSimulateDef DefOf(Run* run)
@@ -63,7 +62,7 @@ static jnaSimulateDef DefOf(Run* run)
     def.part = r->part;
     def.parts = r->parts;
     def.force = r->force;
-    def.watch = (jnaJobWatch){Watch, run};
+    def.watch = (jnaWatch){Watch, run};
     if (r->merge) {
         // A part that has no shard.
         def.parts = INT_MAX;

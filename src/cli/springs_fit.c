@@ -1,6 +1,8 @@
 // jounce springs fit: stiffness and damping from arrays alone.
 #include "cli.h"
 
+#include "base/bounds.h"
+#include "base/path.h"
 #include "base/try.h"
 #include "jounce/jounce.h"
 #include "learn/spring_fit.h"
@@ -11,8 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PATH_LENGTH = 4096 };
 
 typedef struct Request {
     jncList sequences; // pairs of targets and dynamics
@@ -70,9 +70,9 @@ static jnResult OpenInputs(const Request* request, Inputs* inputs, jnError* erro
 {
     for (int i = 0; i < request->sequences.count; ++i) {
         jnaSequence* sequence = &inputs->sequences[i];
-        JN_PASS(jnaOpenArray(request->sequences.words[2 * i], &sequence->targets, error));
+        JN_PASS(jnaOpenPositions(request->sequences.words[2 * i], &sequence->targets, error));
         inputs->count = i + 1;
-        JN_PASS(jnaOpenArray(request->sequences.words[2 * i + 1], &sequence->dynamics, error));
+        JN_PASS(jnaOpenPositions(request->sequences.words[2 * i + 1], &sequence->dynamics, error));
     }
     if (request->faces != NULL) {
         JN_PASS(ReadFaces(request->faces, inputs, error));
@@ -131,18 +131,15 @@ static jnResult WriteFit(const Request* request, const jnaFit* fit, json_t* root
         {"captured.npy", jna_float64, fit->captured},
     };
     jnaFile files[FILES] = {{0}};
-    char path[PATH_LENGTH];
-    if (strlen(request->folder) + 32 > sizeof(path)) {
-        return jnFail(error, jn_badArgument, "the name of the folder is too long");
-    }
+    char path[JNA_PATH_LENGTH];
     jnResult result = jn_ok;
     JN_TRY(jncMakeFolder(request->folder, error));
     for (int i = 0; i < ARRAYS; ++i) {
-        snprintf(path, sizeof(path), "%s/%s", request->folder, arrays[i].name);
+        JN_TRY(jnaJoinPath(request->folder, arrays[i].name, path, error));
         JN_TRY(jnaCreateArray(path, arrays[i].scalar, 1, &count, &files[i], error));
         fwrite(arrays[i].data, jnaScalarSize(arrays[i].scalar), count, files[i].stream);
     }
-    snprintf(path, sizeof(path), "%s/fit.json", request->folder);
+    JN_TRY(jnaJoinPath(request->folder, "fit.json", path, error));
     JN_TRY(jnaCreateFile(path, &files[ARRAYS], error));
     json_dumpf(root, files[ARRAYS].stream, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
     fputc('\n', files[ARRAYS].stream);

@@ -196,7 +196,7 @@ static jnResult Advance(const Request* request, Run* run, jnError* error)
     jncProgress progress = jncBeginProgress("moving springs");
     for (size_t n = 0; n < run->frames; ++n) {
         jnResult result = ReadRow(request, run, n, error);
-        if (result == jn_ok && !jncShowProgress((double)n / (double)run->frames, &progress)) {
+        if (result == jn_ok && !jncShowProgress(&(jnaProgress){.share = (double)n / (double)run->frames}, &progress)) {
             result = jnFail(error, jn_cancelled, "interrupted; nothing was written");
         }
         if (result != jn_ok) {
@@ -293,16 +293,12 @@ int jncSpringsRun(int argc, char** argv)
     }
     Run run = {0};
     jnError error = {0};
-    jnResult result = Prepare(&request, &run, &error);
-    if (result == jn_ok) {
-        result = Advance(&request, &run, &error);
-    }
-    if (result == jn_ok && run.wantsVelocities) {
-        result = jnaFile_Commit(&run.velocityFile, &error);
-    }
-    if (result == jn_ok) {
-        result = jnaFile_Commit(&run.positionFile, &error);
-    }
+    jnResult result = jn_ok;
+    JN_TRY(Prepare(&request, &run, &error));
+    JN_TRY(Advance(&request, &run, &error));
+    JN_TRY(run.wantsVelocities ? jnaFile_Commit(&run.velocityFile, &error) : jn_ok);
+    JN_TRY(jnaFile_Commit(&run.positionFile, &error));
+done:
     code = result == jn_ok ? PrintSummary(&request, &run) : jncFail(&error);
     Close(&run);
     return code;

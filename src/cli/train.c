@@ -7,28 +7,6 @@
 #include "runtime/for_author.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <unistd.h>
-
-// Ctrl-C is noticed by the general progress; the line is our own, since it says more.
-typedef struct Teller {
-    jncProgress progress;
-    bool shown;
-} Teller;
-
-static bool Tell(const jnaTrainProgress* p, void* user)
-{
-    Teller* teller = user;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\repoch %d of %d, loss %.3f mm, validation %.3f mm (best %.3f), %d:%02d left   ", p->epoch,
-            p->epochs, 1000 * p->loss, 1000 * p->validation, 1000 * p->best, (int)p->secondsLeft / 60,
-            (int)p->secondsLeft % 60);
-        fflush(stderr);
-        teller->shown = true;
-    }
-    teller->progress.shown = HUGE_VAL; // keeps the general line away
-    return jncShowProgress(0.0, &teller->progress);
-}
 
 static void PrintRow(const char* name, const jnaSurfaceError* skinned, const jnaSurfaceError* network)
 {
@@ -88,14 +66,15 @@ static int Run(jnaWorkspace* opened, jnaTrainDef* def, bool force, bool json)
     jnError error = {0};
     jnaNotes notes = {0};
     jnaNetworkReport r;
-    Teller teller = {.progress = jncBeginProgress("training")};
-    def->progress = Tell;
-    def->user = &teller;
-    jnaStageRun run = {.workspace = opened, .def = def, .report = &r, .force = force, .notes = &notes};
+    jncProgress progress = jncBeginProgress("training");
+    jnaStageRun run = {.workspace = opened,
+        .def = def,
+        .report = &r,
+        .force = force,
+        .watch = {jncShowProgress, &progress},
+        .notes = &notes};
     jnResult result = jnaStageKind_Run(&jnaTrainStage, &run, &error);
-    if (teller.shown) {
-        fputc('\n', stderr);
-    }
+    jncEndProgress(&progress);
     int code = JNC_DONE;
     if (result != jn_ok) {
         code = jncFail(&error);

@@ -5,14 +5,12 @@
 #include "pipeline/stage_export.h"
 #include "view/server.h"
 #include "view_parts.h"
-#include "workspace/store.h"
 
 #include "runtime/for_author.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096 };
-
-// The simulated or scanned motion of a clip: float32 (frames, vertices, 3) in a file, which is read for every request.
-// It is not mapped: a simulation that runs meanwhile may replace it or cut it.
-typedef struct Motion {
-    int file;                // descriptor, where frames > 0
-    off_t start;             // of the numbers in the file
-    size_t frames, vertices; // 0: there is none
-    int first;               // frame of the clip that its first one is
-} Motion;
+enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096, DEFAULT_MEGABYTES = 24 };
 
 // What is served: the viewer's files, the asset, a word about the workspace, and its simulated motion.
 typedef struct View {
@@ -39,8 +28,16 @@ typedef struct View {
     jnaDocument* documents; // [viewer.count + 2]
     char* description;      // view.json
     const char* workspace;  // NULL: a file alone was given
-    Motion* motions;        // [clipCount]
+    jncMotions motions;
 } View;
+
+// What the command line asks for.
+typedef struct Wish {
+    const char *path, *viewer, *folder; // folder: to write to; NULL: serve
+    double megabytes;                   // of packed motion at most, in `folder`
+    long port;
+    bool portGiven, stays;
+} Wish;
 
 // "../share/jounce/viewer" beside the command, built or installed.
 static jnResult FindViewer(const char* given, char path[PATH_SIZE], jnError* error)
@@ -89,85 +86,30 @@ static jnResult OpenCharacter(View* view, const char* path, jnError* error)
     return jnaOpenAsset(asset, &view->file, error);
 }
 
-// A file of motion where it is whole and of this character.
-static void OpenArray(const char* path, int vertexCount, Motion* motion)
+// What the page has to know of a clip's simulated motion: null, where it can be asked for, or the file that it is
+// packed in.
+static json_t* DescribeMotion(const View* view, int clip, const Wish* wish)
 {
-    jnaArray a;
-    if (jnaOpenArray(path, &a, NULL) != jn_ok) {
-        return;
+    const jncMotion* motion = &view->motions.clips[clip];
+    char path[JNC_MOTION_PATH];
+    bool packed = wish->folder != NULL;
+    if (motion->frames == 0 || (packed && !(wish->megabytes > 0.0 && jncCanPack(motion)))) {
+        return json_null();
     }
-    bool fits = a.scalar == jna_float32 && a.dimensions == 3 && a.shape[1] == (size_t)vertexCount && a.shape[2] == 3;
-    int file = fits && a.shape[0] > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file >= 0) {
-        motion->file = file;
-        motion->start = (off_t)(a.mappingSize - a.count * sizeof(float));
-        motion->frames = a.shape[0];
-        motion->vertices = a.shape[1];
+    json_t* about = json_pack("{s:i, s:I}", "first", motion->first, "frames", (json_int_t)motion->frames);
+    if (packed) {
+        jncMotionPath(clip, path);
+        json_object_set_new(about, "file", json_string(path + 1));
     }
-    jnaCloseArray(&a);
+    return about;
 }
 
-// WORKSPACE/motion/NAME/dynamic.npy, which jounce simulate leaves.
-static void OpenSimulation(const char* workspace, const char* clip, int vertexCount, Motion* motion)
-{
-    char path[PATH_SIZE], json[PATH_SIZE];
-    int length = snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", workspace, clip);
-    snprintf(json, sizeof(json), "%s/motion/%s/dynamic.json", workspace, clip);
-    json_t* about = json_load_file(json, 0, NULL);
-    json_int_t first = json_integer_value(json_object_get(about, "first"));
-    json_decref(about);
-    if (length < PATH_SIZE && first >= 0 && first <= INT_MAX) {
-        OpenArray(path, vertexCount, motion);
-        motion->first = (int)first;
-    }
-}
-
-static void OpenMotion(const View* view, const jnaCharacter* character, const char* name, Motion* motion)
-{
-    jnaClip clip;
-    char path[PATH_SIZE];
-    // A clip of the asset may have left the workspace since: it has no motion then.
-    if (jnaLoadClip(view->workspace, name, character, &clip, NULL) != jn_ok) {
-        return;
-    }
-    if (snprintf(path, sizeof(path), "%s/clips/%s/motion.npy", view->workspace, name) < PATH_SIZE) {
-        OpenArray(path, character->vertexCount, motion);
-    }
-    if (motion->frames == 0) {
-        OpenSimulation(view->workspace, name, character->vertexCount, motion);
-    }
-    jnaDestroyClip(&clip);
-}
-
-static jnResult OpenMotions(View* view, jnError* error)
-{
-    const jnAsset* a = view->file.asset;
-    view->motions = calloc((size_t)a->clipCount + 1, sizeof(*view->motions));
-    if (view->motions == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory");
-    }
-    if (view->workspace == NULL) {
-        return jn_ok;
-    }
-    jnaCharacter character;
-    JN_PASS(jnaLoadCharacter(view->workspace, &character, error));
-    for (int i = 0; i < a->clipCount && character.vertexCount == a->vertexCount; ++i) {
-        OpenMotion(view, &character, jnAsset_Clip(a, i).name, &view->motions[i]);
-    }
-    jnaDestroyCharacter(&character);
-    return jn_ok;
-}
-
-// moves: whether the simulated motion can be asked for.
-static jnResult Describe(View* view, bool moves, jnError* error)
+static jnResult Describe(View* view, const Wish* wish, jnError* error)
 {
     const jnAsset* a = view->file.asset;
     json_t* motions = json_array();
     for (int i = 0; i < a->clipCount; ++i) {
-        const Motion* motion = &view->motions[i];
-        json_array_append_new(motions, moves && motion->frames > 0 ? json_pack("{s:i, s:I}", "first", motion->first,
-                                                                         "frames", (json_int_t)motion->frames)
-                                                                   : json_null());
+        json_array_append_new(motions, DescribeMotion(view, i, wish));
     }
     json_t* root = json_pack("{s:s, s:s, s:b, s:o}", "version", jnVersion(), "name", a->name, "workspace",
         view->workspace != NULL, "motions", motions);
@@ -191,84 +133,9 @@ static jnResult ListDocuments(View* view, jnError* error)
     return jn_ok;
 }
 
-// A number of at most seven digits, and what follows it.
-static const char* ReadNumber(const char* text, size_t* number)
-{
-    size_t digits = strspn(text, "0123456789");
-    *number = digits > 0 && digits < 8 ? strtoul(text, NULL, 10) : SIZE_MAX;
-    return text + digits;
-}
-
-// Numbers of a motion from the file; false where it has become shorter.
-static bool ReadNumbers(const Motion* motion, size_t first, size_t count, float* out)
-{
-    off_t at = motion->start + (off_t)(first * sizeof(float));
-    size_t size = count * sizeof(float), done = 0;
-    while (done < size) {
-        ssize_t part = pread(motion->file, (char*)out + done, size - done, at + (off_t)done);
-        if (part <= 0) {
-            return false;
-        }
-        done += (size_t)part;
-    }
-    return true;
-}
-
-// x, y, z of one vertex of the workspace in every frame, as floats.
-static float* CopyVertex(const Motion* motion, size_t vertex, size_t* size)
-{
-    float* out = vertex < motion->vertices ? malloc(motion->frames * 3 * sizeof(float)) : NULL;
-    bool good = out != NULL;
-    for (size_t n = 0; good && n < motion->frames; ++n) {
-        good = ReadNumbers(motion, 3 * (n * motion->vertices + vertex), 3, out + 3 * n);
-    }
-    if (!good) {
-        free(out);
-        return NULL;
-    }
-    *size = motion->frames * 3 * sizeof(float);
-    return out;
-}
-
-// The same of every vertex in one frame.
-static float* CopyFrame(const Motion* motion, size_t frame, size_t* size)
-{
-    *size = motion->vertices * 3 * sizeof(float);
-    float* out = frame < motion->frames ? malloc(*size) : NULL;
-    if (out != NULL && !ReadNumbers(motion, 3 * frame * motion->vertices, 3 * motion->vertices, out)) {
-        free(out);
-        out = NULL;
-    }
-    return out;
-}
-
-// "/motion/CLIP/VERTEX" and "/frames/CLIP/FRAME", all numbers.
-static bool AnswerMotion(const char* path, void** bytes, size_t* size, void* user)
-{
-    const View* view = user;
-    static const char prefixes[2][9] = {"/motion/", "/frames/"};
-    bool ofFrame = strncmp(path, prefixes[1], strlen(prefixes[1])) == 0;
-    size_t clip, number;
-    if (!ofFrame && strncmp(path, prefixes[0], strlen(prefixes[0])) != 0) {
-        return false;
-    }
-    const char* rest = ReadNumber(path + strlen(prefixes[0]), &clip);
-    if (*rest != '/' || *ReadNumber(rest + 1, &number) != '\0' || clip >= (size_t)view->file.asset->clipCount) {
-        return false;
-    }
-    const Motion* motion = &view->motions[clip];
-    *bytes = ofFrame ? CopyFrame(motion, number, size) : CopyVertex(motion, number, size);
-    return *bytes != NULL;
-}
-
 static void CloseView(View* view)
 {
-    for (int i = 0; view->motions != NULL && i < view->file.asset->clipCount; ++i) {
-        if (view->motions[i].frames > 0) {
-            close(view->motions[i].file);
-        }
-    }
-    free(view->motions);
+    jncCloseMotions(&view->motions);
     free(view->documents);
     free(view->description);
     jnaDestroyFolder(&view->viewer);
@@ -313,14 +180,14 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     signal(SIGPIPE, SIG_IGN);
 
     union {
-        const View* from;
+        const jncMotions* from;
         void* to;
-    } user = {view};
+    } user = {&view->motions};
     jnaServerDef def = jnaDefaultServerDef();
     def.port = port;
     def.documents = view->documents;
     def.documentCount = view->viewer.count + 2;
-    def.answer = AnswerMotion;
+    def.answer = jncAnswerMotion;
     def.user = user.to;
     jnaServer* server;
     jnResult result = jnaStartServer(&def, &server, error);
@@ -345,20 +212,21 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     return jn_ok;
 }
 
-// Writes the page for any web server. The simulated motion stays behind: it would be gigabytes.
-static jnResult Export(const View* view, const char* folder, jnError* error)
+// Writes the page for any web server, the simulated motion packed.
+static jnResult Export(const View* view, const Wish* wish, jnError* error)
 {
-    JN_PASS(jncWriteDocuments(folder, view->documents, view->viewer.count + 2, error));
-    printf("%s has the page of '%s'; any web server can serve it\n", folder, view->file.asset->name);
+    jncWritten written = {0};
+    JN_PASS(jncWriteDocuments(wish->folder, view->documents, view->viewer.count + 2, error));
+    if (wish->megabytes > 0.0) {
+        JN_PASS(jncWriteMotions(wish->folder, &view->motions, wish->megabytes, &written, error));
+    }
+    printf("%s has the page of '%s'; any web server can serve it\n", wish->folder, view->file.asset->name);
+    if (written.clips > 0) {
+        printf("  simulated motion of %d clips: %.1f MB, %.2f mm rms from the simulation, at most %.1f mm\n",
+            written.clips, 1e-6 * (double)written.bytes, 1e3 * written.rms, 1e3 * written.worst);
+    }
     return jn_ok;
 }
-
-// What the command line asks for.
-typedef struct Wish {
-    const char *path, *viewer, *folder; // folder: to write to; NULL: serve
-    long port;
-    bool portGiven, stays;
-} Wish;
 
 static int ShowCharacter(const Wish* wish)
 {
@@ -369,10 +237,10 @@ static int ShowCharacter(const Wish* wish)
     JN_TRY(OpenCharacter(&view, wish->path, &error));
     JN_TRY(FindViewer(wish->viewer, viewer, &error));
     JN_TRY(jnaReadFolder(viewer, &view.viewer, &error));
-    JN_TRY(OpenMotions(&view, &error));
-    JN_TRY(Describe(&view, wish->folder == NULL, &error));
+    JN_TRY(jncOpenMotions(view.workspace, view.file.asset, &view.motions, &error));
+    JN_TRY(Describe(&view, wish, &error));
     JN_TRY(ListDocuments(&view, &error));
-    JN_TRY(wish->folder != NULL ? Export(&view, wish->folder, &error)
+    JN_TRY(wish->folder != NULL ? Export(&view, wish, &error)
                                 : Serve(&view, (int)wish->port, !wish->portGiven, !wish->stays, &error));
 done:
     CloseView(&view);
@@ -382,24 +250,27 @@ done:
 int jncView(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce view WORKSPACE|FILE.jounce|MODEL.glb [--port N] [--no-open] [--export DIR]",
+        .synopsis = "jounce view WORKSPACE|FILE.jounce|MODEL.glb [--port N] [--no-open] [--export DIR [--budget MB]]",
         .about = "Shows a character in motion in a browser. The page plays its clips with the runtime, compares "
                  "skinned, target and\n"
                  "springs, changes the tuning, applies impulses, and draws the curves of a vertex. With a workspace it "
                  "also shows the\n"
                  "simulated motion. Serves on 127.0.0.1 only, until Ctrl-C.\n"
                  "A model gets flesh on its vibration modes first, in about a minute, in a temporary workspace.\n"
-                 "--export writes the page as a folder that works from any web server, and ends.\n",
+                 "--export writes the page as a folder that works from any web server, with the simulated motion "
+                 "packed, and "
+                 "ends.\n",
         .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n  jounce view hero.glb\n"
                    "  jounce view hero --export page\n",
     };
-    Wish wish = {.port = DEFAULT_PORT};
+    Wish wish = {.port = DEFAULT_PORT, .megabytes = DEFAULT_MEGABYTES};
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", wish.path, NULL, "a workspace, a .jounce file, or a .glb, .gltf, .fbx or .dae"), .required = true},
         {JNC_INTEGER("--port", wish.port, "N", 0, 65535, "port of 127.0.0.1; 0 for any (default 4517, or any if it is taken)"), .given = &wish.portGiven},
         {JNC_FLAG("--no-open", wish.stays, "do not open a browser")},
         {JNC_TEXT("--export", wish.folder, "DIR", "write the page there instead, for any web server")},
+        {JNC_NUMBER("--budget", wish.megabytes, "MB", 0, 0, "--export: maximum size of the simulated motion that is packed with the page (default 24; 0: none)")},
         {JNC_TEXT("--viewer", wish.viewer, "DIR", "folder of another build of the viewer")},
         {0},
     };

@@ -95,6 +95,12 @@ static jnResult TakeMorphs(jnAssetBlock* block, uint32_t id, uint64_t size, jnEr
     return jnReadMorphs(block, size, error);
 }
 
+static jnResult TakeTargets(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadTargets(block, size, error);
+}
+
 static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
     (void)id, (void)error;
@@ -137,6 +143,7 @@ static const Rule rules[] = {
     {JN_SECTION_MODES, false, BLOCK(modesHeader), count_any, 1, TakeModes},
     {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
+    {JN_SECTION_TARGETS, false, BLOCK(targetsHeader), count_any, 1, TakeTargets},
     {JN_SECTION_WEIGHT_SCALES, false, VIEW(weightScales), count_weights, sizeof(float), NULL},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
@@ -304,10 +311,7 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
         {"the end of the name", info->name[JN_NAME_LENGTH - 1], 0, 0},
     };
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); ++i) {
-        jnResult result = CheckRange(block, ranges[i].what, ranges[i].value, ranges[i].low, ranges[i].high, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(CheckRange(block, ranges[i].what, ranges[i].value, ranges[i].low, ranges[i].high, error));
     }
     if (info->springCount % JN_LANES != 0 && info->springCount != info->vertexCount) {
         return jnFail(error, jn_badData, "%s: section INFO: %d springs are neither all nor a multiple of %d",
@@ -391,10 +395,7 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
         }
         const void* at = bytes + entry->offset;
         memcpy((char*)block + rule->field, &at, sizeof(at));
-        jnResult result = rule->take != NULL ? rule->take(block, rule->id, entry->size, error) : jn_ok;
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(rule->take != NULL ? rule->take(block, rule->id, entry->size, error) : jn_ok);
     }
     if ((block->view.clipCount > 0 && (block->clips == NULL || block->clipData == NULL)) ||
         (block->view.partCount > 0 && block->view.parts == NULL)) {
@@ -404,16 +405,24 @@ static jnResult PlaceSections(jnAssetBlock* block, const char* bytes, jnError* e
     return jn_ok;
 }
 
+// The sections behind the header, each checked before it is used.
+static jnResult ReadAll(jnAssetBlock* block, const char* bytes, jnError* error)
+{
+    JN_PASS(CheckTable(block, error));
+    JN_PASS(CheckPresence(block, false, error));
+    JN_PASS(ReadInfo(block, bytes, error));
+    JN_PASS(CheckPresence(block, block->view.vertexCount > 0, error));
+    JN_PASS(PlaceSections(block, bytes, error));
+    return jnCheckAsset(block, error);
+}
+
 jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
 {
     JN_ASSERT(def != NULL && asset != NULL && (def->bytes != NULL || def->size == 0));
     *asset = NULL;
     const char* source = def->source != NULL ? def->source : "asset";
     jnAssetHeader header;
-    jnResult result = CheckHeader(def, source, &header, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckHeader(def, source, &header, error));
     bool copies = (uintptr_t)def->bytes % JN_ALIGNMENT != 0;
     size_t own = jnAlignUp(sizeof(jnAssetBlock));
     jnAssetBlock* block =
@@ -432,12 +441,7 @@ jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
     block->source = source;
     block->view.byteCount = def->size;
     block->view.hash = header.checksum;
-    result = CheckTable(block, error);
-    result = result == jn_ok ? CheckPresence(block, false, error) : result;
-    result = result == jn_ok ? ReadInfo(block, bytes, error) : result;
-    result = result == jn_ok ? CheckPresence(block, block->view.vertexCount > 0, error) : result;
-    result = result == jn_ok ? PlaceSections(block, bytes, error) : result;
-    result = result == jn_ok ? jnCheckAsset(block, error) : result;
+    jnResult result = ReadAll(block, bytes, error);
     block->source = NULL;
     if (result != jn_ok) {
         jnDestroyAsset(&block->view);
@@ -507,19 +511,25 @@ static void MixRotation(const float* from, const float* to, float share, float* 
     }
 }
 
+jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds)
+{
+    double frames = clip->frameCount, at = seconds * clip->rate;
+    at = jnIsFiniteD(at) ? at : 0.0;
+    at = clip->looping ? at - floor(at / frames) * frames : fmin(fmax(at, 0.0), frames - 1.0);
+    int from = (int)at < clip->frameCount ? (int)at : clip->frameCount - 1;
+    int to = clip->looping ? (from + 1) % clip->frameCount : from + 1 < clip->frameCount ? from + 1 : from;
+    return (jnClipPlace){from, to, (float)(at - from)};
+}
+
 void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales)
 {
     jnAssetClip clip = jnAsset_Clip(asset, index);
-    double frames = clip.frameCount, at = seconds * clip.rate;
-    at = jnIsFiniteD(at) ? at : 0.0;
-    at = clip.looping ? at - floor(at / frames) * frames : fmin(fmax(at, 0.0), frames - 1.0);
-    int from = (int)at < clip.frameCount ? (int)at : clip.frameCount - 1;
-    int to = clip.looping ? (from + 1) % clip.frameCount : from + 1 < clip.frameCount ? from + 1 : from;
-    float share = (float)(at - from);
+    jnClipPlace at = jnPlaceInClip(&clip, seconds);
+    float share = at.share;
     size_t joints = (size_t)asset->jointCount;
     for (size_t j = 0; j < joints; ++j) {
-        size_t a = (size_t)from * joints + j, b = (size_t)to * joints + j;
+        size_t a = (size_t)at.from * joints + j, b = (size_t)at.to * joints + j;
         MixRotation(clip.rotations + 4 * a, clip.rotations + 4 * b, share, rotations + 4 * j);
         Mix(clip.translations + 3 * a, clip.translations + 3 * b, share, 3, translations + 3 * j);
         if (clip.scales != NULL) {

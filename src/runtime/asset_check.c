@@ -176,28 +176,28 @@ static jnResult CheckSurface(jnAssetBlock* block, jnError* error)
     jnAsset* a = &block->view;
     uint64_t files = (uint64_t)a->fileVertexCount, corners = 3 * (uint64_t)a->triangleCount;
     uint64_t quads = (uint64_t)jnBlockCount(a->normalCount) * (JN_LANES / 4);
-    jnResult result = CheckIndices(block, "WELD", a->weld, files, a->vertexCount, error);
-    result = result == jn_ok ? CheckIndices(block, "NGRP", a->fileNormals, files, a->normalCount, error) : result;
-    result = result == jn_ok ? CheckIndices(block, "TRIS", a->triangles, corners, a->fileVertexCount, error) : result;
-    for (uint64_t i = 0; result == jn_ok && i < (uint64_t)a->ringStarts[quads] * 4; ++i) {
+    JN_PASS(CheckIndices(block, "WELD", a->weld, files, a->vertexCount, error));
+    JN_PASS(CheckIndices(block, "NGRP", a->fileNormals, files, a->normalCount, error));
+    JN_PASS(CheckIndices(block, "TRIS", a->triangles, corners, a->fileVertexCount, error));
+    for (uint64_t i = 0; i < (uint64_t)a->ringStarts[quads] * 4; ++i) {
         if (a->rings[i] >= (uint32_t)a->vertexCount) {
-            result = jnFail(error, jn_badData, "%s: section RNGF: entry %llu is %u; it must be below %d", block->source,
+            return jnFail(error, jn_badData, "%s: section RNGF: entry %llu is %u; it must be below %d", block->source,
                 (unsigned long long)i, a->rings[i], a->vertexCount);
         }
     }
-    if (result == jn_ok && a->order != NULL) {
-        result = CheckIndices(block, "VORD", a->order, (uint64_t)a->vertexCount, a->vertexCount, error);
+    if (a->order != NULL) {
+        JN_PASS(CheckIndices(block, "VORD", a->order, (uint64_t)a->vertexCount, a->vertexCount, error));
     }
-    if (result == jn_ok && a->uvs != NULL) {
-        result = CheckFloats(block, "UVS0", a->uvs, 2 * files, -LARGEST, error);
+    if (a->uvs != NULL) {
+        JN_PASS(CheckFloats(block, "UVS0", a->uvs, 2 * files, -LARGEST, error));
     }
     a->weldIsIdentity = a->fileVertexCount == a->vertexCount;
     a->normalsAreIdentity = a->fileVertexCount == a->normalCount;
-    for (uint64_t i = 0; result == jn_ok && i < files; ++i) {
+    for (uint64_t i = 0; i < files; ++i) {
         a->weldIsIdentity = a->weldIsIdentity && a->weld[i] == (int32_t)i;
         a->normalsAreIdentity = a->normalsAreIdentity && a->fileNormals[i] == (int32_t)i;
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult CheckFollowers(const jnAssetBlock* block, jnError* error)
@@ -241,13 +241,13 @@ static jnResult CheckVertices(jnAssetBlock* block, jnError* error)
     if (vertices == 0) {
         return jn_ok;
     }
-    jnResult result = CheckRest(block, error);
-    result = result == jn_ok ? CheckInfluences(block, error) : result;
-    result = result == jn_ok ? CheckFloats(block, "STIF", a->stiffness, vertices, 0.0f, error) : result;
-    result = result == jn_ok ? CheckFloats(block, "DAMP", a->damping, vertices, 0.0f, error) : result;
-    result = result == jn_ok ? CheckSurface(block, error) : result;
-    result = result == jn_ok ? CheckParts(block, error) : result;
-    return result == jn_ok ? CheckFollowers(block, error) : result;
+    JN_PASS(CheckRest(block, error));
+    JN_PASS(CheckInfluences(block, error));
+    JN_PASS(CheckFloats(block, "STIF", a->stiffness, vertices, 0.0f, error));
+    JN_PASS(CheckFloats(block, "DAMP", a->damping, vertices, 0.0f, error));
+    JN_PASS(CheckSurface(block, error));
+    JN_PASS(CheckParts(block, error));
+    return CheckFollowers(block, error);
 }
 
 static jnResult CheckScales(const jnAssetBlock* block, jnError* error)
@@ -260,21 +260,21 @@ static jnResult CheckScales(const jnAssetBlock* block, jnError* error)
 jnResult jnCheckAsset(jnAssetBlock* block, jnError* error)
 {
     const jnAsset* a = &block->view;
-    jnResult result = CheckJoints(block, error);
-    result = result == jn_ok ? CheckVertices(block, error) : result;
-    result = result == jn_ok ? CheckScales(block, error) : result;
-    for (int i = 0; result == jn_ok && i < a->clipCount; ++i) {
-        result = CheckClip(block, i, error);
+    JN_PASS(CheckJoints(block, error));
+    JN_PASS(CheckVertices(block, error));
+    JN_PASS(CheckScales(block, error));
+    for (int i = 0; i < a->clipCount; ++i) {
+        JN_PASS(CheckClip(block, i, error));
     }
     int components = 0;
-    if (result == jn_ok && block->network != NULL) {
+    if (block->network != NULL) {
         jnNetwork network;
-        result = jnCheckNetwork(block, block->network, block->networkSize, &network, error);
-        block->view.network = result == jn_ok ? (jnNetworkKind)network.head->kind : jn_networkNone;
+        JN_PASS(jnCheckNetwork(block, block->network, block->networkSize, &network, error));
+        block->view.network = (jnNetworkKind)network.head->kind;
         block->view.networkByteCount = (size_t)block->networkSize;
-        block->view.networkError = result == jn_ok ? network.head->validation : 0.0f;
-        components = result == jn_ok ? network.head->componentCount : 0;
+        block->view.networkError = network.head->validation;
+        components = network.head->componentCount;
     }
     block->view.isLinear = a->skinning == jn_skinLinear && a->network != jn_networkCnn;
-    return result == jn_ok ? jnCheckWeights(block, components, error) : result;
+    return jnCheckWeights(block, components, error);
 }

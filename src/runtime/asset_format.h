@@ -33,7 +33,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 #define JN_SECTION_WEIGHT_SCALES JN_SECTION_ID('W', 'S', 'C', 'L')
-#define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G') // reserved for the character's own morph targets
+#define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G')
 
 typedef struct jnAssetHeader {
     char magic[8];
@@ -74,9 +74,14 @@ typedef struct jnAssetClipEntry {
     uint64_t reserved; // 0
 } jnAssetClipEntry;
 
-// A sum of 127 * 32767 for each column stays within 32 bits.
-enum { JN_MAX_COLUMNS = 512, JN_MAX_ASSET_MODES = 256, JN_MAX_PLANES = 3 };
-enum { JN_PLANE_STEP = 254 }; // a plane's unit in units of the finer one before it
+// A sum of 128 * 32767 for each column stays within 32 bits.
+enum { JN_MAX_COLUMNS = 512, JN_MAX_ASSET_MODES = 256 };
+enum {
+    JN_PATCH_BLOCKS = 4,
+    JN_MAX_SHAPES = 256, // of a patch; 192 span all that its vertices can do
+    JN_SHAPE_STEP = 8,   // shapes of a patch are a multiple of this
+    JN_VALUE_RUN = 16,   // bytes
+};
 
 // The beginning of section MODE. The arrays of jnAssetModes follow in their order, each at a multiple of 64 bytes from
 // the section's start.
@@ -94,14 +99,83 @@ void jnPlaceModes(const jnAssetModesHeader* header, int blockCount, uint64_t pla
 // The beginning of section MRPH; the arrays of jnAssetMorphs follow in the same way.
 typedef struct jnAssetMorphsHeader {
     int32_t componentCount, modeCount;
-    int32_t planeCount;
-    uint32_t entryCount;
-    float unit;
+    uint32_t listCount, shapeCount, runCount;
     uint32_t reserved[11]; // 0
 } jnAssetMorphsHeader;
 
-enum { JN_MORPH_ARRAYS = 3 };
+enum { JN_MORPH_ARRAYS = 4 };
 void jnPlaceMorphs(const jnAssetMorphsHeader* header, int blockCount, uint64_t places[JN_MORPH_ARRAYS + 1]);
+
+// The beginning of section TARG, the source's morph targets; the arrays of jnTargets follow in the same way.
+typedef struct jnAssetTargetsHeader {
+    int32_t targetCount;
+    uint32_t entryCount, trackCount;
+    uint32_t reserved[13]; // 0
+} jnAssetTargetsHeader;
+
+enum { JN_TARGET_ARRAYS = 6, JN_MAX_TARGETS = 4096 };
+void jnPlaceTargets(
+    const jnAssetTargetsHeader* header, int blockCount, int clipCount, uint64_t places[JN_TARGET_ARRAYS + 1]);
+
+// What the targets add to the rest surface, sparse by blocks: entries [starts[b], starts[b + 1]) of block b, each with
+// a target, rising.
+typedef struct jnTargets {
+    uint32_t entryCount, trackCount;
+    const jnAssetTarget* targets; // [targetCount]
+    const uint32_t* starts;       // [blockCount + 1]
+    const uint16_t* numbers;      // [entryCount]
+    const float* values;          // [entryCount][3][16], metres at a weight of 1
+    const uint32_t* tracks;       // [clipCount], first float of each clip's weights; trackCount: it has none
+    const float* weights;         // [trackCount], of a clip [frameCount][targetCount]
+} jnTargets;
+
+static inline int jnPatchCount(int blockCount)
+{
+    return (blockCount + JN_PATCH_BLOCKS - 1) / JN_PATCH_BLOCKS;
+}
+
+// Runs of values of a patch: those of its mix, and those of its shapes in one block.
+static inline uint64_t jnMixRuns(uint64_t columns, uint64_t shapes)
+{
+    return (columns + 1) / 2 * 2 * shapes / JN_VALUE_RUN;
+}
+
+static inline uint64_t jnShapeRuns(uint64_t shapes)
+{
+    return shapes * 3 * JN_LANES / JN_VALUE_RUN;
+}
+
+// The packed morph targets around one vertex.
+typedef struct jnVertexMorphs {
+    size_t columnCount, shapeCount;
+    const uint16_t* columns; // [columnCount]
+    const float* scales;     // [shapeCount]
+    const int8_t* mix;       // [columns / 2][shapeCount][2]
+    const int8_t* shapes;    // of its lane: see jnShapeAt
+} jnVertexMorphs;
+
+static inline jnVertexMorphs jnMorphsOf(const jnAssetMorphs* m, int vertex)
+{
+    const jnAssetPatch* at = m->patches + vertex / (JN_PATCH_BLOCKS * JN_LANES);
+    jnVertexMorphs v = {.columnCount = at[1].columns - at->columns, .shapeCount = at[1].shapes - at->shapes};
+    size_t block = (size_t)(vertex / JN_LANES % JN_PATCH_BLOCKS);
+    v.columns = m->columns + at->columns;
+    v.scales = m->scales + at->shapes;
+    v.mix = m->values + (size_t)at->values * JN_VALUE_RUN;
+    v.shapes = v.mix + (jnMixRuns(v.columnCount, v.shapeCount) + block * jnShapeRuns(v.shapeCount)) * JN_VALUE_RUN +
+               2 * (size_t)(vertex % JN_LANES);
+    return v;
+}
+
+static inline int jnMixAt(const jnVertexMorphs* v, size_t column, size_t shape)
+{
+    return v->mix[(column / 2 * v->shapeCount + shape) * 2 + column % 2];
+}
+
+static inline int jnShapeAt(const jnVertexMorphs* v, size_t shape, size_t axis)
+{
+    return v->shapes[(shape / 2 * 3 + axis) * 2 * JN_LANES + shape % 2];
+}
 
 static inline int jnMakeEven(int count)
 {
@@ -109,7 +183,8 @@ static inline int jnMakeEven(int count)
 }
 
 _Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 40, "no padding in the file");
-_Static_assert(sizeof(jnAssetMorphsHeader) == 64, "no padding in the file");
+_Static_assert(sizeof(jnAssetMorphsHeader) == 64 && sizeof(jnAssetPatch) == 12, "no padding in the file");
+_Static_assert(sizeof(jnAssetTargetsHeader) == 64 && sizeof(jnAssetTarget) == 80, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
 _Static_assert(sizeof(jnAssetJoint) == 160 && sizeof(jnAssetPart) == 152 && sizeof(jnAssetFollower) == 32,
@@ -125,6 +200,8 @@ typedef struct jnAssetBlock {
     uint64_t clipDataCount; // floats
     const jnAssetModesHeader* modesHeader;
     const jnAssetMorphsHeader* morphsHeader;
+    const jnAssetTargetsHeader* targetsHeader;
+    jnTargets targets;    // of the source
     jnAssetModes modes;   // what view.modes points at
     jnAssetMorphs morphs; // what view.morphs points at
     const void* network;  // section NETW; see network.h
@@ -132,6 +209,13 @@ typedef struct jnAssetBlock {
     const char* source;   // while loading
     jnAllocator allocator;
 } jnAssetBlock;
+
+// The frames around a time of a clip and the way between them. A looping clip wraps, another stays on its ends.
+typedef struct jnClipPlace {
+    int from, to;
+    float share;
+} jnClipPlace;
+jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds);
 
 // Checksum of a file of at least a header. Any change inside one word of 8 bytes is certain to show.
 uint64_t jnAssetChecksum(const void* bytes, size_t size);
@@ -142,6 +226,13 @@ jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error);
 // asset_morphs.c: the same for section MRPH at block->morphsHeader. INFO is read.
 jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error);
+// asset_targets.c: the same for section TARG at block->targetsHeader. The clips are read.
+jnResult jnReadTargets(jnAssetBlock* block, uint64_t size, jnError* error);
+// What weights, [targetCount] of which 0 is the rest, add to blocks [first, end) of a field whose first block is
+// `start`.
+void jnAddTargets(const jnAsset* asset, const float* weights, int first, int end, float* field, int start);
+// What a weight of 1 of a target moves a vertex by.
+void jnFindTargetDelta(const jnAsset* asset, int target, int vertex, float delta[3]);
 // What the sections MODE, MRPH and NETW must say alike. components: of the network.
 jnResult jnCheckWeights(const jnAssetBlock* block, int components, jnError* error);
 // The same for INFS or RNGS alone, before the size of another section is taken from it.

@@ -97,8 +97,9 @@ static jnResult CheckPairs(const jnAssetBlock* block, jnError* error)
 {
     const jnAssetModes* m = &block->modes;
     for (int i = 0; i < m->driverCount; ++i) {
-        if (m->drivers[i] >= block->view.jointCount) {
-            return jnFail(error, jn_badData, "%s: section MODE: driver %d is joint %u of %d", block->source, i,
+        if (m->drivers[i] >= block->view.jointCount || (i > 0 && m->drivers[i] <= m->drivers[i - 1])) {
+            return jnFail(error, jn_badData,
+                "%s: section MODE: driver %d is joint %u of %d, where they are in ascending order", block->source, i,
                 m->drivers[i], block->view.jointCount);
         }
     }
@@ -121,14 +122,11 @@ static jnResult CheckAll(const jnAssetBlock* block, jnError* error)
 {
     const jnAssetModes* m = &block->modes;
     uint64_t modes = (uint64_t)jnBlockCount(m->modeCount), components = (uint64_t)block->modesHeader->componentCount;
-    jnResult result = CheckModes(block, error);
-    result = result == jn_ok ? CheckPairs(block, error) : result;
-    result = result == jn_ok
-                 ? CheckProduct(block, "forces", m->forceStarts, (int)modes, m->forceJoints, m->forceCount, error)
-                 : result;
-    result = result == jn_ok ? CheckProduct(block, "spins", m->spinStarts, jnBlockCount(m->pairCount), m->spinJoints,
-                                   m->spinCount, error)
-                             : result;
+    JN_PASS(CheckModes(block, error));
+    JN_PASS(CheckPairs(block, error));
+    JN_PASS(CheckProduct(block, "forces", m->forceStarts, (int)modes, m->forceJoints, m->forceCount, error));
+    JN_PASS(
+        CheckProduct(block, "spins", m->spinStarts, jnBlockCount(m->pairCount), m->spinJoints, m->spinCount, error));
     const struct {
         const char* what;
         const float* values;
@@ -139,10 +137,10 @@ static jnResult CheckAll(const jnAssetBlock* block, jnError* error)
         {"drives", m->drives, modes * components * JN_LANES, LARGEST},
         {"cross terms", m->crosses, (uint64_t)m->crossCount * 9 * modes * JN_LANES, LARGEST},
         {"spins", m->spins, (uint64_t)m->spinCount * 3 * JN_LANES, LARGEST_SPIN}};
-    for (size_t i = 0; result == jn_ok && i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-        result = CheckFloats(block, arrays[i].what, arrays[i].values, arrays[i].count, arrays[i].most, error);
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+        JN_PASS(CheckFloats(block, arrays[i].what, arrays[i].values, arrays[i].count, arrays[i].most, error));
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error)
@@ -178,8 +176,8 @@ jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error)
         .spinStarts = (const uint32_t*)(const void*)(at + places[11]),
         .spinJoints = (const uint16_t*)(const void*)(at + places[12]),
         .spins = (const float*)(const void*)(at + places[13])};
-    jnResult result = CheckAll(block, error);
-    block->view.modes = result == jn_ok ? &block->modes : NULL;
-    block->view.modeCount = result == jn_ok ? h->modeCount : 0;
-    return result;
+    JN_PASS(CheckAll(block, error));
+    block->view.modes = &block->modes;
+    block->view.modeCount = h->modeCount;
+    return jn_ok;
 }

@@ -1,58 +1,75 @@
 // Section MRPH of a `.jounce` file, the packed morph targets: where its arrays are, every index in them looked at, and
 // single targets unpacked.
 #include "asset_format.h"
+#include "morph_targets.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { FIELD = 3 * JN_LANES };
+#define LARGEST_SCALE 1e3f
 
 void jnPlaceMorphs(const jnAssetMorphsHeader* h, int blockCount, uint64_t places[JN_MORPH_ARRAYS + 1])
 {
-    const uint64_t sizes[JN_MORPH_ARRAYS] = {((uint64_t)blockCount * (uint64_t)h->planeCount + 1) * sizeof(uint32_t),
-        (uint64_t)h->entryCount * sizeof(uint16_t), (uint64_t)h->entryCount * 2 * FIELD};
+    const uint64_t sizes[JN_MORPH_ARRAYS] = {((uint64_t)jnPatchCount(blockCount) + 1) * sizeof(jnAssetPatch),
+        (uint64_t)h->listCount * sizeof(uint16_t), (uint64_t)h->shapeCount * sizeof(float),
+        (uint64_t)h->runCount * JN_VALUE_RUN};
     places[0] = sizeof(*h);
     for (int i = 0; i < JN_MORPH_ARRAYS; ++i) {
         places[i + 1] = (places[i] + sizes[i] + JN_ALIGNMENT - 1) & ~(uint64_t)(JN_ALIGNMENT - 1);
     }
 }
 
-static bool HeaderIsGood(const jnAssetBlock* block, const jnAssetMorphsHeader* h)
+static bool HeaderIsGood(const jnAssetMorphsHeader* h)
 {
     bool good = h->componentCount >= 0 && h->componentCount <= JN_MAX_COLUMNS && h->modeCount >= 0 &&
-                h->modeCount <= JN_MAX_ASSET_MODES && h->planeCount >= 1 && h->planeCount <= JN_MAX_PLANES &&
-                h->unit > 0.0f && h->unit <= 1e3f;
+                h->modeCount <= JN_MAX_ASSET_MODES;
     int columns = good ? jnMakeEven(h->componentCount) + jnMakeEven(h->modeCount) : 0;
-    uint64_t most = (uint64_t)block->view.blockCount * (uint64_t)h->planeCount * (uint64_t)(columns / 2);
-    good = good && columns >= 1 && columns <= JN_MAX_COLUMNS && h->entryCount <= most;
+    good = good && columns >= 1 && columns <= JN_MAX_COLUMNS;
     for (int i = 0; i < 11; ++i) {
         good = good && h->reserved[i] == 0;
     }
     return good;
 }
 
-// Pairs rise within a plane of a block: none is there twice, so that no sum leaves its 32 bits.
-static jnResult CheckEntries(const jnAssetBlock* block, jnError* error)
+// A patch has what its counts ask for, and no more columns and shapes than its sums have room for.
+static bool PatchIsGood(const jnAssetMorphs* m, int blockCount, int patch)
+{
+    const jnAssetPatch *at = m->patches + patch, *next = at + 1;
+    int left = blockCount - patch * JN_PATCH_BLOCKS;
+    uint64_t blocks = (uint64_t)(left < JN_PATCH_BLOCKS ? left : JN_PATCH_BLOCKS);
+    bool good = next->columns >= at->columns && next->columns <= m->listCount && next->shapes >= at->shapes &&
+                next->shapes <= m->shapeCount && next->values >= at->values && next->values <= m->runCount;
+    uint64_t columns = good ? next->columns - at->columns : 0, shapes = good ? next->shapes - at->shapes : 0;
+    return good && columns <= JN_MAX_COLUMNS && shapes <= JN_MAX_SHAPES && shapes % JN_SHAPE_STEP == 0 &&
+           next->values - at->values == jnMixRuns(columns, shapes) + blocks * jnShapeRuns(shapes);
+}
+
+static jnResult CheckPatches(const jnAssetBlock* block, jnError* error)
 {
     const jnAssetMorphs* m = &block->morphs;
-    size_t runs = (size_t)block->view.blockCount * (size_t)m->planeCount;
-    bool good = m->starts[0] == 0 && m->starts[runs] == m->entryCount;
-    for (size_t i = 0; good && i < runs; ++i) {
-        good = m->starts[i + 1] >= m->starts[i] && m->starts[i + 1] <= m->entryCount;
-        for (uint32_t k = m->starts[i]; good && k < m->starts[i + 1]; ++k) {
-            good = m->pairs[k] < m->columnCount / 2 && (k == m->starts[i] || m->pairs[k] > m->pairs[k - 1]);
-        }
+    const jnAssetPatch *first = m->patches, *last = m->patches + m->patchCount;
+    bool good = first->columns == 0 && first->shapes == 0 && first->values == 0 && last->columns == m->listCount &&
+                last->shapes == m->shapeCount && last->values == m->runCount;
+    for (int i = 0; good && i < m->patchCount; ++i) {
+        good = PatchIsGood(m, block->view.blockCount, i);
+    }
+    for (uint32_t i = 0; good && i < m->listCount; ++i) {
+        good = m->columns[i] < m->columnCount;
+    }
+    for (uint32_t i = 0; good && i < m->shapeCount; ++i) {
+        good = m->scales[i] >= 0.0f && m->scales[i] <= LARGEST_SCALE;
     }
     return good ? jn_ok
                 : jnFail(error, jn_badData,
-                      "%s: section MRPH: its entries do not follow each other or are of no column", block->source);
+                      "%s: section MRPH: its patches do not follow each other, are of no column or have no scale",
+                      block->source);
 }
 
 jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error)
 {
     const jnAssetMorphsHeader* h = block->morphsHeader;
     uint64_t places[JN_MORPH_ARRAYS + 1];
-    if (size < sizeof(*h) || !HeaderIsGood(block, h)) {
+    if (size < sizeof(*h) || !HeaderIsGood(h)) {
         return jnFail(error, jn_badData, "%s: section MRPH does not begin with counts that can be", block->source);
     }
     jnPlaceMorphs(h, block->view.blockCount, places);
@@ -63,16 +80,18 @@ jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error)
     const char* at = (const char*)h;
     block->morphs = (jnAssetMorphs){.firstMode = jnMakeEven(h->componentCount),
         .columnCount = jnMakeEven(h->componentCount) + jnMakeEven(h->modeCount),
-        .planeCount = h->planeCount,
-        .entryCount = h->entryCount,
-        .unit = h->unit,
-        .starts = (const uint32_t*)(const void*)(at + places[0]),
-        .pairs = (const uint16_t*)(const void*)(at + places[1]),
-        .values = (const int8_t*)(const void*)(at + places[2])};
-    jnResult result = CheckEntries(block, error);
-    block->view.morphs = result == jn_ok ? &block->morphs : NULL;
-    block->view.componentCount = result == jn_ok ? h->componentCount : 0;
-    return result;
+        .patchCount = jnPatchCount(block->view.blockCount),
+        .listCount = h->listCount,
+        .shapeCount = h->shapeCount,
+        .runCount = h->runCount,
+        .patches = (const jnAssetPatch*)(const void*)(at + places[0]),
+        .columns = (const uint16_t*)(const void*)(at + places[1]),
+        .scales = (const float*)(const void*)(at + places[2]),
+        .values = (const int8_t*)(const void*)(at + places[3])};
+    JN_PASS(CheckPatches(block, error));
+    block->view.morphs = &block->morphs;
+    block->view.componentCount = h->componentCount;
+    return jn_ok;
 }
 
 jnResult jnCheckWeights(const jnAssetBlock* block, int components, jnError* error)
@@ -92,31 +111,36 @@ jnResult jnCheckWeights(const jnAssetBlock* block, int components, jnError* erro
                : jn_ok;
 }
 
-// What a weight of 1 moves a vertex by.
+// What a weight of 1 moves a vertex by. A column below 0 is a target of the source, -1 the first.
 static void FindDelta(const jnAsset* a, int column, int vertex, float delta[3])
 {
-    const jnAssetMorphs* m = a->morphs;
-    size_t block = (size_t)(vertex / JN_LANES), lane = (size_t)(vertex % JN_LANES);
-    int64_t sums[3] = {0}, step = 1;
-    for (size_t plane = 0; plane < (size_t)m->planeCount; ++plane, step *= JN_PLANE_STEP) {
-        const uint32_t* starts = m->starts + block * (size_t)m->planeCount + plane;
-        for (size_t e = starts[0]; e < starts[1]; ++e) {
-            if (m->pairs[e] == column / 2) {
-                const int8_t* values = m->values + e * 2 * FIELD + 2 * lane + (size_t)(column % 2);
-                for (size_t axis = 0; axis < 3; ++axis) {
-                    sums[axis] += step * values[2 * axis * JN_LANES];
-                }
-            }
+    if (column < 0) {
+        jnFindTargetDelta(a, -1 - column, vertex, delta);
+        return;
+    }
+    jnVertexMorphs m = jnMorphsOf(a->morphs, vertex);
+    double sums[3] = {0};
+    size_t at = 0;
+    while (at < m.columnCount && m.columns[at] != column) {
+        ++at;
+    }
+    for (size_t s = 0; at < m.columnCount && s < m.shapeCount; ++s) {
+        double amount = (double)m.scales[s] * jnMixAt(&m, at, s);
+        for (size_t axis = 0; axis < 3; ++axis) {
+            sums[axis] += amount * jnShapeAt(&m, s, axis);
         }
     }
     for (int axis = 0; axis < 3; ++axis) {
-        delta[axis] = m->unit * (float)sums[axis];
+        delta[axis] = (float)sums[axis];
     }
 }
 
 static int ColumnOf(const jnAsset* a, int weight)
 {
-    JN_ASSERT(weight >= 0 && weight < a->componentCount + a->modeCount);
+    JN_ASSERT(weight >= 0 && weight < a->componentCount + a->modeCount + a->targetCount);
+    if (weight >= a->componentCount + a->modeCount) {
+        return -1 - (weight - a->componentCount - a->modeCount);
+    }
     return weight < a->componentCount ? weight : a->morphs->firstMode + weight - a->componentCount;
 }
 
@@ -143,4 +167,15 @@ int jnAsset_SparseMorph(const jnAsset* a, int weight, bool welded, float least, 
         }
     }
     return moved;
+}
+
+const jnTargetKernels* jnFindTargetKernels(jnKernel kernel)
+{
+#ifdef JN_HAVE_X86_KERNELS
+    if (kernel >= jn_kernelAvx2) {
+        return &jnTargetKernelsAvx2;
+    }
+#endif
+    (void)kernel;
+    return &jnTargetKernelsBaseline;
 }

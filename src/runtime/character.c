@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_MAGIC = 0x31434e4a };
+enum { SNAPSHOT_MAGIC = 0x32434e4a };
 
 // Precedes the bytes of a snapshot with springs; those of the tail and of the springs follow.
 typedef struct SnapshotHead {
@@ -15,6 +15,7 @@ typedef struct SnapshotHead {
     uint64_t reserved; // 0
     uint64_t checksum; // where that of an asset is
     jnTailClock tail;
+    double origin[3]; // that the springs' places are counted from
 } SnapshotHead;
 _Static_assert(offsetof(SnapshotHead, checksum) == 24, "as in the header of an asset");
 
@@ -108,6 +109,7 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
     c->matrices = many ? Take(base, &at, joints * 24 * sizeof(double)) : NULL;
     c->turns = many ? Take(base, &at, joints * 4 * f) : NULL;
     c->weights = Take(base, &at, 2 * columns * f);
+    c->targets = Take(base, &at, 2 * (size_t)asset->targetCount * f);
     c->coefficients = Take(base, &at, def->weightsOnly ? 0 : columns * sizeof(int16_t));
     if (!def->weightsOnly) {
         LayOutSurface(c, def, base, &at);
@@ -123,10 +125,11 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
 {
     jnCharacter none;
+    none.network.head = NULL;
+    size_t own = LayOut(&none, def, false);
     jnSpringsDef springs = SpringsDef(def);
-    jnMorphsDef morphs = MorphsDef(def, NULL);
-    return LayOut(&none, def, false) +
-           (SpringCount(def) > 0 ? jnSprings_ByteCount(&springs) : jnMorphs_ByteCount(&morphs));
+    jnMorphsDef morphs = MorphsDef(def, &none.network);
+    return own + (SpringCount(def) > 0 ? jnSprings_ByteCount(&springs) : jnMorphs_ByteCount(&morphs));
 }
 
 static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
@@ -177,6 +180,7 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     size_t at = LayOut(c, def, true);
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
+    c->targetKernels = jnFindTargetKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
     c->networkKernels = jnFindNetworkKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
     c->networkState.strength = 1.0f;
     c->allocator = def->allocator;
@@ -286,8 +290,8 @@ jnResult jnCharacter_SetStrength(jnCharacter* c, int joint, float strength, jnEr
 
 int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
 {
-    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && jnIsFinite(hertzScale) && jnIsFinite(ratioScale) &&
-                jnIsFinite(gainScale);
+    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && gainScale >= 0.0f && jnIsFinite(hertzScale) &&
+                jnIsFinite(ratioScale) && jnIsFinite(gainScale);
     return c->morphs != NULL && good ? jnMorphs_Tune(c->morphs, joint, hertzScale, ratioScale, gainScale) : 0;
 }
 
@@ -340,6 +344,7 @@ void jnCharacter_Save(const jnCharacter* c, void* snapshot)
     head.vertexCount = c->asset->vertexCount;
     head.asset = c->asset->hash;
     memcpy(&head.tail, &c->tail, sizeof(head.tail));
+    memcpy(head.origin, c->past, sizeof(head.origin));
     char* at = (char*)snapshot + sizeof(head);
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {
         memcpy(at, c->tails[i], c->tailSize);
@@ -364,17 +369,19 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
     if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount || head.asset != c->asset->hash) {
         return jnFail(error, jn_badData, "the snapshot is of another character");
     }
-    if (head.checksum != jnAssetChecksum(snapshot, size)) {
+    bool finite = jnIsFiniteD(head.origin[0]) && jnIsFiniteD(head.origin[1]) && jnIsFiniteD(head.origin[2]);
+    // The checksum is no secret: what is an index is checked for itself.
+    bool sane = head.tail.newest >= 0 && head.tail.newest < JN_TAIL_HISTORY && head.tail.sampleCount >= 0 &&
+                head.tail.sampleCount <= JN_TAIL_HISTORY;
+    if (head.checksum != jnAssetChecksum(snapshot, size) || !finite || !sane) {
         return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
     }
     const char* at = (const char*)snapshot + sizeof(head);
     const char* springs = at + JN_TAIL_HISTORY * c->tailSize;
-    jnResult result = jnSprings_Restore(c->springs, springs, size - (size_t)(springs - (const char*)snapshot), error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnSprings_Restore(c->springs, springs, size - (size_t)(springs - (const char*)snapshot), error));
     jnRestMaskedSprings(c);
     c->tail = head.tail;
+    memcpy(c->past, head.origin, sizeof(c->past));
     for (int i = 0; i < JN_TAIL_HISTORY; ++i, at += c->tailSize) {
         memcpy(c->tails[i], at, c->tailSize);
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lanes.h"
+#include "morph_targets.h"
 #include "morphs.h"
 #include "network.h"
 #include "rig.h"
@@ -27,6 +28,7 @@ struct jnCharacter {
     jnSprings* springs; // of single vertices; NULL: none, and then there are morphs
     jnMorphs* morphs;   // the state as morph weights; NULL: there are springs
     const jnRigKernels* kernels;
+    const jnTargetKernels* targetKernels;
     jnAllocator allocator;
     bool ownsMemory;
     bool lags;      // output belongs to the pose before the newest
@@ -39,6 +41,7 @@ struct jnCharacter {
     int tailBlock;    // the tail begins here: behind the springs, or at 0 where drivers carry others along
     bool coarse;
     double origin[3];    // of the newest pose
+    double past[3];      // of what springs of single vertices and the tail know, by the step
     jnTransform root;    // first joint of the newest pose
     double rootPlace[3]; // its place, origin included
 
@@ -50,10 +53,12 @@ struct jnCharacter {
     float* stretchPalette; // [jointCount][JN_PALETTE_SIZE], as duals
     float* weights;        // [2][columns], morph weights and their rates
     int16_t* coefficients; // [columns], of the morph targets that the surface shows
-    float units[JN_MAX_PLANES];
-    bool shaped; // there are morph targets to show
-    bool mapped; // there is a map of displacements to show
-    bool bare;   // displacements alone, as directions
+    float weightUnit;      // of the coefficients
+    float* targets;        // [2][targetCount], weights of the source's targets, 0 at rest, and their rates
+    const float* posed;    // of these, what the surface shows; NULL: none
+    bool shaped;           // there are morph targets to show
+    bool mapped;           // there is a map of displacements to show
+    bool bare;             // displacements alone, as directions
 
     // The surface.
     float* field;      // [blockCount][3][JN_LANES], skinned, where the springs' slot cannot take it
@@ -87,19 +92,30 @@ static inline void jnSkinBlocks(const jnCharacter* c, int first, int end, float*
         .palette = c->palette,
         .duals = dual ? c->duals : NULL,
         .stretches = dual && c->stretches ? c->stretchPalette : NULL,
-        .morphs = asset->morphs,
-        .coefficients = c->shaped ? c->coefficients : NULL,
-        .displaced = c->mapped,
+        .displaced = c->mapped || c->shaped || c->posed != NULL,
         .bare = c->bare,
         .field = field,
         .fieldStart = start,
     };
-    for (int i = 0; i < JN_MAX_PLANES; ++i) {
-        pass.units[i] = c->units[i];
-    }
     if (c->mapped) {
         jnNetwork_LookUp(
             &c->network, &c->networkState, c->networkKernels, asset->vertexCount, first, end, field, start);
+    }
+    if (c->shaped) {
+        c->targetKernels->displace(&(jnTargetsPass){.morphs = asset->morphs,
+                                       .coefficients = c->coefficients,
+                                       .unit = c->weightUnit,
+                                       .added = c->mapped,
+                                       .field = field,
+                                       .fieldStart = start},
+            first, end);
+    }
+    if (c->posed != NULL) {
+        if (!c->mapped && !c->shaped) {
+            memset(field + (size_t)(first - start) * JN_FIELD_SIZE, 0,
+                (size_t)(end - first) * JN_FIELD_SIZE * sizeof(float));
+        }
+        jnAddTargets(asset, c->posed, first, end, field, start);
     }
     c->kernels->skin(&pass, first, end);
 }
@@ -143,6 +159,10 @@ void jnTakeInputs(jnCharacter* character, const float* turns);
 // What is skinned: matrices [jointCount][12] minus an origin (NULL: 0), and morph weights [columns] (NULL: none).
 void jnUseMatrices(jnCharacter* character, const double* matrices, const double* origin);
 void jnUseWeights(jnCharacter* character, const float* weights);
+// A pose's weights of the source's targets, 0 at rest, into the character's.
+void jnTakeTargets(jnCharacter* character, const jnPose* pose);
+// Which of them the surface shows: [targetCount], the character's own.
+void jnUseTargets(jnCharacter* character, const float* weights);
 // Makes a pose the one at hand, with what the network makes of it or without.
 void jnUsePose(jnCharacter* character, const jnPose* pose, bool network);
 // Whether the network has a say.
@@ -161,6 +181,8 @@ void jnStepMorphs(
     jnCharacter* const* characters, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count);
 
 // character_tail.c
+// Moves its history, metres.
+void jnShiftTail(jnCharacter* character, const double shift[3]);
 // Takes the pose at hand as the next sample of the tail.
 void jnStepTail(jnCharacter* character, double h, jnTeleport teleport);
 // Lets the tail stand on its newest sample, with a history that begins there.

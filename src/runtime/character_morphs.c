@@ -31,8 +31,10 @@ static void FindVelocities(jnCharacter* c, const double* matrices, const double*
     size_t columns = a->morphs != NULL ? (size_t)a->morphs->columnCount : 0;
     jnUseMatrices(c, rates, NULL);
     jnUseWeights(c, c->weights);
+    jnUseTargets(c, c->targets);
     SkinAll(c, c->velocities);
-    if (columns == 0) {
+    jnUseTargets(c, c->targets + a->targetCount);
+    if (columns == 0 && c->posed == NULL) {
         return;
     }
     jnUseMatrices(c, matrices, c->origin);
@@ -60,6 +62,8 @@ static void FindDifferences(jnCharacter* c, double fraction, double* matrices)
         jnMorphs_Matrices(c->morphs, ends[i], matrices, NULL);
         jnUseMatrices(c, matrices, c->origin);
         jnUseWeights(c, c->weights);
+        jnMorphs_Targets(c->morphs, ends[i], c->targets, NULL);
+        jnUseTargets(c, c->targets);
         SkinAll(c, i == 0 ? c->velocities : c->positions);
     }
     float rate = (float)(1.0 / (STEP_BACK * c->morphs->clock.interval.h));
@@ -91,12 +95,14 @@ void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
         return;
     }
     jnMorphs_Matrices(c->morphs, fraction, matrices, moves ? rates : NULL);
+    jnMorphs_Targets(c->morphs, fraction, c->targets, moves ? c->targets + a->targetCount : NULL);
     if (moves && a->skinning == jn_skinLinear) {
         FindVelocities(c, matrices, rates);
     }
     if (shows) {
         jnUseMatrices(c, matrices, c->origin);
         jnUseWeights(c, c->weights);
+        jnUseTargets(c, c->targets);
         SkinAll(c, c->positions);
     }
     jnDeliver(c, out, true);
@@ -113,8 +119,12 @@ static void TakePose(jnCharacter* c, const jnCharacterInput* in)
         root.position[i] = c->rootPlace[i];
     }
     jnMorphs_TakeMatrices(c->morphs, matrices, good ? &root : NULL, in->h, in->teleport);
+    jnTakeTargets(c, &in->pose);
+    jnMorphs_TakeTargets(c->morphs, c->targets);
     if (jnNetworkActs(c)) {
-        jnTakeInputs(c, c->morphs->turns[c->morphs->clock.newest]);
+        float own[4 * JN_STACK_JOINTS], *turns = c->turns != NULL ? c->turns : own;
+        jnMorphs_NewestTurns(c->morphs, turns);
+        jnTakeInputs(c, turns);
     } else if (c->network.head != NULL) {
         memset(c->networkState.components, 0, (size_t)c->asset->componentCount * sizeof(float));
     }

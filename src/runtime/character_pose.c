@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+// Metres; places within a character are good to a tenth of a millimetre there, and what they come to is finite.
+#define LARGEST_ORIGIN 1e12
+
 bool jnNetworkActs(const jnCharacter* c)
 {
     return c->network.head != NULL && c->networkState.strength != 0.0f;
@@ -14,7 +17,7 @@ bool jnTakePose(jnCharacter* c, const jnPose* pose, double* matrices)
     const jnAsset* asset = c->asset;
     bool good = jnMakeGlobals(asset, pose, matrices);
     for (int i = 0; pose->origin != NULL && i < 3; ++i) {
-        good = good && jnIsFiniteD(pose->origin[i]);
+        good = good && fabs(pose->origin[i]) <= LARGEST_ORIGIN; // false for what is not a number
     }
     if (good) {
         for (int i = 0; i < 3; ++i) {
@@ -44,7 +47,7 @@ bool jnTakePose(jnCharacter* c, const jnPose* pose, double* matrices)
 
 void jnTakeInputs(jnCharacter* c, const float* turns)
 {
-    jnNetwork_MakeInputs(&c->network, c->asset, turns, c->networkState.inputs);
+    jnNetwork_MakeInputs(&c->network, c->networkKernels, c->asset, turns, c->networkState.inputs);
 }
 
 void jnUseMatrices(jnCharacter* c, const double* matrices, const double* origin)
@@ -82,10 +85,25 @@ void jnUseWeights(jnCharacter* c, const float* weights)
     for (int i = 0; i < morphs->columnCount; ++i) {
         c->coefficients[i] = jnToShort(weights[i] * steps);
     }
-    float unit = morphs->unit * (range / 32767.0f);
-    for (int i = 0; i < morphs->planeCount; ++i, unit *= (float)JN_PLANE_STEP) {
-        c->units[i] = unit;
+    c->weightUnit = range / 32767.0f;
+}
+
+void jnTakeTargets(jnCharacter* c, const jnPose* pose)
+{
+    const jnAsset* a = c->asset;
+    for (int i = 0; i < a->targetCount; ++i) {
+        float weight = pose->targets != NULL ? pose->targets[i] - a->targets[i].weight : 0.0f;
+        c->targets[i] = jnIsFinite(weight) ? weight : 0.0f;
     }
+}
+
+void jnUseTargets(jnCharacter* c, const float* weights)
+{
+    bool any = false;
+    for (int i = 0; i < c->asset->targetCount && !any; ++i) {
+        any = weights[i] != 0.0f;
+    }
+    c->posed = any ? weights : NULL;
 }
 
 void jnUsePose(jnCharacter* c, const jnPose* pose, bool network)
@@ -99,8 +117,12 @@ void jnUsePose(jnCharacter* c, const jnPose* pose, bool network)
         jnTakeInputs(c, turns);
         jnNetwork_Evaluate(&c->network, c->networkKernels, &state, 1);
     }
+    if (taken) {
+        jnTakeTargets(c, pose);
+    }
     if (taken && !c->weightsOnly) {
         jnUseMatrices(c, matrices, c->origin);
+        jnUseTargets(c, c->targets);
     }
     size_t columns = c->asset->morphs != NULL ? (size_t)c->asset->morphs->columnCount : 0;
     memset(c->weights, 0, 2 * columns * sizeof(float));

@@ -90,12 +90,29 @@ static void ShowComponents(jnCharacter* c, const jnCharacterOutput* output)
     }
 }
 
+// Coordinates begin where the newest pose says: what springs and tail know of the past is moved there.
+static void FollowOrigin(jnCharacter* c)
+{
+    double shift[3];
+    bool moves = false;
+    for (int i = 0; i < 3; ++i) {
+        shift[i] = c->past[i] - c->origin[i];
+        moves = moves || shift[i] != 0.0;
+        c->past[i] = c->origin[i];
+    }
+    if (moves && c->springs->clock.sampleCount > 0) {
+        jnSprings_Shift(c->springs, shift);
+        jnShiftTail(c, shift);
+    }
+}
+
 static void StepVertices(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
     jnUsePose(c, &input->pose, true);
+    FollowOrigin(c);
     StepSprings(c, input, &out);
-    jnStepTail(c, input->h > 0.0f ? (double)input->h : 0.0, input->teleport);
+    jnStepTail(c, jnCleanTime(input->h), input->teleport);
     jnShowTail(c, 1.0, out.velocities != NULL);
     ShowComponents(c, output);
     jnDeliver(c, output, true);
@@ -232,6 +249,7 @@ static jnResult LoopVertices(jnCharacter* c, const jnCharacterLoop* loop, int* u
     jnResult result = jnSprings_SolveLoop(c->springs, &targetsLoop, unsolved, error);
     jnRestMaskedSprings(c);
     jnRelease(&c->allocator, targets);
+    memcpy(c->past, c->origin, sizeof(c->past));
     // With exact timing the springs have already taken pose 1, and stand at pose 0.
     c->tail.sampleCount = 0;
     for (int n = -2; result == jn_ok && n <= (c->lags ? 1 : 0); ++n) {

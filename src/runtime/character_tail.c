@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+// What is carried along with a jump goes no farther than this, metres; see morphs_step.c.
+#define LARGEST_PAST 1e9f
+
 static int Older(int slot, int steps)
 {
     return (slot + JN_TAIL_HISTORY - steps) % JN_TAIL_HISTORY;
@@ -25,8 +28,23 @@ static void Carry(jnCharacter* c, const float* field, double h)
     float ahead = tail->sampleCount > 1 && tail->durations[1] > 0.0 ? (float)(h / tail->durations[1]) : 0.0f;
     for (size_t i = 0; i < count; ++i) {
         float shift = field[i] - (last[i] + ahead * (last[i] - before[i]));
+        bool near = true;
         for (int slot = 0; slot < JN_TAIL_HISTORY; ++slot) {
             c->tails[slot][i] += shift;
+            near = near && fabsf(c->tails[slot][i]) <= LARGEST_PAST;
+        }
+        for (int slot = 0; !near && slot < JN_TAIL_HISTORY; ++slot) {
+            c->tails[slot][i] = field[i];
+        }
+    }
+}
+
+void jnShiftTail(jnCharacter* c, const double shift[3])
+{
+    for (size_t i = 0; i < c->tailSize / sizeof(float); ++i) {
+        float own = (float)shift[i / JN_LANES % 3];
+        for (int slot = 0; slot < JN_TAIL_HISTORY; ++slot) {
+            c->tails[slot][i] += own;
         }
     }
 }

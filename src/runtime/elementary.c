@@ -73,7 +73,7 @@ void jnSinCos(double x, double* sine, double* cosine)
         even = inverseFactorials[i] - square * even;
     }
     double s = r - r * square * odd, c = 1.0 - square * even;
-    int quarter = (int)n & 3;
+    int quarter = n == n ? (int)n & 3 : 0; // of NaN none: both are NaN anyway
     *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
     *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
@@ -85,7 +85,7 @@ double jnQuadrantAngle(double y, double x)
         0x1.dac670561bb4fp-2, 0x1.1e00babdefeb4p-1, 0x1.4978fa3269ee1p-1, 0x1.700a7c5784634p-1, 0x1.921fb54442d18p-1};
     bool steep = y > x;
     double t = steep ? x / y : y / x;
-    int k = (int)(8.0 * t + 0.5);
+    int k = t > 0.0 ? (int)(8.0 * t + 0.5) : 0; // NaN has no place in the table and comes out as NaN
     double c = 0.125 * k, u = (t - c) / (1.0 + t * c), square = u * u, sum = 1.0 / 13.0;
     for (int i = 11; i >= 3; i -= 2) {
         sum = 1.0 / i - square * sum;

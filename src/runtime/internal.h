@@ -71,6 +71,15 @@ enum { JN_LANES = 16, JN_ALIGNMENT = 64 };
 // Fills the error (NULL allowed) and returns its code, so that a failure is one statement.
 jnResult jnFail(jnError* error, jnResult code, const char* format, ...) JN_PRINTF(3, 4);
 
+// Returns the call's result where it is not jn_ok. For functions that have nothing to release at that point.
+#define JN_PASS(call)                                                                                                  \
+    do {                                                                                                               \
+        jnResult passed = (call);                                                                                      \
+        if (passed != jn_ok) {                                                                                         \
+            return passed;                                                                                             \
+        }                                                                                                              \
+    } while (0)
+
 // 64-byte aligned memory through an allocator; NULL when it has none.
 void* jnAllocate(const jnAllocator* allocator, size_t size);
 void jnRelease(const jnAllocator* allocator, void* memory);

@@ -42,6 +42,11 @@ static inline jnFloats jnDiv(jnFloats a, jnFloats b)
     return _mm512_div_ps(a, b);
 }
 
+static inline jnFloats jnSqrt(jnFloats values)
+{
+    return _mm512_sqrt_ps(values);
+}
+
 static inline jnFloats jnSize(jnFloats values)
 {
     return _mm512_abs_ps(values);

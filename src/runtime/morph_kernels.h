@@ -5,19 +5,22 @@
 #include "internal.h"
 
 enum { JN_MODE_FIELDS = 2 }; // accelerations at the start of an interval and how fast they grow, or what else there is
-enum { JN_FORCING_FIELDS = 4 }; // and velocities at both ends
 
-// Matrices of the joints in time, each in the axes of its joint's frame Q: Q^T (weights . differences + common), 3 rows
-// of 4.
+// Joints stand in blocks of JN_LANES, number by number, so that a kernel works on a block of them at once.
+enum {
+    JN_ROWS_SIZE = 12 * JN_LANES, // floats of a block's matrices, [12][JN_LANES]: 3 rows of 4
+    JN_TURNS_SIZE = 4 * JN_LANES, // of its rotations, unit quaternions
+};
+
+// Matrices of the joints in time, each in the axes of its joint's frame Q: Q^T (weights . differences), and what is the
+// same for all joints in the last column.
 typedef struct jnForcingPass {
-    const uint16_t* joints; // [count], those that matter
-    int count, fieldCount;
-    const float* rows[4];   // [jointCount][12], samples, oldest first
-    const float* turns;     // [][4], the frames, unit quaternions
-    const uint16_t* frames; // [count], which of them; NULL: one after another
-    float weights[JN_FORCING_FIELDS][3];
-    float common[JN_FORCING_FIELDS][12]; // what is the same for all joints
-    float* out[JN_FORCING_FIELDS];       // [count][12], written
+    int blockCount;
+    const float* rows[4]; // [blocks][JN_ROWS_SIZE], samples, oldest first
+    const float* turns;   // [blocks][JN_TURNS_SIZE], the frames
+    float weights[JN_MODE_FIELDS][3];
+    float common[JN_MODE_FIELDS][3];
+    float* out[JN_MODE_FIELDS]; // [blocks][JN_ROWS_SIZE], written
 } jnForcingPass;
 
 // outputs[n] = a matrix that is sparse by blocks of JN_LANES outputs and groups of inputs, times inputs[n].
@@ -26,22 +29,75 @@ typedef struct jnProductPass {
     const uint16_t* groups; // [entries]; NULL: the number of an entry within its block
     const float* weights;   // [entries][groupSize][JN_LANES]
     int blockCount, groupSize;
+    bool interleaved;           // groups are joints in blocks, [groups / JN_LANES][groupSize][JN_LANES]
     const float* const* inputs; // [count][groups][groupSize]
     float* const* outputs;      // [count][blockCount][JN_LANES], written
     int count;
 } jnProductPass;
 
+// What drives the modes: gain (products + weights . differences of drives + crosses), levelled off. Arrays are [lanes].
+typedef struct jnForcesPass {
+    int lanes;
+    float h;                               // length of the interval
+    const float* products[JN_MODE_FIELDS]; // at its start, and how fast they grow
+    const float* drives[4];                // samples, oldest first
+    float weights[JN_MODE_FIELDS][3];
+    const float* crosses[JN_MODE_FIELDS]; // at both ends of the interval; [0] NULL: none
+    const float *gain, *limits;           // limits: 0: none; NULL: of no mode
+    float* out[JN_MODE_FIELDS];           // written; may be the products
+} jnForcesPass;
+
+// The closed form over an interval: the linear map of spring_kernels.h, in place. Arrays are [lanes].
+typedef struct jnSwingPass {
+    int lanes;
+    const float* coefficients; // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES]
+    const float* forces[JN_MODE_FIELDS];
+    const float *drag, *damping; // rate * damping * drag is taken off the force; drag NULL: none
+    float rate;
+    float *z, *p;
+} jnSwingPass;
+
+// What is far beyond its cap is taken back, what is tiny becomes 0. Arrays are [lanes].
+typedef struct jnCleanPass {
+    int lanes;
+    const float* caps; // 0: none; NULL: of no mode
+    float *z, *p;
+} jnCleanPass;
+
+// A rotation by so many series, each of terms x_n = scale_n S x_(n-1), whose sum it is. No parts: there is nothing to
+// do.
+enum { JN_MAX_TERMS = 4 };
+typedef struct jnTurnPlan {
+    int parts, terms;
+    float scales[JN_MAX_TERMS];
+} jnTurnPlan;
+
 typedef struct jnMorphKernels {
+    // A block of matrices, [12][JN_LANES], as floats whose places are counted from `origin`.
+    void (*makeRows)(const double* matrices, const double origin[3], float* rows);
+    // Rotations of those that are nothing but a rotation. far: [JN_LANES], written, at least JN_NO_ROTATION where not.
+    void (*makeTurns)(const double* matrices, float* turns, double* far);
+    // From one rotation to another, [blocks][JN_TURNS_SIZE]: halfway, and the rotation vector in the axes of the
+    // rotating frame, angles [blocks][3][JN_LANES].
+    void (*halveTurns)(const float* from, const float* to, int blockCount, float* middle, float* angles);
     void (*makeForcing)(const jnForcingPass* pass);
     void (*multiply)(const jnProductPass* pass);
-    // Both rows of x, [2][lanes], become exp(-S) of themselves by `parts` series of `terms`. columns: S,
-    // [count][lanes], a column after the other; work: [4][lanes].
-    void (*turn)(const float* columns, int count, int lanes, int parts, int terms, float* x, float* work);
+    // Both rows of x, [2][lanes], become about exp(-S) of themselves. columns: S, [count][lanes], a column after the
+    // other; work: [4][lanes].
+    void (*turn)(const float* columns, int count, int lanes, const jnTurnPlan* plan, float* x, float* work);
     // The largest sum of sizes along a row of S, which bounds its norm.
     float (*bound)(const float* columns, int count, int lanes);
     // out = S x of one row, [lanes].
     void (*apply)(const float* columns, int count, int lanes, const float* x, float* out);
+    // The sum of squares of `count` numbers, whole blocks.
+    float (*sumSquares)(const float* x, int count);
+    void (*makeForces)(const jnForcesPass* pass);
+    void (*swing)(const jnSwingPass* pass);
+    int (*clean)(const jnCleanPass* pass); // how many of them are not finite
 } jnMorphKernels;
+
+// Above this the far of makeTurns.
+#define JN_NO_ROTATION 1e-6
 
 extern const jnMorphKernels jnMorphKernelsBaseline;
 extern const jnMorphKernels jnMorphKernelsAvx2;

@@ -2,8 +2,10 @@
 //
 // Sums run over the inputs of a product lane by lane, those of even and those of odd number apart so that they do not
 // wait for each other, in the same order at every width and for any number of characters.
+#include "elementary.h"
 #include "lanes.h"
 #include "morph_kernels.h"
+#include "spring_kernels.h"
 
 #include <string.h>
 
@@ -18,46 +20,203 @@ enum {
                                   : 1
 };
 
-static inline void MakeFrame(const float* q, float m[9])
+// Loops over the lanes of a block, which compilers make vectors of.
+
+static void MakeRows(const double* matrices, const double origin[3], float* rows)
 {
-    float x = q[0], y = q[1], z = q[2], w = q[3];
-    m[0] = 1.0f - 2.0f * (y * y + z * z);
-    m[1] = 2.0f * (x * y - z * w);
-    m[2] = 2.0f * (x * z + y * w);
-    m[3] = 2.0f * (x * y + z * w);
-    m[4] = 1.0f - 2.0f * (x * x + z * z);
-    m[5] = 2.0f * (y * z - x * w);
-    m[6] = 2.0f * (x * z - y * w);
-    m[7] = 2.0f * (y * z + x * w);
-    m[8] = 1.0f - 2.0f * (x * x + y * y);
+    for (int k = 0; k < 12; ++k) {
+        double from = k % 4 == 3 ? origin[k / 4] : 0.0;
+        for (int i = 0; i < JN_LANES; ++i) {
+            rows[k * JN_LANES + i] = (float)(matrices[k * JN_LANES + i] - from);
+        }
+    }
 }
 
-// Plain loops of twelve, which compilers make vectors of.
+// 1 / sqrt(x) of a block.
+static inline void InvertRoots(const float* x, float* out)
+{
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnStore(out + i, jnDiv(jnRepeat(1.0f), jnSqrt(jnLoad(x + i))));
+    }
+}
+
+// Four times the largest component of a rotation's quaternion times the quaternion, and times itself.
+static inline double FindLargest(const double r[9], double q[4])
+{
+    double sx = 1 + r[0] - r[4] - r[8], sy = 1 - r[0] + r[4] - r[8], sz = 1 - r[0] - r[4] + r[8];
+    double sw = 1 + r[0] + r[4] + r[8], best = sx;
+    double xy = r[1] + r[3], xz = r[2] + r[6], yz = r[5] + r[7], xw = r[7] - r[5], yw = r[2] - r[6], zw = r[3] - r[1];
+    double x = sx, y = xy, z = xz, w = xw;
+    x = sy > best ? xy : x;
+    y = sy > best ? sy : y;
+    z = sy > best ? yz : z;
+    w = sy > best ? yw : w;
+    best = sy > best ? sy : best;
+    x = sz > best ? xz : x;
+    y = sz > best ? yz : y;
+    z = sz > best ? sz : z;
+    w = sz > best ? zw : w;
+    best = sz > best ? sz : best;
+    q[0] = sw > best ? xw : x;
+    q[1] = sw > best ? yw : y;
+    q[2] = sw > best ? zw : z;
+    q[3] = sw > best ? sw : w;
+    return sw > best ? sw : best;
+}
+
+static void MakeTurns(const double* restrict m, float* restrict turns, double* restrict far)
+{
+    double q[4][JN_LANES], squares[JN_LANES];
+    float rounded[JN_LANES], roots[JN_LANES];
+    for (int i = 0; i < JN_LANES; ++i) {
+        double r[9], own[4], sum = 0.0;
+        for (int k = 0; k < 9; ++k) {
+            r[k] = m[(4 * (k / 3) + k % 3) * JN_LANES + i];
+        }
+        for (int k = 0; k < 3; ++k) {
+            int l = (k + 1) % 3;
+            double length = r[k] * r[k] + r[3 + k] * r[3 + k] + r[6 + k] * r[6 + k];
+            double cosine = r[k] * r[l] + r[3 + k] * r[3 + l] + r[6 + k] * r[6 + l];
+            sum += fabs(length - 1.0) + fabs(cosine);
+        }
+        double determinant = r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
+                             r[2] * (r[3] * r[7] - r[4] * r[6]);
+        far[i] = sum + (determinant > 0.0 ? 0.0 : 1.0);
+        squares[i] = FindLargest(r, own);
+        rounded[i] = (float)squares[i];
+        q[0][i] = own[0];
+        q[1][i] = own[1];
+        q[2][i] = own[2];
+        q[3][i] = own[3];
+    }
+    InvertRoots(rounded, roots);
+    for (int i = 0; i < JN_LANES; ++i) { // a step of Newton's from the digits of a float
+        double root = (double)roots[i], scale = 0.5 * root * (1.5 - 0.5 * squares[i] * root * root);
+        turns[i] = (float)(scale * q[0][i]);
+        turns[JN_LANES + i] = (float)(scale * q[1][i]);
+        turns[2 * JN_LANES + i] = (float)(scale * q[2][i]);
+        turns[3 * JN_LANES + i] = (float)(scale * q[3][i]);
+    }
+}
+
+// asin(s) / s by its series, or by way of the angle where that is not enough.
+static inline void FindFactors(const float* squares, const float* cosines, float* factors)
+{
+    for (int i = 0; i < JN_LANES; ++i) {
+        float square = squares[i];
+        factors[i] = 1.0f + square * (1.0f / 6.0f + square * (3.0f / 40.0f + square * (15.0f / 336.0f)));
+    }
+    for (int i = 0; i < JN_LANES; ++i) {
+        if (!(squares[i] < 0.01f)) {
+            double sine = sqrt((double)squares[i]);
+            factors[i] = (float)(jnQuadrantAngle(sine, (double)cosines[i]) / sine);
+        }
+    }
+}
+
+static void HalveBlock(const float* restrict a, const float* restrict b, float* restrict middle, float* restrict angles)
+{
+    float squares[JN_LANES], cosines[JN_LANES], factors[JN_LANES], norms[JN_LANES], scales[JN_LANES];
+    for (int i = 0; i < JN_LANES; ++i) {
+        float ax = a[i], ay = a[JN_LANES + i], az = a[2 * JN_LANES + i], aw = a[3 * JN_LANES + i];
+        float bx = b[i], by = b[JN_LANES + i], bz = b[2 * JN_LANES + i], bw = b[3 * JN_LANES + i];
+        // b relative to a: conj(a) b, the short way round
+        float x = aw * bx - ax * bw - (ay * bz - az * by), y = aw * by - ay * bw - (az * bx - ax * bz);
+        float z = aw * bz - az * bw - (ax * by - ay * bx), w = aw * bw + ax * bx + ay * by + az * bz;
+        float side = w < 0.0f ? -1.0f : 1.0f, twice = 2.0f * side;
+        squares[i] = x * x + y * y + z * z;
+        cosines[i] = side * w;
+        angles[i] = twice * x;
+        angles[JN_LANES + i] = twice * y;
+        angles[2 * JN_LANES + i] = twice * z;
+        float mx = ax + side * bx, my = ay + side * by, mz = az + side * bz, mw = aw + side * bw;
+        norms[i] = mx * mx + my * my + mz * mz + mw * mw;
+        middle[i] = mx;
+        middle[JN_LANES + i] = my;
+        middle[2 * JN_LANES + i] = mz;
+        middle[3 * JN_LANES + i] = mw;
+    }
+    InvertRoots(norms, scales);
+    FindFactors(squares, cosines, factors);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < JN_LANES; ++i) {
+            angles[k * JN_LANES + i] *= factors[i];
+        }
+    }
+    for (int k = 0; k < 4; ++k) {
+        for (int i = 0; i < JN_LANES; ++i) { // half a turn each way has no middle
+            float scaled = middle[k * JN_LANES + i] * scales[i];
+            middle[k * JN_LANES + i] = norms[i] > 0.0f ? scaled : a[k * JN_LANES + i];
+        }
+    }
+}
+
+static void HalveTurns(const float* from, const float* to, int blockCount, float* middle, float* angles)
+{
+    for (size_t b = 0; b < (size_t)blockCount; ++b) {
+        size_t at = b * JN_TURNS_SIZE;
+        HalveBlock(from + at, to + at, middle + at, angles + b * 3 * JN_LANES);
+    }
+}
+
+static inline void MakeFrame(const float* turns, jnFloats m[9])
+{
+    jnFloats x = jnLoad(turns), y = jnLoad(turns + JN_LANES), z = jnLoad(turns + 2 * JN_LANES);
+    jnFloats w = jnLoad(turns + 3 * JN_LANES), one = jnRepeat(1.0f);
+    jnFloats xx = jnMul(x, x), yy = jnMul(y, y), zz = jnMul(z, z), xy = jnMul(x, y), xz = jnMul(x, z);
+    jnFloats yz = jnMul(y, z), xw = jnMul(x, w), yw = jnMul(y, w), zw = jnMul(z, w);
+    m[0] = jnSub(one, jnScale(2.0f, jnAdd(yy, zz)));
+    m[1] = jnScale(2.0f, jnSub(xy, zw));
+    m[2] = jnScale(2.0f, jnAdd(xz, yw));
+    m[3] = jnScale(2.0f, jnAdd(xy, zw));
+    m[4] = jnSub(one, jnScale(2.0f, jnAdd(xx, zz)));
+    m[5] = jnScale(2.0f, jnSub(yz, xw));
+    m[6] = jnScale(2.0f, jnSub(xz, yw));
+    m[7] = jnScale(2.0f, jnAdd(yz, xw));
+    m[8] = jnSub(one, jnScale(2.0f, jnAdd(xx, yy)));
+}
+
+// A column of the matrices of JN_WIDTH joints, from `at` on, for every field.
+static inline void ForceColumn(const jnForcingPass* pass, const jnFloats frame[9], size_t at, bool last)
+{
+    jnFloats differences[3][3];
+    JN_UNROLL
+    for (int row = 0; row < 3; ++row) {
+        JN_UNROLL
+        for (int i = 0; i < 3; ++i) {
+            size_t from = at + (size_t)row * 4 * JN_LANES;
+            differences[row][i] = jnSub(jnLoad(pass->rows[i + 1] + from), jnLoad(pass->rows[i] + from));
+        }
+    }
+    JN_UNROLL
+    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+        const float* w = pass->weights[f];
+        jnFloats field[3];
+        JN_UNROLL
+        for (int row = 0; row < 3; ++row) {
+            const jnFloats* d = differences[row];
+            field[row] = jnAdd(jnAdd(jnScale(w[0], d[0]), jnScale(w[1], d[1])), jnScale(w[2], d[2]));
+            field[row] = last ? jnAdd(field[row], jnRepeat(pass->common[f][row])) : field[row];
+        }
+        JN_UNROLL
+        for (int row = 0; row < 3; ++row) {
+            jnFloats sum = jnAdd(jnMul(frame[row], field[0]), jnMul(frame[3 + row], field[1]));
+            jnStore(pass->out[f] + at + row * 4 * JN_LANES, jnAdd(sum, jnMul(frame[6 + row], field[2])));
+        }
+    }
+}
+
 static void MakeForcing(const jnForcingPass* pass)
 {
-    for (int n = 0; n < pass->count; ++n) {
-        size_t j = pass->joints[n];
-        float differences[3][12], frame[9];
-        for (int i = 0; i < 3; ++i) {
-            const float *from = pass->rows[i] + 12 * j, *to = pass->rows[i + 1] + 12 * j;
-            for (int k = 0; k < 12; ++k) {
-                differences[i][k] = to[k] - from[k];
+    for (size_t b = 0; b < (size_t)pass->blockCount; ++b) {
+        for (size_t i = 0; i < JN_LANES; i += JN_WIDTH) {
+            jnFloats frame[9];
+            size_t at = b * JN_ROWS_SIZE + i;
+            MakeFrame(pass->turns + b * JN_TURNS_SIZE + i, frame);
+            for (size_t k = 0; k < 3; ++k) {
+                ForceColumn(pass, frame, at + k * JN_LANES, false);
             }
-        }
-        MakeFrame(pass->turns + 4 * (size_t)(pass->frames != NULL ? pass->frames[n] : n), frame);
-        for (int f = 0; f < pass->fieldCount; ++f) {
-            const float *w = pass->weights[f], *common = pass->common[f];
-            float field[12], *out = pass->out[f] + 12 * (size_t)n;
-            for (int k = 0; k < 12; ++k) {
-                float sum = (w[0] * differences[0][k] + w[1] * differences[1][k]) + w[2] * differences[2][k];
-                field[k] = sum + common[k];
-            }
-            for (int row = 0; row < 3; ++row) {
-                for (int k = 0; k < 4; ++k) {
-                    out[4 * row + k] =
-                        (frame[row] * field[k] + frame[3 + row] * field[4 + k]) + frame[6 + row] * field[8 + k];
-                }
-            }
+            ForceColumn(pass, frame, at + 3 * JN_LANES, true);
         }
     }
 }
@@ -84,7 +243,7 @@ static inline void AddRow(
 static inline void MultiplyBlock(const jnProductPass* pass, int block, int first, int count)
 {
     jnFloats even[TOGETHER][VECTORS], odd[TOGETHER][VECTORS];
-    size_t size = (size_t)pass->groupSize;
+    size_t size = (size_t)pass->groupSize, step = pass->interleaved ? JN_LANES : 1;
     JN_UNROLL
     for (int n = 0; n < count; ++n) {
         JN_UNROLL
@@ -94,10 +253,12 @@ static inline void MultiplyBlock(const jnProductPass* pass, int block, int first
     }
     for (size_t e = pass->starts[block]; e < pass->starts[block + 1]; ++e) {
         const float* weights = pass->weights + e * size * JN_LANES;
-        size_t at = (pass->groups != NULL ? pass->groups[e] : e - pass->starts[block]) * size, end = at + size;
-        for (; at + 1 < end; at += 2, weights += 2 * JN_LANES) {
+        size_t group = pass->groups != NULL ? pass->groups[e] : e - pass->starts[block];
+        size_t at = step > 1 ? group / JN_LANES * size * JN_LANES + group % JN_LANES : group * size;
+        size_t end = at + size * step;
+        for (; at + step < end; at += 2 * step, weights += 2 * JN_LANES) {
             AddRow(pass, weights, at, first, count, even);
-            AddRow(pass, weights + JN_LANES, at + 1, first, count, odd);
+            AddRow(pass, weights + JN_LANES, at + step, first, count, odd);
         }
         if (at < end) {
             AddRow(pass, weights, at, first, count, even);
@@ -208,14 +369,13 @@ static void ApplyToBoth(const float* columns, int count, int lanes, float scale,
     }
 }
 
-// exp(-S/m) by its series, m times.
-static void TurnAmplitudes(const float* columns, int count, int lanes, int parts, int terms, float* x, float* work)
+static void TurnAmplitudes(const float* columns, int count, int lanes, const jnTurnPlan* plan, float* x, float* work)
 {
     float *from = work, *to = work + 2 * (size_t)lanes;
-    for (int part = 0; part < parts; ++part) {
+    for (int part = 0; part < plan->parts; ++part) {
         memcpy(from, x, 2 * (size_t)lanes * sizeof(float));
-        for (int n = 1; n <= terms; ++n) {
-            ApplyToBoth(columns, count, lanes, -1.0f / (float)(n * parts), from, to);
+        for (int n = 0; n < plan->terms; ++n) {
+            ApplyToBoth(columns, count, lanes, plan->scales[n], from, to);
             for (int i = 0; i < 2 * lanes; i += JN_WIDTH) {
                 jnStore(x + i, jnAdd(jnLoad(x + i), jnLoad(to + i)));
             }
@@ -226,4 +386,114 @@ static void TurnAmplitudes(const float* columns, int count, int lanes, int parts
     }
 }
 
-const jnMorphKernels JN_KERNELS = {MakeForcing, Multiply, TurnAmplitudes, Bound, Apply};
+static float SumSquares(const float* x, int count)
+{
+    float squares[JN_LANES] = {0}, sum = 0.0f;
+    for (int i = 0; i < count; i += JN_LANES) {
+        for (int k = 0; k < JN_LANES; ++k) {
+            squares[k] += x[i + k] * x[i + k];
+        }
+    }
+    for (int k = 0; k < JN_LANES; ++k) {
+        sum += squares[k];
+    }
+    return sum;
+}
+
+// Large forces level off: flesh that is thrown hard goes taut instead of farther, which no linear mode knows.
+static inline void LevelOff(const float* restrict forces, const float* restrict limits, float* restrict out)
+{
+    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+        jnFloats one = jnRepeat(1.0f), force = jnLoad(forces + i), share = jnDiv(force, jnLoad(limits + i));
+        jnStore(out + i, jnDiv(force, jnSqrt(jnAdd(one, jnMul(share, share)))));
+    }
+}
+
+// At the start of an interval and how fast they grow: at both ends.
+static void LimitForces(float h, const float* restrict limits, float* restrict start, float* restrict rate)
+{
+    float ends[JN_LANES], from[JN_LANES], to[JN_LANES];
+    for (int i = 0; i < JN_LANES; ++i) {
+        ends[i] = start[i] + h * rate[i];
+    }
+    LevelOff(start, limits, from);
+    LevelOff(ends, limits, to);
+    for (int i = 0; i < JN_LANES; ++i) {
+        float limited = (to[i] - from[i]) / h;
+        rate[i] = limits[i] > 0.0f ? limited : rate[i];
+        start[i] = limits[i] > 0.0f ? from[i] : start[i];
+    }
+}
+
+static void MakeForces(const jnForcesPass* pass)
+{
+    const float(*w)[3] = pass->weights, * const* d = pass->drives;
+    for (int b = 0; b < pass->lanes; b += JN_LANES) {
+        float start[JN_LANES], rate[JN_LANES];
+        for (int i = 0; i < JN_LANES; ++i) {
+            int k = b + i;
+            float d0 = d[1][k] - d[0][k], d1 = d[2][k] - d[1][k], d2 = d[3][k] - d[2][k];
+            start[i] = pass->gain[k] * (pass->products[0][k] + ((w[0][0] * d0 + w[0][1] * d1) + w[0][2] * d2));
+            rate[i] = pass->gain[k] * (pass->products[1][k] + ((w[1][0] * d0 + w[1][1] * d1) + w[1][2] * d2));
+        }
+        for (int i = 0; pass->crosses[0] != NULL && i < JN_LANES; ++i) {
+            float first = pass->crosses[0][b + i], gain = pass->gain[b + i];
+            start[i] += gain * first;
+            rate[i] += gain * ((pass->crosses[1][b + i] - first) / pass->h);
+        }
+        if (pass->limits != NULL) {
+            LimitForces(pass->h, pass->limits + b, start, rate);
+        }
+        for (int i = 0; i < JN_LANES; ++i) {
+            pass->out[0][b + i] = start[i];
+            pass->out[1][b + i] = rate[i];
+        }
+    }
+}
+
+static void Swing(const jnSwingPass* pass)
+{
+    const float* c = pass->coefficients;
+    for (int b = 0; b < pass->lanes; b += JN_LANES, c += JN_COEFFICIENT_SIZE) {
+        float drag[JN_LANES] = {0};
+        for (int i = 0; pass->drag != NULL && i < JN_LANES; ++i) {
+            drag[i] = pass->drag[b + i] * (pass->rate * pass->damping[b + i]);
+        }
+        for (int i = 0; i < JN_LANES; ++i) {
+            float z = pass->z[b + i], p = pass->p[b + i], a = pass->forces[0][b + i] - drag[i];
+            float j = pass->forces[1][b + i], g1 = c[ROW_G1 * JN_LANES + i], w = c[ROW_W * JN_LANES + i];
+            float lowZ = c[ROW_PL * JN_LANES + i] * z + c[ROW_WL * JN_LANES + i] * p;
+            float lowP = c[ROW_RL * JN_LANES + i] * z + c[ROW_QL * JN_LANES + i] * p;
+            pass->z[b + i] = (c[ROW_P * JN_LANES + i] * z + w * p) + (lowZ - (g1 * a + c[ROW_G2 * JN_LANES + i] * j));
+            pass->p[b + i] = (c[ROW_R * JN_LANES + i] * z + c[ROW_Q * JN_LANES + i] * p) + (lowP - (w * a + g1 * j));
+        }
+    }
+}
+
+// Amplitudes below this are rounding dust.
+#define DUST 1e-30f
+// Beyond so many times its cap an amplitude is taken back.
+#define TAKEN_BACK 10.0f
+
+static int Clean(const jnCleanPass* pass)
+{
+    float* restrict zs = pass->z, * restrict ps = pass->p;
+    const float* restrict caps = pass->caps;
+    int bad = 0, lanes = pass->lanes;
+    for (int k = 0; caps != NULL && k < lanes; ++k) {
+        float most = TAKEN_BACK * caps[k], size = fabsf(zs[k]), share = most / size;
+        bool far = (most > 0.0f) & (size > most) & (size <= 3e38f);
+        zs[k] *= far ? share : 1.0f;
+        ps[k] *= far ? share : 1.0f;
+    }
+    for (int k = 0; k < lanes; ++k) {
+        float z = fabsf(zs[k]), p = fabsf(ps[k]);
+        bad += !(z <= 3e38f) + !(p <= 3e38f);
+        zs[k] = z < DUST ? 0.0f : zs[k];
+        ps[k] = p < DUST ? 0.0f : ps[k];
+    }
+    return bad;
+}
+
+const jnMorphKernels JN_KERNELS = {MakeRows, MakeTurns, HalveTurns, MakeForcing, Multiply, TurnAmplitudes, Bound, Apply,
+    SumSquares, MakeForces, Swing, Clean};

@@ -8,7 +8,7 @@
 
 // Up to this share of its cap an amplitude is shown as it is.
 #define KNEE 0.7f
-enum { STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
+enum { STACK_LANES = 64 };
 
 const jnMorphKernels* jnFindMorphKernels(jnKernel kernel)
 {
@@ -48,31 +48,71 @@ static size_t LayOutScratch(jnMorphs* m, const jnMorphsDef* def, char* base)
     size_t drivers = modes != NULL ? (size_t)modes->driverCount : 0;
     size_t crosses = modes != NULL ? (size_t)modes->crossCount : 0;
     size_t pairs = modes != NULL ? (size_t)jnBlockCount(modes->pairCount) * JN_LANES : 0;
-    m->forcing[0] = Take(base, &at, 2 * drivers * 12 * f);
-    m->forcing[1] = base != NULL ? m->forcing[0] + drivers * 12 : NULL;
-    m->crossInputs[0] = Take(base, &at, 2 * crosses * 9 * f);
+    size_t blocks = (size_t)jnBlockCount((int)drivers);
+    // Pairs take the place of what their products do not need any more.
+    size_t forcing = jnAlignUp(2 * blocks * JN_ROWS_SIZE * f), inputs = jnAlignUp(2 * crosses * 9 * f);
+    m->forcing[0] = Take(base, &at, forcing + inputs > pairs * f ? forcing + inputs : pairs * f);
+    m->pairs = m->forcing[0];
+    m->forcing[1] = base != NULL ? m->forcing[0] + blocks * JN_ROWS_SIZE : NULL;
+    m->crossInputs[0] = base != NULL ? m->forcing[0] + forcing / f : NULL;
     m->crossInputs[1] = base != NULL ? m->crossInputs[0] + crosses * 9 : NULL;
-    m->angles = Take(base, &at, drivers * 3 * f);
-    m->middle = Take(base, &at, drivers * 4 * f);
-    m->pairs = pairs > STACK_PAIRS ? Take(base, &at, pairs * f) : NULL;
+    m->angles = Take(base, &at, blocks * 3 * JN_LANES * f);
+    m->middle = Take(base, &at, blocks * JN_TURNS_SIZE * f);
     m->columns = lanes > STACK_LANES ? Take(base, &at, count * lanes * f) : NULL;
     m->work = Take(base, &at, 8 * lanes * f);
     m->results = Take(base, &at, JN_MODE_FIELDS * lanes * f);
     return at;
 }
 
+// Puts a joint behind those that are there already.
+static int AddJoint(uint8_t* known, int joint, uint16_t* joints, int count)
+{
+    if (known[joint] == 0) {
+        known[joint] = 1;
+        if (joints != NULL) {
+            joints[count] = (uint16_t)joint;
+        }
+        return count + 1;
+    }
+    return count;
+}
+
+// The joints that drive modes, those that the network looks at with their parents, and all others, [jointCount] unless
+// NULL. Returns how many are of the first two kinds.
+static int OrderJoints(const jnMorphsDef* def, uint16_t* joints)
+{
+    uint8_t known[JN_MAX_ASSET_JOINTS] = {0};
+    const jnAsset* asset = def->asset;
+    int count = 0;
+    for (int i = 0; asset->modes != NULL && i < asset->modes->driverCount; ++i) {
+        count = AddJoint(known, asset->modes->drivers[i], joints, count);
+    }
+    for (int i = 0; def->network->head != NULL && i < def->network->head->inputCount; ++i) {
+        int joint = def->network->inputs[i] / 6;
+        count = AddJoint(known, joint, joints, count);
+        count = AddJoint(known, asset->joints[joint].parent, joints, count);
+    }
+    int turned = count;
+    for (int j = 0; joints != NULL && j < asset->jointCount; ++j) {
+        count = AddJoint(known, j, joints, count);
+    }
+    return turned;
+}
+
 // Lays the arrays out behind the struct; with `there` false only counts. Returns the bytes in all.
 static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
 {
     size_t at = jnAlignUp(sizeof(*m)), f = sizeof(float), joints = (size_t)def->asset->jointCount;
-    size_t lanes = (size_t)jnBlockCount(ModesOf(def)) * JN_LANES;
+    size_t lanes = (size_t)jnBlockCount(ModesOf(def)) * JN_LANES, blocks = (size_t)jnBlockCount((int)joints);
+    size_t turnBlocks = (size_t)jnBlockCount(OrderJoints(def, NULL));
     char* base = there ? (char*)m : NULL;
     float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->limits, &m->caps, &m->strengths};
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         *settings[i] = Take(base, &at, lanes * f);
     }
     m->coefficients = Take(base, &at, lanes * JN_COEFFICIENT_ROWS * f);
-    m->turned = Take(base, &at, joints);
+    m->joints = Take(base, &at, joints * sizeof(uint16_t));
+    m->places = Take(base, &at, joints * sizeof(uint16_t));
     m->scratch = Take(base, &at, 0);
     m->scratchSize = LayOutScratch(m, def, m->scratch);
     at += m->scratchSize;
@@ -80,9 +120,10 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
     size_t start = at;
     m->origins = Take(base, &at, JN_HISTORY * 3 * sizeof(double));
     for (int i = 0; i < JN_HISTORY; ++i) {
-        m->rows[i] = Take(base, &at, joints * 12 * f);
-        m->turns[i] = Take(base, &at, joints * 4 * f);
+        m->rows[i] = Take(base, &at, blocks * JN_ROWS_SIZE * f);
+        m->turns[i] = Take(base, &at, turnBlocks * JN_TURNS_SIZE * f);
         m->components[i] = Take(base, &at, (size_t)def->asset->componentCount * f);
+        m->targets[i] = Take(base, &at, (size_t)def->asset->targetCount * f);
         m->drives[i] = Take(base, &at, lanes * f);
     }
     m->now = Take(base, &at, 2 * lanes * f);
@@ -102,18 +143,6 @@ size_t jnMorphs_ByteCount(const jnMorphsDef* def)
 {
     jnMorphs none;
     return LayOut(&none, def, false);
-}
-
-// Joints that drive modes, and those that the network looks at with their parents.
-static void FindTurned(jnMorphs* m, const jnNetwork* network)
-{
-    for (int i = 0; m->modes != NULL && i < m->modes->driverCount; ++i) {
-        m->turned[m->modes->drivers[i]] = 1;
-    }
-    for (int i = 0; network->head != NULL && i < network->head->inputCount; ++i) {
-        int joint = network->inputs[i] / 6;
-        m->turned[joint] = m->turned[m->asset->joints[joint].parent] = 1;
-    }
 }
 
 void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
@@ -138,7 +167,11 @@ void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
         m->driveStarts[b] = (uint32_t)b;
         m->crossStarts[b] = m->modes != NULL ? (uint32_t)(b * m->modes->crossCount) : 0;
     }
-    FindTurned(m, def->network);
+    m->turnedCount = OrderJoints(def, m->joints);
+    for (int i = 0; i < asset->jointCount; ++i) {
+        m->places[m->joints[i]] = (uint16_t)i;
+    }
+    m->driverBlocks = m->modes != NULL ? jnBlockCount(m->modes->driverCount) : 0;
     jnMorphs_Tune(m, -1, 1.0f, 1.0f, 1.0f);
     jnMorphs_SetCaps(m, 1.0f, 0.0f);
     jnMorphs_SetStrength(m, -1, 1.0f);
@@ -159,6 +192,10 @@ int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, fl
         count++;
     }
     m->coefficientTime = 0.0;
+    m->limited = false;
+    for (int k = 0; k < m->modeCount; ++k) {
+        m->limited = m->limited || m->limits[k] > 0.0f;
+    }
     return count;
 }
 
@@ -219,26 +256,28 @@ static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates
     }
 }
 
-void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates)
+// Numbers of the samples at a fraction of the last interval and how fast they change. slots: [JN_HISTORY][..]; count:
+// how many of each.
+static void ShowNumbers(
+    const jnMorphs* m, float* const slots[JN_HISTORY], int count, double fraction, float* weights, float* rates)
 {
     const jnSpringsClock* clock = &m->clock;
-    int first = m->asset->morphs != NULL ? m->asset->morphs->firstMode : 0;
     float place[3] = {0}, slope[3] = {0};
-    const float* from = m->components[clock->base];
+    const float* from = slots[clock->base];
     if (clock->advanced) {
         jnCurvePoint point = jnInterval_Point(&clock->interval, fraction);
         jnWeighDifferences(clock, point.place, place);
         jnWeighDifferences(clock, point.slope, slope);
-        from = m->components[fraction < 1.0 ? clock->slots[clock->interval.own] : clock->base];
+        from = slots[fraction < 1.0 ? clock->slots[clock->interval.own] : clock->base];
     }
     bool still = rates == NULL && (fraction >= 1.0 || !clock->advanced);
-    if (still) {
-        memcpy(weights, from, (size_t)m->componentCount * sizeof(float));
+    if (still && count > 0) {
+        memcpy(weights, from, (size_t)count * sizeof(float));
     }
-    for (int i = 0; !still && i < m->componentCount; ++i) {
+    for (int i = 0; !still && i < count; ++i) {
         float moved = 0.0f, rate = 0.0f;
         for (int d = 0; clock->advanced && d < 3; ++d) {
-            float difference = m->components[clock->slots[d + 1]][i] - m->components[clock->slots[d]][i];
+            float difference = slots[clock->slots[d + 1]][i] - slots[clock->slots[d]][i];
             moved += place[d] * difference;
             rate += slope[d] * difference;
         }
@@ -247,9 +286,20 @@ void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates
             rates[i] = rate;
         }
     }
+}
+
+void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates)
+{
+    int first = m->asset->morphs != NULL ? m->asset->morphs->firstMode : 0;
+    ShowNumbers(m, m->components, m->componentCount, fraction, weights, rates);
     if (m->modeCount > 0) {
         ShowModes(m, fraction, weights + first, rates != NULL ? rates + first : NULL);
     }
+}
+
+void jnMorphs_Targets(const jnMorphs* m, double fraction, float* weights, float* rates)
+{
+    ShowNumbers(m, m->targets, m->asset->targetCount, fraction, weights, rates);
 }
 
 // The simulation's space in the world and how it moves.
@@ -308,7 +358,7 @@ static void ToWorld(const Shown* s, double* matrix, double* rate)
 static void GetMatrix(const jnMorphs* m, int slot, size_t joint, double matrix[12])
 {
     for (size_t i = 0; i < 12; ++i) {
-        double value = (double)m->rows[slot][12 * joint + i];
+        double value = (double)m->rows[slot][jnJointPlace(m, joint, 12, i)];
         matrix[i] = i % 4 < 3 ? value : m->origins[3 * slot + (int)i / 4] + value;
     }
 }
@@ -356,24 +406,35 @@ void jnMorphs_NewestMatrices(const jnMorphs* m, double* matrices)
     }
 }
 
+void jnMorphs_NewestTurns(const jnMorphs* m, float* turns)
+{
+    const float* from = m->turns[m->clock.newest];
+    for (size_t i = 0; i < (size_t)m->turnedCount; ++i) {
+        const float* at = from + i / JN_LANES * JN_TURNS_SIZE + i % JN_LANES;
+        float* to = turns + 4 * (size_t)m->joints[i];
+        for (size_t k = 0; k < 4; ++k) {
+            to[k] = at[k * JN_LANES];
+        }
+    }
+}
+
 // What the modes move a vertex by at unit amplitude, times a vector: [modeCount], added to.
 static void DotShapes(const jnMorphs* m, int vertex, const float vector[3], float* sums)
 {
-    const jnAssetMorphs* b = m->asset->morphs;
-    size_t block = (size_t)(vertex / JN_LANES), lane = (size_t)(vertex % JN_LANES);
-    float unit = b->unit;
-    for (size_t plane = 0; plane < (size_t)b->planeCount; ++plane, unit *= (float)JN_PLANE_STEP) {
-        const uint32_t* starts = b->starts + block * (size_t)b->planeCount + plane;
-        for (size_t e = starts[0]; e < starts[1]; ++e) {
-            for (int side = 0; side < 2; ++side) {
-                int k = 2 * b->pairs[e] + side - b->firstMode;
-                if (k >= 0 && k < m->modeCount) {
-                    const int8_t* v = b->values + (e * 3 * JN_LANES + lane) * 2 + (size_t)side;
-                    float sum = (float)v[0] * vector[0] + (float)v[2 * JN_LANES] * vector[1] +
-                                (float)v[4 * JN_LANES] * vector[2];
-                    sums[k] += unit / m->modes->modes[k].unit * sum;
-                }
-            }
+    jnVertexMorphs v = jnMorphsOf(m->asset->morphs, vertex);
+    float along[JN_MAX_SHAPES];
+    for (size_t s = 0; s < v.shapeCount; ++s) {
+        along[s] = v.scales[s] * ((float)jnShapeAt(&v, s, 0) * vector[0] + (float)jnShapeAt(&v, s, 1) * vector[1] +
+                                     (float)jnShapeAt(&v, s, 2) * vector[2]);
+    }
+    for (size_t at = 0; at < v.columnCount; ++at) {
+        int k = v.columns[at] - m->asset->morphs->firstMode;
+        float sum = 0.0f;
+        for (size_t s = 0; k >= 0 && k < m->modeCount && s < v.shapeCount; ++s) {
+            sum += (float)jnMixAt(&v, at, s) * along[s];
+        }
+        if (k >= 0 && k < m->modeCount) {
+            sums[k] += sum / m->modes->modes[k].unit;
         }
     }
 }
@@ -410,7 +471,7 @@ void jnMorphs_Kick(jnMorphs* m, const double* matrices, int vertex, const float 
     }
 }
 
-enum { SNAPSHOT_VERSION = 3 };
+enum { SNAPSHOT_VERSION = 4 };
 #define SNAPSHOT_MAGIC "JNMORPH"
 
 // Precedes the bytes of a snapshot; the clock and what a step changes follow.

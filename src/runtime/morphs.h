@@ -48,25 +48,29 @@ typedef struct jnMorphs {
     float teleportThreshold;
     jnTeleport teleportKind;
     float capScale, capDistance;
-    bool capped;
+    bool capped, limited;
     float *stiffness, *damping, *gain;
     float* limits;          // of forces, times the gain; 0: none
     float* caps;            // of the amplitudes that are shown; 0: none
     float* strengths;       // share that is shown
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
-    uint8_t* turned;        // [jointCount], the joint's rotation is needed
+    uint16_t* joints;       // [jointCount], in the order that their numbers are kept in: those that drive modes, as the
+                            // asset has them, others whose rotation is needed, the rest
+    uint16_t* places;       // [jointCount], where a joint stands in it
+    int turnedCount;        // joints whose rotation is needed
+    int driverBlocks;       // blocks of JN_LANES joints that drive modes
     uint32_t driveStarts[JN_MAX_ASSET_MODES / JN_LANES + 1], crossStarts[JN_MAX_ASSET_MODES / JN_LANES + 1];
 
     jnMorphStep step;
     // Scratch: what is in it between two calls does not matter. A network may use it before the modes do.
     char* scratch;
     size_t scratchSize;                 // bytes
-    float* forcing[JN_MODE_FIELDS];     // [driverCount][12]
+    float* forcing[JN_MODE_FIELDS];     // [driverBlocks][JN_ROWS_SIZE]
     float* crossInputs[JN_MODE_FIELDS]; // [crossCount][9]
-    float* angles;                      // [driverCount][3]
-    float* middle;                      // [driverCount][4], frames halfway through an interval
-    float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; NULL: on the stack
+    float* angles;                      // [driverBlocks][3][JN_LANES]
+    float* middle;                      // [driverBlocks][JN_TURNS_SIZE], frames halfway through an interval
+    float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; where forcing was
     float* columns;                     // [modeCount][lanes]; NULL: on the stack
     float* work;                        // [8][lanes]
     float* results;                     // [JN_MODE_FIELDS][lanes]
@@ -74,11 +78,12 @@ typedef struct jnMorphs {
     // What a step changes: the clock, and one stretch of memory.
     jnSpringsClock clock;
     char* moving;
-    size_t movingSize;             // bytes
-    double* origins;               // [JN_HISTORY][3], places of the first joint in the simulation's space
-    float* rows[JN_HISTORY];       // [jointCount][12], matrices of the samples, places from their origin
-    float* turns[JN_HISTORY];      // [jointCount][4], Q_j
+    size_t movingSize;        // bytes
+    double* origins;          // [JN_HISTORY][3], places of the first joint in the simulation's space
+    float* rows[JN_HISTORY];  // [blocks of joints][JN_ROWS_SIZE], matrices of the samples, places from their origin
+    float* turns[JN_HISTORY]; // [blocks of turned joints][JN_TURNS_SIZE], Q_j
     float* components[JN_HISTORY]; // [asset's componentCount]
+    float* targets[JN_HISTORY];    // [asset's targetCount], weights of the source's targets, 0 at rest
     float* drives[JN_HISTORY];     // [lanes], P B c
     float *now, *before;           // [2][lanes], z and p; `before` at the start of the last interval
     float* forces;                 // [2][lanes], of the last interval: at its start, and its rate
@@ -94,6 +99,13 @@ typedef struct jnMorphsDef {
     jnKernel kernel;          // not auto
     const jnNetwork* network; // head NULL: none
 } jnMorphsDef;
+
+// Where number `k` of a joint stands, of `size` numbers a joint.
+static inline size_t jnJointPlace(const jnMorphs* morphs, size_t joint, size_t size, size_t k)
+{
+    size_t place = morphs->places[joint];
+    return (place / JN_LANES * size + k) * JN_LANES + place % JN_LANES;
+}
 size_t jnMorphs_ByteCount(const jnMorphsDef* def);
 size_t jnMorphs_ScratchSize(const jnMorphsDef* def);
 // Makes them at a multiple of 64 in zeroed memory.
@@ -106,10 +118,14 @@ void jnMorphs_SetStrength(jnMorphs* morphs, int joint, float strength);
 
 // Weights at a fraction of the last interval, and how fast they change (NULL: not wanted), [columnCount] each.
 void jnMorphs_Weights(jnMorphs* morphs, double fraction, float* weights, float* rates);
+// Weights of the source's targets there, 0 at rest, and how fast they change (NULL: not wanted), [targetCount] each.
+void jnMorphs_Targets(const jnMorphs* morphs, double fraction, float* weights, float* rates);
 // The skin's matrices there, [jointCount][12] in the world, and how fast they change (NULL: not wanted).
 void jnMorphs_Matrices(const jnMorphs* morphs, double fraction, double* matrices, double* rates);
 // Those of the newest sample.
 void jnMorphs_NewestMatrices(const jnMorphs* morphs, double* matrices);
+// Its rotations, [jointCount][4]; those that are not needed are left alone.
+void jnMorphs_NewestTurns(const jnMorphs* morphs, float* turns);
 // Adds to the velocity of a vertex, in the world; matrices: the skin's at the sample that is shown.
 void jnMorphs_Kick(jnMorphs* morphs, const double* matrices, int vertex, const float velocity[3]);
 // Everything that a step changes, as bytes of any machine.
@@ -123,6 +139,8 @@ void jnMorphs_TakeMatrices(
     jnMorphs* morphs, const double* matrices, const jnPlacement* root, float h, jnTeleport teleport);
 // Takes its components, [componentCount of the asset], for each of `count` characters of one asset.
 void jnMorphs_TakeComponents(jnMorphs* const* morphs, const float* const* components, int count);
+// Takes its weights of the source's targets, [targetCount], 0 at rest.
+void jnMorphs_TakeTargets(jnMorphs* morphs, const float* weights);
 // Advances, if there is an interval to advance over.
 void jnMorphs_Advance(jnMorphs* const* morphs, int count);
 // What drives the modes instead of P B c, [lanes], for measuring; between the last two.

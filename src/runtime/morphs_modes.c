@@ -8,19 +8,16 @@
 #include <math.h>
 #include <string.h>
 
-// The series of a rotation takes parts of at most this norm, and at most so many.
-#define TURN_PART 0.25f
-#define TURN_FEW 0.05f // below it two terms are enough
+// A rotation is worked out in parts of at most this norm, and at most so many.
+#define TURN_PART 0.29f
+#define TURN_TWO 0.078f   // below it two terms are enough
+#define TURN_THREE 0.208f // and three
 enum { MAX_TURN_PARTS = 64 };
-// Amplitudes below this are rounding dust.
-#define DUST 1e-30f
-// Beyond so many times its cap an amplitude is taken back.
-#define TAKEN_BACK 10.0f
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
 // Characters whose products are made together.
-enum { BATCH = 16, PAIRS_AT_ONCE = 2, CROSSES_AT_ONCE = 32 };
-enum { STACK_LANES = 64, STACK_PAIRS = STACK_LANES * (STACK_LANES - 1) / 2 };
+enum { BATCH = 16 };
+enum { STACK_LANES = 64 };
 
 void jnRestModes(jnMorphs* m)
 {
@@ -38,53 +35,12 @@ void jnWeighDifferences(const jnSpringsClock* clock, const float w[3], float out
     out[2] = (w[2] + (interval->own == 1 ? 0.0f : w[0])) * interval->ratios[2];
 }
 
-// Rotation halfway between two.
-static void MixTurns(const float* a, const float* b, float* out)
-{
-    float dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], side = dot < 0.0f ? -1.0f : 1.0f;
-    float square = 0.0f;
-    for (int i = 0; i < 4; ++i) {
-        out[i] = a[i] + side * b[i];
-        square += out[i] * out[i];
-    }
-    float scale = square > 0.0f ? 1.0f / sqrtf(square) : 0.0f;
-    for (int i = 0; i < 4; ++i) {
-        out[i] = square > 0.0f ? out[i] * scale : a[i]; // half a turn each way has no middle
-    }
-}
-
-// Rotation vector from one rotation to another, in the axes of the rotating frame.
-static void FindAngle(const float* from, const float* to, float angle[3])
-{
-    float q[4];
-    q[0] = from[3] * to[0] - from[0] * to[3] - (from[1] * to[2] - from[2] * to[1]);
-    q[1] = from[3] * to[1] - from[1] * to[3] - (from[2] * to[0] - from[0] * to[2]);
-    q[2] = from[3] * to[2] - from[2] * to[3] - (from[0] * to[1] - from[1] * to[0]);
-    q[3] = from[3] * to[3] + from[0] * to[0] + from[1] * to[1] + from[2] * to[2];
-    float side = q[3] < 0.0f ? -1.0f : 1.0f, square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2];
-    float scale = 2.0f * side;
-    if (square < 0.01f) { // asin(s) / s by its series
-        scale *= 1.0f + square * (1.0f / 6.0f + square * (3.0f / 40.0f + square * (15.0f / 336.0f)));
-    } else {
-        double sine = sqrt((double)square);
-        scale *= (float)(jnQuadrantAngle(sine, (double)(side * q[3])) / sine);
-    }
-    for (int i = 0; i < 3; ++i) {
-        angle[i] = scale * q[i];
-    }
-}
-
 // The rotations of the joints that drive modes over the last interval: how far, and halfway.
 static void FindTurns(jnMorphs* m)
 {
     const jnSpringsClock* clock = &m->clock;
-    const float* from = m->turns[clock->slots[clock->interval.own]];
-    const float* to = m->turns[clock->slots[clock->interval.own + 1]];
-    for (size_t i = 0; i < (size_t)m->modes->driverCount; ++i) {
-        size_t at = 4 * (size_t)m->modes->drivers[i];
-        MixTurns(from + at, to + at, m->middle + 4 * i);
-        FindAngle(from + at, to + at, m->angles + 3 * i);
-    }
+    m->kernels->halveTurns(m->turns[clock->slots[clock->interval.own]], m->turns[clock->slots[clock->interval.own + 1]],
+        m->driverBlocks, m->middle, m->angles);
 }
 
 static jnProductPass ForceProduct(const jnMorphs* m)
@@ -93,69 +49,65 @@ static jnProductPass ForceProduct(const jnMorphs* m)
         .groups = m->modes->forceJoints,
         .weights = m->modes->forces,
         .blockCount = m->lanes / JN_LANES,
-        .groupSize = 12};
+        .groupSize = 12,
+        .interleaved = true};
 }
 
 // What the joints' rotation over the last interval, by the angles at hand, does to each pair of modes, for `count`
-// characters. pairs: [count][blocks of pairs][JN_LANES]
-static void FindPairs(jnMorphs* const* list, int count, float* const* pairs)
+// characters, to pairs: the forcing is gone.
+static void FindPairs(jnMorphs* const* list, int count)
 {
     const jnMorphs* m = list[0];
     const float* angles[BATCH];
+    float* pairs[BATCH];
     for (int n = 0; n < count; ++n) {
         angles[n] = list[n]->angles;
+        pairs[n] = list[n]->pairs;
     }
     m->kernels->multiply(&(jnProductPass){.starts = m->modes->spinStarts,
         .groups = m->modes->spinJoints,
         .weights = m->modes->spins,
         .blockCount = jnBlockCount(m->modes->pairCount),
         .groupSize = 3,
+        .interleaved = true,
         .inputs = angles,
         .outputs = pairs,
         .count = count});
 }
 
-// How a rotation is worked out: its series takes so many parts of so many terms; no parts: there is nothing to do.
-typedef struct Turn {
-    int parts, terms;
-} Turn;
-
-// What a series leaves out stays below 2e-5 of what it rotates, a tenth of what splitting an interval into rotation and
-// swing leaves out.
-static Turn PlanTurn(float norm)
+// How a rotation is worked out: exp(-S) by a polynomial in S. S is antisymmetric, so what a polynomial p leaves out is
+// at most |p(ix) - exp(ix)| for x up to the norm r. With p(0) = 1, so that what does not rotate stays as it is, two
+// terms leave out r^3 / 24 if the first is 1 - r^2 / 8 of that of the power series, three r^4 / 96 if the second is 1 -
+// r^2 / 12 of its, and four of the series itself r^5 / 120. All stay below 2e-5 of what they rotate, a tenth of what
+// splitting an interval into rotation and swing leaves out.
+static jnTurnPlan PlanTurn(float norm)
 {
+    jnTurnPlan plan = {0};
     if (!(norm > 0.0f && norm < TURN_PART * (float)(1 << 20))) {
-        return (Turn){0, 0};
+        return plan;
     }
     float parts = ceilf(norm / TURN_PART);
     parts = parts < (float)MAX_TURN_PARTS ? parts : (float)MAX_TURN_PARTS;
-    float part = norm / parts;
-    return (Turn){(int)parts, part < TURN_FEW ? 2 : part < 0.15f ? 3 : 4};
+    float part = norm / parts, square = part * part;
+    plan.parts = (int)parts;
+    plan.terms = part < TURN_TWO ? 2 : part < TURN_THREE ? 3 : 4;
+    for (int n = 0; n < plan.terms; ++n) {
+        plan.scales[n] = -1.0f / ((float)(n + 1) * parts);
+    }
+    if (plan.terms == 2) {
+        plan.scales[0] *= 1.0f - square * (1.0f / 8.0f);
+    } else if (plan.terms == 3) {
+        plan.scales[1] *= 1.0f - square * (1.0f / 12.0f);
+    }
+    return plan;
 }
 
-// The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its eigenvalues
-// come in pairs. pairs: [blocks of pairs][JN_LANES]; what fills up the last block is 0.
-static float BoundNorm(const float* pairs, int count)
+// Puts numbers of pairs and their opposites where the pairs say, in columns of `lanes`.
+static inline void Scatter(const jnMorphs* m, float share, size_t lanes, float* restrict columns)
 {
-    float squares[JN_LANES] = {0};
-    for (int i = 0; i < jnBlockCount(count) * JN_LANES; i += JN_LANES) {
-        for (int k = 0; k < JN_LANES; ++k) {
-            squares[k] += pairs[i + k] * pairs[i + k];
-        }
-    }
-    float sum = 0.0f;
-    for (int k = 0; k < JN_LANES; ++k) {
-        sum += squares[k];
-    }
-    return sqrtf(sum);
-}
-
-// The matrix of a share of the interval's rotation.
-static void MakeColumns(const jnMorphs* m, const float* values, float share, float* columns)
-{
-    const uint16_t* pairs = m->modes->pairs;
-    size_t lanes = (size_t)m->lanes, count = (size_t)m->modes->pairCount, modes = (size_t)m->modeCount;
-    memset(columns, 0, modes * lanes * sizeof(float));
+    const uint16_t* restrict pairs = m->modes->pairs;
+    const float* restrict values = m->pairs;
+    size_t count = (size_t)m->modes->pairCount, modes = (size_t)m->modeCount;
     for (size_t i = 0; i < count; ++i) {
         size_t k = pairs[2 * i], l = pairs[2 * i + 1];
         if (k < modes) { // the larger of the two
@@ -166,27 +118,19 @@ static void MakeColumns(const jnMorphs* m, const float* values, float share, flo
     }
 }
 
-// The closed form over the interval of the coefficients; the linear map of spring_kernels.h.
-static void StepState(const jnMorphs* m, const float* drag, float* state)
+// The matrix of a share of the interval's rotation.
+static void MakeColumns(const jnMorphs* m, float share, float* columns)
 {
-    size_t lanes = (size_t)m->lanes;
-    for (size_t b = 0; b < lanes; b += JN_LANES) {
-        const float* rows = m->coefficients + b / JN_LANES * JN_COEFFICIENT_SIZE;
-        for (size_t i = 0; i < JN_LANES; ++i) {
-            size_t k = b + i;
-            float z = state[k], p = state[lanes + k], a = m->forces[k] - drag[k], j = m->forces[lanes + k];
-            float lowZ = rows[ROW_PL * JN_LANES + i] * z + rows[ROW_WL * JN_LANES + i] * p;
-            float lowP = rows[ROW_RL * JN_LANES + i] * z + rows[ROW_QL * JN_LANES + i] * p;
-            float g1 = rows[ROW_G1 * JN_LANES + i], w = rows[ROW_W * JN_LANES + i];
-            state[k] = (rows[ROW_P * JN_LANES + i] * z + w * p) + (lowZ - (g1 * a + rows[ROW_G2 * JN_LANES + i] * j));
-            state[lanes + k] =
-                (rows[ROW_R * JN_LANES + i] * z + rows[ROW_Q * JN_LANES + i] * p) + (lowP - (w * a + g1 * j));
-        }
+    memset(columns, 0, (size_t)m->modeCount * (size_t)m->lanes * sizeof(float));
+    if (m->lanes == STACK_LANES) { // a constant, as most have: shifts instead of products
+        Scatter(m, share, STACK_LANES, columns);
+    } else {
+        Scatter(m, share, (size_t)m->lanes, columns);
     }
 }
 
-// A stretch of `h` seconds, `share` of the last interval, with the interval's rotation of pairs: rotate, step, rotate.
-static void StepThrough(jnMorphs* m, const float* pairs, double h, float share, float* state)
+// A stretch of `h` seconds, `share` of the last interval, with the rotation of pairs at hand: rotate, step, rotate.
+static void StepThrough(jnMorphs* m, double h, float share, float* state)
 {
     _Alignas(JN_ALIGNMENT) float own[STACK_LANES * STACK_LANES];
     float* columns = m->columns != NULL ? m->columns : own;
@@ -195,46 +139,31 @@ static void StepThrough(jnMorphs* m, const float* pairs, double h, float share, 
         m->coefficientTime = h;
     }
     float* drag = m->work + 4 * (size_t)m->lanes;
-    float norm = 0.5f * share * BoundNorm(pairs, m->modes->pairCount);
+    // The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its
+    // eigenvalues come in pairs. What fills up the last block of them is 0.
+    float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->modes->pairCount) * JN_LANES));
     if (norm > 0.0f) {
-        MakeColumns(m, pairs, 0.5f * share, columns);
-        float rows = norm > TURN_FEW ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
+        MakeColumns(m, 0.5f * share, columns);
+        float rows = norm > TURN_TWO ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
         norm = rows < norm ? rows : norm;
     }
-    Turn turn = PlanTurn(norm);
-    memset(drag, 0, (size_t)m->lanes * sizeof(float));
+    jnTurnPlan turn = PlanTurn(norm);
+    jnSwingPass swing = {.lanes = m->lanes,
+        .coefficients = m->coefficients,
+        .forces = {m->forces, m->forces + m->lanes},
+        .z = state,
+        .p = state + m->lanes};
     if (turn.parts > 0) {
-        m->kernels->turn(columns, m->modeCount, m->lanes, turn.parts, turn.terms, state, m->work);
+        m->kernels->turn(columns, m->modeCount, m->lanes, &turn, state, m->work);
         // The damping acts on the amplitudes' change in their frames, so part of `p` is taken off the acceleration.
-        float rate = (float)(2.0 / h);
         m->kernels->apply(columns, m->modeCount, m->lanes, state, drag);
-        for (int k = 0; k < m->lanes; ++k) {
-            drag[k] *= rate * m->damping[k];
-        }
+        swing.drag = drag;
+        swing.damping = m->damping;
+        swing.rate = (float)(2.0 / h);
     }
-    StepState(m, drag, state);
+    m->kernels->swing(&swing);
     if (turn.parts > 0) {
-        m->kernels->turn(columns, m->modeCount, m->lanes, turn.parts, turn.terms, state, m->work);
-    }
-}
-
-// Large forces level off: flesh that is thrown hard goes taut instead of farther, which no linear mode knows.
-static float LevelOff(float force, float limit)
-{
-    float share = limit > 0.0f ? force / limit : 0.0f;
-    return force / sqrtf(1.0f + share * share);
-}
-
-// Forces at the start of an interval of h seconds and their rates, levelled off at its two ends.
-static void LimitForces(const jnMorphs* m, float h, float* forces)
-{
-    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-        float* rate = forces + (size_t)m->lanes + k;
-        if (m->limits[k] > 0.0f) {
-            float end = LevelOff(forces[k] + h * *rate, m->limits[k]);
-            forces[k] = LevelOff(forces[k], m->limits[k]);
-            *rate = (end - forces[k]) / h;
-        }
+        m->kernels->turn(columns, m->modeCount, m->lanes, &turn, state, m->work);
     }
 }
 
@@ -244,8 +173,8 @@ typedef struct Fields {
     float force[JN_MODE_FIELDS][3];
 } Fields;
 
-// The samples of an interval and what their origins do to fields 0 to `count` of a pass, minus forces.
-static void FillPass(const jnMorphs* m, const float (*weights)[3], const float (*force)[3], jnForcingPass* pass)
+// The samples of an interval, and what their origins do to the fields, minus forces.
+static void FillPass(const jnMorphs* m, const Fields* fields, jnForcingPass* pass)
 {
     const jnSpringsClock* clock = &m->clock;
     double ways[3][3];
@@ -258,47 +187,53 @@ static void FillPass(const jnMorphs* m, const float (*weights)[3], const float (
                 (m->origins[3 * slot + k] - m->origins[3 * before + k]) * (double)clock->interval.ratios[i - 1];
         }
     }
-    for (int f = 0; f < pass->fieldCount; ++f) {
-        jnWeighDifferences(clock, weights[f], pass->weights[f]);
+    for (int f = 0; f < JN_MODE_FIELDS; ++f) {
+        const float* w = fields->weights[f];
+        jnWeighDifferences(clock, w, pass->weights[f]);
         for (int k = 0; k < 3; ++k) {
             double line = ways[clock->interval.own == 1 ? 1 : 2][k];
-            double sum = (double)weights[f][0] * line + (double)weights[f][1] * (ways[1][k] - ways[0][k]) +
-                         (double)weights[f][2] * (ways[2][k] - ways[1][k]);
-            pass->common[f][4 * k + 3] = (float)(sum - (force != NULL ? (double)force[f][k] : 0.0));
+            double sum = (double)w[0] * line + (double)w[1] * (ways[1][k] - ways[0][k]) +
+                         (double)w[2] * (ways[2][k] - ways[1][k]);
+            pass->common[f][k] = (float)(sum - (double)fields->force[f][k]);
         }
     }
 }
 
-// The matrices' part of it, in the joints' frames, to forcing. frames: which of the rotations; NULL: one after another
-static void MakeForcing(jnMorphs* m, const Fields* fields, const float* turns, const uint16_t* frames)
+// The matrices' part of it, in the joints' frames, to forcing.
+static void MakeForcing(jnMorphs* m, const Fields* fields, const float* turns)
 {
-    jnForcingPass pass = {.joints = m->modes->drivers,
-        .count = m->modes->driverCount,
-        .fieldCount = JN_MODE_FIELDS,
-        .turns = turns,
-        .frames = frames,
-        .out = {m->forcing[0], m->forcing[1]}};
-    FillPass(m, fields->weights, fields->force, &pass);
+    jnForcingPass pass = {.blockCount = m->driverBlocks, .turns = turns, .out = {m->forcing[0], m->forcing[1]}};
+    FillPass(m, fields, &pass);
     m->kernels->makeForcing(&pass);
 }
 
-// Adds the components' part to results, and the gains.
-static void AddDrives(jnMorphs* m, const Fields* fields, float* results)
+static bool HasCrosses(const jnMorphs* m)
+{
+    return m->modes->crossCount > 0 && m->componentCount > 0;
+}
+
+// What the products and the components come to, times the gains, levelled off and with cross terms, or not, to out:
+// [JN_MODE_FIELDS][lanes], which may be the products.
+static void MakeForces(jnMorphs* m, const Fields* fields, bool whole, const float* products, float* out)
 {
     const jnSpringsClock* clock = &m->clock;
-    const float* drives[JN_HISTORY];
+    jnForcesPass pass = {.lanes = m->lanes,
+        .h = (float)clock->interval.h,
+        .products = {products, products + m->lanes},
+        .gain = m->gain,
+        .limits = whole && m->limited ? m->limits : NULL,
+        .out = {out, out + m->lanes}};
+    if (whole && HasCrosses(m)) {
+        pass.crosses[0] = m->work;
+        pass.crosses[1] = m->work + m->lanes;
+    }
     for (int i = 0; i < JN_HISTORY; ++i) {
-        drives[i] = m->drives[clock->advanced ? clock->slots[i] : clock->base];
+        pass.drives[i] = m->drives[clock->advanced ? clock->slots[i] : clock->base];
     }
     for (int f = 0; f < JN_MODE_FIELDS; ++f) {
-        float w[3], *to = results + (size_t)f * (size_t)m->lanes;
-        jnWeighDifferences(clock, fields->weights[f], w);
-        for (int k = 0; k < m->lanes; ++k) {
-            float sum = (w[0] * (drives[1][k] - drives[0][k]) + w[1] * (drives[2][k] - drives[1][k])) +
-                        w[2] * (drives[3][k] - drives[2][k]);
-            to[k] = m->gain[k] * (to[k] + sum);
-        }
+        jnWeighDifferences(clock, fields->weights[f], pass.weights[f]);
     }
+    m->kernels->makeForces(&pass);
 }
 
 // Runs a projection for one character. results: [JN_MODE_FIELDS][lanes], times the gain.
@@ -307,37 +242,47 @@ static void Project(jnMorphs* m, const Fields* fields, const float* turns, float
     jnProductPass pass = ForceProduct(m);
     const float* inputs[JN_MODE_FIELDS] = {m->forcing[0], m->forcing[1]};
     float* outputs[JN_MODE_FIELDS] = {results, results + m->lanes};
-    MakeForcing(m, fields, turns, m->modes->drivers);
+    MakeForcing(m, fields, turns);
     pass.inputs = inputs;
     pass.outputs = outputs;
     pass.count = JN_MODE_FIELDS;
     m->kernels->multiply(&pass);
-    AddDrives(m, fields, results);
+    MakeForces(m, fields, false, results, results);
 }
 
-// c Q^T A'' + 2 c' Q^T A' of the components and joints that have a cross term, [crosses][9], at an end of the interval.
-// slopes: Q^T A' there, [count][12], of the cross terms from `first` on. The forcing of the interval is at hand.
-static void FillCross(const jnMorphs* m, double fraction, const float* slopes, size_t first, size_t count)
+// Components and how fast they change at both ends of an interval, as weights of differences of samples.
+typedef struct Ends {
+    float place[3], slopes[2][3], h;
+} Ends;
+
+// c Q^T A'' + 2 c' Q^T A' of the components and joints of one block that have a cross term, [crosses][9], at both ends
+// of the interval. slopes: Q^T A' there, [2][JN_ROWS_SIZE]. The forcing of the interval is at hand.
+static void FillCross(const jnMorphs* m, const Ends* ends, size_t block, const float* slopes)
 {
     const jnAssetModes* modes = m->modes;
-    const jnSpringsClock* clock = &m->clock;
-    jnCurvePoint point = jnInterval_Point(&clock->interval, fraction);
-    float place[3], slope[3], h = (float)(fraction * clock->interval.h), *out = m->crossInputs[fraction > 0.0];
-    jnWeighDifferences(clock, point.place, place);
-    jnWeighDifferences(clock, point.slope, slope);
-    for (size_t e = first; e < first + count; ++e, slopes += 12) {
-        size_t c = modes->crossComponents[e], at = 12 * (size_t)modes->crossJoints[e];
-        float value = m->components[clock->slots[clock->interval.own]][c], rate = 0.0f;
-        for (int i = 0; i < 3; ++i) {
-            float d = m->components[clock->slots[i + 1]][c] - m->components[clock->slots[i]][c];
-            value += place[i] * d;
-            rate += slope[i] * d;
+    const float *samples[JN_HISTORY], *base = m->components[m->clock.slots[m->clock.interval.own]];
+    for (int i = 0; i < JN_HISTORY; ++i) {
+        samples[i] = m->components[m->clock.slots[i]];
+    }
+    for (size_t e = 0; e < (size_t)modes->crossCount; ++e) {
+        size_t lane = modes->crossJoints[e] % JN_LANES, c = modes->crossComponents[e];
+        if (modes->crossJoints[e] / JN_LANES != block) {
+            continue;
         }
-        const float *start = m->forcing[0] + at, *growth = m->forcing[1] + at;
-        for (size_t i = 0; i < 12; ++i) {
-            if (i % 4 < 3) {
-                out[9 * e + 3 * (i / 4) + i % 4] = value * (start[i] + h * growth[i]) + 2.0f * rate * slopes[i];
-            }
+        float from = base[c], to = from, rates[2] = {0};
+        for (int i = 0; i < 3; ++i) {
+            float d = samples[i + 1][c] - samples[i][c];
+            to += ends->place[i] * d;
+            rates[0] += 2.0f * ends->slopes[0][i] * d;
+            rates[1] += 2.0f * ends->slopes[1][i] * d;
+        }
+        const float* start = m->forcing[0] + block * JN_ROWS_SIZE + lane;
+        const float *growth = m->forcing[1] + block * JN_ROWS_SIZE + lane, *slope = slopes + lane;
+        float *first = m->crossInputs[0] + 9 * e, *last = m->crossInputs[1] + 9 * e;
+        for (size_t i = 0; i < 9; ++i) {
+            size_t at = (4 * (i / 3) + i % 3) * JN_LANES;
+            first[i] = from * start[at] + rates[0] * slope[at];
+            last[i] = to * (start[at] + ends->h * growth[at]) + rates[1] * slope[JN_ROWS_SIZE + at];
         }
     }
 }
@@ -345,28 +290,24 @@ static void FillCross(const jnMorphs* m, double fraction, const float* slopes, s
 // What the motion of their joints' frames does to the larger components, at both ends of the interval, to crossInputs.
 static void FillCrosses(jnMorphs* m)
 {
-    const jnAssetModes* modes = m->modes;
     const jnInterval* interval = &m->clock.interval;
-    float slopes[2][CROSSES_AT_ONCE * 12], weights[2][3];
-    uint16_t joints[CROSSES_AT_ONCE];
-    memcpy(weights[0], jnInterval_Point(interval, 0.0).slope, sizeof(weights[0]));
-    memcpy(weights[1], jnInterval_Point(interval, 1.0).slope, sizeof(weights[1]));
-    for (size_t first = 0, count = 0; first < (size_t)modes->crossCount; first += count) {
-        count = (size_t)modes->crossCount - first;
-        count = count < CROSSES_AT_ONCE ? count : CROSSES_AT_ONCE;
-        for (size_t i = 0; i < count; ++i) {
-            joints[i] = modes->drivers[modes->crossJoints[first + i]];
-        }
-        jnForcingPass pass = {.joints = joints,
-            .count = (int)count,
-            .fieldCount = 2,
-            .turns = m->middle,
-            .frames = modes->crossJoints + first,
-            .out = {slopes[0], slopes[1]}};
-        FillPass(m, (const float(*)[3])weights, NULL, &pass);
+    jnCurvePoint from = jnInterval_Point(interval, 0.0), to = jnInterval_Point(interval, 1.0);
+    float slopes[2 * JN_ROWS_SIZE];
+    Fields fields = {0};
+    Ends ends = {.h = (float)interval->h};
+    jnForcingPass pass = {.blockCount = 1, .turns = m->middle, .out = {slopes, slopes + JN_ROWS_SIZE}};
+    memcpy(fields.weights[0], from.slope, sizeof(from.slope));
+    memcpy(fields.weights[1], to.slope, sizeof(to.slope));
+    FillPass(m, &fields, &pass);
+    jnWeighDifferences(&m->clock, to.place, ends.place);
+    memcpy(ends.slopes, pass.weights, sizeof(ends.slopes));
+    for (size_t block = 0; block < (size_t)m->driverBlocks; ++block) {
         m->kernels->makeForcing(&pass);
-        FillCross(m, 0.0, slopes[0], first, count);
-        FillCross(m, 1.0, slopes[1], first, count);
+        FillCross(m, &ends, block, slopes);
+        pass.turns += JN_TURNS_SIZE;
+        for (int i = 0; i < JN_HISTORY; ++i) {
+            pass.rows[i] += JN_ROWS_SIZE;
+        }
     }
 }
 
@@ -389,40 +330,13 @@ static void MultiplyCrosses(jnMorphs* const* list, int count)
         .count = 2 * count});
 }
 
-// Adds them to results.
-static void AddCrosses(const jnMorphs* m, float* results)
-{
-    size_t lanes = (size_t)m->lanes;
-    float h = (float)m->clock.interval.h;
-    for (size_t k = 0; k < lanes; ++k) {
-        results[k] += m->gain[k] * m->work[k];
-        results[lanes + k] += m->gain[k] * ((m->work[lanes + k] - m->work[k]) / h);
-    }
-}
-
 // Far beyond its cap a mode is taken back, position and velocity: a joint that rotates faster than the mode swings
-// flings it out exponentially, and it would take long to come back to where it shows.
-static void TakeBack(jnMorphs* m)
-{
-    for (size_t k = 0; m->capped && k < (size_t)m->modeCount; ++k) {
-        float most = TAKEN_BACK * m->caps[k], size = fabsf(m->now[k]);
-        if (most > 0.0f && size > most && size <= 3e38f) {
-            m->now[k] *= most / size;
-            m->now[(size_t)m->lanes + k] *= most / size;
-        }
-    }
-}
-
-// Sets dust to 0, and everything if anything is not finite, which is counted.
+// flings it out exponentially, and it would take long to come back to where it shows. Dust becomes 0, and everything if
+// anything is not finite, which is counted.
 static void CleanState(jnMorphs* m)
 {
-    int bad = 0;
-    TakeBack(m);
-    for (int i = 0; i < 2 * m->lanes; ++i) {
-        float size = fabsf(m->now[i]);
-        bad += !(size <= 3e38f);
-        m->now[i] = size < DUST ? 0.0f : m->now[i];
-    }
+    int bad = m->kernels->clean(
+        &(jnCleanPass){.lanes = m->lanes, .caps = m->capped ? m->caps : NULL, .z = m->now, .p = m->now + m->lanes});
     if (bad > 0) {
         jnRestModes(m);
     }
@@ -447,22 +361,12 @@ static void FeelKick(jnMorphs* m)
     }
 }
 
-static bool HasCrosses(const jnMorphs* m)
-{
-    return m->modes->crossCount > 0 && m->componentCount > 0;
-}
-
 // The interval with its forces, before the gain, in results, and those of the cross terms in work.
-static void FinishInterval(jnMorphs* m, const Fields* fields, const float* pairs)
+static void FinishInterval(jnMorphs* m, const Fields* fields)
 {
     const jnInterval* interval = &m->clock.interval;
-    AddDrives(m, fields, m->results);
-    if (HasCrosses(m)) {
-        AddCrosses(m, m->results);
-    }
-    memcpy(m->forces, m->results, JN_MODE_FIELDS * (size_t)m->lanes * sizeof(float));
-    LimitForces(m, (float)interval->h, m->forces);
-    StepThrough(m, pairs, interval->h, 1.0f, m->now);
+    MakeForces(m, fields, true, m->results, m->forces);
+    StepThrough(m, interval->h, 1.0f, m->now);
     if (m->curve == jn_curveStep) { // the target jumps at the end of the interval: the offset from it jumps back
         Fields jump = {.weights = {{1.0f, 0.0f, 0.0f}}};
         Project(m, &jump, m->turns[m->clock.slots[interval->own + 1]], m->results);
@@ -482,23 +386,9 @@ static void BeginInterval(jnMorphs* m, Fields* fields)
     *fields = (Fields){0};
     jnInterval_Forcing(&m->clock.interval, fields->weights[0] + 1, fields->weights[1] + 1);
     jnToSpace(&m->clock, m->force, fields->force[0]);
-    MakeForcing(m, fields, m->middle, NULL);
+    MakeForcing(m, fields, m->middle);
     if (HasCrosses(m)) {
         FillCrosses(m);
-    }
-}
-
-// From the forces' products to the end of their intervals, PAIRS_AT_ONCE at most.
-static void FinishSome(jnMorphs* const* list, const Fields* fields, int count)
-{
-    _Alignas(JN_ALIGNMENT) float own[PAIRS_AT_ONCE][STACK_PAIRS];
-    float* pairs[PAIRS_AT_ONCE];
-    for (int n = 0; n < count; ++n) {
-        pairs[n] = list[n]->pairs != NULL ? list[n]->pairs : own[n];
-    }
-    FindPairs(list, count, pairs);
-    for (int n = 0; n < count; ++n) {
-        FinishInterval(list[n], &fields[n], pairs[n]);
     }
 }
 
@@ -523,8 +413,9 @@ static void AdvanceSome(jnMorphs* const* list, int count)
     if (HasCrosses(list[0])) {
         MultiplyCrosses(list, count);
     }
-    for (int n = 0; n < count; n += PAIRS_AT_ONCE) {
-        FinishSome(list + n, fields + n, count - n < PAIRS_AT_ONCE ? count - n : PAIRS_AT_ONCE);
+    FindPairs(list, count);
+    for (int n = 0; n < count; ++n) {
+        FinishInterval(list[n], &fields[n]);
     }
 }
 
@@ -557,7 +448,8 @@ void jnSettleModes(jnMorphs* m, double seconds)
             jnEvaluateSpring((double)m->stiffness[k], (double)m->damping[k], fmin(seconds, LONGEST_REST));
         // The target stops, the flesh does not.
         double z = (double)m->now[k], p = (double)m->now[lanes + k] + (double)m->results[k];
-        double a = (double)LevelOff(m->results[lanes + k], m->limits[k]);
+        double force = (double)m->results[lanes + k], share = force / (double)m->limits[k];
+        double a = m->limits[k] > 0.0f ? force / sqrt(1.0 + share * share) : force;
         m->now[k] = (float)(r.position * z + r.impulse * p - r.step * a);
         m->now[lanes + k] = (float)(-(double)m->stiffness[k] * r.impulse * z + r.velocity * p - r.impulse * a);
     }
@@ -570,25 +462,23 @@ void jnStepModesTo(jnMorphs* m, double fraction, float* state)
 {
     memcpy(state, m->before, 2 * (size_t)m->lanes * sizeof(float));
     if (fraction > 0.0) {
-        float own[STACK_PAIRS], *pairs = m->pairs != NULL ? m->pairs : own;
         FindTurns(m);
-        FindPairs(&m, 1, &pairs);
-        StepThrough(m, pairs, fraction * m->clock.interval.h, (float)fraction, state);
+        FindPairs(&m, 1);
+        StepThrough(m, fraction * m->clock.interval.h, (float)fraction, state);
     }
 }
 
 void jnFindRates(jnMorphs* m, float* state)
 {
-    float own[STACK_PAIRS], *values = m->pairs != NULL ? m->pairs : own;
     size_t lanes = (size_t)m->lanes;
     if (!m->clock.advanced || m->modes->pairCount == 0) {
         return;
     }
     FindTurns(m);
-    FindPairs(&m, 1, &values);
+    FindPairs(&m, 1);
     for (size_t i = 0; i < (size_t)m->modes->pairCount; ++i) {
         size_t k = m->modes->pairs[2 * i], l = m->modes->pairs[2 * i + 1];
-        float rate = (float)((double)values[i] / m->clock.interval.h);
+        float rate = (float)((double)m->pairs[i] / m->clock.interval.h);
         if (k < (size_t)m->modeCount) {
             state[lanes + k] -= rate * state[l];
             state[lanes + l] += rate * state[k];

@@ -10,6 +10,10 @@
 #include <string.h>
 
 enum { TOGETHER = 64 };
+// A history that is carried along with a jump goes no farther than this from what it is carried to: motion that a short
+// step made fast, followed for a day, would leave the floats behind in a few jumps. Metres for the origins.
+#define LARGEST_PAST 1e9f
+#define LARGEST_PAST_ORIGIN 1e13
 
 // World to the simulation's space.
 typedef struct Spaced {
@@ -44,31 +48,69 @@ static void ToSpace(const Spaced* s, const double* world, double* local)
     }
 }
 
-// A joint's matrix as it is kept, its place from `origin`, and its rotation if that matters.
-static void MakeRows(const Spaced* s, const double* world, const double* origin, bool turned, float* rows, float* turn)
+// A block of joints' matrices as they are kept, places from `origin`, and their rotations as far as those matter.
+// rows: [JN_ROWS_SIZE], turns: [JN_TURNS_SIZE]
+static void MakeBlock(const jnMorphs* m, const Spaced* space, const double* matrices, size_t block,
+    const double* origin, float* rows, float* turns)
 {
-    const double from[12] = {0, 0, 0, origin[0], 0, 0, 0, origin[1], 0, 0, 0, origin[2]};
-    double own[12], q[4] = {0, 0, 0, 1};
-    if (s->moved) {
-        ToSpace(s, world, own);
-        world = own;
+    size_t first = block * JN_LANES, joints = (size_t)m->asset->jointCount, turned = (size_t)m->turnedCount;
+    _Alignas(JN_ALIGNMENT) double own[12 * JN_LANES], far[JN_LANES];
+    for (size_t i = 0; i < JN_LANES; ++i) {
+        static const double none[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+        double local[12];
+        const double* from = first + i < joints ? matrices + 12 * (size_t)m->joints[first + i] : none;
+        if (space->moved) {
+            ToSpace(space, from, local);
+            from = local;
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            own[k * JN_LANES + i] = from[k];
+        }
     }
-    for (int i = 0; i < 12; ++i) {
-        rows[i] = (float)(world[i] - from[i]);
+    m->kernels->makeRows(own, origin, rows);
+    if (first >= turned) {
+        return;
     }
-    if (turned) {
-        jnRotationOf(world, q);
+    m->kernels->makeTurns(own, turns, far);
+    for (size_t i = 0; i < JN_LANES; ++i) {
+        if (!(far[i] < JN_NO_ROTATION)) {
+            double q[4] = {0, 0, 0, 1}, matrix[12];
+            for (size_t k = 0; k < 12; ++k) {
+                matrix[k] = own[k * JN_LANES + i];
+            }
+            if (first + i < turned) {
+                jnRotationOf(matrix, q);
+            }
+            for (size_t k = 0; k < 4; ++k) {
+                turns[k * JN_LANES + i] = (float)q[k];
+            }
+        }
     }
-    for (int i = 0; i < 4; ++i) {
-        turn[i] = (float)q[i];
-    }
+}
+
+static size_t BlocksOf(const jnMorphs* m)
+{
+    return (size_t)jnBlockCount(m->asset->jointCount);
 }
 
 static void PutMatrices(jnMorphs* m, const Spaced* space, const double* matrices, int slot)
 {
-    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
-        MakeRows(space, matrices + 12 * j, m->origins + 3 * slot, m->turned[j] != 0, m->rows[slot] + 12 * j,
-            m->turns[slot] + 4 * j);
+    for (size_t b = 0; b < BlocksOf(m); ++b) {
+        MakeBlock(m, space, matrices, b, m->origins + 3 * slot, m->rows[slot] + b * JN_ROWS_SIZE,
+            m->turns[slot] + b * JN_TURNS_SIZE);
+    }
+}
+
+// Moves a number of all samples; where that leads too far they become what the new one is.
+static void CarryNumber(float* const slots[JN_HISTORY], size_t i, float shift, float now)
+{
+    bool near = true;
+    for (int slot = 0; slot < JN_HISTORY; ++slot) {
+        slots[slot][i] += shift;
+        near = near && fabsf(slots[slot][i]) <= LARGEST_PAST;
+    }
+    for (int slot = 0; !near && slot < JN_HISTORY; ++slot) {
+        slots[slot][i] = now;
     }
 }
 
@@ -81,21 +123,20 @@ static void CarryHistory(jnMorphs* m, const Spaced* space, const double* matrice
         double at = m->origins[3 * last + i];
         double shift = origin[i] - (at + (double)m->step.ahead * (at - m->origins[3 * before + i]));
         for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            m->origins[3 * slot + i] += shift;
+            double moved = m->origins[3 * slot + i] + shift;
+            m->origins[3 * slot + i] = fabs(moved) <= LARGEST_PAST_ORIGIN ? moved : origin[i];
         }
     }
-    for (size_t j = 0; j < (size_t)m->asset->jointCount; ++j) {
-        float rows[12], turn[4];
-        MakeRows(space, matrices + 12 * j, origin, m->turned[j] != 0, rows, turn);
-        for (size_t i = 0; i < 12; ++i) {
-            float at = m->rows[last][12 * j + i];
-            float shift = rows[i] - (at + m->step.ahead * (at - m->rows[before][12 * j + i]));
-            for (int slot = 0; slot < JN_HISTORY; ++slot) {
-                m->rows[slot][12 * j + i] += shift;
-            }
+    for (size_t b = 0; b < BlocksOf(m); ++b) {
+        float rows[JN_ROWS_SIZE], turns[JN_TURNS_SIZE];
+        MakeBlock(m, space, matrices, b, origin, rows, turns);
+        for (size_t i = b * JN_ROWS_SIZE; i < (b + 1) * JN_ROWS_SIZE; ++i) {
+            float at = m->rows[last][i];
+            float now = rows[i - b * JN_ROWS_SIZE];
+            CarryNumber(m->rows, i, now - (at + m->step.ahead * (at - m->rows[before][i])), now);
         }
-        for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            memcpy(m->turns[slot] + 4 * j, turn, sizeof(turn));
+        for (int slot = 0; b * JN_LANES < (size_t)m->turnedCount && slot < JN_HISTORY; ++slot) {
+            memcpy(m->turns[slot] + b * JN_TURNS_SIZE, turns, sizeof(turns));
         }
     }
 }
@@ -149,15 +190,21 @@ static void BeginStep(jnMorphs* m, const jnPlacement* root, float h, jnTeleport 
     step->ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(step->h / clock->durations[2]) : 0.0f;
 }
 
+// Matrices and rotations of a sample once more.
+static void CopyMatrices(jnMorphs* m, int from, int to)
+{
+    size_t turnBlocks = (size_t)jnBlockCount(m->turnedCount);
+    memcpy(m->origins + 3 * to, m->origins + 3 * from, 3 * sizeof(double));
+    memcpy(m->rows[to], m->rows[from], BlocksOf(m) * JN_ROWS_SIZE * sizeof(float));
+    memcpy(m->turns[to], m->turns[from], turnBlocks * JN_TURNS_SIZE * sizeof(float));
+}
+
 // What lies in a slot goes into all of them.
 static void Spread(jnMorphs* m, int from)
 {
-    size_t joints = (size_t)m->asset->jointCount;
     for (int slot = 0; slot < JN_HISTORY; ++slot) {
         if (slot != from) {
-            memcpy(m->origins + 3 * slot, m->origins + 3 * from, 3 * sizeof(double));
-            memcpy(m->rows[slot], m->rows[from], joints * 12 * sizeof(float));
-            memcpy(m->turns[slot], m->turns[from], joints * 4 * sizeof(float));
+            CopyMatrices(m, from, slot);
         }
     }
 }
@@ -194,10 +241,7 @@ static void PutNumbers(const jnMorphs* m, float* const slots[JN_HISTORY], const 
     const jnMorphStep* step = &m->step;
     const float *last = slots[step->last], *before = slots[jnOlderSlot(step->last, 1)];
     for (int i = 0; step->carried && i < count; ++i) { // as CarryHistory
-        float shift = numbers[i] - (last[i] + step->ahead * (last[i] - before[i]));
-        for (int slot = 0; slot < JN_HISTORY; ++slot) {
-            slots[slot][i] += shift;
-        }
+        CarryNumber(slots, (size_t)i, numbers[i] - (last[i] + step->ahead * (last[i] - before[i])), numbers[i]);
     }
     for (int slot = 0; !step->paused && count > 0 && slot < JN_HISTORY; ++slot) {
         if (step->restarted || slot == m->clock.newest) {
@@ -240,6 +284,11 @@ void jnMorphs_TakeComponents(jnMorphs* const* list, const float* const* componen
     }
 }
 
+void jnMorphs_TakeTargets(jnMorphs* m, const float* weights)
+{
+    PutNumbers(m, m->targets, weights, m->asset->targetCount);
+}
+
 void jnMorphs_ReplaceDrive(jnMorphs* m, const float* drive)
 {
     if (m->modes != NULL && !m->step.paused) {
@@ -278,11 +327,11 @@ void jnMorphs_Finish(jnMorphs* m)
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
     jnClock_Push(clock, clock->durations[2]);
-    size_t joints = (size_t)m->asset->jointCount;
-    memcpy(m->origins + 3 * clock->newest, m->origins + 3 * real, 3 * sizeof(double));
-    memcpy(m->rows[clock->newest], m->rows[real], joints * 12 * sizeof(float));
-    memcpy(m->turns[clock->newest], m->turns[real], joints * 4 * sizeof(float));
+    CopyMatrices(m, real, clock->newest);
     memcpy(m->components[clock->newest], m->components[real], (size_t)m->asset->componentCount * sizeof(float));
+    if (m->asset->targetCount > 0) {
+        memcpy(m->targets[clock->newest], m->targets[real], (size_t)m->asset->targetCount * sizeof(float));
+    }
     memcpy(m->drives[clock->newest], m->drives[real], (size_t)m->lanes * sizeof(float));
     bool advances = jnClock_Next(clock, m->curve, m->timing, true);
     clock->newest = real;

@@ -141,18 +141,16 @@ void jnPoseNumbers(const jnAsset* asset, const float* turns, float* numbers)
     }
 }
 
-void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const float* turns, float* inputs)
+void jnNetwork_MakeInputs(
+    const jnNetwork* network, const jnNetworkKernels* kernels, const jnAsset* asset, const float* turns, float* inputs)
 {
-    float numbers[6];
-    int last = -1;
-    for (int i = 0; i < network->head->inputCount; ++i) {
-        int joint = network->inputs[i] / 6;
-        if (joint != last) {
-            RelativeColumns(turns + 4 * (size_t)asset->joints[joint].parent, turns + 4 * (size_t)joint, numbers);
-            last = joint;
-        }
-        inputs[i] = jnSoftLimit((numbers[network->inputs[i] % 6] - network->centres[i]) * network->scales[i]);
-    }
+    kernels->makeInputs(&(jnInputsPass){.inputs = network->inputs,
+        .centres = network->centres,
+        .scales = network->scales,
+        .joints = asset->joints,
+        .turns = turns,
+        .out = inputs,
+        .count = network->head->inputCount});
 }
 
 enum { MOST_AT_ONCE = 64 };

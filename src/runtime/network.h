@@ -20,8 +20,6 @@ enum {
     JN_MAX_STAGES = 6,
 };
 
-// Between the end of the range seen in training and what no input or coefficient ever passes, in units of the range.
-#define JN_SOFT_MARGIN 0.25f
 #define JN_LEAK 0.1f // slope of the leaky rectifier below 0
 
 // The word for each kind, in manifests and in what the tools print.
@@ -90,7 +88,8 @@ size_t jnNetworkState_Place(jnNetworkState* state, const jnNetwork* network, voi
 size_t jnNetwork_ScratchSize(const jnNetwork* network); // bytes
 
 // The network's inputs from joint rotations. turns: [jointCount][4]; inputs: [inputCount], limited.
-void jnNetwork_MakeInputs(const jnNetwork* network, const jnAsset* asset, const float* turns, float* inputs);
+void jnNetwork_MakeInputs(
+    const jnNetwork* network, const jnNetworkKernels* kernels, const jnAsset* asset, const float* turns, float* inputs);
 
 // All six numbers of every joint, before ranges and limits; 0 for roots. numbers: [jointCount][6].
 void jnPoseNumbers(const jnAsset* asset, const float* turns, float* numbers);

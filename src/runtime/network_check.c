@@ -116,8 +116,8 @@ static jnResult CheckInputs(const jnAssetBlock* block, const jnNetwork* n, jnErr
             return Damaged(block, "an input", input, error);
         }
     }
-    jnResult result = CheckFloats(block, "a centre of a range", n->centres, count, 2.0f, error);
-    return result == jn_ok ? CheckFloats(block, "a scale of a range", n->scales, count, LARGEST_WEIGHT, error) : result;
+    JN_PASS(CheckFloats(block, "a centre of a range", n->centres, count, 2.0f, error));
+    return CheckFloats(block, "a scale of a range", n->scales, count, LARGEST_WEIGHT, error);
 }
 
 // Runs of inputs of a layer's blocks.
@@ -142,22 +142,18 @@ static jnResult CheckRuns(const jnAssetBlock* block, const jnNetwork* n, int lay
 static jnResult CheckWeights(const jnAssetBlock* block, const jnNetwork* n, jnError* error)
 {
     const jnNetworkHead* h = n->head;
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < h->layerCount; ++i) {
-        size_t outputs = jnPadLanes(h->sizes[i + 1]);
-        result = CheckRuns(block, n, i, error);
-        size_t weights = (size_t)h->rows[i] * JN_LANES;
-        result =
-            result == jn_ok ? CheckFloats(block, "a weight", n->weights[i], weights, LARGEST_WEIGHT, error) : result;
-        result = result == jn_ok ? CheckFloats(block, "a bias", n->biases[i], outputs, LARGEST_WEIGHT, error) : result;
+    for (int i = 0; i < h->layerCount; ++i) {
+        size_t outputs = jnPadLanes(h->sizes[i + 1]), weights = (size_t)h->rows[i] * JN_LANES;
+        JN_PASS(CheckRuns(block, n, i, error));
+        JN_PASS(CheckFloats(block, "a weight", n->weights[i], weights, LARGEST_WEIGHT, error));
+        JN_PASS(CheckFloats(block, "a bias", n->biases[i], outputs, LARGEST_WEIGHT, error));
     }
-    for (int i = 0; result == jn_ok && i < h->stageCount; ++i) {
+    for (int i = 0; i < h->stageCount; ++i) {
         size_t outputs = jnPadLanes(h->channels[i + 1]), weights = 16 * outputs * (size_t)h->channels[i];
-        result = CheckFloats(block, "a weight", n->kernels[i], weights, LARGEST_WEIGHT, error);
-        result =
-            result == jn_ok ? CheckFloats(block, "a bias", n->kernelBiases[i], outputs, LARGEST_WEIGHT, error) : result;
+        JN_PASS(CheckFloats(block, "a weight", n->kernels[i], weights, LARGEST_WEIGHT, error));
+        JN_PASS(CheckFloats(block, "a bias", n->kernelBiases[i], outputs, LARGEST_WEIGHT, error));
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult CheckLookups(const jnAssetBlock* block, const jnNetwork* n, jnError* error)
@@ -187,16 +183,13 @@ jnResult jnCheckNetwork(const jnAssetBlock* block, const void* bytes, uint64_t s
     if (size < sizeof(*head)) {
         return Damaged(block, "the number of bytes", (double)size, error);
     }
-    jnResult result = CheckHead(block, head, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckHead(block, head, error));
     uint64_t expected = jnPlaceNetwork(head, bytes, block->view.vertexCount, network);
     if (size != expected) {
         return jnFail(error, jn_badData, "%s: section NETW has %llu bytes where its counts ask for %llu", block->source,
             (unsigned long long)size, (unsigned long long)expected);
     }
-    result = CheckInputs(block, network, error);
-    result = result == jn_ok ? CheckWeights(block, network, error) : result;
-    return result == jn_ok && head->kind == jn_networkCnn ? CheckLookups(block, network, error) : result;
+    JN_PASS(CheckInputs(block, network, error));
+    JN_PASS(CheckWeights(block, network, error));
+    return head->kind == jn_networkCnn ? CheckLookups(block, network, error) : jn_ok;
 }

@@ -4,6 +4,9 @@
 
 #include "internal.h"
 
+// Between the end of the range seen in training and what no input or coefficient ever passes, in units of the range.
+#define JN_SOFT_MARGIN 0.25f
+
 typedef enum jnActivation {
     jn_activationNone,
     jn_activationSilu,  // x / (1 + exp(-x))
@@ -46,7 +49,18 @@ typedef struct jnLookUpPass {
     int fieldStart;
 } jnLookUpPass;
 
+// Inputs of a network from the rotations of joints relative to their parents.
+typedef struct jnInputsPass {
+    const int32_t* inputs;         // [count], 6 times a joint plus one of six numbers; those of a joint are neighbours
+    const float *centres, *scales; // [count]
+    const struct jnAssetJoint* joints;
+    const float* turns; // [joints][4]
+    float* out;         // [count], written; these and the arrays above are of whole blocks in memory
+    int count;
+} jnInputsPass;
+
 typedef struct jnNetworkKernels {
+    void (*makeInputs)(const jnInputsPass* pass);
     void (*dense)(const jnDensePass* pass);
     void (*enlarge)(const jnEnlargePass* pass);
     void (*lookUp)(const jnLookUpPass* pass, int first, int end); // blocks

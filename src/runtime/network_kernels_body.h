@@ -2,6 +2,7 @@
 //
 // Sums run over the inputs one after another, lane by lane, in the same order at every width and for any number of
 // characters. So all give the same bytes.
+#include "jounce/asset.h"
 #include "lanes.h"
 #include "network_kernels.h"
 
@@ -44,23 +45,86 @@ static void Activate(float* values, int count, jnActivation activation)
     }
 }
 
-// `count` blocks of 16 outputs at once that take the same inputs; the count is a constant wherever this is called:
-// enough sums that do not wait for each other.
-static inline void DenseBlocks(const jnDensePass* pass, int block, int count, int character)
+// Two columns of the matrix of conj(p) q, for a block of joints. p, q: [4][JN_LANES], out: [6][JN_LANES]
+static void FindColumns(const float* restrict p, const float* restrict q, float* restrict out)
+{
+    for (int i = 0; i < JN_LANES; ++i) {
+        float px = p[i], py = p[JN_LANES + i], pz = p[2 * JN_LANES + i], pw = p[3 * JN_LANES + i];
+        float qx = q[i], qy = q[JN_LANES + i], qz = q[2 * JN_LANES + i], qw = q[3 * JN_LANES + i];
+        float x = pw * qx - px * qw - (py * qz - pz * qy), y = pw * qy - py * qw - (pz * qx - px * qz);
+        float z = pw * qz - pz * qw - (px * qy - py * qx), w = pw * qw + px * qx + py * qy + pz * qz;
+        out[i] = 1.0f - 2.0f * (y * y + z * z);
+        out[JN_LANES + i] = 2.0f * (x * y + z * w);
+        out[2 * JN_LANES + i] = 2.0f * (x * z - y * w);
+        out[3 * JN_LANES + i] = 2.0f * (x * y - z * w);
+        out[4 * JN_LANES + i] = 1.0f - 2.0f * (x * x + z * z);
+        out[5 * JN_LANES + i] = 2.0f * (y * z + x * w);
+    }
+}
+
+// Numbers of the joints that the inputs from `first` on are of, up to a block of joints, to out; returns where the next
+// one begins.
+static int TakeNumbers(const jnInputsPass* pass, int first)
+{
+    float p[4 * JN_LANES] = {0}, q[4 * JN_LANES] = {0}, numbers[6 * JN_LANES];
+    int end = first, last = -1, lane = -1, lanes[6 * JN_LANES];
+    for (; end < pass->count && end < first + 6 * JN_LANES; ++end) {
+        int joint = pass->inputs[end] / 6;
+        if (joint != last && ++lane == JN_LANES) {
+            break;
+        }
+        for (int k = 0; joint != last && k < 4; ++k) {
+            p[k * JN_LANES + lane] = pass->turns[4 * pass->joints[joint].parent + k];
+            q[k * JN_LANES + lane] = pass->turns[4 * joint + k];
+        }
+        last = joint;
+        lanes[end - first] = pass->inputs[end] % 6 * JN_LANES + lane;
+    }
+    FindColumns(p, q, numbers);
+    for (int i = first; i < end; ++i) {
+        pass->out[i] = numbers[lanes[i - first]];
+    }
+    return end;
+}
+
+// As jnSoftLimit.
+static void MakeInputs(const jnInputsPass* pass)
+{
+    const float* restrict centres = pass->centres, * restrict scales = pass->scales;
+    float* restrict out = pass->out;
+    for (int i = 0; i < pass->count;) {
+        i = TakeNumbers(pass, i);
+    }
+    for (int b = 0; b < pass->count; b += JN_LANES) {
+        for (int i = b; i < b + JN_LANES; ++i) {
+            float x = (out[i] - centres[i]) * scales[i], beyond = fabsf(x) - 1.0f;
+            float limited = 1.0f + JN_SOFT_MARGIN / (1.0f + JN_SOFT_MARGIN / beyond);
+            limited = x < 0.0f ? -limited : limited;
+            out[i] = beyond > 0.0f ? limited : x;
+        }
+    }
+}
+
+// `count` blocks of 16 outputs at once that take as many inputs, the same ones if they are alike; both are constants
+// wherever this is called: enough sums that do not wait for each other.
+static inline void DenseBlocks(const jnDensePass* pass, int block, int count, bool alike, int character)
 {
     jnFloats sums[LAYER_BLOCKS][VECTORS];
     const uint32_t* starts = pass->rowStarts + block;
     size_t rows = starts[1] - starts[0], step = rows * JN_LANES;
-    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES,
-                *inputs = pass->inputs[character] + pass->firsts[block];
+    const float *weights = pass->weights + (size_t)starts[0] * JN_LANES, *inputs[LAYER_BLOCKS];
+    for (int b = 0; b < count; ++b) {
+        inputs[b] = pass->inputs[character] + pass->firsts[block + (alike ? 0 : b)];
+    }
     for (int b = 0; b < count; ++b) {
         for (int v = 0; v < VECTORS; ++v) {
             sums[b][v] = jnLoad(pass->biases + (block + b) * JN_LANES + v * JN_WIDTH);
         }
     }
     for (size_t i = 0; i < rows; ++i) {
-        jnFloats x = jnRepeat(inputs[i]);
+        jnFloats same = jnRepeat(inputs[0][i]);
         for (int b = 0; b < count; ++b) {
+            jnFloats x = alike ? same : jnRepeat(inputs[b][i]);
             for (int v = 0; v < VECTORS; ++v) {
                 const float* at = weights + (size_t)b * step + i * JN_LANES + (size_t)(v * JN_WIDTH);
                 sums[b][v] = jnAdd(sums[b][v], jnMul(x, jnLoad(at)));
@@ -74,13 +138,52 @@ static inline void DenseBlocks(const jnDensePass* pass, int block, int count, in
     }
 }
 
-// Whether the next blocks, as many as can be done at once, take the same inputs.
-static inline bool AreAlike(const jnDensePass* pass, int block)
+// How many of the next blocks take as many inputs, the same ones if they are to be alike; at most LAYER_BLOCKS.
+static inline int CountAlike(const jnDensePass* pass, int block, bool alike)
 {
     const uint32_t* starts = pass->rowStarts + block;
-    bool alike = block + LAYER_BLOCKS <= pass->blockCount;
-    for (int b = 1; alike && b < LAYER_BLOCKS; ++b) {
-        alike = pass->firsts[block + b] == pass->firsts[block] && starts[b + 1] - starts[b] == starts[1] - starts[0];
+    int count = 1;
+    while (count < LAYER_BLOCKS && block + count < pass->blockCount &&
+           (!alike || pass->firsts[block + count] == pass->firsts[block]) &&
+           starts[count + 1] - starts[count] == starts[1] - starts[0]) {
+        ++count;
+    }
+    return count;
+}
+
+// As many blocks as go together; returns how many those are.
+static inline int DenseSome(const jnDensePass* pass, int block, int character)
+{
+    int alike = CountAlike(pass, block, true);
+    if (alike == 1 && CountAlike(pass, block, false) >= 4) {
+        DenseBlocks(pass, block, 4, false, character);
+        return 4;
+    }
+    switch (alike) { // as many as LAYER_BLOCKS allows; the compiler drops the others
+    case 8:
+        DenseBlocks(pass, block, LAYER_BLOCKS, true, character);
+        break;
+    case 7:
+        DenseBlocks(pass, block, LAYER_BLOCKS > 7 ? 7 : 1, true, character);
+        break;
+    case 6:
+        DenseBlocks(pass, block, LAYER_BLOCKS > 6 ? 6 : 1, true, character);
+        break;
+    case 5:
+        DenseBlocks(pass, block, LAYER_BLOCKS > 5 ? 5 : 1, true, character);
+        break;
+    case 4:
+        DenseBlocks(pass, block, 4, true, character);
+        break;
+    case 3:
+        DenseBlocks(pass, block, 3, true, character);
+        break;
+    case 2:
+        DenseBlocks(pass, block, 2, true, character);
+        break;
+    default:
+        DenseBlocks(pass, block, 1, true, character);
+        break;
     }
     return alike;
 }
@@ -127,13 +230,7 @@ static void Dense(const jnDensePass* pass)
     }
     for (int n = together; n < pass->count; ++n) {
         for (int block = 0; block < pass->blockCount;) {
-            bool alike = AreAlike(pass, block);
-            if (alike) {
-                DenseBlocks(pass, block, LAYER_BLOCKS, n);
-            } else {
-                DenseBlocks(pass, block, 1, n);
-            }
-            block += alike ? LAYER_BLOCKS : 1;
+            block += DenseSome(pass, block, n);
         }
     }
     for (int n = 0; n < pass->count; ++n) {
@@ -244,4 +341,4 @@ static void LookUp(const jnLookUpPass* pass, int first, int end)
     }
 }
 
-const jnNetworkKernels JN_KERNELS = {Dense, Enlarge, LookUp};
+const jnNetworkKernels JN_KERNELS = {MakeInputs, Dense, Enlarge, LookUp};

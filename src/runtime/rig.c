@@ -3,13 +3,15 @@
 // All in double: there are only dozens of joints, and a character may stand far from the origin.
 #include "rig.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 // Newton's iteration for the closest rotation doubles its digits each time; this many serve any sane matrix.
 enum { POLAR_STEPS = 24 };
 #define POLAR_TOLERANCE 1e-5 // of a step; what is left is half its square, far below a float
+// Beyond these sizes of the numbers of a joint, in all, a pose is none: the fourth power of a place, which a normal's
+// length has before its root is taken, is still a float, and so is an acceleration over the shortest step.
+#define LARGEST_POSE 1e7
 // A matrix whose determinant's square is below this share of its size's has no rotation.
 #define FLAT 1e-18
 // A joint whose matrix differs from a rotation by less than this is rigid.
@@ -59,7 +61,7 @@ bool jnMakeGlobals(const jnAsset* asset, const jnPose* pose, double* globals)
     if (pose->root != NULL) {
         Compose(pose->root->position, pose->root->rotation, one, root);
     }
-    double sum = 0.0;
+    bool good = true;
     for (int j = 0; j < asset->jointCount; ++j) {
         const jnAssetJoint* joint = &asset->joints[j];
         double* global = globals + 12 * (size_t)j;
@@ -80,11 +82,13 @@ bool jnMakeGlobals(const jnAsset* asset, const jnPose* pose, double* globals)
         } else {
             memcpy(global, local, sizeof(local));
         }
-        for (int i = 0; i < 12; ++i) {
-            sum += fabs(global[i]);
+        double sums[4];
+        for (int i = 0; i < 4; ++i) {
+            sums[i] = (fabs(global[i]) + fabs(global[4 + i])) + fabs(global[8 + i]);
         }
+        good = good && (sums[0] + sums[1]) + (sums[2] + sums[3]) <= LARGEST_POSE;
     }
-    return sum <= (double)FLT_MAX;
+    return good;
 }
 
 void jnToSurface(const jnAsset* asset, double* matrices)

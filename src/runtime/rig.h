@@ -5,7 +5,7 @@
 #include "jounce/character.h"
 #include "rig_kernels.h"
 
-// Joint to world of every joint, [jointCount][12], rows of 4. False if the pose has a number that is not finite.
+// Joint to world of every joint, [jointCount][12], rows of 4. False if a number of the pose is not finite or too large.
 bool jnMakeGlobals(const jnAsset* asset, const jnPose* pose, double* globals);
 
 // From joint to world to rest surface to world, in place: the skin's matrices M_j, [jointCount][12].

@@ -22,12 +22,8 @@ typedef struct jnSkinPass {
     const float* duals;     // [joints][JN_DUAL_SIZE]; NULL: linear blend of the palette
     const float* stretches; // [joints][JN_PALETTE_SIZE], applied before duals; NULL: all joints are rigid
 
-    // What is added to the rest positions before.
-    const jnAssetMorphs* morphs;
-    const int16_t* coefficients; // [columnCount], weights as shares of `range`; NULL: no morph targets
-    float units[JN_MAX_PLANES];  // metres of a plane's 1 times a coefficient's 1
-    bool displaced;              // the field holds displacements, which are read first
-    bool bare;                   // the displacement alone is skinned, as a direction: no rest position, no translation
+    bool displaced; // the field holds displacements, which are added to the rest positions before
+    bool bare;      // the displacement alone is skinned, as a direction: no rest position, no translation
 
     float* field; // [][3][JN_LANES], written from block `fieldStart` on
     int fieldStart;

@@ -6,15 +6,12 @@
 //     row . (x, y, z, 1) = (m0 x + m1 y) + (m2 z + m3)
 //
 // That order of the sum is the definition; the scalar twin keeps it.
-//
-// Morph targets are added to the rest positions of a block before: sums of products of whole numbers, 8 bits times 16
-// bits, which are exact in 32 bits, in any order.
 #include "lanes.h"
 #include "rig_kernels.h"
 
 #include <string.h>
 
-enum { FIELD = 3 * JN_LANES, FIELD_SUMS = 2 * FIELD / JN_SHORTS_WIDTH };
+enum { FIELD = 3 * JN_LANES };
 enum { MAX_INFLUENCES = 8 };
 
 #ifdef JN_VECTORS
@@ -242,43 +239,6 @@ static void SkinDual(const jnSkinPass* pass, int block, const float* rest, float
     }
 }
 
-// Sum of the products of one plane of a block: pairs of columns with their coefficients side by side.
-static inline void SumPlane(const jnSkinPass* pass, uint32_t entry, uint32_t end, int32_t out[FIELD])
-{
-    const int8_t* values = pass->morphs->values + (size_t)entry * 2 * FIELD;
-    const uint16_t* pairs = pass->morphs->pairs;
-    jnProducts sums[FIELD_SUMS];
-    for (int i = 0; i < FIELD_SUMS; ++i) {
-        sums[i] = jnNoProducts();
-    }
-    for (; entry < end; ++entry, values += 2 * FIELD) {
-        jnShorts coefficients = jnRepeatPair(pass->coefficients + 2 * pairs[entry]);
-        for (int i = 0; i < FIELD_SUMS; ++i) {
-            sums[i] = jnAddProducts(sums[i], jnLoadBytes(values + i * JN_SHORTS_WIDTH), coefficients);
-        }
-    }
-    for (int i = 0; i < FIELD_SUMS; ++i) {
-        jnStoreProducts(out + i * (JN_SHORTS_WIDTH / 2), sums[i]);
-    }
-}
-
-static inline void SumMorphs(const jnSkinPass* pass, int block, float out[FIELD])
-{
-    int planes = pass->morphs->planeCount;
-    const uint32_t* starts = pass->morphs->starts + (size_t)block * (size_t)planes;
-    int32_t sums[FIELD];
-    memset(out, 0, FIELD * sizeof(float));
-    for (int plane = 0; plane < planes; ++plane) {
-        if (starts[plane + 1] > starts[plane]) {
-            SumPlane(pass, starts[plane], starts[plane + 1], sums);
-            for (int i = 0; i < FIELD; i += JN_WIDTH) {
-                jnFloats part = jnScale(pass->units[plane], jnFromInts(jnLoadInts(sums + i)));
-                jnStore(out + i, jnAdd(jnLoad(out + i), part));
-            }
-        }
-    }
-}
-
 // Rest positions, [JN_LANES][4], with displacements [3][JN_LANES] added.
 static inline void Displace(const float* rest, const float* by, float* out)
 {
@@ -302,17 +262,11 @@ static inline void Displace(const float* rest, const float* by, float* out)
 static void Skin(const jnSkinPass* pass, int first, int end)
 {
     for (int block = first; block < end; ++block) {
-        float *field = pass->field + (size_t)(block - pass->fieldStart) * FIELD, moved[4 * JN_LANES], by[FIELD];
+        float *field = pass->field + (size_t)(block - pass->fieldStart) * FIELD, moved[4 * JN_LANES];
         static const float none[4 * JN_LANES] = {0};
         const float* rest = pass->bare ? none : pass->rest + (size_t)block * 4 * JN_LANES;
-        if (pass->coefficients != NULL) {
-            SumMorphs(pass, block, by);
-        }
-        for (int i = 0; pass->displaced && i < FIELD; ++i) {
-            by[i] = pass->coefficients != NULL ? by[i] + field[i] : field[i];
-        }
-        if (pass->displaced || pass->coefficients != NULL) {
-            Displace(rest, by, moved);
+        if (pass->displaced) {
+            Displace(rest, field, moved);
             rest = moved;
         }
         if (pass->duals != NULL) {

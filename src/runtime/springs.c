@@ -112,13 +112,10 @@ static jnResult CheckDef(const jnSpringsDef* def, jnError* error)
     if (!jnKernelAvailable(def->kernel)) {
         return jnFail(error, jn_badArgument, "this machine or build has no %s kernel", jnKernelName(def->kernel));
     }
-    jnResult result = CheckNumbers(def->stiffness != NULL ? def->stiffness : &def->uniformStiffness,
-        def->stiffness != NULL ? def->count : 1, "stiffness", error);
-    if (result == jn_ok) {
-        result = CheckNumbers(def->damping != NULL ? def->damping : &def->uniformDamping,
-            def->damping != NULL ? def->count : 1, "damping", error);
-    }
-    return result;
+    JN_PASS(CheckNumbers(def->stiffness != NULL ? def->stiffness : &def->uniformStiffness,
+        def->stiffness != NULL ? def->count : 1, "stiffness", error));
+    return CheckNumbers(def->damping != NULL ? def->damping : &def->uniformDamping,
+        def->damping != NULL ? def->count : 1, "damping", error);
 }
 
 const jnSpringKernels* jnFindSpringKernels(jnKernel kernel)
@@ -147,10 +144,7 @@ jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* erro
 {
     JN_ASSERT(def != NULL && out != NULL);
     *out = NULL;
-    jnResult result = CheckDef(def, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckDef(def, error));
     size_t size = jnSprings_ByteCount(def);
     jnSprings* springs = def->memory;
     if (springs != NULL && (def->memorySize < size || (uintptr_t)springs % JN_ALIGNMENT != 0)) {
@@ -198,13 +192,8 @@ void jnDestroySprings(jnSprings* springs)
 
 jnResult jnSprings_SetParameters(jnSprings* springs, const float* stiffness, const float* damping, jnError* error)
 {
-    jnResult result = CheckNumbers(stiffness, springs->count, "stiffness", error);
-    if (result == jn_ok) {
-        result = CheckNumbers(damping, springs->count, "damping", error);
-    }
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckNumbers(stiffness, springs->count, "stiffness", error));
+    JN_PASS(CheckNumbers(damping, springs->count, "damping", error));
     size_t size = (size_t)springs->count * sizeof(float);
     if (stiffness != NULL) {
         memcpy(springs->fittedStiffness, stiffness, size);
@@ -219,19 +208,10 @@ jnResult jnSprings_SetParameters(jnSprings* springs, const float* stiffness, con
 jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioScale, const float* hertzScales,
     const float* ratioScales, jnError* error)
 {
-    jnResult result = CheckNumbers(&hertzScale, 1, "frequency scale", error);
-    if (result == jn_ok) {
-        result = CheckNumbers(&ratioScale, 1, "damping ratio scale", error);
-    }
-    if (result == jn_ok) {
-        result = CheckNumbers(hertzScales, springs->count, "frequency scale", error);
-    }
-    if (result == jn_ok) {
-        result = CheckNumbers(ratioScales, springs->count, "damping ratio scale", error);
-    }
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckNumbers(&hertzScale, 1, "frequency scale", error));
+    JN_PASS(CheckNumbers(&ratioScale, 1, "damping ratio scale", error));
+    JN_PASS(CheckNumbers(hertzScales, springs->count, "frequency scale", error));
+    JN_PASS(CheckNumbers(ratioScales, springs->count, "damping ratio scale", error));
     for (int i = 0; i < springs->count; ++i) {
         springs->hertzScales[i] = hertzScale * (hertzScales != NULL ? hertzScales[i] : 1.0f);
         springs->ratioScales[i] = ratioScale * (ratioScales != NULL ? ratioScales[i] : 1.0f);
@@ -242,13 +222,8 @@ jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioSc
 
 jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* strengths, jnError* error)
 {
-    jnResult result = CheckNumbers(&strength, 1, "strength", error);
-    if (result == jn_ok) {
-        result = CheckNumbers(strengths, springs->count, "strength", error);
-    }
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(CheckNumbers(&strength, 1, "strength", error));
+    JN_PASS(CheckNumbers(strengths, springs->count, "strength", error));
     springs->strength = strength;
     springs->hasStrengths = strengths != NULL;
     if (strengths != NULL) {

@@ -163,6 +163,32 @@ void jnMoveSpace(jnSpace* space, const float inertia[2], const jnPlacement* root
     space->newest = motion;
 }
 
+static void ShiftMotion(jnSpaceMotion* motion, bool moved, const double shift[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        motion->pivot[i] += shift[i];
+        motion->from.position[i] += moved ? shift[i] : 0.0;
+        motion->to.position[i] += moved ? shift[i] : 0.0;
+    }
+}
+
+void jnSprings_Shift(jnSprings* s, const double shift[3])
+{
+    jnSpace* space = &s->clock.space;
+    bool moved = space->moved != 0; // samples are in the simulation's own space then, which moves as a whole
+    for (size_t i = 0; !moved && i < (size_t)s->blockCount * JN_FIELD_SIZE; ++i) {
+        float own = (float)shift[i / JN_LANES % 3];
+        for (int slot = 0; slot < JN_HISTORY; ++slot) {
+            s->samples[slot][i] += own;
+        }
+    }
+    ShiftMotion(&space->newest, moved, shift);
+    ShiftMotion(&space->base, moved, shift);
+    for (int i = 0; i < 3; ++i) {
+        space->root.position[i] += shift[i];
+    }
+}
+
 void jnToSpace(const jnSpringsClock* clock, const float world[3], float local[3])
 {
     memcpy(local, world, 3 * sizeof(float));

@@ -110,8 +110,8 @@ float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport);
 // jnSprings_BeginStep with the sample in the next slot; the input's targets are NULL.
 void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output);
 
-// Shows the state as it is, on the sample that it belongs to.
-void jnSprings_Show(jnSprings* springs, const jnSpringsOutput* output);
+// Moves all that they know of the world, metres: its coordinates begin elsewhere.
+void jnSprings_Shift(jnSprings* springs, const double shift[3]);
 
 // Time, of springs and of modes alike.
 // Seconds of a step as they are taken; 0: a pause.

@@ -406,7 +406,8 @@ void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSp
     jnSprings_Step(springs, &first, output);
 }
 
-void jnSprings_Show(jnSprings* springs, const jnSpringsOutput* output)
+// Shows the state as it is, on the sample that it belongs to.
+static void Show(jnSprings* springs, const jnSpringsOutput* output)
 {
     jnStepPass pass = ShowState(springs, output);
     SetFrames(springs, &pass);
@@ -417,7 +418,7 @@ void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
 {
     jnSpringsClock* clock = &springs->clock;
     if (!IsExact(springs) || clock->base == clock->newest) {
-        jnSprings_Show(springs, output);
+        Show(springs, output);
         return;
     }
     // A copy of the newest sample stands in for the one after it; a one-sided slope does not look at it.
@@ -492,7 +493,7 @@ void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput*
         jnSprings_Finish(springs, NULL);
         RestFor(springs, seconds);
     }
-    jnSprings_Show(springs, output);
+    Show(springs, output);
 }
 
 // One period from the state as it is: brings every slot of the history in place first.

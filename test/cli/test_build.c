@@ -5,6 +5,8 @@
 #include "pipeline/build.h"
 
 #include <jansson.h>
+#include <poll.h>
+#include <pty.h>
 
 enum { STAGES = 10 };
 static const char* const stages[STAGES] = {
@@ -175,9 +177,9 @@ static void WhatIsNotLearnedYetIsSaid(void** state)
 }
 
 // Ends a build in the middle of a stage.
-static bool StopInside(const jnaBuildProgress* p, void* user)
+static bool StopInside(const jnaProgress* p, void* user)
 {
-    return p->stage != *(const jnaBuildStage*)user || p->share <= 0;
+    return strcmp(p->part.name, jnaBuildStageName(*(const jnaBuildStage*)user)) != 0 || p->part.share <= 0;
 }
 
 // Import, volume and modes, each stopped in turn: they leave no record, and the next build begins with them.
@@ -188,8 +190,7 @@ static void AStageThatIsStoppedIsBegunAgain(void** state)
     for (jnaBuildStage stage = jna_buildImport; stage <= jna_buildModes; ++stage) {
         jnError error = {0};
         jnaBuildDef def = jnaDefaultBuildDef();
-        def.progress = StopInside;
-        def.user = &stage;
+        def.watch = (jnaWatch){StopInside, &stage};
         assert_int_equal(jnaBuildWorkspace("stopped", &def, NULL, &error), jn_cancelled);
         assert_non_null(strstr(error.message, "the same command resumes"));
         assert_false(FileExists(stage == jna_buildModes ? "stopped/modes/modes.json" : "stopped/stages/volume.json"));
@@ -221,6 +222,64 @@ static void ARobotEndsWellWithoutFlesh(void** state)
     ExpectBuild("robot --until modes", "made", "volume modes export ");
 }
 
+// What a command shows on a terminal until a word comes, or until it ends; then Ctrl-C. Returns its exit code.
+static int RunOnTerminal(const char* arguments, const char* word, char* shown, size_t size)
+{
+    int terminal, status = 0;
+    size_t length = 0;
+    struct winsize window = {.ws_row = 40, .ws_col = 160};
+    pid_t child = forkpty(&terminal, NULL, NULL, &window);
+    assert_true(child >= 0);
+    if (child == 0) {
+        char line[1024];
+        snprintf(line, sizeof(line), "exec %s/bin/jounce %s", JN_BINARY_DIR, arguments);
+        execl("/bin/sh", "sh", "-c", line, NULL);
+        _exit(127);
+    }
+    struct pollfd ready = {.fd = terminal, .events = POLLIN};
+    bool stopped = false;
+    shown[0] = '\0';
+    while (poll(&ready, 1, 60000) > 0 && length + 1 < size) {
+        ssize_t got = read(terminal, shown + length, size - 1 - length);
+        if (got <= 0) {
+            break; // a terminal that nobody holds any more is an error
+        }
+        length += (size_t)got;
+        shown[length] = '\0';
+        if (!stopped && strstr(shown, word) != NULL) {
+            stopped = true;
+            assert_int_equal(write(terminal, "\x03", 1), 1);
+        }
+    }
+    close(terminal);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void ALongBuildShowsItsPlanAndShorterOnesFirst(void** state)
+{
+    (void)state;
+    static char shown[65536];
+    // 5,000 poses of a tube of fine flesh take longer than ten minutes by the estimates.
+    Make("long", "s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 20000/; s/  count: 5000/  count: 200000/");
+    int code = RunOnTerminal("build long --threads 1", "resumes", shown, sizeof(shown));
+    if (code == 0 || strstr(shown, "long: plan") == NULL || strstr(shown, "in total") == NULL) {
+        fail_msg("exit %d: %s", code, shown);
+    }
+    const char* shorter = strstr(shown, "shorter: jounce build long --until modes, about");
+    assert_non_null(shorter);
+    assert_true(shorter > strstr(shown, "in total"));
+    // Nothing was simulated before it was shown.
+    assert_false(FileExists("long/poses/poses.json"));
+    // A short build has nothing shorter, and no more has one that ends early.
+    Make("short", KIND "none/" MODE "uniform/" LAYER "modal" END SMALL);
+    assert_int_equal(RunOnTerminal("build short --plan", "never said", shown, sizeof(shown)), 0);
+    assert_non_null(strstr(shown, "in total"));
+    assert_null(strstr(shown, "shorter:"));
+    assert_int_equal(RunOnTerminal("build long --plan --until modes", "never said", shown, sizeof(shown)), 0);
+    assert_null(strstr(shown, "shorter:"));
+}
+
 static void BadInputIsOneClearLine(void** state)
 {
     (void)state;
@@ -241,6 +300,7 @@ int main(void)
         cmocka_unit_test(WhatIsNotLearnedYetIsSaid),
         cmocka_unit_test(AStageThatIsStoppedIsBegunAgain),
         cmocka_unit_test(ARobotEndsWellWithoutFlesh),
+        cmocka_unit_test(ALongBuildShowsItsPlanAndShorterOnesFirst),
         cmocka_unit_test(BadInputIsOneClearLine),
     };
     return cmocka_run_group_tests(tests, MakeClean, LeaveScratchFolder);

@@ -1,4 +1,5 @@
 // jounce new, as a user runs it: one clear line and exit 1 on failure, a workspace or nothing.
+#include "base/npy.h"
 #include "helpers/command.h"
 #include "helpers/opened.h"
 #include "helpers/small_gltf.h"
@@ -195,21 +196,77 @@ static void ImportedMotionIsLearnedFromAlone(void** state)
     (void)state;
     char line[1024];
     const char* path = WriteTube("motion", &(TubeDef){.joints = 2, .armature = "", .animation = "rotation"});
+    static const char* const layers[] = {"", "--layer modal ", "--layer vertex "};
     WriteStillMotion("still.npy", 31);
-    snprintf(line, sizeof(line), "new %s --from %s --motion wave_top=still.npy", Workspace(), path);
+    for (int i = 0; i < 3; ++i) {
+        snprintf(line, sizeof(line), "new %s --from %s %s--motion wave_top=still.npy", Workspace(), path, layers[i]);
+        assert_int_equal(Run(line), 0);
+        assert_non_null(strstr(outcome.out, "the ground truth is imported: nothing is simulated"));
+        assert_int_equal(strstr(outcome.out, "whichever explain the motion better") != NULL, i == 0);
+        snprintf(line, sizeof(line), "build %s --plan", Workspace());
+        assert_int_equal(Run(line), 0);
+        assert_non_null(strstr(outcome.out, "network.kind is none"));
+        assert_non_null(strstr(outcome.out, "no stage needs the volume"));
+        assert_non_null(strstr(outcome.out, "motion is imported"));
+        assert_non_null(strstr(outcome.out, i < 2 ? "the fit finds modes in the imported motion" : "layer is vertex"));
+        RemoveWorkspace();
+    }
+    // Equilibria are what a network learns from; poses of our own are not.
+    snprintf(line, sizeof(line), "new %s --from %s --quasistatic wave_top=still.npy", Workspace(), path);
     assert_int_equal(Run(line), 0);
-    assert_non_null(strstr(outcome.out, "motion is imported: springs per vertex"));
+    assert_non_null(strstr(outcome.out, "with equilibria"));
+    assert_non_null(strstr(outcome.out, "equilibria of 'wave_top': 25 points for 20 vertices by position"));
     snprintf(line, sizeof(line), "build %s --plan", Workspace());
     assert_int_equal(Run(line), 0);
-    assert_non_null(strstr(outcome.out, "network.kind is none"));
-    assert_non_null(strstr(outcome.out, "no stage needs the volume"));
-    assert_non_null(strstr(outcome.out, "motion is imported"));
-    RemoveWorkspace();
-    snprintf(line, sizeof(line), "new %s --from %s --layer modal --motion wave_top=still.npy", Workspace(), path);
-    assert_int_equal(Run(line), 0);
-    assert_null(strstr(outcome.out, "motion is imported"));
+    assert_non_null(strstr(outcome.out, "the shapes to learn from are imported"));
+    assert_non_null(strstr(outcome.out, "no clip with the role train has motion"));
+    assert_null(strstr(outcome.out, "poses to solve"));
     unlink(path);
     RemoveWorkspace();
+}
+
+static void WriteNumbers(const char* path, int frames, int points, int bad)
+{
+    size_t shape[3] = {(size_t)frames, (size_t)points, 3};
+    float* numbers = calloc((size_t)frames * (size_t)points * 3, sizeof(float));
+    assert_non_null(numbers);
+    for (int i = 0; i < frames * points; ++i) {
+        TubePosition(i % points % TUBE_FILE_VERTICES, numbers + 3 * i);
+    }
+    if (bad >= 0) {
+        numbers[bad] = NAN;
+    }
+    assert_int_equal(jnaWriteArray(path, jna_float32, 3, shape, numbers, NULL), jn_ok);
+    free(numbers);
+}
+
+static void DamagedGroundTruthIsRefusedWithFrameAndPoint(void** state)
+{
+    (void)state;
+    static const char* const options[] = {"--motion", "--quasistatic"};
+    static const struct {
+        int frames, points, bad;
+        const char* words;
+    } cases[] = {
+        {31, TUBE_FILE_VERTICES, 3 * (7 * TUBE_FILE_VERTICES + 11) + 1, "frame 7: the position of vertex 11 is not"},
+        {30, TUBE_FILE_VERTICES, -1, "has 30 frames; clip 'wave_top' has 31"},
+        {31, TUBE_FILE_VERTICES - 6, -1, "have no point"},
+    };
+    char line[2048], path[512];
+    snprintf(path, sizeof(path), "%s",
+        WriteTube("damaged", &(TubeDef){.joints = 2, .armature = "", .animation = "rotation"}));
+    for (int i = 0; i < 6; ++i) {
+        WriteNumbers("damaged.npy", cases[i / 2].frames, cases[i / 2].points, cases[i / 2].bad);
+        snprintf(line, sizeof(line), "new %s --from %s %s wave_top=damaged.npy", Workspace(), path, options[i % 2]);
+        ExpectFailure(line, 1, "damaged.npy", cases[i / 2].words);
+        assert_false(FileExists(Workspace()));
+    }
+    const size_t flat[2] = {31, 75};
+    float* zeros = calloc(31 * 75, sizeof(float));
+    assert_int_equal(jnaWriteArray("damaged.npy", jna_float32, 2, flat, zeros, NULL), jn_ok);
+    free(zeros);
+    ExpectFailure(line, 1, "(31, 75)", "motion is float32 (frames, vertices, 3)");
+    unlink(path);
 }
 
 static void TheBodyTakesMotionCapture(void** state)
@@ -240,6 +297,7 @@ int main(void)
         cmocka_unit_test(WrongUsageIsTwo),
         cmocka_unit_test(AWrongNameListsTheClips),
         cmocka_unit_test(ImportedMotionIsLearnedFromAlone),
+        cmocka_unit_test(DamagedGroundTruthIsRefusedWithFrameAndPoint),
         cmocka_unit_test(TheBodyTakesMotionCapture),
     };
     return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);

@@ -10,7 +10,7 @@ static void AFrameOfAClipBecomesAPng(void** state)
     assert_int_equal(outcome.code, 0);
     assert_string_equal(outcome.error, "");
     assert_non_null(strstr(outcome.out, "1 panel, "));
-    assert_non_null(strstr(outcome.out, " x 64 pixels, written to run.png\n"));
+    assert_non_null(strstr(outcome.out, " x 86 pixels, written to run.png\n"));
     char head[9];
     ReadAll("run.png", head, sizeof(head));
     assert_memory_equal(head, "\x89PNG", 4);
@@ -39,7 +39,7 @@ static void AWorkspaceIsDrawnAtRestAndInMotion(void** state)
     assert_memory_equal(outcome.out, "1 panel, ", 9);
     outcome = RunJounce("picture tube --clip wave_top --frames 8 --height 48 -o wave8.png");
     assert_memory_equal(outcome.out, "8 panels, ", 10);
-    assert_non_null(strstr(outcome.out, " x 96 pixels"));
+    assert_non_null(strstr(outcome.out, " x 140 pixels"));
     outcome = RunJounce("picture tube --clip wave_top --time 0.2 --frame 9 --time 0.4 --height 48 -o wave3.png");
     assert_memory_equal(outcome.out, "3 panels, ", 10);
 }
@@ -66,6 +66,23 @@ static void SpringsMoveTheSurfaceThatIsDrawn(void** state)
     assert_memory_equal(still, again, sizeof(still));
     assert_memory_not_equal(still, moved, sizeof(still));
     assert_memory_not_equal(moved, heat, sizeof(moved));
+}
+
+static void AGifShowsTheClipInMotion(void** state)
+{
+    (void)state;
+    Outcome outcome = RunJounce("picture tube --clip wave_top --stage dynamic --offset --height 32 -o wave.gif");
+    assert_int_equal(outcome.code, 0);
+    assert_memory_equal(outcome.out, "31 frames, ", 11);
+    char head[7];
+    ReadAll("wave.gif", head, sizeof(head));
+    assert_string_equal(head, "GIF89a");
+    outcome = RunJounce("picture tube --clip wave_top --frame 10 --frame 14 --height 32 -o part.gif");
+    assert_memory_equal(outcome.out, "5 frames, ", 10);
+    ExpectFailure("picture tube -o a.gif", 2, "--clip", "--help");
+    ExpectFailure("picture tube --clip wave_top --frame 3 -o a.gif", 2, "two --frame", "--help");
+    ExpectFailure("picture tube --clip wave_top --frame 9 --frame 3 -o a.gif", 1, "the first comes first", "");
+    assert_false(FileExists("a.gif"));
 }
 
 static void ACharacterFileThatIsNotTheWorkspacesIsRefused(void** state)
@@ -102,7 +119,7 @@ static void WrongUsageEndsWithTwoAndALine(void** state)
     ExpectFailure("picture tube --clip wave_top --frames 25 -o a.png", 2, "--frames", "--help");
     ExpectFailure("picture --figure --frame 3 -o a.png", 2, "--clip", "--help");
     ExpectFailure("picture --figure --height 2 -o a.png", 2, "--height", "--help");
-    ExpectFailure("picture --figure -o a.jpg", 2, "must end in .png", "--help");
+    ExpectFailure("picture --figure -o a.jpg", 2, "must end in .png, or in .gif", "--help");
 }
 
 static void FailureEndsWithOneAndNamesTheCause(void** state)
@@ -125,6 +142,7 @@ int main(void)
         cmocka_unit_test(AFrameOfAClipBecomesAPng),
         cmocka_unit_test(AWorkspaceIsDrawnAtRestAndInMotion),
         cmocka_unit_test(SpringsMoveTheSurfaceThatIsDrawn),
+        cmocka_unit_test(AGifShowsTheClipInMotion),
         cmocka_unit_test(ACharacterFileThatIsNotTheWorkspacesIsRefused),
         cmocka_unit_test(AValueMayFollowAnEqualsSign),
         cmocka_unit_test(WrongUsageEndsWithTwoAndALine),

@@ -1,5 +1,6 @@
 // jounce simulate and jounce audit, as a user runs them: on a small tube of flesh, killed, starved, shared and cut up.
 #include "helpers/command.h"
+#include "helpers/folders.h"
 
 #include "helpers/small_gltf.h"
 
@@ -65,13 +66,6 @@ static pid_t Start(const char* arguments)
     }
     assert_true(child > 0);
     return child;
-}
-
-static int WaitFor(pid_t child)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static int MakeWorkspace(void** state)

@@ -222,19 +222,6 @@ static void WrongUsageIsTold(void** state)
     assert_non_null(strstr(help.out, "example:"));
 }
 
-static void SpringsAreDrawn(void** state)
-{
-    (void)state;
-    Outcome outcome = RunJounce("springs draw pictures");
-    assert_int_equal(outcome.code, 0);
-    assert_non_null(strstr(outcome.out, "pictures/springs.png"));
-    char head[9];
-    ReadAll("pictures/springs.png", head, sizeof(head));
-    assert_memory_equal(head, "\x89PNG", 4);
-    ReadAll("pictures/fit.png", head, sizeof(head));
-    assert_memory_equal(head, "\x89PNG", 4);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,7 +232,6 @@ int main(void)
         cmocka_unit_test(BadInputIsOneClearLineAndLeavesNothing),
         cmocka_unit_test(AFullDiskIsToldAndLeavesNothing),
         cmocka_unit_test(WrongUsageIsTold),
-        cmocka_unit_test(SpringsAreDrawn),
     };
     return cmocka_run_group_tests(tests, Prepare, LeaveScratchFolder);
 }

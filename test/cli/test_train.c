@@ -2,7 +2,7 @@
 #include "helpers/command.h"
 #include "helpers/network_scene.h"
 #include "helpers/small_gltf.h"
-#include "workspace/shapes.h"
+#include "helpers/write_shapes.h"
 #include "workspace/store.h"
 
 #include <jansson.h>
@@ -32,7 +32,7 @@ static void MakeWorkspace(void)
         .positions = s.positions,
         .kinds = shapeKinds,
         .clips = clips};
-    assert_int_equal(jnaWriteShapes("w", &shapes, NULL), jn_ok);
+    WriteShapes("w", &shapes);
     jnbDestroyShapes(&s);
 }
 

@@ -1,15 +1,18 @@
 // Whatever is in the files of a workspace's character and clip: they are loaded within bounds, or there is an error.
 // The first byte says which file holds the bytes; the others are as jounce new writes them.
-#include "input_file.h"
+#include "memory_files.h"
 #include "workspace/store.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const char* const names[] = {"character/character.json", "character/positions.npy", "character/weld.npy",
     "character/normals.npy", "character/triangles.npy", "character/joints.npy", "character/weights.npy",
     "clips/walk/clip.json", "clips/walk/rotations.npy", "clips/walk/translations.npy"};
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
+static char folder[] = "/tmp/jounce-fuzz-XXXXXX"; // empty, and gone again: its files are in memory
 static struct {
+    char path[64];
     char* bytes;
     size_t size;
 } originals[NAMES];
@@ -41,34 +44,40 @@ static void SaveSmall(void)
         .jointCount = 1,
         .rotations = rotations,
         .translations = translations};
-    if (jnaSaveCharacter(FuzzFolder(), &c, 1, NULL) != jn_ok || jnaSaveClip(FuzzFolder(), &clip, NULL, NULL) != jn_ok) {
+    if (jnaSaveCharacter(folder, &c, 1, NULL) != jn_ok || jnaSaveClip(folder, &clip, NULL, NULL, NULL) != jn_ok) {
         abort();
     }
-}
-
-static void PathOf(int name, char path[160])
-{
-    snprintf(path, 160, "%s/%s", FuzzFolder(), names[name]);
 }
 
 int LLVMFuzzerInitialize(int* argc, char*** argv)
 {
     (void)argc, (void)argv;
+    if (mkdtemp(folder) == NULL) {
+        abort();
+    }
     SaveSmall();
     for (int i = 0; i < NAMES; ++i) {
-        char path[160];
-        PathOf(i, path);
-        FILE* file = fopen(path, "rb");
-        originals[i].bytes = malloc(65536);
-        originals[i].size = file != NULL ? fread(originals[i].bytes, 1, 65536, file) : 0;
-        fclose(file);
+        snprintf(originals[i].path, sizeof(originals[i].path), "%s/%s", folder, names[i]);
+        const void* bytes = GetFile(originals[i].path, &originals[i].size);
+        originals[i].bytes = bytes != NULL ? malloc(originals[i].size) : NULL;
+        if (originals[i].bytes == NULL) {
+            abort();
+        }
+        memcpy(originals[i].bytes, bytes, originals[i].size);
+    }
+    static const char* const made[] = {"/character", "/clips/walk", "/clips", ""};
+    for (int i = 0; i < 4; ++i) {
+        char path[64];
+        snprintf(path, sizeof(path), "%s%s", folder, made[i]);
+        if (rmdir(path) != 0) {
+            abort();
+        }
     }
     return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    char path[160];
     jnaCharacter character;
     jnaClip clip;
     jnError error;
@@ -76,14 +85,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         return 0;
     }
     int name = data[0] % NAMES;
-    PathOf(name, path);
-    WriteBytes(path, data + 1, size - 1);
-    if (jnaLoadCharacter(FuzzFolder(), &character, &error) == jn_ok) {
-        if (jnaLoadClip(FuzzFolder(), "walk", &character, &clip, &error) == jn_ok) {
+    PutFile(originals[name].path, data + 1, size - 1);
+    if (jnaLoadCharacter(folder, &character, &error) == jn_ok) {
+        if (jnaLoadClip(folder, "walk", &character, &clip, &error) == jn_ok) {
             jnaDestroyClip(&clip);
         }
         jnaDestroyCharacter(&character);
     }
-    WriteBytes(path, originals[name].bytes, originals[name].size);
+    PutFile(originals[name].path, originals[name].bytes, originals[name].size);
     return 0;
 }

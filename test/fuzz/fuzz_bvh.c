@@ -1,12 +1,12 @@
 // Whatever the text of a BVH file: a skeleton whose parents come first, with its motion, or an error with the line.
 #include "character/import_internal.h"
-#include "input_file.h"
+#include "memory_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     jnaSource source;
     jnError error;
-    if (jnaReadBvh(WriteInput(".bvh", data, size), &source, &error) != jn_ok) {
+    if (jnaReadBvh(PutFile("input.bvh", data, size), &source, &error) != jn_ok) {
         return 0;
     }
     for (int j = 0; j < source.skeleton.jointCount; ++j) {

@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-enum { MOST_FLOATS = 4096, MOST_CALLS = 200, TWINS = 2 };
+enum { MOST_FLOATS = 4096, MOST_CALLS = 24, TWINS = 2 };
 
 typedef struct Input {
     const uint8_t* at;
@@ -36,20 +36,39 @@ static uint8_t Byte(Input* in)
 }
 
 // Mostly what a game would give, sometimes what it would never.
+static float Choose(Input* in, const float* odd, int count)
+{
+    uint8_t choice = Byte(in);
+    if (choice >= 240) {
+        return odd[(choice - 240) % count];
+    }
+    return (float)((choice - 120) / 60.0 + Byte(in) / 4096.0);
+}
+
 static float Number(Input* in)
 {
     static const float odd[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 1e-30f, -1e-10f, 1e-6f, 100, -100, 1e4f, -1e4f};
-    uint8_t choice = Byte(in);
-    if (choice >= 240) {
-        return odd[(choice - 240) % (sizeof(odd) / sizeof(odd[0]))];
-    }
-    return (float)((choice - 120) / 60.0 + Byte(in) / 4096.0);
+    return Choose(in, odd, sizeof(odd) / sizeof(odd[0]));
+}
+
+// A pose may have numbers of any size.
+static float PoseNumber(Input* in)
+{
+    static const float odd[] = {0, NAN, -INFINITY, 1e-30f, 1e-6f, -100, 1e4f, 1e6f, -1e7f, 1e9f, 1e15f, -1e30f, 3e38f};
+    return Choose(in, odd, sizeof(odd) / sizeof(odd[0]));
 }
 
 static void Numbers(Input* in, float* numbers, int count)
 {
     for (int i = 0; i < count; ++i) {
         numbers[i] = Number(in);
+    }
+}
+
+static void PoseNumbers(Input* in, float* numbers, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        numbers[i] = PoseNumber(in);
     }
 }
 
@@ -66,19 +85,19 @@ static void ReadPose(Input* in, const jnAsset* asset, Posed* p)
     jnAsset_SampleClip(asset, 0, (double)Byte(in) / 30, p->rotations, p->translations, p->scales);
     p->pose = (jnPose){.rotations = p->rotations, .translations = p->translations};
     if ((what & 1) != 0) {
-        Numbers(in, p->root.position, 3);
-        Numbers(in, p->root.rotation, 4);
+        PoseNumbers(in, p->root.position, 3);
+        PoseNumbers(in, p->root.rotation, 4);
         p->pose.root = &p->root;
     }
     if ((what & 2) != 0) {
         p->pose.scales = p->scales;
     }
     if ((what & 12) == 12) {
-        Numbers(in, p->matrices, 12 * GOLDEN_JOINTS);
+        PoseNumbers(in, p->matrices, 12 * GOLDEN_JOINTS);
         p->pose.matrices = p->matrices;
     } else if ((what & 12) == 4) {
-        p->rotations[Byte(in) % (4 * GOLDEN_JOINTS)] = Number(in);
-        p->translations[Byte(in) % (3 * GOLDEN_JOINTS)] = Number(in);
+        p->rotations[Byte(in) % (4 * GOLDEN_JOINTS)] = PoseNumber(in);
+        p->translations[Byte(in) % (3 * GOLDEN_JOINTS)] = PoseNumber(in);
     }
 }
 

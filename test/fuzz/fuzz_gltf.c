@@ -1,7 +1,7 @@
 // Whatever a glTF file holds: the reader ends in a scene that the parent can parse or in an error. An odd first
 // byte makes a .glb, whose lengths are set right: two bytes of length, that much JSON, the rest is its buffer.
 #include "character/scene.h"
-#include "input_file.h"
+#include "memory_files.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static const char* WriteContainer(const uint8_t* data, size_t size)
     PutU32(bytes + 20 + text, rest);
     memcpy(bytes + 24 + text, "BIN", 4);
     memcpy(bytes + 28 + text, data + 2 + text, rest);
-    const char* path = WriteInput(".glb", bytes, total);
+    const char* path = PutFile("input.glb", bytes, total);
     free(bytes);
     return path;
 }
@@ -43,7 +43,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     if (size < 4) {
         return 0;
     }
-    const char* path = data[0] % 2 == 0 ? WriteInput(".gltf", data + 1, size - 1) : WriteContainer(data + 1, size - 1);
+    const char* path =
+        data[0] % 2 == 0 ? PutFile("input.gltf", data + 1, size - 1) : WriteContainer(data + 1, size - 1);
     FILE* stream = open_memstream(&bytes, &length);
     if (stream == NULL) {
         abort();

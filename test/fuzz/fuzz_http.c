@@ -1,5 +1,5 @@
 // Whatever a client sends to the viewer's server: it answers or closes, serves nothing but its list, and goes on.
-#include "input_file.h"
+#include "memory_files.h"
 #include "view/server.h"
 
 #include <arpa/inet.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 static jnaDocument page = {"/", "text/html", "page", 4, false};
 static jnaServer* server;

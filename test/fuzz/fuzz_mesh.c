@@ -1,19 +1,19 @@
 // Whatever the bytes of an Alembic, USD or NumPy file: a mesh whose counts and indices hold, or an error. The first
 // byte chooses the format.
 #include "character/mesh_cache.h"
-#include "input_file.h"
+#include "memory_files.h"
 
 #include <math.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    static const char* const endings[] = {".abc", ".usda", ".npz", ".obj"};
+    static const char* const names[] = {"input.abc", "input.usda", "input.npz", "input.obj"};
     jnaMeshCache cache;
     jnError error;
     if (size == 0) {
         return 0;
     }
-    const char* path = WriteInput(endings[data[0] % 4], data + 1, size - 1);
+    const char* path = PutFile(names[data[0] % 4], data + 1, size - 1);
     if (jnaReadMeshCache(path, &cache, &error) != jn_ok) {
         return 0;
     }

@@ -1,12 +1,12 @@
 // Whatever the bytes of a .npy file: an array whose every number can be read, or an error.
 #include "base/bounds.h"
-#include "input_file.h"
+#include "memory_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     jnaArray array;
     jnError error;
-    const char* path = WriteInput(".npy", data, size);
+    const char* path = PutFile("input.npy", data, size);
     if (jnaOpenArray(path, &array, &error) == jn_ok) {
         char text[96];
         volatile double sum = 0;

@@ -1,6 +1,6 @@
 // Whatever the child process writes: a scene that can be made a character, or an error.
 #include "character/import_internal.h"
-#include "input_file.h"
+#include "memory_files.h"
 
 #include <string.h>
 
@@ -17,8 +17,10 @@ static void Build(const jnaScene* scene)
     if (result == jn_ok && placement.fileVertexCount > 0 && rig.jointCount < 1000) {
         result = jnaBuildSurface("x", &placement, 1, &character, NULL, &error);
         result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, &error) : result;
-        result = result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){scene, &rig, 1, 30, NULL}, &clips, &error)
-                                 : result;
+        result = result == jn_ok
+                     ? jnaSampleAnimations(
+                           "x", &(jnaSampling){.scene = scene, .rig = &rig, .scale = 1, .rate = 30}, &clips, &error)
+                     : result;
         (void)jnaCheckClipBounds("x", &clips, &error);
     }
     jnaDestroyClipList(&clips);

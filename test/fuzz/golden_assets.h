@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { ASSETS = 3, ASSET_RINGS = 21, ASSET_SEGMENTS = 8 };
+enum { ASSETS = 3, ASSET_RINGS = 13, ASSET_SEGMENTS = 5 };
 
 static inline const jnAsset* GoldenAsset(int kind)
 {

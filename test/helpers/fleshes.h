@@ -83,12 +83,18 @@ static inline void CreateTestFlesh(TestFlesh* flesh)
     flesh->nodes = calloc((size_t)flesh->test.volume.nodeCount * 3, sizeof(double));
 }
 
-static inline void DestroyTestFlesh(TestFlesh* flesh)
+// Undoes CreateTestFlesh: the def may be changed and the flesh made again.
+static inline void UnmakeTestFlesh(TestFlesh* flesh)
 {
     jnaDestroyFleshSolver(flesh->solver);
     jnaDestroyFlesh(flesh->flesh);
-    DestroyTestVolume(&flesh->test);
     free(flesh->nodes);
+}
+
+static inline void DestroyTestFlesh(TestFlesh* flesh)
+{
+    UnmakeTestFlesh(flesh);
+    DestroyTestVolume(&flesh->test);
 }
 
 // A clip of `frames` rest poses.

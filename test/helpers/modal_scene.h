@@ -94,6 +94,7 @@ static inline Scene MakeScene(int cells, int count)
     def.stiffness = springs;
     def.damping = springs + s.vertices;
     def.modes = &s.modes;
+    def.networkTolerance = 2e-6; // weights go far beyond their usual size here
     size_t size;
     jnError error = {0};
     if (jnaEncodeAsset(&def, &s.bytes, &size, &error) != jn_ok ||

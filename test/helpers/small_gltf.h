@@ -15,13 +15,15 @@
 // Five rings of four corners; the first corner of each ring is there twice, with another UV, as at a seam.
 enum { RINGS = 5, COLUMNS = 5, TUBE_FILE_VERTICES = RINGS * COLUMNS, TUBE_VERTICES = RINGS * (COLUMNS - 1) };
 enum { MAX_TUBE_JOINTS = 12 };
+#define TUBE_LOOP 0.7083333
 
 typedef struct TubeDef {
     int joints;                // a chain of joints, one unit of height apart over a height of 2
     const char* armature;      // JSON of the node above the joints, "" for none
     const char* extraNodes;    // JSON of more nodes, each after a comma
     const char* sceneNodes;    // more indices of the scene, each after a comma
-    const char* animation;     // "rotation": joint 1 turns 90 degrees about Z in a second; "still", "zero" or NULL
+    const char* animation;     // "rotation": joint 1 turns 90 degrees about Z in a second; "loop": 45 degrees and back
+                               // in TUBE_LOOP seconds; "still", "zero" or NULL
     const char* interpolation; // of its keys: "STEP", "CUBICSPLINE" with slopes that swing, see TubeSlope; NULL: linear
     const char* const* names;  // of the joints, "J0" and so on where NULL
     const char* secondJoints;  // nodes of the second skin, "4,5"; NULL: those of the first
@@ -98,10 +100,14 @@ static inline void AddAnimation(GltfWriter* w, const TubeDef* def, char* json)
 {
     float times[3] = {0, 0.5F, 1};
     bool zero = strcmp(def->animation, "zero") == 0, still = strcmp(def->animation, "still") == 0;
-    float half = still ? 0 : sqrtf(0.5F), eighth = still ? 0 : sinf(3.14159265F / 8);
+    bool loop = strcmp(def->animation, "loop") == 0;
+    float half = still || loop ? 0 : sqrtf(0.5F), eighth = still ? 0 : sinf(3.14159265F / 8);
     float turns[3][4] = {
         {0, 0, 0, 1}, {0, 0, eighth, sqrtf(1 - eighth * eighth)}, {0, 0, half, sqrtf(1 - half * half)}};
     int count = zero ? 1 : 3;
+    for (int i = 0; loop && i < 3; ++i) {
+        times[i] = (float)(0.5 * i * TUBE_LOOP);
+    }
     int input = AddArray(w, times, sizeof(float) * (size_t)count, 5126, "SCALAR", count);
     int16_t shorts[3][4];
     for (int i = 0; i < 12; ++i) {
@@ -280,6 +286,24 @@ static inline void AddSkin(GltfWriter* w, const TubeDef* def)
     sprintf(at, "],");
 }
 
+// A document and its bytes as a .glb file.
+static inline void WriteGlb(const char* path, GltfWriter* w)
+{
+    while (strlen(w->json) % 4 != 0) {
+        strcat(w->json, " ");
+    }
+    uint32_t length = (uint32_t)strlen(w->json), size = (uint32_t)w->size, total = 12 + 8 + length + 8 + size;
+    const uint32_t header[5] = {0x46546c67, 2, total, length, 0x4e4f534a}, chunk[2] = {size, 0x004e4942};
+    FILE* file = fopen(path, "wb");
+    if (file != NULL) {
+        fwrite(header, 4, 5, file);
+        fwrite(w->json, 1, length, file);
+        fwrite(chunk, 4, 2, file);
+        fwrite(w->bytes, 1, size, file);
+        fclose(file);
+    }
+}
+
 // Writes the tube to a file of its own and returns the path, which stays valid until the next call.
 static inline const char* WriteTube(const char* name, const TubeDef* def)
 {
@@ -303,20 +327,8 @@ static inline const char* WriteTube(const char* name, const TubeDef* def)
     char* at = w->json + strlen(w->json);
     at += sprintf(at, "\"accessors\":[%s],\"bufferViews\":[%s],\"buffers\":[{\"byteLength\":%zu}]%s}", w->accessors,
         w->views, w->size, animation);
-    while (strlen(w->json) % 4 != 0) {
-        strcat(w->json, " ");
-    }
-    uint32_t length = (uint32_t)strlen(w->json), size = (uint32_t)w->size, total = 12 + 8 + length + 8 + size;
-    const uint32_t header[5] = {0x46546c67, 2, total, length, 0x4e4f534a}, chunk[2] = {size, 0x004e4942};
     snprintf(path, sizeof(path), "%s/tube_%ld_%s.glb", JN_BINARY_DIR, (long)getpid(), name);
-    FILE* file = fopen(path, "wb");
-    if (file != NULL) {
-        fwrite(header, 4, 5, file);
-        fwrite(w->json, 1, length, file);
-        fwrite(chunk, 4, 2, file);
-        fwrite(w->bytes, 1, size, file);
-        fclose(file);
-    }
+    WriteGlb(path, w);
     free(w);
     return path;
 }

@@ -6,7 +6,9 @@
 #include "helpers/support.h"
 #include "volume/tetrahedralize.h"
 #include "volume/weights.h"
+#include "workspace/volume_store.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct TestVolume {
@@ -188,13 +190,28 @@ static inline void MeshTestVolume(TestVolume* test)
     }
 }
 
+// A mesh that test_meshes.c has made and kept for the others: it takes seconds. Only where it is newer than this
+// program, which may have another mesher in it.
+#define KEPT_VOLUMES JN_BINARY_DIR "/volumes/"
+static inline void MeshOrLoad(TestVolume* test, const char* name)
+{
+    char folder[512], file[600];
+    struct stat program, kept;
+    snprintf(folder, sizeof(folder), "%s%s", KEPT_VOLUMES, name);
+    snprintf(file, sizeof(file), "%s/volume/volume.json", folder);
+    bool fresh = stat("/proc/self/exe", &program) == 0 && stat(file, &kept) == 0 && kept.st_mtime > program.st_mtime;
+    if (!fresh || jnaLoadVolume(folder, &test->volume, NULL) != jn_ok) {
+        MeshTestVolume(test);
+    }
+}
+
 // The built-in figure, meshed as a user's would be.
 static inline TestVolume MakeFigureVolume(void)
 {
     TestVolume test = {0};
     NeedTetgen(NULL);
     assert_int_equal(jnaCreateFigure(&test.character, NULL), jn_ok);
-    MeshTestVolume(&test);
+    MeshOrLoad(&test, "figure");
     return test;
 }
 
@@ -211,7 +228,7 @@ static inline TestVolume MakeBodyVolume(jnaClipList* clips)
         jnaImportCharacter(BODY_DATA "body.glb", &def, &test.character, clips != NULL ? clips : &own, NULL, NULL, NULL),
         jn_ok);
     jnaDestroyClipList(&own);
-    MeshTestVolume(&test);
+    MeshOrLoad(&test, "body");
     return test;
 }
 

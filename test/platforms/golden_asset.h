@@ -19,7 +19,7 @@ typedef enum GoldenKind {
 
 enum { GOLDEN_JOINTS = 5, GOLDEN_FRAMES = 24, GOLDEN_INPUTS = 6 * (GOLDEN_JOINTS - 1), GOLDEN_MODES = 6 };
 enum { MOST_SECTIONS = 24, SECTIONS_START = (64 + 32 * MOST_SECTIONS + 63) / 64 * 64 };
-enum { RING_ENTRIES = 1 + 3 * 6, HIDDEN = 80, COMPONENTS = 8, PLANES = 2, PAIRS = 3, CROSSES = 2 };
+enum { RING_ENTRIES = 1 + 3 * 6, HIDDEN = 80, COMPONENTS = 8, PAIRS = 3, CROSSES = 2 };
 enum { MAP_STAGES = 2, MAP_FIRST = 4, MAP_SIZE = MAP_FIRST << MAP_STAGES, MAP_CHANNELS = 8 };
 
 // A file in the making.
@@ -230,34 +230,42 @@ static void FillDense(Maker* m, const jnNetwork* n)
     }
 }
 
-// Morph targets of components and modes, some of them nowhere in a block.
+// Morph targets of components and modes, some of them nowhere in a patch. Every fourth patch is not moved at all.
 static void AddMorphs(Maker* m)
 {
     jnAssetMorphsHeader h = {.componentCount = m->kind == golden_modes ? COMPONENTS : 0, .modeCount = GOLDEN_MODES};
     uint64_t places[JN_MORPH_ARRAYS + 1];
-    int pairs = (jnMakeEven(h.componentCount) + jnMakeEven(h.modeCount)) / 2;
-    h.planeCount = PLANES;
-    h.unit = 1e-6f;
-    for (int run = 0; run < m->blocks * PLANES; ++run) {
-        for (int pair = 0; pair < pairs; ++pair) {
-            h.entryCount += (run + pair) % 3 != 0;
-        }
+    int columns = jnMakeEven(h.componentCount) + jnMakeEven(h.modeCount), patches = jnPatchCount(m->blocks);
+    jnAssetPatch at[64] = {{0}};
+    for (int i = 0; i < patches; ++i) {
+        int left = m->blocks - i * JN_PATCH_BLOCKS;
+        uint32_t used = i % 4 < 3 ? (uint32_t)(columns - i % 3) : 0,
+                 shapes = i % 4 < 3 ? JN_SHAPE_STEP * (1 + (uint32_t)i % 5) : 0;
+        at[i + 1].columns = at[i].columns + used;
+        at[i + 1].shapes = at[i].shapes + shapes;
+        at[i + 1].values = at[i].values + (uint32_t)(jnMixRuns(used, shapes) +
+                                                     (uint64_t)(left < JN_PATCH_BLOCKS ? left : JN_PATCH_BLOCKS) *
+                                                         jnShapeRuns(shapes));
     }
+    h.listCount = at[patches].columns;
+    h.shapeCount = at[patches].shapes;
+    h.runCount = at[patches].values;
     jnPlaceMorphs(&h, m->blocks, places);
     char* section = AddSection(m, JN_SECTION_MORPHS, places[JN_MORPH_ARRAYS]);
     memcpy(section, &h, sizeof(h));
-    uint32_t *starts = (uint32_t*)(void*)(section + places[0]), entry = 0;
+    memcpy(section + places[0], at, (size_t)(patches + 1) * sizeof(at[0]));
     uint16_t* list = (uint16_t*)(void*)(section + places[1]);
-    int8_t* values = (int8_t*)(section + places[2]);
-    for (int run = 0; run < m->blocks * PLANES; ++run) {
-        for (int pair = 0; pair < pairs; ++pair) {
-            if ((run + pair) % 3 != 0) {
-                list[entry++] = (uint16_t)pair;
-            }
+    float* scales = (float*)(void*)(section + places[2]);
+    int8_t* values = (int8_t*)(section + places[3]);
+    for (int i = 0; i < patches; ++i) {
+        for (uint32_t k = at[i].columns; k < at[i + 1].columns; ++k) {
+            list[k] = (uint16_t)((int)(k - at[i].columns) + i % 3);
         }
-        starts[run + 1] = entry;
     }
-    for (size_t i = 0; i < (size_t)entry * 6 * JN_LANES; ++i) {
+    for (uint32_t i = 0; i < h.shapeCount; ++i) {
+        scales[i] = (float)(2e-7 / (1 + i % 7));
+    }
+    for (size_t i = 0; i < (size_t)h.runCount * JN_VALUE_RUN; ++i) {
         values[i] = (int8_t)(int)RandomIn(m, -127.0, 127.999);
     }
 }

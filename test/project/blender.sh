@@ -1,6 +1,7 @@
 #!/bin/sh
 # A rigged mesh with a scripted wobble made in headless Blender: every export with every cache is matched, to the
-# micrometre, and `jounce fit` finds the springs that were scripted. Skipped where there is no Blender.
+# micrometre, and `jounce fit` finds the springs that were scripted; `jounce build` simulates nothing and says which layer
+# explains the motion. Skipped where there is no Blender.
 #
 #   blender.sh JOUNCE BUILD
 set -eu
@@ -53,3 +54,11 @@ for character in glb fbx dae; do
     done
     rm -rf "$work/fitted"
 done
+
+# The whole way, as a user goes it: nothing is simulated, and the layer that explains the motion is kept and named.
+"$jounce" new "$work/w" --from "$work/hero.glb" --motion "sway=$work/cache.pc2" >"$work/out"
+"$jounce" build "$work/w" --until evaluate >"$work/out" 2>&1 || { cat "$work/out"; exit 1; }
+grep 'are kept: they explain' "$work/out"
+[ ! -e "$work/w/volume" ] && [ ! -e "$work/w/poses" ] && [ ! -e "$work/w/motion" ]
+"$python" "$here/blender/check.py" fit "$work/w"
+"$jounce" bake "$work/w" --clip sway -o "$work/played.npy"

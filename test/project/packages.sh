@@ -21,6 +21,9 @@ else
     installed=no
     for deb in "$stage"/out/*.deb; do dpkg-deb -x "$deb" "$root"; done
 fi
+for deb in "$stage"/out/*.deb; do
+    [ "$(dpkg-deb -f "$deb" Maintainer)" = Jounce ] || { echo "$deb: maintainer $(dpkg-deb -f "$deb" Maintainer)"; exit 1; }
+done
 for name in libjounce libjounce-dev jounce; do
     grep -q 'MIT License' "$root/usr/share/doc/$name/copyright" || { echo "$name has no license"; exit 1; }
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One test file of the web part: runtime, package, three, viewer, crowd or report. Arguments: folder that web/build.sh filled, command,
+# One test file of the web part: runtime, package, three, glb, viewer, crowd or report. Arguments: folder that web/build.sh filled, command,
 # reference, maker of small assets, name, and of the report the file. Exit 77, "skipped", where the web part was not built or
 # there is no Chromium.
 set -eu
@@ -8,5 +8,6 @@ work=$1 name=$5
 if [ "$name" = viewer ] || [ "$name" = crowd ] || [ "$name" = report ]; then
     command -v chromium >/dev/null || { echo "skipped: no chromium here"; exit 77; }
 fi
+body=$(cd "$(dirname "$0")/../../.." && pwd)/shared/data/body.glb # beside the project, where it is
 cd "$work"
-JOUNCE=$2 REFERENCE=$3 ASSETS=$4 REPORT=${6-} exec node --expose-gc --test "test/$name.test.mjs"
+JOUNCE=$2 REFERENCE=$3 ASSETS=$4 REPORT=${6-} BODY=$body exec node --expose-gc --test "test/$name.test.mjs"

@@ -18,15 +18,23 @@ typedef struct Posed {
 static char* bytes;
 static jnAsset* asset;
 
+static jnAsset* LoadKind(GoldenKind kind, char** own)
+{
+    size_t size;
+    jnAsset* loaded = NULL;
+    char* file = MakeGoldenAsset(kind, RINGS, SEGMENTS, &size);
+    *own = aligned_alloc(64, (size + 63) / 64 * 64);
+    memcpy(*own, file, size);
+    free(file);
+    (void)jnLoadAsset(&(jnAssetDef){.bytes = *own, .size = size}, &loaded, NULL);
+    return loaded;
+}
+
 static int Load(void** state)
 {
     (void)state;
-    size_t size;
-    char* file = MakeGoldenAsset(golden_modes, RINGS, SEGMENTS, &size);
-    bytes = aligned_alloc(64, (size + 63) / 64 * 64);
-    memcpy(bytes, file, size);
-    free(file);
-    return jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size}, &asset, NULL) == jn_ok ? 0 : 1;
+    asset = LoadKind(golden_modes, &bytes);
+    return asset != NULL ? 0 : 1;
 }
 
 static int Unload(void** state)
@@ -183,35 +191,56 @@ static void ACharacterMayStandAnywhere(void** state)
     free(there);
 }
 
-// A spring a vertex, a hundred kilometres from the origin: within 0.1 mm of where it would be at home.
+// A spring a vertex, a hundred kilometres from the origin: within 0.1 mm of where it would be at home. Where the
+// coordinates begin may jump to and fro, with inertia that is scaled and without, and across a snapshot.
 static void SpringsOfVerticesMayStandAnywhereToo(void** state)
 {
     (void)state;
     const double origin[3] = {100000.0, -30000.0, 250.0};
-    size_t size;
-    char *file = MakeGoldenAsset(golden_linear, RINGS, SEGMENTS, &size),
-         *own = aligned_alloc(64, (size + 63) / 64 * 64);
-    jnAsset *modal = asset, *linear;
-    memcpy(own, file, size);
-    free(file);
-    assert_int_equal(jnLoadAsset(&(jnAssetDef){.bytes = own, .size = size}, &linear, NULL), jn_ok);
+    char* own;
+    jnAsset *modal = asset, *linear = LoadKind(golden_linear, &own);
     asset = linear;
-    assert_true(asset->springCount > 0);
-    jnCharacter *home = Make(jn_timingCausal, false), *far = Make(jn_timingCausal, false);
+    assert_true(asset != NULL && asset->springCount > 0);
     size_t floats = 3 * (size_t)asset->vertexCount;
     float *here = malloc(4 * floats), *there = malloc(4 * floats);
-    double worst = 0;
-    for (int n = 0; n < FRAMES; ++n) {
-        Step(home, n / 30.0, NULL, &(jnCharacterOutput){.positions = here, .welded = true});
-        Step(far, n / 30.0, origin, &(jnCharacterOutput){.positions = there, .welded = true});
-        for (size_t i = 0; i < floats; ++i) {
-            worst = fmax(worst, fabs((double)there[i] - (double)here[i]));
+    for (int kind = 0; kind < 4; ++kind) {
+        jnCharacter *home = Make(jn_timingCausal, false), *far = Make(jn_timingCausal, false);
+        double worst = 0, felt = 0;
+        jnCharacter_SetInertia(home, kind < 2 ? 1.0f : 0.5f, kind < 2 ? 1.0f : 0.25f);
+        jnCharacter_SetInertia(far, kind < 2 ? 1.0f : 0.5f, kind < 2 ? 1.0f : 0.25f);
+        for (int n = 0; n < FRAMES; ++n) {
+            float shift = kind % 2 == 1 ? (float)(n % 3) * 16.0f : 0.0f;
+            const double moved[3] = {origin[0] + (double)shift, origin[1], origin[2]};
+            Posed p;
+            PoseAt(&p, n / 30.0);
+            jnCharacterInput input = {.h = 1.0f / 30, .pose = p.pose};
+            jnCharacter_Step(home, &input, &(jnCharacterOutput){.positions = here, .welded = true});
+            p.root.position[0] -= shift;
+            input.pose.origin = moved;
+            jnCharacter_Step(far, &input, &(jnCharacterOutput){.positions = there, .welded = true});
+            for (size_t i = 0; i < floats; ++i) {
+                double off = fabs((double)there[i] + (i % 3 == 0 ? (double)shift : 0.0) - (double)here[i]);
+                worst = fmax(worst, off);
+            }
+            jnCharacter_Skin(home, &p.pose, &(jnCharacterOutput){.positions = there, .welded = true});
+            for (size_t i = 0; i < floats; ++i) {
+                felt = fmax(felt, i % 3 != 0 ? fabs((double)there[i] - (double)here[i]) : 0.0);
+            }
+            if (n == FRAMES / 2) { // to one that stands elsewhere
+                size_t size = jnCharacter_SnapshotSize(far);
+                void* snapshot = malloc(size);
+                jnCharacter_Save(far, snapshot);
+                Step(far, 0.0, NULL, NULL);
+                assert_int_equal(jnCharacter_Restore(far, snapshot, size, NULL), jn_ok);
+                free(snapshot);
+            }
         }
+        print_message("off by %.2g m of %.2g m\n", worst, felt);
+        ASSERT_AT_MOST(worst, 1e-4);
+        assert_true(felt > 1e-3);
+        jnDestroyCharacter(home);
+        jnDestroyCharacter(far);
     }
-    print_message("off by %.2g m\n", worst);
-    ASSERT_AT_MOST(worst, 1e-4);
-    jnDestroyCharacter(home);
-    jnDestroyCharacter(far);
     jnDestroyAsset(linear);
     asset = modal;
     free(here);
@@ -332,6 +361,72 @@ static void NothingPoisonsACharacter(void** state)
     jnDestroyCharacter(calm);
 }
 
+// Places, scales and origins that are finite and far too large, in steps of any length, on every layer: what comes out
+// is finite, and good again after a reset.
+static void AGiantPoseIsNone(void** state)
+{
+    (void)state;
+    static const GoldenKind kinds[] = {golden_modes, golden_linear, golden_dual};
+    static const float times[] = {1.0f / 30, 1e-6f, 1e5f, 0.5f};
+    jnAsset* modal = asset;
+    for (int kind = 0; kind < 3; ++kind) {
+        char* own;
+        Random random = {7};
+        asset = LoadKind(kinds[kind], &own);
+        assert_true(asset != NULL);
+        size_t floats = 3 * (size_t)asset->fileVertexCount;
+        float *out = calloc(3 * floats, 4), *calmly = calloc(floats, 4);
+        jnCharacterOutput to = {.positions = out, .velocities = out + floats, .normals = out + 2 * floats};
+        jnCharacter *c = Make(jn_timingCausal, false), *calm = Make(jn_timingCausal, false);
+        for (int n = 0; n < 4000; ++n) {
+            Posed p;
+            PoseAt(&p, n / 30.0);
+            size_t at = NextBits(&random) % (3 * GOLDEN_JOINTS);
+            float size = (float)pow(10.0, (double)(NextBits(&random) % 770) / 20.0);
+            double origin[3] = {0, 1e3 * (double)size * (double)size, 0};
+            switch (NextBits(&random) % 4) {
+            case 0:
+                p.root.position[at % 3] = size;
+                break;
+            case 1:
+                p.translations[at] = -size;
+                break;
+            case 2:
+                p.scales[at] = size;
+                p.pose.scales = p.scales;
+                break;
+            default:
+                p.pose.origin = asset->springCount == 0 ? origin : NULL;
+                break;
+            }
+            jnCharacterInput input = {.h = times[NextBits(&random) % 4], .pose = p.pose};
+            jnCharacter_Step(c, &input, &to);
+            for (size_t i = 0; i < 3 * floats; ++i) {
+                assert_true(out[i] - out[i] == 0.0f); // finite
+            }
+        }
+        assert_true(jnCharacter_BadPoseCount(c) > 1000);
+        for (int n = 0; n < 20; ++n) {
+            Posed p;
+            PoseAt(&p, n / 30.0);
+            jnCharacterInput input = {.h = 1.0f / 30, .pose = p.pose};
+            input.teleport = n == 0 ? jn_teleportReset : jn_teleportNone;
+            jnCharacter_Step(c, &input, &to);
+            jnCharacter_Step(calm, &input, &(jnCharacterOutput){.positions = calmly});
+        }
+        for (size_t i = 0; i < floats; ++i) {
+            ASSERT_NEAR(out[i], calmly[i], 1e-6);
+        }
+        jnDestroyCharacter(c);
+        jnDestroyCharacter(calm);
+        jnDestroyAsset(asset);
+        free(own);
+        free(out);
+        free(calmly);
+    }
+    asset = modal;
+}
+
 // The first n of each: the others are 0, and an instance is smaller.
 static void ALevelOfDetailTakesTheFirstWeights(void** state)
 {
@@ -366,6 +461,7 @@ int main(void)
         cmocka_unit_test(ScaledAndSingularJointsAreHarmless),
         cmocka_unit_test(SnapshotsTravelAndAreChecked),
         cmocka_unit_test(NothingPoisonsACharacter),
+        cmocka_unit_test(AGiantPoseIsNone),
         cmocka_unit_test(ALevelOfDetailTakesTheFirstWeights),
     };
     return cmocka_run_group_tests(tests, Load, Unload);

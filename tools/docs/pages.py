@@ -14,6 +14,7 @@ SHELVES = [
             "docs/guides/tuning.md",
             "docs/guides/anatomy.md",
             "docs/guides/importing.md",
+            "docs/guides/clothes.md",
             "docs/guides/own-data.md",
             "docs/guides/simulating.md",
             "docs/guides/cluster.md",

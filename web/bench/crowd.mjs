@@ -32,9 +32,9 @@ if (CHROMIUM) {
 const best = { native: Infinity, node: Infinity, page: Infinity }, frames = { positions: Infinity, weights: Infinity };
 for (let round = 0; round < ROUNDS; ++round) {
   best.native = Math.min(best.native, native().weightsMicroseconds);
-  best.node = Math.min(best.node, 1e6 * here.timeWeights(60));
+  best.node = Math.min(best.node, 1e6 * here.timeWeights(12));
   if (page) {
-    best.page = Math.min(best.page, 1e6 * await page.evaluate(() => window.bench.timeWeights(60)));
+    best.page = Math.min(best.page, 1e6 * await page.evaluate(() => window.bench.timeWeights(12)));
   }
 }
 for (const how of ['positions', 'weights']) {

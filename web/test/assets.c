@@ -1,6 +1,7 @@
 // Small assets with everything in them, for the tests of the web part.
 //
-//     assets FOLDER     writes pca-modal.jounce and cnn-modal.jounce (exact timing)
+//     assets FOLDER     writes pca-modal.jounce, cnn-modal.jounce (exact timing) and five-modal.jounce (five joints a
+//     vertex, no network)
 #include "helpers/tube_scene.h"
 
 #include <stdio.h>
@@ -20,13 +21,26 @@ static jnResult Write(
     return result;
 }
 
+static jnResult WriteFive(const char* folder, jnError* error)
+{
+    static TubeScene s;
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/five-modal.jounce", folder);
+    jnResult result = MakeTubeScene(&s, true, error);
+    jnaAssetDef def = DefineTube(&s);
+    result = result == jn_ok ? jnaWriteAsset(path, &def, error) : result;
+    DestroyTubeScene(&s);
+    return result;
+}
+
 int main(int argc, char** argv)
 {
     static TubeScene s;
     jnError error = {.message = "usage: assets FOLDER"};
     bool good = argc == 2 && MakeTubeScene(&s, false, &error) == jn_ok &&
                 Write(&s, jn_networkPca, false, argv[1], "pca-modal", &error) == jn_ok &&
-                Write(&s, jn_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok;
+                Write(&s, jn_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok &&
+                WriteFive(argv[1], &error) == jn_ok;
     if (!good) {
         fprintf(stderr, "%s\n", error.message);
     }

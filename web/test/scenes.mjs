@@ -24,7 +24,9 @@ export function rename(runtime, bytes, prefix) {
 
 /** A group with bones and skinned meshes. parts: how many meshes, each with its own vertices and material. */
 export function rig(asset, { prefix = '', parts = 1, colors = false, ownMorph = false, shift = 0 } = {}) {
-  const group = new Group(), skeleton = makeSkeleton(asset), { joints, weights } = asset.influences(4), { rest, weld, triangles } = asset;
+  const group = new Group(), skeleton = makeSkeleton(asset), { joints, weights, dropped } = asset.influences(4), { rest, weld, triangles } = asset;
+  const all = asset.influences(8);
+  const normals = asset.restNormals();
   asset.joints.forEach(({ parent, name }, i) => {
     const bone = skeleton.bones[i];
     bone.userData.name = prefix + name;
@@ -46,8 +48,12 @@ export function rig(asset, { prefix = '', parts = 1, colors = false, ownMorph = 
     geometry.setAttribute('position', new Float32BufferAttribute(fill(3, (v, k) => rest[4 * weld[v] + k] + shift), 3));
     geometry.setAttribute('skinIndex', new BufferAttribute(fill(4, (v, k) => joints[4 * v + k], Uint16Array), 4));
     geometry.setAttribute('skinWeight', new Float32BufferAttribute(fill(4, (v, k) => weights[4 * v + k]), 4));
+    if (dropped > 0) { // as GLTFLoader leaves the second set
+      geometry.setAttribute('joints_1', new BufferAttribute(fill(4, (v, k) => all.joints[8 * v + 4 + k], Uint16Array), 4));
+      geometry.setAttribute('weights_1', new Float32BufferAttribute(fill(4, (v, k) => all.weights[8 * v + 4 + k]), 4));
+    }
     geometry.setAttribute('uv', new Float32BufferAttribute(fill(2, (v, k) => asset.uvs?.[2 * v + k] ?? 0), 2));
-    geometry.computeVertexNormals();
+    geometry.setAttribute('normal', new Float32BufferAttribute(fill(3, (v, k) => normals[3 * v + k]), 3));
     if (colors) {
       geometry.setAttribute('color', new Float32BufferAttribute(fill(3, (v, k) => (k === part % 3 ? 0.9 : 0.2)), 3));
     }

@@ -4,18 +4,16 @@ import { loadRuntime } from 'jounce';
 import { Flesh, makeClip, makeSkinnedMesh } from 'jounce/three';
 import { rename, rig } from './scenes.mjs';
 
-const SIZE = 220;
-
 const KINDS = {
   mixamo: { prefix: 'mixamorig:' },
   two: { parts: 2 },
   painted: { parts: 2, colors: true, ownMorph: true },
 };
 
-window.start = async (text) => {
+window.start = async (text, size) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)), runtime = await loadRuntime();
   const renderer = new WebGLRenderer({ antialias: false, preserveDrawingBuffer: true });
-  renderer.setSize(SIZE, SIZE, false);
+  renderer.setSize(size, size, false);
   document.body.append(renderer.domElement);
 
   function look(scene, object) {
@@ -24,8 +22,8 @@ window.start = async (text) => {
     camera.position.copy(center).add(new Vector3(0.5, 0.3, 1).multiplyScalar(1.4 * reach));
     camera.lookAt(center);
     renderer.render(scene, camera);
-    const gl = renderer.getContext(), pixels = new Uint8Array(4 * SIZE * SIZE);
-    gl.readPixels(0, 0, SIZE, SIZE, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    const gl = renderer.getContext(), pixels = new Uint8Array(4 * size * size);
+    gl.readPixels(0, 0, size, size, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
     return pixels;
   }
 

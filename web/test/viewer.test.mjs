@@ -10,7 +10,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { advance, launch, open, picture, ready, report, serve, stopAll } from './browser.mjs';
+import { advance, launch, open, picture, ready, report, serve, serveFolder, stopAll } from './browser.mjs';
 
 const web = fileURLToPath(new URL('..', import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-viewer-'));
@@ -125,7 +125,7 @@ test('modes, comparisons and heat maps change the picture', async () => {
   await look('overlaid');
   await page.locator('input[value=side]').check();
   await look('side by side');
-  assert.deepEqual(await page.locator('#names span').allTextContents(), ['Springs', 'Skinned']);
+  assert.deepEqual(await page.locator('#names span').allTextContents(), ['Skinned', 'Springs']);
   await page.locator('input[value=none]').check();
   for (const heat of ['stiffness', 'damping', 'regime', 'offset', 'speed']) {
     await page.selectOption('#heat', heat);
@@ -323,15 +323,95 @@ test('with a workspace the simulation is in the curves and beside the springs', 
   assert.ok(apart.whole < 0.03 && apart.curve < 0.03, JSON.stringify(apart));
   const look = gallery(on);
   await look('springs and simulation');
-  assert.deepEqual(await on.locator('#names span').allTextContents(), ['Springs', 'Simulation']);
+  assert.deepEqual(await on.locator('#names span').allTextContents(), ['Simulation', 'Springs']);
   await on.selectOption('#heat', 'error');
   await look('distance to the simulation');
+  await on.locator('input[value=all]').check();
+  await look('all of them');
+  assert.deepEqual(await on.locator('#names span').allTextContents(), ['Skinned', 'Springs', 'Simulation']);
+  await on.selectOption('#heat', 'none');
+  await on.keyboard.press('Escape');
+  await checkTimeline(on);
+  await keep('all', on);
   await on.selectOption('#clip', { label: 'shadow-boxing' });
   await advance(on, 2);
-  assert.deepEqual(await on.locator('#names span').allTextContents(), ['Springs', 'Simulation: none here']);
+  assert.deepEqual(await on.locator('#names span').allTextContents(), ['Skinned', 'Springs', 'Simulation: none here']);
+  assert.ok(await on.locator('#errors').isHidden(), 'nothing to compare with, no timeline');
   assert.deepEqual(view.problems, []);
   await on.close();
   assert.equal(await other.stop(), 0, 'Ctrl-C ends it cleanly');
+});
+
+/** The timeline of a clip whose simulation is a bake of the same springs. */
+async function checkTimeline(on) {
+  await on.waitForFunction(() => { const { track } = window.viewer; track.advance(200); return track.done === track.frameCount && track.done > 10; });
+  await advance(on, 1);
+  const { springs, skinned, worst, rows } = await on.evaluate(() => {
+    const { track } = window.viewer;
+    return { springs: track.mean('springs'), skinned: track.mean('skinned'), worst: track.worst, rows: Array.from(track.rms.skinned) };
+  });
+  assert.ok(springs < 2e-4 && skinned > 20 * springs, `mean errors ${springs}, ${skinned} m`);
+  assert.ok(rows.every(Number.isFinite) && worst >= 0);
+  assert.match(await on.locator('#errors .words').textContent(), /^frame \d+: 0\.\d, farthest vertex .* clip: [\d.]+ \/ 0\.\d$/);
+  // Press in the middle, then the button, then an arrow key.
+  const box = await on.locator('#errors canvas').boundingBox();
+  await on.mouse.click(box.x + box.width * 0.7, box.y + box.height * 0.8);
+  const stands = () => on.evaluate(() => {
+    const { viewer } = window, { player, timeline, asset } = viewer;
+    viewer.frame(0);
+    const truth = player.simulation.frame(player.settings.clip, timeline.frame), springs = player.actors[0].character.positions;
+    let apart = 0;
+    asset.weld.forEach((v, i) => { for (let k = 0; k < 3; ++k) { apart = Math.max(apart, Math.abs(springs[3 * i + k] - truth[3 * v + k])); } });
+    return { frame: timeline.frame, playing: viewer.settings.playing, apart };
+  });
+  const middle = await stands();
+  assert.ok(middle.frame > 5 && !middle.playing, JSON.stringify(middle));
+  assert.ok(middle.apart < 2e-3, `as playing up to it leaves the flesh: ${middle.apart} m from the bake`);
+  await on.locator('#errors button').click();
+  assert.equal((await stands()).frame, worst);
+  await on.locator('#errors canvas').focus();
+  await on.keyboard.press('Home');
+  await on.keyboard.press('ArrowRight');
+  assert.equal((await stands()).frame, 1);
+  // A link says where it stands and from where it is looked at.
+  assert.match(await on.evaluate(() => window.viewer.placeLink), /#.*clip=run.*compare=all.*time=0\.033&view=(-?[\d.]+_){5}-?[\d.]+$/);
+}
+
+test('a page that is sent away has the simulation in it, packed', async () => {
+  const site = inFolder('site'), said = execFileSync(process.env.JOUNCE, ['view', inFolder('ws'), '--export', site]).toString();
+  const [, megabytes, rms, most] = /simulated motion of 1 clips: ([\d.]+) MB, ([\d.]+) mm rms from the simulation, at most ([\d.]+) mm/.exec(said);
+  const file = fs.readdirSync(path.join(site, 'motion'));
+  assert.equal(file.length, 1);
+  const size = fs.statSync(path.join(site, 'motion', file[0])).size, raw = fs.statSync(inFolder('ws/clips/run/motion.npy')).size;
+  assert.ok(Math.abs(size / 1e6 - Number(megabytes)) < 0.06 && size < 0.8 * raw && Number(rms) < 0.2, said);
+  const other = await serveFolder(site), view = await open(browser, `${other.address}#clip=run&compare=all&time=0.5&view=0.50_1.20_5.00_0.00_0.90_0.00`), on = view.page;
+  await on.waitForFunction(() => window.viewer?.player.showSimulation(true), null, { timeout: 30000 });
+  const { frame, playing, camera, positions } = await on.evaluate(() => {
+    const { viewer } = window;
+    viewer.stop();
+    viewer.frame(0);
+    return { frame: viewer.timeline.frame, playing: viewer.settings.playing, camera: viewer.stage.view[2], positions: Array.from(viewer.player.simulation.frame(viewer.settings.clip, 15)) };
+  });
+  assert.deepEqual([frame, playing], [15, false]);
+  assert.ok(Math.abs(camera - 5) < 0.5, `the camera is at ${camera}`);
+  // The same frame in the file that was packed: numbers of the workspace.
+  const bytes = fs.readFileSync(inFolder('ws/clips/run/motion.npy')), head = 10 + bytes.readUInt16LE(8), order = await on.evaluate(() => Array.from(window.viewer.asset.order ?? []));
+  const truth = new Float32Array(bytes.buffer.slice(bytes.byteOffset + head)), count = positions.length / 3;
+  let apart = 0;
+  for (let v = 0; v < count; ++v) {
+    const from = 3 * (15 * count + (order[v] ?? v));
+    apart = Math.max(apart, Math.hypot(positions[3 * v] - truth[from], positions[3 * v + 1] - truth[from + 1], positions[3 * v + 2] - truth[from + 2]));
+  }
+  assert.ok(apart < 1e-3 * (Number(most) + 0.06), `${apart} m, and ${most} mm is what was printed`);
+  await clickBody(on);
+  await on.waitForFunction(() => { window.viewer.frame(1 / 60); return window.viewer.report().simulation; });
+  assert.deepEqual(view.problems, []);
+  await keep('sent', on);
+  await on.close();
+  await other.stop();
+  // Without a budget there is none.
+  assert.doesNotMatch(execFileSync(process.env.JOUNCE, ['view', inFolder('ws'), '--export', inFolder('bare'), '--budget', '0']).toString(), /simulated/);
+  assert.ok(!fs.existsSync(inFolder('bare/motion')));
 });
 
 test('at 400 pixels, in the dark and by touch it holds', async () => {

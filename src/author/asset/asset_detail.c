@@ -41,15 +41,9 @@ typedef struct Heap {
 
 static void Push(Heap* heap, double distance, int vertex, int driver)
 {
-    if (heap->count == heap->capacity) {
-        int capacity = heap->capacity > 0 ? 2 * heap->capacity : 1024;
-        Visit* visits = realloc(heap->visits, (size_t)capacity * sizeof(*visits));
-        if (visits == NULL) {
-            heap->failed = true;
-            return;
-        }
-        heap->visits = visits;
-        heap->capacity = capacity;
+    if (!jnaReserve(&heap->visits, &heap->capacity, heap->count + 1, sizeof(*heap->visits))) {
+        heap->failed = true;
+        return;
     }
     int i = heap->count++;
     for (; i > 0 && heap->visits[(i - 1) / 2].distance > distance; i = (i - 1) / 2) {
@@ -74,13 +68,6 @@ static Visit Pop(Heap* heap)
     return first;
 }
 
-static void FreeGraph(Graph* g)
-{
-    free(g->starts);
-    free(g->neighbours);
-    free(g->lengths);
-}
-
 static double SizeOf(const jnaCharacter* c)
 {
     double low[3], high[3], square = 0.0;
@@ -95,15 +82,14 @@ static double SizeOf(const jnaCharacter* c)
     return sqrt(square);
 }
 
-static bool MakeGraph(const jnaAssetDef* def, Graph* g)
+static bool MakeGraph(const jnaAssetDef* def, Graph* g, jnaArena* arena)
 {
     const jnaCharacter* c = def->character;
     size_t count = (size_t)c->vertexCount, halves = 6 * (size_t)c->triangleCount;
     double reach = 0.5 * FREQUENCY_REACH * SizeOf(c); // of the stiffness, the square of the frequency
-    jnaArena arena = {0};
-    *g = (Graph){c->vertexCount, jnaArena_Give(&arena, c->vertexCount + 2, sizeof(int32_t)),
-        jnaArena_Give(&arena, (int64_t)halves, sizeof(int32_t)), jnaArena_Give(&arena, (int64_t)halves, sizeof(float))};
-    if (arena.failed) {
+    *g = (Graph){c->vertexCount, jnaArena_Take(arena, c->vertexCount + 2, sizeof(int32_t)),
+        jnaArena_Take(arena, (int64_t)halves, sizeof(int32_t)), jnaArena_Take(arena, (int64_t)halves, sizeof(float))};
+    if (arena->failed) {
         return false;
     }
     // Counts two places on, then starts one place on, which filling moves to where they belong.
@@ -231,27 +217,19 @@ static void Weigh(const Nearest* nearest, const float* driverStiffness, float st
     }
 }
 
-int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count)
+int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count, jnaSections* s)
 {
-    size_t vertices = (size_t)def->character->vertexCount;
+    int64_t vertices = def->character->vertexCount;
     Graph graph;
     Heap heap = {0};
-    bool made = MakeGraph(def, &graph);
-    int32_t* drivers = malloc(vertices * sizeof(*drivers));
-    double* distances = malloc(vertices * sizeof(*distances));
-    if (made && drivers != NULL && distances != NULL) {
+    int32_t* drivers = jnaArena_Take(&s->arena, vertices, sizeof(*drivers));
+    double* distances = jnaArena_Take(&s->arena, vertices, sizeof(*distances));
+    if (MakeGraph(def, &graph, &s->arena)) {
         ChooseDrivers(&graph, rigid, count, drivers, distances, &heap);
-    } else {
-        heap.failed = true;
+        s->arena.failed = heap.failed;
     }
-    if (heap.failed) {
-        free(drivers);
-        drivers = NULL;
-    }
-    FreeGraph(&graph);
     free(heap.visits);
-    free(distances);
-    return drivers;
+    return s->arena.failed ? NULL : drivers;
 }
 
 void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
@@ -259,29 +237,25 @@ void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t
     size_t vertices = (size_t)def->character->vertexCount;
     Graph graph;
     Heap heap = {0};
-    bool made = MakeGraph(def, &graph);
-    Nearest* nearest = calloc(vertices, sizeof(*nearest));
-    float* stiffness = malloc((size_t)s->driverCount * sizeof(float)); // [driverCount]
+    Nearest* nearest = jnaArena_Take(&s->arena, (int64_t)vertices, sizeof(*nearest));
+    float* stiffness = jnaArena_Take(&s->arena, s->driverCount, sizeof(float)); // [driverCount]
     size_t count = (size_t)(jnBlockCount(s->springCount) * JN_LANES - s->driverCount);
     jnAssetFollower* followers = jnaAddSection(s, JN_SECTION_FOLLOWERS, false, count * sizeof(*followers));
-    s->failed = s->failed || !made || nearest == NULL || stiffness == NULL || followers == NULL;
-    if (!s->failed) {
-        FindNearest(&graph, drivers, nearest, &heap);
-        s->failed = heap.failed;
+    if (!MakeGraph(def, &graph, &s->arena)) {
+        return;
     }
-    for (size_t v = 0; !s->failed && v < vertices; ++v) {
+    FindNearest(&graph, drivers, nearest, &heap);
+    free(heap.visits);
+    s->arena.failed = heap.failed;
+    for (size_t v = 0; v < vertices; ++v) {
         if (drivers[v] >= 0) {
             stiffness[drivers[v]] = def->stiffness[v];
         }
     }
-    for (size_t v = 0; !s->failed && v < vertices; ++v) {
+    for (size_t v = 0; v < vertices; ++v) {
         int at = s->place[v] - s->driverCount;
         if (at >= 0 && s->place[v] < s->springCount && !rigid[v]) {
             Weigh(&nearest[v], stiffness, def->stiffness[v], &followers[at]);
         }
     }
-    FreeGraph(&graph);
-    free(heap.visits);
-    free(nearest);
-    free(stiffness);
 }

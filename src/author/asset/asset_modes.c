@@ -43,7 +43,7 @@ typedef struct Writer {
     uint16_t* pairs;      // [pairCount][2]
     int32_t* driverOf;    // [joints], number in the list of drivers, or -1
     jnAssetModesHeader h; // counts
-    jnaArena arena;
+    jnaArena* arena;      // of the sections
 } Writer;
 
 // The projection of a vertex on mode `k` of the asset, of unit modal mass.
@@ -95,22 +95,22 @@ static double ImportanceOf(const jnaModes* m, int mode)
     return fabs(m->gain[mode]) * sqrt(felt * shape) / fmax(m->stiffness[mode], 1e-6);
 }
 
-bool jnaOrderModes(const jnaModes* m, int32_t* order)
+void jnaOrderModes(const jnaModes* m, jnaArena* arena, int32_t* order)
 {
-    double* importance = malloc(((size_t)m->modeCount + 1) * sizeof(double));
-    for (int k = 0; importance != NULL && k < m->modeCount; ++k) {
+    double* importance = jnaArena_Take(arena, m->modeCount, sizeof(double));
+    if (arena->failed) {
+        return;
+    }
+    for (int k = 0; k < m->modeCount; ++k) {
         importance[k] = ImportanceOf(m, k);
     }
-    for (int k = 0; importance != NULL && k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCount; ++k) {
         int at = 0;
         for (int other = 0; other < m->modeCount; ++other) {
             at += importance[other] > importance[k] || (importance[other] == importance[k] && other < k);
         }
         order[at] = k;
     }
-    bool good = importance != NULL;
-    free(importance);
-    return good;
 }
 
 // T_j and P B.
@@ -188,9 +188,9 @@ static void SumCross(Writer* w, size_t e)
 static bool ChooseCrosses(Writer* w)
 {
     size_t count = w->components * w->joints;
-    double* scores = jnaArena_Take(&w->arena, (int64_t)count, sizeof(double));
-    w->crossTerms = jnaArena_Take(&w->arena, (int64_t)w->modes, MOST_CROSSES * 9 * sizeof(double));
-    if (w->arena.failed) {
+    double* scores = jnaArena_Take(w->arena, (int64_t)count, sizeof(double));
+    w->crossTerms = jnaArena_Take(w->arena, (int64_t)w->modes, MOST_CROSSES * 9 * sizeof(double));
+    if (w->arena->failed) {
         return false;
     }
     ScoreCrosses(w, scores);
@@ -218,9 +218,9 @@ static bool ChooseCrosses(Writer* w)
 static bool FindPairs(Writer* w)
 {
     size_t n = w->modes;
-    int32_t* mains = jnaArena_Take(&w->arena, (int64_t)(n * n), sizeof(int32_t));
-    w->pairs = jnaArena_Take(&w->arena, (int64_t)(n * n), 2 * sizeof(uint16_t));
-    if (w->arena.failed) {
+    int32_t* mains = jnaArena_Take(w->arena, (int64_t)(n * n), sizeof(int32_t));
+    w->pairs = jnaArena_Take(w->arena, (int64_t)(n * n), 2 * sizeof(uint16_t));
+    if (w->arena->failed) {
         return false;
     }
 #pragma omp parallel for schedule(dynamic, 8)
@@ -406,11 +406,12 @@ static void Fill(const Writer* w, char* data, const uint64_t* places)
 
 void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
 {
-    if (def->modes == NULL || def->modes->modeCount == 0 || s->failed) {
+    if (def->modes == NULL || def->modes->modeCount == 0 || s->arena.failed) {
         return;
     }
     bool pca = def->network != NULL && def->network->kind == jn_networkPca;
-    Writer w = {.m = def->modes,
+    Writer w = {.arena = &s->arena,
+        .m = def->modes,
         .c = def->character,
         .network = pca ? def->network : NULL,
         .order = s->modeOrder,
@@ -419,22 +420,21 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* s)
         .joints = (size_t)def->character->jointCount,
         .components = pca ? (size_t)def->network->componentCount + 1 : 0,
         .blocks = (size_t)jnBlockCount(def->modes->modeCount)};
-    w.forces = jnaArena_Take(&w.arena, (int64_t)(w.joints * w.modes), 12 * sizeof(double));
-    w.drives = jnaArena_Take(&w.arena, (int64_t)(w.components * w.modes), sizeof(double));
-    w.driverOf = jnaArena_Take(&w.arena, (int64_t)w.joints, sizeof(int32_t));
-    s->failed = w.arena.failed;
-    if (!s->failed) {
-        SumForces(&w);
-        s->failed = !ChooseCrosses(&w) || !FindPairs(&w);
+    w.forces = jnaArena_Take(w.arena, (int64_t)(w.joints * w.modes), 12 * sizeof(double));
+    w.drives = jnaArena_Take(w.arena, (int64_t)(w.components * w.modes), sizeof(double));
+    w.driverOf = jnaArena_Take(w.arena, (int64_t)w.joints, sizeof(int32_t));
+    if (s->arena.failed) {
+        return;
     }
-    if (!s->failed) {
-        uint64_t places[JN_MODE_ARRAYS + 1];
-        CountEntries(&w);
-        jnPlaceModes(&w.h, jnBlockCount(w.c->vertexCount), places);
-        char* data = jnaAddSection(s, JN_SECTION_MODES, false, (size_t)places[JN_MODE_ARRAYS]);
-        if (data != NULL) {
-            Fill(&w, data, places);
-        }
+    SumForces(&w);
+    if (!ChooseCrosses(&w) || !FindPairs(&w)) {
+        return;
     }
-    jnaReleaseArena(&w.arena);
+    uint64_t places[JN_MODE_ARRAYS + 1];
+    CountEntries(&w);
+    jnPlaceModes(&w.h, jnBlockCount(w.c->vertexCount), places);
+    char* data = jnaAddSection(s, JN_SECTION_MODES, false, (size_t)places[JN_MODE_ARRAYS]);
+    if (data != NULL) {
+        Fill(&w, data, places);
+    }
 }

@@ -1,8 +1,14 @@
 // Section MRPH of an asset: morph targets of the network and of the modes, packed together.
 //
-// Displacements are whole multiples of one unit, written in base 254 with digits of 8 bits, one plane for each digit. A
-// pair of targets whose digits are all 0 in a block of 16 vertices has no entry there: large planes are only where the
-// displacements are large, and what is too small for the finest one is nowhere.
+// The targets of a patch of 64 vertices are a matrix R of 192 rows, with a column for each weight that moves the patch,
+// scaled by how large that weight usually is. It is packed as a sum of products of two vectors of 8 bits,
+//
+//     R ~ sum_s scale_s u_s v_s^T
+//
+// one after another: v_s is near the direction in which what is left of R is largest, found by a few steps of power
+// iteration from the vertex that is farthest off, and u_s the best for it. Both are rounded and the product of the
+// rounded ones is taken off R, so that what rounding did wrong is left to the products that follow. It ends when no
+// vertex is off by more than the tolerance, as root mean square over weights of their usual size.
 #include "asset/asset_sections.h"
 
 #include "learn/network.h"
@@ -12,126 +18,337 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELD = 3 * JN_LANES };
-// Weights of modes in lively motion, root mean square.
-#define MODE_WEIGHT 0.5
+enum { FIELD = 3 * JN_LANES, PATCH = JN_PATCH_BLOCKS * JN_LANES, ROWS = 3 * PATCH, DIGIT = 127 };
+// Of the power iteration. Neighbouring directions that are mixed up cost nothing: the next products take the rest.
+enum { ITERATIONS = 3 };
+// Usual sizes of weights, root mean square. Components are within -1 and 1 over the poses of the training; 0.36 is
+// their mean over the clips of the demo. Modes reach 1 at their caps; 0.11 is their mean there.
+#define COMPONENT_WEIGHT 0.4
+#define MODE_WEIGHT 0.2
+// Targets that together move no vertex of a patch by more than this share of the tolerance are left out of it.
+#define LEFT_OUT 0.25
+// Metres. What is larger is no displacement.
+#define LARGEST_MOVE 100.0
 
-typedef struct Planes {
+// All targets: where their displacements are, and what a weight of its usual size makes of them.
+typedef struct Columns {
     int count;
-    uint32_t* starts; // [blocks][count] and one more
-    uint16_t* pairs;
-    int8_t* values; // [entries][FIELD][2]
-    uint32_t entries;
-} Planes;
+    const float* fields[JN_MAX_COLUMNS]; // [vertexCount][3] in the character's order; NULL: a column that fills up
+    double factors[JN_MAX_COLUMNS];      // of the field at a weight of 1
+    double weights[JN_MAX_COLUMNS];      // usual size
+} Columns;
 
-static void FreePlanes(Planes* p)
+// A patch in the making.
+typedef struct Patch {
+    int blocks, columnCount, shapeCount;
+    uint16_t columns[JN_MAX_COLUMNS];
+    float scales[JN_MAX_SHAPES];
+    int8_t* values; // as in the file; owned. NULL: out of memory
+} Patch;
+
+// What a patch is packed in.
+typedef struct Scratch {
+    float* matrix;  // R, [columns][ROWS]
+    int8_t* mix;    // [JN_MAX_SHAPES][JN_MAX_COLUMNS]
+    int8_t* shapes; // [JN_MAX_SHAPES][ROWS]
+} Scratch;
+
+static void FillColumns(const jnaAssetDef* def, const jnaSections* s, const jnAssetMorphsHeader* h, Columns* c)
 {
-    free(p->starts);
-    free(p->pairs);
-    free(p->values);
+    size_t width = 3 * (size_t)def->character->vertexCount;
+    *c = (Columns){.count = jnMakeEven(h->componentCount) + jnMakeEven(h->modeCount)};
+    for (int k = 0; k < h->componentCount; ++k) {
+        c->fields[k] = def->network->basis + (size_t)k * width;
+        c->factors[k] = 1.0;
+        c->weights[k] = k == 0 ? 1.0 : COMPONENT_WEIGHT; // number 0 is constant
+    }
+    for (int k = 0, at = jnMakeEven(h->componentCount); k < h->modeCount; ++k, ++at) {
+        c->fields[at] = def->modes->shapes + (size_t)s->modeOrder[k] * width;
+        c->factors[at] = jnaModeUnit(def->modes, s->modeOrder[k]);
+        c->weights[at] = MODE_WEIGHT;
+    }
 }
 
-// Whole multiples of the unit into a column, [blocks][FIELD].
-static void Quantise(const float* from, double scale, const int32_t* place, int vertexCount, int32_t* to)
+// The largest displacement of a vertex, squared, by one column.
+static double LargestSquare(const float* column)
 {
-    for (int v = 0; v < vertexCount; ++v) {
-        size_t at = (size_t)(place != NULL ? place[v] : v);
-        for (size_t axis = 0; axis < 3; ++axis) {
-            to[at / JN_LANES * FIELD + axis * JN_LANES + at % JN_LANES] =
-                (int32_t)lrint(scale * (double)from[3 * (size_t)v + axis]);
+    double largest = 0.0;
+    for (int v = 0; v < PATCH; ++v) {
+        const float* at = column + v / JN_LANES * FIELD + v % JN_LANES;
+        double x = (double)at[0], y = (double)at[JN_LANES], z = (double)at[2 * JN_LANES];
+        largest = fmax(largest, x * x + y * y + z * z);
+    }
+    return largest;
+}
+
+typedef struct Size {
+    double square;
+    int column;
+} Size;
+
+static int CompareSizes(const void* a, const void* b)
+{
+    const Size *x = a, *y = b;
+    return x->square != y->square ? (x->square > y->square) - (x->square < y->square) : x->column - y->column;
+}
+
+// R, [columnCount of the patch][ROWS], with the columns that matter. vertices: [PATCH], that of the character at each
+// place; -1: none
+static void FillMatrix(const Columns* c, const int32_t* vertices, double tolerance, float* matrix, Patch* p)
+{
+    Size sizes[JN_MAX_COLUMNS];
+    bool kept[JN_MAX_COLUMNS];
+    double sum = 0.0, least = LEFT_OUT * tolerance * LEFT_OUT * tolerance;
+    memset(matrix, 0, (size_t)c->count * ROWS * sizeof(float));
+    for (int k = 0; k < c->count; ++k) {
+        float* column = matrix + (size_t)k * ROWS;
+        for (int i = 0; c->fields[k] != NULL && i < ROWS; ++i) {
+            int v = vertices[i / FIELD * JN_LANES + i % JN_LANES], axis = i % FIELD / JN_LANES;
+            column[i] =
+                v < 0 ? 0.0f
+                      : (float)(c->weights[k] * c->factors[k] * (double)c->fields[k][3 * (size_t)v + (size_t)axis]);
+        }
+        sizes[k] = (Size){LargestSquare(column), k};
+    }
+    qsort(sizes, (size_t)c->count, sizeof(sizes[0]), CompareSizes);
+    for (int i = 0; i < c->count; ++i) {
+        sum += sizes[i].square;
+        kept[sizes[i].column] = sum > least;
+    }
+    for (int k = 0; k < c->count; ++k) {
+        if (kept[k]) {
+            memmove(matrix + (size_t)p->columnCount * ROWS, matrix + (size_t)k * ROWS, ROWS * sizeof(float));
+            p->columns[p->columnCount++] = (uint16_t)k;
         }
     }
 }
 
-// Takes the lowest digit of each value off; says whether any is not 0. digits: [FIELD][2], every second is written.
-static bool TakeDigits(int32_t* values, int8_t* digits)
+// The row of R that is largest at the vertex that is farthest off. Returns that vertex' mean square.
+static double FindWorst(const float* matrix, int columns, int* row)
 {
-    bool any = false;
-    for (int i = 0; i < FIELD; ++i) {
-        int32_t digit = values[i] % JN_PLANE_STEP;
-        digit = digit > 127 ? digit - JN_PLANE_STEP : digit < -127 ? digit + JN_PLANE_STEP : digit;
-        values[i] = (values[i] - digit) / JN_PLANE_STEP;
-        digits[2 * i] = (int8_t)digit;
-        any = any || digit != 0;
+    float squares[ROWS] = {0};
+    double worst = -1.0;
+    for (int k = 0; k < columns; ++k) {
+        for (int i = 0; i < ROWS; ++i) {
+            squares[i] += matrix[(size_t)k * ROWS + (size_t)i] * matrix[(size_t)k * ROWS + (size_t)i];
+        }
     }
-    return any;
+    for (int v = 0; v < PATCH; ++v) {
+        int at = v / JN_LANES * FIELD + v % JN_LANES, y = at + JN_LANES, z = at + 2 * JN_LANES;
+        double square = (double)squares[at] + (double)squares[y] + (double)squares[z];
+        if (square > worst) {
+            worst = square;
+            *row = squares[at] >= squares[y] && squares[at] >= squares[z] ? at : squares[y] >= squares[z] ? y : z;
+        }
+    }
+    return worst;
 }
 
-static int CountPlanes(const int32_t* values, size_t count)
+// u = R v
+static void Combine(const float* matrix, int columns, const float* v, float u[ROWS])
 {
-    int64_t largest = 0, reach = 127;
-    for (size_t i = 0; i < count; ++i) {
-        int64_t size = values[i] < 0 ? -(int64_t)values[i] : values[i];
-        largest = size > largest ? size : largest;
+    memset(u, 0, ROWS * sizeof(float));
+    for (int k = 0; k < columns; ++k) {
+        for (int i = 0; i < ROWS; ++i) {
+            u[i] += v[k] * matrix[(size_t)k * ROWS + (size_t)i];
+        }
     }
-    int planes = 1;
-    for (int64_t step = JN_PLANE_STEP; reach < largest; step *= JN_PLANE_STEP) {
-        reach += 127 * step;
-        planes++;
-    }
-    return planes;
 }
 
-static bool GrowPlanes(Planes* p, size_t* room)
+// v = R^T u, of unit length.
+static void Project(const float* matrix, int columns, const float u[ROWS], float* v)
 {
-    *room = 2 * *room + 1024;
-    uint16_t* pairs = realloc(p->pairs, *room * sizeof(uint16_t));
-    p->pairs = pairs != NULL ? pairs : p->pairs;
-    int8_t* more = realloc(p->values, *room * 2 * FIELD);
-    p->values = more != NULL ? more : p->values;
-    return pairs != NULL && more != NULL;
-}
-
-// values: [columns][blocks][FIELD], used up. False if memory is short.
-static bool MakePlanes(int32_t* values, int columns, size_t blocks, Planes* p)
-{
-    size_t size = blocks * FIELD, room = 0;
-    p->count = CountPlanes(values, (size_t)columns * size);
-    p->starts = calloc(blocks * (size_t)p->count + 1, sizeof(uint32_t));
-    for (size_t block = 0; p->starts != NULL && block < blocks; ++block) {
-        for (int plane = 0; plane < p->count; ++plane) {
-            for (int pair = 0; pair < columns / 2; ++pair) {
-                if (p->entries == room && !GrowPlanes(p, &room)) {
-                    return false;
-                }
-                int8_t* digits = p->values + (size_t)p->entries * 2 * FIELD;
-                bool first = TakeDigits(values + (size_t)(2 * pair) * size + block * FIELD, digits);
-                bool second = TakeDigits(values + (size_t)(2 * pair + 1) * size + block * FIELD, digits + 1);
-                if (first || second) {
-                    p->pairs[p->entries++] = (uint16_t)pair;
-                }
+    double square = 0.0;
+    for (int k = 0; k < columns; ++k) {
+        float sums[JN_LANES] = {0}, sum = 0.0f;
+        for (int i = 0; i < ROWS; i += JN_LANES) {
+            for (int lane = 0; lane < JN_LANES; ++lane) {
+                sums[lane] += matrix[(size_t)k * ROWS + (size_t)(i + lane)] * u[i + lane];
             }
-            p->starts[block * (size_t)p->count + (size_t)plane + 1] = p->entries;
+        }
+        for (int lane = 0; lane < JN_LANES; ++lane) {
+            sum += sums[lane];
+        }
+        v[k] = sum;
+        square += (double)sum * (double)sum;
+    }
+    float scale = square > 0.0 ? (float)(1.0 / sqrt(square)) : 0.0f;
+    for (int k = 0; k < columns; ++k) {
+        v[k] *= scale;
+    }
+}
+
+// Whole numbers from -DIGIT to DIGIT. Returns their unit.
+static float Round(const float* from, int count, int8_t* to)
+{
+    float largest = 0.0f;
+    for (int i = 0; i < count; ++i) {
+        largest = fmaxf(largest, fabsf(from[i]));
+    }
+    float unit = largest / DIGIT;
+    for (int i = 0; i < count; ++i) {
+        to[i] = (int8_t)(unit > 0.0f ? lrintf(from[i] / unit) : 0);
+    }
+    return unit;
+}
+
+// Takes one product off R. row: where to begin
+static void TakeShape(const Columns* c, const Scratch* b, int row, Patch* p)
+{
+    int columns = p->columnCount;
+    float v[JN_MAX_COLUMNS], u[ROWS], whole[JN_MAX_COLUMNS], *matrix = b->matrix;
+    int8_t* mix = b->mix + (size_t)p->shapeCount * JN_MAX_COLUMNS;
+    int8_t* shape = b->shapes + (size_t)p->shapeCount * ROWS;
+    for (int k = 0; k < columns; ++k) {
+        v[k] = matrix[(size_t)k * ROWS + (size_t)row];
+    }
+    for (int n = 0; n < ITERATIONS; ++n) {
+        Combine(matrix, columns, v, u);
+        Project(matrix, columns, u, v);
+    }
+    // What is stored is for weights as they are, not for shares of their usual size.
+    double square = 0.0;
+    for (int k = 0; k < columns; ++k) {
+        whole[k] = v[k] / (float)c->weights[p->columns[k]];
+    }
+    Round(whole, columns, mix);
+    for (int k = 0; k < columns; ++k) {
+        v[k] = (float)(mix[k] * c->weights[p->columns[k]]);
+        square += (double)v[k] * (double)v[k];
+    }
+    Combine(matrix, columns, v, u);
+    for (int i = 0; i < ROWS; ++i) {
+        u[i] = square > 0.0 ? (float)((double)u[i] / square) : 0.0f;
+    }
+    float scale = Round(u, ROWS, shape);
+    for (int k = 0; k < columns; ++k) {
+        for (int i = 0; i < ROWS; ++i) {
+            matrix[(size_t)k * ROWS + (size_t)i] -= v[k] * (scale * (float)shape[i]);
         }
     }
-    return p->starts != NULL;
+    p->scales[p->shapeCount++] = scale;
 }
 
-// Fills all columns; NULL if memory is short.
-static int32_t* QuantiseAll(const jnaAssetDef* def, const jnaSections* s, const jnAssetMorphsHeader* h)
+static uint64_t CountRuns(const Patch* p)
 {
-    int vertices = def->character->vertexCount;
-    size_t width = 3 * (size_t)vertices, size = (size_t)jnBlockCount(vertices) * FIELD;
-    size_t columns = (size_t)(jnMakeEven(h->componentCount) + jnMakeEven(h->modeCount));
-    int32_t* values = calloc(columns * size + 1, sizeof(int32_t));
-    double scale = 1.0 / (double)h->unit;
-    for (int k = 0; values != NULL && k < h->componentCount; ++k) {
-        Quantise(def->network->basis + (size_t)k * width, scale, s->place, vertices, values + (size_t)k * size);
-    }
-    for (int k = 0; values != NULL && k < h->modeCount; ++k) {
-        size_t column = (size_t)(jnMakeEven(h->componentCount) + k), from = (size_t)s->modeOrder[k];
-        Quantise(def->modes->shapes + from * width, scale * jnaModeUnit(def->modes, (int)from), s->place, vertices,
-            values + column * size);
-    }
-    return values;
+    uint64_t shapes = (uint64_t)p->shapeCount;
+    return jnMixRuns((uint64_t)p->columnCount, shapes) + (uint64_t)p->blocks * jnShapeRuns(shapes);
 }
 
-// The largest displacement of a weight of 1, metres.
+// The values in the layout of jnAssetMorphs.
+static void LayOutPatch(const Scratch* b, Patch* p)
+{
+    size_t shapes = (size_t)p->shapeCount;
+    int8_t* values = p->values;
+    for (size_t s = 0; s < shapes; ++s) {
+        for (size_t k = 0; k < (size_t)p->columnCount; ++k) {
+            values[(k / 2 * shapes + s) * 2 + k % 2] = b->mix[s * JN_MAX_COLUMNS + k];
+        }
+    }
+    values += jnMixRuns((uint64_t)p->columnCount, shapes) * JN_VALUE_RUN;
+    for (size_t block = 0; block < (size_t)p->blocks; ++block) {
+        for (size_t i = 0; i < shapes * FIELD; ++i) {
+            size_t s = i / FIELD, at = i % FIELD;
+            values[(block * shapes + s / 2 * 2) * FIELD + 2 * at + s % 2] = b->shapes[s * ROWS + block * FIELD + at];
+        }
+    }
+}
+
+static void PackPatch(const Columns* c, const int32_t* vertices, double tolerance, Patch* p)
+{
+    Scratch b = {malloc((size_t)c->count * ROWS * sizeof(float)), malloc((size_t)JN_MAX_SHAPES * JN_MAX_COLUMNS),
+        malloc((size_t)JN_MAX_SHAPES * ROWS)};
+    int row = 0;
+    if (b.matrix != NULL && b.mix != NULL && b.shapes != NULL) {
+        FillMatrix(c, vertices, tolerance, b.matrix, p);
+        while (p->shapeCount < JN_MAX_SHAPES) {
+            double square = FindWorst(b.matrix, p->columnCount, &row);
+            if (square <= tolerance * tolerance && p->shapeCount % JN_SHAPE_STEP == 0) {
+                break;
+            }
+            TakeShape(c, &b, row, p);
+        }
+        p->columnCount = p->shapeCount > 0 ? p->columnCount : 0;
+        p->values = calloc(CountRuns(p) + 1, JN_VALUE_RUN);
+    }
+    if (p->values != NULL) {
+        LayOutPatch(&b, p);
+    }
+    free(b.matrix);
+    free(b.mix);
+    free(b.shapes);
+}
+
+static void StoreMorphs(const Patch* patches, int count, int blocks, jnAssetMorphsHeader* h, jnaSections* s)
+{
+    jnAssetPatch next = {0};
+    uint64_t places[JN_MORPH_ARRAYS + 1];
+    for (int i = 0; i < count; ++i) {
+        h->listCount += (uint32_t)patches[i].columnCount;
+        h->shapeCount += (uint32_t)patches[i].shapeCount;
+        h->runCount += (uint32_t)CountRuns(&patches[i]);
+    }
+    jnPlaceMorphs(h, blocks, places);
+    char* data = jnaAddSection(s, JN_SECTION_MORPHS, false, (size_t)places[JN_MORPH_ARRAYS]);
+    if (data == NULL) {
+        return;
+    }
+    memcpy(data, h, sizeof(*h));
+    for (int i = 0; i <= count; ++i) {
+        memcpy(data + places[0] + (size_t)i * sizeof(next), &next, sizeof(next));
+        if (i < count) {
+            const Patch* p = &patches[i];
+            memcpy(data + places[1] + next.columns * sizeof(uint16_t), p->columns,
+                (size_t)p->columnCount * sizeof(uint16_t));
+            memcpy(data + places[2] + next.shapes * sizeof(float), p->scales, (size_t)p->shapeCount * sizeof(float));
+            memcpy(data + places[3] + (size_t)next.values * JN_VALUE_RUN, p->values, CountRuns(p) * JN_VALUE_RUN);
+            next.columns += (uint32_t)p->columnCount;
+            next.shapes += (uint32_t)p->shapeCount;
+            next.values += (uint32_t)CountRuns(p);
+        }
+    }
+}
+
+// Packs all patches. Four standard deviations stay within the tolerance.
+static void PackAll(const jnaAssetDef* def, jnaSections* s, jnAssetMorphsHeader* h)
+{
+    int vertices = def->character->vertexCount, blocks = jnBlockCount(vertices), count = jnPatchCount(blocks);
+    Columns* columns = jnaArena_Take(&s->arena, 1, sizeof(*columns));
+    Patch* patches = jnaArena_Take(&s->arena, count, sizeof(*patches));
+    int32_t* at = jnaArena_Take(&s->arena, (int64_t)count * PATCH, sizeof(*at)); // the vertex at each place
+    bool good = columns != NULL && patches != NULL && at != NULL;
+    if (good) {
+        FillColumns(def, s, h, columns);
+        memset(at, -1, (size_t)count * PATCH * sizeof(*at));
+        for (int v = 0; v < vertices; ++v) {
+            at[s->place[v]] = v;
+        }
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int i = 0; i < count; ++i) {
+            int left = blocks - i * JN_PATCH_BLOCKS;
+            patches[i].blocks = left < JN_PATCH_BLOCKS ? left : JN_PATCH_BLOCKS;
+            PackPatch(columns, at + (size_t)i * PATCH, def->networkTolerance / 4.0, &patches[i]);
+        }
+    }
+    for (int i = 0; good && i < count; ++i) {
+        good = patches[i].values != NULL;
+    }
+    if (good) {
+        StoreMorphs(patches, count, blocks, h, s);
+    }
+    s->arena.failed = s->arena.failed || !good;
+    for (int i = 0; patches != NULL && i < count; ++i) {
+        free(patches[i].values);
+    }
+}
+
+// The largest displacement of a weight of 1, metres; infinite where there is one that is not finite.
 static double FindLargest(const jnaAssetDef* def, int components, int modes)
 {
     double largest = 0.0;
     for (size_t i = 0; i < (size_t)components * 3 * (size_t)def->character->vertexCount; ++i) {
-        largest = fmax(largest, fabs((double)def->network->basis[i]));
+        double size = fabs((double)def->network->basis[i]);
+        largest = size >= largest ? size : size < largest ? largest : HUGE_VAL;
     }
     for (int k = 0; k < modes; ++k) {
         largest = fmax(largest, jnaModeUnit(def->modes, k));
@@ -153,31 +370,10 @@ jnResult jnaAddMorphs(const jnaAssetDef* def, jnaSections* s, jnError* error)
             "%d components and %d modes are too many morph targets; at most %d together, %d of them modes",
             h.componentCount, h.modeCount, JN_MAX_COLUMNS, JN_MAX_ASSET_MODES);
     }
-    // Rounding is off by unit / sqrt(12) an axis and target; four standard deviations stay within the tolerance.
-    double energy = sqrt(pow(pca ? fmax(def->network->energy, 1.0) : 1.0, 2) + MODE_WEIGHT * MODE_WEIGHT * h.modeCount);
-    h.unit = (float)(def->networkTolerance / (2.0 * energy));
     double largest = FindLargest(def, h.componentCount, h.modeCount);
-    if (!(largest / (double)h.unit < 127.0 * JN_PLANE_STEP * JN_PLANE_STEP)) {
+    if (!(largest < LARGEST_MOVE)) {
         return jnFail(error, jn_badData, "a morph target moves a vertex by %g m, which is no displacement", largest);
     }
-    Planes planes = {0};
-    size_t blocks = (size_t)jnBlockCount(def->character->vertexCount);
-    int32_t* values = QuantiseAll(def, s, &h);
-    s->failed = s->failed || values == NULL || !MakePlanes(values, columns, blocks, &planes);
-    if (!s->failed) {
-        uint64_t places[JN_MORPH_ARRAYS + 1];
-        h.planeCount = planes.count;
-        h.entryCount = planes.entries;
-        jnPlaceMorphs(&h, (int)blocks, places);
-        char* data = jnaAddSection(s, JN_SECTION_MORPHS, false, (size_t)places[JN_MORPH_ARRAYS]);
-        if (data != NULL) {
-            memcpy(data, &h, sizeof(h));
-            memcpy(data + places[0], planes.starts, sizeof(uint32_t) * (blocks * (size_t)planes.count + 1));
-            memcpy(data + places[1], planes.pairs, sizeof(uint16_t) * planes.entries);
-            memcpy(data + places[2], planes.values, 2 * FIELD * (size_t)planes.entries);
-        }
-    }
-    FreePlanes(&planes);
-    free(values);
+    PackAll(def, s, &h);
     return jn_ok;
 }

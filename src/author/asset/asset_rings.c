@@ -117,18 +117,15 @@ void jnaAddRings(const jnaCharacter* c, jnaSections* s)
 {
     int64_t normals = s->normalCount, corners = 3 * (int64_t)c->triangleCount;
     // Every edge of a walk takes an entry, its beginning one more, the gap before it another.
-    jnaArena arena = {0};
-    Fans fans = {.starts = jnaArena_Take(&arena, normals + 1, sizeof(uint32_t)),
-        .edges = jnaArena_Take(&arena, corners, sizeof(*fans.edges)),
-        .centers = jnaArena_Take(&arena, normals, sizeof(int32_t)),
-        .rings = jnaArena_Take(&arena, normals + 3 * corners, sizeof(int32_t)),
-        .ringStarts = jnaArena_Take(&arena, normals + 1, sizeof(uint32_t))};
-    if (arena.failed) {
-        s->failed = true;
-    } else {
+    jnaArena* arena = &s->arena;
+    Fans fans = {.starts = jnaArena_Take(arena, normals + 1, sizeof(uint32_t)),
+        .edges = jnaArena_Take(arena, corners, sizeof(*fans.edges)),
+        .centers = jnaArena_Take(arena, normals, sizeof(int32_t)),
+        .rings = jnaArena_Take(arena, normals + 3 * corners, sizeof(int32_t)),
+        .ringStarts = jnaArena_Take(arena, normals + 1, sizeof(uint32_t))};
+    if (!arena->failed) {
         FillFans(c, s, &fans);
         WalkFans(s, &fans);
         Interleave(&fans, s);
     }
-    jnaReleaseArena(&arena);
 }

@@ -2,20 +2,21 @@
 #pragma once
 
 #include "asset/asset_writer.h"
+#include "base/arena.h"
 
 #include <string.h>
 
 typedef struct jnaSection {
     uint32_t id;
     bool required;
-    void* data; // owned
+    void* data; // in the arena
     size_t size;
 } jnaSection;
 
 typedef struct jnaSections {
     jnaSection list[64];
     int count;
-    bool failed;    // out of memory
+    jnaArena arena; // of the sections and of all that is needed to make them
     int32_t* place; // [vertexCount], the character's vertex to the asset's
     int springCount;
     int driverCount; // 0: no coarse detail
@@ -24,7 +25,7 @@ typedef struct jnaSections {
     int32_t* modeOrder;   // [modes], the def's mode of each of the asset's; NULL: none
 } jnaSections;
 
-/// Adds a zeroed section and returns its data, or NULL and sets failed.
+/// Adds a zeroed section and returns its data; NULL where the arena has failed.
 void* jnaAddSection(jnaSections* sections, uint32_t id, bool required, size_t size);
 
 /// Header, table and sections in one piece of memory, to be released with free; and the end of the sections.
@@ -42,20 +43,28 @@ void jnaAddRig(const jnaAssetDef* def, jnaSections* sections);     // joints, re
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* sections); // weld, normals, triangles, rings, UVs
 
 // asset_modes.c
-/// The most important first. order: [modeCount]. False: out of memory.
-bool jnaOrderModes(const jnaModes* modes, int32_t* order);
+/// The most important first, scratch from the arena; nothing where that has failed. order: [modeCount].
+void jnaOrderModes(const jnaModes* modes, jnaArena* arena, int32_t* order);
 /// Metres that a morph weight of 1 moves the farthest vertex of a mode.
 double jnaModeUnit(const jnaModes* modes, int mode);
 /// What drives springs on modes, after vertices and modes have their order.
 void jnaAddModes(const jnaAssetDef* def, jnaSections* sections);
 
+// asset_patches.c
+/// Puts vertices that go to the places from `first` on into an order in which every patch of the surface is compact in
+/// space, and vertices of as many influences are together within it. list: [count]
+void jnaOrderPatches(const jnaCharacter* character, int32_t* list, int count, int first, jnaArena* arena);
+
 // asset_morphs.c
 jnResult jnaAddMorphs(const jnaAssetDef* def, jnaSections* sections, jnError* error); // likewise
 
+// asset_targets.c
+void jnaAddTargets(const jnaAssetDef* def, jnaSections* sections); // of the source, likewise
+
 // asset_detail.c
 /// The number of each driver, 0 to count - 1, among all vertices; -1 for the others. NULL: out of memory. rigid:
-/// [vertexCount], those that cannot be drivers; at least `count` others must be there. Release with free.
-int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count);
+/// [vertexCount], those that cannot be drivers; at least `count` others must be there. In the sections' arena.
+int32_t* jnaChooseDrivers(const jnaAssetDef* def, const uint8_t* rigid, int count, jnaSections* sections);
 void jnaAddFollowers(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* sections);
 
 // asset_rings.c

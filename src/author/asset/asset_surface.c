@@ -56,15 +56,17 @@ void jnaAddRig(const jnaAssetDef* def, jnaSections* s)
     AddJoints(c, s);
     float* rest = jnaAddSection(s, JN_SECTION_REST, true, lanes * 4 * sizeof(float));
     uint32_t* starts = jnaAddSection(s, JN_SECTION_INFLUENCE_STARTS, true, (blocks + 1) * sizeof(uint32_t));
-    int32_t* source = malloc(lanes * sizeof(int32_t));
-    s->failed = s->failed || source == NULL;
+    int32_t* source = jnaArena_Take(&s->arena, (int64_t)lanes, sizeof(int32_t));
     uint16_t joints[JNA_MAX_INFLUENCES];
     float weights[JNA_MAX_INFLUENCES];
-    for (size_t v = 0; !s->failed && v < lanes; ++v) {
+    if (s->arena.failed) {
+        return;
+    }
+    for (size_t v = 0; v < lanes; ++v) {
         source[v] = -1;
         rest[4 * v + 3] = 1.0f;
     }
-    for (int v = 0; !s->failed && v < c->vertexCount; ++v) {
+    for (int v = 0; v < c->vertexCount; ++v) {
         size_t at = (size_t)s->place[v];
         source[at] = v;
         memcpy(rest + 4 * at, c->positions + 3 * (size_t)v, 3 * sizeof(float));
@@ -72,13 +74,13 @@ void jnaAddRig(const jnaAssetDef* def, jnaSections* s)
         uint32_t count = (uint32_t)SortInfluences(&c->influences[v], joints, weights);
         starts[at / JN_LANES + 1] = count > starts[at / JN_LANES + 1] ? count : starts[at / JN_LANES + 1];
     }
-    for (size_t b = 0; !s->failed && b < blocks; ++b) {
+    for (size_t b = 0; b < blocks; ++b) {
         starts[b + 1] = starts[b] + (starts[b + 1] > 0 ? starts[b + 1] : 1);
     }
-    size_t entries = s->failed ? 0 : (size_t)starts[blocks] * JN_LANES;
+    size_t entries = (size_t)starts[blocks] * JN_LANES;
     uint16_t* allJoints = jnaAddSection(s, JN_SECTION_INFLUENCE_JOINTS, true, entries * sizeof(uint16_t));
     float* allWeights = jnaAddSection(s, JN_SECTION_INFLUENCE_WEIGHTS, true, entries * sizeof(float));
-    for (size_t v = 0; !s->failed && v < lanes; ++v) {
+    for (size_t v = 0; !s->arena.failed && v < lanes; ++v) {
         size_t b = v / JN_LANES, width = starts[b + 1] - starts[b];
         size_t at = starts[b] * JN_LANES + v % JN_LANES * width;
         int count = source[v] >= 0 ? SortInfluences(&c->influences[source[v]], joints, weights) : 0;
@@ -90,7 +92,6 @@ void jnaAddRig(const jnaAssetDef* def, jnaSections* s)
             allWeights[at] = 1.0f; // padding hangs on the first joint
         }
     }
-    free(source);
 }
 
 // A normal in the making: file vertices of one vertex whose normals agree with its first.
@@ -151,7 +152,7 @@ static void AddMaps(const jnaCharacter* c, jnaSections* s)
     int32_t* weld = jnaAddSection(s, JN_SECTION_WELD, true, files * sizeof(int32_t));
     int32_t* normals = jnaAddSection(s, JN_SECTION_FILE_NORMALS, true, files * sizeof(int32_t));
     int32_t* triangles = jnaAddSection(s, JN_SECTION_TRIANGLES, true, corners * sizeof(int32_t));
-    if (s->failed) {
+    if (s->arena.failed) {
         return;
     }
     memcpy(normals, s->groupOfFile, files * sizeof(int32_t));
@@ -168,16 +169,12 @@ static void AddMaps(const jnaCharacter* c, jnaSections* s)
 void jnaAddSurface(const jnaAssetDef* def, jnaSections* s)
 {
     const jnaCharacter* c = def->character;
-    jnaArena arena = {0};
-    Group* groups = jnaArena_Take(&arena, c->fileVertexCount, sizeof(Group));
-    int32_t* firsts = jnaArena_Take(&arena, c->vertexCount, sizeof(int32_t));
-    s->groupOfFile = jnaArena_Give(&arena, c->fileVertexCount, sizeof(int32_t));
-    if (arena.failed) {
-        s->failed = true;
-    } else {
+    Group* groups = jnaArena_Take(&s->arena, c->fileVertexCount, sizeof(Group));
+    int32_t* firsts = jnaArena_Take(&s->arena, c->vertexCount, sizeof(int32_t));
+    s->groupOfFile = jnaArena_Take(&s->arena, c->fileVertexCount, sizeof(int32_t));
+    if (!s->arena.failed) {
         FindGroups(def, s, groups, firsts);
         AddMaps(c, s);
         jnaAddRings(c, s);
     }
-    jnaReleaseArena(&arena);
 }

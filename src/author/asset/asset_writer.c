@@ -26,10 +26,9 @@ jnaAssetDef jnaDefaultAssetDef(void)
 
 void* jnaAddSection(jnaSections* s, uint32_t id, bool required, size_t size)
 {
-    void* data = calloc(1, size > 0 ? size : 1);
-    if (data == NULL || s->count == JN_MAX_SECTIONS) {
-        free(data);
-        s->failed = true;
+    JN_ASSERT(s->count < JN_MAX_SECTIONS); // there are fewer kinds
+    void* data = jnaArena_Take(&s->arena, (int64_t)size, 1);
+    if (data == NULL) {
         return NULL;
     }
     s->list[s->count++] = (jnaSection){.id = id, .required = required, .data = data, .size = size};
@@ -38,12 +37,7 @@ void* jnaAddSection(jnaSections* s, uint32_t id, bool required, size_t size)
 
 void jnaFreeSections(jnaSections* s)
 {
-    for (int i = 0; i < s->count; ++i) {
-        free(s->list[i].data);
-    }
-    free(s->place);
-    free(s->groupOfFile);
-    free(s->modeOrder);
+    jnaReleaseArena(&s->arena);
     *s = (jnaSections){0};
 }
 
@@ -86,36 +80,40 @@ static bool IsRigid(const jnaAssetDef* def, int v)
     return def->restVertices || def->modes != NULL || (def->rigidHertz > 0.0 && (double)def->stiffness[v] >= limit);
 }
 
-// Whose springs are as good as rigid. Returns how many are not.
+// Whose springs are as good as rigid, and rigid parts. Returns how many are not.
 static int FindRigid(const jnaAssetDef* def, uint8_t* rigid)
 {
     int soft = 0;
+    jnaCharacter_FindRoles(def->character, rigid);
     for (int v = 0; v < def->character->vertexCount; ++v) {
-        rigid[v] = IsRigid(def, v);
+        rigid[v] = rigid[v] == jna_meshRigid || IsRigid(def, v);
         soft += !rigid[v];
     }
     return soft;
 }
 
 // Drivers of the coarse detail first, in their order, then the other springs, then what is rigid. drivers: NULL where
-// there are none. With morph targets, by the joint that moves a vertex most, so that a target fills few blocks.
+// there are none. With morph targets, neighbours in space are put together.
 static void OrderVertices(const jnaAssetDef* def, const uint8_t* rigid, const int32_t* drivers, jnaSections* s)
 {
     int count = def->character->vertexCount, next = s->driverCount;
-    bool sorted = def->modes != NULL || (def->network != NULL && def->network->kind == jn_networkPca);
-    int joints = sorted ? def->character->jointCount : 1;
-    for (int kind = 0; kind < 2; ++kind) {
-        for (int64_t i = 0; i < (int64_t)joints * count; ++i) {
-            int v = (int)(i % count), joint = (int)(i / count);
+    bool patched = def->modes != NULL || (def->network != NULL && def->network->kind == jn_networkPca);
+    int32_t* list = jnaArena_Take(&s->arena, count, sizeof(*list));
+    for (int kind = 0; list != NULL && kind < 2; ++kind) {
+        int some = 0;
+        for (int v = 0; v < count; ++v) {
             bool drives = drivers != NULL && drivers[v] >= 0;
-            if (sorted && def->character->influences[v].joints[0] != joint) {
-                continue;
-            }
             if (drives) {
                 s->place[v] = drivers[v];
             } else if (rigid[v] == kind) {
-                s->place[v] = next++;
+                list[some++] = v;
             }
+        }
+        if (patched) {
+            jnaOrderPatches(def->character, list, some, next, &s->arena);
+        }
+        for (int i = 0; i < some; ++i) {
+            s->place[list[i]] = next++;
         }
         if (kind == 0) {
             int whole = jnBlockCount(next) * JN_LANES;
@@ -152,7 +150,10 @@ static void AddSprings(const jnaAssetDef* def, jnaSections* s)
     float* stiffness = jnaAddSection(s, JN_SECTION_STIFFNESS, true, count * sizeof(float));
     float* damping = jnaAddSection(s, JN_SECTION_DAMPING, true, count * sizeof(float));
     bool moved = false;
-    for (size_t v = 0; !s->failed && v < count; ++v) {
+    if (s->arena.failed) {
+        return;
+    }
+    for (size_t v = 0; v < count; ++v) {
         stiffness[s->place[v]] = def->stiffness[v];
         damping[s->place[v]] = def->damping[v];
         moved = moved || s->place[v] != (int32_t)v;
@@ -288,38 +289,30 @@ jnResult jnaJoinSections(const jnaSections* s, void** bytes, size_t* size, jnErr
 // Orders vertices and modes, and adds the sections that follow the vertices.
 static jnResult AddOrdered(const jnaAssetDef* def, jnaSections* s, jnError* error)
 {
-    jnResult result = jn_ok;
-    size_t vertexCount = (size_t)def->character->vertexCount;
+    int64_t vertexCount = def->character->vertexCount;
+    const char* what = "the asset's vertices";
     int32_t* drivers = NULL;
-    uint8_t* rigid = malloc(vertexCount);
-    s->place = malloc(sizeof(int32_t) * vertexCount);
-    s->failed = s->failed || s->place == NULL || rigid == NULL;
-    if (s->failed) {
-        goto done;
-    }
-    JN_TRY(CountDrivers(def, FindRigid(def, rigid), s, error));
+    uint8_t* rigid = jnaArena_Take(&s->arena, vertexCount, 1);
+    s->place = jnaArena_Take(&s->arena, vertexCount, sizeof(int32_t));
+    JN_PASS(jnaArena_Check(&s->arena, what, error));
+    JN_PASS(CountDrivers(def, FindRigid(def, rigid), s, error));
     if (s->driverCount > 0) {
-        drivers = jnaChooseDrivers(def, rigid, s->driverCount);
-        s->failed = drivers == NULL;
+        drivers = jnaChooseDrivers(def, rigid, s->driverCount, s);
     }
-    if (!s->failed && def->modes != NULL) {
-        s->modeOrder = malloc(((size_t)def->modes->modeCount + 1) * sizeof(int32_t));
-        s->failed = s->modeOrder == NULL || !jnaOrderModes(def->modes, s->modeOrder);
+    if (def->modes != NULL) {
+        s->modeOrder = jnaArena_Take(&s->arena, def->modes->modeCount, sizeof(int32_t));
+        jnaOrderModes(def->modes, &s->arena, s->modeOrder);
     }
-    if (s->failed) {
-        goto done;
-    }
+    JN_PASS(jnaArena_Check(&s->arena, what, error));
     OrderVertices(def, rigid, drivers, s);
+    JN_PASS(jnaArena_Check(&s->arena, what, error));
     jnaAddRig(def, s);
     AddSprings(def, s);
     jnaAddSurface(def, s);
-    if (!s->failed && drivers != NULL) {
+    if (drivers != NULL) {
         jnaAddFollowers(def, rigid, drivers, s);
     }
-done:
-    free(rigid);
-    free(drivers);
-    return result;
+    return jnaArena_Check(&s->arena, what, error);
 }
 
 jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnError* error)
@@ -331,16 +324,13 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     jnaSections s = {0};
     jnAssetInfo* info = jnaAddSection(&s, JN_SECTION_INFO, true, sizeof(*info));
     JN_TRY(AddOrdered(def, &s, error));
-    if (!s.failed) {
-        AddParts(def->character, &s);
-        AddClips(def, &s);
-        jnaAddModes(def, &s);
-        JN_TRY(jnaAddMorphs(def, &s, error));
-        JN_TRY(AddNetwork(def, &s, error));
-    }
-    if (s.failed) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the asset of '%s'", def->character->name));
-    }
+    AddParts(def->character, &s);
+    AddClips(def, &s);
+    jnaAddTargets(def, &s);
+    jnaAddModes(def, &s);
+    JN_TRY(jnaAddMorphs(def, &s, error));
+    JN_TRY(AddNetwork(def, &s, error));
+    JN_TRY(jnaArena_Check(&s.arena, "the asset's sections", error));
     FillInfo(def, &s, info);
     JN_TRY(jnaJoinSections(&s, bytes, size, error));
     // What the reader would refuse is refused here, in its words.

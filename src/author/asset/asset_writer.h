@@ -23,7 +23,7 @@ typedef struct jnaAssetDef {
     bool restVertices;      // no springs of single vertices; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     const struct jnaNetwork* network; // learn/network.h, trained for the character's linear blend; NULL: none
-    double networkTolerance;          // metres that rounding may move the surface by; default 5e-5
+    double networkTolerance;          // metres that packing may move the surface by; default 1e-4
     double detailShare; // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;   // degrees: normals of the file closer than this at one vertex are one normal; default 1
 } jnaAssetDef;
@@ -35,6 +35,15 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
 
 /// The same into a file, which appears whole or not at all.
 jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error);
+
+/// How far packing the morph targets moves the surface over the asset's clips; all 0 without targets or clips.
+typedef struct jnaMorphPacking {
+    double rms, largest; // metres
+    size_t bytes;        // of the packed targets
+} jnaMorphPacking;
+
+/// Measures it. asset: made from the def
+jnResult jnaMeasurePacking(const jnaAssetDef* def, const jnAsset* asset, jnaMorphPacking* packing, jnError* error);
 
 /// A `.jounce` file in memory.
 typedef struct jnaAssetFile {

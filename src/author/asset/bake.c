@@ -19,8 +19,8 @@ typedef struct Baking {
     double rate;
     int frameCount;
     bool lags;
-    float *rotations, *translations, *scales; // of one pose; of all poses of a loop one after another
-    jnPose* poses;                            // of a loop
+    float *rotations, *translations, *scales, *targets; // of one pose; of all poses of a loop one after another
+    jnPose* poses;                                      // of a loop
     float *positions, *normals;
 } Baking;
 
@@ -49,6 +49,7 @@ static void Free(Baking* b)
     free(b->rotations);
     free(b->translations);
     free(b->scales);
+    free(b->targets);
     free(b->poses);
     free(b->positions);
     free(b->normals);
@@ -67,6 +68,7 @@ static jnResult Prepare(const jnaBakeDef* def, Baking* b, jnError* error)
     b->rotations = jnaArena_Give(&arena, joints, 4 * sizeof(float));
     b->translations = jnaArena_Give(&arena, joints, 3 * sizeof(float));
     b->scales = jnaArena_Give(&arena, joints, 3 * sizeof(float));
+    b->targets = jnaArena_Give(&arena, poses * asset->targetCount, sizeof(float));
     b->poses = jnaArena_Give(&arena, poses, sizeof(jnPose));
     b->positions = jnaArena_Give(&arena, files, 3 * sizeof(float));
     b->normals = jnaArena_Give(&arena, files, 3 * sizeof(float));
@@ -78,8 +80,12 @@ static jnResult Prepare(const jnaBakeDef* def, Baking* b, jnError* error)
 static jnPose SamplePose(Baking* b, int frame, int slot)
 {
     size_t at = (size_t)slot * (size_t)b->def->asset->jointCount;
-    jnPose pose = {
-        .rotations = b->rotations + 4 * at, .translations = b->translations + 3 * at, .scales = b->scales + 3 * at};
+    float* targets = b->targets + (size_t)slot * (size_t)b->def->asset->targetCount;
+    jnPose pose = {.rotations = b->rotations + 4 * at,
+        .translations = b->translations + 3 * at,
+        .scales = b->scales + 3 * at,
+        .targets = targets};
+    jnAsset_SampleTargets(b->def->asset, b->def->clip, frame / b->rate, targets);
     jnAsset_SampleClip(b->def->asset, b->def->clip, frame / b->rate, b->rotations + 4 * at, b->translations + 3 * at,
         b->scales + 3 * at);
     return pose;

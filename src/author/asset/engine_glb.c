@@ -4,6 +4,7 @@
 #include "asset/fewer_joints.h"
 #include "asset/morph_targets.h"
 #include "asset/weights_asset.h"
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -46,6 +47,7 @@ static jnResult CheckAsset(const jnAsset* a, jnError* error)
 
 // All that is made on the way.
 typedef struct Work {
+    jnaArena arena;
     jnaMorphShapes shapes;
     jnaMorphWeights weights;
     jnaMorphDocument document;
@@ -59,9 +61,7 @@ static void DestroyWork(Work* w)
     jnaDestroyMorphShapes(&w->shapes);
     jnaDestroyMorphWeights(&w->weights);
     jnaDestroyMorphDocument(&w->document);
-    free(w->stretches);
-    free(w->sizes);
-    free(w->floats);
+    jnaReleaseArena(&w->arena);
 }
 
 // Mean square displacement that a target makes by itself.
@@ -76,10 +76,14 @@ static double EnergyOf(const jnaTargetsDef* def, int weight)
     return sum * def->weights->squares[weight];
 }
 
+// Bytes of text that describe a target: its arrays, sparse ones at most.
+enum { TARGET_JSON = 900 };
+
 // Leaves out the last component or mode, whichever is worth least for its bytes, until the rest fits.
 static void KeepBudget(const Work* w, double budget, jnaTargetsDef* def)
 {
-    double keys = 0, size = (double)w->document.buffer.size;
+    double keys = TARGET_JSON, size = (double)w->document.buffer.size;
+    size += (double)json_dumpb(w->document.root, NULL, 0, JSON_COMPACT);
     for (int c = 0; c < w->weights.clipCount; ++c) {
         keys += 4.0 * w->weights.keyCounts[c];
     }
@@ -162,14 +166,12 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     *report = (jnaEngineReport){0};
     JN_PASS(CheckAsset(a, error));
     Work w = {0};
-    size_t count = (size_t)(a->componentCount + a->modeCount);
+    int count = a->componentCount + a->modeCount;
     jnResult result = jn_ok;
-    w.stretches = calloc(count, sizeof(*w.stretches));
-    w.sizes = calloc(count, sizeof(*w.sizes));
-    w.floats = calloc(count, sizeof(*w.floats));
-    if (w.stretches == NULL || w.sizes == NULL || w.floats == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for a .glb"));
-    }
+    w.stretches = jnaArena_Take(&w.arena, count, sizeof(*w.stretches));
+    w.sizes = jnaArena_Take(&w.arena, count, sizeof(*w.sizes));
+    w.floats = jnaArena_Take(&w.arena, count, sizeof(*w.floats));
+    JN_TRY(jnaArena_Check(&w.arena, "a .glb", error));
     JN_TRY(jnaCreateMorphShapes(a, &w.shapes, error));
     JN_TRY(jnaBakeMorphWeights(a, def->seamless, &w.weights, error));
     jnaMorphDocumentDef document = {a, &w.shapes, def->source, def->animations, def->influences, def->seamless};

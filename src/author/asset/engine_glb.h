@@ -32,6 +32,9 @@ typedef struct jnaEngineReport {
     double influenceError; // metres, the largest over the clips that fewer joints cost; 0: none were left out
     int animationCount;    // with weights
     bool fallback;         // springs were to be learned and are not yet
+    bool standIn;          // the character plays springs per vertex; these are the modes of its motion in their place
+    double explains;       // fraction of the motion by the modes, as the fit measured it; NaN: not known
+    double vertexExplains; // the same by springs per vertex
 } jnaEngineReport;
 
 jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineReport* report, jnError* error);

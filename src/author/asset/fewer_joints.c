@@ -5,6 +5,7 @@
 // The morph targets of the frame are in it: what hangs on a joint that is left out moves with the others.
 #include "asset/fewer_joints.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -46,6 +47,7 @@ static Skin SkinOf(const jnAsset* a, int vertex)
 
 // The vertices that lose a joint, and room for a frame.
 typedef struct Losing {
+    jnaArena arena;
     int count, kept;
     int32_t* vertices; // [count]
     double* places;    // [count][3], displaced rest surface
@@ -54,27 +56,17 @@ typedef struct Losing {
 
 static jnResult FindLosing(const jnAsset* a, int kept, Losing* l, jnError* error)
 {
-    size_t most = (size_t)a->vertexCount + 1;
-    *l = (Losing){.kept = kept,
-        .vertices = malloc(most * sizeof(int32_t)),
-        .places = malloc(3 * most * sizeof(double)),
-        .matrices = malloc(12 * (size_t)a->jointCount * sizeof(double))};
-    if (l->vertices == NULL || l->places == NULL || l->matrices == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d vertices", a->vertexCount);
-    }
+    *l = (Losing){.kept = kept};
+    l->vertices = jnaArena_Take(&l->arena, a->vertexCount, sizeof(int32_t));
+    l->places = jnaArena_Take(&l->arena, a->vertexCount, 3 * sizeof(double));
+    l->matrices = jnaArena_Take(&l->arena, a->jointCount, 12 * sizeof(double));
+    JN_PASS(jnaArena_Check(&l->arena, "vertices with fewer joints", error));
     for (int v = 0; v < a->vertexCount; ++v) {
         if (SkinOf(a, v).count > kept) {
             l->vertices[l->count++] = v;
         }
     }
     return jn_ok;
-}
-
-static void DestroyLosing(Losing* l)
-{
-    free(l->vertices);
-    free(l->places);
-    free(l->matrices);
 }
 
 // row: [count], weights of the frame.
@@ -134,7 +126,7 @@ jnResult jnaMeasureFewerJoints(const jnAsset* a, const jnaMorphShapes* shapes, c
         }
     }
 done:
-    DestroyLosing(&l);
+    jnaReleaseArena(&l.arena);
     return result;
 }
 
@@ -226,19 +218,16 @@ jnResult jnaKeepJoints(jnaMorphDocument* d, json_t* primitive, int kept, jnError
 {
     json_t* attributes = json_object_get(primitive, "attributes");
     Sets s;
-    uint16_t* joints = NULL;
-    float* weights = NULL;
+    jnaArena arena = {0};
     jnResult result = jn_ok;
     JN_TRY(ReadSets(&d->buffer, attributes, &s, error));
     if (IN_SET * s.count <= kept) {
         goto done;
     }
     size_t sets = ((size_t)kept + IN_SET - 1) / IN_SET, size = IN_SET * sets * s.vertices;
-    joints = calloc(size + 1, sizeof(*joints));
-    weights = calloc(size + 1, sizeof(*weights));
-    if (joints == NULL || weights == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the joints of %zu vertices", s.vertices));
-    }
+    uint16_t* joints = jnaArena_Take(&arena, (int64_t)size, sizeof(*joints));
+    float* weights = jnaArena_Take(&arena, (int64_t)size, sizeof(*weights));
+    JN_TRY(jnaArena_Check(&arena, "vertices with fewer joints", error));
     for (size_t v = 0; v < s.vertices; ++v) {
         uint16_t own[IN_SET * MOST_SETS] = {0};
         float shares[IN_SET * MOST_SETS] = {0};
@@ -251,7 +240,6 @@ jnResult jnaKeepJoints(jnaMorphDocument* d, json_t* primitive, int kept, jnError
     ReplaceSets(&d->buffer, attributes, &s, (int)sets, joints, weights);
 done:
     DestroySets(&s);
-    free(joints);
-    free(weights);
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -141,7 +141,7 @@ static json_t* MakePrimitives(const jnaGlb* glb, jnaGlbBuffer* layout, json_t* m
         if (part->triangleCount == 0) {
             continue;
         }
-        layout->failed = !jnaCreateGlbPart(a, part, &p) || layout->failed;
+        layout->failed = jnaCreateGlbPart(a, part, &p, NULL) != jn_ok || layout->failed;
         if (!layout->failed) {
             json_array_append_new(primitives, MakePrimitive(glb, layout, part, &p, materials));
         }

@@ -1,6 +1,9 @@
 // See glb_parts.h.
 #include "asset/glb_parts.h"
 
+#include "base/arena.h"
+#include "base/try.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,32 +29,33 @@ void jnaDestroyGlbPart(jnaGlbPart* p)
     *p = (jnaGlbPart){0};
 }
 
-bool jnaCreateGlbPart(const jnAsset* a, const jnAssetPart* part, jnaGlbPart* p)
+jnResult jnaCreateGlbPart(const jnAsset* a, const jnAssetPart* part, jnaGlbPart* p, jnError* error)
 {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
     *p = (jnaGlbPart){.indexCount = 3 * part->triangleCount};
-    int32_t* places = malloc((size_t)a->fileVertexCount * sizeof(*places) + 1);
-    p->indices = malloc((size_t)p->indexCount * sizeof(*p->indices) + 1);
-    p->vertices = malloc((size_t)a->fileVertexCount * sizeof(*p->vertices) + 1);
-    p->values = malloc(3 * (size_t)a->fileVertexCount * sizeof(*p->values) + 1);
-    bool good = places != NULL && p->indices != NULL && p->vertices != NULL && p->values != NULL;
+    bool* used = jnaArena_Take(&arena, a->fileVertexCount, sizeof(*used));
+    int32_t* places = jnaArena_Take(&arena, a->fileVertexCount, sizeof(*places));
+    p->indices = jnaArena_Give(&arena, p->indexCount, sizeof(*p->indices));
+    p->vertices = jnaArena_Give(&arena, a->fileVertexCount, sizeof(*p->vertices));
+    p->values = jnaArena_Give(&arena, a->fileVertexCount, 3 * sizeof(*p->values));
+    JN_TRY(jnaArena_Check(&arena, "a part of the mesh", error));
     const int32_t* triangles = a->triangles + 3 * (size_t)part->firstTriangle;
-    for (int v = 0; good && v < a->fileVertexCount; ++v) {
-        places[v] = -1;
+    for (int i = 0; i < p->indexCount; ++i) {
+        used[triangles[i]] = true;
     }
-    for (int i = 0; good && i < p->indexCount; ++i) {
-        places[triangles[i]] = 0;
-    }
-    for (int v = 0; good && v < a->fileVertexCount; ++v) {
-        if (places[v] == 0) {
+    for (int v = 0; v < a->fileVertexCount; ++v) {
+        if (used[v]) {
             places[v] = p->count;
             p->vertices[p->count++] = v;
         }
     }
-    for (int i = 0; good && i < p->indexCount; ++i) {
+    for (int i = 0; i < p->indexCount; ++i) {
         p->indices[i] = (uint32_t)places[triangles[i]];
     }
-    free(places);
-    return good;
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 json_t* jnaMakeGltfMaterial(const jnAssetPart* part)

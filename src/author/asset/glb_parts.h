@@ -18,8 +18,8 @@ int jnaCountGlbParts(const jnAsset* asset);
 /// Part `index`; `whole` is filled and returned where the asset has none.
 const jnAssetPart* jnaFindGlbPart(const jnAsset* asset, int index, jnAssetPart* whole);
 
-/// False where memory is short; to be destroyed all the same.
-bool jnaCreateGlbPart(const jnAsset* asset, const jnAssetPart* part, jnaGlbPart* p);
+/// Fails where memory is short; to be destroyed all the same.
+jnResult jnaCreateGlbPart(const jnAsset* asset, const jnAssetPart* part, jnaGlbPart* p, jnError* error);
 void jnaDestroyGlbPart(jnaGlbPart* p);
 
 /// A material of the part's colour.

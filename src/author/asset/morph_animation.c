@@ -2,6 +2,7 @@
 // animates targets of its own, both are keyed together, at the times of either.
 #include "asset/morph_targets.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -22,6 +23,19 @@ static void DestroyKeys(Keys* k)
     free(k->times);
     free(k->values);
     *k = (Keys){0};
+}
+
+// Room for keys, all 0.
+static jnResult AllocateKeys(size_t count, size_t width, Keys* k, jnError* error)
+{
+    jnaArena arena = {0};
+    *k = (Keys){.count = count, .width = width};
+    k->times = jnaArena_Give(&arena, (int64_t)count, sizeof(float));
+    k->values = jnaArena_Give(&arena, (int64_t)(count * width), sizeof(float));
+    if (arena.failed) {
+        DestroyKeys(k);
+    }
+    return jnaArena_Check(&arena, "the keys of an animation", error);
 }
 
 static json_int_t GetInteger(const json_t* object, const char* name, json_int_t otherwise)
@@ -78,13 +92,7 @@ static jnResult MakeKeys(
 {
     const jnaMorphWeights* w = def->weights;
     double rate = jnAsset_Clip(def->asset, clip).rate;
-    *k = (Keys){.count = (size_t)w->keyCounts[clip], .width = (size_t)(def->components + def->modes)};
-    k->times = malloc(k->count * sizeof(float));
-    k->values = malloc(k->count * k->width * sizeof(float) + 1);
-    if (k->times == NULL || k->values == NULL) {
-        DestroyKeys(k);
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu keys", k->count);
-    }
+    JN_PASS(AllocateKeys((size_t)w->keyCounts[clip], (size_t)(def->components + def->modes), k, error));
     for (size_t n = 0; n < k->count; ++n) {
         k->times[n] = (float)(d->starts[clip] + (double)n / rate);
         for (size_t t = 0; t < k->width; ++t) {
@@ -106,13 +114,9 @@ static int CompareTimes(const void* a, const void* b)
 static jnResult JoinKeys(const Keys* own, const Keys* ours, size_t extra, Keys* k, jnError* error)
 {
     size_t most = own->count + (ours != NULL ? ours->count : 0);
-    *k = (Keys){.width = own->width + (ours != NULL ? ours->width : extra), .steps = own->steps && ours == NULL};
-    k->times = malloc(most * sizeof(float));
-    k->values = calloc(most * k->width + 1, sizeof(float));
-    if (k->times == NULL || k->values == NULL) {
-        DestroyKeys(k);
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu keys", most);
-    }
+    JN_PASS(AllocateKeys(most, own->width + (ours != NULL ? ours->width : extra), k, error));
+    k->steps = own->steps && ours == NULL;
+    k->count = 0;
     memcpy(k->times, own->times, own->count * sizeof(float));
     if (ours != NULL) {
         memcpy(k->times + own->count, ours->times, ours->count * sizeof(float));
@@ -166,11 +170,7 @@ static jnResult RestKeys(const json_t* node, const json_t* mesh, size_t own, Key
 {
     const json_t* weights = json_object_get(node, "weights");
     weights = weights != NULL ? weights : json_object_get(mesh, "weights");
-    *k = (Keys){.count = 1, .width = own, .times = calloc(1, sizeof(float)), .values = calloc(own + 1, sizeof(float))};
-    if (k->times == NULL || k->values == NULL) {
-        DestroyKeys(k);
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu weights", own);
-    }
+    JN_PASS(AllocateKeys(1, own, k, error));
     for (size_t i = 0; i < own; ++i) {
         k->values[i] = (float)json_number_value(json_array_get(weights, i));
     }

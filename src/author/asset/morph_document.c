@@ -1,6 +1,7 @@
 // See morph_document.h.
 #include "asset/morph_document.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -32,14 +33,12 @@ json_t* jnaGltfList(json_t* object, const char* name)
 
 jnResult jnaCreateMorphDocument(const jnaMorphDocumentDef* def, jnaMorphDocument* d, jnError* error)
 {
-    size_t clips = (size_t)def->asset->clipCount + 1;
+    jnaArena arena = {0};
     *d = (jnaMorphDocument){.clipCount = def->asset->clipCount};
-    d->animations = calloc(clips, sizeof(*d->animations));
-    d->starts = calloc(clips, sizeof(*d->starts));
+    d->animations = jnaArena_Give(&arena, d->clipCount, sizeof(*d->animations));
+    d->starts = jnaArena_Give(&arena, d->clipCount, sizeof(*d->starts));
     jnResult result = jn_ok;
-    if (d->animations == NULL || d->starts == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the glTF of '%s'", def->asset->name));
-    }
+    JN_TRY(jnaArena_Check(&arena, "the clips of a glTF file", error));
     JN_TRY(def->source != NULL ? jnaTakeSourceDocument(def, d, error) : jnaMakeAssetDocument(def, d, error));
 done:
     if (result != jn_ok) {

@@ -39,6 +39,18 @@ jnResult jnaCreateMorphDocument(const jnaMorphDocumentDef* def, jnaMorphDocument
 
 // morph_document_asset.c
 jnResult jnaMakeAssetDocument(const jnaMorphDocumentDef* def, jnaMorphDocument* document, jnError* error);
+/// Adds joints and weights of a part's vertices to its attributes. slots: [jointCount], what each joint is called by;
+/// NULL: its number.
+struct jnaGlbPart;
+jnResult jnaAddInfluences(const jnaMorphDocumentDef* def, const struct jnaGlbPart* part, const int* slots,
+    jnaGlbBuffer* buffer, json_t* attributes, jnError* error);
+// morph_document_outfit.c
+/// Whether an asset has the vertices of its source, and whole parts from other files behind them.
+bool jnaSourceFits(const jnaGltfSource* source, const jnAsset* asset);
+/// Adds the parts of the asset that the source's document does not have. nodes: [jointCount], node of each joint; -1:
+/// none.
+jnResult jnaAddOutfitParts(
+    const jnaMorphDocumentDef* def, const int* nodes, jnaMorphDocument* document, jnError* error);
 // morph_document_source.c
 jnResult jnaTakeSourceDocument(const jnaMorphDocumentDef* def, jnaMorphDocument* document, jnError* error);
 // morph_document_clip.c

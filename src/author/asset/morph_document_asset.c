@@ -4,6 +4,7 @@
 #include "asset/glb_parts.h"
 #include "asset/morph_document.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -81,18 +82,23 @@ static void TakeSet(
     }
 }
 
-static jnResult AddInfluences(
-    const jnaMorphDocumentDef* def, const jnaGlbPart* p, jnaGlbBuffer* buffer, json_t* attributes, jnError* error)
+jnResult jnaAddInfluences(const jnaMorphDocumentDef* def, const jnaGlbPart* p, const int* slots, jnaGlbBuffer* buffer,
+    json_t* attributes, jnError* error)
 {
     const jnAsset* a = def->asset;
     size_t count = (size_t)p->count, most = (size_t)jnaMostInfluences(a);
     most = def->influences > 0 && (size_t)def->influences < most ? (size_t)def->influences : most;
-    uint16_t* joints = malloc(count * IN_SET * sizeof(uint16_t) + 1);
-    float* weights = malloc(count * IN_SET * sizeof(float) + 1);
-    bool good = joints != NULL && weights != NULL;
-    for (size_t set = 0; good && set < (most + IN_SET - 1) / IN_SET; ++set) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    uint16_t* joints = jnaArena_Take(&arena, p->count, IN_SET * sizeof(uint16_t));
+    float* weights = jnaArena_Take(&arena, p->count, IN_SET * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the joints of a mesh", error));
+    for (size_t set = 0; set < (most + IN_SET - 1) / IN_SET; ++set) {
         for (size_t i = 0; i < count; ++i) {
             TakeSet(a, a->weld[p->vertices[i]], set, most, joints + IN_SET * i, weights + IN_SET * i);
+            for (size_t k = IN_SET * i; slots != NULL && k < IN_SET * (i + 1); ++k) {
+                joints[k] = (uint16_t)(weights[k] > 0 ? slots[joints[k]] : 0);
+            }
         }
         jnaGlbArray array = {.type = "VEC4", .count = count, .use = JNA_GLB_VERTICES};
         char name[32];
@@ -105,9 +111,9 @@ static jnResult AddInfluences(
         snprintf(name, sizeof(name), "WEIGHTS_%zu", set);
         json_object_set_new(attributes, name, json_integer(jnaGlbBuffer_Add(buffer, &array)));
     }
-    free(joints);
-    free(weights);
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu vertices", count);
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 static json_int_t AddVectors(jnaGlbBuffer* buffer, const jnaGlbPart* p, bool bounds)
@@ -118,6 +124,31 @@ static json_int_t AddVectors(jnaGlbBuffer* buffer, const jnaGlbPart* p, bool bou
                                         .use = JNA_GLB_VERTICES,
                                         .data = p->values,
                                         .bounds = bounds});
+}
+
+// The source's targets, which other formats than glTF have too. The rest surface is where their weights are 0.
+static json_t* AddTargets(const jnAsset* a, jnaGlbPart* p, jnaGlbBuffer* buffer)
+{
+    json_t* list = json_array();
+    for (int t = 0; t < a->targetCount; ++t) {
+        for (size_t i = 0; i < (size_t)p->count; ++i) {
+            jnFindTargetDelta(a, t, a->weld[p->vertices[i]], p->values + 3 * i);
+        }
+        json_array_append_new(list, json_pack("{s:I}", "POSITION", AddVectors(buffer, p, true)));
+    }
+    return list;
+}
+
+// Their names and weights, of the mesh.
+static void NameTargets(const jnAsset* a, json_t* mesh)
+{
+    json_t *names = json_array(), *weights = json_array();
+    for (int t = 0; t < a->targetCount; ++t) {
+        json_array_append_new(names, json_string(a->targets[t].name));
+        json_array_append_new(weights, json_real(0));
+    }
+    json_object_set_new(mesh, "weights", weights);
+    json_object_set_new(mesh, "extras", json_pack("{s:o}", "targetNames", names));
 }
 
 // The rest surface of a part.
@@ -139,7 +170,7 @@ static jnResult AddPrimitive(
     if (a->uvs != NULL) {
         json_object_set_new(attributes, "TEXCOORD_0", json_integer(jnaAddGlbUvs(a, p, &d->buffer)));
     }
-    jnResult result = AddInfluences(def, p, &d->buffer, attributes, error);
+    jnResult result = jnaAddInfluences(def, p, NULL, &d->buffer, attributes, error);
     json_int_t indices = jnaGlbBuffer_Add(&d->buffer, &(jnaGlbArray){.type = "SCALAR",
                                                           .component = JNA_GLB_UINT32,
                                                           .count = (size_t)p->indexCount,
@@ -148,6 +179,10 @@ static jnResult AddPrimitive(
     json_array_append_new(materials, jnaMakeGltfMaterial(part));
     json_array_append_new(primitives, json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices,
                                           "material", (json_int_t)json_array_size(materials) - 1));
+    if (a->targetCount > 0) {
+        json_t* primitive = json_array_get(primitives, json_array_size(primitives) - 1);
+        json_object_set_new(primitive, "targets", AddTargets(a, p, &d->buffer));
+    }
     return result;
 }
 
@@ -157,23 +192,31 @@ static jnResult AddParts(const jnaMorphDocumentDef* def, jnaMorphDocument* d, jn
     jnResult result = jn_ok;
     int count = jnaCountGlbParts(a);
     json_object_set_new(d->root, "meshes", json_pack("[{s:s, s:[]}]", "name", a->name, "primitives"));
+    if (a->targetCount > 0) {
+        NameTargets(a, json_array_get(json_object_get(d->root, "meshes"), 0));
+    }
     d->parts = calloc((size_t)count, sizeof(*d->parts));
-    for (int i = 0; d->parts != NULL && i < count && result == jn_ok; ++i) {
+    if (d->parts == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d parts", count);
+    }
+    for (int i = 0; i < count && result == jn_ok; ++i) {
         jnAssetPart whole;
         const jnAssetPart* part = jnaFindGlbPart(a, i, &whole);
         jnaGlbPart p = {0};
         if (part->triangleCount == 0) {
             continue;
         }
-        result = jnaCreateGlbPart(a, part, &p) ? AddPrimitive(def, part, &p, d, error)
-                                               : jnFail(error, jn_outOfMemory, "out of memory for '%s'", part->name);
+        result = jnaCreateGlbPart(a, part, &p, error);
+        if (result == jn_ok) {
+            result = AddPrimitive(def, part, &p, d, error);
+        }
         d->parts[d->partCount] = (jnaMorphPart){
             .primitive = d->partCount, .count = p.count, .vertices = p.vertices, .toMesh = jnaAffine_Identity()};
         d->partCount++;
         p.vertices = NULL;
         jnaDestroyGlbPart(&p);
     }
-    return d->parts != NULL ? result : jnFail(error, jn_outOfMemory, "out of memory for %d parts", count);
+    return result;
 }
 
 jnResult jnaMakeAssetDocument(const jnaMorphDocumentDef* def, jnaMorphDocument* d, jnError* error)

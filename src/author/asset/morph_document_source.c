@@ -3,6 +3,7 @@
 #include "asset/fewer_joints.h"
 #include "asset/morph_document.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -116,12 +117,13 @@ jnResult jnaTakeSourceDocument(const jnaMorphDocumentDef* def, jnaMorphDocument*
     const jnaGltfSource* s = def->source;
     jnResult result = jn_ok;
     json_error_t problem;
-    int* nodes = malloc(((size_t)def->asset->jointCount + 1) * sizeof(int));
+    jnaArena arena = {0};
+    int* nodes = jnaArena_Take(&arena, def->asset->jointCount, sizeof(int));
     d->root = json_loadb(s->text, s->textSize, 0, &problem);
     if (!json_is_object(d->root)) {
         JN_TRY(jnFail(error, jn_badData, "the source's JSON cannot be read: %s", problem.text));
     }
-    if (s->fileVertexCount != def->asset->fileVertexCount || s->jointCount != def->asset->jointCount) {
+    if (!jnaSourceFits(s, def->asset) || s->jointCount != def->asset->jointCount) {
         JN_TRY(jnFail(error, jn_badData,
             "the source has %d vertices and %d joints, the workspace %d and %d: it was changed; `jounce build` imports "
             "it again",
@@ -129,20 +131,19 @@ jnResult jnaTakeSourceDocument(const jnaMorphDocumentDef* def, jnaMorphDocument*
     }
     d->buffer = (jnaGlbBuffer){.views = jnaGltfList(d->root, "bufferViews"),
         .accessors = jnaGltfList(d->root, "accessors"),
-        .bytes = malloc(s->binarySize + 1),
+        .bytes = jnaArena_Give(&arena, (int64_t)s->binarySize, 1),
         .size = s->binarySize,
         .capacity = s->binarySize};
-    if (d->buffer.bytes == NULL || nodes == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %zu bytes", s->binarySize));
-    }
+    JN_TRY(jnaArena_Check(&arena, "a copy of the source", error));
     memcpy(d->buffer.bytes, s->binary, s->binarySize);
     for (int j = 0; j < s->jointCount; ++j) {
         nodes[j] = s->joints[j].name[0] != '\0' ? FindNode(d->root, s->joints[j].name) : -1;
     }
     JN_TRY(TakeParts(s, d, error));
     JN_TRY(KeepJoints(def, d, error));
+    JN_TRY(jnaAddOutfitParts(def, nodes, d, error));
     JN_TRY(TakeClips(def, nodes, d, error));
 done:
-    free(nodes);
+    jnaReleaseArena(&arena);
     return result;
 }

@@ -6,6 +6,8 @@
 #include "asset/morph_shapes.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -88,15 +90,15 @@ jnResult jnaCreateMorphShapes(const jnAsset* a, jnaMorphShapes* s, jnError* erro
     size_t vertices = 3 * (size_t)a->vertexCount, normals = 3 * (size_t)a->normalCount;
     *s = (jnaMorphShapes){.count = a->componentCount + a->modeCount};
     size_t count = (size_t)s->count;
-    s->positions = malloc((count * vertices + 1) * sizeof(float));
-    s->normals = malloc((count * normals + 1) * sizeof(float));
-    s->restNormals = malloc(normals * sizeof(float));
-    double* sums = calloc(2 * normals, sizeof(double));
-    bool good = s->positions != NULL && s->normals != NULL && s->restNormals != NULL && sums != NULL;
-    if (good) {
-        SumRest(a, sums);
-    }
-    for (size_t n = 0; good && n < normals / 3; ++n) {
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    s->positions = jnaArena_Give(&arena, (int64_t)(count * vertices), sizeof(float));
+    s->normals = jnaArena_Give(&arena, (int64_t)(count * normals), sizeof(float));
+    s->restNormals = jnaArena_Give(&arena, (int64_t)normals, sizeof(float));
+    double* sums = jnaArena_Take(&arena, 2 * (int64_t)normals, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the morph targets", error));
+    SumRest(a, sums);
+    for (size_t n = 0; n < normals / 3; ++n) {
         double unit[3];
         memcpy(unit, sums + 3 * n, sizeof(unit));
         bool sound = jnaNormalize(unit) > 0;
@@ -104,13 +106,14 @@ jnResult jnaCreateMorphShapes(const jnAsset* a, jnaMorphShapes* s, jnError* erro
             s->restNormals[3 * n + i] = sound ? (float)unit[i] : (float)(i == 1);
         }
     }
-    for (size_t k = 0; good && k < count; ++k) {
+    for (size_t k = 0; k < count; ++k) {
         jnAsset_MorphDeltas(a, (int)k, true, s->positions + k * vertices);
         FindChange(a, s->positions + k * vertices, sums, sums + normals, s->normals + k * normals);
     }
-    free(sums);
-    if (!good) {
+done:
+    jnaReleaseArena(&arena);
+    if (result != jn_ok) {
         jnaDestroyMorphShapes(s);
     }
-    return good ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu morph targets", count);
+    return result;
 }

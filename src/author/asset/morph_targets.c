@@ -6,6 +6,7 @@
 // frame, the targets that add most to it are floats.
 #include "asset/morph_targets.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -195,16 +196,10 @@ static size_t CountBeyond(const float* values, size_t count, double limit)
 
 // Room for one part's field.
 typedef struct Scratch {
+    jnaArena arena;
     Field field;
     Stored stored;
 } Scratch;
-
-static void DestroyScratch(Scratch* s)
-{
-    free(s->field.positions);
-    free(s->stored.indices);
-    free(s->stored.packed);
-}
 
 static jnResult MakeScratch(const jnaMorphDocument* d, Scratch* s, jnError* error)
 {
@@ -212,31 +207,30 @@ static jnResult MakeScratch(const jnaMorphDocument* d, Scratch* s, jnError* erro
     for (int i = 0; i < d->partCount; ++i) {
         most = (size_t)d->parts[i].count > most ? (size_t)d->parts[i].count : most;
     }
-    *s = (Scratch){.field.positions = malloc(6 * most * sizeof(float)),
-        .stored.indices = malloc(most * sizeof(uint32_t)),
-        .stored.packed = malloc(2 * most * 3 * sizeof(float))};
-    if (s->field.positions == NULL || s->stored.indices == NULL || s->stored.packed == NULL) {
-        DestroyScratch(s);
-        return jnFail(error, jn_outOfMemory, "out of memory for a morph target of %zu vertices", most);
-    }
-    s->field.normals = s->field.positions + 3 * most;
-    s->stored.dense = s->stored.packed + most * 3 * sizeof(float);
-    return jn_ok;
+    const size_t size = 3 * sizeof(float);
+    *s = (Scratch){0};
+    s->field.positions = jnaArena_Take(&s->arena, (int64_t)most, size);
+    s->field.normals = jnaArena_Take(&s->arena, (int64_t)most, size);
+    s->stored.indices = jnaArena_Take(&s->arena, (int64_t)most, sizeof(uint32_t));
+    s->stored.packed = jnaArena_Take(&s->arena, (int64_t)most, size);
+    s->stored.dense = jnaArena_Take(&s->arena, (int64_t)most, size);
+    return jnaArena_Check(&s->arena, "a morph target", error);
 }
 
 // Encodes what a part has of a weight. normals: the primitive has normals. target: NULL or gets the accessors.
 static bool AddPart(const jnaTargetsDef* def, const Scratch* scratch, jnaGlbBuffer* b, bool normals, json_t* target)
 {
-    Scratch s = *scratch;
-    size_t cut = CountBeyond(s.field.normals, s.field.count, 1);
-    bool whole = def->quantize && !s.field.exact && CountBeyond(s.field.positions, s.field.count, 1) == 0;
-    bool small = def->quantize && (double)cut <= CUT_NORMALS * (double)s.field.count;
+    const Field* f = &scratch->field;
+    Stored stored = scratch->stored;
+    size_t cut = CountBeyond(f->normals, f->count, 1);
+    bool whole = def->quantize && !f->exact && CountBeyond(f->positions, f->count, 1) == 0;
+    bool small = def->quantize && (double)cut <= CUT_NORMALS * (double)f->count;
     int component = whole ? JNA_GLB_SHORT : JNA_GLB_FLOAT;
-    json_int_t accessor = AddValues(b, s.field.positions, s.field.count, component, LEAST_MOVE, def->sparse, &s.stored);
+    json_int_t accessor = AddValues(b, f->positions, f->count, component, LEAST_MOVE, def->sparse, &stored);
     json_object_set_new(target, "POSITION", json_integer(accessor));
     if (normals) {
         component = small ? JNA_GLB_BYTE : JNA_GLB_FLOAT;
-        accessor = AddValues(b, s.field.normals, s.field.count, component, LEAST_TURN, def->sparse, &s.stored);
+        accessor = AddValues(b, f->normals, f->count, component, LEAST_TURN, def->sparse, &stored);
         json_object_set_new(target, "NORMAL", json_integer(accessor));
     }
     return whole || (small && normals);
@@ -356,8 +350,8 @@ jnResult jnaMeasureTargets(
     if (b.failed) {
         result = jnFail(error, jn_outOfMemory, "out of memory for morph targets");
     }
-    DestroyScratch(&s);
 done:
+    jnaReleaseArena(&s.arena);
     json_decref(b.views);
     json_decref(b.accessors);
     b.views = b.accessors = NULL;
@@ -492,13 +486,13 @@ jnResult jnaAddMorphTargets(const jnaTargetsDef* def, const float* stretches, jn
 {
     Scratch s;
     jnResult result = jn_ok;
-    JN_PASS(MakeScratch(d, &s, error));
+    JN_TRY(MakeScratch(d, &s, error));
     for (size_t m = 0; m < json_array_size(json_object_get(d->root, "meshes")); ++m) {
         if (HasParts(d, m)) {
             JN_TRY(AddToMesh(def, stretches, m, d, &s, error));
         }
     }
 done:
-    DestroyScratch(&s);
+    jnaReleaseArena(&s.arena);
     return result;
 }

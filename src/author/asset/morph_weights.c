@@ -3,6 +3,7 @@
 #include "asset/morph_weights.h"
 
 #include "asset/bake.h"
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -87,14 +88,13 @@ static void Measure(const jnAsset* a, jnaMorphWeights* w)
 jnResult jnaBakeMorphWeights(const jnAsset* a, bool seamless, jnaMorphWeights* w, jnError* error)
 {
     *w = (jnaMorphWeights){.count = a->componentCount + a->modeCount, .clipCount = a->clipCount};
-    w->keyCounts = calloc((size_t)a->clipCount + 1, sizeof(*w->keyCounts));
-    w->weights = calloc((size_t)a->clipCount + 1, sizeof(*w->weights));
-    w->reach = calloc((size_t)w->count + 1, sizeof(*w->reach));
-    w->squares = calloc((size_t)w->count + 1, sizeof(*w->squares));
+    jnaArena arena = {0};
+    w->keyCounts = jnaArena_Give(&arena, a->clipCount, sizeof(*w->keyCounts));
+    w->weights = jnaArena_Give(&arena, a->clipCount, sizeof(*w->weights));
+    w->reach = jnaArena_Give(&arena, w->count, sizeof(*w->reach));
+    w->squares = jnaArena_Give(&arena, w->count, sizeof(*w->squares));
     jnResult result = jn_ok;
-    if (w->keyCounts == NULL || w->weights == NULL || w->reach == NULL || w->squares == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d clips", a->clipCount));
-    }
+    JN_TRY(jnaArena_Check(&arena, "the morph weights of the clips", error));
     for (int c = 0; c < a->clipCount; ++c) {
         JN_TRY(BakeClip(a, c, seamless, w, error));
     }

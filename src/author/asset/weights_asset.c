@@ -1,5 +1,5 @@
 // See weights_asset.h. Sections are copied as they are, but for what counts vertices in them: INFO, the masses of
-// vertices in MODE, and all entries of MRPH.
+// vertices in MODE, and all patches of MRPH.
 #include "asset/weights_asset.h"
 
 #include "asset/asset_sections.h"
@@ -36,7 +36,7 @@ static void CopyMorphs(const char* from, jnaSections* s)
     jnAssetMorphsHeader h;
     uint64_t places[JN_MORPH_ARRAYS + 1];
     memcpy(&h, from, sizeof(h));
-    h.entryCount = 0;
+    h.listCount = h.shapeCount = h.runCount = 0;
     jnPlaceMorphs(&h, 0, places);
     char* to = jnaAddSection(s, JN_SECTION_MORPHS, false, (size_t)places[JN_MORPH_ARRAYS]);
     if (to != NULL) {
@@ -80,9 +80,7 @@ jnResult jnaEncodeWeightsAsset(
         }
     }
     float* own = jnaAddSection(&s, JN_SECTION_WEIGHT_SCALES, false, count);
-    if (own == NULL || s.failed) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the weights of '%s'", a->name));
-    }
+    JN_TRY(jnaArena_Check(&s.arena, "the sections of morph weights", error));
     memcpy(own, scales, count);
     JN_TRY(jnaJoinSections(&s, out, size, error));
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *out, .size = *size, .source = a->name}, &loaded, error));

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+// A list is no longer than this: sixteen times as many bytes, or components, still count in an int.
+enum { ALIGNMENT = 64, MOST_THINGS = INT32_MAX / 16 };
 
 struct jnaArenaBlock {
     _Alignas(ALIGNMENT) struct jnaArenaBlock* before;
@@ -50,4 +51,29 @@ void jnaReleaseArena(jnaArena* arena)
         free(block);
     }
     arena->failed = false;
+}
+
+bool jnaResize(void* list, int64_t count, size_t size)
+{
+    void* before;
+    memcpy(&before, list, sizeof(before)); // a pointer of any type
+    bool fits = count >= 0 && (uint64_t)count < SIZE_MAX / 2 / size;
+    void* after = fits ? realloc(before, (size_t)count * size + 1) : NULL;
+    if (after != NULL) {
+        memcpy(list, &after, sizeof(after));
+    }
+    return after != NULL;
+}
+
+bool jnaReserve(void* list, int* capacity, int needed, size_t size)
+{
+    if (needed <= *capacity) {
+        return true;
+    }
+    int64_t larger = 2 * (int64_t)*capacity > needed ? 2 * (int64_t)*capacity : (int64_t)needed + 64;
+    if (larger > MOST_THINGS || !jnaResize(list, larger, size)) {
+        return false;
+    }
+    *capacity = (int)larger;
+    return true;
 }

@@ -1,4 +1,4 @@
-// Scratch memory that is released together: many allocations, one check, one release.
+// Scratch memory that is released together: many allocations, one check, one release; and lists that grow.
 #pragma once
 
 #include "jounce/base.h"
@@ -21,3 +21,9 @@ jnResult jnaArena_Check(const jnaArena* arena, const char* what, jnError* error)
 
 /// Releases all of it; the arena is empty again. Harmless on an empty one.
 void jnaReleaseArena(jnaArena* arena);
+
+/// Resizes a list on the heap. list: the address of the pointer to it. False where memory is short: it is as it was.
+bool jnaResize(void* list, int64_t count, size_t size);
+
+/// Grows a list to hold `needed` things, doubling. As jnaResize.
+bool jnaReserve(void* list, int* capacity, int needed, size_t size);

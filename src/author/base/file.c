@@ -126,10 +126,7 @@ void jnaFile_Abandon(jnaFile* file)
 jnResult jnaWriteBytes(const char* path, const void* bytes, size_t size, jnError* error)
 {
     jnaFile file;
-    jnResult result = jnaCreateFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCreateFile(path, &file, error));
     fwrite(bytes, 1, size, file.stream);
     return jnaFile_Commit(&file, error);
 }

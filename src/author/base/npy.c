@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -255,7 +254,7 @@ static jnResult AlignData(const char* path, jnaArray* array, bool fortran, jnErr
     }
     jnResult result = CopyData(path, array, fortran, error);
     if (result == jn_ok) {
-        munmap(array->mapping, array->mappingSize);
+        jnaUnmapFile(&(jnaMappedFile){array->mapping, array->mappingSize});
         array->mapping = NULL;
     }
     return result;
@@ -289,7 +288,7 @@ jnResult jnaOpenArray(const char* path, jnaArray* array, jnError* error)
 done:
     if (result != jn_ok) {
         if (array->mapping != NULL) {
-            munmap(array->mapping, array->mappingSize);
+            jnaUnmapFile(&(jnaMappedFile){array->mapping, array->mappingSize});
         }
         *array = (jnaArray){0};
     }
@@ -299,7 +298,7 @@ done:
 void jnaCloseArray(jnaArray* array)
 {
     if (array->mapping != NULL) {
-        munmap(array->mapping, array->mappingSize);
+        jnaUnmapFile(&(jnaMappedFile){array->mapping, array->mappingSize});
     } else {
         free((void*)(uintptr_t)array->data);
     }

@@ -16,7 +16,7 @@
 //     return result;
 #pragma once
 
-#include "jounce/base.h"
+#include "runtime/for_author.h" // JN_PASS
 
 /// Goes to `done` with the call's result where it is not jn_ok.
 #define JN_TRY(call)                                                                                                   \
@@ -24,14 +24,5 @@
         result = (call);                                                                                               \
         if (result != jn_ok) {                                                                                         \
             goto done;                                                                                                 \
-        }                                                                                                              \
-    } while (0)
-
-/// Returns the call's result where it is not jn_ok. For functions that have nothing to release at that point.
-#define JN_PASS(call)                                                                                                  \
-    do {                                                                                                               \
-        jnResult passed = (call);                                                                                      \
-        if (passed != jn_ok) {                                                                                         \
-            return passed;                                                                                             \
         }                                                                                                              \
     } while (0)

@@ -1,7 +1,18 @@
-// What is said of work that was stopped.
+// Progress of long work, and what is said of work that was stopped.
 #include "base/watch.h"
 
 #include "runtime/for_author.h"
+
+bool jnaWatch_GoesOn(const jnaWatch* watch, double share)
+{
+    return jnaWatch_Show(watch, &(jnaProgress){.share = share});
+}
+
+bool jnaWatch_Count(const jnaWatch* watch, jnaProgress* progress)
+{
+    progress->share = progress->total > 0 ? (double)progress->done / progress->total : 0;
+    return jnaWatch_Show(watch, progress);
+}
 
 jnResult jnaWatch_Stopped(jnError* error)
 {

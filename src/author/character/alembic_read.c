@@ -77,7 +77,7 @@ static int MakeOperation(int kind, const double* values, int left, jnaAffine* m)
         return -1;
     }
     *m = jnaAffine_Identity();
-    double axis[3] = {kind == 4, kind == 5, kind == 6}, angle = values[kind == 2 ? 3 : 0] * (acos(-1.0) / 180);
+    double axis[3] = {kind == 4, kind == 5, kind == 6}, angle = values[kind == 2 ? 3 : 0] * (JNA_PI / 180);
     for (int i = 0; i < 3; ++i) {
         if (kind == 0) {
             m->m[5 * i] = values[i];

@@ -39,23 +39,37 @@ void jnaDestroyCharacter(jnaCharacter* c)
         free(c->attributes[i].values);
     }
     free(c->attributes);
+    for (int i = 0; i < c->targetCount; ++i) {
+        free(c->targets[i].offsets);
+    }
+    free(c->targets);
     free(c->sourcePoints);
     *c = (jnaCharacter){0};
 }
 
 float* jnaCharacter_AddAttribute(jnaCharacter* c, const char* name, int width)
 {
-    jnaAttribute* attributes = realloc(c->attributes, ((size_t)c->attributeCount + 1) * sizeof(*attributes));
-    if (attributes == NULL) {
+    if (!jnaResize(&c->attributes, c->attributeCount + 1, sizeof(*c->attributes))) {
         return NULL;
     }
-    c->attributes = attributes;
-    jnaAttribute* attribute = &attributes[c->attributeCount];
+    jnaAttribute* attribute = &c->attributes[c->attributeCount];
     *attribute = (jnaAttribute){.width = width};
     snprintf(attribute->name, sizeof(attribute->name), "%s", name);
     attribute->values = calloc((size_t)c->vertexCount * (size_t)width + 1, sizeof(float));
     c->attributeCount += attribute->values != NULL;
     return attribute->values;
+}
+
+jnaTarget* jnaCharacter_AddTarget(jnaCharacter* c, const char* name, float weight)
+{
+    if (!jnaResize(&c->targets, (int64_t)c->targetCount + 1, sizeof(*c->targets))) {
+        return NULL;
+    }
+    jnaTarget* target = &c->targets[c->targetCount];
+    *target = (jnaTarget){.weight = weight, .offsets = calloc((size_t)c->vertexCount + 1, 3 * sizeof(float))};
+    snprintf(target->name, sizeof(target->name), "%s", name);
+    c->targetCount += target->offsets != NULL;
+    return target->offsets != NULL ? target : NULL;
 }
 
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error)
@@ -65,6 +79,9 @@ jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error)
     clip->rotations = jnaArena_Give(&arena, entries, 4 * sizeof(float));
     clip->translations = jnaArena_Give(&arena, entries, 3 * sizeof(float));
     clip->scales = withScales ? jnaArena_Give(&arena, entries, 3 * sizeof(float)) : NULL;
+    clip->targets = clip->targetCount > 0
+                        ? jnaArena_Give(&arena, (int64_t)clip->frameCount * clip->targetCount, sizeof(float))
+                        : NULL;
     if (arena.failed) {
         jnaDestroyClip(clip);
     }
@@ -76,6 +93,7 @@ void jnaDestroyClip(jnaClip* clip)
     free(clip->rotations);
     free(clip->translations);
     free(clip->scales);
+    free(clip->targets);
     *clip = (jnaClip){0};
 }
 
@@ -94,16 +112,32 @@ static void ComposeLocal(const float* t, const float* q, const float* s, double 
     }
 }
 
+jnPose jnaClip_Pose(const jnaClip* clip, int frame)
+{
+    size_t at = (size_t)frame * (size_t)clip->jointCount;
+    return (jnPose){.rotations = clip->rotations + 4 * at,
+        .translations = clip->translations + 3 * at,
+        .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL};
+}
+
+jnaLocal jnaCharacter_Local(const jnaCharacter* character, const jnaClip* clip, int frame, int joint)
+{
+    const jnaJoint* rest = &character->joints[joint];
+    if (clip == NULL) {
+        return (jnaLocal){rest->translation, rest->rotation, rest->scale};
+    }
+    size_t at = (size_t)frame * (size_t)character->jointCount + (size_t)joint;
+    return (jnaLocal){clip->translations + 3 * at, clip->rotations + 4 * at,
+        clip->scales != NULL ? clip->scales + 3 * at : rest->scale};
+}
+
 void jnaPoseMatrices(const jnaCharacter* character, const jnaClip* clip, int frame, float* matrices)
 {
     for (int j = 0; j < character->jointCount; ++j) {
         const jnaJoint* joint = &character->joints[j];
-        size_t entry = (size_t)frame * (size_t)character->jointCount + (size_t)j;
-        const float* t = clip != NULL ? clip->translations + 3 * entry : joint->translation;
-        const float* q = clip != NULL ? clip->rotations + 4 * entry : joint->rotation;
-        const float* s = clip != NULL && clip->scales != NULL ? clip->scales + 3 * entry : joint->scale;
+        jnaLocal from = jnaCharacter_Local(character, clip, frame, j);
         double local[12];
-        ComposeLocal(t, q, s, local);
+        ComposeLocal(from.translation, from.rotation, from.scale, local);
         float* global = matrices + 12 * (size_t)j;
         const float* parent = joint->parent >= 0 ? matrices + 12 * (size_t)joint->parent : NULL;
         for (int i = 0; i < 3; ++i) {

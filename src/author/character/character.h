@@ -4,6 +4,7 @@
 #pragma once
 
 #include "jounce/base.h"
+#include "jounce/character.h"
 
 enum { JNA_NAME_LENGTH = 64, JNA_MAX_INFLUENCES = 8 };
 
@@ -24,6 +25,14 @@ typedef struct jnaInfluences {
     float weights[JNA_MAX_INFLUENCES];
 } jnaInfluences;
 
+/// What a part of the surface is.
+typedef enum jnaMeshRole {
+    jna_meshFlesh,   // simulated
+    jna_meshFollows, // clothes, hair: moved by the flesh that it lies on
+    jna_meshRigid,   // eyes, teeth, armour: moved by the joints alone
+} jnaMeshRole;
+extern const char* const jnaMeshRoleNames[3];
+
 /// A run of triangles that share a material.
 typedef struct jnaPart {
     char name[JNA_NAME_LENGTH];
@@ -31,6 +40,7 @@ typedef struct jnaPart {
     float color[4]; // base colour, linear RGBA
     int firstTriangle;
     int triangleCount;
+    jnaMeshRole role;
 } jnaPart;
 
 /// Numbers that the source gives each vertex: a colour, COLOR_0 and on, or an attribute of its own.
@@ -40,6 +50,13 @@ typedef struct jnaAttribute {
     float* values; // [vertexCount][width], finite; the mean of the file vertices that stand on the vertex
 } jnaAttribute;
 
+/// A morph target of the source: a shape key, a blend shape. Those of several meshes with one name are one.
+typedef struct jnaTarget {
+    char name[JNA_NAME_LENGTH];
+    float weight;   // at rest; the rest surface has this much of it
+    float* offsets; // [vertexCount][3], metres at a weight of 1
+} jnaTarget;
+
 /// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams;
 /// "vertices" are welded, one per point of the surface, and are what is simulated.
 typedef struct jnaCharacter {
@@ -47,6 +64,7 @@ typedef struct jnaCharacter {
     int jointCount;
     jnaJoint* joints; // [jointCount]
     int vertexCount;
+    int outfitCount;           // of these, the last: they are of parts that are not flesh
     float* positions;          // [vertexCount][3], rest pose
     jnaInfluences* influences; // [vertexCount]
     int fileVertexCount;
@@ -59,6 +77,8 @@ typedef struct jnaCharacter {
     jnaPart* parts; // [partCount], cover all triangles in order
     int attributeCount;
     jnaAttribute* attributes; // [attributeCount]; NULL where there are none
+    int targetCount;
+    jnaTarget* targets; // [targetCount]; NULL where there are none
     int sourcePointCount;
     int32_t* sourcePoints; // [sourcePointCount], vertex of each point as the source numbers them, -1 where no face has
                            // it; NULL where the file does not tell; not kept in workspaces
@@ -80,14 +100,25 @@ typedef struct jnaClip {
     float* translations; // [frameCount][jointCount][3], local
     float* scales;       // [frameCount][jointCount][3], local; NULL where all are the rest pose's
     bool looping;        // the frame after the last is the first
+    int targetCount;     // that of the character; 0 where the clip does not move its morph targets
+    float* targets;      // [frameCount][targetCount], weights of them; NULL where there are none
 } jnaClip;
 
 /// Allocates all arrays of a character for the counts already set in it (UVs if `withUvs`), zeroed.
 jnResult jnaCharacter_Allocate(jnaCharacter* character, bool withUvs, jnError* error);
 void jnaDestroyCharacter(jnaCharacter* character);
 
+/// The flesh of a character alone: its parts, their file vertices and the vertices before the outfit. Owned.
+jnResult jnaCharacter_TakeFlesh(const jnaCharacter* character, jnaCharacter* flesh, jnError* error);
+
+/// What each vertex is part of. roles: [vertexCount].
+void jnaCharacter_FindRoles(const jnaCharacter* character, uint8_t* roles);
+
 /// Adds an attribute, zeroed, and returns its values; NULL when memory is short. The name is cut where it is too long.
 float* jnaCharacter_AddAttribute(jnaCharacter* character, const char* name, int width);
+
+/// Adds a morph target, zeroed, and returns it; NULL when memory is short. The name is cut where it is too long.
+jnaTarget* jnaCharacter_AddTarget(jnaCharacter* character, const char* name, float weight);
 
 /// Allocates a clip's arrays for the counts already set in it, zeroed (scales only if `withScales`).
 jnResult jnaClip_Allocate(jnaClip* clip, bool withScales, jnError* error);
@@ -100,11 +131,17 @@ typedef enum jnaLoop {
     jna_loopNo,
 } jnaLoop;
 
-/// True where the last frame is the first again: every joint within half a degree and a millimetre.
-bool jnaClip_EndsMeet(const jnaClip* clip);
-
 /// Makes a clip a loop or not; a last frame that is the first again is dropped. Returns whether it became one now.
 bool jnaClip_SetLoop(jnaClip* clip, jnaLoop loop);
+
+/// One frame of a clip, as the runtime takes it. Points into the clip.
+jnPose jnaClip_Pose(const jnaClip* clip, int frame);
+
+/// A joint's local transform in one frame of a clip, or in the rest pose where clip is NULL.
+typedef struct jnaLocal {
+    const float *translation, *rotation, *scale;
+} jnaLocal;
+jnaLocal jnaCharacter_Local(const jnaCharacter* character, const jnaClip* clip, int frame, int joint);
 
 /// Global joint matrices of one frame of a clip, or of the rest pose where clip is NULL.
 /// matrices: [jointCount][12], affine, rows of 4; joint to world.

@@ -1,13 +1,15 @@
 // Clips that repeat. A file says nothing of it; its first and last frame agree. The last is then one too many: the
 // frame after the last is the first.
-#include "character/character.h"
+#include "character/import_internal.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
 
 // Half a degree and a millimetre: keys of exporters agree to rounding, and nobody sees more.
-static const double LEAST_COSINE = 0.99999048; // of half the angle between two quaternions
-static const double TRANSLATION_TOLERANCE = 1e-3, SCALE_TOLERANCE = 1e-3;
+#define LEAST_COSINE 0.99999048 // of half the angle between two quaternions
+#define TRANSLATION_TOLERANCE 1e-3
+#define SCALE_TOLERANCE 1e-3
+#define WEIGHT_TOLERANCE 1e-2
 
 enum { LEAST_FRAMES = 4 };
 
@@ -21,6 +23,7 @@ static bool SameVector(const float* a, const float* b, double tolerance)
     return true;
 }
 
+// True where the last frame is the first again: every joint within half a degree and a millimetre.
 bool jnaClip_EndsMeet(const jnaClip* clip)
 {
     size_t joints = (size_t)clip->jointCount, last = ((size_t)clip->frameCount - 1) * joints;
@@ -37,6 +40,12 @@ bool jnaClip_EndsMeet(const jnaClip* clip)
                     SameVector(clip->translations + 3 * j, clip->translations + 3 * (last + j), TRANSLATION_TOLERANCE);
         if (!same || (clip->scales != NULL &&
                          !SameVector(clip->scales + 3 * j, clip->scales + 3 * (last + j), SCALE_TOLERANCE))) {
+            return false;
+        }
+    }
+    size_t targets = (size_t)clip->targetCount, end = ((size_t)clip->frameCount - 1) * targets;
+    for (size_t i = 0; i < targets; ++i) {
+        if (fabs((double)clip->targets[i] - (double)clip->targets[end + i]) > WEIGHT_TOLERANCE) {
             return false;
         }
     }

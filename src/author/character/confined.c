@@ -20,7 +20,8 @@ static const size_t OUTPUT_A_BYTE = 64, LEAST_OUTPUT = (size_t)1 << 20;
 
 // Limits of the reader of caches, whatever the size; and bytes a second that any disk can do.
 static const size_t CACHE_MEMORY = (size_t)256 << 20;
-static const double CACHE_SECONDS = 60, CACHE_SPEED = 1e7;
+#define CACHE_SECONDS 60.0
+#define CACHE_SPEED 1e7
 
 typedef struct Header {
     int32_t code;            // a jnResult; a sentence follows unless it is jn_ok
@@ -118,16 +119,24 @@ done:
     return result;
 }
 
+// Reads in a child. output: what it wrote, the header first; to be freed also where this fails.
+static jnResult Confine(
+    const char* path, const jnaReadingDef* read, char** output, size_t* size, Header* header, jnError* error)
+{
+    *output = NULL;
+    JN_PASS(jnaReadInChild(read, output, size, error));
+    return TakeHeader(path, *output, *size, header, error);
+}
+
 jnResult jnaReadBvhConfined(const char* path, const jnaSceneLimits* limits, jnaSource* source, jnError* error)
 {
     *source = (jnaSource){.path = path};
     const jnaReadingDef read = {path, WriteBvh, NULL, *limits, MostOutput(path)};
     Header header;
-    char* output = NULL;
-    size_t size = 0;
+    char* output;
+    size_t size;
     jnResult result = jn_ok;
-    JN_TRY(jnaReadInChild(&read, &output, &size, error));
-    JN_TRY(TakeHeader(path, output, size, &header, error));
+    JN_TRY(Confine(path, &read, &output, &size, &header, error));
     JN_TRY(TakeBvh(path, &header, output + sizeof(header), size - sizeof(header), source, error));
 done:
     free(output);
@@ -184,11 +193,10 @@ jnResult jnaReadMotionConfined(const char* path, const jnaCharacter* character, 
         .memory = CACHE_MEMORY + 4 * bytes, .seconds = CACHE_SECONDS + (double)bytes / CACHE_SPEED};
     const jnaReadingDef read = {file, WriteMotion, &request, limits, MostOutput(file)};
     Header header;
-    char* output = NULL;
-    size_t size = 0;
+    char* output;
+    size_t size;
     jnResult result = jn_ok;
-    JN_TRY(jnaReadInChild(&read, &output, &size, error));
-    JN_TRY(TakeHeader(path, output, size, &header, error));
+    JN_TRY(Confine(path, &read, &output, &size, &header, error));
     size_t count = 3 * (size_t)header.frames * (size_t)header.columns;
     const size_t head = sizeof(header) + JNA_NOTE_LENGTH;
     if (header.columns != character->vertexCount || size != head + count * sizeof(float)) {

@@ -5,6 +5,7 @@
 // still.
 #include "character/figure_pose.h"
 
+#include "base/try.h"
 #include "character/figure.h"
 
 #include "runtime/for_author.h"
@@ -117,10 +118,7 @@ jnResult jnaCreateFigureClip(const jnaCharacter* character, int which, double ra
     clip->jointCount = JOINT_COUNT;
     clip->looping = info->looping;
     snprintf(clip->name, sizeof(clip->name), "%s", info->name);
-    jnResult result = jnaClip_Allocate(clip, false, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(clip, false, error));
     Track track = {0};
     if (info->build != NULL) {
         info->build(&track);

@@ -63,10 +63,7 @@ static jnResult CheckSkins(const jnaGltf* g)
             return jnFail(g->error, jn_badData, "%s: skin %zu has no joints", g->path, s);
         }
         jnaGltfElements e = {.width = 16, .component = 5126, .count = json_array_size(joints)};
-        jnResult result = matrices >= 0 ? jnaGltf_FindElements(g, (size_t)matrices, &e) : jn_ok;
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(matrices >= 0 ? jnaGltf_FindElements(g, (size_t)matrices, &e) : jn_ok);
         if (e.width != 16 || e.component != 5126 || e.count < json_array_size(joints)) {
             return jnFail(g->error, jn_badData, "%s: skin %zu has %zu joints but %zu bind matrices", g->path, s,
                 json_array_size(joints), e.count);

@@ -353,6 +353,16 @@ static jnResult PutInstance(
     return result;
 }
 
+// Copies of a node's mesh that a renderer draws: as many as the instancing extension's first attribute has elements.
+static int64_t CountCopies(const jnaGltf* g, const json_t* node)
+{
+    const json_t* extension = json_object_get(json_object_get(node, "extensions"), "EXT_mesh_gpu_instancing");
+    json_t* attributes = json_object_get(extension, "attributes");
+    const json_t* accessor = json_object_iter_value(json_object_iter(attributes));
+    int64_t index = json_is_integer(accessor) ? (int64_t)json_integer_value(accessor) : -1;
+    return index >= 0 && index < INT32_MAX ? jnaGltf_Integer(jnaGltf_Entry(g, "accessors", (int)index), "count", 0) : 0;
+}
+
 // Meshes that nobody carries are named; so are nodes that name what is not there.
 static jnResult CheckCarriers(jnaGltf* g, const jnaGltfNodes* nodes, size_t meshCount, size_t skinCount)
 {
@@ -363,8 +373,11 @@ static jnResult CheckCarriers(jnaGltf* g, const jnaGltfNodes* nodes, size_t mesh
             return jnFail(g->error, jn_badData, "%s: node %d names skin %lld and mesh %lld, of %zu and %zu", g->path,
                 nodes->nodes[n], (long long)skin, (long long)mesh, skinCount, meshCount);
         }
-        if (json_object_get(json_object_get(node, "extensions"), "EXT_mesh_gpu_instancing") != NULL) {
-            jnaNotes_Add(&g->notes, "node %d has copies by EXT_mesh_gpu_instancing: one was taken", nodes->nodes[n]);
+        long long copies = (long long)CountCopies(g, node);
+        if (mesh >= 0 && copies > 1) {
+            jnaNotes_Add(&g->notes,
+                "node %d has %lld copies of its mesh by EXT_mesh_gpu_instancing: one was taken, %lld are left out",
+                nodes->nodes[n], copies, copies - 1);
         }
     }
     return jn_ok;
@@ -393,27 +406,26 @@ jnResult jnaGltf_PutMeshes(jnaGltf* g, const jnaGltfNodes* nodes, FILE* stream)
     JN_PASS(CheckCarriers(g, nodes, meshCount, skinCount));
     bool* used = malloc((skinCount + 1) * sizeof(*used));
     FILE* memory = used != NULL ? open_memstream(&bytes, &size) : NULL;
-    if (memory == NULL) {
-        free(used);
-        return jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path);
-    }
     jnResult result = jn_ok;
-    for (size_t m = 0; result == jn_ok && m < meshCount; ++m) {
+    JN_TRY(memory != NULL ? jn_ok : jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path));
+    for (size_t m = 0; m < meshCount; ++m) {
         int64_t before = written;
         MarkSkins(g, nodes, m, skinCount, used);
-        for (size_t skin = 0; result == jn_ok && skin <= skinCount; ++skin) {
-            result = used[skin] ? PutInstance(g, m, (int64_t)skin - 1, nodes, &written, memory) : jn_ok;
+        for (size_t skin = 0; skin <= skinCount; ++skin) {
+            JN_TRY(used[skin] ? PutInstance(g, m, (int64_t)skin - 1, nodes, &written, memory) : jn_ok);
         }
-        if (result == jn_ok && written == before) {
+        if (written == before) {
             jnaNotes_Add(&g->notes, "no node of the scene carries mesh %zu: left out", m);
         }
     }
-    if (fclose(memory) != 0 && result == jn_ok) {
-        result = jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path);
-    }
-    if (result == jn_ok) {
-        jnaPutInteger(stream, written);
-        fwrite(bytes, 1, size, stream);
+    bool whole = fclose(memory) == 0;
+    memory = NULL;
+    JN_TRY(whole ? jn_ok : jnFail(g->error, jn_outOfMemory, "%s: out of memory", g->path));
+    jnaPutInteger(stream, written);
+    fwrite(bytes, 1, size, stream);
+done:
+    if (memory != NULL) {
+        fclose(memory);
     }
     free(used);
     free(bytes);

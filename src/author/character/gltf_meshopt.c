@@ -1,4 +1,6 @@
-// Buffer views that EXT_meshopt_compression packed, unpacked by meshoptimizer. The extension has had three names.
+// Buffer views that EXT_meshopt_compression packed, unpacked by meshoptimizer. The extension has had three names. The
+// last of them also has a second version of the vertex codec and a filter for colours, which meshoptimizer 0.18, that
+// of Debian 12, does not read; such files are refused with a sentence of their own.
 #include "base/try.h"
 #include "character/gltf.h"
 #include "runtime/for_author.h"
@@ -8,6 +10,7 @@
 
 // Bytes of one view, more than a character has.
 #define MAX_VIEW ((size_t)1 << 30)
+enum { VERTEX_CODEC_1 = 0xa1 };
 
 typedef struct Packed {
     jnaGltfBytes from;
@@ -41,6 +44,14 @@ static bool Describe(const jnaGltf* g, const json_t* extension, Packed* packed)
     *packed = (Packed){{g->buffers[buffer].data + start, (size_t)length, false}, (size_t)count, (size_t)stride,
         mode != NULL ? mode : "", filter != NULL ? filter : "NONE"};
     return true;
+}
+
+// Whether a view is packed in a way that came with KHR_meshopt_compression: the first byte of a stream is its codec and
+// version.
+static bool IsNewer(const Packed* p)
+{
+    bool vertices = strcmp(p->mode, "ATTRIBUTES") == 0;
+    return (vertices && p->from.size > 0 && p->from.data[0] == VERTEX_CODEC_1) || strcmp(p->filter, "COLOR") == 0;
 }
 
 static bool Unpack(const Packed* p, unsigned char* to)
@@ -85,6 +96,12 @@ jnResult jnaGltf_DecompressViews(jnaGltf* g)
         unsigned char* to = NULL;
         if (Describe(g, extension, &packed)) {
             // The library unpacks vectors in whole blocks of its own; what it is given is exactly what it fills.
+            if (IsNewer(&packed)) {
+                return jnFail(g->error, jn_badData,
+                    "%s: buffer view %zu is packed by version 1 of meshopt's vertex codec (KHR_meshopt_compression); "
+                    "version 0 is read: export it as EXT_meshopt_compression or uncompressed",
+                    g->path, i);
+            }
             to = calloc(packed.count * packed.stride + 1, 1);
         }
         if (to == NULL || !Unpack(&packed, to) || !ApplyFilter(&packed, to)) {

@@ -89,8 +89,8 @@ static double FirstKey(const jnaSceneAnimation* animation)
     double first = HUGE_VAL;
     for (int c = 0; c < animation->channelCount; ++c) {
         const jnaSceneChannel* channel = &animation->channels[c];
-        const jnaSceneKeys* keys[3] = {&channel->translation, &channel->rotation, &channel->scale};
-        for (int k = 0; k < 3; ++k) {
+        const jnaSceneKeys* keys[4] = {&channel->translation, &channel->rotation, &channel->scale, &channel->weights};
+        for (int k = 0; k < 4; ++k) {
             first = keys[k]->count > 0 ? fmin(first, keys[k]->times[0]) : first;
         }
     }

@@ -43,10 +43,7 @@ static jnResult MatchJoints(const jnaCharacter* character, const jnaHandSprings*
             return jnFail(
                 error, jn_badArgument, "the character '%s' has no joint '%s'", character->name, spring->joint);
         }
-        jnResult result = CheckSpring(spring->joint, spring->hertz, spring->ratio, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(CheckSpring(spring->joint, spring->hertz, spring->ratio, error));
         entries[j] = i;
     }
     return jn_ok;

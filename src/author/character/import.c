@@ -107,32 +107,24 @@ static void NoteShear(const jnaScene* scene, const jnaRig* rig, jnaNotes* notes)
     }
 }
 
-// What the surface does not take on: named, so that nobody looks for it.
-static void NoteTargets(const jnaScene* scene, jnaNotes* notes)
-{
-    char names[256] = "";
-    int count = 0;
-    size_t length = 0;
-    for (int m = 0; m < scene->meshCount; ++m) {
-        const jnaSceneMesh* mesh = &scene->meshes[m];
-        for (int t = 0; t < mesh->targetCount; ++t) {
-            bool fits = length + strlen(mesh->targets[t].name) + 8 < sizeof(names);
-            length += fits ? (size_t)snprintf(names + length, sizeof(names) - length, "%s%s", count > 0 ? ", " : "",
-                                 mesh->targets[t].name)
-                           : 0;
-            count++;
-        }
-    }
-    if (count > 0) {
-        jnaNotes_Add(notes, "%d morph targets of the source are not played: %s", count, names);
-    }
-}
+// A file as it is being read.
+typedef struct Reading {
+    const char* path;
+    const jnaImportDef* def;
+    jnaScene scene;
+    jnaRig rig;
+    jnaTargetSources targets;
+    jnaNotes* notes;
+} Reading;
 
 // scale: metres per unit as wanted, 0 for what is likely; then what it is.
-static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* rig, jnaCharacter* character,
-    double* scale, jnaNotes* notes, jnError* error)
+static jnResult BuildCharacter(Reading* r, jnaCharacter* character, double* scale, jnError* error)
 {
-    bool skinned = false;
+    const char* path = r->path;
+    const jnaScene* scene = &r->scene;
+    jnaRig* rig = &r->rig;
+    jnaNotes* notes = r->notes;
+    bool skinned = r->def->loose;
     for (int m = 0; m < scene->meshCount; ++m) {
         skinned = skinned || scene->meshes[m].boneCount > 0;
     }
@@ -149,6 +141,7 @@ static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* 
     if (placement.count == 0 || placement.fileVertexCount == 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path));
     }
+    jnaSetRoles(scene, r->def, &placement);
     *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
     character->jointCount = rig->jointCount;
     JN_TRY(jnaBuildSurface(path, &placement, *scale, character, notes, error));
@@ -158,7 +151,7 @@ static jnResult BuildCharacter(const char* path, const jnaScene* scene, jnaRig* 
     jnaNameByFile(path, character->name);
     jnaFillJoints(scene, rig, *scale, character->joints);
     NoteShear(scene, rig, notes);
-    NoteTargets(scene, notes);
+    JN_TRY(jnaBuildTargets(&placement, *scale, character, &r->targets, notes, error));
 done:
     jnaDestroyPlacement(&placement);
     return result;
@@ -176,25 +169,40 @@ static jnResult CheckDef(const jnaImportDef* def, jnError* error)
     return jn_ok;
 }
 
+// The top of a file without a skeleton becomes a joint, so that its meshes hang on something.
+static jnResult ChooseJoints(Reading* r, jnError* error)
+{
+    bool* wanted = r->def->loose ? calloc((size_t)r->scene.nodeCount + 1, sizeof(bool)) : NULL;
+    if (r->def->loose && wanted == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", r->path);
+    }
+    if (wanted != NULL) {
+        wanted[0] = true;
+    }
+    jnResult result = jnaSettleUpAxis(r->path, &r->scene, r->def->up, wanted, &r->rig, r->notes, error);
+    free(wanted);
+    return result;
+}
+
 jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
     double* usedScale, jnaNotes* notes, jnError* error)
 {
     *character = (jnaCharacter){0};
     *clips = (jnaClipList){0};
-    jnaScene scene = {0};
-    jnaRig rig = {0};
+    Reading r = {.path = path, .def = def, .notes = notes};
     jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
     double scale = def->scale;
     jnResult result = jn_ok;
     JN_TRY(CheckDef(def, error));
-    JN_TRY(jnaReadScene(path, &limits, &scene, error));
-    for (int n = 0; n < scene.noteCount; ++n) {
-        jnaNotes_Add(notes, "%s", scene.notes[n]);
+    JN_TRY(jnaReadScene(path, &limits, &r.scene, error));
+    for (int n = 0; n < r.scene.noteCount; ++n) {
+        jnaNotes_Add(notes, "%s", r.scene.notes[n]);
     }
-    JN_TRY(jnaChooseCharacter(path, &scene, def->character, notes, error));
-    JN_TRY(jnaSettleUpAxis(path, &scene, def->up, NULL, &rig, notes, error));
-    JN_TRY(BuildCharacter(path, &scene, &rig, character, &scale, notes, error));
-    JN_TRY(jnaSampleAnimations(path, &(jnaSampling){&scene, &rig, scale, def->rate, notes}, clips, error));
+    JN_TRY(jnaChooseCharacter(path, &r.scene, def->character, notes, error));
+    JN_TRY(ChooseJoints(&r, error));
+    JN_TRY(BuildCharacter(&r, character, &scale, error));
+    const jnaSampling sampling = {&r.scene, &r.rig, scale, def->rate, notes, character, &r.targets, def};
+    JN_TRY(jnaSampleAnimations(path, &sampling, clips, error));
     JN_TRY(jnaCheckJointBounds(path, character, error));
     JN_TRY(jnaCheckClipBounds(path, clips, error));
     if (usedScale != NULL) {
@@ -205,7 +213,8 @@ done:
         jnaDestroyClipList(clips);
         jnaDestroyCharacter(character);
     }
-    jnaDestroyRig(&rig);
-    jnaDestroyScene(&scene);
+    free(r.targets.list);
+    jnaDestroyRig(&r.rig);
+    jnaDestroyScene(&r.scene);
     return result;
 }

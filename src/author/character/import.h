@@ -16,15 +16,31 @@ typedef enum jnaUp {
     jna_upZ,
 } jnaUp;
 
+/// What the parts of a name are: a mesh's, its node's or a material's.
+typedef struct jnaPartSetting {
+    const char* name;
+    jnaMeshRole role;
+} jnaPartSetting;
+
 /// How a file is read. Start from jnaDefaultImportDef.
 typedef struct jnaImportDef {
-    double rate;        // frames a second of the clips; 30
-    double scale;       // metres per unit of the file; 0, the default: from the file's units or the height
-    jnaUp up;           // jna_upAuto
-    int character;      // of several in the file, counted from 1; 0, the default: all of them as one
-    size_t memoryLimit; // bytes that the reading process may take; 0, the default: by the size of the file
-    double timeLimit;   // seconds that it may take; the same
-    jnaWatch watch;     // may end it; nobody
+    double rate;   // frames a second of the clips; 30
+    double scale;  // metres per unit of the file; 0, the default: from the file's units or the height
+    jnaUp up;      // jna_upAuto
+    int character; // of several in the file, counted from 1; 0, the default: all of them as one
+    int partCount;
+    const jnaPartSetting* parts; // [partCount], of those that are not flesh; the last that fits a part counts
+    bool* partsFound;            // [partCount], set where some part has the name; NULL: not wanted
+    jnaMeshRole role;            // of parts that no setting names; jna_meshFlesh
+    bool loose;                  // meshes that hang on no joint are taken too, bound to joint 0; false
+    size_t memoryLimit;          // bytes that the reading process may take; 0, the default: by the size of the file
+    double timeLimit;            // seconds that it may take; the same
+    jnaWatch watch;              // may end it; nobody
+    // A loop (its first and last pose agree) that is no whole number of frames long is sampled a little faster or
+    // slower than `rate`, so that it closes: a whole number of frames, at a rate of its own. Not so the clips of these
+    // names; fixedCount below 0: none.
+    int fixedCount;
+    const char* const* fixed; // [fixedCount]
 } jnaImportDef;
 jnaImportDef jnaDefaultImportDef(void);
 
@@ -42,6 +58,9 @@ void jnaDestroyClipList(jnaClipList* list);
 /// positions and corners apart, there is one per corner of a face.
 jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharacter* character, jnaClipList* clips,
     double* usedScale, jnaNotes* notes, jnError* error);
+
+/// "'Body' (material 'Skin'), 'Shirt'", the parts of a character for a message. Returns the text.
+const char* jnaListParts(const jnaCharacter* character, char* text, size_t size);
 
 /// A pair of joints that names alone would not match.
 typedef struct jnaJointPair {

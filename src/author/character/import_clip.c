@@ -4,7 +4,8 @@
 //
 //   p(t) = (2 t^3 - 3 t^2 + 1) p0 + (t^3 - 2 t^2 + t) d m0 + (3 t^2 - 2 t^3) p1 + (t^3 - t^2) d m1,  d between the keys
 //
-// A clip runs from its first key to its last. A sample closer to a key than a thousandth of the key's
+// A clip runs from its first key to its last; a loop that is no whole number of frames long gets a rate of its own. A
+// sample closer to a key than a thousandth of the key's
 // interval is that key: files store times as floats, and a punch moves far in the rounding of a late one.
 #include "base/arena.h"
 #include "base/try.h"
@@ -14,9 +15,10 @@
 #include <stdlib.h>
 
 #define SNAP 1e-3
-enum { MAX_FRAMES = 1 << 20 };
+enum { MAX_FRAMES = 1 << 20, LEAST_LOOP = 4 };
 
-void jnaCleanName(const char* name, char* clean)
+// A file-name-safe copy of a clip's name.
+static void CleanName(const char* name, char* clean)
 {
     size_t length = 0;
     for (; *name != '\0' && length + 1 < JNA_NAME_LENGTH; ++name) {
@@ -30,7 +32,7 @@ void jnaCleanName(const char* name, char* clean)
 void jnaNameByFile(const char* path, char* name)
 {
     const char* slash = strrchr(path, '/');
-    jnaCleanName(slash != NULL ? slash + 1 : path, name);
+    CleanName(slash != NULL ? slash + 1 : path, name);
     char* dot = strrchr(name, '.');
     if (dot != NULL) {
         *dot = '\0';
@@ -119,32 +121,6 @@ static void Widen(const jnaSceneKeys* keys, double* first, double* last)
     }
 }
 
-static jnResult MeasureClip(const char* path, const jnaSceneAnimation* animation, double rate, double* first,
-    double* ticks, int* frameCount, jnError* error)
-{
-    double last = -HUGE_VAL;
-    *first = HUGE_VAL;
-    for (int c = 0; c < animation->channelCount; ++c) {
-        Widen(&animation->channels[c].translation, first, &last);
-        Widen(&animation->channels[c].rotation, first, &last);
-        Widen(&animation->channels[c].scale, first, &last);
-    }
-    // Assimp leaves the rate at 0 where a format has none; 25 is what its formats mean by that.
-    *ticks = animation->ticksPerSecond > 0 ? animation->ticksPerSecond : 25;
-    double seconds = last > *first ? (last - *first) / *ticks : 0;
-    if (!(seconds > 0)) {
-        *frameCount = 0;
-        return jn_ok;
-    }
-    double frames = floor(seconds * rate + SNAP) + 1;
-    if (frames > MAX_FRAMES) {
-        return jnFail(error, jn_badData, "%s: animation '%s' lasts %g s, more than %d frames at %g Hz", path,
-            animation->name, seconds, MAX_FRAMES, rate);
-    }
-    *frameCount = (int)frames;
-    return jn_ok;
-}
-
 // Scales are kept only where some joint ever leaves its rest scale.
 static void DropRestScales(jnaClip* clip, const float* restScales)
 {
@@ -173,13 +149,150 @@ static jnaTrs SampleJoint(const jnaSampling* s, int joint, const jnaSceneChannel
     return jnaRig_Local(s->rig, s->scene, joint, &node, s->scale);
 }
 
+// Everything that is sampled of one animation.
+typedef struct Animated {
+    const jnaSampling* sampling;
+    const jnaSceneAnimation* animation;
+    const jnaSceneChannel** channels; // [nodeCount]
+    double first, ticks, seconds;
+} Animated;
+
+// All joints at a time of the animation, in seconds from its first key.
+static void SamplePose(const Animated* a, double seconds, size_t frame, jnaClip* clip)
+{
+    for (int j = 0; j < clip->jointCount; ++j) {
+        const jnaSampling* s = a->sampling;
+        size_t entry = frame * (size_t)clip->jointCount + (size_t)j;
+        double time = a->first + seconds * a->ticks;
+        jnaTrs local = SampleJoint(s, j, a->channels[s->rig->joints[j].node], time);
+        for (size_t i = 0; i < 4; ++i) {
+            clip->rotations[4 * entry + i] = (float)local.rotation[i];
+        }
+        for (size_t i = 0; i < 3; ++i) {
+            clip->translations[3 * entry + i] = (float)local.translation[i];
+            clip->scales[3 * entry + i] = (float)local.scale[i];
+        }
+    }
+}
+
+static bool IsFixed(const jnaImportDef* def, const char* name)
+{
+    char clean[JNA_NAME_LENGTH];
+    bool fixed = def == NULL || def->fixedCount < 0;
+    CleanName(name, clean);
+    for (int i = 0; !fixed && i < def->fixedCount; ++i) {
+        fixed = strcmp(def->fixed[i], clean) == 0;
+    }
+    return fixed;
+}
+
+// A loop that is no whole number of frames long is divided into the nearest whole number. room: the clip, with space
+// for a frame more than that.
+static void CloseLoop(const Animated* a, jnaClip* clip)
+{
+    const jnaSampling* s = a->sampling;
+    double frames = a->seconds * s->rate, whole = floor(frames + 0.5);
+    if (fabs(frames - whole) <= SNAP || whole < LEAST_LOOP || IsFixed(s->loops, a->animation->name)) {
+        return;
+    }
+    // The ends as a clip of their own.
+    jnaClip ends = *clip;
+    SamplePose(a, 0, 0, clip);
+    SamplePose(a, a->seconds, LEAST_LOOP - 1, clip);
+    ends.frameCount = LEAST_LOOP;
+    if (!jnaClip_EndsMeet(&ends)) {
+        return;
+    }
+    clip->frameCount = (int)whole;
+    clip->rate = whole / a->seconds;
+    clip->looping = true;
+    jnaNotes_Add(s->notes,
+        "clip '%s' ends where it begins, after %.4g s: a loop of %d frames at %.4g Hz (loop: false in the manifest "
+        "keeps "
+        "%g Hz)",
+        a->animation->name[0] != '\0' ? a->animation->name : "clip", a->seconds, clip->frameCount, clip->rate, s->rate);
+}
+
+static jnResult MeasureClip(const char* path, Animated* a, double rate, int* frameCount, jnError* error)
+{
+    const jnaSceneAnimation* animation = a->animation;
+    double last = -HUGE_VAL, *first = &a->first;
+    *first = HUGE_VAL;
+    for (int c = 0; c < animation->channelCount; ++c) {
+        Widen(&animation->channels[c].translation, first, &last);
+        Widen(&animation->channels[c].rotation, first, &last);
+        Widen(&animation->channels[c].scale, first, &last);
+        Widen(&animation->channels[c].weights, first, &last);
+    }
+    // Assimp leaves the rate at 0 where a format has none; 25 is what its formats mean by that.
+    a->ticks = animation->ticksPerSecond > 0 ? animation->ticksPerSecond : 25;
+    double seconds = a->seconds = last > *first ? (last - *first) / a->ticks : 0;
+    if (!(seconds > 0)) {
+        *frameCount = 0;
+        return jn_ok;
+    }
+    double frames = floor(seconds * rate + SNAP) + 1;
+    if (frames > MAX_FRAMES) {
+        return jnFail(error, jn_badData, "%s: animation '%s' lasts %g s, more than %d frames at %g Hz", path,
+            animation->name, seconds, MAX_FRAMES, rate);
+    }
+    *frameCount = (int)frames;
+    return jn_ok;
+}
+
+// A weight at a time, of keys of `width` weights. Slopes of a cubic are as in SampleKeys.
+static double SampleWeight(const jnaSceneKeys* keys, size_t width, int number, double time, double* all)
+{
+    SampleKeys(keys, width, time, all);
+    return all[number];
+}
+
+// Weights of the character's targets, where the animation has some. channels: [nodeCount]
+static jnResult SampleTargets(const char* path, const jnaSampling* s, const jnaSceneChannel* const* channels,
+    double first, double ticks, jnaClip* clip, jnError* error)
+{
+    jnaArena arena = {0};
+    int targets = s->character != NULL ? s->character->targetCount : 0, most = 0;
+    for (int i = 0; targets > 0 && i < s->sources->count; ++i) {
+        const jnaSceneChannel* channel = s->sources->list[i].node >= 0 ? channels[s->sources->list[i].node] : NULL;
+        most = channel != NULL && channel->weightCount > most ? channel->weightCount : most;
+    }
+    jnResult result = jn_ok;
+    double* all = jnaArena_Take(&arena, (int64_t)most + 1, sizeof(*all));
+    if (most == 0) {
+        goto done;
+    }
+    clip->targetCount = targets;
+    clip->targets = jnaArena_Give(&arena, (int64_t)clip->frameCount * targets, sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, path, error));
+    for (int f = 0; f < clip->frameCount; ++f) {
+        float* row = clip->targets + (size_t)f * (size_t)targets;
+        double time = first + f / clip->rate * ticks;
+        for (int t = 0; t < targets; ++t) {
+            row[t] = s->character->targets[t].weight;
+        }
+        for (int i = s->sources->count - 1; i >= 0; --i) { // the first of several meshes has the last word
+            const jnaTargetSource* from = &s->sources->list[i];
+            const jnaSceneChannel* channel = from->node >= 0 ? channels[from->node] : NULL;
+            if (channel != NULL && channel->weights.count > 0 && from->number < channel->weightCount &&
+                channel->weightCount <= most) {
+                row[from->target] =
+                    (float)SampleWeight(&channel->weights, (size_t)channel->weightCount, from->number, time, all);
+            }
+        }
+    }
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
 static jnResult SampleAnimation(
     const char* path, const jnaSampling* s, const jnaSceneAnimation* animation, jnaClip* clip, jnError* error)
 {
-    double first, ticks;
+    Animated animated = {.sampling = s, .animation = animation};
     jnaArena arena = {0};
     jnResult result = jn_ok;
-    JN_TRY(MeasureClip(path, animation, s->rate, &first, &ticks, &clip->frameCount, error));
+    JN_TRY(MeasureClip(path, &animated, s->rate, &clip->frameCount, error));
     if (clip->frameCount == 0) {
         goto done;
     }
@@ -189,32 +302,28 @@ static jnResult SampleAnimation(
         JN_TRY(jnFail(error, jn_badData, "%s: animation '%s' has %d frames of %d joints, more than can be taken", path,
             animation->name, clip->frameCount, clip->jointCount));
     }
+    int sampled = clip->frameCount;
+    clip->frameCount = sampled > LEAST_LOOP ? sampled + 1 : LEAST_LOOP + 1; // room for CloseLoop
     JN_TRY(jnaClip_Allocate(clip, true, error));
-    const jnaSceneChannel** channels = jnaArena_Take(&arena, s->scene->nodeCount, sizeof(*channels));
+    clip->frameCount = sampled;
+    animated.channels = jnaArena_Take(&arena, s->scene->nodeCount, sizeof(*animated.channels));
     float* restScales = jnaArena_Take(&arena, clip->jointCount, 3 * sizeof(float));
     JN_TRY(jnaArena_Check(&arena, path, error));
     for (int c = 0; c < animation->channelCount; ++c) {
-        channels[animation->channels[c].node] = &animation->channels[c];
+        animated.channels[animation->channels[c].node] = &animation->channels[c];
+    }
+    CloseLoop(&animated, clip);
+    for (int f = 0; f < clip->frameCount; ++f) {
+        SamplePose(&animated, f / clip->rate, (size_t)f, clip);
     }
     for (int j = 0; j < clip->jointCount; ++j) {
         jnaTrs rest = SampleJoint(s, j, NULL, 0);
         for (int i = 0; i < 3; ++i) {
             restScales[3 * j + i] = (float)rest.scale[i];
         }
-        for (int f = 0; f < clip->frameCount; ++f) {
-            size_t entry = (size_t)f * (size_t)clip->jointCount + (size_t)j;
-            double time = first + (double)f / s->rate * ticks;
-            jnaTrs local = SampleJoint(s, j, channels[s->rig->joints[j].node], time);
-            for (size_t i = 0; i < 4; ++i) {
-                clip->rotations[4 * entry + i] = (float)local.rotation[i];
-            }
-            for (size_t i = 0; i < 3; ++i) {
-                clip->translations[3 * entry + i] = (float)local.translation[i];
-                clip->scales[3 * entry + i] = (float)local.scale[i];
-            }
-        }
     }
     DropRestScales(clip, restScales);
+    JN_TRY(SampleTargets(path, s, animated.channels, animated.first, animated.ticks, clip, error));
 done:
     jnaReleaseArena(&arena);
     return result;
@@ -225,7 +334,7 @@ static void NameClip(const jnaClipList* list, int index, const char* name)
 {
     jnaClip* clip = &list->clips[index];
     char clean[JNA_NAME_LENGTH];
-    jnaCleanName(name, clean);
+    CleanName(name, clean);
     if (clean[0] == '\0') {
         snprintf(clean, sizeof(clean), "clip");
     }

@@ -40,10 +40,6 @@ jnResult jnaSettleUpAxis(
 jnResult jnaCreateRig(const char* path, const jnaScene* scene, const bool* wanted, jnaRig* rig, jnError* error);
 void jnaDestroyRig(jnaRig* rig);
 
-/// A joint that moves as `joint` but has this inverse bind matrix: itself, or a twin. -1 when memory is
-/// short.
-int jnaRig_Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind);
-
 /// A transform in its three parts.
 typedef struct jnaTrs {
     double translation[3], rotation[4], scale[3];
@@ -59,6 +55,7 @@ typedef struct jnaPlacedMesh {
     int firstVertex; // file vertex
     int fallback;    // joint that takes vertices without weight
     int* boneJoints; // [boneCount]; NULL for a rigid mesh
+    jnaMeshRole role;
 } jnaPlacedMesh;
 
 typedef struct jnaPlacement {
@@ -72,6 +69,9 @@ typedef struct jnaPlacement {
 jnResult jnaPlaceMeshes(
     const char* path, const jnaScene* scene, jnaRig* rig, jnaPlacement* placement, jnaNotes* notes, jnError* error);
 void jnaDestroyPlacement(jnaPlacement* placement);
+
+/// Sets what the meshes are, as the def names them.
+void jnaSetRoles(const jnaScene* scene, const jnaImportDef* def, jnaPlacement* placement);
 
 /// Fills the surface of a character: positions, influences, weld, normals, UVs, triangles, parts.
 jnResult jnaBuildSurface(const char* path, const jnaPlacement* placement, double scale, jnaCharacter* character,
@@ -87,6 +87,20 @@ jnResult jnaCheckClipBounds(const char* path, const jnaClipList* clips, jnError*
 /// Fills the attributes of a character that has its surface.
 jnResult jnaBuildAttributes(const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);
 
+/// Where the weight of a character's target is animated: a node of the scene and the number there.
+typedef struct jnaTargetSource {
+    int target, node, number;
+} jnaTargetSource;
+
+typedef struct jnaTargetSources {
+    int count;
+    jnaTargetSource* list; // [count]
+} jnaTargetSources;
+
+/// Fills the morph targets of a character that has its surface. scale: metres per unit. sources: release their list.
+jnResult jnaBuildTargets(const jnaPlacement* placement, double scale, jnaCharacter* character,
+    jnaTargetSources* sources, jnaNotes* notes, jnError* error);
+
 /// Welds file vertices with the same position and influences. weld: [count], out. Returns the number of
 /// vertices, or -1 when memory is short. Vertices are numbered as they first appear.
 int jnaWeld(int count, const float* positions, const jnaInfluences* influences, double tolerance, int32_t* weld);
@@ -98,17 +112,20 @@ typedef struct jnaSampling {
     double scale; // metres per unit
     double rate;  // hertz
     jnaNotes* notes;
+    const jnaCharacter* character;   // whose morph targets are animated; NULL: none are
+    const jnaTargetSources* sources; // of them
+    const jnaImportDef* loops;       // loops of any length are closed as it says; NULL: they are not
 } jnaSampling;
 
-/// Samples every animation of the scene on the rig at a fixed rate. One without a length, a single pose, is left out
-/// and noted.
+/// Whether the first and last frame of a clip agree; see clip_loop.c.
+bool jnaClip_EndsMeet(const jnaClip* clip);
+
+/// Samples every animation of the scene on the rig at a fixed rate, loops at one of their own. One without a length, a
+/// single pose, is left out and noted.
 jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaClipList* clips, jnError* error);
 
 /// Fills names, parents, rest transforms and bind matrices of a rig's joints. joints: [rig->jointCount].
 void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints);
-
-/// A file-name-safe copy of a clip's name.
-void jnaCleanName(const char* name, char* clean);
 
 /// The same of a file's name, without folder and ending.
 void jnaNameByFile(const char* path, char* name);

@@ -3,6 +3,7 @@
 // A file whose skeleton has the character's joints, hung and resting alike, gives its local transforms as
 // they are, with translations brought to the character's size. Any other skeleton, and BVH always, is
 // retargeted.
+#include "base/arena.h"
 #include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
@@ -67,10 +68,8 @@ static jnResult CopyClip(
     to->frameCount = from->frameCount;
     to->jointCount = character->jointCount;
     to->rate = from->rate;
-    jnResult result = jnaClip_Allocate(to, from->scales != NULL, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    to->looping = from->looping;
+    JN_PASS(jnaClip_Allocate(to, from->scales != NULL, error));
     for (int f = 0; f < to->frameCount; ++f) {
         for (int j = 0; j < to->jointCount; ++j) {
             const jnaJoint* rest = &character->joints[j];
@@ -132,12 +131,11 @@ static jnResult ConvertClips(const Import* to, const jnaCharacter* skeleton, jna
     jnaNotes* notes, jnError* error)
 {
     const jnaCharacter* character = to->character;
-    int* match = malloc(((size_t)character->jointCount + 1) * sizeof(*match));
-    clips->clips = calloc((size_t)read->count + 1, sizeof(jnaClip));
+    jnaArena arena = {0};
+    int* match = jnaArena_Take(&arena, character->jointCount, sizeof(*match));
+    clips->clips = jnaArena_Give(&arena, read->count, sizeof(jnaClip));
     jnResult result = jn_ok;
-    if (match == NULL || clips->clips == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory", to->path));
-    }
+    JN_TRY(jnaArena_Check(&arena, to->path, error));
     double ratio;
     bool same = IsSameSkeleton(skeleton, character, match, &ratio);
     for (int c = 0; c < read->count; ++c) {
@@ -153,8 +151,18 @@ static jnResult ConvertClips(const Import* to, const jnaCharacter* skeleton, jna
         }
     }
 done:
-    free(match);
+    jnaReleaseArena(&arena);
     return result;
+}
+
+// Whether the clips of a skeleton are taken as they are.
+static jnResult LookAtSkeleton(const Import* to, const jnaCharacter* skeleton, bool* same, jnError* error)
+{
+    double ratio;
+    int* match = malloc(((size_t)to->character->jointCount + 1) * sizeof(*match));
+    *same = match != NULL && IsSameSkeleton(skeleton, to->character, match, &ratio);
+    free(match);
+    return match != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", to->path);
 }
 
 static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* notes, jnError* error)
@@ -170,7 +178,15 @@ static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* note
         JN_TRY(jnFail(error, jn_badData, "%s: has no animation", to->path));
     }
     JN_TRY(MakeSkeleton(to->path, &scene, to->def->up, &rig, &skeleton, error));
-    JN_TRY(jnaSampleAnimations(to->path, &(jnaSampling){&scene, &rig, 1, to->def->rate, notes}, &read, error));
+    bool same = false;
+    JN_TRY(LookAtSkeleton(to, &skeleton, &same, error));
+    const jnaSampling sampling = {.scene = &scene,
+        .rig = &rig,
+        .scale = 1,
+        .rate = to->def->rate,
+        .notes = notes,
+        .loops = same ? to->def : NULL};
+    JN_TRY(jnaSampleAnimations(to->path, &sampling, &read, error));
     if (read.count == 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: none of its animations has a length", to->path));
     }

@@ -10,7 +10,9 @@
 // with N the node's world matrix, s metres per unit, M the mesh's place and b = offset M^-1. M is chosen once
 // per mesh from its heaviest bone; where a second skin binds a joint otherwise, the joint gets a twin with
 // that bind matrix.
+#include "base/arena.h"
 #include "character/import_internal.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -74,14 +76,8 @@ jnaAffine jnaUpright(int upAxis)
 
 static int AppendJoint(jnaRig* rig, const jnaRigJoint* joint)
 {
-    if (rig->jointCount == rig->jointCapacity) {
-        int capacity = rig->jointCapacity == 0 ? 64 : 2 * rig->jointCapacity;
-        jnaRigJoint* joints = realloc(rig->joints, (size_t)capacity * sizeof(*joints));
-        if (joints == NULL) {
-            return -1;
-        }
-        rig->joints = joints;
-        rig->jointCapacity = capacity;
+    if (!jnaReserve(&rig->joints, &rig->jointCapacity, rig->jointCount + 1, sizeof(*rig->joints))) {
+        return -1;
     }
     rig->joints[rig->jointCount] = *joint;
     return rig->jointCount++;
@@ -196,7 +192,9 @@ static bool SameMatrix(const jnaAffine* a, const jnaAffine* b)
     return true;
 }
 
-int jnaRig_Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind)
+// A joint that moves as `joint` but has this inverse bind matrix: itself, or a twin. -1 when memory is
+// short.
+static int Bind(jnaRig* rig, int joint, const jnaAffine* inverseBind)
 {
     if (!rig->joints[joint].bound) {
         rig->joints[joint].bound = true;
@@ -279,14 +277,8 @@ static int ChooseBone(const jnaRig* rig, const jnaSceneMesh* mesh, jnaAffine* pl
 
 static jnaPlacedMesh* AppendMesh(jnaPlacement* placement, const jnaSceneMesh* mesh)
 {
-    if (placement->count == placement->capacity) {
-        int capacity = placement->capacity == 0 ? 16 : 2 * placement->capacity;
-        jnaPlacedMesh* meshes = realloc(placement->meshes, (size_t)capacity * sizeof(*meshes));
-        if (meshes == NULL) {
-            return NULL;
-        }
-        placement->meshes = meshes;
-        placement->capacity = capacity;
+    if (!jnaReserve(&placement->meshes, &placement->capacity, placement->count + 1, sizeof(*placement->meshes))) {
+        return NULL;
     }
     jnaPlacedMesh* placed = &placement->meshes[placement->count++];
     *placed = (jnaPlacedMesh){.mesh = mesh, .firstVertex = placement->fileVertexCount};
@@ -305,16 +297,13 @@ static jnResult PlaceSkinned(
             path, mesh->name);
     }
     jnaPlacedMesh* placed = AppendMesh(placement, mesh);
-    if (placed != NULL) {
-        placed->boneJoints = malloc(((size_t)mesh->boneCount + 1) * sizeof(int));
-    }
-    if (placed == NULL || placed->boneJoints == NULL) {
+    if (placed == NULL || !jnaResize(&placed->boneJoints, mesh->boneCount, sizeof(int))) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
     placed->place = place;
     for (int b = 0; b < mesh->boneCount; ++b) {
         jnaAffine bind = jnaAffine_Multiply(&mesh->bones[b].offset, &inverse);
-        placed->boneJoints[b] = jnaRig_Bind(rig, rig->jointOfNode[mesh->bones[b].node], &bind);
+        placed->boneJoints[b] = Bind(rig, rig->jointOfNode[mesh->bones[b].node], &bind);
         if (placed->boneJoints[b] < 0) {
             return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
         }
@@ -339,7 +328,7 @@ static jnResult PlaceRigid(const char* path, const jnaScene* scene, jnaRig* rig,
             continue;
         }
         jnaPlacedMesh* placed = AppendMesh(placement, mesh);
-        int joint = jnaRig_Bind(rig, rig->jointOfNode[node], &bind);
+        int joint = Bind(rig, rig->jointOfNode[node], &bind);
         if (placed == NULL || joint < 0) {
             return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
         }

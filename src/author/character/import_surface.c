@@ -127,6 +127,12 @@ static void PlacePositions(const jnaPlacedMesh* placed, double scale, float* out
     for (int v = 0; v < placed->mesh->vertexCount; ++v) {
         const float* p = placed->mesh->positions + 3 * (size_t)v;
         double point[3] = {(double)p[0], (double)p[1], (double)p[2]};
+        for (int t = 0; t < placed->mesh->targetCount; ++t) { // as it is shown at rest
+            const jnaSceneTarget* target = &placed->mesh->targets[t];
+            for (int i = 0; i < 3; ++i) {
+                point[i] += (double)target->weight * (double)target->offsets[3 * (size_t)v + (size_t)i];
+            }
+        }
         jnaAffine_Apply(&placed->place, point, point);
         for (int i = 0; i < 3; ++i) {
             out[3 * (size_t)v + (size_t)i] = (float)(scale * point[i]);
@@ -180,6 +186,7 @@ static void FillMesh(const jnaPlacedMesh* placed, int firstTriangle, jnaCharacte
     memcpy(part->color, mesh->color, sizeof(part->color));
     part->firstTriangle = firstTriangle;
     part->triangleCount = mesh->triangleCount;
+    part->role = placed->role;
 }
 
 // Twice the area vector of a triangle; returns its length.
@@ -271,10 +278,7 @@ static jnResult FinishSurface(
     for (int m = 0; m < placement->count; ++m) {
         withUvs = withUvs || placement->meshes[m].mesh->uvs != NULL;
     }
-    jnResult result = jnaCharacter_Allocate(c, withUvs, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaCharacter_Allocate(c, withUvs, error));
     memcpy(c->weld, from->weld, (size_t)c->fileVertexCount * sizeof(*from->weld));
     for (int v = c->fileVertexCount - 1; v >= 0; --v) {
         // Downwards, so that the first file vertex of each point has the last word.
@@ -294,6 +298,59 @@ static jnResult FinishSurface(
         return jnFail(error, jn_badData, "%s: the mesh has no area", path);
     }
     return CompleteNormals(c) ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+}
+
+// The vertices of one role together, for the weld.
+typedef struct Group {
+    int count;
+    int32_t* files;            // [count], file vertices
+    float* positions;          // [count][3]
+    jnaInfluences* influences; // [count]
+    int32_t* weld;             // [count]
+} Group;
+
+static void Gather(const jnaPlacement* placement, jnaMeshRole role, const FileVertices* from, Group* g)
+{
+    g->count = 0;
+    for (int m = 0; m < placement->count; ++m) {
+        const jnaPlacedMesh* placed = &placement->meshes[m];
+        for (int v = 0; placed->role == role && v < placed->mesh->vertexCount; ++v) {
+            int file = placed->firstVertex + v;
+            g->files[g->count] = file;
+            memcpy(g->positions + 3 * (size_t)g->count, from->positions + 3 * (size_t)file, 3 * sizeof(float));
+            g->influences[g->count++] = from->influences[file];
+        }
+    }
+}
+
+// Parts of different roles are welded apart, the flesh first, so that its vertices come first.
+static jnResult Weld(
+    const char* path, const jnaPlacement* placement, const FileVertices* from, jnaCharacter* c, jnError* error)
+{
+    int all = placement->fileVertexCount;
+    jnaArena arena = {0};
+    Group g = {.files = jnaArena_Take(&arena, all, sizeof(*g.files)),
+        .positions = jnaArena_Take(&arena, all, 3 * sizeof(float)),
+        .influences = jnaArena_Take(&arena, all, sizeof(*g.influences)),
+        .weld = jnaArena_Take(&arena, all, sizeof(*g.weld))};
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, path, error));
+    c->vertexCount = c->outfitCount = 0;
+    for (int role = jna_meshFlesh; role <= jna_meshRigid; ++role) {
+        Gather(placement, (jnaMeshRole)role, from, &g);
+        int welded = jnaWeld(g.count, g.positions, g.influences, WELD_TOLERANCE * from->extent, g.weld);
+        if (welded < 0) {
+            JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory for %d vertices", path, all));
+        }
+        for (int i = 0; i < g.count; ++i) {
+            from->weld[g.files[i]] = c->vertexCount + g.weld[i];
+        }
+        c->vertexCount += welded;
+        c->outfitCount += role != jna_meshFlesh ? welded : 0;
+    }
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 jnResult jnaBuildSurface(
@@ -322,10 +379,7 @@ jnResult jnaBuildSurface(
     c->fileVertexCount = count;
     c->triangleCount = placement->triangleCount;
     c->partCount = placement->count;
-    c->vertexCount = jnaWeld(count, from.positions, from.influences, WELD_TOLERANCE * from.extent, from.weld);
-    if (c->vertexCount < 0) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory for %d vertices", path, count));
-    }
+    JN_TRY(Weld(path, placement, &from, c, error));
     JN_TRY(FinishSurface(path, placement, &from, c, error));
     AddWeightNotes(&report, notes);
 done:

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 // Sums of weights below this are nothing, as where influences are gathered.
-static const double leastWeight = 1e-6;
+#define LEAST_WEIGHT 1e-6
 
 // Marks the vertices that some file vertex gives weight; rigid meshes have their joint.
 static void MarkWeighted(const jnaPlacement* placement, const jnaCharacter* c, double* sums, uint8_t* weighted)
@@ -31,7 +31,7 @@ static void MarkWeighted(const jnaPlacement* placement, const jnaCharacter* c, d
             }
         }
         for (int v = 0; v < mesh->vertexCount; ++v) {
-            if (sums[v] > leastWeight) {
+            if (sums[v] > LEAST_WEIGHT) {
                 weighted[c->weld[placed->firstVertex + v]] = 1;
             }
         }

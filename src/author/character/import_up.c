@@ -1,5 +1,6 @@
 // Which axis of a file points up. FBX and Collada state it and glTF means Y, but files that say one and mean another
 // are common: where names show the head and the legs of a human skeleton, the axis from hips to head decides.
+#include "base/try.h"
 #include "character/humanoid.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 
 // Cosine between the trunk and an axis: a body that leans by less than 35 degrees stands.
-static const double STANDING = 0.82;
+#define STANDING 0.82
 
 static const char axisNames[] = "XYZ";
 
@@ -56,11 +57,9 @@ static int FindUpAxis(const jnaCharacter* skeleton, int stated)
 static jnResult RestSkeleton(const jnaScene* scene, const jnaRig* rig, jnaCharacter* skeleton, jnError* error)
 {
     skeleton->jointCount = rig->jointCount;
-    jnResult result = jnaCharacter_Allocate(skeleton, false, error);
-    if (result == jn_ok) {
-        jnaFillJoints(scene, rig, 1, skeleton->joints);
-    }
-    return result;
+    JN_PASS(jnaCharacter_Allocate(skeleton, false, error));
+    jnaFillJoints(scene, rig, 1, skeleton->joints);
+    return jn_ok;
 }
 
 jnResult jnaSettleUpAxis(
@@ -68,22 +67,22 @@ jnResult jnaSettleUpAxis(
 {
     int stated = scene->upAxis;
     jnaCharacter skeleton = {0};
-    jnResult result = jnaCreateRig(path, scene, joints, rig, error);
-    if (result == jn_ok && wanted != jna_upAuto) {
+    jnResult result = jn_ok;
+    JN_TRY(jnaCreateRig(path, scene, joints, rig, error));
+    if (wanted != jna_upAuto) {
         scene->upAxis = (int)wanted - (int)jna_upX;
-    } else if (result == jn_ok && rig->jointCount > 0) {
-        result = RestSkeleton(scene, rig, &skeleton, error);
-        if (result == jn_ok) {
-            scene->upAxis = FindUpAxis(&skeleton, stated);
-        }
+    } else if (rig->jointCount > 0) {
+        JN_TRY(RestSkeleton(scene, rig, &skeleton, error));
+        scene->upAxis = FindUpAxis(&skeleton, stated);
     }
-    jnaDestroyCharacter(&skeleton);
-    if (result == jn_ok && scene->upAxis != stated) {
+    if (scene->upAxis != stated) {
         jnaNotes_Add(notes, "the character stands along the file's %c axis and is turned upright%s",
             axisNames[scene->upAxis], wanted == jna_upAuto ? " (--up overrides)" : ", as --up says");
         jnaDestroyRig(rig);
-        result = jnaCreateRig(path, scene, joints, rig, error);
+        JN_TRY(jnaCreateRig(path, scene, joints, rig, error));
     }
+done:
+    jnaDestroyCharacter(&skeleton);
     if (result != jn_ok) {
         jnaDestroyRig(rig);
     }

@@ -14,9 +14,9 @@
 
 enum { SAMPLES = 400, ROTATIONS = 24, MAX_SCALES = 16 };
 // Boxes of the same character differ by what flesh and a pose do; farther off is another unit or axis.
-static const double boxTolerance = 0.3;
+#define BOX_TOLERANCE 0.3
 // Distances that differ by less than this are the same.
-static const double tieTolerance = 0.01;
+#define TIE_TOLERANCE 0.01
 
 typedef struct Box {
     double low[3], high[3];
@@ -162,11 +162,11 @@ static void TryAll(const jnaMatching* m, double (*rotations)[9], const double* s
             for (int r = 0; r < ROTATIONS; ++r) {
                 double box = CompareBoxes(&from, rotations[r], scales[s], &to, m->extent);
                 best->box = fmin(best->box, box);
-                if (box > boxTolerance) {
+                if (box > BOX_TOLERANCE) {
                     continue;
                 }
                 double distance = MeanDistance(m, &m->trees[which], rotations[r], scales[s]);
-                if (distance < best->distance * (1 - tieTolerance) - 1e-6 * m->extent) {
+                if (distance < best->distance * (1 - TIE_TOLERANCE) - 1e-6 * m->extent) {
                     *best = (Best){distance, scales[s], best->box, rotations[r], which};
                 }
             }

@@ -1,6 +1,8 @@
 // What all cache formats share: names, checks, and meshes put together to one. The formats are in files of their own.
 #include "character/mesh_cache.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "character/mesh_cache_internal.h"
 #include "character/scene.h"
 
@@ -12,7 +14,7 @@
 // A cache may repeat a frame by naming it; more than this many times its own size is no cache but an attack.
 enum { LARGEST_GROWTH = 256, SMALL_CACHE = 64 << 20 };
 // Frames are evenly spaced if none is off by more than this share of the mean distance: times are stored as floats.
-static const double evenTolerance = 2e-3;
+#define EVEN_TOLERANCE 2e-3
 
 static const char* const withMembers[] = {".npz", ".abc", ".usda"};
 static const char* const plain[] = {".npy", ".pc2", ".mdd", ".obj"};
@@ -77,7 +79,7 @@ void jnaFindRate(const double* times, int count, double* start, double* rate)
         return;
     }
     for (int i = 1; i < count; ++i) {
-        if (!(fabs(times[i] - times[i - 1] - step) <= evenTolerance * step)) {
+        if (!(fabs(times[i] - times[i - 1] - step) <= EVEN_TOLERANCE * step)) {
             return;
         }
     }
@@ -196,25 +198,35 @@ static void TakeFirst(jnaMeshCache* cache, jnaCacheMesh* mesh)
 }
 
 // Both side by side in every frame; the one that stands still is repeated.
-static float* JoinPositions(const jnaMeshCache* cache, const jnaCacheMesh* mesh, int frameCount)
+static jnResult JoinPositions(
+    const char* path, jnaMeshCache* cache, const jnaCacheMesh* mesh, int frameCount, jnError* error)
 {
     size_t a = 3 * (size_t)cache->pointCount, b = 3 * (size_t)mesh->pointCount;
     float* joined = malloc((size_t)frameCount * (a + b) * sizeof(float));
-    for (size_t f = 0; joined != NULL && f < (size_t)frameCount; ++f) {
+    if (joined == NULL) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+    }
+    for (size_t f = 0; f < (size_t)frameCount; ++f) {
         size_t fa = cache->frameCount > 1 ? f : 0, fb = mesh->frameCount > 1 ? f : 0;
         memcpy(joined + f * (a + b), cache->positions + fa * a, a * sizeof(float));
         memcpy(joined + f * (a + b) + a, mesh->positions + fb * b, b * sizeof(float));
     }
-    return joined;
+    free(cache->positions);
+    cache->positions = joined;
+    return jn_ok;
 }
 
-static int32_t* JoinIntegers(int32_t* first, int firstCount, const int32_t* second, int secondCount, int shift)
+// Appends `added` numbers, each plus the shift.
+static jnResult Append(
+    const char* path, int32_t** list, int count, const int32_t* more, int added, int shift, jnError* error)
 {
-    int32_t* joined = realloc(first, ((size_t)firstCount + (size_t)secondCount + 1) * sizeof(*joined));
-    for (int i = 0; joined != NULL && i < secondCount; ++i) {
-        joined[firstCount + i] = second[i] + shift;
+    if (!jnaResize(list, (int64_t)count + added, sizeof(**list))) {
+        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
-    return joined;
+    for (int i = 0; i < added; ++i) {
+        (*list)[count + i] = more[i] + shift;
+    }
+    return jn_ok;
 }
 
 // Attributes are kept only where every mesh has them: a half of the UVs is of no use.
@@ -244,24 +256,14 @@ jnResult jnaMeshCache_Add(const char* path, size_t fileSize, jnaMeshCache* cache
         return jnFail(error, jn_badData, "%s: holds %d frames of %llu points, more than can be", path, frames,
             (unsigned long long)points);
     }
-    float* positions = JoinPositions(cache, mesh, frames);
-    if (positions == NULL) {
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
-    free(cache->positions);
-    cache->positions = positions;
+    JN_PASS(JoinPositions(path, cache, mesh, frames, error));
     cache->rate = cache->frameCount > 1 ? cache->rate : mesh->rate;
     cache->start = cache->frameCount > 1 ? cache->start : mesh->start;
     cache->frameCount = frames;
     DropAttributes(cache);
-    int32_t* sizes = JoinIntegers(cache->faceSizes, cache->faceCount, mesh->faceSizes, mesh->faceCount, 0);
-    cache->faceSizes = sizes != NULL ? sizes : cache->faceSizes;
-    int32_t* corners =
-        JoinIntegers(cache->corners, cache->cornerCount, mesh->corners, mesh->cornerCount, cache->pointCount);
-    cache->corners = corners != NULL ? corners : cache->corners;
-    if (sizes == NULL || corners == NULL) {
-        return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
-    }
+    JN_PASS(Append(path, &cache->faceSizes, cache->faceCount, mesh->faceSizes, mesh->faceCount, 0, error));
+    JN_PASS(
+        Append(path, &cache->corners, cache->cornerCount, mesh->corners, mesh->cornerCount, cache->pointCount, error));
     cache->faceCount += mesh->faceCount;
     cache->cornerCount += mesh->cornerCount;
     cache->pointCount += mesh->pointCount;

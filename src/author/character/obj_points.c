@@ -1,4 +1,5 @@
 // Points and faces of a Wavefront OBJ file, in its own order; and the lists that text readers collect numbers in.
+#include "base/arena.h"
 #include "base/mapped_file.h"
 #include "base/try.h"
 #include "character/mesh_cache_internal.h"
@@ -10,10 +11,7 @@
 jnResult jnaReadText(const char* path, char** text, size_t* length, jnError* error)
 {
     jnaMappedFile file;
-    jnResult result = jnaMapFile(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaMapFile(path, &file, error));
     *text = malloc(file.size + 1);
     *length = file.size;
     if (*text != NULL && file.size > 0) {
@@ -27,30 +25,27 @@ jnResult jnaReadText(const char* path, char** text, size_t* length, jnError* err
     return jn_ok;
 }
 
+// Makes room for one more; false, with `failed` set, where memory is short. The list keeps what it has.
+static bool MakeRoom(void* values, size_t size, size_t count, size_t* capacity, bool* failed)
+{
+    if (count == *capacity && !*failed) {
+        size_t more = 2 * *capacity + 64;
+        *failed = !jnaResize(values, (int64_t)more, size);
+        *capacity = *failed ? *capacity : more;
+    }
+    return !*failed;
+}
+
 void jnaFloats_Add(jnaFloats* list, float value)
 {
-    if (list->count == list->capacity && !list->failed) {
-        size_t capacity = 2 * list->capacity + 64;
-        float* values = realloc(list->values, capacity * sizeof(*values));
-        list->failed = values == NULL;
-        list->values = values != NULL ? values : list->values;
-        list->capacity = values != NULL ? capacity : list->capacity;
-    }
-    if (!list->failed) {
+    if (MakeRoom(&list->values, sizeof(value), list->count, &list->capacity, &list->failed)) {
         list->values[list->count++] = value;
     }
 }
 
 void jnaIntegers_Add(jnaIntegers* list, int32_t value)
 {
-    if (list->count == list->capacity && !list->failed) {
-        size_t capacity = 2 * list->capacity + 64;
-        int32_t* values = realloc(list->values, capacity * sizeof(*values));
-        list->failed = values == NULL;
-        list->values = values != NULL ? values : list->values;
-        list->capacity = values != NULL ? capacity : list->capacity;
-    }
-    if (!list->failed) {
+    if (MakeRoom(&list->values, sizeof(value), list->count, &list->capacity, &list->failed)) {
         list->values[list->count++] = value;
     }
 }

@@ -290,12 +290,17 @@ bool jnaAbc_NextProperty(const jnaAbcArchive* archive, jnaAbcCursor* cursor, jna
     return true;
 }
 
+static bool TextIs(jnaAbcText text, const char* other)
+{
+    return text.length == strlen(other) && memcmp(text.text, other, text.length) == 0;
+}
+
 bool jnaAbc_Find(const jnaAbcArchive* archive, uint64_t compound, const char* name, jnaAbcProperty* property)
 {
     jnaAbcCursor cursor;
     jnaAbc_BeginProperties(archive, compound, &cursor);
     while (jnaAbc_NextProperty(archive, &cursor, property)) {
-        if (jnaAbcText_Is(property->name, name)) {
+        if (TextIs(property->name, name)) {
             return true;
         }
     }
@@ -354,11 +359,6 @@ uint32_t jnaAbcSampling_Floor(const jnaAbcSampling* s, uint32_t count, double se
         }
     }
     return low;
-}
-
-bool jnaAbcText_Is(jnaAbcText text, const char* other)
-{
-    return text.length == strlen(other) && memcmp(text.text, other, text.length) == 0;
 }
 
 bool jnaAbcText_Says(jnaAbcText metadata, const char* key, const char* value)

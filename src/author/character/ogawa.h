@@ -103,6 +103,5 @@ bool jnaAbc_Sample(const jnaAbcArchive* archive, const jnaAbcProperty* property,
 double jnaAbcSampling_Time(const jnaAbcSampling* sampling, uint32_t index);
 uint32_t jnaAbcSampling_Floor(const jnaAbcSampling* sampling, uint32_t count, double seconds);
 
-bool jnaAbcText_Is(jnaAbcText text, const char* other);
 /// Whether metadata, "key=value;key=value", gives a key that value.
 bool jnaAbcText_Says(jnaAbcText metadata, const char* key, const char* value);

@@ -634,10 +634,7 @@ static jnResult WriteClip(Job* job, double rate, jnaClip* clip, jnError* error)
     clip->frameCount = (int)frames;
     clip->jointCount = job->target->jointCount;
     clip->rate = rate;
-    jnResult result = jnaClip_Allocate(clip, false, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaClip_Allocate(clip, false, error));
     double(*global)[4] = jnaArena_Take(&job->arena, clip->jointCount, sizeof(*global));
     if (global == NULL) {
         jnaDestroyClip(clip);

@@ -20,7 +20,9 @@
 #define MAX_STREAM ((size_t)2 << 30)
 
 // What a file may take of memory and time: a good deal more than the largest models that were tried.
-static const double LEAST_SECONDS = 20, SECONDS_A_MEGABYTE = 4, MOST_SECONDS = 120;
+#define LEAST_SECONDS 20.0
+#define SECONDS_A_MEGABYTE 4.0
+#define MOST_SECONDS 120.0
 static const size_t LEAST_MEMORY = (size_t)512 << 20, MEMORY_A_BYTE = 200, MOST_MEMORY = (size_t)4 << 30;
 
 // Of the child.

@@ -113,10 +113,7 @@ static jnResult TakeNodes(Reader* r, jnaScene* scene)
         jnaSceneNode* node = &scene->nodes[i];
         node->name = TakeText(r);
         node->parent = (int)TakeInteger(r, i == 0 ? -1 : 0, i - 1);
-        jnResult result = TakeMatrix(r, "transform", node->name, &node->local);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(TakeMatrix(r, "transform", node->name, &node->local));
     }
     return scene->nodeCount == 0 ? Broken(r) : jn_ok;
 }
@@ -130,10 +127,7 @@ static jnResult TakeBone(Reader* r, const jnaScene* scene, const jnaSceneMesh* m
         return jnFail(r->error, jn_badData, "%s: mesh '%s' hangs on a joint '%s' that %s", r->path, mesh->name, name,
             bone->node == -1 ? "is not in the hierarchy" : "is several nodes of the same name; rename them");
     }
-    jnResult result = TakeMatrix(r, "bind matrix", name, &bone->offset);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(TakeMatrix(r, "bind matrix", name, &bone->offset));
     bone->weightCount = TakeCount(r, 8);
     bone->vertices = Take(r, (size_t)bone->weightCount, sizeof(uint32_t));
     bone->weights = Take(r, (size_t)bone->weightCount, sizeof(float));

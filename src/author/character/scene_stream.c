@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void jnaPutBytes(FILE* stream, const void* bytes, size_t size)
+static void PutBytes(FILE* stream, const void* bytes, size_t size)
 {
     static const char padding[8] = {0};
     if (size > 0) {
@@ -13,19 +13,19 @@ void jnaPutBytes(FILE* stream, const void* bytes, size_t size)
 
 void jnaPutInteger(FILE* stream, int64_t value)
 {
-    jnaPutBytes(stream, &value, sizeof(value));
+    PutBytes(stream, &value, sizeof(value));
 }
 
-void jnaPutNumber(FILE* stream, double value)
+static void PutNumber(FILE* stream, double value)
 {
-    jnaPutBytes(stream, &value, sizeof(value));
+    PutBytes(stream, &value, sizeof(value));
 }
 
 void jnaPutText(FILE* stream, const char* text)
 {
     size_t length = strlen(text);
     jnaPutInteger(stream, (int64_t)length);
-    jnaPutBytes(stream, text, length + 1);
+    PutBytes(stream, text, length + 1);
 }
 
 static void PutMatrix(FILE* stream, const jnaAffine* matrix)
@@ -34,14 +34,14 @@ static void PutMatrix(FILE* stream, const jnaAffine* matrix)
     for (int i = 0; i < 12; ++i) {
         rows[i] = (float)matrix->m[i];
     }
-    jnaPutBytes(stream, rows, sizeof(rows));
+    PutBytes(stream, rows, sizeof(rows));
 }
 
 void jnaPutHead(FILE* stream, double metresPerUnit, int upAxis)
 {
     jnaPutInteger(stream, JNA_SCENE_MAGIC);
     jnaPutInteger(stream, 1);
-    jnaPutNumber(stream, metresPerUnit);
+    PutNumber(stream, metresPerUnit);
     jnaPutInteger(stream, upAxis);
 }
 
@@ -49,7 +49,7 @@ void jnaPutNode(FILE* stream, const char* name, int parent, const float rows[12]
 {
     jnaPutText(stream, name);
     jnaPutInteger(stream, parent);
-    jnaPutBytes(stream, rows, 12 * sizeof(float));
+    PutBytes(stream, rows, 12 * sizeof(float));
 }
 
 static void PutSurface(FILE* stream, const jnaSceneMesh* mesh)
@@ -58,24 +58,24 @@ static void PutSurface(FILE* stream, const jnaSceneMesh* mesh)
     jnaPutInteger(stream, mesh->vertexCount);
     jnaPutInteger(stream, mesh->normals != NULL);
     jnaPutInteger(stream, mesh->uvs != NULL);
-    jnaPutBytes(stream, mesh->positions, count * 3 * sizeof(float));
-    jnaPutBytes(stream, mesh->normals, mesh->normals != NULL ? count * 3 * sizeof(float) : 0);
-    jnaPutBytes(stream, mesh->uvs, mesh->uvs != NULL ? count * 2 * sizeof(float) : 0);
+    PutBytes(stream, mesh->positions, count * 3 * sizeof(float));
+    PutBytes(stream, mesh->normals, mesh->normals != NULL ? count * 3 * sizeof(float) : 0);
+    PutBytes(stream, mesh->uvs, mesh->uvs != NULL ? count * 2 * sizeof(float) : 0);
     jnaPutInteger(stream, mesh->attributeCount);
     for (int i = 0; i < mesh->attributeCount; ++i) {
         const jnaSceneAttribute* attribute = &mesh->attributes[i];
         jnaPutText(stream, attribute->name);
         jnaPutInteger(stream, attribute->width);
-        jnaPutBytes(stream, attribute->values, count * (size_t)attribute->width * sizeof(float));
+        PutBytes(stream, attribute->values, count * (size_t)attribute->width * sizeof(float));
     }
     jnaPutInteger(stream, mesh->targetCount);
     for (int i = 0; i < mesh->targetCount; ++i) {
         jnaPutText(stream, mesh->targets[i].name);
-        jnaPutNumber(stream, (double)mesh->targets[i].weight);
-        jnaPutBytes(stream, mesh->targets[i].offsets, count * 3 * sizeof(float));
+        PutNumber(stream, (double)mesh->targets[i].weight);
+        PutBytes(stream, mesh->targets[i].offsets, count * 3 * sizeof(float));
     }
     jnaPutInteger(stream, mesh->triangleCount);
-    jnaPutBytes(stream, mesh->triangles, (size_t)mesh->triangleCount * 3 * sizeof(uint32_t));
+    PutBytes(stream, mesh->triangles, (size_t)mesh->triangleCount * 3 * sizeof(uint32_t));
 }
 
 void jnaPutMesh(FILE* stream, const jnaSceneMesh* mesh)
@@ -83,7 +83,7 @@ void jnaPutMesh(FILE* stream, const jnaSceneMesh* mesh)
     jnaPutText(stream, mesh->name);
     jnaPutInteger(stream, mesh->primitive);
     jnaPutText(stream, mesh->material);
-    jnaPutBytes(stream, mesh->color, sizeof(mesh->color));
+    PutBytes(stream, mesh->color, sizeof(mesh->color));
     PutSurface(stream, mesh);
     jnaPutInteger(stream, mesh->boneCount);
     for (int b = 0; b < mesh->boneCount; ++b) {
@@ -92,11 +92,11 @@ void jnaPutMesh(FILE* stream, const jnaSceneMesh* mesh)
         jnaPutInteger(stream, bone->node);
         PutMatrix(stream, &bone->offset);
         jnaPutInteger(stream, bone->weightCount);
-        jnaPutBytes(stream, bone->vertices, (size_t)bone->weightCount * sizeof(uint32_t));
-        jnaPutBytes(stream, bone->weights, (size_t)bone->weightCount * sizeof(float));
+        PutBytes(stream, bone->vertices, (size_t)bone->weightCount * sizeof(uint32_t));
+        PutBytes(stream, bone->weights, (size_t)bone->weightCount * sizeof(float));
     }
     jnaPutInteger(stream, mesh->placeCount);
-    jnaPutBytes(stream, mesh->places, (size_t)mesh->placeCount * sizeof(int32_t));
+    PutBytes(stream, mesh->places, (size_t)mesh->placeCount * sizeof(int32_t));
 }
 
 static void PutKeys(FILE* stream, const jnaSceneKeys* keys, size_t width)
@@ -104,14 +104,14 @@ static void PutKeys(FILE* stream, const jnaSceneKeys* keys, size_t width)
     size_t values = (size_t)keys->count * (keys->interpolation == jna_cubicKeys ? 3 : 1) * width;
     jnaPutInteger(stream, keys->count);
     jnaPutInteger(stream, (int64_t)keys->interpolation);
-    jnaPutBytes(stream, keys->times, (size_t)keys->count * sizeof(double));
-    jnaPutBytes(stream, keys->values, values * sizeof(float));
+    PutBytes(stream, keys->times, (size_t)keys->count * sizeof(double));
+    PutBytes(stream, keys->values, values * sizeof(float));
 }
 
 void jnaPutAnimation(FILE* stream, const jnaSceneAnimation* animation)
 {
     jnaPutText(stream, animation->name);
-    jnaPutNumber(stream, animation->ticksPerSecond);
+    PutNumber(stream, animation->ticksPerSecond);
     jnaPutInteger(stream, animation->channelCount);
     for (int c = 0; c < animation->channelCount; ++c) {
         const jnaSceneChannel* channel = &animation->channels[c];

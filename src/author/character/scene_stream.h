@@ -7,9 +7,7 @@
 
 #include <stdio.h>
 
-void jnaPutBytes(FILE* stream, const void* bytes, size_t size);
 void jnaPutInteger(FILE* stream, int64_t value);
-void jnaPutNumber(FILE* stream, double value);
 void jnaPutText(FILE* stream, const char* text);
 
 /// Head of a scene. The nodes follow: their number, then each; then the meshes likewise, the animations and the notes.

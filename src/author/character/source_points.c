@@ -1,6 +1,7 @@
 // Which point of the source every vertex stands on: by position within each mesh, before any transform.
 #include "character/source_points.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "character/point_tree.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 // Of a mesh's size: texts and doubles go to floats in slightly different ways.
-static const double sameTolerance = 1e-6;
+#define SAME_TOLERANCE 1e-6
 enum { MAX_COINCIDENT = 64 };
 
 void jnaDestroySourceMeshes(jnaSourceMeshes* list)
@@ -31,15 +32,9 @@ bool jnaSourceMeshes_Add(jnaSourceMeshes* list, float* points, size_t count)
         free(points);
         return true;
     }
-    if (list->count == list->capacity) {
-        int capacity = 2 * list->capacity + 8;
-        jnaSourceMesh* meshes = realloc(list->meshes, (size_t)capacity * sizeof(*meshes));
-        if (meshes == NULL) {
-            free(points);
-            return false;
-        }
-        list->meshes = meshes;
-        list->capacity = capacity;
+    if (!jnaReserve(&list->meshes, &list->capacity, list->count + 1, sizeof(*list->meshes))) {
+        free(points);
+        return false;
     }
     list->meshes[list->count++] = (jnaSourceMesh){(int)count, points};
     return true;
@@ -68,7 +63,7 @@ static double Tolerance(const jnaSceneMesh* mesh)
     for (size_t i = 0; i < 3 * (size_t)mesh->vertexCount; ++i) {
         largest = fmax(largest, fabs((double)mesh->positions[i]));
     }
-    return sameTolerance * largest + 1e-30;
+    return SAME_TOLERANCE * largest + 1e-30;
 }
 
 static bool Holds(const jnaPointTree* tree, const jnaSceneMesh* mesh, double tolerance)
@@ -110,12 +105,10 @@ static const Block* FindBlock(Work* w, const jnaPlacedMesh* placed)
         return NULL;
     }
     int count = w->sources->meshes[mesh].count;
-    int32_t* points = realloc(w->points, ((size_t)w->pointCount + (size_t)count) * sizeof(*points));
-    if (points == NULL) {
+    if (!jnaResize(&w->points, w->pointCount + count, sizeof(*w->points))) {
         return NULL;
     }
-    memset(points + w->pointCount, 0xff, (size_t)count * sizeof(*points));
-    w->points = points;
+    memset(w->points + w->pointCount, 0xff, (size_t)count * sizeof(*w->points));
     w->blocks[w->blockCount] = (Block){mesh, placed->place, w->pointCount};
     w->pointCount += count;
     return &w->blocks[w->blockCount++];
@@ -151,7 +144,7 @@ static int TakeRest(Work* w)
             double size = fabs(place[0]) + fabs(place[1]) + fabs(place[2]);
             int count = *point >= 0 ? 0
                                     : jnaPointTree_Within(&w->trees[w->blocks[b].mesh], place,
-                                          sameTolerance * size + 1e-30, found, MAX_COINCIDENT);
+                                          SAME_TOLERANCE * size + 1e-30, found, MAX_COINCIDENT);
             for (int k = 0; k < count && k < MAX_COINCIDENT && *point < 0; ++k) {
                 *point = w->points[w->blocks[b].first + found[k]];
             }

@@ -436,7 +436,7 @@ static jnaAffine Rotate(const char* letters, const double* degrees, int width)
     for (int i = 0; letters[i] >= 'X' && letters[i] <= 'Z' && i < 3; ++i) {
         int axis = letters[i] - 'X';
         double direction[3] = {axis == 0, axis == 1, axis == 2}, q[4];
-        jnaQuat_FromAxis(direction, degrees[width == 1 ? 0 : axis] * (acos(-1.0) / 180), q);
+        jnaQuat_FromAxis(direction, degrees[width == 1 ? 0 : axis] * (JNA_PI / 180), q);
         jnaAffine r = jnaAffine_FromTrs(origin, q, one);
         m = jnaAffine_Multiply(&r, &m);
     }

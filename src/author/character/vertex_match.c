@@ -18,12 +18,13 @@
 
 // A point lies on a vertex within this fraction of the character's size: floats that went through another unit and
 // back agree to 1e-6 of it.
-static const double exactTolerance = 1e-5;
+#define EXACT_TOLERANCE 1e-5
 // The fraction of edges that must have between half and twice their length, and the length below which edges do not
 // count, as a fraction of the character's size.
-static const double leastEdges = 0.98, shortestEdge = 1e-4;
+#define LEAST_EDGES 0.98
+#define SHORTEST_EDGE 1e-4
 // Nearest vertices are trusted up to this fraction of the length of the edges around them.
-static const double nearestReach = 0.5;
+#define NEAREST_REACH 0.5
 
 // Every edge of every triangle, in both vertices' lists of neighbours.
 static jnResult FindEdges(jnaMatching* m, jnaArena* arena)
@@ -33,10 +34,7 @@ static jnResult FindEdges(jnaMatching* m, jnaArena* arena)
     m->edges = jnaArena_Take(arena, 2 * (int64_t)m->edgeCount, sizeof(*m->edges));
     m->edgeStarts = jnaArena_Take(arena, (int64_t)s->vertexCount + 2, sizeof(*m->edgeStarts));
     m->neighbours = jnaArena_Take(arena, 2 * (int64_t)m->edgeCount, sizeof(*m->neighbours));
-    jnResult result = jnaArena_Check(arena, "the matching of points", m->error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaArena_Check(arena, "the matching of points", m->error));
     for (int e = 0; e < m->edgeCount; ++e) {
         const int32_t* t = s->triangles + 3 * (size_t)(e / 3);
         m->edges[2 * (size_t)e] = s->weld[t[e % 3]];
@@ -110,7 +108,7 @@ static double SoundEdges(const jnaMatching* m, const float* surface)
     for (int e = 0; e < m->edgeCount; ++e) {
         size_t a = 3 * (size_t)m->edges[2 * (size_t)e], b = 3 * (size_t)m->edges[2 * (size_t)e + 1];
         double ours = Distance(surface + a, surface + b), theirs = Distance(m->means + a, m->means + b);
-        bool counts = ours > shortestEdge * m->extent;
+        bool counts = ours > SHORTEST_EDGE * m->extent;
         all += counts;
         sound += counts && theirs > 0.5 * ours && theirs < 2 * ours;
     }
@@ -128,7 +126,7 @@ static bool IsProven(const jnaMatching* m, const jnaMatch* match, const int32_t*
     for (size_t v = 0; v < (size_t)m->surface->vertexCount; ++v) {
         sum += Distance(m->means + 3 * v, surface + 3 * v);
     }
-    return sum / m->surface->vertexCount <= JNA_FLESH_REACH * m->extent && SoundEdges(m, surface) >= leastEdges;
+    return sum / m->surface->vertexCount <= JNA_FLESH_REACH * m->extent && SoundEdges(m, surface) >= LEAST_EDGES;
 }
 
 // A table from numbers to vertices: points of the source, vertices of the file, welded vertices.
@@ -179,7 +177,7 @@ static bool MatchByTables(const jnaMatching* m, const int32_t* ids, jnaMatch* ma
 static bool MatchExactly(jnaMatching* m, jnaMatch* match, jnResult* result)
 {
     const jnaPointTree* tree = &m->trees[match->toRest ? 1 : 0];
-    double tolerance = exactTolerance * m->extent;
+    double tolerance = EXACT_TOLERANCE * m->extent;
     for (int i = 0; i < m->cache->pointCount; ++i) {
         const float* p = m->placed + 3 * (size_t)i;
         double distance;
@@ -214,7 +212,7 @@ static bool MatchNearest(jnaMatching* m, jnaMatch* match)
         double distance;
         int32_t v = jnaPointTree_Nearest(tree, (double[3]){(double)p[0], (double)p[1], (double)p[2]}, &distance);
         match->vertices[i] = v;
-        if (distance > nearestReach * EdgeLength(m, surface, v)) {
+        if (distance > NEAREST_REACH * EdgeLength(m, surface, v)) {
             return false;
         }
     }
@@ -223,7 +221,7 @@ static bool MatchNearest(jnaMatching* m, jnaMatch* match)
     }
     for (int i = 0; i < m->cache->pointCount; ++i) {
         size_t v = (size_t)match->vertices[i];
-        if (Distance(m->placed + 3 * (size_t)i, m->means + 3 * v) > exactTolerance * m->extent) {
+        if (Distance(m->placed + 3 * (size_t)i, m->means + 3 * v) > EXACT_TOLERANCE * m->extent) {
             return false;
         }
     }
@@ -234,7 +232,7 @@ static bool MatchNearest(jnaMatching* m, jnaMatch* match)
 static jnResult Refuse(const jnaMatching* m, const jnaMatch* match)
 {
     const jnaPointTree* tree = &m->trees[match->toRest ? 1 : 0];
-    double tolerance = exactTolerance * m->extent, sum = 0, worst = 0;
+    double tolerance = EXACT_TOLERANCE * m->extent, sum = 0, worst = 0;
     int off = 0, farthest = 0, missing = 0;
     memset(m->counts, 0, (size_t)m->surface->vertexCount * sizeof(*m->counts));
     for (int i = 0; i < m->cache->pointCount; ++i) {

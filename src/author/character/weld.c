@@ -13,7 +13,7 @@
 // cost n^2.
 enum { MAX_CANDIDATES = 256 };
 // Cells beyond are one: their numbers must stay whole numbers of 64 bits.
-static const double FARTHEST_CELL = 4611686018427387904.0; // 2^62
+#define FARTHEST_CELL 4611686018427387904.0 // 2^62
 
 static uint64_t HashCell(const int64_t* cell)
 {

@@ -1,4 +1,4 @@
-// Line charts as PNG or SVG files.
+// Line charts: their data, ranges and ticks. report/report_svg.c draws them.
 #pragma once
 
 #include "jounce/base.h"
@@ -23,14 +23,8 @@ typedef struct jnaChart {
     double xRange[2], yRange[2]; // used where the second is above the first
 } jnaChart;
 
-/// A sheet of charts in rows, left to right.
-typedef struct jnaSheet {
-    const char* title; // over all charts; NULL for none
-    const jnaChart* charts;
-    int chartCount;
-    int columns;
-    int chartWidth, chartHeight; // pixels (points in an SVG) of each chart
-} jnaSheet;
+/// What is given, or the data's range with a margin above and below; never empty.
+void jnaChart_FindRange(const jnaChart* chart, bool alongX, double range[2]);
 
-/// Draws the sheet and writes it atomically; an ending .svg makes an SVG, everything else a PNG.
-jnResult jnaWriteSheet(const char* path, const jnaSheet* sheet, jnError* error);
+/// The distance between ticks: 1, 2 or 5 times a power of ten, about `count` of them.
+double jnaTickStep(const double range[2], int count);

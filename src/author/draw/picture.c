@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SAMPLES = 8, MAX_SIDE = 16384, MAX_PANELS = 256 };
+enum { MAX_SAMPLES = 8, MAX_SIDE = 16384, MAX_PANELS = 256, BAND_GREY = 0xf4 };
 // Nearest depth that is drawn, in metres from the camera.
 #define NEAR 0.02f
 static const float CLAY[3] = {0.60f, 0.365f, 0.265f};
@@ -438,7 +438,8 @@ static jnResult DrawPanel(
         sight.spans[2 * t] = Min(a, Min(b, d)) - 0.5f;
         sight.spans[2 * t + 1] = Max(a, Max(b, d)) + 0.5f;
     }
-    int left = panel % def->columns * def->panelWidth, top = panel / def->columns * def->panelHeight;
+    int left = panel % def->columns * def->panelWidth,
+        top = panel / def->columns * (def->panelHeight + jnaPictureDef_Band(def));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
     for (int y = 0; y < def->panelHeight; ++y) {
         float* mine = memory + (size_t)omp_get_thread_num() * count * 4;
@@ -451,12 +452,35 @@ done:
     return result;
 }
 
+// Captions are never smaller than this, in pixels.
+#define LEAST_LETTERS 11.0
+
+static double Letters(const jnaPictureDef* def)
+{
+    return fmax(0.04 * def->panelHeight, LEAST_LETTERS);
+}
+
+int jnaPictureDef_Band(const jnaPictureDef* def)
+{
+    return def->captions != NULL ? (int)(2 * Letters(def)) : 0;
+}
+
+// The band under a row of panels: plain and light, so that letters are read whatever stands above.
+static void FillBand(const jnaPictureDef* def, int row, jnaPicture* picture)
+{
+    int band = jnaPictureDef_Band(def), top = (row + 1) * def->panelHeight + row * band;
+    uint8_t* first = picture->pixels + 4 * (size_t)top * (size_t)picture->width;
+    for (size_t i = 0; i < (size_t)band * (size_t)picture->width; ++i) {
+        memcpy(first + 4 * i, (const uint8_t[4]){BAND_GREY, BAND_GREY, BAND_GREY, 255}, 4);
+    }
+}
+
 static jnResult CheckDef(const jnaPictureDef* def, jnError* error)
 {
     bool good = def->panelWidth > 0 && def->panelHeight > 0 && def->columns > 0 && def->rows > 0 &&
                 def->panelWidth <= MAX_SIDE && def->panelHeight <= MAX_SIDE && def->columns <= MAX_PANELS &&
                 def->rows <= MAX_PANELS && def->panelWidth * def->columns <= MAX_SIDE &&
-                def->panelHeight * def->rows <= MAX_SIDE;
+                (def->panelHeight + jnaPictureDef_Band(def)) * def->rows <= MAX_SIDE;
     if (!good) {
         return jnFail(error, jn_badArgument, "a picture of %d x %d panels of %d x %d pixels: at most %d pixels a side",
             def->columns, def->rows, def->panelWidth, def->panelHeight, MAX_SIDE);
@@ -482,13 +506,17 @@ jnResult jnaDrawPicture(
     jnResult result = jn_ok;
     JN_TRY(CheckDef(def, error));
     picture->width = def->panelWidth * def->columns;
-    picture->height = def->panelHeight * def->rows;
+    int band = jnaPictureDef_Band(def);
+    picture->height = (def->panelHeight + band) * def->rows;
     picture->pixels = malloc((size_t)picture->width * (size_t)picture->height * 4);
     if (picture->pixels == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d x %d pixels", picture->width, picture->height));
     }
     int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
-    const jnaTextStyle style = {0.034 * def->panelHeight, jna_textCenter, 0x2c3034};
+    const jnaTextStyle style = {Letters(def), jna_textCenter, 0x2c3034};
+    for (int row = 0; band > 0 && row < def->rows; ++row) {
+        FillBand(def, row, picture);
+    }
     for (int panel = 0; panel < def->columns * def->rows; ++panel) {
         JN_TRY(BuildScene(def, meshes, meshCount, panel, &scene, error));
         JN_TRY(jnaLightScene(&scene, def->camera.yaw, def->directions, threads, error));
@@ -496,7 +524,7 @@ jnResult jnaDrawPicture(
         jnaReleaseArena(&scene.arena);
         const char* caption = def->captions != NULL ? def->captions[panel] : NULL;
         double x = (panel % def->columns + 0.5) * def->panelWidth;
-        double y = (panel / def->columns + 1.0) * def->panelHeight - 0.03 * def->panelHeight;
+        double y = (panel / def->columns + 1.0) * (def->panelHeight + band) - 0.65 * Letters(def);
         JN_TRY(caption != NULL ? jnaPicture_Text(picture, x, y, &style, caption, error) : jn_ok);
     }
 done:
@@ -531,8 +559,8 @@ static void MeasureView(
 
 void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount)
 {
-    // Room for the caption below, a little air above and beside; a panel is never thinner or wider than this.
-    const float bottom = -0.82f, top = 0.90f, side = 0.12f, thinnest = 0.4f, widest = 2.5f;
+    // A little air around; a panel is never thinner or wider than this.
+    const float bottom = -0.90f, top = 0.90f, side = 0.12f, thinnest = 0.4f, widest = 2.5f;
     float low[2], high[2], tallest = 0, wide = 0;
     for (int i = 0; i < meshCount; ++i) {
         for (int v = 0; v < 3 * meshes[i].vertexCount; ++v) {

@@ -47,7 +47,8 @@ typedef struct jnaPictureDef {
     jnaCamera camera;
     bool ground;                 // draw the shadow on the plane y = groundHeight
     float groundHeight;          // metres
-    const char* const* captions; // [columns * rows], ASCII, under each panel; NULL, or NULL entries, for none
+    const char* const* captions; // [columns * rows], ASCII, under each panel in a band of its own, see
+                                 // jnaPictureDef_Band; NULL entries for none, NULL: no bands
     int threads;                 // 0: as many as OpenMP likes
 } jnaPictureDef;
 
@@ -68,11 +69,14 @@ typedef enum jnaTextAlign {
 /// this call. Both, and the character, must outlive the mesh.
 jnaPictureMesh jnaPictureCharacter(const jnaCharacter* character, const float* positions, float* triangleColors);
 
+/// Pixels that captions take under each row of panels; 0 without captions. The picture is so much higher.
+int jnaPictureDef_Band(const jnaPictureDef* def);
+
 /// 480 x 640 panels, one of them, a camera on a standing person, ground at y = 0.
 jnaPictureDef jnaDefaultPictureDef(void);
 
-/// Points the camera at the axis x = z = 0 and takes it to where every mesh just fills its panel, with room for a
-/// caption; the width of the panels follows. Pitch, field of view, ground and panel height are kept.
+/// Points the camera at the axis x = z = 0 and takes it to where every mesh just fills its panel, with some air; the
+/// width of the panels follows. Pitch, field of view, ground and panel height are kept.
 void jnaPictureDef_Frame(jnaPictureDef* def, const jnaPictureMesh* meshes, int meshCount);
 
 /// Draws the meshes. The picture is created by this call; destroy it afterwards.

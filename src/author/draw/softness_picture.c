@@ -58,7 +58,8 @@ static jnResult WriteNames(const jnaSag* sag, const jnaPictureDef* def, jnaPictu
             continue;
         }
         ColorRegion((jnaRegion)r, rgb);
-        double y = picture->height - size * (2.2 + 1.25 * (JNA_REGIONS / 2 - 1 - listed % (JNA_REGIONS / 2)));
+        double y = picture->height - jnaPictureDef_Band(def) -
+                   size * (0.8 + 1.25 * (JNA_REGIONS / 2 - 1 - listed % (JNA_REGIONS / 2)));
         const jnaTextStyle style = {size, right ? jna_textRight : jna_textLeft, jnaTextColor(rgb)};
         double x = right ? def->panelWidth - size / 2 : size / 2;
         result = jnaPicture_Text(picture, x, y, &style, jnaRegionNames[r], error);

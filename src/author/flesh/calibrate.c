@@ -85,7 +85,10 @@ jnResult jnaVolume_CalibrateMaterials(
         bool changed = false;
         result = jnaMeasureSag(v, c, 1, &sag, error);
         for (int r = 0; r < JNA_REGIONS && result == jn_ok; ++r) {
-            double factor = fixed[r] ? 1 : Correction(&sag, (jnaRegion)r, stretch);
+            if (fixed[r]) { // as the manifest has it, whatever that is
+                continue;
+            }
+            double factor = Correction(&sag, (jnaRegion)r, stretch);
             double hardest = r == jna_regionOther ? HARDEST_OTHER : HARDEST;
             double next = fmin(fmax(regions[r].youngFactor * factor, SOFTEST / young), hardest / young);
             changed = changed || fabs(next / regions[r].youngFactor - 1) > CLOSE;

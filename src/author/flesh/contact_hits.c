@@ -17,7 +17,8 @@
 // Side of the grid, of the largest side at rest: limbs may reach out, and the middle need not be the middle.
 #define GRID_SIDES 4.0
 
-bool jnaContactShape_Weigh(
+// Weights of a point in a tetrahedron; false outside, and in flat or inverted ones.
+static bool Weigh(
     const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double w[4])
 {
     const int32_t* c = shape->volume->tetrahedra + 4 * (size_t)tetrahedron;
@@ -103,7 +104,7 @@ static bool TryLeaf(jnaContactFinder* f, const double* nodes, int32_t node, cons
         const int32_t* c = s->leafTetrahedra + 4 * (size_t)k;
         jnaContactHit hit = {.node = node, .tetrahedron = s->tetrahedronTree.order[k]};
         if (c[0] != node && c[1] != node && c[2] != node && c[3] != node &&
-            jnaContactShape_Weigh(s, nodes, hit.tetrahedron, nodes + 3 * (size_t)node, hit.weights) &&
+            Weigh(s, nodes, hit.tetrahedron, nodes + 3 * (size_t)node, hit.weights) &&
             jnaContactShape_IsForeign(s, node, hit.tetrahedron, hit.weights) && !AddHit(f, &hit)) {
             return false;
         }

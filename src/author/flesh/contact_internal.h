@@ -120,10 +120,6 @@ bool jnaContactShape_IsForeign(
 /// Which flesh is near at rest; fills `foreign` and `near`. Needs everything else.
 jnResult jnaContactShape_FindNear(jnaContactShape* shape, bool gaps, jnError* error);
 
-/// Weights of a point in a tetrahedron; false outside, and in flat or inverted ones.
-bool jnaContactShape_Weigh(
-    const jnaContactShape* shape, const double* nodes, int32_t tetrahedron, const double point[3], double weights[4]);
-
 /// Fills the finder's hits. Nodes must be finite.
 jnResult jnaContactFinder_Hits(jnaContactFinder* finder, const double* nodes, jnError* error);
 

@@ -98,6 +98,3 @@ int jnaPatchHessian(const jnaElementBlock* block, const double* positions, bool 
 // The distinct places of a block's corners in order of appearance, and which of them each corner is.
 int jnaElementBlock_Nodes(
     const jnaElementBlock* block, int32_t nodes[JNA_PATCH_NODES], uint8_t corners[JNA_ELEMENT_LANES][4]);
-
-// The deformation gradient of one element, row-major.
-void jnaElementDeformation(const jnaElementBlock* block, int lane, const double* positions, double deformation[9]);

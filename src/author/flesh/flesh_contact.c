@@ -15,6 +15,7 @@
 // left these rounds are solved roughly, then once to the end.
 #include "flesh/newton.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 
@@ -144,14 +145,8 @@ static int TakeDeep(jnaContacts* held, const jnaContacts* found, const jnaContac
             continue;
         }
         int at = FindPair(held, before, &found->pairs[f], effort->firm);
-        if (at < 0 && held->count == held->capacity) {
-            int capacity = held->capacity * 2 + 16;
-            jnaContactPair* pairs = realloc(held->pairs, (size_t)capacity * sizeof(*pairs));
-            if (pairs == NULL) {
-                return -1;
-            }
-            held->pairs = pairs;
-            held->capacity = capacity;
+        if (at < 0 && !jnaReserve(&held->pairs, &held->capacity, held->count + 1, sizeof(*held->pairs))) {
+            return -1;
         }
         double offset = at >= 0 ? held->pairs[at].offset : 0;
         at = at >= 0 ? at : held->count++;
@@ -192,7 +187,8 @@ static jnResult HoldOnce(
     problem->tolerance = tolerance;
     problem->mostIterations = most;
     solver->found.count = 0;
-    return result == jn_ok ? FindContacts(solver, &solver->found, report, error) : result;
+    JN_PASS(result);
+    return FindContacts(solver, &solver->found, report, error);
 }
 
 static bool IsHopeless(const jnaPenetration* left)

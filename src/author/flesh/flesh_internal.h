@@ -149,8 +149,6 @@ typedef struct jnaContactEffort {
 jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
     jnaFleshReport* report, jnError* error);
 void jnaForgetContacts(jnaFleshSolver* solver);
-// Springs of bones as pulls; returns false where there are none.
-bool jnaPullToBones(jnaFleshSolver* solver);
 // Place order to node order and back.
 void jnaPadNodes(const jnaFlesh* flesh, const double* nodes, double* padded);
 void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes);

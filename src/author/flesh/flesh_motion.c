@@ -38,6 +38,9 @@
 
 enum { MOST_ITERATIONS = 400 };
 static const jnaContactEffort EFFORT = {.rounds = 2, .enough = 1e-3, .stiffness = 20, .holds = 5};
+// After a step that failed the frame is lost, and what follows in it need not be solved to the end, which costs the
+// most.
+static const jnaContactEffort IN_VAIN = {.rounds = 2, .enough = 1e-3, .stiffness = 20};
 enum { VELOCITY_PARTS = 16 }; // of a frame, either way: the skin's velocity at the start, whatever the steps
 
 // The scheme and its factor for steps of so many seconds.
@@ -321,7 +324,8 @@ static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* sta
     }
 }
 
-static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* report, jnError* error)
+static jnResult Step(
+    jnaFleshSolver* solver, const jnaContactEffort* effort, double* state, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     FillPast(solver, state);
@@ -339,7 +343,7 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
         .leastIterations = 1,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, &EFFORT, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, effort, report, error);
     if (solver->scheme.lead > 0) {
         problem.pulls = NULL;
         problem.contacts = NULL;
@@ -363,7 +367,7 @@ static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
-        JN_PASS(Step(solver, state, report, error));
+        JN_PASS(Step(solver, failed > 0 ? &IN_VAIN : &EFFORT, state, report, error));
         double* oldest = solver->skinned[0];
         solver->skinned[0] = solver->skinned[1];
         solver->skinned[1] = solver->skinned[2];

@@ -32,7 +32,8 @@ static const jnaContactEffort IN_VAIN = {.rounds = 6, .enough = 1e-3, .stiffness
 #define MOST_DEPTH 5e-3
 #define MOST_VOLUME 2e-6 // metres, m3, of flesh inside flesh
 
-bool jnaPullToBones(jnaFleshSolver* solver)
+// Springs of bones as pulls; returns false where there are none.
+static bool PullToBones(jnaFleshSolver* solver)
 {
     const jnaFlesh* flesh = solver->flesh;
     if (!flesh->hasSprings) {
@@ -56,7 +57,7 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
     memcpy(solver->oldTransforms, solver->transforms, 12 * (size_t)flesh->def.character->jointCount * sizeof(double));
     jnaPoseOnPath(solver, clip, frame, share);
     jnaCarryNodes(solver);
-    bool pulled = jnaPullToBones(solver);
+    bool pulled = PullToBones(solver);
     jnaFleshProblem problem = {
         .flesh = flesh,
         .preconditioner = &flesh->still,

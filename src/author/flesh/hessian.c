@@ -18,7 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-void jnaElementDeformation(const jnaElementBlock* block, int lane, const double* positions, double deformation[9])
+// The deformation gradient of one element, row-major.
+static void ElementDeformation(const jnaElementBlock* block, int lane, const double* positions, double deformation[9])
 {
     const double* origin = positions + 4 * (size_t)block->corners[0][lane];
     memset(deformation, 0, 9 * sizeof(double));
@@ -271,7 +272,7 @@ int jnaPatchHessian(const jnaElementBlock* block, const double* positions, bool 
     int count = jnaElementBlock_Nodes(block, nodes, corners);
     double f[JNA_ELEMENT_LANES][9], cofactor[JNA_ELEMENT_LANES][9], growth[JNA_ELEMENT_LANES], sum = 0;
     for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
-        jnaElementDeformation(block, lane, positions, f[lane]);
+        ElementDeformation(block, lane, positions, f[lane]);
         growth[lane] = Cofactor(f[lane], cofactor[lane]) - 1;
         sum += block->volumetric[lane] * growth[lane];
     }

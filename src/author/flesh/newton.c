@@ -7,6 +7,7 @@
 #include "flesh/newton.h"
 
 #include "base/arena.h"
+#include "base/blas.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian_internal.h"
 
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
-void openblas_set_num_threads(int count);
 
 enum { PAIRS = JNA_PATCH_NODES * JNA_PATCH_NODES };
 
@@ -268,7 +268,7 @@ static bool Factor(jnaNewton* n, const jnaFleshProblem* problem, const double* x
         n->factor = jnaAnalyzeMatrix(sum, common);
     }
     if (sum != NULL && n->factor != NULL) {
-        openblas_set_num_threads(1);
+        jnaUseOneBlasThread();
         cholmod_factorize(sum, n->factor, common);
     }
     bool good = sum != NULL && n->factor != NULL && common->status == CHOLMOD_OK && n->factor->minor == n->factor->n;

@@ -82,8 +82,8 @@ done:
 static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
 {
     *clip = (jnaClip){.rate = 30, .frameCount = 1, .jointCount = c->jointCount};
-    jnResult result = jnaClip_Allocate(clip, true, error);
-    for (int j = 0; result == jn_ok && j < c->jointCount; ++j) {
+    JN_PASS(jnaClip_Allocate(clip, true, error));
+    for (int j = 0; j < c->jointCount; ++j) {
         for (int k = 0; k < 4; ++k) {
             clip->rotations[4 * j + k] = c->joints[j].rotation[k];
             if (k < 3) {
@@ -92,7 +92,7 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
             }
         }
     }
-    return result;
+    return jn_ok;
 }
 
 // A standing person, by the parts that were found.
@@ -108,22 +108,17 @@ static bool IsHuman(const jnaAnatomy* a)
 
 jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error)
 {
-    size_t vertices = (size_t)character->vertexCount + 1;
     *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};
     Rest rest = {0};
     jnResult result = jn_ok;
     rest.nodes = jnaArena_Take(&rest.arena, volume->nodeCount, 3 * sizeof(double));
     rest.surface = jnaArena_Take(&rest.arena, character->vertexCount, 3 * sizeof(float));
-    bool memory = !rest.arena.failed;
     for (int axis = 0; axis < 3; ++axis) {
-        sag->lengths[axis] = calloc(vertices, sizeof(float));
-        memory = memory && sag->lengths[axis] != NULL;
+        sag->lengths[axis] = jnaArena_Give(&rest.arena, character->vertexCount, sizeof(float));
     }
-    sag->regions = calloc(vertices, 1);
-    if (!memory || sag->regions == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the sag of %d vertices", character->vertexCount));
-    }
+    sag->regions = jnaArena_Give(&rest.arena, character->vertexCount, 1);
+    JN_TRY(jnaArena_Check(&rest.arena, "the sag of the surface", error));
     JN_TRY(jnaFindAnatomy(character, volume, &anatomy, error));
     JN_TRY(MakeRest(character, &rest.clip, error));
     jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);

@@ -8,6 +8,7 @@
 #include "jounce/spring_functions.h"
 
 #include "base/affine.h"
+#include "base/blas.h"
 #include "base/try.h"
 #include "modes/modes_internal.h"
 #include "runtime/for_author.h"
@@ -19,7 +20,6 @@
 // LAPACK's symmetric eigenvalues, of OpenBLAS.
 void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
     double* work, const int* workSize, int* info);
-void openblas_set_num_threads(int count);
 
 // The Gram matrix takes every so many frames, so that it stays below this.
 enum { MOST_FRAMES = 400, HERTZ_STEPS = 24, RATIO_STEPS = 5 };
@@ -178,7 +178,7 @@ static jnResult FindComponents(Work* w, int joint, jnError* error)
     if (!(total / (double)w->frames / area > LEAST_MOTION * LEAST_MOTION)) {
         return jn_ok;
     }
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     dsyev_("V", "L", &size, w->gram, &size, w->values, w->lapack, &w->lapackSize, &info);
     if (info != 0) {
         return jnFail(

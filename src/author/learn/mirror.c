@@ -186,31 +186,23 @@ void jnaDestroyMirror(jnaMirror* m)
     *m = (jnaMirror){0};
 }
 
-// Room for `count` pairs; false leaves all as it was.
-static bool Grow(jnaPairs* p, size_t count)
+// Room for `count` pairs; false where memory is short.
+static bool Grow(jnaPairs* p, int64_t count)
 {
-    float* numbers = realloc(p->numbers, count * (size_t)p->jointCount * 6 * sizeof(float) + 1);
-    p->numbers = numbers != NULL ? numbers : p->numbers;
-    float* displacements = realloc(p->displacements, count * (size_t)p->vertexCount * 3 * sizeof(float) + 1);
-    p->displacements = displacements != NULL ? displacements : p->displacements;
-    float* lost = realloc(p->lost, (count + 1) * sizeof(float));
-    p->lost = lost != NULL ? lost : p->lost;
-    float* palettes = realloc(p->palettes, count * (size_t)p->jointCount * 9 * sizeof(float) + 1);
-    p->palettes = palettes != NULL ? palettes : p->palettes;
-    size_t before = (size_t)p->capacity * (size_t)p->jointCount * 10, now = count * (size_t)p->jointCount * 10;
-    float* poses = realloc(p->poses, (now + 1) * sizeof(float));
-    p->poses = poses != NULL ? poses : p->poses;
-    uint8_t* kinds = realloc(p->kinds, count + 1);
-    p->kinds = kinds != NULL ? kinds : p->kinds;
-    uint8_t* uses = realloc(p->uses, count + 1);
-    p->uses = uses != NULL ? uses : p->uses;
-    bool grown = numbers != NULL && displacements != NULL && lost != NULL && palettes != NULL && poses != NULL &&
-                 kinds != NULL && uses != NULL;
-    for (size_t i = before; grown && i < now; ++i) {
-        poses[i] = 0.0f;
+    int64_t joints = p->jointCount;
+    size_t before = (size_t)p->capacity * (size_t)joints * 10, now = (size_t)(count * joints * 10);
+    if (!jnaResize(&p->numbers, count * joints, 6 * sizeof(float)) ||
+        !jnaResize(&p->displacements, count * p->vertexCount, 3 * sizeof(float)) ||
+        !jnaResize(&p->lost, count, sizeof(float)) || !jnaResize(&p->palettes, count * joints, 9 * sizeof(float)) ||
+        !jnaResize(&p->poses, count * joints, 10 * sizeof(float)) || !jnaResize(&p->kinds, count, 1) ||
+        !jnaResize(&p->uses, count, 1)) {
+        return false;
     }
-    p->capacity = grown ? (int)count : p->capacity;
-    return grown;
+    for (size_t i = before; i < now; ++i) {
+        p->poses[i] = 0.0f;
+    }
+    p->capacity = (int)count;
+    return true;
 }
 
 jnResult jnaPairs_Mirror(
@@ -225,7 +217,7 @@ jnResult jnaPairs_Mirror(
     for (int i = 0; i < pairs->count; ++i) {
         count += pairs->uses[i] == jna_pairTrain;
     }
-    if (symmetric && !Grow(pairs, (size_t)pairs->count + (size_t)count)) {
+    if (symmetric && !Grow(pairs, (int64_t)pairs->count + count)) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d more poses of '%s'", count, character->name));
     }
     for (int i = 0, before = pairs->count; symmetric && i < before; ++i) {

@@ -16,11 +16,12 @@ typedef struct jnaModalFitDef {
     const jnaCharacter* character;     // of the modes
     const jnaModalSequence* sequences; // [sequenceCount], each with its motion
     int sequenceCount;
-    double drop;    // share of each mode's frames, its worst, that a second fit leaves out, 0 to 0.5; 0.1
-    double prior;   // strength; below 0, the default: chosen
-    double heldOut; // share of an only sequence, its end, that the choice is made on; of several each is held back in
-                    // turn. 0.05 to 0.5; 0.25
-    bool keepGain;  // only stiffness and damping; false
+    double drop;      // share of each mode's frames, its worst, that a second fit leaves out, 0 to 0.5; 0.1
+    double prior;     // strength; below 0, the default: chosen
+    double heldOut;   // share of an only sequence, its end, that the choice is made on; of several each is held back in
+                      // turn. 0.05 to 0.5; 0.25
+    bool keepGain;    // only stiffness and damping; false
+    double leastGain; // a chosen fit is taken only if it leaves so much less of the held-out motion than the start; 0.1
 } jnaModalFitDef;
 jnaModalFitDef jnaDefaultModalFitDef(void);
 

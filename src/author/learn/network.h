@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/notes.h"
+#include "base/watch.h"
 #include "character/character.h"
 #include "jounce/asset.h"
 #include "volume/volume.h"
@@ -93,16 +94,6 @@ typedef struct jnaNetwork {
 } jnaNetwork;
 void jnaDestroyNetwork(jnaNetwork* network);
 
-/// How far training is.
-typedef struct jnaTrainProgress {
-    int epoch, epochs;
-    double loss;       // metres, root mean square of the epoch's training poses
-    double validation; // metres, root mean square over vertices and poses
-    double best;       // the best validation so far
-    double seconds;    // since the start
-    double secondsLeft;
-} jnaTrainProgress;
-
 /// How to train. Start from jnaDefaultTrainDef.
 typedef struct jnaTrainDef {
     jnNetworkKind kind;
@@ -122,8 +113,7 @@ typedef struct jnaTrainDef {
     int threads;            // 0: all. The result does not depend on it
     const char* checkpoint; // file to write now and then and to resume from; NULL for none
     double checkpointSeconds;
-    bool (*progress)(const jnaTrainProgress* progress, void* user); // once an epoch; false ends with jn_cancelled
-    void* user;
+    jnaWatch watch; // told once an epoch; nobody
 } jnaTrainDef;
 jnaTrainDef jnaDefaultTrainDef(jnNetworkKind kind);
 
@@ -181,5 +171,5 @@ jnResult jnaEvaluateNetwork(
 /// free.
 jnResult jnaEncodeNetwork(const jnaNetwork* network, const int32_t* place, void** bytes, size_t* size, jnError* error);
 /// Metres that the rounding of an asset's morph targets may move a vertex by, four times its root mean square.
-#define JNA_NETWORK_TOLERANCE 5e-5
+#define JNA_NETWORK_TOLERANCE 1e-4
 enum { JNA_MOST_COMPONENTS = 511 };

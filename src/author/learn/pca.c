@@ -10,6 +10,7 @@
 #include "learn/pca.h"
 
 #include "base/arena.h"
+#include "base/blas.h"
 #include "runtime/for_author.h"
 
 #include <cblas.h>
@@ -312,8 +313,7 @@ jnResult jnaFindComponents(const jnaPcaDef* def, jnaPca* pca, jnError* error)
     double* rows = malloc(n * sizeof(double));
     bool good = pca->mean != NULL && rows != NULL;
     if (good) {
-        int threads = openblas_get_num_threads();
-        openblas_set_num_threads(1);
+        jnaUseOneBlasThread();
         FindMean(def, pca->mean);
         pca->total = SumSquares(def, pca->mean, rows);
         double m = (double)def->size, count = def->count, subspace = def->most + EXTRA;
@@ -321,7 +321,6 @@ jnResult jnaFindComponents(const jnaPcaDef* def, jnaPca* pca, jnError* error)
                     PASSES * (4.0 * count * m * subspace + 4.0 * m * subspace * subspace);
         gram = def->method == jna_pcaGram || (def->method == jna_pcaCheaper && gram);
         good = gram ? ByGram(def, pca) : Randomised(def, pca);
-        openblas_set_num_threads(threads);
     }
     free(rows);
     if (!good) {
@@ -457,8 +456,7 @@ bool jnaPca_Localise(jnaPca* pca, size_t size)
     bool good = work != NULL && rounded != NULL && size % 3 == 0;
     if (good) {
         double *rotation = work, *slope = work + squares, *rest = work + 2 * squares;
-        int threads = openblas_get_num_threads();
-        openblas_set_num_threads(1);
+        jnaUseOneBlasThread();
         memset(rotation, 0, squares * sizeof(double));
         for (size_t i = 0; i < count; ++i) {
             rotation[i * count + i] = 1.0;
@@ -475,7 +473,6 @@ bool jnaPca_Localise(jnaPca* pca, size_t size)
             }
         }
         good = good && ApplyRotation(pca, size, rotation, rounded);
-        openblas_set_num_threads(threads);
     }
     free(work);
     free(rounded);

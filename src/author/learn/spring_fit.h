@@ -47,7 +47,7 @@ typedef struct jnaFitDef {
     uint64_t seed;            // of the genetic algorithm
     int threads;              // 0: all
     double stiffnessRange[2]; // bounds, 1/s^2. Default 0.1 to 1e6
-    double dampingRange[2];   // bounds, 1/s. Default 0.001 to 1e4
+    double dampingRange[2];   // bounds, 1/s. Default 0.5 to 1e4
     double prior;  // metres: the loss gets (prior/2)^2 |log k - log k_0|^2, k_0 that of jnaDefaultSpring. Default 0:
                    // none, but a vertex without any motion gets k_0
     double smooth; // weight of mesh neighbours, which at 1 are expected within 10 % of each other. Default 0

@@ -295,23 +295,18 @@ static void FreeDescent(Descent* d)
     jnaReleaseArena(&d->arena);
 }
 
-static bool Tell(const Descent* d, double started, int firstEpoch)
+static bool Tell(const Descent* d, int firstEpoch)
 {
-    double seconds = jnaWallClock() - started, each = seconds / (d->epoch - firstEpoch);
-    jnaTrainProgress progress = {.epoch = d->epoch,
-        .epochs = d->epochs,
-        .loss = sqrt(d->trainLoss),
-        .validation = sqrt(d->heldLoss),
-        .best = sqrt(d->bestLoss),
-        .seconds = seconds,
-        .secondsLeft = each * (d->epochs - d->epoch)};
-    return d->def->progress == NULL || d->def->progress(&progress, d->def->user);
+    jnaProgress progress = {.done = d->epoch, .total = d->epochs, .solved = d->epoch - firstEpoch};
+    snprintf(progress.detail, sizeof(progress.detail), "epoch %d of %d, loss %.2f mm, validation %.2f mm (best %.2f)",
+        d->epoch, d->epochs, 1000 * sqrt(d->trainLoss), 1000 * sqrt(d->heldLoss), 1000 * sqrt(d->bestLoss));
+    return jnaWatch_Count(&d->def->watch, &progress);
 }
 
 static jnResult Descend(Descent* d, jnError* error)
 {
     jnResult result = jn_ok;
-    double started = jnaWallClock(), saved = started;
+    double saved = jnaWallClock();
     int firstEpoch = d->epoch;
     while (d->epoch < d->epochs && d->epoch - d->bestEpoch < d->patience) {
         TrainEpoch(d);
@@ -326,7 +321,7 @@ static jnResult Descend(Descent* d, jnError* error)
             d->bestEpoch = d->epoch;
             memcpy(d->best, d->parameters, d->count * sizeof(float));
         }
-        bool goesOn = Tell(d, started, firstEpoch);
+        bool goesOn = Tell(d, firstEpoch);
         if (d->def->checkpoint != NULL && (!goesOn || jnaWallClock() - saved >= d->def->checkpointSeconds)) {
             JN_TRY(SaveCheckpoint(d, error));
             saved = jnaWallClock();

@@ -8,6 +8,7 @@
 
 #include "base/affine.h"
 #include "base/arena.h"
+#include "base/blas.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 
@@ -15,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-void openblas_set_num_threads(int count);
 // LAPACK's symmetric eigenvalues, of OpenBLAS as well.
 void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
     double* work, const int* workSize, int* info);
@@ -161,7 +161,7 @@ jnResult jnaElastic_FindModes(
     JN_ASSERT(count > 0);
     int size = 3 * jnaElastic_FreeCount(elastic);
     *found = count = count < size ? count : size;
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     if (size <= DENSE_SIZE || (2 * count + 20 > size && size <= DENSE_MOST)) {
         return SolveWhole(elastic, size, count, omega2, shapes, error);
     }

@@ -12,6 +12,7 @@
 
 #include "base/affine.h"
 #include "base/arena.h"
+#include "base/blas.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian.h"
@@ -23,7 +24,6 @@
 #include <suitesparse/cholmod.h>
 
 // OpenBLAS, declared here because its header is full of names of its own.
-void openblas_set_num_threads(int count);
 
 struct jnaElastic {
     jnaArena arena;
@@ -254,7 +254,7 @@ static bool OrderNodes(jnaElastic* e, int* order)
 static bool Analyze(jnaElastic* e)
 {
     cholmod_common* common = &e->common;
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     cholmod_start(common);
     e->started = true;
     common->print = 0;
@@ -332,7 +332,7 @@ jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError
 
 jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError* error)
 {
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     FillMatrix(e, stiffness, mass);
     cholmod_factorize(e->matrix, e->factor, &e->common);
     if (e->common.status == CHOLMOD_OUT_OF_MEMORY || e->common.status == CHOLMOD_TOO_LARGE) {
@@ -346,7 +346,7 @@ jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError
 
 jnResult jnaElastic_Solve(jnaElastic* e, double* values, jnError* error)
 {
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     size_t size = 3 * (size_t)e->freeCount * sizeof(double);
     memcpy(e->right->x, values, size);
     int good =

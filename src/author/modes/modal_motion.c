@@ -12,6 +12,7 @@
 #include "modes/modal_motion.h"
 
 #include "base/affine.h"
+#include "base/blas.h"
 #include "base/try.h"
 #include "jounce/spring_functions.h"
 #include "modes/modes_internal.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void openblas_set_num_threads(int count);
 
 void jnaJointTurns(const jnaCharacter* c, const float* matrices, float* turns)
 {
@@ -253,7 +253,7 @@ jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaMod
     turns->halves = jnaArena_Give(&arena, (int64_t)(intervals * n * n), sizeof(float));
     double* work = jnaArena_Take(&arena, (int64_t)(n * n), 3 * sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "the rotations of frames", error));
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     for (size_t i = 0; i < intervals; ++i) {
         FindTurn(m, s, (int)i, work);
         Exponentiate(work, n, work + n * n, work + 2 * n * n);

@@ -346,9 +346,9 @@ static jnResult Check(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
 }
 
 // The search for the modes is the larger part of the work.
-static bool TellSearch(double share, void* user)
+static bool TellSearch(const jnaProgress* search, void* user)
 {
-    return jnaWatch_GoesOn(user, 0.6 * share);
+    return jnaWatch_GoesOn(user, 0.6 * search->share);
 }
 
 // Whether there is flesh: a node that no bone holds exactly.

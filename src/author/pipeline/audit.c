@@ -16,7 +16,7 @@ typedef struct Audit {
     const jnaClip* clip;
     const jnaPoseSet* set;
     jnaAuditPose* poses;
-    jnaJobWatch watch;
+    jnaWatch watch;
     int done, count;
     bool stop;
     jnResult result;
@@ -47,13 +47,9 @@ static jnResult AuditOne(const Audit* audit, jnaFleshWorker* worker, int pose, f
     for (int way = 0; way < 3; ++way) {
         jnaFleshReport report = {0};
         int steps = way == 1 ? 2 * standard : 1;
-        jnResult result =
-            way == 0
-                ? jnaFleshSolver_Pose(worker->solver, audit->clip, pose, worker->nodes, &report, error)
-                : jnaFleshSolver_PoseInSteps(worker->solver, audit->clip, pose, steps, worker->nodes, &report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(way == 0 ? jnaFleshSolver_Pose(worker->solver, audit->clip, pose, worker->nodes, &report, error)
+                         : jnaFleshSolver_PoseInSteps(
+                               worker->solver, audit->clip, pose, steps, worker->nodes, &report, error));
         standard = way == 0 ? report.pathSteps : standard;
         jnaFleshSolver_Surface(worker->solver, audit->clip, pose, worker->nodes, surfaces + row * (size_t)way);
         entry->converged[way] = report.converged;
@@ -85,8 +81,8 @@ static void Work(Audit* audit, int* cursor)
         result = AuditOne(audit, worker, pose, surfaces, &error);
 #pragma omp critical(jnaAudit)
         {
-            jnaJobProgress progress = {.done = ++audit->done, .total = audit->count, .solved = audit->done};
-            if (!jnaJobWatch_GoesOn(&audit->watch, &progress) && result == jn_ok) {
+            jnaProgress progress = {.done = ++audit->done, .total = audit->count, .solved = audit->done};
+            if (!jnaWatch_Count(&audit->watch, &progress) && result == jn_ok) {
                 result = jnFail(&error, jn_cancelled, "stopped");
             }
             goes = result == jn_ok;
@@ -108,7 +104,7 @@ static void Work(Audit* audit, int* cursor)
     }
 }
 
-jnResult jnaAuditPoses(jnaSimulation* s, int count, int threads, jnaAuditPose* poses, jnaJobWatch watch, jnError* error)
+jnResult jnaAuditPoses(jnaSimulation* s, int count, int threads, jnaAuditPose* poses, jnaWatch watch, jnError* error)
 {
     jnaPoseSet set = {0};
     jnaClip clip = {0};

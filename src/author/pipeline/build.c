@@ -35,29 +35,33 @@ const char* jnaBuildStageName(jnaBuildStage stage)
 
 bool jnaBuild_Tell(jnaBuild* b, double share, const char* format, ...)
 {
-    if (b->def->progress == NULL) {
+    if (b->def->watch.tell == NULL) {
         return true;
     }
     const jnaBuildStep* step = &b->steps[b->at];
     double done = b->done + step->estimate * share, left = b->total - done, spent = jnaWallClock() - b->started;
-    jnaBuildProgress p = {.stage = b->at, .share = share, .whole = b->total > 0 ? done / b->total : 0};
+    jnaProgress p = {.share = b->total > 0 ? done / b->total : 0};
+    p.part.name = jnaBuildStageName(b->at);
+    p.part.share = share;
     p.secondsLeft = fmax(0, done > LEARNED_SPEED ? left * spent / done : left);
     for (int i = 0; i < jna_buildStageCount; ++i) {
         bool runs = b->steps[i].needed && (!b->steps[i].fresh || b->steps[i].made || i == (int)b->at);
-        p.count += runs;
-        p.number += runs && i <= (int)b->at;
+        p.part.count += runs;
+        p.part.number += runs && i <= (int)b->at;
     }
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(p.detail, sizeof(p.detail), format, arguments);
     va_end(arguments);
-    return b->def->progress(&p, b->def->user);
+    return jnaWatch_Show(&b->def->watch, &p);
 }
 
 bool jnaBuild_Learns(const jnaBuild* b)
 {
+    bool imported = jnaManifest_IsImported(b->manifest);
     for (int i = 0; b->manifest->springs.mode == jna_springsFitted && i < b->manifest->clipCount; ++i) {
-        if (b->manifest->clips[i].role == jna_train && b->manifest->clips[i].frames != 0) {
+        const jnaManifestClip* clip = &b->manifest->clips[i];
+        if (clip->role == jna_train && clip->frames != 0 && (!imported || clip->motion != NULL)) {
             return true;
         }
     }
@@ -69,7 +73,7 @@ jnResult jnaBuild_Open(jnaBuild* b, jnError* error)
     return b->simulation != NULL ? jn_ok : jnaCreateSimulation(b->workspace, &b->simulation, error);
 }
 
-void jnaBuild_Close(jnaBuild* b)
+static void CloseSimulation(jnaBuild* b)
 {
     jnaCloseSimulation(b->simulation);
     b->simulation = NULL;
@@ -88,7 +92,8 @@ static bool CountNodes(jnaBuild* b)
     return there;
 }
 
-jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
+// What there is to estimate by. The character must be imported.
+static jnResult Measure(jnaBuild* b, jnError* error)
 {
     const jnaCharacter* character;
     const jnaClip* clips;
@@ -100,7 +105,9 @@ jnResult jnaBuild_Measure(jnaBuild* b, jnError* error)
         int first, count = 0;
         JN_PASS(jnaManifestClip_Part(entry, clips[i].frameCount, &first, &count, error));
         b->trainFrames += entry->role == jna_train ? count : 0;
-        if (entry->motion == NULL) {
+        if (entry->motion != NULL || entry->shapes != NULL) {
+            b->importedFrames += count;
+        } else {
             b->frameCount += count;
             b->longestFrames = count > b->longestFrames ? count : b->longestFrames;
         }
@@ -129,15 +136,15 @@ static jnResult LookForFlesh(jnaBuild* b, jnError* error)
     return jn_ok;
 }
 
-static bool TellShare(double share, void* user)
+static bool TellStage(const jnaProgress* progress, void* user)
 {
-    return jnaBuild_Tell(user, share, "%s", "");
+    return jnaBuild_Tell(user, progress->share, "%s", progress->detail);
 }
 
 // The engine's run of a stage.
 static jnaStageRun RunOf(jnaBuild* b, const jnaBuildKind* kind)
 {
-    jnaStageRun run = {.workspace = b->workspace, .threads = b->threads, .watch = {TellShare, b}, .notes = b->notes};
+    jnaStageRun run = {.workspace = b->workspace, .threads = b->threads, .watch = {TellStage, b}, .notes = b->notes};
     if (kind->prepare != NULL) {
         kind->prepare(b, &run);
     }
@@ -177,7 +184,7 @@ static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
         jnaWorkspaceLock_TakeAlone(&b->workspace->lock);
         return ran;
     }
-    jnaBuild_Close(b);
+    CloseSimulation(b);
     step->reason[0] = '\0';
     for (int i = 0; PartOf(b, kind, i) != NULL; ++i) {
         jnaStageRun run = RunOf(b, kind);
@@ -192,7 +199,7 @@ static jnResult RunParts(jnaBuild* b, jnaBuildStage stage, jnError* error)
 static jnResult MakePlan(jnaBuild* b, jnError* error)
 {
     const char* before = NULL;
-    jnResult result = jnaBuild_Measure(b, error);
+    jnResult result = Measure(b, error);
     for (int i = 0; result == jn_ok && i < jna_buildStageCount; ++i) {
         const jnaBuildKind* kind = jnaBuildKinds[i];
         jnaBuildStep* step = &b->steps[i];
@@ -267,8 +274,9 @@ static jnResult PlanFromNothing(jnaBuild* b, jnError* error)
     jnResult result = Look(b, jna_buildImport, error);
     import->needed = true;
     import->estimate = import->fresh ? 0 : 1;
-    if (result != jn_ok || import->fresh) {
-        return result == jn_ok ? MakePlan(b, error) : result;
+    JN_PASS(result);
+    if (import->fresh) {
+        return MakePlan(b, error);
     }
     for (int i = jna_buildImport + 1; i < jna_buildStageCount; ++i) {
         jnaBuildStep* step = &b->steps[i];
@@ -327,7 +335,7 @@ done:
     if (def->steps != NULL) {
         memcpy(def->steps, b->steps, sizeof(b->steps));
     }
-    jnaBuild_Close(b);
+    CloseSimulation(b);
     jnaCloseWorkspace(b->workspace);
     free(b);
     return result;

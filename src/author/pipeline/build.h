@@ -25,16 +25,6 @@ typedef struct jnaBuildStep {
     char reason[JNA_NOTE_LENGTH]; // why it must run, or "up to date", or why it is not needed
 } jnaBuildStep;
 
-/// How far a build is.
-typedef struct jnaBuildProgress {
-    jnaBuildStage stage;
-    int number, count;  // of the stages that run, counted from 1
-    double share;       // of the stage, 0 to 1
-    double whole;       // of everything, 0 to 1
-    double secondsLeft; // of everything
-    char detail[64];    // "112 of 300 poses"; may be empty
-} jnaBuildProgress;
-
 /// How to build. Start from jnaDefaultBuildDef.
 typedef struct jnaBuildDef {
     jnaBuildStage until;        // the last stage that runs; an export follows from the modes on; jna_buildReport
@@ -43,9 +33,9 @@ typedef struct jnaBuildDef {
     const jnaStageKind* report; // the last stage, jnaReportStage of report/report.h; NULL: there is none
     bool quickReport;           // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
-    bool (*progress)(const jnaBuildProgress* progress, void* user); // false ends the build; NULL: none
-    void* user;
-    jnaBuildStep* steps; // [jna_buildStageCount], what became of each; may be NULL
+    void* user;                                          // of plan
+    jnaWatch watch;                                      // the parts of its progress are the stages; nobody
+    jnaBuildStep* steps;                                 // [jna_buildStageCount], what became of each; may be NULL
 } jnaBuildDef;
 jnaBuildDef jnaDefaultBuildDef(void);
 

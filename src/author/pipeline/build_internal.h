@@ -18,12 +18,13 @@ typedef struct jnaBuild {
 
     // What the estimates are made from, known once the import is done.
     int vertexCount, nodeCount;
-    int frameCount;    // of the clips that are simulated
-    int longestFrames; // of one of them
-    int trainFrames;   // of clips with motion that is learned from
-    int partCount;     // of the surface that is to be filled
-    bool lattice;      // that it will be filled by
-    bool fleshless;    // nothing but rigid shells: skinning is all there is, known with the volume
+    int frameCount;     // of the clips that are simulated
+    int longestFrames;  // of one of them
+    int importedFrames; // of clips with imported motion or equilibria
+    int trainFrames;    // of clips with motion that is learned from
+    int partCount;      // of the surface that is to be filled
+    bool lattice;       // that it will be filled by
+    bool fleshless;     // nothing but rigid shells: skinning is all there is, known with the volume
 
     jnaTrainDef train;         // of the network, with the build's progress
     jnaSimulation* simulation; // open while volume and import do not change; NULL: not open
@@ -54,13 +55,9 @@ extern const jnaBuildKind* const jnaBuildKinds[jna_buildStageCount];
 
 /// The workspace opened for simulation, once.
 jnResult jnaBuild_Open(jnaBuild* build, jnError* error);
-void jnaBuild_Close(jnaBuild* build);
 
 /// Tells how far the stage at hand is. Returns false once the build shall end.
 bool jnaBuild_Tell(jnaBuild* build, double share, const char* format, ...) __attribute__((format(printf, 3, 4)));
 
 /// Whether clips are simulated for the springs to be learned from: learned springs, and a clip to train on.
 bool jnaBuild_Learns(const jnaBuild* build);
-
-/// What there is to estimate by. The character must be imported.
-jnResult jnaBuild_Measure(jnaBuild* build, jnError* error);

@@ -1,6 +1,7 @@
 // Does contact resolve? Frames of all clips and training poses, each solved as a job would, and how they ended.
 #include "pipeline/simulation.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -14,7 +15,8 @@ typedef struct Audit {
     jnaClip* stills; // [clipCount + 1], clips without their root's motion, then the training poses
     int count, done, cursor;
     jnaContactEntry* entries; // [count]
-    jnaJobWatch watch;
+    jnaWatch watch;
+    jnaArena arena;
     jnResult result;
     jnError* error;
 } Audit;
@@ -46,33 +48,34 @@ static void Work(Audit* a)
     const jnaSolve* solve = &a->simulation->solve;
     jnError error = {0};
     void* worker = NULL;
-    jnResult result = solve->open(solve->user, &worker, &error);
-    float* surface = malloc(3 * (size_t)solve->vertexCount * sizeof(float) + 1);
-    if (result == jn_ok && surface == NULL) {
-        result = jnFail(&error, jn_outOfMemory, "out of memory for an audit");
-    }
-    while (result == jn_ok) {
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    float* surface = jnaArena_Take(&arena, solve->vertexCount, 3 * sizeof(float));
+    JN_TRY(solve->open(solve->user, &worker, &error));
+    JN_TRY(jnaArena_Check(&arena, "an audit", &error));
+    while (true) {
         int at;
 #pragma omp critical(jnaContactAudit)
         at = a->result == jn_ok ? a->cursor++ : a->count;
         if (at >= a->count) {
             break;
         }
-        result = SolveOne(a, worker, &a->entries[at], surface, &error);
+        JN_TRY(SolveOne(a, worker, &a->entries[at], surface, &error));
+        bool goesOn;
 #pragma omp critical(jnaContactAudit)
         {
-            jnaJobProgress progress = {.done = ++a->done, .total = a->count, .solved = a->done};
-            if (!jnaJobWatch_GoesOn(&a->watch, &progress) && result == jn_ok) {
-                result = jnFail(&error, jn_cancelled, "stopped");
-            }
+            jnaProgress progress = {.done = ++a->done, .total = a->count, .solved = a->done};
+            goesOn = jnaWatch_Count(&a->watch, &progress);
         }
+        JN_TRY(goesOn ? jn_ok : jnFail(&error, jn_cancelled, "stopped"));
     }
+done:
 #pragma omp critical(jnaContactAudit)
     if (result != jn_ok && a->result == jn_ok) {
         a->result = result;
         *a->error = error;
     }
-    free(surface);
+    jnaReleaseArena(&arena);
     if (worker != NULL) {
         solve->close(worker);
     }
@@ -85,19 +88,18 @@ static jnResult Plan(Audit* a, int every, int poses, jnError* error)
     int clips = s->manifest->clipCount, most = poses;
     jnaPoseSet set = {0};
     jnResult result = jn_ok;
-    a->stills = calloc((size_t)clips + 1, sizeof(*a->stills));
-    for (int i = 0; a->stills != NULL && i < clips; ++i) {
+    a->stills = jnaArena_Take(&a->arena, clips + 1, sizeof(*a->stills));
+    JN_PASS(jnaArena_Check(&a->arena, "an audit's clips", error));
+    for (int i = 0; i < clips; ++i) {
         JN_TRY(jnaClip_WithoutRoot(s->character, &s->clips[i], &a->stills[i], error));
         most += s->clips[i].frameCount / every + 1;
     }
-    if (poses > 0 && a->stills != NULL) {
+    if (poses > 0) {
         JN_TRY(jnaSimulation_SamplePoses(s, poses, &set, NULL, error));
         JN_TRY(jnaPoseSet_ToClip(&set, s->character, &a->stills[clips], error));
     }
-    a->entries = calloc((size_t)most + 1, sizeof(*a->entries));
-    if (a->stills == NULL || a->entries == NULL) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for an audit of %d frames", most));
-    }
+    a->entries = jnaArena_Give(&a->arena, most, sizeof(*a->entries));
+    JN_TRY(jnaArena_Check(&a->arena, "an audit's frames", error));
     for (int i = 0; i <= clips; ++i) {
         int step = i < clips ? every : 1;
         for (int f = 0; f < a->stills[i].frameCount; f += step) {
@@ -115,22 +117,20 @@ jnResult jnaAuditContact(
     Audit a = {.simulation = s, .watch = def->watch, .error = error};
     *count = 0;
     *entries = NULL;
-    jnResult result = Plan(&a, def->every, def->poses, error);
-    if (result == jn_ok) {
-        int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
+    jnResult result = jn_ok;
+    JN_TRY(Plan(&a, def->every, def->poses, error));
+    int threads = def->threads > 0 ? def->threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
-        Work(&a);
-        result = a.result;
-    }
+    Work(&a);
+    JN_TRY(a.result);
+    *count = a.count;
+    *entries = a.entries;
+    a.entries = NULL;
+done:
     for (int i = 0; a.stills != NULL && i <= s->manifest->clipCount; ++i) {
         jnaDestroyClip(&a.stills[i]);
     }
-    free(a.stills);
-    if (result == jn_ok) {
-        *count = a.count;
-        *entries = a.entries;
-    } else {
-        free(a.entries);
-    }
+    jnaReleaseArena(&a.arena);
+    free(a.entries);
     return result;
 }

@@ -115,6 +115,10 @@ static jnResult MakeWays(Ways* w, const jnaTakes* takes, const jnaLearned* l, jn
     w->list[w->count++] = (jnaWay){jna_methodSkinned, jna_targetsSkinned, jn_timingExact, NULL, false};
     w->list[w->count++] = (jnaWay){jna_methodNetwork, jna_targetsNetwork, jn_timingExact, NULL, false};
     AddWay(w, jna_methodSpringsOnSkinned, jna_targetsSkinned);
+    // Without a network modes hang on the skinned surface, too.
+    for (int method = jna_methodModalPhysical; !takes->hasNetwork && method <= (int)jna_methodModal; ++method) {
+        AddWay(w, (jnaMethod)method, jna_targetsSkinned);
+    }
     for (int i = 0; i < 2; ++i) {
         for (int method = jna_methodUniform; method < jna_methodCount; ++method) {
             AddWay(w, (jnaMethod)method, i == 0 ? jna_targetsNetwork : jna_targetsQuasistatic);
@@ -133,6 +137,9 @@ static void NoteMissing(const jnaTakes* takes, const jnaLearned* l, jnaNotes* no
         jnaNotes_Add(notes, "no springs are learned yet; `jounce fit` learns them");
     } else if (takes->hasModes && l->modalStiffness == NULL) {
         jnaNotes_Add(notes, "the springs on modes are not learned yet; `jounce fit` learns them");
+    }
+    if (jnaManifest_IsImported(takes->manifest)) {
+        return; // nothing that is missing is ours to simulate
     }
     if (!takes->hasModes) {
         jnaNotes_Add(notes, "no vibration modes; `jounce modes` finds them");
@@ -228,7 +235,8 @@ static jnResult Save(const char* workspace, const jnaEvaluation* e, jnError* err
     return jnaSaveJson(folder, "evaluation.json", MakeJson(e), 6, error);
 }
 
-jnResult jnaWorkspace_Evaluate(
+// The same of an opened workspace. The stage is "evaluate".
+static jnResult EvaluateOpened(
     jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error)
 {
     jnaTakes takes = {0};
@@ -270,7 +278,7 @@ jnResult jnaEvaluateWorkspace(
     *evaluation = (jnaEvaluation){0};
     jnResult result = jn_ok;
     JN_TRY(jnaOpenWorkspaceToWrite(workspace, "jounce evaluate", &w, error));
-    JN_TRY(jnaWorkspace_Evaluate(w, def, evaluation, notes, error));
+    JN_TRY(EvaluateOpened(w, def, evaluation, notes, error));
 done:
     jnaCloseWorkspace(w);
     return result;
@@ -291,6 +299,7 @@ void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
             jnaStage_Read(stage, w->path, "motion/%s/dynamic.json", clip->name);
             jnaStage_Read(stage, w->path, "motion/%s/quasistatic.json", clip->name);
         }
+        jnaStage_Read(stage, w->path, "clips/%s/quasistatic.npy", clip->name);
     }
     jnaStage_ReadAll(stage, w->path, learned);
     jnaWorkspace_Depend(w, stage);
@@ -310,7 +319,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaEvaluateDef def = jnaDefaultEvaluateDef();
     def.threads = run->threads;
     def.watch = run->watch;
-    JN_PASS(jnaWorkspace_Evaluate(run->workspace, &def, &evaluation, run->notes, error));
+    JN_PASS(EvaluateOpened(run->workspace, &def, &evaluation, run->notes, error));
     jnaDestroyEvaluation(&evaluation);
     return jn_ok;
 }

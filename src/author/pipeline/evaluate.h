@@ -73,10 +73,6 @@ jnaEvaluateDef jnaDefaultEvaluateDef(void);
 jnResult jnaEvaluateWorkspace(
     const char* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error);
 
-/// The same of an opened workspace. The stage is "evaluate".
-jnResult jnaWorkspace_Evaluate(
-    jnaWorkspace* workspace, const jnaEvaluateDef* def, jnaEvaluation* evaluation, jnaNotes* notes, jnError* error);
-
 /// What is measured and shown: motion, and all that was learned, as inputs and settings of a stage.
 void jnaDescribeMeasured(const jnaWorkspace* workspace, jnaStage* stage);
 

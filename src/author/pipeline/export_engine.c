@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/try.h"
 #include "character/source.h"
+#include "workspace/learned.h"
 
 #include "runtime/for_author.h"
 
@@ -60,6 +61,25 @@ static const char** FindAnimations(const jnaWorkspace* w, const jnaGltfSource* s
     return names;
 }
 
+// Morph weights need modes. A character whose springs per vertex were kept has those of its motion, too; they stand in
+// where they explain enough of it.
+static jnResult ChooseLayer(const jnaWorkspace* w, jnaExportDef* how, jnaEngineReport* report, jnError* error)
+{
+    report->standIn = jnaWorkspace_Layer(w) == jna_layerVertex && w->manifest.springs.layer == jna_layerAuto &&
+                      jnaWorkspace_Has(w, "modes/modes.json");
+    report->explains = jnaWorkspace_Explains(w, jna_layerModal);
+    report->vertexExplains = jnaWorkspace_Explains(w, jna_layerVertex);
+    if (report->standIn && !(report->explains >= JNA_LEAST_EXPLAINED)) {
+        return jnFail(error, jn_badData,
+            "%s: a .glb carries modes, and those of the motion explain only %.2f of it (springs per vertex %.2f); bake "
+            "the "
+            "clips (jounce bake), or set springs.layer to modal in the manifest",
+            w->path, report->explains, report->vertexExplains);
+    }
+    how->modal = report->standIn;
+    return jn_ok;
+}
+
 jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExportDef* how, const jnaEngineDef* engine,
     jnaEngineReport* report, jnError* error)
 {
@@ -71,10 +91,13 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     const char** names = NULL;
     bool there;
     jnaExported exported;
+    jnaExportDef settings = *how;
+    jnaEngineReport chosen = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaOpenWorkspace(workspace, &w, error));
     JN_TRY(jnaLockWorkspace(workspace, "jounce export", false, &w->lock, error));
-    JN_TRY(jnaWorkspace_EncodeAsset(w, how, &bytes, &size, &exported, error));
+    JN_TRY(ChooseLayer(w, &settings, &chosen, error));
+    JN_TRY(jnaWorkspace_EncodeAsset(w, &settings, &bytes, &size, &exported, error));
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = workspace}, &asset, error));
     JN_TRY(OpenSource(w, &source, &there, error));
     names = FindAnimations(w, &source);
@@ -86,6 +109,9 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     def.animations = names;
     JN_TRY(jnaWriteEngineGlb(path, &def, report, error));
     report->fallback = exported.fallback;
+    report->standIn = chosen.standIn;
+    report->explains = chosen.explains;
+    report->vertexExplains = chosen.vertexExplains;
 done:
     free(names);
     jnaDestroyGltfSource(&source);

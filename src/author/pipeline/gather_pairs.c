@@ -1,5 +1,6 @@
-// Pairs of pose and surface out of a workspace. Learned from: its shapes, and clips with imported motion. Judged by:
-// frames of clips that nothing is learned from, which `jounce simulate --clips` leaves in motion/NAME/quasistatic.npy.
+// Pairs of pose and surface out of a workspace. Learned from: its shapes, and clips with imported equilibria or, where
+// no clip has such, imported motion. Judged by: frames of clips that nothing is learned from, as imported or as `jounce
+// simulate --clips` leaves them in motion/NAME/quasistatic.npy.
 #include "pipeline/gather_pairs.h"
 
 #include "asset/character_pairs.h"
@@ -51,10 +52,22 @@ static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pa
     return result;
 }
 
+// A frame of a clip and the surface in it.
+static jnaPair PairOf(const jnaClip* clip, int frame, const float* positions, jnaPairUse use)
+{
+    jnPose pose = jnaClip_Pose(clip, frame);
+    return (jnaPair){.rotations = pose.rotations,
+        .translations = pose.translations,
+        .scales = pose.scales,
+        .positions = positions,
+        .kind = jna_shapeClip,
+        .use = use};
+}
+
 static jnResult AddMotion(
     const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
 {
-    size_t joints = (size_t)clip->jointCount, vertices = (size_t)pairs->vertexCount;
+    size_t vertices = (size_t)pairs->vertexCount;
     const float* positions = motion->data;
     int count = clip->frameCount < (int)motion->shape[0] ? clip->frameCount : (int)motion->shape[0];
     jnaPair* list = calloc((size_t)count + 1, sizeof(*list));
@@ -62,17 +75,37 @@ static jnResult AddMotion(
         return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
     }
     for (int i = 0; i < count; ++i) {
-        size_t at = (size_t)i * joints;
-        list[i] = (jnaPair){.rotations = clip->rotations + 4 * at,
-            .translations = clip->translations + 3 * at,
-            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL,
-            .positions = positions + (size_t)i * vertices * 3,
-            .kind = jna_shapeClip,
-            .use = UseOf(index, i / RUN_LENGTH, isTest)};
+        list[i] = PairOf(clip, i, positions + (size_t)i * vertices * 3, UseOf(index, i / RUN_LENGTH, isTest));
     }
     jnResult result = jnaPairs_Add(pairs, count, list, error);
     free(list);
     return result;
+}
+
+// Whether some clip brings equilibria: then no clip in motion teaches a shape.
+static bool HasEquilibria(const jnaManifest* m)
+{
+    bool has = false;
+    for (int i = 0; i < m->clipCount; ++i) {
+        has = has || m->clips[i].shapes != NULL;
+    }
+    return has;
+}
+
+// Few frames may leave none to validate on: then the last tenth is.
+static void HoldSome(jnaPairs* pairs)
+{
+    int held = 0, trained = 0, last = 0;
+    for (int i = 0; i < pairs->count; ++i) {
+        held += pairs->uses[i] == jna_pairValidation;
+        trained += pairs->uses[i] == jna_pairTrain;
+    }
+    for (int i = pairs->count - 1; held == 0 && i >= 0 && last < 1 + trained / HELD_ONE_IN; --i) {
+        if (pairs->uses[i] == jna_pairTrain) {
+            pairs->uses[i] = jna_pairValidation;
+            last++;
+        }
+    }
 }
 
 // Clips with motion: counted with pairs NULL, added otherwise.
@@ -86,7 +119,8 @@ static jnResult TakeMotions(jnaWorkspace* w, int* count, jnaPairs* pairs, jnErro
     JN_PASS(jnaWorkspace_Clips(w, &clips, error));
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         bool present = false;
-        JN_TRY(jnaOpenClipMotion(w->path, &clips[i], c, &present, &motion, error));
+        jnaClipCache kind = HasEquilibria(&w->manifest) ? jna_clipShapes : jna_clipMotion;
+        JN_TRY(jnaOpenClipCache(w->path, &clips[i], c, kind, &present, &motion, error));
         if (present && pairs != NULL) {
             JN_TRY(AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error));
         }
@@ -107,6 +141,10 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
     *pairs = (jnaPairs){0};
     JN_PASS(jnaWorkspace_Character(w, &c, error));
     JN_PASS(jnaOpenShapes(w->path, c, &present, &shapes, error));
+    if (jnaManifest_IsImported(&w->manifest)) { // our own flesh is another's
+        jnaCloseShapes(&shapes);
+        present = false;
+    }
     jnResult result = jn_ok;
     JN_TRY(TakeMotions(w, &frames, NULL, error));
     if (shapes.count + frames == 0) {
@@ -119,6 +157,7 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
         JN_TRY(AddShapes(&shapes, &w->manifest, pairs, error));
     }
     JN_TRY(TakeMotions(w, &ignored, pairs, error));
+    HoldSome(pairs);
 done:
     jnaCloseShapes(&shapes);
     if (result != jn_ok) {
@@ -172,12 +211,16 @@ static jnResult OpenMotion(
 {
     char path[JNA_PATH_LENGTH], other[JNA_PATH_LENGTH];
     *m = (Motion){0};
+    JN_PASS(jnaLoadClip(workspace, name, c, &m->clip, error));
+    JN_PASS(jnaOpenClipCache(workspace, &m->clip, c, jna_clipShapes, present, &m->positions, error));
+    if (*present) {
+        return jn_ok;
+    }
     JN_PASS(PathOf(workspace, name, "quasistatic.npy", path, error));
     *present = jnaFileIsThere(path);
     if (!*present) {
         return jn_ok;
     }
-    JN_PASS(jnaLoadClip(workspace, name, c, &m->clip, error));
     JN_PASS(jnaOpenPositions(path, &m->positions, error));
     JN_PASS(PathOf(workspace, name, "quasistatic_valid.npy", other, error));
     if (jnaFileIsThere(other)) {
@@ -193,7 +236,7 @@ static jnResult OpenMotion(
 // At most so many frames, evenly over those that are there.
 static jnResult AddFrames(const Motion* m, int most, jnaPairs* pairs, jnError* error)
 {
-    size_t joints = (size_t)m->clip.jointCount, vertices = (size_t)pairs->vertexCount;
+    size_t vertices = (size_t)pairs->vertexCount;
     int total = (int)m->positions.shape[0], count = 0, wanted = total < most ? total : most;
     const float* positions = m->positions.data;
     const uint8_t* valid = m->valid.data;
@@ -203,14 +246,8 @@ static jnResult AddFrames(const Motion* m, int most, jnaPairs* pairs, jnError* e
     }
     for (int i = 0; i < wanted; ++i) {
         int frame = (int)((int64_t)i * total / wanted);
-        size_t at = (size_t)(m->first + frame) * joints;
         if (valid == NULL || valid[frame] != 0) {
-            list[count++] = (jnaPair){.rotations = m->clip.rotations + 4 * at,
-                .translations = m->clip.translations + 3 * at,
-                .scales = m->clip.scales != NULL ? m->clip.scales + 3 * at : NULL,
-                .positions = positions + (size_t)frame * vertices * 3,
-                .kind = jna_shapeClip,
-                .use = jna_pairTest};
+            list[count++] = PairOf(&m->clip, m->first + frame, positions + (size_t)frame * vertices * 3, jna_pairTest);
         }
     }
     jnResult result = jnaPairs_Add(pairs, count, list, error);
@@ -264,13 +301,8 @@ jnResult jnaLoadFrame(
             motion.first, motion.first + (int)motion.positions.shape[0] - 1));
     }
     JN_TRY(jnaCreateCharacterPairs(c, 1, pair, error));
-    size_t at = (size_t)frame * (size_t)motion.clip.jointCount;
-    const jnaPair one = {.rotations = motion.clip.rotations + 4 * at,
-        .translations = motion.clip.translations + 3 * at,
-        .scales = motion.clip.scales != NULL ? motion.clip.scales + 3 * at : NULL,
-        .positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount,
-        .kind = jna_shapeClip,
-        .use = jna_pairTest};
+    const float* positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount;
+    const jnaPair one = PairOf(&motion.clip, frame, positions, jna_pairTest);
     JN_TRY(jnaPairs_Add(pair, 1, &one, error));
 done:
     CloseMotion(&motion);

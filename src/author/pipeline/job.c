@@ -41,7 +41,7 @@ typedef struct Runner {
     bool ended; // no shard is left to claim
     bool stop, merged;
     int solved; // poses
-    jnaJobProgress progress;
+    jnaProgress progress;
     jnResult result;
     jnError error;
 } Runner;
@@ -58,10 +58,9 @@ static void Fail(Runner* r, jnResult result, const jnError* error)
 static void Watch(Runner* r)
 {
     const jnaJob* job = r->plan->job;
-    if (!jnaJobWatch_GoesOn(&job->watch, &r->progress) && !r->stop) {
+    if (!jnaWatch_Count(&job->watch, &r->progress) && !r->stop) {
         jnError error;
-        jnFail(&error, jn_cancelled, "interrupted; finished work is kept, and the same command resumes it");
-        Fail(r, jn_cancelled, &error);
+        Fail(r, jnaWatch_Stopped(&error), &error);
     }
 }
 
@@ -166,7 +165,7 @@ static void Unlink(Runner* r, Flight* flight)
 }
 
 // Notes a pose as done; its shard is written if that was the last of it.
-static void Finish(Runner* r, Flight* flight, int pose, jnResult result, jnError* error)
+static void Finish(Runner* r, Flight* flight, jnResult result, jnError* error)
 {
     pthread_mutex_lock(&r->mutex);
     if (result != jn_ok) {
@@ -175,7 +174,6 @@ static void Finish(Runner* r, Flight* flight, int pose, jnResult result, jnError
         r->solved++;
         r->progress.solved++;
         r->progress.done++;
-        r->progress.failed += flight->shard.records[pose].reason[0] != '\0';
         Watch(r);
     }
     bool last = ++flight->finished == flight->shard.count && r->result == jn_ok;
@@ -211,7 +209,7 @@ static void Work(Runner* r)
     jnResult opened = solve->open(solve->user, &worker, &error), result;
     do {
         result = opened == jn_ok ? Solve(r, worker, flight, pose, &error) : opened;
-        Finish(r, flight, pose, result, &error);
+        Finish(r, flight, result, &error);
     } while (result == jn_ok && Take(r, &flight, &pose));
     if (worker != NULL) {
         solve->close(worker);
@@ -339,7 +337,7 @@ static void CleanUp(const jnaShardPlan* plan)
     char path[JNA_PATH_LENGTH];
     jnaJobLock lock = {-1};
     bool alone = false;
-    if (jnaJob_Path(plan->job, plan->job->names.shards, path, NULL) == jn_ok && access(path, F_OK) == 0 &&
+    if (jnaJob_Path(plan->job, plan->job->names.shards, path, NULL) == jn_ok && jnaFileIsThere(path) &&
         jnaOpenJobLock(plan, &lock, &alone, NULL) == jn_ok && alone) {
         jnaShardPlan_Remove(plan, true);
     }

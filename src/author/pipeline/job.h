@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/npy.h"
+#include "base/watch.h"
 #include "flesh/flesh.h"
 
 /// How often a pose is tried, each time along a finer path.
@@ -32,25 +33,6 @@ typedef struct jnaSolve {
     jnResult (*advance)(void* worker, const jnaClip* clip, int frame, double* state, float* positions,
         jnaFleshReport* report, jnError* error);
 } jnaSolve;
-
-/// How far a job is.
-typedef struct jnaJobProgress {
-    int done, total; // poses or frames, of this run's part
-    int solved;      // by this run since it began, the rest was there
-    int failed;      // of the solved ones
-    bool waiting;    // for shards that another run has in hand
-} jnaJobProgress;
-
-/// As jnaWatch, with numbers of a job. Called now and then, one thread at a time.
-typedef struct jnaJobWatch {
-    bool (*tell)(const jnaJobProgress* progress, void* user); // false ends the job; may be NULL
-    void* user;
-} jnaJobWatch;
-
-static inline bool jnaJobWatch_GoesOn(const jnaJobWatch* watch, const jnaJobProgress* progress)
-{
-    return watch->tell == NULL || watch->tell(progress, watch->user);
-}
 
 /// Where the outcome goes: names inside the folder.
 typedef struct jnaJobNames {
@@ -91,7 +73,7 @@ typedef struct jnaJob {
     bool workOnly; // leave the merging, and waiting for others, to somebody else
     bool look;     // solve nothing: the report says what is there and what is left
     bool force;    // forget the arrays and shards that are there; refused while another run is there
-    jnaJobWatch watch;
+    jnaWatch watch;
 } jnaJob;
 jnaJob jnaDefaultJob(const jnaSolve* solve);
 
@@ -111,6 +93,3 @@ typedef struct jnaJobReport {
 /// Runs a job until its arrays are there, or its part is done. A shard that is there is kept, one of other inputs is
 /// not looked at. report may be NULL.
 jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error);
-
-/// Number of shards of a job.
-int jnaJob_ShardCount(const jnaJob* job);

@@ -43,16 +43,13 @@ static jnResult OpenFiles(Merge* m, jnError* error)
     const jnaJobArray own[OWN_FILES] = {{job->names.positions, jna_float32, 3, {shape[0], shape[1], 3}, NULL},
         {job->names.valid, jna_uint8, 1, {count}, NULL}, {job->names.times, jna_float32, 1, {count}, NULL}};
     JN_ASSERT(job->arrayCount <= MOST_FILES - OWN_FILES);
-    jnResult result = jn_ok;
-    for (int i = 0; result == jn_ok && i < OWN_FILES + job->arrayCount; ++i) {
+    for (int i = 0; i < OWN_FILES + job->arrayCount; ++i) {
         const jnaJobArray* array = i < OWN_FILES ? &own[i] : &job->arrays[i - OWN_FILES];
         char path[JNA_PATH_LENGTH];
-        result = jnaJob_Path(job, array->name, path, error);
-        if (result == jn_ok) {
-            result = jnaCreateArray(path, array->scalar, array->dimensions, array->shape, &m->files[i], error);
-        }
-        m->fileCount += result == jn_ok;
-        if (result == jn_ok && i >= OWN_FILES) {
+        JN_PASS(jnaJob_Path(job, array->name, path, error));
+        JN_PASS(jnaCreateArray(path, array->scalar, array->dimensions, array->shape, &m->files[i], error));
+        m->fileCount++;
+        if (i >= OWN_FILES) {
             size_t size = jnaScalarSize(array->scalar);
             for (int k = 0; k < array->dimensions; ++k) {
                 size *= array->shape[k];
@@ -60,7 +57,7 @@ static jnResult OpenFiles(Merge* m, jnError* error)
             fwrite(array->data, 1, size, m->files[i].stream);
         }
     }
-    return result;
+    return jn_ok;
 }
 
 static json_t* Number(int column, double value)
@@ -90,15 +87,11 @@ static jnResult PutShards(Merge* m, bool* good, jnError* error)
 {
     const jnaShardPlan* plan = m->plan;
     size_t row = 3 * (size_t)plan->job->solve->vertexCount;
-    jnResult result = jn_ok;
     *good = true;
-    for (int i = 0; result == jn_ok && *good && i < plan->shardCount; ++i) {
+    for (int i = 0; *good && i < plan->shardCount; ++i) {
         jnaShard shard;
-        result = jnaCreateShard(plan, i, &shard, error);
-        if (result != jn_ok) {
-            return result;
-        }
-        result = jnaShard_Read(plan, &shard, good, error);
+        JN_PASS(jnaCreateShard(plan, i, &shard, error));
+        jnResult result = jnaShard_Read(plan, &shard, good, error);
         if (result == jn_ok && *good) {
             fwrite(shard.positions, sizeof(float), row * (size_t)shard.count, m->files[POSITIONS].stream);
             for (int k = 0; k < shard.count; ++k) {
@@ -106,11 +99,10 @@ static jnResult PutShards(Merge* m, bool* good, jnError* error)
             }
         }
         jnaDestroyShard(&shard);
-        if (result == jn_ok && ferror(m->files[POSITIONS].stream) != 0) {
-            result = jnaFile_Sync(&m->files[POSITIONS], error);
-        }
+        JN_PASS(result);
+        JN_PASS(ferror(m->files[POSITIONS].stream) != 0 ? jnaFile_Sync(&m->files[POSITIONS], error) : jn_ok);
     }
-    return result;
+    return jn_ok;
 }
 
 // Everything that can be known before a shard is read.

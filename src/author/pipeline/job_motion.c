@@ -30,20 +30,16 @@ static bool AllFinite(const double* numbers, size_t count)
 }
 
 // The frames of one shard, from the state at the end of the one before.
-static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaJobProgress* progress, jnError* error)
+static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaProgress* progress, jnError* error)
 {
     size_t row = 3 * (size_t)job->solve->vertexCount;
     for (int k = 0; k < shard->count; ++k) {
         int frame = job->first + shard->first + k;
         float* positions = shard->positions + row * (size_t)k;
         jnaFleshReport report = {0};
-        jnResult result =
-            shard->first + k == 0
-                ? job->solve->start(worker, job->clip, frame, shard->state, positions, &report, error)
-                : job->solve->advance(worker, job->clip, frame - 1, shard->state, positions, &report, error);
-        if (result != jn_ok) {
-            return result;
-        }
+        JN_PASS(shard->first + k == 0
+                    ? job->solve->start(worker, job->clip, frame, shard->state, positions, &report, error)
+                    : job->solve->advance(worker, job->clip, frame - 1, shard->state, positions, &report, error));
         if (!AllFinite(shard->state, job->solve->stateCount)) {
             return jnFail(
                 error, jn_badData, "clip %s, frame %d: the flesh went out of all bounds", job->clip->name, frame);
@@ -51,8 +47,7 @@ static jnResult MakeShard(const jnaJob* job, void* worker, jnaShard* shard, jnaJ
         jnaFillRecord(&report, 1, job->solve->vertexCount, positions, &shard->records[k]);
         progress->solved++;
         progress->done++;
-        progress->failed += shard->records[k].reason[0] != '\0';
-        if (!jnaJobWatch_GoesOn(&job->watch, progress)) {
+        if (!jnaWatch_Count(&job->watch, progress)) {
             return Cancel(error);
         }
     }
@@ -77,7 +72,7 @@ static jnResult FindLast(const jnaShardPlan* plan, jnaShard* shard, int* done, j
     return jn_ok;
 }
 
-static jnResult GoOn(const jnaShardPlan* plan, jnaJobProgress* progress, jnError* error)
+static jnResult GoOn(const jnaShardPlan* plan, jnaProgress* progress, jnError* error)
 {
     const jnaJob* job = plan->job;
     jnaShard last = {0}, shard = {0};
@@ -109,13 +104,12 @@ done:
     return result;
 }
 
-jnResult jnaRunMotion(
-    const jnaShardPlan* plan, jnaJobLock* lock, jnaJobProgress* progress, bool* merged, jnError* error)
+jnResult jnaRunMotion(const jnaShardPlan* plan, jnaJobLock* lock, jnaProgress* progress, bool* merged, jnError* error)
 {
     progress->total = plan->job->count;
     while (!jnaJobLock_Take(lock, 0)) {
         progress->waiting = true;
-        if (!jnaJobWatch_GoesOn(&plan->job->watch, progress)) {
+        if (!jnaWatch_Count(&plan->job->watch, progress)) {
             return Cancel(error);
         }
         nanosleep(&(struct timespec){0, WAIT_NANOSECONDS}, NULL);

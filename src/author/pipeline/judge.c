@@ -282,7 +282,7 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
     float* copy = NULL;
     def.sequences = &sequence;
     def.sequenceCount = 1;
-    def.dt = 1 / w->takes->manifest->rate;
+    def.dt = 1 / w->takes->clips[w->takes->takes[take].clip].rate;
     def.drop = def.prior = 0;
     def.threads = threads;
     def.checkOrder = false;

@@ -113,11 +113,7 @@ static jnResult PlayClip(const Run* r, const jnaClip* clip, jnError* error)
         frames *= 1 + (int)fmin(LOOP_SECONDS * clip->rate / frames, 1000.0);
     }
     for (int n = 0; result == jn_ok && n < frames; ++n) {
-        size_t at = (size_t)(n % clip->frameCount) * (size_t)clip->jointCount;
-        jnCharacterInput input = {.h = (float)(1 / clip->rate),
-            .pose = {.rotations = clip->rotations + 4 * at,
-                .translations = clip->translations + 3 * at,
-                .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL}};
+        jnCharacterInput input = {.h = (float)(1 / clip->rate), .pose = jnaClip_Pose(clip, n % clip->frameCount)};
         jnCharacter_Step(c, &input, &(jnCharacterOutput){.positions = moment.shown, .welded = true});
         jnCharacter_Skin(c, &input.pose, &(jnCharacterOutput){.positions = moment.target, .welded = true});
         LookAtFrame(r, c, &moment, n % clip->frameCount);

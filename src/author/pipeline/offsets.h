@@ -37,4 +37,3 @@ typedef struct jnaWorkspaceOffsets {
     jnaOffsets before, after;
     int capped; // modes that a clip drives beyond 0.7 of their cap, where it begins to act
 } jnaWorkspaceOffsets;
-void jnaDestroyWorkspaceOffsets(jnaWorkspaceOffsets* offsets);

@@ -41,7 +41,7 @@ static jnResult KeepModes(const jnaPlayerDef* def, jnaPlayer* p, jnError* error)
     p->order = jnaArena_Give(&arena, a->modeCount, sizeof(int32_t));
     p->roots = jnaArena_Give(&arena, a->modeCount, sizeof(double));
     p->deltas = jnaArena_Give(&arena, (int64_t)(modes * vertices), 3 * sizeof(float));
-    arena.failed = arena.failed || !jnaOrderModes(def->modes, p->order);
+    jnaOrderModes(def->modes, &arena, p->order);
     JN_TRY(jnaArena_Check(&arena, "modes to play", error));
     p->projections = def->modes->projections;
     for (size_t k = 0; k < modes; ++k) {
@@ -88,14 +88,6 @@ done:
     return result;
 }
 
-static jnPose PoseOf(const jnaClip* clip, int frame)
-{
-    size_t at = (size_t)frame * (size_t)clip->jointCount;
-    return (jnPose){.rotations = clip->rotations + 4 * at,
-        .translations = clip->translations + 3 * at,
-        .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL};
-}
-
 // Vectors from the asset's order of vertices to the character's, or back.
 static void Reorder(const jnAsset* asset, bool back, const float* from, float* to)
 {
@@ -116,7 +108,7 @@ jnResult jnaPlayer_MakeTargets(
     JN_TRY(positions != NULL ? jnCreateCharacter(&def, &character, error)
                              : jnFail(error, jn_outOfMemory, "out of memory to pose '%s'", clip->name));
     for (int n = 0; n < frameCount; ++n) {
-        jnPose pose = PoseOf(clip, first + n);
+        jnPose pose = jnaClip_Pose(clip, first + n);
         jnCharacter_Target(character, &pose, &(jnCharacterOutput){.positions = positions, .welded = true});
         Reorder(player->asset, false, positions, targets + (size_t)n * width);
     }
@@ -149,7 +141,7 @@ static jnResult PlaySprings(const jnaPlayer* player, const jnaPlay* play, jnChar
     }
     float* positions = targets + width;
     for (int n = 0; n < play->frameCount; ++n) {
-        jnCharacterInput input = {.h = (float)(1 / player->rate)};
+        jnCharacterInput input = {.h = (float)(1 / play->clip->rate)};
         Reorder(player->asset, true, play->targets + (size_t)n * width, targets);
         jnStepOnTargets(character, &input, targets);
         if (!lags || n != 1) { // the second sample shows the first one again
@@ -176,7 +168,8 @@ static jnResult PlayOwn(const jnaPlayer* player, const jnaPlay* play, jnCharacte
     jnCharacterOutput output = {.positions = shown + width, .welded = true};
     for (int n = 0; n < play->frameCount + (lags && play->frameCount > 1); ++n) {
         if (n < play->frameCount) {
-            jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
+            jnCharacterInput input = {
+                .h = (float)(1 / play->clip->rate), .pose = jnaClip_Pose(play->clip, play->first + n)};
             jnCharacter_Step(character, &input, &output);
         } else {
             jnCharacter_Finish(character, &output);
@@ -279,7 +272,8 @@ static jnResult PlayModes(const jnaPlayer* player, const jnaPlay* play, jnCharac
     }
     size_t before = 12 * (size_t)player->asset->jointCount;
     for (int n = 0; n < play->frameCount; ++n) {
-        jnCharacterInput input = {.h = (float)(1 / player->rate), .pose = PoseOf(play->clip, play->first + n)};
+        jnCharacterInput input = {
+            .h = (float)(1 / play->clip->rate), .pose = jnaClip_Pose(play->clip, play->first + n)};
         FindDrive(player, play, n, &d);
         jnStepOnDrive(character, &input, d.drive, d.components, d.weights);
         if (!lags || n != 1) { // the second sample shows the first one again

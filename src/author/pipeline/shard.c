@@ -40,7 +40,8 @@ jnaJob jnaDefaultJob(const jnaSolve* solve)
     return (jnaJob){.solve = solve, .threads = 1, .shardSize = 16, .parts = 1};
 }
 
-int jnaJob_ShardCount(const jnaJob* job)
+// Number of shards of a job.
+static int CountShards(const jnaJob* job)
 {
     return (job->count + job->shardSize - 1) / job->shardSize;
 }
@@ -75,7 +76,7 @@ jnResult jnaCreateShardPlan(const jnaJob* job, jnaShardPlan* plan, jnError* erro
 {
     JN_ASSERT(job->count > 0 && job->shardSize > 0 && job->first >= 0);
     JN_ASSERT(job->first + job->count <= job->clip->frameCount && job->parts > 0);
-    *plan = (jnaShardPlan){.job = job, .shardCount = jnaJob_ShardCount(job)};
+    *plan = (jnaShardPlan){.job = job, .shardCount = CountShards(job)};
     plan->hashes = malloc((size_t)plan->shardCount * sizeof(uint64_t));
     if (plan->hashes == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d shards", plan->shardCount);

@@ -98,5 +98,4 @@ void jnaFillRecord(const jnaFleshReport* report, int attempts, int vertexCount, 
 void jnaJob_Carry(const jnaJob* job, int index, float* positions);
 
 /// The sequential kind of job.
-jnResult jnaRunMotion(
-    const jnaShardPlan* plan, jnaJobLock* lock, jnaJobProgress* progress, bool* merged, jnError* error);
+jnResult jnaRunMotion(const jnaShardPlan* plan, jnaJobLock* lock, jnaProgress* progress, bool* merged, jnError* error);

@@ -120,7 +120,7 @@ done:
 typedef struct Crowd {
     const jnaSimulateDef* def;
     int count;
-    jnaJobProgress* progress; // [count]
+    jnaProgress* progress; // [count]
     bool stop;
 } Crowd;
 
@@ -129,25 +129,24 @@ typedef struct Member {
     int index;
 } Member;
 
-static bool WatchMember(const jnaJobProgress* progress, void* user)
+static bool WatchMember(const jnaProgress* progress, void* user)
 {
     Member* member = user;
     Crowd* crowd = member->crowd;
     bool goes;
 #pragma omp critical(jnaWatchMember)
     {
-        jnaJobProgress sum = {.waiting = true};
+        jnaProgress sum = {.waiting = true};
         crowd->progress[member->index] = *progress;
         for (int i = 0; i < crowd->count; ++i) {
-            const jnaJobProgress* p = &crowd->progress[i];
+            const jnaProgress* p = &crowd->progress[i];
             sum.done += p->done;
             sum.total += p->total;
             sum.solved += p->solved;
-            sum.failed += p->failed;
             sum.waiting = sum.waiting && (p->waiting || p->done == p->total);
         }
         if (!crowd->stop) {
-            crowd->stop = !jnaJobWatch_GoesOn(&crowd->def->watch, &sum);
+            crowd->stop = !jnaWatch_Count(&crowd->def->watch, &sum);
         }
         goes = !crowd->stop;
     }
@@ -173,7 +172,7 @@ static jnResult RunMotion(
     job.parts = 1;
     job.next = NULL;
     job.workOnly = false;
-    job.watch = (jnaJobWatch){WatchMember, member};
+    job.watch = (jnaWatch){WatchMember, member};
     return jnaRunJob(&job, report, error);
 }
 

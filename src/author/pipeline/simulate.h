@@ -38,7 +38,7 @@ typedef struct jnaSimulateDef {
     bool workOnly;
     bool force; // forget what is there and start again
     bool look;  // solve nothing: the report says what is there
-    jnaJobWatch watch;
+    jnaWatch watch;
 } jnaSimulateDef;
 jnaSimulateDef jnaDefaultSimulateDef(void);
 
@@ -67,7 +67,7 @@ typedef struct jnaAuditPose {
 /// Solves the first `count` training poses along the standard path, along one of twice the steps and directly from
 /// skinning. poses: [count].
 jnResult jnaAuditPoses(
-    jnaSimulation* simulation, int count, int threads, jnaAuditPose* poses, jnaJobWatch watch, jnError* error);
+    jnaSimulation* simulation, int count, int threads, jnaAuditPose* poses, jnaWatch watch, jnError* error);
 
 /// One pose or frame with contact, solved as a job solves it.
 typedef struct jnaContactEntry {
@@ -84,7 +84,7 @@ typedef struct jnaContactAuditDef {
     int every;   // frame of each clip
     int poses;   // to train on, from the first; 0 for none
     int threads; // 0: all
-    jnaJobWatch watch;
+    jnaWatch watch;
 } jnaContactAuditDef;
 
 /// Solves every `every`-th frame of all clips and the first `poses` training poses, and keeps nothing but how each

@@ -165,7 +165,7 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
 static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaClip* clip, Row* rows, jnError* error)
 {
     const jnAsset* asset = player->asset;
-    size_t vertices = (size_t)asset->vertexCount, joints = (size_t)clip->jointCount;
+    size_t vertices = (size_t)asset->vertexCount;
     jnCharacterDef def = jnDefaultCharacterDef(asset);
     def.timing = jn_timingCausal;
     jnCharacter* character = NULL;
@@ -175,13 +175,10 @@ static jnResult PlayModes(const Measure* m, const jnaPlayer* player, const jnaCl
     float *shown = numbers, *surfaces[2] = {numbers + 3 * vertices, numbers + 6 * vertices};
     jnCharacterOutput output = {.positions = shown, .welded = true};
     for (int n = 0; n < clip->frameCount; ++n) {
-        size_t at = (size_t)n * joints;
-        jnPose pose = {.rotations = clip->rotations + 4 * at,
-            .translations = clip->translations + 3 * at,
-            .scales = clip->scales != NULL ? clip->scales + 3 * at : NULL};
+        jnPose pose = jnaClip_Pose(clip, n);
         for (int moving = 0; moving < 2; ++moving) {
             if (moving) {
-                jnCharacter_Step(character, &(jnCharacterInput){.h = (float)(1 / player->rate), .pose = pose}, &output);
+                jnCharacter_Step(character, &(jnCharacterInput){.h = (float)(1 / clip->rate), .pose = pose}, &output);
             } else {
                 jnCharacter_Skin(character, &pose, &output);
             }

@@ -3,6 +3,7 @@
 #include "pipeline/stage_export.h"
 
 #include "asset/asset_writer.h"
+#include "asset/dress.h"
 #include "base/npy.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -25,6 +26,7 @@
 typedef struct Work {
     jnaWorkspace* workspace;
     const jnaManifest* manifest;
+    jnaSpringLayer layer; // vertex or modal
     const jnaCharacter* character;
     const jnaClip* clips;              // [manifest->clipCount]
     jnaRole* roles;                    // [manifest->clipCount]
@@ -41,9 +43,9 @@ static void DestroyWork(Work* work)
     jnaDestroyModes(&work->modes);
 }
 
-static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
+static jnResult LoadWork(jnaWorkspace* w, jnaSpringLayer layer, Work* work, jnError* error)
 {
-    *work = (Work){.workspace = w, .manifest = &w->manifest};
+    *work = (Work){.workspace = w, .manifest = &w->manifest, .layer = layer};
     JN_PASS(jnaWorkspace_Character(w, &work->character, error));
     JN_PASS(jnaWorkspace_Clips(w, &work->clips, error));
     JN_PASS(jnaWorkspace_Network(w, &work->network, error));
@@ -56,7 +58,7 @@ static jnResult LoadWork(jnaWorkspace* w, Work* work, jnError* error)
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         work->roles[i] = w->manifest.clips[i].role;
     }
-    return w->manifest.springs.layer != jna_layerVertex ? jnaLoadModes(w->path, &work->modes, error) : jn_ok;
+    return work->layer != jna_layerVertex ? jnaLoadModes(w->path, &work->modes, error) : jn_ok;
 }
 
 // One weight a vertex, 0 to 1, in the file's order or welded.
@@ -145,7 +147,7 @@ static jnResult ReadAttribute(Work* work, jnError* error)
     return jn_ok;
 }
 
-// What `jounce fit` left for the manifest's layer, where it did.
+// What `jounce fit` left for the layer, where it did.
 static jnResult ReadFitted(Work* work, jnError* error)
 {
     jnaLearned l;
@@ -154,7 +156,7 @@ static jnResult ReadFitted(Work* work, jnError* error)
     if (result != jn_ok) {
         return result;
     }
-    bool modal = work->manifest->springs.layer != jna_layerVertex;
+    bool modal = work->layer != jna_layerVertex;
     const float *stiffness = l.stiffness, *damping = l.damping;
     bool there = modal ? l.modalStiffness != NULL && l.modalDamping != NULL && l.modalGain != NULL : true;
     work->fallback = !there || stiffness == NULL || damping == NULL;
@@ -207,13 +209,33 @@ static jnResult SetSprings(Work* work, jnError* error)
     return jnaSetHandSprings(work->character, &hand, work->stiffness, work->damping, error);
 }
 
+// The same for all that the character wears.
+static jnResult Dress(Work* work, jnaAssetDef* def, jnaDressed* dressed, jnError* error)
+{
+    const jnaCharacter* whole;
+    JN_PASS(jnaWorkspace_Whole(work->workspace, &whole, error));
+    if (whole->outfitCount == 0) {
+        return jn_ok;
+    }
+    const jnaFleshMotion flesh = {def->modes, def->network, def->stiffness, def->damping};
+    JN_PASS(jnaDress(whole, &flesh, dressed, error));
+    def->character = whole;
+    def->modes = def->modes != NULL ? &dressed->modes : NULL;
+    def->network = def->network != NULL ? &dressed->network : NULL;
+    def->stiffness = dressed->stiffness;
+    def->damping = dressed->damping;
+    return jn_ok;
+}
+
 jnResult jnaWorkspace_EncodeAsset(
     jnaWorkspace* w, const jnaExportDef* settings, void** bytes, size_t* size, jnaExported* exported, jnError* error)
 {
     Work work;
-    jnaSpringLayer layer = w->manifest.springs.layer;
+    jnaDressed dressed = {0};
+    jnAsset* asset = NULL;
+    jnaSpringLayer layer = settings->modal ? jna_layerModal : jnaWorkspace_Layer(w);
     jnResult result = jn_ok;
-    JN_TRY(LoadWork(w, &work, error));
+    JN_TRY(LoadWork(w, layer, &work, error));
     JN_TRY(SetSprings(&work, error));
     jnaAssetDef def = jnaDefaultAssetDef();
     def.modes = layer != jna_layerVertex && work.modes.modeCount > 0 ? &work.modes : NULL;
@@ -230,15 +252,26 @@ jnResult jnaWorkspace_EncodeAsset(
     def.detailShare = settings->detailShare;
     def.rate = w->manifest.rate;
     def.network = work.network;
+    JN_TRY(settings->fleshOnly ? jn_ok : Dress(&work, &def, &dressed, error));
     JN_TRY(jnaEncodeAsset(&def, bytes, size, error));
-    *exported = (jnaExported){work.character->vertexCount, work.character->jointCount, w->manifest.clipCount,
-        work.modes.modeCount, work.fallback};
+    *exported = (jnaExported){.vertexCount = def.character->vertexCount,
+        .jointCount = work.character->jointCount,
+        .clipCount = w->manifest.clipCount,
+        .modeCount = work.modes.modeCount,
+        .fallback = work.fallback};
+    if (settings->measure) {
+        JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size}, &asset, error));
+        JN_TRY(jnaMeasurePacking(&def, asset, &exported->packing, error));
+    }
 done:
+    jnaDestroyDressed(&dressed);
+    jnDestroyAsset(asset);
     DestroyWork(&work);
     return result;
 }
 
-jnResult jnaWorkspace_Export(
+// The same of an opened workspace. The stage "export" writes JNA_ASSET_NAME with the defaults.
+static jnResult ExportOpened(
     jnaWorkspace* w, const char* path, const jnaExportDef* settings, jnaExported* exported, jnError* error)
 {
     void* bytes = NULL;
@@ -256,7 +289,7 @@ jnResult jnaExportWorkspace(
     jnResult result = jn_ok;
     JN_TRY(jnaOpenWorkspace(workspace, &w, error));
     JN_TRY(jnaLockWorkspace(workspace, "jounce export", false, &w->lock, error));
-    JN_TRY(jnaWorkspace_Export(w, path, def, exported, error));
+    JN_TRY(ExportOpened(w, path, def, exported, error));
 done:
     jnaCloseWorkspace(w);
     return result;
@@ -271,7 +304,11 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     const jnaManifest* m = &w->manifest;
     (void)error;
     jnaStage_Read(stage, NULL, "stages/import.json");
-    if (m->springs.layer != jna_layerVertex) {
+    jnaSpringLayer layer = jnaWorkspace_Layer(w);
+    jnaStage_Depend(stage, "plays %s\n", jnaLayerNames[layer]);
+    if (layer != jna_layerVertex && jnaManifest_IsImported(m)) {
+        jnaStage_Read(stage, w->path, "modes/shapes.npy");
+    } else if (layer != jna_layerVertex) {
         jnaStage_Read(stage, NULL, "stages/modes.json");
         jnaStage_Read(stage, NULL, "modes/caps.npy");
     }
@@ -284,6 +321,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     if (m->network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
         jnaStage_Read(stage, NULL, "network/parameters.npy");
     }
+    jnaStage_Depend(stage, "asset version %d", (int)JN_ASSET_VERSION);
     jnaStage_Make(stage, "%s", JNA_ASSET_NAME);
     jnaWorkspace_Depend(w, stage);
     return jn_ok;
@@ -295,7 +333,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaExported exported;
     const jnaExportDef def = jnaDefaultExportDef();
     JN_PASS(jnaJoinPath(run->workspace->path, JNA_ASSET_NAME, path, error));
-    JN_PASS(jnaWorkspace_Export(run->workspace, path, &def, &exported, error));
+    JN_PASS(ExportOpened(run->workspace, path, &def, &exported, error));
     if (exported.fallback) {
         jnaNotes_Add(run->notes, JNA_FALLBACK_NOTE);
     }

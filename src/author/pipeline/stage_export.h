@@ -1,6 +1,7 @@
 // The export: what a workspace holds as one file for the runtime.
 #pragma once
 
+#include "asset/asset_writer.h"
 #include "jounce/asset.h"
 #include "jounce/springs.h"
 #include "workspace/workspace.h"
@@ -14,13 +15,17 @@ typedef struct jnaExportDef {
     jnTiming timing;     // default causal
     double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
     double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail
+    bool modal;          // the modes that are there, whatever the layer of the workspace; default false
+    bool fleshOnly;      // without clothes and the like, as what is measured is; default false
+    bool measure;        // what packing the morph targets does to the surface; default false
 } jnaExportDef;
 jnaExportDef jnaDefaultExportDef(void);
 
 /// What went into the file.
 typedef struct jnaExported {
     int vertexCount, jointCount, clipCount, modeCount;
-    bool fallback; // springs were to be learned and are not yet: set by hand, modes as the physics says
+    jnaMorphPacking packing; // where it was to be measured
+    bool fallback;           // springs were to be learned and are not yet: set by hand, modes as the physics says
 } jnaExported;
 #define JNA_FALLBACK_NOTE                                                                                              \
     "springs are not fitted yet (`jounce fit` does that); the exported springs come from the manifest and the "        \
@@ -33,7 +38,3 @@ jnResult jnaExportWorkspace(
 /// The same in memory, of an opened workspace. *bytes: release with free.
 jnResult jnaWorkspace_EncodeAsset(jnaWorkspace* workspace, const jnaExportDef* def, void** bytes, size_t* size,
     jnaExported* exported, jnError* error);
-
-/// The same of an opened workspace. The stage "export" writes JNA_ASSET_NAME with the defaults.
-jnResult jnaWorkspace_Export(
-    jnaWorkspace* workspace, const char* path, const jnaExportDef* def, jnaExported* exported, jnError* error);

@@ -2,7 +2,7 @@
 //
 // Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
 // are fitted to it; modes are fitted to it. Springs on skinning and one spring for all are fitted beside, for
-// comparison.
+// comparison. Of imported motion the modes are found first, in the motion itself.
 #include "pipeline/stage_fit.h"
 
 #include "base/json.h"
@@ -13,6 +13,7 @@
 #include "pipeline/judge.h"
 #include "pipeline/takes.h"
 #include "workspace/learned.h"
+#include "workspace/modes_store.h"
 
 #include "runtime/for_author.h"
 
@@ -20,8 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Vertices that the one spring for all is learned from, spread evenly.
-enum { UNIFORM_VERTICES = 256 };
+// Vertices that the one spring for all is learned from, spread evenly; frames that modes need.
+enum { UNIFORM_VERTICES = 256, LEAST_FRAMES = 8 };
+// Modes are kept while they explain the motion as well as this: they cost less and play as morph weights in engines.
+#define EVEN 0.02
+// A manifest that keeps the other layer is told so from this difference on.
+#define WORSE 0.2
 
 // One clip to learn from.
 typedef struct Lesson {
@@ -39,6 +44,7 @@ typedef struct Work {
     int lessonCount;
     Lesson* lessons; // [takes.trainCount]
     jnaLearned learned;
+    jnaModes found;   // in the motion, where it is imported
     jnaModes fitted;  // the modes as learned, numbers owned
     int64_t* dropped; // [lessonCount], vertices times frames that the springs per vertex left out
     jnaModalFit modal;
@@ -71,6 +77,7 @@ static void DestroyWork(Work* w)
     free(w->lessons);
     free(w->dropped);
     free(w->fitted.stiffness);
+    jnaDestroyModes(&w->found);
     jnaDestroyModalFit(&w->modal);
     jnaDestroyLearned(&w->learned);
     jnaCloseTakes(&w->takes);
@@ -102,12 +109,24 @@ static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
     return jn_ok;
 }
 
+// Seconds between frames: those of the clips, on average where a loop has a rate of its own.
+static double FrameTime(const Work* w)
+{
+    double frames = 0, seconds = 0;
+    for (int i = 0; i < w->lessonCount; ++i) {
+        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
+        frames += take->frameCount;
+        seconds += take->frameCount / w->takes.clips[take->clip].rate;
+    }
+    return seconds / frames;
+}
+
 static jnaFitDef BaseDef(const Work* w, const jnaSequence* sequences)
 {
     jnaFitDef def = jnaDefaultFitDef();
     def.sequences = sequences;
     def.sequenceCount = w->lessonCount;
-    def.dt = 1 / w->takes.manifest->rate;
+    def.dt = FrameTime(w);
     def.method = w->def->method;
     def.dropBy = w->def->dropBy;
     def.drop = w->def->drop;
@@ -230,6 +249,12 @@ done:
     return result;
 }
 
+// Whether modes are found in the motion: it is imported, and springs may hang on them.
+static bool IsFound(const jnaWorkspace* w)
+{
+    return jnaManifest_IsImported(&w->manifest) && w->manifest.springs.layer != jna_layerVertex;
+}
+
 // A clip as modes see it.
 static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
 {
@@ -246,7 +271,7 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
     }
     lesson->modal = (jnaModalSequence){.frameCount = take->frameCount,
         .vertexCount = w->takes.character->vertexCount,
-        .dt = 1 / w->takes.manifest->rate,
+        .dt = 1 / w->takes.clips[take->clip].rate,
         .targets = lesson->targets.data,
         .rotations = lesson->frames.rotations,
         .turns = lesson->frames.turns,
@@ -256,21 +281,60 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
     return jn_ok;
 }
 
+// The clips that modes can be learned from. sequences: [lessonCount].
+static jnResult OpenAllModal(Work* w, jnaModalSequence* sequences, int* count, jnaNotes* notes, jnError* error)
+{
+    for (int i = 0; i < w->lessonCount; ++i) {
+        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
+        if (take->frameCount < LEAST_FRAMES || !jnaTake_IsWhole(take)) {
+            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
+                w->takes.manifest->clips[take->clip].name);
+            continue;
+        }
+        JN_PASS(OpenModal(w, &w->lessons[i], error));
+        sequences[(*count)++] = w->lessons[i].modal;
+    }
+    return jn_ok;
+}
+
+// Modes of imported motion, in the place of the flesh's. Motion that has none leaves springs per vertex alone.
+static jnResult FindInMotion(Work* w, const jnaModalSequence* sequences, int count, jnaNotes* notes, jnError* error)
+{
+    jnaDataModesDef def = jnaDefaultDataModesDef();
+    jnError why = {0};
+    char path[JNA_PATH_LENGTH];
+    JN_PASS(jnaWorkspace_Path(w->takes.workspace, path, error, "modes/modes.json"));
+    (void)remove(path); // those of another fit
+    w->takes.modes = NULL;
+    w->takes.hasModes = false;
+    w->learned.modeCount = 0;
+    def.character = w->takes.character;
+    def.sequences = sequences;
+    def.sequenceCount = count;
+    def.count = w->takes.manifest->modes.count;
+    jnResult result = count > 0 ? jnaFindDataModes(&def, &w->found, &why) : jn_badData;
+    if (result == jn_badData) {
+        jnaNotes_Add(notes, "no modes: %s", count > 0 ? why.message : "there is no clip to find them in");
+        return jn_ok;
+    }
+    if (result != jn_ok) {
+        return jnFail(error, result, "%s", why.message);
+    }
+    w->takes.modes = &w->found;
+    w->takes.hasModes = true;
+    w->learned.modeCount = w->found.modeCount;
+    return jnaSaveModes(w->takes.workspace->path, &w->found, error);
+}
+
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
     jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
     int count = 0;
     jnResult result = jn_ok;
     JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes"));
-    for (int i = 0; i < w->lessonCount; ++i) {
-        const jnaTake* take = &w->takes.takes[w->lessons[i].take];
-        if (take->frameCount < 8 || !jnaTake_IsWhole(take)) {
-            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
-                w->takes.manifest->clips[take->clip].name);
-            continue;
-        }
-        JN_TRY(OpenModal(w, &w->lessons[i], error));
-        sequences[count++] = w->lessons[i].modal;
+    JN_TRY(OpenAllModal(w, sequences, &count, notes, error));
+    if (IsFound(w->takes.workspace)) {
+        JN_TRY(FindInMotion(w, sequences, count, notes, error));
     }
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = w->takes.modes;
@@ -278,7 +342,7 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
     def.sequences = sequences;
     def.sequenceCount = count;
     def.drop = w->def->drop;
-    if (count > 0) {
+    if (count > 0 && w->takes.hasModes) {
         JN_TRY(jnaFitModes(&def, &w->modal, error));
         w->learned.modalStiffness = w->modal.stiffness;
         w->learned.modalDamping = w->modal.damping;
@@ -350,11 +414,48 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
                 "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
                 "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
     }
+    if (root != NULL && out->better != NULL) {
+        json_object_set_new(root, "layer",
+            json_pack("{s:s, s:s, s:o, s:o}", "better", out->better, "measured_on", out->unseen ? "unseen" : "seen",
+                jnaLayerNames[jna_layerVertex], Finite(out->explains[jna_layerVertex]), jnaLayerNames[jna_layerModal],
+                Finite(out->explains[jna_layerModal])));
+    }
     return jnaSaveJson(w->takes.workspace->path, "springs/fit.json", root, 9, error);
 }
 
+// Which layer is kept, by clips that nothing was learned from where there are such.
+static void Choose(const Work* w, const jnaEvaluation* e, jnaWorkspaceFit* out, jnaNotes* notes)
+{
+    static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal};
+    static const char* const what[] = {"springs per vertex", "springs on modes"};
+    const jnaSpringLayer set = w->takes.manifest->springs.layer;
+    out->unseen = e->unseen.rowCount > 0;
+    for (int i = 0; i < 2; ++i) {
+        const jnaEvaluationRow* row =
+            jnaEvaluatedClip_Find(out->unseen ? &e->unseen : &e->seen, methods[i], w->kind, false);
+        out->explains[i] = row != NULL ? row->captured : (double)NAN;
+    }
+    double vertex = out->explains[jna_layerVertex], modal = out->explains[jna_layerModal];
+    jnaSpringLayer better = !isfinite(modal)                              ? jna_layerVertex
+                            : !isfinite(vertex) || modal >= vertex - EVEN ? jna_layerModal
+                                                                          : jna_layerVertex;
+    jnaSpringLayer kept = set == jna_layerAuto ? better : set, other = (jnaSpringLayer)(1 - (int)kept);
+    bool worse = isfinite(modal) && out->explains[other] - out->explains[kept] > WORSE;
+    out->better = jnaLayerNames[better];
+    if (set == jna_layerAuto && isfinite(modal)) {
+        jnaNotes_Add(notes,
+            "%s are kept: they explain %.2f of the motion of %s clips, %s %.2f (springs.layer in the "
+            "manifest fixes it)",
+            what[kept], out->explains[kept], out->unseen ? "unseen" : "trained", what[other], out->explains[other]);
+    } else if (set != jna_layerAuto && worse) {
+        jnaNotes_Add(notes, "springs.layer is %s: %s explain %.2f of the motion of %s clips, %s %.2f",
+            jnaLayerNames[kept], what[kept], out->explains[kept], out->unseen ? "unseen" : "trained", what[other],
+            out->explains[other]);
+    }
+}
+
 // Plays all clips with every layer that was learned.
-static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
+static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
     static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal};
     int layers = w->learned.modalStiffness != NULL ? 2 : 1;
@@ -375,6 +476,7 @@ static jnResult JudgeAll(Work* w, jnaWorkspaceFit* out, jnError* error)
     }
     jnaEvaluateDef def = {.threads = w->def->threads};
     JN_TRY(jnaJudge(&w->takes, ways, layers, &def, &evaluation, error));
+    Choose(w, &evaluation, out, notes);
     out->clips = calloc((size_t)(evaluation.clipCount * layers) + 1, sizeof(*out->clips));
     if (out->clips == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for %d clips", evaluation.clipCount));
@@ -415,7 +517,7 @@ static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* 
     JN_TRY(FitVertices(w, sequences, out, error));
     JN_TRY(FitUniform(w, sequences, out, error));
     JN_TRY(FitSkinned(w, error));
-    if (w->takes.hasModes) {
+    if (w->takes.hasModes || IsFound(w->takes.workspace)) {
         JN_TRY(FitModal(w, out, notes, error));
     }
 done:
@@ -434,7 +536,9 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
                      jnaWorkspace_Has(w, "clips/%s/motion.npy", clip->name);
         if (clip->role == jna_train && moves) {
             ++*trained;
-            solved = solved && jnaWorkspace_Has(w, "motion/%s/quasistatic.npy", clip->name);
+            solved = solved &&
+                     jnaWorkspace_Has(w,
+                         clip->shapes != NULL ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.npy", clip->name);
         }
     }
     bool network = w->manifest.network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json");
@@ -458,19 +562,28 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         // The account of a simulated motion, or the imported motion itself.
         const char* clip = w->manifest.clips[i].name;
         if (w->manifest.clips[i].role == jna_train) {
-            bool simulated = jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip);
+            bool simulated = w->manifest.clips[i].motion == NULL && jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip);
+            bool imported = w->manifest.clips[i].shapes != NULL;
             jnaStage_Read(stage, w->path, simulated ? "motion/%s/dynamic.json" : "clips/%s/motion.npy", clip);
             if (kind == jna_targetsQuasistatic) {
-                jnaStage_Read(stage, w->path, "motion/%s/quasistatic.json", clip);
+                jnaStage_Read(
+                    stage, w->path, imported ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.json", clip);
             }
         }
     }
     jnaStage_Read(stage, NULL, "stages/import.json");
-    jnaStage_ReadAll(stage, w->path, modes);
+    if (IsFound(w)) {
+        jnaStage_Depend(stage, "modes of the motion, at most %d\n", w->manifest.modes.count);
+    } else {
+        jnaStage_ReadAll(stage, w->path, modes);
+    }
     if (kind == jna_targetsNetwork) {
         jnaStage_Read(stage, w->path, "network/parameters.npy");
     }
     jnaStage_MakeAll(stage, outputs);
+    if (w->manifest.springs.layer == jna_layerAuto) {
+        jnaStage_Depend(stage, "layer auto\n");
+    }
     jnaStage_Depend(stage, "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n",
         jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained);
     return jn_ok;
@@ -486,8 +599,8 @@ static jnResult Fit(Work* w, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* err
     JN_PASS(OpenLessons(w, notes, error));
     JN_PASS(FitAll(w, fit, notes, error));
     JN_PASS(jnaSaveLearned(path, &w->learned, error));
-    JN_PASS(SaveAccount(w, fit, error));
-    return JudgeAll(w, fit, error);
+    JN_PASS(JudgeAll(w, fit, notes, error));
+    return SaveAccount(w, fit, error);
 }
 
 static jnResult Run(jnaStageRun* run, jnError* error)

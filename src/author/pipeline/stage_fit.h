@@ -53,6 +53,9 @@ typedef struct jnaWorkspaceFit {
     int modeCount;        // that were learned; 0: none
     double modalPrior;    // strength that was chosen for them; infinite: they stay as the physics says
     double uniform[2];    // one stiffness and damping for all vertices
+    const char* better;   // of "vertex" and "modal", what explains more; springs.layer `auto` keeps it
+    double explains[2];   // fraction of the motion by springs per vertex and by modes; NaN: not learned
+    bool unseen;          // measured on clips that nothing was learned from
     // Springs per vertex fitted to all frames (before) and refitted without the worst (after), compared on the same
     // frames: those that the refit keeps, and all of them.
     double lossBefore, lossAfter;               // mean square of what they leave on the kept frames, m^2
@@ -62,8 +65,8 @@ typedef struct jnaWorkspaceFit {
 void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit);
 
 /// Fits on the clips marked `train` that have motion (motion/NAME/dynamic.npy, or an imported one): a spring per
-/// vertex, one spring for all, springs on skinning alone, and where the workspace has modes those, with springs per
-/// vertex on what they leave. Writes springs/*.npy and fit.json, records the stage "fit", and plays every clip that has
-/// motion with what was learned, seen and unseen.
+/// vertex, one spring for all, springs on skinning alone, and where the workspace has modes those. Where the ground
+/// truth is imported, modes are found in the motion first and written to modes/. Writes springs/*.npy and fit.json,
+/// records the stage "fit", and plays every clip that has motion with what was learned, seen and unseen.
 jnResult jnaFitWorkspace(
     const char* workspace, const jnaWorkspaceFitDef* def, jnaWorkspaceFit* fit, jnaNotes* notes, jnError* error);

@@ -4,11 +4,13 @@
 // one, and renamed as the last step: whoever looks finds a whole workspace or none.
 #include "pipeline/stage_import.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/gltf.h"
 #include "character/mesh_cache.h"
+#include "character/outfit.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
 #include "workspace/stage.h"
@@ -29,14 +31,18 @@
 /// A manifest with everything it names: clips and motions run along manifest.clips.
 typedef struct Import {
     jnaManifest manifest;
-    jnaCharacter character;
+    jnaCharacter character; // with all that it wears
+    jnaCharacter flesh;     // empty where all of it is flesh
     double scale;
     jnaClip* clips;     // [capacity]
     jnaMotion* motions; // [capacity]; positions NULL where the clip has none
+    jnaMotion* shapes;  // [capacity], the same of equilibria
     int capacity;
     double started; // when, by the wall clock
     jnaWatch watch;
     jnaNotes* notes;
+    int fixedCount;
+    const char* const* fixed; // [fixedCount], clips of the character's file that keep the workspace's rate
 } Import;
 
 // What was imported, without the manifest.
@@ -45,10 +51,18 @@ static void DestroyImported(Import* import)
     for (int i = 0; i < import->manifest.clipCount && import->clips != NULL; ++i) {
         jnaDestroyClip(&import->clips[i]);
         jnaDestroyMotion(&import->motions[i]);
+        jnaDestroyMotion(&import->shapes[i]);
     }
     free(import->clips);
     free(import->motions);
+    free(import->shapes);
     jnaDestroyCharacter(&import->character);
+    jnaDestroyCharacter(&import->flesh);
+}
+
+static const jnaCharacter* FleshOf(const Import* import)
+{
+    return import->character.outfitCount > 0 ? &import->flesh : &import->character;
 }
 
 static void DestroyImport(Import* import)
@@ -65,6 +79,8 @@ static jnaImportDef ImportDef(const Import* import)
     def.up = import->manifest.up;
     def.character = import->manifest.number;
     def.watch = import->watch;
+    def.fixedCount = import->fixedCount;
+    def.fixed = import->fixed;
     return def;
 }
 
@@ -73,7 +89,98 @@ static jnResult OutOfMemory(jnError* error)
     return jnFail(error, jn_outOfMemory, "out of memory while importing");
 }
 
-// Room for one more clip in all three lists.
+// Names in `parts:` that no part has, and flesh that is left.
+static jnResult CheckParts(const Import* import, const bool* found, jnError* error)
+{
+    char list[300];
+    const jnaManifest* m = &import->manifest;
+    jnaListParts(&import->character, list, sizeof(list));
+    for (int i = 0; i < m->partCount; ++i) {
+        if (m->parts[i].name != NULL && !found[i]) {
+            return jnFail(error, jn_badArgument,
+                "parts: no mesh, node or material of the character is called '%s'; its parts are %s", m->parts[i].name,
+                list);
+        }
+    }
+    return import->character.outfitCount < import->character.vertexCount
+               ? jn_ok
+               : jnFail(error, jn_badArgument, "parts: no part of the character is flesh; its parts are %s", list);
+}
+
+// What the person should know of the parts: one line a role where there is more than flesh.
+static void NoteParts(const jnaCharacter* c, jnaNotes* notes)
+{
+    for (int role = jna_meshFollows; c->outfitCount > 0 && role <= jna_meshRigid; ++role) {
+        int count = 0;
+        for (int p = 0; p < c->partCount; ++p) {
+            count += (int)c->parts[p].role == role;
+        }
+        if (count > 0) {
+            jnaNotes_Add(notes,
+                role == jna_meshRigid ? "%d of %d parts are rigid: the joints alone move them"
+                                      : "%d of %d parts follow the flesh that they lie on; they are not simulated",
+                count, c->partCount);
+        }
+    }
+}
+
+// The character with its own clips and all that it wears. path: of its file.
+static jnResult OpenCharacter(
+    const char* workspace, const char* path, Import* import, jnaClipList* own, jnaNotes* notes, jnError* error)
+{
+    const jnaManifest* m = &import->manifest;
+    jnaImportDef def = ImportDef(import);
+    jnResult result = jn_ok;
+    jnaArena arena = {0};
+    jnaPartSetting* settings = jnaArena_Take(&arena, m->partCount, sizeof(*settings));
+    bool* found = jnaArena_Take(&arena, m->partCount, sizeof(*found));
+    JN_TRY(jnaArena_Check(&arena, "parts", error));
+    for (int i = 0; i < m->partCount; ++i) {
+        settings[i] = (jnaPartSetting){m->parts[i].name != NULL ? m->parts[i].name : "", m->parts[i].role};
+    }
+    def.partCount = m->partCount;
+    def.parts = settings;
+    def.partsFound = found;
+    JN_TRY(jnaOpenSource(path, &def, &import->character, own, &import->scale, notes, error));
+    for (int i = 0; i < m->partCount; ++i) {
+        char file[JNA_PATH_LENGTH];
+        if (m->parts[i].source == NULL) {
+            continue;
+        }
+        def.scale = import->scale;
+        def.role = m->parts[i].role;
+        JN_TRY(jnaJoinPath(workspace, m->parts[i].source, file, error));
+        JN_TRY(jnaAddOutfit(file, &def, &import->character, notes, error));
+    }
+    JN_TRY(CheckParts(import, found, error));
+    if (import->character.outfitCount > 0) {
+        JN_TRY(jnaCharacter_TakeFlesh(&import->character, &import->flesh, error));
+    }
+    NoteParts(&import->character, notes);
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
+static jnResult TakeParts(const jnaWorkspaceDef* def, jnaManifest* m, jnError* error)
+{
+    m->parts = calloc((size_t)(def->partCount + def->followCount) + 1, sizeof(*m->parts));
+    for (int i = 0; m->parts != NULL && i < def->followCount; ++i) {
+        char path[PATH_MAX];
+        if (realpath(def->followFiles[i], path) == NULL) {
+            return jnFail(error, jn_ioFailed, "%s: cannot read: %s", def->followFiles[i], strerror(errno));
+        }
+        m->parts[m->partCount] = (jnaManifestPart){.source = strdup(path), .role = jna_meshFollows};
+        JN_PASS(m->parts[m->partCount++].source != NULL ? jn_ok : OutOfMemory(error));
+    }
+    for (int i = 0; m->parts != NULL && i < def->partCount; ++i) {
+        m->parts[m->partCount] = (jnaManifestPart){.name = strdup(def->partNames[i]), .role = def->partRoles[i]};
+        JN_PASS(m->parts[m->partCount++].name != NULL ? jn_ok : OutOfMemory(error));
+    }
+    return m->parts != NULL ? jn_ok : OutOfMemory(error);
+}
+
+// Room for one more clip in all four lists.
 static jnResult Reserve(Import* import, jnError* error)
 {
     int count = import->manifest.clipCount;
@@ -84,13 +191,10 @@ static jnResult Reserve(Import* import, jnError* error)
         return jn_ok;
     }
     int capacity = import->capacity + 64;
-    jnaManifestClip* entries = realloc(import->manifest.clips, (size_t)capacity * sizeof(*entries));
-    import->manifest.clips = entries != NULL ? entries : import->manifest.clips;
-    jnaClip* clips = realloc(import->clips, (size_t)capacity * sizeof(*clips));
-    import->clips = clips != NULL ? clips : import->clips;
-    jnaMotion* motions = realloc(import->motions, (size_t)capacity * sizeof(*motions));
-    import->motions = motions != NULL ? motions : import->motions;
-    if (entries == NULL || clips == NULL || motions == NULL) {
+    if (!jnaResize(&import->manifest.clips, capacity, sizeof(*import->manifest.clips)) ||
+        !jnaResize(&import->clips, capacity, sizeof(*import->clips)) ||
+        !jnaResize(&import->motions, capacity, sizeof(*import->motions)) ||
+        !jnaResize(&import->shapes, capacity, sizeof(*import->shapes))) {
         return OutOfMemory(error);
     }
     import->capacity = capacity;
@@ -147,11 +251,11 @@ static jnResult AddClip(Import* import, const char* name, const char* source, jn
     }
     JN_PASS(Reserve(import, error));
     int index = import->manifest.clipCount;
-    jnaManifestClip entry = {
-        strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL, .frames = JNA_ALL_FRAMES};
+    jnaManifestClip entry = {strdup(name), jnaSourceRole(source, index), strdup(source), strdup(clip->name), NULL, NULL,
+        .frames = JNA_ALL_FRAMES};
     import->manifest.clips[index] = entry;
     import->clips[index] = *clip;
-    import->motions[index] = (jnaMotion){0};
+    import->motions[index] = import->shapes[index] = (jnaMotion){0};
     import->manifest.clipCount++;
     *clip = (jnaClip){0};
     snprintf(import->clips[index].name, JNA_NAME_LENGTH, "%s", name);
@@ -182,8 +286,22 @@ static jnResult TakePairs(const jnaWorkspaceDef* def, jnaManifest* m, jnError* e
     return m->pairs != NULL ? jn_ok : OutOfMemory(error);
 }
 
+// Whether a cache is given for a clip, or for one of a file's: caches have frames at the workspace's rate.
+static bool HasCache(const jnaWorkspaceDef* def, const char* name)
+{
+    bool has = false;
+    for (int i = 0; i < def->motionCount; ++i) {
+        has = has || strncmp(def->motionClips[i], name, strlen(name)) == 0;
+    }
+    for (int i = 0; i < def->shapeCount; ++i) {
+        has = has || strncmp(def->shapeClips[i], name, strlen(name)) == 0;
+    }
+    return has;
+}
+
 // A file that several animations come from gives each its own name behind the one that was asked for.
-static jnResult AddFile(Import* import, const char* name, const char* file, jnaNotes* notes, jnError* error)
+static jnResult AddFile(
+    Import* import, const jnaWorkspaceDef* asked, const char* name, const char* file, jnError* error)
 {
     char clean[JNA_NAME_LENGTH], path[PATH_MAX];
     snprintf(clean, sizeof(clean), "%s", name);
@@ -196,12 +314,13 @@ static jnResult AddFile(Import* import, const char* name, const char* file, jnaN
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", file, strerror(errno));
     }
     jnaImportDef def = ImportDef(import);
+    def.fixedCount = HasCache(asked, name) ? -1 : 0;
     jnaClipList list = {0};
     jnaJointPair* pairs = PairsOf(&import->manifest);
     const jnaRetargetDef retarget = {import->manifest.pairCount, pairs};
     jnResult result = jn_ok;
     JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
-    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
+    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, import->notes, error));
     for (int i = 0; i < list.count; ++i) {
         char unique[2 * JNA_NAME_LENGTH];
         snprintf(unique, sizeof(unique), list.count > 1 ? "%s_%s" : "%s", name, list.clips[i].name);
@@ -214,11 +333,20 @@ done:
     return result;
 }
 
-static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes* notes, jnError* error)
+// A cache of a clip: its motion, or its equilibria.
+static jnResult ReadCache(Import* import, int index, jnaClipCache kind, const char* file, jnError* error)
 {
     const jnaClip* clip = &import->clips[index];
-    jnaMotion* motion = &import->motions[index];
-    JN_PASS(jnaReadMotionConfined(file, &import->character, clip, import->scale, motion, notes, error));
+    jnaMotion* motion = kind == jna_clipMotion ? &import->motions[index] : &import->shapes[index];
+    jnaNotes said = {0};
+    jnResult result = jnaReadMotionConfined(file, FleshOf(import), clip, import->scale, motion, &said, error);
+    for (int i = 0; i < said.count; ++i) {
+        const char* line = said.lines[i];
+        bool renamed = kind == jna_clipShapes && strncmp(line, "motion of ", 10) == 0;
+        jnaNotes_Add(import->notes, "%s%s", renamed ? "equilibria of " : "", renamed ? line + 10 : line);
+    }
+    jnaDestroyNotes(&said);
+    JN_PASS(result);
     // Of a loop the cache may have the frame that closes it, too.
     if (clip->looping && motion->frameCount == clip->frameCount + 1) {
         motion->frameCount--;
@@ -230,18 +358,26 @@ static jnResult ReadMotion(Import* import, int index, const char* file, jnaNotes
     return jn_ok;
 }
 
-static jnResult AttachMotion(Import* import, const char* name, const char* file, jnaNotes* notes, jnError* error)
+// The manifest's name of a cache.
+static char** CacheOf(jnaManifestClip* entry, jnaClipCache kind)
 {
+    return kind == jna_clipMotion ? &entry->motion : &entry->shapes;
+}
+
+static jnResult AttachCache(Import* import, jnaClipCache kind, const char* name, const char* file, jnError* error)
+{
+    const char* option = kind == jna_clipMotion ? "--motion" : "--quasistatic";
     char path[PATH_MAX], whole[2 * PATH_MAX];
     int index = FindClip(&import->manifest, name);
     if (index < 0) {
         char names[300];
         const jnaClipList all = {import->manifest.clipCount, import->clips};
-        return jnFail(error, jn_badArgument, "--motion %s=%s: there is no clip '%s'; there is %s", name, file, name,
+        return jnFail(error, jn_badArgument, "%s %s=%s: there is no clip '%s'; there is %s", option, name, file, name,
             ListClips(&all, names, sizeof(names)));
     }
-    if (import->manifest.clips[index].motion != NULL) {
-        return jnFail(error, jn_badArgument, "--motion: clip '%s' is given two motions", name);
+    char** entry = CacheOf(&import->manifest.clips[index], kind);
+    if (*entry != NULL) {
+        return jnFail(error, jn_badArgument, "%s: clip '%s' is given two caches", option, name);
     }
     char plain[PATH_MAX], member[PATH_MAX];
     jnaSplitMember(file, plain, member, sizeof(plain));
@@ -249,19 +385,43 @@ static jnResult AttachMotion(Import* import, const char* name, const char* file,
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", plain, strerror(errno));
     }
     snprintf(whole, sizeof(whole), "%s%s%s", path, member[0] != '\0' ? ":" : "", member);
-    import->manifest.clips[index].motion = strdup(whole);
-    return import->manifest.clips[index].motion != NULL ? ReadMotion(import, index, whole, notes, error)
-                                                        : OutOfMemory(error);
+    *entry = strdup(whole);
+    return *entry != NULL ? ReadCache(import, index, kind, whole, error) : OutOfMemory(error);
 }
 
-// Ground truth from elsewhere: no flesh of ours is simulated beside it. Modes of our flesh need not explain it; springs
-// per vertex can follow any motion.
-static void TrustMotion(jnaManifest* manifest, jnaNotes* notes)
+// Ground truth from elsewhere: no flesh of ours is simulated beside it. Modes are found in it, springs per vertex can
+// follow any motion, and the fit tells which of the two explains it. Equilibria are what a network learns from.
+static void TrustMotion(const jnaWorkspaceDef* def, jnaManifest* manifest, jnaNotes* notes)
 {
-    manifest->springs.layer = jna_layerVertex;
-    manifest->network.kind = jn_networkNone;
-    jnaNotes_Add(notes, "motion is imported: springs per vertex are learned from it, and nothing is simulated "
-                        "(springs.layer and network.kind in the manifest; --layer)");
+    if (def->motionCount + def->shapeCount == 0) {
+        return;
+    }
+    manifest->modesSource = jna_modesOfMotion;
+    manifest->springs.layer = def->layerGiven ? def->layer : jna_layerAuto;
+    manifest->network.kind = def->shapeCount > 0 ? jn_networkPca : jn_networkNone;
+    jnaNotes_Add(notes, "the ground truth is imported: nothing is simulated (modes.source in the manifest)%s%s",
+        def->shapeCount > 0 ? "; the network learns from the equilibria (network.kind)" : "",
+        def->motionCount > 0 && !def->layerGiven
+            ? "; the fit keeps springs per vertex or on modes, whichever explain the motion better (springs.layer)"
+            : "");
+}
+
+// Somebody's ground truth is there to be learned from: where no clip to train on has it, the first that has is one.
+static void LearnFromCaches(jnaManifest* m, jnaNotes* notes)
+{
+    int first = -1;
+    for (int i = 0; i < m->clipCount; ++i) {
+        bool there = m->clips[i].motion != NULL || m->clips[i].shapes != NULL;
+        if (there && m->clips[i].role == jna_train) {
+            return;
+        }
+        first = there && first < 0 ? i : first;
+    }
+    if (first >= 0) {
+        m->clips[first].role = jna_train;
+        jnaNotes_Add(notes, "clip '%s' is the first with ground truth: it is trained on (role in the manifest)",
+            m->clips[first].name);
+    }
 }
 
 // Clips of the character's own file: those that were asked for, or all.
@@ -307,26 +467,38 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
         return OutOfMemory(error);
     }
     JN_PASS(TakePairs(def, &import->manifest, error));
+    JN_PASS(TakeParts(def, &import->manifest, error));
     jnResult result = jn_ok;
     jnaClipList list = {0};
-    jnaImportDef importDef = ImportDef(import);
-    JN_TRY(jnaOpenSource(path, &importDef, &import->character, &list, &import->scale, notes, error));
+    const char** fixed = calloc((size_t)(def->motionCount + def->shapeCount) + 1, sizeof(*fixed));
+    JN_TRY(fixed != NULL ? jn_ok : OutOfMemory(error));
+    for (int i = 0; i < def->motionCount + def->shapeCount; ++i) {
+        fixed[i] = i < def->motionCount ? def->motionClips[i] : def->shapeClips[i - def->motionCount];
+    }
+    import->fixed = fixed;
+    import->fixedCount = def->motionCount + def->shapeCount;
+    JN_TRY(OpenCharacter("", path, import, &list, notes, error));
     import->manifest.scale = import->scale;
     JN_TRY(AddOwnClips(def, import, &list, error));
     for (int i = 0; i < def->clipCount; ++i) {
-        JN_TRY(AddFile(import, def->clipNames[i], def->clipFiles[i], notes, error));
+        JN_TRY(AddFile(import, def, def->clipNames[i], def->clipFiles[i], error));
     }
     if (import->manifest.clipCount == 0) {
         jnaNotes_Add(notes, "there is no clip: nothing can be learned, played or measured until the workspace is made "
                             "with one (--clip NAME=FILE)");
     }
-    if (def->motionCount > 0 && !def->layerGiven) {
-        TrustMotion(&import->manifest, notes);
-    }
+    TrustMotion(def, &import->manifest, notes);
     for (int i = 0; i < def->motionCount; ++i) {
-        JN_TRY(AttachMotion(import, def->motionClips[i], def->motionFiles[i], notes, error));
+        JN_TRY(AttachCache(import, jna_clipMotion, def->motionClips[i], def->motionFiles[i], error));
     }
+    for (int i = 0; i < def->shapeCount; ++i) {
+        JN_TRY(AttachCache(import, jna_clipShapes, def->shapeClips[i], def->shapeFiles[i], error));
+    }
+    LearnFromCaches(&import->manifest, notes);
 done:
+    import->fixedCount = 0;
+    import->fixed = NULL;
+    free(fixed);
     jnaDestroyClipList(&list);
     return result;
 }
@@ -372,12 +544,16 @@ static void DescribeManifest(const char* workspace, const jnaManifest* m, jnaSta
     jnaStage_Depend(stage, "%s", settings != NULL ? settings : "");
     free(settings);
     AddInput(stage, workspace, m->character);
+    for (int i = 0; i < m->partCount; ++i) {
+        AddInput(stage, workspace, m->parts[i].source);
+    }
     jnaStage_Make(stage, "character");
     jnaStage_Make(stage, "clips");
     jnaStage_Share(stage, stage->name, "character/character.json");
     for (int i = 0; i < m->clipCount; ++i) {
         AddInput(stage, workspace, m->clips[i].source);
         AddInput(stage, workspace, m->clips[i].motion);
+        AddInput(stage, workspace, m->clips[i].shapes);
         jnaStage_Share(stage, stage->name, "clips/%s/clip.json", m->clips[i].name);
     }
 }
@@ -396,7 +572,8 @@ static jnResult SaveImport(const char* folder, const Import* import, jnError* er
     JN_PASS(jnaMakeFolder(folder, "clips", clips, error));
     for (int i = 0; i < import->manifest.clipCount; ++i) {
         const jnaMotion* motion = import->motions[i].positions != NULL ? &import->motions[i] : NULL;
-        JN_PASS(jnaSaveClip(folder, &import->clips[i], motion, error));
+        const jnaMotion* shapes = import->shapes[i].positions != NULL ? &import->shapes[i] : NULL;
+        JN_PASS(jnaSaveClip(folder, &import->clips[i], motion, shapes, error));
     }
     return jn_ok;
 }
@@ -474,7 +651,7 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
         plain[end - 1] = '\0';
     }
     // An empty folder may take the workspace; anything else is somebody's work.
-    if (access(plain, F_OK) == 0 && !IsEmptyFolder(plain)) {
+    if (jnaFileIsThere(plain) && !IsEmptyFolder(plain)) {
         return jnFail(error, jn_ioFailed, "%s: already exists", path);
     }
     snprintf(temporary, sizeof(temporary), "%s.%ld.part", plain, (long)getpid());
@@ -506,7 +683,10 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     }
     // A copy: two entries may name the same animation.
     const jnaClip* from = &list->clips[found];
-    *clip = (jnaClip){.rate = from->rate, .frameCount = from->frameCount, .jointCount = from->jointCount};
+    *clip = (jnaClip){.rate = from->rate,
+        .frameCount = from->frameCount,
+        .jointCount = from->jointCount,
+        .targetCount = from->targetCount};
     JN_PASS(jnaClip_Allocate(clip, from->scales != NULL, error));
     size_t entries = (size_t)from->frameCount * (size_t)from->jointCount;
     memcpy(clip->rotations, from->rotations, entries * 4 * sizeof(float));
@@ -514,10 +694,45 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     if (from->scales != NULL) {
         memcpy(clip->scales, from->scales, entries * 3 * sizeof(float));
     }
+    if (from->targets != NULL) {
+        memcpy(clip->targets, from->targets, (size_t)from->frameCount * (size_t)from->targetCount * sizeof(float));
+    }
     clip->looping = from->looping;
     snprintf(clip->name, sizeof(clip->name), "%s", entry->name);
     SettleLoop(clip, entry->loop, NULL);
     return jn_ok;
+}
+
+// Whether a clip keeps the workspace's rate, loop or not.
+static bool KeepsRate(const jnaManifestClip* entry)
+{
+    return entry->loop == jna_loopNo || entry->motion != NULL || entry->shapes != NULL;
+}
+
+// The character and the clips of its file, as the manifest wants them.
+static jnResult ImportOwn(const char* workspace, Import* import, jnaClipList* own, jnError* error)
+{
+    const jnaManifest* m = &import->manifest;
+    char path[JNA_PATH_LENGTH];
+    const char** fixed = calloc((size_t)m->clipCount + 1, sizeof(*fixed));
+    jnResult result = jn_ok;
+    JN_TRY(fixed != NULL ? jn_ok : OutOfMemory(error));
+    import->fixed = fixed;
+    for (int i = 0; i < m->clipCount; ++i) {
+        if (KeepsRate(&m->clips[i]) && strcmp(m->clips[i].source, m->character) == 0) {
+            fixed[import->fixedCount++] = m->clips[i].animation != NULL ? m->clips[i].animation : "";
+        }
+    }
+    JN_TRY(jnaJoinPath(workspace, m->character, path, error));
+    if (jnaIsFigure(m->character)) {
+        strcpy(path, JNA_FIGURE_SOURCE);
+    }
+    JN_TRY(OpenCharacter(workspace, path, import, own, import->notes, error));
+done:
+    import->fixedCount = 0;
+    import->fixed = NULL;
+    free(fixed);
+    return result;
 }
 
 // A clip of another file than the character's, brought onto its joints.
@@ -526,6 +741,7 @@ static jnResult ImportForeign(const char* path, Import* import, int index, jnaNo
     const jnaManifest* m = &import->manifest;
     jnaClipList list = {0};
     jnaImportDef def = ImportDef(import);
+    def.fixedCount = KeepsRate(&m->clips[index]) ? -1 : 0;
     jnaJointPair* pairs = PairsOf(m);
     jnaRetargetDef retarget = {m->pairCount, pairs};
     jnResult result = jn_ok;
@@ -550,31 +766,33 @@ static jnResult ImportEntry(
         JN_PASS(jnaJoinPath(workspace, entry->source, path, error));
         JN_PASS(ImportForeign(path, import, index, notes, error));
     }
-    if (entry->motion == NULL) {
-        return jn_ok;
+    for (int kind = jna_clipMotion; kind <= (int)jna_clipShapes; ++kind) {
+        const char* file = kind == (int)jna_clipMotion ? entry->motion : entry->shapes;
+        if (file != NULL) {
+            JN_PASS(jnaJoinPath(workspace, file, path, error));
+            JN_PASS(ReadCache(import, index, (jnaClipCache)kind, path, error));
+        }
     }
-    JN_PASS(jnaJoinPath(workspace, entry->motion, path, error));
-    return ReadMotion(import, index, path, notes, error);
+    return jn_ok;
 }
 
-static jnResult ImportManifest(const char* workspace, Import* import, jnaNotes* notes, jnError* error)
+static jnResult ImportManifest(const char* workspace, Import* import, jnError* error)
 {
     const jnaManifest* m = &import->manifest;
-    char path[JNA_PATH_LENGTH];
     import->clips = calloc((size_t)m->clipCount + 1, sizeof(*import->clips));
     import->motions = calloc((size_t)m->clipCount + 1, sizeof(*import->motions));
+    import->shapes = calloc((size_t)m->clipCount + 1, sizeof(*import->shapes));
     jnaClipList own = {0};
-    jnaImportDef def = ImportDef(import);
     jnResult result = jn_ok;
-    JN_PASS(import->clips != NULL && import->motions != NULL ? jn_ok : OutOfMemory(error));
-    JN_PASS(jnaJoinPath(workspace, m->character, path, error));
-    if (jnaIsFigure(m->character)) {
-        strcpy(path, JNA_FIGURE_SOURCE);
+    if (import->clips == NULL || import->motions == NULL || import->shapes == NULL) {
+        free(import->clips);
+        import->clips = NULL;
+        return OutOfMemory(error);
     }
-    JN_TRY(jnaOpenSource(path, &def, &import->character, &own, &import->scale, notes, error));
+    JN_TRY(ImportOwn(workspace, import, &own, error));
     for (int i = 0; i < m->clipCount; ++i) {
         JN_TRY(jnaWatch_Tell(&import->watch, (i + 1.0) / (m->clipCount + 1), error));
-        JN_TRY(ImportEntry(workspace, import, i, &own, notes, error));
+        JN_TRY(ImportEntry(workspace, import, i, &own, import->notes, error));
     }
 done:
     jnaDestroyClipList(&own);
@@ -619,9 +837,9 @@ static jnResult Run(jnaStageRun* run, jnError* error)
 {
     jnaWorkspace* w = run->workspace;
     // The import borrows the manifest: what it names is the workspace's.
-    Import import = {.manifest = w->manifest, .watch = run->watch};
+    Import import = {.manifest = w->manifest, .watch = run->watch, .notes = run->notes};
     jnResult result = jn_ok;
-    JN_TRY(ImportManifest(w->path, &import, run->notes, error));
+    JN_TRY(ImportManifest(w->path, &import, error));
     JN_TRY(ReplaceImport(w->path, &import, error));
 done:
     DestroyImported(&import);

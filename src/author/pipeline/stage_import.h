@@ -18,11 +18,19 @@ typedef struct jnaWorkspaceDef {
     int pairCount;
     const char* const* pairSources; // [pairCount], parts of the body or joints of motion files
     const char* const* pairJoints;  // [pairCount], joints of the character
+    int partCount;
+    const char* const* partNames; // [partCount], meshes, nodes or materials
+    const jnaMeshRole* partRoles; // [partCount]
+    int followCount;
+    const char* const* followFiles; // [followCount], clothes and the like, which follow the flesh
     jnaSpringLayer layer;           // modal
-    bool layerGiven;                // false: with motion, springs per vertex and no network, which learn from it alone
+    bool layerGiven;                // false: with motion jna_layerAuto
     int motionCount;
     const char* const* motionClips;
     const char* const* motionFiles; // [motionCount]
+    int shapeCount;
+    const char* const* shapeClips;
+    const char* const* shapeFiles; // [shapeCount], equilibria
     /// Sets what the manifest shall say besides, before anything is written; NULL: nothing. The clips are there.
     void (*adjust)(jnaManifest* manifest, void* user);
     void* user;

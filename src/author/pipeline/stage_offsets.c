@@ -21,7 +21,7 @@
 // A clip that drives a mode beyond this share of its cap is touched by it: where the runtime's law begins to bend.
 #define KNEE 0.7
 
-void jnaDestroyWorkspaceOffsets(jnaWorkspaceOffsets* o)
+static void DestroyOffsets(jnaWorkspaceOffsets* o)
 {
     jnaDestroyOffsets(&o->before);
     jnaDestroyOffsets(&o->after);
@@ -183,7 +183,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     JN_TRY(Save(run->workspace->path, &work, &found, error));
     Tell(&work, &found, run->notes);
 done:
-    jnaDestroyWorkspaceOffsets(&found);
+    DestroyOffsets(&found);
     DestroyWork(&work);
     return result;
 }

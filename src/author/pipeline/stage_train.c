@@ -37,6 +37,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         (unsigned long long)def->seed);
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         jnaStage_Read(stage, w->path, "clips/%s/motion.npy", w->manifest.clips[i].name);
+        jnaStage_Read(stage, w->path, "clips/%s/quasistatic.npy", w->manifest.clips[i].name);
     }
     return jn_ok;
 }
@@ -77,7 +78,7 @@ static jnResult AddMirrored(
     int added = 0;
     bool scanned = !jnaWorkspace_Has(w, "poses/poses.json");
     for (int i = 0; i < m->clipCount; ++i) {
-        scanned = scanned || jnaWorkspace_Has(w, "clips/%s/motion.npy", m->clips[i].name);
+        scanned = scanned || m->clips[i].motion != NULL || m->clips[i].shapes != NULL;
     }
     if (scanned || pairs->count > MIRRORED_UP_TO) {
         return jn_ok;
@@ -131,6 +132,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     jnaNetworkReport local, *report = run->report != NULL ? run->report : &local;
     jnaTrainDef def = run->def != NULL ? *(const jnaTrainDef*)run->def : jnaWorkspaceTrainDef(w);
     def.checkpoint = checkpoint;
+    def.watch = run->watch;
     *report = (jnaNetworkReport){0};
     jnResult result = jn_ok;
     JN_TRY(jnaWorkspace_Character(w, &character, error));

@@ -299,7 +299,7 @@ static jnResult RunInside(jnaStageRun* run, jnError* error)
     jnResult result = jn_ok;
     JN_TRY(inside.clips != NULL ? jnaWorkspace_Character(w, &inside.character, error)
                                 : jnFail(error, jn_outOfMemory, "%s: out of memory", w->path));
-    JN_TRY(jnaLoadVolume(w->path, &inside.volume, error));
+    JN_TRY(jnaLoadMesh(w->path, &inside.volume, error));
     JN_TRY(jnaWatch_Tell(&run->watch, 0.7, error));
     JN_TRY(MakeInside(&inside, &run->watch, report, error));
 done:
@@ -355,10 +355,11 @@ jnResult jnaUpdateVolume(jnaStageRun* run, jnError* error)
     JN_PASS(jnaStageKind_Run(&jnaVolumeStage, run, error));
     report->meshMade = run->made;
     if (!run->made && run->report != NULL) {
-        const jnaVolume* v;
-        JN_PASS(jnaWorkspace_Volume(run->workspace, &v, error));
-        report->method = v->method;
-        report->after = jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra);
+        jnaVolume mesh;
+        JN_PASS(jnaLoadMesh(run->workspace->path, &mesh, error));
+        report->method = mesh.method;
+        report->after = jnaMeasureMesh(mesh.nodeCount, mesh.nodes, mesh.tetrahedronCount, mesh.tetrahedra);
+        jnaDestroyVolume(&mesh);
     }
     JN_PASS(jnaStageKind_Run(&jnaInsideStage, run, error));
     report->insideMade = run->made;

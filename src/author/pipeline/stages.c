@@ -42,9 +42,10 @@
 // Share of failed poses or frames that is told loudly.
 #define MOST_FAILED 0.01
 
+// Whether springs may hang on modes of the flesh; those of imported motion are found by the fit.
 static bool IsModal(const jnaBuild* b)
 {
-    return b->manifest->springs.layer != jna_layerVertex;
+    return b->manifest->springs.layer != jna_layerVertex && !jnaManifest_IsImported(b->manifest);
 }
 
 static bool HasNetwork(const jnaBuild* b)
@@ -86,7 +87,7 @@ static bool NeedsMotion(const jnaBuild* b, char* reason)
         imported += b->manifest->clips[i].motion != NULL;
     }
     // Ground truth from elsewhere, and nothing that looks at our own flesh: clips without it are only played.
-    if (imported > 0 && !IsModal(b) && !HasNetwork(b)) {
+    if (jnaManifest_IsImported(b->manifest) || (imported > 0 && !IsModal(b) && !HasNetwork(b))) {
         return Because(false, reason, "motion is imported; clips without are only played");
     }
     return HasFlesh(b, reason) &&
@@ -95,30 +96,40 @@ static bool NeedsMotion(const jnaBuild* b, char* reason)
            Because(count > 0, reason, "the clips have imported motion");
 }
 
+static bool NeedsNetwork(const jnaBuild* b, char* reason)
+{
+    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "network.kind is none");
+}
+
+static bool NeedsPoses(const jnaBuild* b, char* reason)
+{
+    return NeedsNetwork(b, reason) &&
+           Because(!jnaManifest_IsImported(b->manifest), reason, "the shapes to learn from are imported");
+}
+
 static bool NeedsVolume(const jnaBuild* b, char* reason)
 {
     char ignored[JNA_NOTE_LENGTH];
     jnaBuildStage until = b->def->until;
-    bool used = IsModal(b) || (HasNetwork(b) && until >= jna_buildPoses) ||
+    bool used = IsModal(b) || (NeedsPoses(b, ignored) && until >= jna_buildPoses) ||
                 (NeedsMotion(b, ignored) && until >= jna_buildMotion);
     return Because(used || until == jna_buildVolume, reason, "no stage needs the volume");
 }
 
 static bool NeedsModes(const jnaBuild* b, char* reason)
 {
-    return Because(IsModal(b), reason, "springs.layer is vertex");
-}
-
-static bool NeedsPoses(const jnaBuild* b, char* reason)
-{
-    return HasFlesh(b, reason) && Because(HasNetwork(b), reason, "network.kind is none");
+    bool found = jnaManifest_IsImported(b->manifest) && b->manifest->springs.layer != jna_layerVertex;
+    return Because(!found, reason, "the fit finds modes in the imported motion") &&
+           Because(IsModal(b), reason, "springs.layer is vertex");
 }
 
 static bool NeedsFit(const jnaBuild* b, char* reason)
 {
     return HasFlesh(b, reason) &&
            Because(b->manifest->springs.mode == jna_springsFitted, reason, "springs.mode is not fitted") &&
-           Because(jnaBuild_Learns(b), reason, "no clip has the role train");
+           Because(jnaBuild_Learns(b), reason,
+               jnaManifest_IsImported(b->manifest) ? "no clip with the role train has motion"
+                                                   : "no clip has the role train");
 }
 
 static bool NeedsReport(const jnaBuild* b, char* reason)
@@ -182,10 +193,10 @@ static void TellFailures(jnaBuild* b, const char* what, const char* json, const 
     }
 }
 
-static bool WatchPoses(const jnaJobProgress* p, void* user)
+static bool WatchPoses(const jnaProgress* p, void* user)
 {
-    return jnaBuild_Tell(user, p->total > 0 ? (double)p->done / p->total : 0, "%d of %d poses%s", p->done, p->total,
-        p->waiting ? ", waiting for another run" : "");
+    return jnaBuild_Tell(
+        user, p->share, "%d of %d poses%s", p->done, p->total, p->waiting ? ", waiting for another run" : "");
 }
 
 static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport* report, jnError* error)
@@ -193,7 +204,7 @@ static jnResult DoPoses(jnaBuild* b, bool look, jnaBuildStep* step, jnaJobReport
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = (jnaJobWatch){WatchPoses, b};
+    def.watch = (jnaWatch){WatchPoses, b};
     JN_PASS(jnaBuild_Open(b, error));
     JN_PASS(jnaSimulatePoses(b->simulation, 0, &def, report, look ? NULL : b->notes, error));
     step->count = jnaManifest_PoseCount(b->manifest);
@@ -249,7 +260,7 @@ static int CompareRanges(const void* a, const void* b)
     return one->count != other->count ? other->count - one->count : one->clip - other->clip;
 }
 
-static bool WatchStill(const jnaJobProgress* p, void* user)
+static bool WatchStill(const jnaProgress* p, void* user)
 {
     const Motion* m = user;
     int done = m->before + p->done;
@@ -257,7 +268,7 @@ static bool WatchStill(const jnaJobProgress* p, void* user)
         m->frames, p->waiting ? ", waiting for another run" : "");
 }
 
-static bool WatchMoving(const jnaJobProgress* p, void* user)
+static bool WatchMoving(const jnaProgress* p, void* user)
 {
     const Motion* m = user;
     return jnaBuild_Tell(m->build, (m->frames + m->weight * p->done) / ((1 + m->weight) * m->frames),
@@ -294,7 +305,7 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     jnaSimulateDef def = jnaDefaultSimulateDef();
     def.threads = b->threads;
     def.look = look;
-    def.watch = (jnaJobWatch){WatchStill, m};
+    def.watch = (jnaWatch){WatchStill, m};
     JN_PASS(ListMotion(b, m, error));
     for (int i = 0; i < m->count; ++i) {
         JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
@@ -354,18 +365,10 @@ static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
     return 0.5 + left * (Shared(b, CostPose(b) * b->frameCount) + moving);
 }
 
-static bool TellTraining(const jnaTrainProgress* p, void* user)
-{
-    return jnaBuild_Tell(user, p->epochs > 0 ? (double)p->epoch / p->epochs : 0, "epoch %d of %d, validation %.2f mm",
-        p->epoch, p->epochs, 1000 * p->validation);
-}
-
 static void PrepareTrain(jnaBuild* b, jnaStageRun* run)
 {
     b->train = jnaWorkspaceTrainDef(b->workspace);
     b->train.threads = b->threads;
-    b->train.progress = TellTraining;
-    b->train.user = b;
     run->def = &b->train;
 }
 
@@ -377,7 +380,8 @@ static void PrepareReport(jnaBuild* b, jnaStageRun* run)
 static double CostTrain(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    double poses = jnaManifest_PoseCount(b->manifest), epochs = (double)b->manifest->network.epochs;
+    double poses = jnaManifest_IsImported(b->manifest) ? b->importedFrames : jnaManifest_PoseCount(b->manifest),
+           epochs = (double)b->manifest->network.epochs;
     double passes = epochs > 0 ? epochs * poses : fmin(fmax(TRAIN_PASSES * poses, TRAIN_LEAST), TRAIN_MOST);
     return 0.5 + Shared(b, TRAIN_COST * b->vertexCount * passes);
 }
@@ -397,7 +401,7 @@ static double CostExport(const jnaBuild* b, const jnaBuildStep* step)
 static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 0.5 + Shared(b, EVALUATE_COST * b->vertexCount * b->frameCount);
+    return 0.5 + Shared(b, EVALUATE_COST * b->vertexCount * (b->frameCount + b->importedFrames));
 }
 
 static double CostReport(const jnaBuild* b, const jnaBuildStep* step)
@@ -412,7 +416,7 @@ const jnaBuildKind jnaBuildModes = {"modes", NeedsModes, {&jnaModesStage, &jnaOf
 const jnaBuildKind jnaBuildPoses = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses};
 const jnaBuildKind jnaBuildMotion = {
     "motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion};
-const jnaBuildKind jnaBuildTrain = {"train", NeedsPoses, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain};
+const jnaBuildKind jnaBuildTrain = {"train", NeedsNetwork, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain};
 const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
 const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
 const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};

@@ -50,8 +50,7 @@ static jnResult FirstEquilibrium(const jnaTakes* t, const jnaTake* take, float* 
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
     size_t count = 3 * (size_t)t->character->vertexCount;
-    const char* name = t->manifest->clips[take->clip].name;
-    JN_PASS(jnaWorkspace_Path(t->workspace, path, error, "motion/%s/quasistatic.npy", name));
+    JN_PASS(jnaWorkspace_EquilibriaPath(t->workspace, take->clip, path, error));
     JN_PASS(jnaOpenArray(path, &file, error));
     for (size_t i = 0; i < count; ++i) {
         bool there = file.scalar <= jna_float64 && file.dimensions == 3 && i < file.count;

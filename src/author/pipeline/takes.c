@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void jnaCloseTakes(jnaTakes* t)
 {
@@ -32,6 +31,13 @@ void jnaCloseTakes(jnaTakes* t)
 static jnResult MotionPath(const jnaTakes* t, int clip, const char* file, char* path, jnError* error)
 {
     return jnaWorkspace_Path(t->workspace, path, error, "motion/%s/%s", t->manifest->clips[clip].name, file);
+}
+
+jnResult jnaWorkspace_EquilibriaPath(const jnaWorkspace* w, int clip, char* path, jnError* error)
+{
+    const jnaManifestClip* entry = &w->manifest.clips[clip];
+    return jnaWorkspace_Path(
+        w, path, error, entry->shapes != NULL ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.npy", entry->name);
 }
 
 // What was learned and found for another character is not this one's.
@@ -100,7 +106,7 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
     JN_PASS(MotionPath(t, clip, "quasistatic_valid.npy", path, error));
-    if (access(path, F_OK) != 0) {
+    if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
     jnResult result = jn_ok;
@@ -121,19 +127,26 @@ done:
     return result;
 }
 
+static jnResult OpenTakeMotion(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    JN_PASS(MotionPath(t, clip, "dynamic.npy", path, error));
+    if (t->manifest->clips[clip].motion == NULL && jnaFileIsThere(path)) {
+        *present = true;
+        take->first = FirstFrame(t, clip, "dynamic.json");
+        return jnaOpenPositions(path, &take->motion, error);
+    }
+    return jnaOpenClipCache(
+        t->workspace->path, &t->clips[clip], t->character, jna_clipMotion, present, &take->motion, error);
+}
+
 static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     const char* name = t->manifest->clips[clip].name;
+    bool imported = t->manifest->clips[clip].shapes != NULL;
     *take = (jnaTake){.clip = clip, .trained = t->manifest->clips[clip].role == jna_train};
-    JN_PASS(MotionPath(t, clip, "dynamic.npy", path, error));
-    if (jnaFileIsThere(path)) {
-        *present = true;
-        take->first = FirstFrame(t, clip, "dynamic.json");
-        JN_PASS(jnaOpenPositions(path, &take->motion, error));
-    } else {
-        JN_PASS(jnaOpenClipMotion(t->workspace->path, &t->clips[clip], t->character, present, &take->motion, error));
-    }
+    JN_PASS(OpenTakeMotion(t, clip, take, present, error));
     if (!*present) {
         return jn_ok;
     }
@@ -143,13 +156,13 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
         return jnFail(error, jn_badData, "the motion of clip '%s' is longer than the clip; simulate it again", name);
     }
     take->frameCount = (int)frames;
-    JN_PASS(MotionPath(t, clip, "quasistatic.npy", path, error));
+    JN_PASS(jnaWorkspace_EquilibriaPath(t->workspace, clip, path, error));
     take->hasQuasistatic = jnaFileIsThere(path);
-    if (take->hasQuasistatic && FirstFrame(t, clip, "quasistatic.json") != take->first) {
+    if (take->hasQuasistatic && (imported ? 0 : FirstFrame(t, clip, "quasistatic.json")) != take->first) {
         return jnFail(error, jn_badData,
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike", name);
     }
-    JN_PASS(take->hasQuasistatic ? ReadSolved(t, clip, take, error) : jn_ok);
+    JN_PASS(take->hasQuasistatic && !imported ? ReadSolved(t, clip, take, error) : jn_ok);
     return jnaTakes_CheckStart(t, take, error);
 }
 
@@ -165,7 +178,7 @@ jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* t, jnaNotes* notes, jnE
             }
             result = OpenTake(t, i, &t->takes[t->count], &present, error);
             t->count += present || result != jn_ok;
-            if (!present && result == jn_ok) {
+            if (!present && result == jn_ok && !jnaManifest_IsImported(t->manifest)) {
                 jnaNotes_Add(notes, "clip %s has no motion to compare with; see `jounce simulate --clip`",
                     t->manifest->clips[i].name);
             }
@@ -260,7 +273,7 @@ static jnResult OpenQuasistatic(const jnaTakes* t, const jnaTake* take, jnaArray
     char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
     jnResult result = jn_ok;
-    JN_PASS(MotionPath(t, take->clip, "quasistatic.npy", path, error));
+    JN_PASS(jnaWorkspace_EquilibriaPath(t->workspace, take->clip, path, error));
     JN_PASS(jnaOpenPositions(path, &file, error));
     JN_TRY(CheckShape(t, &file, "quasistatic", take->clip, (size_t)take->frameCount, error));
     if (file.scalar == jna_float32 && take->solved == NULL) {

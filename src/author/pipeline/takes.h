@@ -1,7 +1,8 @@
 // Takes: the clips of a workspace that have motion, with what their springs can hang on.
 //
-// All frames are in the world, vertices in the character's order. The motion is the simulated one (motion/NAME/
-// dynamic.npy) or, where there is none, the imported one. Targets are made when they are asked for.
+// All frames are in the world, vertices in the character's order. Motion and equilibria are the imported ones
+// (clips/NAME/motion.npy, quasistatic.npy) where the manifest names such, else the simulated ones (motion/NAME/
+// dynamic.npy, quasistatic.npy). Targets are made when they are asked for.
 #pragma once
 
 #include "workspace/workspace.h"
@@ -16,7 +17,7 @@ typedef struct jnaTake {
     bool trained;
     int first;           // frame of the clip that the motion begins with
     int frameCount;      // of the motion
-    bool hasQuasistatic; // its equilibria were solved
+    bool hasQuasistatic; // its equilibria were solved or imported
     uint8_t* solved;     // [frameCount], 0 where a frame's equilibrium was not found; NULL: all were. Owned
     jnaArray motion;     // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
 } jnaTake;
@@ -37,6 +38,9 @@ typedef struct jnaTakes {
 /// Opens everything. A clip without motion is noted; that none is to learn from is not an error.
 jnResult jnaOpenTakes(jnaWorkspace* workspace, jnaTakes* takes, jnaNotes* notes, jnError* error);
 void jnaCloseTakes(jnaTakes* takes);
+
+/// Path of a clip's equilibria, whether they are there or not. path: [JNA_PATH_LENGTH].
+jnResult jnaWorkspace_EquilibriaPath(const jnaWorkspace* workspace, int clip, char* path, jnError* error);
 
 /// take_start.c: refuses motion whose first frame is farther from its target surface than flesh could be.
 jnResult jnaTakes_CheckStart(const jnaTakes* takes, const jnaTake* take, jnError* error);

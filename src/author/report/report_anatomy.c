@@ -122,10 +122,10 @@ done:
     return result;
 }
 
-static bool Watch(double share, void* user)
+static bool Watch(const jnaProgress* progress, void* user)
 {
     Report* r = user;
-    return jnaWatch_GoesOn(&r->def->watch, r->share + MEASURE_SHARE * share);
+    return jnaWatch_GoesOn(&r->def->watch, r->share + MEASURE_SHARE * progress->share);
 }
 
 static jnResult WriteAll(Report* r, const jnaSoftness* s, jnError* error)

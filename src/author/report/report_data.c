@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/stage_export.h"
+#include "workspace/learned.h"
 #include "workspace/store.h"
 
 #include "runtime/for_author.h"
@@ -25,7 +26,7 @@ static jnResult LoadJson(const Report* r, const char* name, json_t** root, jnErr
     json_error_t why;
     *root = NULL;
     JN_PASS(jnaJoinPath(r->workspace, name, path, error));
-    if (access(path, F_OK) != 0) {
+    if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
     *root = json_load_file(path, 0, &why);
@@ -45,7 +46,7 @@ static jnResult OpenArray(const Report* r, const char* name, jnaArray* array, jn
     jnError why = {0};
     *array = (jnaArray){0};
     JN_PASS(jnaJoinPath(r->workspace, name, path, error));
-    if (access(path, F_OK) != 0) {
+    if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
     jnResult opened = jnaOpenArray(path, array, &why);
@@ -141,12 +142,17 @@ static jnResult ReadFirstFrame(const Report* r, ReportClip* clip, jnError* error
 static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
 {
     JN_PASS(OpenMotion(r, clip, "dynamic.npy", &clip->simulated, error));
-    JN_PASS(OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error));
+    bool present = false;
+    JN_PASS(
+        jnaOpenClipCache(r->workspace, clip->clip, r->character, jna_clipShapes, &present, &clip->quasistatic, error));
+    if (!present) {
+        JN_PASS(OpenMotion(r, clip, "quasistatic.npy", &clip->quasistatic, error));
+    }
     if (clip->simulated.count > 0) {
         JN_PASS(ReadFirstFrame(r, clip, error));
     } else {
-        bool present = false;
-        JN_PASS(jnaOpenClipMotion(r->workspace, clip->clip, r->character, &present, &clip->simulated, error));
+        JN_PASS(jnaOpenClipCache(
+            r->workspace, clip->clip, r->character, jna_clipMotion, &present, &clip->simulated, error));
     }
     size_t frames = clip->simulated.count > 0 ? clip->simulated.shape[0] : 0;
     if (clip->first < 0 || frames > (size_t)clip->clip->frameCount ||
@@ -162,6 +168,22 @@ static jnResult OpenClip(Report* r, ReportClip* clip, jnError* error)
     return jn_ok;
 }
 
+// The same without clothes: the simulation knows the flesh alone.
+static jnResult EncodeFlesh(Report* r, jnError* error)
+{
+    jnaExportDef def = jnaDefaultExportDef();
+    jnaExported exported;
+    def.fleshOnly = true;
+    jnaAssetFile* file = &r->asset;
+    JN_PASS(jnaWorkspace_EncodeAsset(r->opened, &def, &file->bytes, &file->size, &exported, error));
+    jnResult result = jnLoadAsset(
+        &(jnAssetDef){.bytes = file->bytes, .size = file->size, .source = r->workspace}, &file->asset, error);
+    if (result != jn_ok) {
+        jnaCloseAsset(file);
+    }
+    return result;
+}
+
 // The file for the runtime, if it is of this workspace.
 static jnResult OpenAsset(Report* r, jnError* error)
 {
@@ -171,7 +193,9 @@ static jnResult OpenAsset(Report* r, jnError* error)
     if (result != jn_ok || access(path, R_OK) != 0) {
         return result;
     }
-    if (jnaOpenAsset(path, &r->asset, &why) != jn_ok) {
+    const jnaCharacter* whole;
+    JN_PASS(jnaWorkspace_Whole(r->opened, &whole, error));
+    if ((whole->outfitCount > 0 ? EncodeFlesh(r, &why) : jnaOpenAsset(path, &r->asset, &why)) != jn_ok) {
         r->asset = (jnaAssetFile){0};
         jnaNotes_Add(r->notes, "%s", why.message);
         return why.code == jn_outOfMemory ? jnFail(error, why.code, "%s", why.message) : jn_ok;
@@ -221,7 +245,7 @@ static jnResult LoadSprings(Report* r, jnError* error)
     int count = r->character->vertexCount;
     JN_PASS(jnaReport_ReadNumbers(r, "springs/stiffness.npy", count, &r->stiffness, error));
     JN_PASS(jnaReport_ReadNumbers(r, "springs/damping.npy", count, &r->damping, error));
-    bool ships = r->manifest->springs.layer == jna_layerVertex && r->manifest->springs.mode == jna_springsFitted;
+    bool ships = r->layer == jna_layerVertex && r->manifest->springs.mode == jna_springsFitted;
     r->showsPaper = r->stiffness != NULL && r->damping != NULL && !ships;
     return jn_ok;
 }
@@ -232,6 +256,7 @@ jnResult jnaReport_Load(Report* r, jnError* error)
     JN_PASS(jnaJoinPath(r->workspace, "manifest.yaml", path, error));
     const jnaClip* clips = NULL;
     r->manifest = &r->opened->manifest;
+    r->layer = jnaWorkspace_Layer(r->opened);
     JN_PASS(ReadText(path, &r->manifestText, error));
     JN_PASS(jnaWorkspace_Character(r->opened, &r->character, error));
     JN_PASS(jnaWorkspace_Clips(r->opened, &clips, error));
@@ -302,7 +327,7 @@ const float* jnaReport_Row(const jnaArray* array, int frame, float* scratch)
 
 const char* jnaReport_OursName(const Report* r)
 {
-    return r->manifest->springs.layer == jna_layerModal ? "modes" : "springs per vertex";
+    return r->layer == jna_layerModal ? "modes" : "springs per vertex";
 }
 
 const char* jnaReport_RegionOf(const Report* r, int vertex)

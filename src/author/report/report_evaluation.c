@@ -49,11 +49,8 @@ static const char* ShippedMethod(const Report* r)
 {
     bool fitted = r->manifest->springs.mode == jna_springsFitted;
     bool network = r->asset.asset != NULL && r->asset.asset->network != jn_networkNone;
-    switch (r->manifest->springs.layer) {
-    case jna_layerModal:
+    if (r->layer == jna_layerModal) {
         return fitted ? "modal" : "modal_physical";
-    case jna_layerVertex:
-        break;
     }
     // Springs set by hand are not among those measured.
     return fitted ? (network ? "vertex" : "springs_on_skinned") : "";
@@ -227,7 +224,7 @@ static void Fact(FILE* out, const char* value, const char* what)
 
 static const char* LayerWords(const Report* r)
 {
-    return r->manifest->springs.layer == jna_layerModal ? "springs on vibration modes" : "a spring per vertex";
+    return r->layer == jna_layerModal ? "springs on vibration modes" : "a spring per vertex";
 }
 
 static void WriteFacts(Report* r, const json_t* unseen)

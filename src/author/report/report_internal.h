@@ -69,6 +69,7 @@ typedef struct Report {
     jnaNotes* notes;
     FILE* out;
     const jnaManifest* manifest;
+    jnaSpringLayer layer; // that ships
     char* manifestText;
     const jnaCharacter* character;
     jnaAssetFile asset; // asset NULL: none
@@ -200,8 +201,6 @@ void jnaReport_Settings(Report* report);
 jnaPictureDef jnaReport_PictureDef(const Report* report, int panelHeight);
 /// Where the pelvis faces in a frame, against the rest pose, degrees about Y. matrices: [jointCount][12], written.
 float jnaReport_Facing(const Report* report, const jnaClip* clip, int frame, float* matrices);
-/// The ground under the character.
-float jnaReport_Ground(const Report* report);
 /// The value that a share of the others is below. scratch: [count].
 float jnaReport_Percentile(const float* values, int count, double share, float* scratch);
 /// Panels of a picture in one row, each with its label under it.

@@ -9,6 +9,17 @@
 
 #define DEGREES 57.29577951308232
 
+// The ground under the character.
+static float Ground(const Report* r)
+{
+    float low = 0;
+    for (int v = 0; v < r->character->vertexCount; ++v) {
+        float y = r->character->positions[3 * (size_t)v + 1];
+        low = v == 0 || y < low ? y : low;
+    }
+    return low;
+}
+
 jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
 {
     jnaPictureDef def = jnaDefaultPictureDef();
@@ -16,7 +27,7 @@ jnaPictureDef jnaReport_PictureDef(const Report* r, int panelHeight)
     def.samples = r->def->quick ? 1 : 2;
     def.directions = r->def->quick ? 8 : 64;
     def.threads = r->def->threads;
-    def.groundHeight = jnaReport_Ground(r);
+    def.groundHeight = Ground(r);
     return def;
 }
 
@@ -30,16 +41,6 @@ float jnaReport_Facing(const Report* r, const jnaClip* clip, int frame, float* m
     float x = m[0] * axis[0] + m[1] * axis[1] + m[2] * axis[2];
     float z = m[8] * axis[0] + m[9] * axis[1] + m[10] * axis[2];
     return (float)(DEGREES * atan2((double)x, (double)z));
-}
-
-float jnaReport_Ground(const Report* r)
-{
-    float low = 0;
-    for (int v = 0; v < r->character->vertexCount; ++v) {
-        float y = r->character->positions[3 * (size_t)v + 1];
-        low = v == 0 || y < low ? y : low;
-    }
-    return low;
 }
 
 static int CompareFloats(const void* a, const void* b)

@@ -1,5 +1,5 @@
 // Line charts as SVG inside a page: text stays text, and frame, grid and labels take the page's colours.
-#include "draw/chart_scale.h"
+#include "draw/chart.h"
 #include "report/report_internal.h"
 
 #include <math.h>

@@ -8,7 +8,9 @@
 // number of silent or slow ones is answered.
 #include "view/server.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/try.h"
 
 #include "runtime/for_author.h"
 
@@ -309,35 +311,31 @@ jnResult jnaStartServer(const jnaServerDef* def, jnaServer** out, jnError* error
 {
     *out = NULL;
     jnaServer* server = calloc(1, sizeof(*server));
-    Slot* slots = malloc((size_t)def->connectionLimit * sizeof(*slots));
-    if (server == NULL || slots == NULL) {
-        free(server);
-        free(slots);
+    if (server == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for the server");
     }
+    jnResult result = jn_ok;
     server->def = *def;
-    server->slots = slots;
     pthread_mutex_init(&server->lock, NULL);
+    if (!jnaResize(&server->slots, def->connectionLimit, sizeof(*server->slots)) || !MakeRefusals(server)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the server"));
+    }
     for (int i = 0; i < def->connectionLimit; ++i) {
-        slots[i] = (Slot){.socket = -1};
+        server->slots[i] = (Slot){.socket = -1};
     }
-    jnResult result = MakeRefusals(server) ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the server");
-    if (result == jn_ok) {
-        errno = 0;
-        Listen(server);
-        if (server->daemon == NULL) {
-            result = jnFail(error, jn_ioFailed, "cannot serve on port %d of 127.0.0.1: %s", def->port,
-                errno != 0 ? strerror(errno) : "it is not free");
-        }
-    }
-    if (result != jn_ok) {
-        jnaStopServer(server);
-        return result;
+    errno = 0;
+    Listen(server);
+    if (server->daemon == NULL) {
+        JN_TRY(jnFail(error, jn_ioFailed, "cannot serve on port %d of 127.0.0.1: %s", def->port,
+            errno != 0 ? strerror(errno) : "it is not free"));
     }
     const union MHD_DaemonInfo* info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
     server->port = info != NULL ? info->port : def->port;
     *out = server;
-    return jn_ok;
+    server = NULL;
+done:
+    jnaStopServer(server);
+    return result;
 }
 
 int jnaServer_Port(const jnaServer* server)

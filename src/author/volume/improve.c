@@ -57,7 +57,8 @@ double jnaImprover_ListWorth(const jnaImprover* improver, const jnaTetrahedronLi
     return smallest;
 }
 
-int jnaImprover_Star(const jnaImprover* improver, int32_t node, int32_t* star)
+// Tetrahedra on a node, at most JNA_MAX_STAR; -1 where there are more. star: [JNA_MAX_STAR].
+static int FindStar(const jnaImprover* improver, int32_t node, int32_t* star)
 {
     int count = 0;
     for (int32_t corner = improver->heads[node]; corner >= 0; corner = improver->links[corner]) {
@@ -139,40 +140,59 @@ static double StarWorth(const jnaImprover* improver, int count, const int32_t* s
     return smallest;
 }
 
-// Compass search: the 26 directions to a cube's neighbours, the step halved where none is better.
-bool jnaImprover_Smooth(jnaImprover* improver, int32_t node)
+double jnaSettlePlace(double* place, double worth, double step, double last, int rounds, jnaPlaceWorth worthOf)
 {
-    int32_t star[JNA_MAX_STAR];
-    int count = improver->fixed[node] ? 0 : jnaImprover_Star(improver, node, star);
-    if (count <= 0) {
+    for (int round = 0; round < rounds && step > last; ++round) {
+        double from[3] = {place[0], place[1], place[2]}, chosen[3] = {place[0], place[1], place[2]}, reached = worth;
+        for (int direction = 0; direction < 27; ++direction) {
+            for (int i = 0, d = direction; i < 3; ++i, d /= 3) {
+                place[i] = from[i] + step * (d % 3 - 1);
+            }
+            double candidate = worthOf.find(place, reached, worthOf.user);
+            if (candidate > reached) {
+                reached = candidate;
+                memcpy(chosen, place, sizeof(chosen));
+            }
+        }
+        memcpy(place, chosen, sizeof(chosen));
+        step *= reached > worth ? 1 : 0.5;
+        worth = reached;
+    }
+    return worth;
+}
+
+// The tetrahedra on a node.
+typedef struct Star {
+    const jnaImprover* improver;
+    int count;
+    int32_t list[JNA_MAX_STAR];
+} Star;
+
+// place: the node's own.
+static double WorthAt(const double* place, double enough, const void* user)
+{
+    const Star* star = user;
+    (void)place;
+    return StarWorth(star->improver, star->count, star->list, enough);
+}
+
+static bool Smooth(jnaImprover* improver, int32_t node)
+{
+    Star star = {.improver = improver};
+    star.count = improver->fixed[node] ? 0 : FindStar(improver, node, star.list);
+    if (star.count <= 0) {
         return false;
     }
     double* p = improver->mesh->nodes + 3 * node;
-    double start = StarWorth(improver, count, star, -HUGE_VAL), best = start, step = 0;
-    for (int i = 0; i < count; ++i) {
+    double start = StarWorth(improver, star.count, star.list, -HUGE_VAL), step = 0;
+    for (int i = 0; i < star.count; ++i) {
         for (int k = 0; k < 4; ++k) {
-            step = fmax(step, jnaDistance(p, improver->mesh->nodes + 3 * improver->mesh->tetrahedra[4 * star[i] + k]));
+            int32_t corner = improver->mesh->tetrahedra[4 * star.list[i] + k];
+            step = fmax(step, jnaDistance(p, improver->mesh->nodes + 3 * corner));
         }
     }
     step *= 0.25;
-    const double last = 0.01 * step;
-    for (int round = 0; round < SMOOTH_STEPS && step > last; ++round) {
-        double from[3] = {p[0], p[1], p[2]}, chosen[3] = {p[0], p[1], p[2]}, reached = best;
-        for (int direction = 0; direction < 27; ++direction) {
-            p[0] = from[0] + step * (direction % 3 - 1);
-            p[1] = from[1] + step * (direction / 3 % 3 - 1);
-            p[2] = from[2] + step * (direction / 9 - 1);
-            double worth = StarWorth(improver, count, star, reached);
-            if (worth > reached) {
-                reached = worth;
-                memcpy(chosen, p, sizeof(chosen));
-            }
-        }
-        memcpy(p, chosen, sizeof(chosen));
-        step *= reached > best ? 1 : 0.5;
-        best = reached;
-    }
-    return best > start;
+    return jnaSettlePlace(p, start, step, 0.01 * step, SMOOTH_STEPS, (jnaPlaceWorth){WorthAt, &star}) > start;
 }
 
 static jnResult StartImprover(jnaMesh* mesh, int fixedCount, jnaImprover* improver, jnError* error)
@@ -244,7 +264,7 @@ static bool ImproveOne(jnaImprover* improver, int32_t tetrahedron, bool insert)
     bool better = false;
     memcpy(corners, improver->mesh->tetrahedra + 4 * tetrahedron, sizeof(corners));
     for (int k = 0; k < 4 && StillBad(improver, corners, tetrahedron); ++k) {
-        better |= jnaImprover_Smooth(improver, corners[k]);
+        better |= Smooth(improver, corners[k]);
     }
     if (StillBad(improver, corners, tetrahedron)) {
         better |= jnaImprover_RemoveEdges(improver, tetrahedron);

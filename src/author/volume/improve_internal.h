@@ -33,17 +33,21 @@ double jnaImprover_Worth(const jnaImprover* improver, int32_t tetrahedron);
 /// Smallest worth of a list.
 double jnaImprover_ListWorth(const jnaImprover* improver, const jnaTetrahedronList* list);
 
-/// Tetrahedra on a node, at most JNA_MAX_STAR; -1 where there are more. star: [JNA_MAX_STAR].
-int jnaImprover_Star(const jnaImprover* improver, int32_t node, int32_t* star);
-
 /// The tetrahedron across the face opposite to corner k, or -1 at the boundary.
 int32_t jnaImprover_Across(const jnaImprover* improver, int32_t tetrahedron, int k);
 
 /// Puts new tetrahedra in the place of old ones. Any room they need is found before anything changes.
 void jnaImprover_Exchange(jnaImprover* improver, int oldCount, const int32_t* old, const jnaTetrahedronList* list);
 
-/// Moves a free node to where the worst tetrahedron on it is best. True where it got better.
-bool jnaImprover_Smooth(jnaImprover* improver, int32_t node);
+/// How good a place is, for a search; below `enough` it need not be exact.
+typedef struct jnaPlaceWorth {
+    double (*find)(const double* place, double enough, const void* user);
+    const void* user;
+} jnaPlaceWorth;
+
+/// Compass search: the 26 directions to a cube's neighbours, the step halved where none is better, until it has shrunk
+/// to `last`. place: [3], where it begins and ends; worth: of its beginning. Returns the worth of its end.
+double jnaSettlePlace(double* place, double worth, double step, double last, int rounds, jnaPlaceWorth worthOf);
 
 /// Each tries to exchange a tetrahedron and some around it for better ones, and tells whether it did.
 bool jnaImprover_RemoveEdges(jnaImprover* improver, int32_t tetrahedron);

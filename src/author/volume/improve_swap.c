@@ -183,7 +183,7 @@ bool jnaImprover_FlipFaces(jnaImprover* improver, int32_t tetrahedron)
     return false;
 }
 
-enum { MAX_CAVITY = 60 };
+enum { MAX_CAVITY = 60, SETTLE_STEPS = 12 };
 
 /// A hollow that a new node is to fill: tetrahedra taken out and the faces around them.
 typedef struct Cavity {
@@ -283,31 +283,29 @@ static bool SameVolume(const jnaImprover* improver, const Cavity* cavity, const 
     return fabs(after - before) <= 1e-9 * before;
 }
 
+// A cavity and its mesh.
+typedef struct Place {
+    const jnaImprover* improver;
+    const Cavity* cavity;
+} Place;
+
+static double WorthAt(const double* place, double enough, const void* user)
+{
+    const Place* in = user;
+    int face = 0;
+    (void)enough;
+    return CavityWorth(in->improver, in->cavity, place, &face);
+}
+
 // Moves the point within its cavity to where the worst face is best.
 static double SettlePoint(const jnaImprover* improver, const Cavity* cavity, double worth, double* point)
 {
-    int face = 0;
     double step = 0;
     for (int f = 0; f < cavity->faceCount; ++f) {
         step = fmax(step, 0.25 * jnaDistance(point, improver->mesh->nodes + 3 * cavity->faces[f][0]));
     }
-    for (int round = 0; round < 12; ++round) {
-        double from[3] = {point[0], point[1], point[2]}, chosen[3] = {point[0], point[1], point[2]}, reached = worth;
-        for (int direction = 0; direction < 27; ++direction) {
-            for (int i = 0, d = direction; i < 3; ++i, d /= 3) {
-                point[i] = from[i] + step * (d % 3 - 1);
-            }
-            double candidate = CavityWorth(improver, cavity, point, &face);
-            if (candidate > reached) {
-                reached = candidate;
-                memcpy(chosen, point, sizeof(chosen));
-            }
-        }
-        memcpy(point, chosen, sizeof(chosen));
-        step *= reached > worth ? 1 : 0.5;
-        worth = reached;
-    }
-    return worth;
+    const Place in = {improver, cavity};
+    return jnaSettlePlace(point, worth, step, 0, SETTLE_STEPS, (jnaPlaceWorth){WorthAt, &in});
 }
 
 static bool AddNode(jnaImprover* improver, const double* point)

@@ -11,17 +11,14 @@ void jnaPoseTransforms(const jnaCharacter* character, const jnaClip* clip, int f
     // First the global matrices, parents before children; then each one times its inverse bind matrix.
     for (int j = 0; j < character->jointCount; ++j) {
         const jnaJoint* joint = &character->joints[j];
-        size_t entry = (size_t)frame * (size_t)character->jointCount + (size_t)j;
-        const float* t = clip != NULL ? clip->translations + 3 * entry : joint->translation;
-        const float* q = clip != NULL ? clip->rotations + 4 * entry : joint->rotation;
-        const float* s = clip != NULL && clip->scales != NULL ? clip->scales + 3 * entry : joint->scale;
+        jnaLocal from = jnaCharacter_Local(character, clip, frame, j);
         double move[3], turn[4], scale[3];
         for (int i = 0; i < 3; ++i) {
-            move[i] = (double)t[i];
-            scale[i] = (double)s[i];
+            move[i] = (double)from.translation[i];
+            scale[i] = (double)from.scale[i];
         }
         for (int i = 0; i < 4; ++i) {
-            turn[i] = (double)q[i];
+            turn[i] = (double)from.rotation[i];
         }
         jnaQuat_Normalize(turn); // a float quaternion is off by 1e-7, which would scale the flesh
         jnaAffine local = jnaAffine_FromTrs(move, turn, scale);

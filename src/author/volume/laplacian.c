@@ -9,6 +9,7 @@
 #include "volume/laplacian.h"
 
 #include "base/affine.h"
+#include "base/blas.h"
 #include "volume/laplacian_internal.h"
 #include "volume/node_pattern.h"
 
@@ -17,9 +18,6 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-// OpenBLAS, declared here because its header is full of names of its own.
-void openblas_set_num_threads(int count);
 
 // Right-hand sides per call of CHOLMOD: wide enough for matrix products, small enough to share out 31 of them.
 enum { BLOCK = 8 };
@@ -125,7 +123,7 @@ static void FillFreeMatrix(jnaLaplacian* l)
 
 static void Configure(cholmod_common* common)
 {
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     cholmod_start(common);
     common->print = 0;
     common->supernodal = CHOLMOD_SUPERNODAL;
@@ -146,7 +144,7 @@ static jnResult Fail(const cholmod_common* common, int nodes, jnError* error)
 // Numeric factorisation of what is in the free matrix.
 static jnResult FactorMatrix(jnaLaplacian* l, jnError* error)
 {
-    openblas_set_num_threads(1);
+    jnaUseOneBlasThread();
     cholmod_common* common = &l->common;
     cholmod_factorize(l->matrix, l->factor, common);
     if (common->status != CHOLMOD_OK || l->factor->minor < l->factor->n) {

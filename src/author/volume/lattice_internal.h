@@ -32,10 +32,6 @@ jnResult jnaCreateLattice(
     const jnaSurface* surface, const jnaTree* tree, double spacing, jnaLattice* lattice, jnError* error);
 void jnaDestroyLattice(jnaLattice* lattice);
 
-/// Neighbour of a point: directions 0 to 7 go half a diagonal (bits: +x, +y, +z), 8 to 13 along an axis, back then
-/// forth. -1 beyond the rim.
-int32_t jnaLattice_Neighbour(const jnaLattice* lattice, int32_t point, int direction);
-
 /// Corners of one of the four tetrahedra around the edge from a corner along an axis; false at the rim. Each
 /// tetrahedron of the lattice is met once.
 bool jnaLattice_Tetrahedron(const jnaLattice* lattice, int32_t corner, int axis, int which, int32_t corners[4]);

@@ -43,7 +43,9 @@ void jnaLattice_Step(int direction, int step[3])
     }
 }
 
-int32_t jnaLattice_Neighbour(const jnaLattice* l, int32_t point, int direction)
+// Neighbour of a point: directions 0 to 7 go half a diagonal (bits: +x, +y, +z), 8 to 13 along an axis, back then
+// forth. -1 beyond the rim.
+static int32_t NeighbourOf(const jnaLattice* l, int32_t point, int direction)
 {
     int c[3], step[3];
     Coordinates(l, point, c);
@@ -140,7 +142,7 @@ static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
 #pragma omp parallel for schedule(dynamic, 256)
     for (int n = 0; n < l->insideCount; ++n) {
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
-            int32_t other = jnaLattice_Neighbour(l, l->inside[n], d);
+            int32_t other = NeighbourOf(l, l->inside[n], d);
             double* cut = &l->cuts[(size_t)n * JNA_DIRECTIONS + (size_t)d];
             *cut = other < 0 ? 0.5
                              : jnaTree_Exit(tree, l->positions + 3 * (size_t)l->inside[n],
@@ -190,7 +192,7 @@ static void CloseDetours(jnaLattice* l)
 {
     for (int n = 0; n < l->insideCount; ++n) {
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
-            int32_t from = l->inside[n], to = jnaLattice_Neighbour(l, from, d);
+            int32_t from = l->inside[n], to = NeighbourOf(l, from, d);
             if (to >= 0 && l->number[to] >= 0 && (*CutOf(l, from, to) < 0 || *CutOf(l, to, from) < 0)) {
                 *CutOf(l, from, to) = *CutOf(l, to, from) = -1;
             }
@@ -221,7 +223,7 @@ static jnResult MovePoints(jnaLattice* l, jnError* error)
     for (int32_t p = 0; p < l->pointCount; ++p) {
         double nearest = HUGE_VAL;
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
-            int32_t other = jnaLattice_Neighbour(l, p, d);
+            int32_t other = NeighbourOf(l, p, d);
             bool inside = l->number[p] >= 0;
             if (other < 0 || (!inside && l->number[other] < 0)) {
                 continue;

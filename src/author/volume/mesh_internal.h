@@ -157,9 +157,6 @@ int32_t* jnaListBoundary(const jnaMesh* mesh, int* count, jnaArena* arena);
 /// Which bad tetrahedra the boundary forces, by its own angles; fills the report's list.
 jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError* error);
 
-/// Six dihedral angles of a tetrahedron in radians, edges 01 02 03 12 13 23; false where it has no positive volume.
-bool jnaDihedrals(const double* a, const double* b, const double* c, const double* d, double angles[6]);
-
 /// Six times the signed volume of a tetrahedron: positive where d sees a, b, c counter-clockwise from the far side.
 static inline double jnaVolume6(const double* a, const double* b, const double* c, const double* d)
 {
@@ -189,25 +186,4 @@ static inline double jnaRoundToFloat(double x)
 static inline void* jnaAllocate(int64_t count, size_t size)
 {
     return count < 0 ? NULL : calloc((size_t)count + 1, size);
-}
-
-/// Grows a list to hold `needed` things, doubling. list: address of the pointer.
-static inline bool jnaReserve(void* list, int* capacity, int needed, size_t size)
-{
-    if (needed <= *capacity) {
-        return true;
-    }
-    void* old;
-    memcpy(&old, list, sizeof(old));
-    int64_t larger = 2 * (int64_t)*capacity > needed ? 2 * (int64_t)*capacity : (int64_t)needed + 64;
-    if (larger > INT32_MAX / 16) {
-        return false;
-    }
-    void* grown = realloc(old, (size_t)larger * size);
-    if (grown == NULL) {
-        return false;
-    }
-    memcpy(list, &grown, sizeof(grown));
-    *capacity = (int)larger;
-    return true;
 }

@@ -12,7 +12,8 @@ static const uint8_t edgeCorners[6][4] = {
 
 #define BAD_ANGLE 5.0
 
-bool jnaDihedrals(const double* a, const double* b, const double* c, const double* d, double angles[6])
+// Six dihedral angles of a tetrahedron in radians, edges 01 02 03 12 13 23; false where it has no positive volume.
+static bool FindDihedrals(const double* a, const double* b, const double* c, const double* d, double angles[6])
 {
     const double* p[4] = {a, b, c, d};
     if (!(jnaVolume6(a, b, c, d) > 0)) {
@@ -57,7 +58,7 @@ jnaMeshQuality jnaMeasureMesh(int nodeCount, const double* nodes, int tetrahedro
         double volume = jnaVolume6(p0, p1, p2, p3) / 6, angles[6], smallest = 180;
         q.volume += volume;
         q.smallestVolume = fmin(q.smallestVolume, volume);
-        q.invertedCount += !jnaDihedrals(p0, p1, p2, p3, angles);
+        q.invertedCount += !FindDihedrals(p0, p1, p2, p3, angles);
         for (int e = 0; e < 6; ++e) {
             double degrees = angles[e] * JNA_DEGREES;
             int bin = (int)(degrees / (180.0 / JNA_ANGLE_BINS));
@@ -204,7 +205,7 @@ jnResult jnaExplainSlivers(const jnaMesh* mesh, jnaVolumeReport* report, jnError
     for (int t = 0; t < mesh->tetrahedronCount; ++t) {
         const int32_t* c = mesh->tetrahedra + 4 * t;
         double six[6], smallest = 180, surface = 180;
-        jnaDihedrals(
+        FindDihedrals(
             mesh->nodes + 3 * c[0], mesh->nodes + 3 * c[1], mesh->nodes + 3 * c[2], mesh->nodes + 3 * c[3], six);
         for (int e = 0; e < 6; ++e) {
             LowerTo(&smallest, six[e] * JNA_DEGREES);

@@ -5,6 +5,7 @@
 // inner layer of the flesh where it is turned outward.
 #include "volume/surface_internal.h"
 
+#include "base/arena.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 
@@ -378,12 +379,10 @@ static bool AddCavity(const jnaFaces* faces, int part, const Part* measured, jna
             point[i] = (a[i] + b[i] + c[i]) / 3 + step * area[i] / size;
         }
         if (PartWinding(faces, part, point) < -0.5) {
-            double(*more)[3] = realloc(surface->cavities, ((size_t)surface->cavityCount + 1) * sizeof(*more));
-            if (more == NULL) {
+            if (!jnaResize(&surface->cavities, surface->cavityCount + 1, sizeof(point))) {
                 return false;
             }
-            memcpy(more[surface->cavityCount++], point, sizeof(point));
-            surface->cavities = more;
+            memcpy(surface->cavities[surface->cavityCount++], point, sizeof(point));
             return true;
         }
     }

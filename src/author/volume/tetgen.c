@@ -43,9 +43,9 @@ static int BecomeTetgen(int output, void* user)
 }
 
 // How far the program is nobody knows.
-static bool MeshesOn(double share, void* user)
+static bool MeshesOn(const jnaProgress* progress, void* user)
 {
-    (void)share;
+    (void)progress;
     return jnaWatch_GoesOn(user, JNA_SHARE_MESH);
 }
 

@@ -127,6 +127,39 @@ done:
     return result;
 }
 
+// "layer" of fit.json; *root keeps it, release with json_decref.
+static const json_t* LoadLayers(const jnaWorkspace* w, json_t** root)
+{
+    char path[JNA_PATH_LENGTH];
+    *root = jnaWorkspace_Path(w, path, NULL, "springs/fit.json") == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    return json_object_get(*root, "layer");
+}
+
+jnaSpringLayer jnaWorkspace_Layer(const jnaWorkspace* w)
+{
+    jnaSpringLayer layer = w->manifest.springs.layer;
+    if (w->manifest.modesSource == jna_modesOfMotion && !jnaWorkspace_Has(w, "modes/modes.json")) {
+        return jna_layerVertex;
+    }
+    if (layer != jna_layerAuto) {
+        return layer;
+    }
+    json_t* root;
+    const char* kept = json_string_value(json_object_get(LoadLayers(w, &root), "better"));
+    layer = kept != NULL && strcmp(kept, jnaLayerNames[jna_layerVertex]) == 0 ? jna_layerVertex : jna_layerModal;
+    json_decref(root);
+    return layer;
+}
+
+double jnaWorkspace_Explains(const jnaWorkspace* w, jnaSpringLayer layer)
+{
+    json_t* root;
+    const json_t* captured = json_object_get(LoadLayers(w, &root), jnaLayerNames[layer]);
+    double value = json_is_number(captured) ? json_number_value(captured) : (double)NAN;
+    json_decref(root);
+    return value;
+}
+
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error)
 {
     size_t n = (size_t)physical->modeCount;

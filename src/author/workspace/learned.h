@@ -23,6 +23,14 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
 /// Reads what is there. modeCount 0: the modes' numbers are left out. An array of another size is an error.
 jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, jnaLearned* learned, jnError* error);
 
+/// What moves: the manifest's layer, or for `auto` the one that the fit kept (fit.json); modes of the motion that are
+/// not found yet are springs per vertex.
+jnaSpringLayer jnaWorkspace_Layer(const jnaWorkspace* workspace);
+
+/// Fraction of the motion that a layer explains, as the fit measured it on clips that it did not see, or where there
+/// are none on those it did; NaN where no fit says.
+double jnaWorkspace_Explains(const jnaWorkspace* workspace, jnaSpringLayer layer);
+
 /// Modes with the learned numbers: arrays but these three are shared. modes: filled; release with free(m->stiffness).
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error);
 

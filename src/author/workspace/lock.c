@@ -179,7 +179,7 @@ void jnaRemoveAbandoned(const char* path)
         jnaWorkspaceLock lock;
         char inside[JNA_PATH_LENGTH];
         // Without the file of the lock it is nothing of ours.
-        if (jnaJoinPath(found.gl_pathv[i], LOCK_NAME, inside, NULL) == jn_ok && access(inside, F_OK) == 0 &&
+        if (jnaJoinPath(found.gl_pathv[i], LOCK_NAME, inside, NULL) == jn_ok && jnaFileIsThere(inside) &&
             jnaLockWorkspace(found.gl_pathv[i], "jounce new", true, &lock, NULL) == jn_ok) {
             jnaRemoveFolder(found.gl_pathv[i]);
             jnaUnlockWorkspace(&lock);

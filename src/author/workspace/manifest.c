@@ -3,6 +3,7 @@
 // file and line.
 #include "workspace/manifest.h"
 
+#include "base/arena.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/source.h"
@@ -43,6 +44,15 @@ jnaManifest jnaDefaultManifest(void)
 int jnaManifest_PoseCount(const jnaManifest* manifest)
 {
     return manifest->poses.count > 0 ? manifest->poses.count : jnaIsFigure(manifest->character) ? FIGURE_POSES : POSES;
+}
+
+bool jnaManifest_IsImported(const jnaManifest* manifest)
+{
+    bool imported = false;
+    for (int i = 0; i < manifest->clipCount; ++i) {
+        imported = imported || manifest->clips[i].motion != NULL || manifest->clips[i].shapes != NULL;
+    }
+    return imported && manifest->modesSource == jna_modesOfMotion;
 }
 
 jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error)
@@ -135,15 +145,12 @@ static jnResult BeginItem(Reader* r, const jnaField* list, const jnaYamlEntry* e
         return entry->text != NULL ? FailAt(r, entry->line, "%s: '%s' has no keys", entry->path, entry->text)
                                    : FailAt(r, entry->line, "%s has more than %g items", list->path, list->most);
     }
-    void* items;
-    void* at = (char*)r->manifest + list->offset;
-    memcpy(&items, at, sizeof(items));
-    void* more = realloc(items, ((size_t)*count + 1) * list->itemSize);
-    if (more == NULL) {
+    char *at = (char*)r->manifest + list->offset, *items;
+    if (!jnaResize(at, *count + 1, list->itemSize)) {
         return OutOfMemory(r);
     }
-    memcpy(at, &more, sizeof(more));
-    memcpy((char*)more + (size_t)*count * list->itemSize, list->item, list->itemSize);
+    memcpy(&items, at, sizeof(items));
+    memcpy(items + (size_t)*count * list->itemSize, list->item, list->itemSize);
     r->list = list;
     r->item = (*count)++;
     r->itemLine = entry->line;
@@ -332,11 +339,29 @@ static jnResult CheckClipNames(const Reader* r)
     return jn_ok;
 }
 
+static jnResult CheckParts(const Reader* r)
+{
+    const jnaManifest* m = r->manifest;
+    for (int i = 0; i < m->partCount; ++i) {
+        char path[40];
+        snprintf(path, sizeof(path), "parts[%d]", i);
+        if ((m->parts[i].name == NULL) == (m->parts[i].source == NULL)) {
+            return FailAt(r, LineOf(r, path), "%s needs a name or a source, and not both", path);
+        }
+        if (m->parts[i].source != NULL && m->parts[i].role == jna_meshFlesh) {
+            return FailAt(
+                r, LineOf(r, path), "%s: parts of another file cannot be flesh; they may be follows or rigid", path);
+        }
+    }
+    return jn_ok;
+}
+
 // What one row alone cannot say.
 static jnResult CheckTogether(const Reader* r)
 {
     const jnaManifest* m = r->manifest;
     JN_PASS(CheckClipNames(r));
+    JN_PASS(CheckParts(r));
     if (m->volume.nodes > 0 && m->volume.edge > 0) {
         return FailAt(
             r, LineOf(r, "volume.nodes"), "volume.edge and volume.nodes both set the resolution; one must be 0");

@@ -24,6 +24,7 @@ typedef struct jnaManifestClip {
     char* source;    // file
     char* animation; // name inside the file; NULL: the only one
     char* motion;    // vertex cache with the clip's ground truth; NULL for none
+    char* shapes;    // vertex cache with the equilibrium of every frame; NULL for none
     int first;       // frame that simulation, learning and measuring begin at; 0
     int frames;      // that they take at most; JNA_ALL_FRAMES, or 0: none, the clip is only played
     jnaLoop loop;    // whether it repeats; jna_loopAuto
@@ -35,6 +36,13 @@ typedef struct jnaManifestPair {
     char* joint;
 } jnaManifestPair;
 
+/// What parts of a name are, or a file whose parts are added to the character.
+typedef struct jnaManifestPart {
+    char* name;   // of a mesh, a node or a material; NULL: all parts of the file below
+    char* source; // file with clothes and the like; NULL: the name is of parts that are there
+    jnaMeshRole role;
+} jnaManifestPart;
+
 /// Springs set by hand, before any fit.
 typedef enum jnaSpringMode {
     jna_springsUniform,   // all vertices alike
@@ -44,11 +52,18 @@ typedef enum jnaSpringMode {
     jna_springsFitted,    // what `jounce fit` learned
 } jnaSpringMode;
 
-/// What moves: a spring per vertex, springs on vibration modes, or both.
+/// What moves: a spring per vertex, springs on modes, or whichever of the two explains the motion better.
 typedef enum jnaSpringLayer {
     jna_layerVertex,
     jna_layerModal,
+    jna_layerAuto,
 } jnaSpringLayer;
+
+/// Where modes come from: vibrations of the flesh, or the imported motion.
+typedef enum jnaModesSource {
+    jna_modesOfFlesh,
+    jna_modesOfMotion,
+} jnaModesSource;
 
 /// How far modes may move the skin.
 typedef enum jnaCapKind {
@@ -76,6 +91,8 @@ typedef struct jnaManifest {
     jnaUp up;        // axis of that file that points up; jna_upAuto
     int number;      // of several characters in it, counted from 1; 0: all as one
     double rate;     // frames a second; 30
+    int partCount;
+    jnaManifestPart* parts;
     int clipCount;
     jnaManifestClip* clips;
     int pairCount;
@@ -100,9 +117,14 @@ typedef struct jnaManifest {
         char* mask;      // array of one weight per vertex; NULL for none
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
-    jnaFleshDef flesh; // without volume and character
-    jnaModesDef modes; // ratio: 0, the default: damped as the flesh is
+    jnaFleshDef flesh;          // without volume and character
+    jnaModesDef modes;          // ratio: 0, the default: damped as the flesh is
+    jnaModesSource modesSource; // flesh
 } jnaManifest;
+
+/// Whether the ground truth is imported: some clip brings motion or equilibria, and modes are not to come from the
+/// flesh. Then nothing of our own is simulated.
+bool jnaManifest_IsImported(const jnaManifest* manifest);
 
 /// The part of a clip of so many frames that is simulated, learned from and measured on. count: 0 for none.
 jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error);
@@ -117,7 +139,7 @@ jnaManifest jnaDefaultManifest(void);
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error);
 
 /// The words of the enums, by value.
-extern const char* const jnaLayerNames[2];
+extern const char* const jnaLayerNames[3];
 extern const char* const jnaRoleNames[2];
 
 /// All values that the outcome of a stage depends on, a line each. Release with free; NULL: out of memory.

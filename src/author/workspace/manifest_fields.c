@@ -15,8 +15,9 @@
 #define LIST(member, count, type, initial)                                                                             \
     AT(member), .countOffset = offsetof(jnaManifest, count), .itemSize = sizeof(type), .item = &(initial)
 
-const char* const jnaLayerNames[2] = {"vertex", "modal"};
+const char* const jnaLayerNames[3] = {"vertex", "modal", "auto"};
 const char* const jnaRoleNames[2] = {"train", "test"};
+static const char* const sourceNames[] = {"flesh", "motion"};
 static const char* const loopNames[] = {"auto", "true", "false"};
 static const char* const upNames[] = {"auto", "x", "y", "z"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
@@ -27,6 +28,7 @@ static const char* const limitNames[] = {"train", "all"};
 static const char* const integratorNames[] = {"backward-euler", "bdf2", "generalized-alpha"};
 
 static const jnaManifestClip clip = {.frames = JNA_ALL_FRAMES};
+static const jnaManifestPart part = {.role = jna_meshFollows};
 static const jnaManifestPair pair = {NULL, NULL};
 static const jnaJointMaterial jointMaterial = {.youngFactor = 1, .densityFactor = 1, .poisson = -1};
 static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1};
@@ -51,13 +53,20 @@ const jnaField jnaFields[] = {
     {"character.number", jna_fieldCount, AT(number), 0, 0, 1e6, .note = "of several in the source; 0: all as one", .sentence = "Number of the character in a file with several, counted from 1; 0: all of them as one."},
     {"rate", jna_fieldNumber, AT(rate), 0, 1, 1000, .stages = "import evaluate report", .note = "frames a second", .sentence = "Frames a second of all clips."},
 
+    {"parts", jna_fieldList, LIST(parts, partCount, jnaManifestPart, part), .most = 4096, .stages = "import",
+        .sentence = "Clothes, hair, eyes: what is not flesh. name: a mesh, node or material. role: flesh, follows (moved by the flesh it\nlies on), rigid (moved by the joints alone). source: a file with more parts, for example clothes."},
+    {"parts[].name", jna_fieldText, OF(jnaManifestPart, name), 0, 1, NAME, .sentence = "Mesh, node or material whose parts this is about; left out with `source`: all parts of that file."},
+    {"parts[].source", jna_fieldText, OF(jnaManifestPart, source), 0, 1, PATH, .sentence = "File whose meshes are added to the character: clothes, hair, armour."},
+    {"parts[].role", jna_fieldChoice, OF(jnaManifestPart, role), 0, .names = jnaMeshRoleNames, .nameCount = 3, .sentence = "`flesh`: simulated; `follows`: moved by the flesh under it; `rigid`: moved by the joints alone."},
+
     {"clips", jna_fieldList, LIST(clips, clipCount, jnaManifestClip, clip), .most = JNA_MAX_CLIPS, .stages = "import",
         .sentence = "Motion. role: train is learned from, test is only measured on. first, frames: the part that is simulated,\nlearned from and measured on (all); frames: 0 leaves a clip to be played alone."},
     {"clips[].name", jna_fieldText, OF(jnaManifestClip, name), REQUIRED, 1, NAME, .stages = "import train export evaluate report", .sentence = "Its name and that of its folder: letters, digits, `-`, `_`, `.`."},
     {"clips[].role", jna_fieldChoice, OF(jnaManifestClip, role), REQUIRED, NAMES(jnaRoleNames), .stages = "train export evaluate report", .sentence = "`train`: used for training; `test`: used only for measuring."},
     {"clips[].source", jna_fieldText, OF(jnaManifestClip, source), REQUIRED, 1, PATH, .sentence = "File that the motion is in."},
     {"clips[].animation", jna_fieldText, OF(jnaManifestClip, animation), 0, 1, NAME, .sentence = "Name of the animation in that file; left out: the only one."},
-    {"clips[].motion", jna_fieldText, OF(jnaManifestClip, motion), 0, 1, PATH, .sentence = "Vertex cache (.pc2, .mdd, .npy) with the surface's own motion."},
+    {"clips[].motion", jna_fieldText, OF(jnaManifestClip, motion), 0, 1, PATH, .sentence = "Vertex cache (.abc, .usda, .pc2, .mdd, .npy, .npz) with the surface's own motion."},
+    {"clips[].quasistatic", jna_fieldText, OF(jnaManifestClip, shapes), 0, 1, PATH, .sentence = "Vertex cache with the equilibrium of every frame: the surface without dynamics. The springs hang on it, and a network is trained on it."},
     {"clips[].first", jna_fieldCount, OF(jnaManifestClip, first), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "First frame that is simulated, trained on and measured."},
     {"clips[].frames", jna_fieldCount, OF(jnaManifestClip, frames), OMITTED, 0, 1e9, .stages = "evaluate report", .sentence = "Maximum number of such frames; default all; 0: the clip is only played."},
     {"clips[].loop", jna_fieldChoice, OF(jnaManifestClip, loop), OMITTED, NAMES(loopNames), .stages = "import", .sentence = "Whether the clip repeats, for `jounce bake --seamless`; auto: if its first and last frame agree."},
@@ -87,7 +96,7 @@ const jnaField jnaFields[] = {
     {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Scale the stiffness of regions until they sag like a human body."},
     {"materials.regions", jna_fieldList, LIST(materials.regions, materials.regionCount, jnaRegionSetting, region), .most = JNA_REGIONS},
     {"materials.regions[].region", jna_fieldChoice, OF(jnaRegionSetting, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Part of the body."},
-    {"materials.regions[].young_factor", jna_fieldNumber, OF(jnaRegionSetting, youngFactor), OMITTED, 1e-6, 1e6, .sentence = "Times the general Young's modulus; left out: that of the region."},
+    {"materials.regions[].young_factor", jna_fieldNumber, OF(jnaRegionSetting, youngFactor), OMITTED, 1e-6, 1e6, .sentence = "Times `materials.young`, instead of the region's default and its calibration."},
     {"materials.regions[].density_factor", jna_fieldNumber, OF(jnaRegionSetting, densityFactor), OMITTED, 1e-3, 1e3, .sentence = "Times the general density."},
     {"materials.regions[].poisson", jna_fieldNumber, OF(jnaRegionSetting, poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
     {"materials.fat", jna_fieldSection, .stages = NULL},
@@ -134,14 +143,15 @@ const jnaField jnaFields[] = {
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Training epochs; 0: chosen by the number of poses."},
 
     {"modes", jna_fieldSection, .stages = "modes",
-        .sentence = "What moves. layer: vertex (a spring per vertex), modal (springs on the flesh's vibration modes, which need\nnothing but its material; a handful of morph weights at run time). modes: the lowest, at most count, none above cutoff hertz.\ndamping_ratio 0: they are damped as the flesh is."},
+        .sentence = "What moves. layer: vertex (a spring per vertex), modal (springs on modes; a handful of morph weights at run\ntime), auto (whichever explains the motion better). source: flesh (its vibration modes, which need nothing but its\nmaterial: the lowest, at most count, none above cutoff hertz; damping_ratio 0: damped as the flesh is) or motion (found\nin the imported motion; nothing is simulated)."},
+    {"modes.source", jna_fieldChoice, AT(modesSource), 0, NAMES(sourceNames), .stages = "fit export evaluate report", .sentence = "Where modes come from: the vibrations of the flesh, or the imported motion (then nothing is simulated)."},
     {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Maximum number of modes."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Maximum frequency, hertz."},
     {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: the damping of the flesh."},
 
     {"springs", jna_fieldSection, .stages = "export",
         .sentence = "Springs set by hand, used until some are fitted. mode: uniform, joints (those listed differ), mask\n(an array of one number a vertex, 1 flesh to 0 rigid), attribute (the same in the file: COLOR_0.r, _JIGGLE),\nfitted (by `jounce fit`). A mask or attribute also scales the modes.\ncap: how far modes may move the skin: a multiple of the flesh's thickness there (2), metres (0.05 m), off"},
-    {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, or springs on modes."},
+    {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, springs on modes, or whichever of the two explains the motion better (`auto`)."},
     {"springs.mode", jna_fieldChoice, AT(springs.mode), 0, NAMES(modeNames), .sentence = "Where the springs come from."},
     {"springs.hertz", jna_fieldNumber, AT(springs.hertz), 0, 0, 1000, .sentence = "Frequency of springs set by hand."},
     {"springs.damping_ratio", jna_fieldNumber, AT(springs.dampingRatio), 0, 0, 100, .sentence = "Their damping ratio."},

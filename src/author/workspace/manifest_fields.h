@@ -1,5 +1,6 @@
 // The one table of manifest fields: reading, writing, ranges, error sentences, the settings of each stage and the
-// reference page (docs/reference/manifest.md) all follow from it. A new setting is one row here and one member of a struct.
+// reference page (docs/reference/manifest.md) all follow from it. A new setting is one row here and one member of a
+// struct.
 #pragma once
 
 #include "jounce/base.h"
@@ -24,7 +25,7 @@ enum {
     JNA_FIELD_REQUIRED = 1, // must be there
     JNA_FIELD_OMITTED = 2,  // written only where it is not the default
     JNA_FIELD_UNIQUE = 4,   // no two items of the list have the same
-    JNA_MAX_FIELDS = 100,
+    JNA_MAX_FIELDS = 128,
 };
 
 /// One row.

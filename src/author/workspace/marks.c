@@ -7,6 +7,7 @@
 
 #include "runtime/for_author.h"
 
+#include <errno.h>
 #include <fts.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 // A file that changed within so many nanoseconds before the record may have changed once more after it was hashed
 // without its time telling: file systems count in steps of up to 10 ms.
-static const int64_t CLOCK_STEP = 50000000;
+enum { CLOCK_STEP = 50000000 };
 
 // Of the mark that is the hash.
 enum { HASH_LENGTH = 16 };
@@ -68,16 +69,14 @@ jnResult jnaMarkFile(const char* workspace, const char* name, char mark[JNA_MARK
     char path[JNA_PATH_LENGTH];
     uint64_t hash;
     struct stat status = {0};
-    jnResult result = jn_ok;
-    JN_TRY(jnaJoinPath(workspace, name, path, error));
+    JN_PASS(jnaJoinPath(workspace, name, path, error));
     bool known = stat(path, &status) == 0; // before it is read: a change in between is seen
     if (!IsRecord(name) || !HashRecord(path, &hash)) {
-        JN_TRY(jnaHashFile(path, &hash, error));
+        JN_PASS(jnaHashFile(path, &hash, error));
     }
     snprintf(mark, JNA_MARK_LENGTH, "%016" PRIx64 " %lld %" PRId64, hash, known ? (long long)status.st_size : -1,
         TimeOf(&status));
-done:
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaCompareMark(
@@ -87,19 +86,17 @@ jnResult jnaCompareMark(
     const char* then = json_string_value(mark);
     long long size = -1, time = 0;
     struct stat status;
-    jnResult result = jn_ok;
     *same = false;
-    JN_TRY(jnaJoinPath(workspace, name, path, error));
+    JN_PASS(jnaJoinPath(workspace, name, path, error));
     if (then != NULL && strlen(then) > HASH_LENGTH + 1 &&
         sscanf(then + HASH_LENGTH + 1, "%lld %lld", &size, &time) == 2 && stat(path, &status) == 0 &&
         status.st_size == size && TimeOf(&status) == time && time + CLOCK_STEP < recorded) {
         *same = true;
         return jn_ok;
     }
-    JN_TRY(jnaMarkFile(workspace, name, now, error));
+    JN_PASS(jnaMarkFile(workspace, name, now, error));
     *same = then != NULL && strncmp(now, then, HASH_LENGTH) == 0;
-done:
-    return result;
+    return jn_ok;
 }
 
 // Locks and files in the making are nobody's outcome, and times differ from run to run.
@@ -111,11 +108,11 @@ static bool IsOutcome(const char* name)
 static jnResult AddMark(const char* workspace, const char* name, json_t* marks, jnError* error)
 {
     char mark[JNA_MARK_LENGTH];
-    jnResult result = jnaMarkFile(workspace, name, mark, error);
-    if (result == jn_ok && json_object_set_new(marks, name, json_string(mark)) != 0) {
-        result = jnFail(error, jn_badArgument, "%s: is not a name that can be written", name);
+    JN_PASS(jnaMarkFile(workspace, name, mark, error));
+    if (json_object_set_new(marks, name, json_string(mark)) != 0) {
+        return jnFail(error, jn_badArgument, "%s: is not a name that can be written", name);
     }
-    return result;
+    return jn_ok;
 }
 
 static jnResult AddFolder(const char* workspace, char* path, json_t* marks, jnError* error)
@@ -124,31 +121,33 @@ static jnResult AddFolder(const char* workspace, char* path, json_t* marks, jnEr
     char* paths[] = {path, NULL};
     FTS* walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     size_t start = strlen(workspace) + 1;
-    for (FTSENT* entry; result == jn_ok && walk != NULL && (entry = fts_read(walk)) != NULL;) {
+    if (walk == NULL) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+    }
+    for (FTSENT* entry; (entry = fts_read(walk)) != NULL;) {
+        if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
+            JN_TRY(jnFail(error, jn_ioFailed, "%s: cannot read: %s", entry->fts_path, strerror(entry->fts_errno)));
+        }
         if (entry->fts_info == FTS_F && IsOutcome(entry->fts_name)) {
-            result = AddMark(workspace, entry->fts_path + start, marks, error);
+            JN_TRY(AddMark(workspace, entry->fts_path + start, marks, error));
         }
     }
-    if (walk != NULL) {
-        fts_close(walk);
-    }
+done:
+    fts_close(walk);
     return result;
 }
 
-jnResult jnaMarkOutputs(const char* workspace, const jnaStage* stage, json_t** marks, jnError* error)
+jnResult jnaMarkOutputs(const char* workspace, const jnaStage* stage, json_t* marks, jnError* error)
 {
-    jnResult result = jn_ok;
-    *marks = json_object();
     for (int i = 0; i < stage->outputCount; ++i) {
         char path[JNA_PATH_LENGTH];
         struct stat status;
-        JN_TRY(jnaJoinPath(workspace, stage->outputs[i], path, error));
+        JN_PASS(jnaJoinPath(workspace, stage->outputs[i], path, error));
         bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-        JN_TRY(
-            folder ? AddFolder(workspace, path, *marks, error) : AddMark(workspace, stage->outputs[i], *marks, error));
+        JN_PASS(
+            folder ? AddFolder(workspace, path, marks, error) : AddMark(workspace, stage->outputs[i], marks, error));
     }
-done:
-    return result;
+    return jn_ok;
 }
 
 const char* jnaFindChanged(const char* workspace, const json_t* marks, int64_t recorded)

@@ -23,8 +23,8 @@ jnResult jnaCompareMark(
 int64_t jnaTimeOfChange(const char* path);
 
 /// Marks of all that a stage made, by name. A folder stands for the files in it, but for locks, files in the making and
-/// times. Release with json_decref.
-jnResult jnaMarkOutputs(const char* workspace, const jnaStage* stage, json_t** marks, jnError* error);
+/// times. marks: an object, which is added to.
+jnResult jnaMarkOutputs(const char* workspace, const jnaStage* stage, json_t* marks, jnError* error);
 
 /// The first file among marks that is missing or differs, NULL where all are as they were. recorded as above.
 const char* jnaFindChanged(const char* workspace, const json_t* marks, int64_t recorded);

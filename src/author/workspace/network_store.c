@@ -6,10 +6,10 @@
 //   lookup_starts.npy, lookups.npy    cnn: int32 (vertices + 1), float32 (lookups, 2)
 #include "workspace/network_store.h"
 
-#include "base/npy.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "learn/train.h"
+#include "workspace/array_table.h"
 
 #include "runtime/for_author.h"
 
@@ -18,32 +18,25 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct Entry {
-    const char* name;
-    jnaScalar scalar;
-    int dimensions;
-    size_t shape[3];
-    void** data;
-} Entry;
 enum { MOST_ENTRIES = 6 };
 
 // The arrays of a network whose counts are set. `ranges` is both centres and halves.
-static int ListEntries(jnaNetwork* n, void** ranges, Entry* entries)
+static int ListEntries(jnaNetwork* n, void** ranges, jnaTableEntry* entries)
 {
     size_t inputs = (size_t)n->inputCount, vertices = (size_t)n->vertexCount;
-    entries[0] = (Entry){"network/inputs.npy", jna_int32, 1, {inputs}, (void**)&n->inputs};
-    entries[1] = (Entry){"network/ranges.npy", jna_float32, 2, {2, inputs}, ranges};
-    entries[2] = (Entry){"network/parameters.npy", jna_float32, 1, {n->parameterCount}, (void**)&n->parameters};
+    entries[0] = (jnaTableEntry){"inputs.npy", jna_int32, 1, {inputs}, (void**)&n->inputs, false};
+    entries[1] = (jnaTableEntry){"ranges.npy", jna_float32, 2, {2, inputs}, ranges, false};
+    entries[2] = (jnaTableEntry){"parameters.npy", jna_float32, 1, {n->parameterCount}, (void**)&n->parameters, false};
     if (n->kind == jn_networkPca) {
         size_t components = (size_t)n->componentCount + 1;
-        entries[3] = (Entry){"network/basis.npy", jna_float32, 3, {components, vertices, 3}, (void**)&n->basis};
+        entries[3] = (jnaTableEntry){"basis.npy", jna_float32, 3, {components, vertices, 3}, (void**)&n->basis, false};
         return 4;
     }
-    entries[3] = (Entry){"network/lookup_starts.npy", jna_int32, 1, {vertices + 1}, (void**)&n->lookupStarts};
-    entries[4] = (Entry){"network/lookups.npy", jna_float32, 2, {(size_t)n->lookupCount, 2}, (void**)&n->lookups};
+    entries[3] = (jnaTableEntry){"lookup_starts.npy", jna_int32, 1, {vertices + 1}, (void**)&n->lookupStarts, false};
+    entries[4] =
+        (jnaTableEntry){"lookups.npy", jna_float32, 2, {(size_t)n->lookupCount, 2}, (void**)&n->lookups, false};
     return 5;
 }
 
@@ -109,9 +102,9 @@ jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
 jnResult jnaSaveNetwork(
     const char* workspace, const jnaNetwork* network, const jnaNetworkReport* report, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
+    char folder[JNA_PATH_LENGTH];
     jnaNetwork copy = *network;
-    Entry entries[MOST_ENTRIES];
+    jnaTableEntry entries[MOST_ENTRIES];
     size_t inputs = (size_t)network->inputCount;
     float* both = malloc(2 * inputs * sizeof(float) + 1);
     void* ranges = both;
@@ -122,12 +115,8 @@ jnResult jnaSaveNetwork(
     memcpy(both + inputs, network->halves, inputs * sizeof(float));
     int count = ListEntries(&copy, &ranges, entries);
     jnResult result = jn_ok;
-    JN_TRY(jnaMakeNetworkFolder(workspace, error));
-    for (int i = 0; i < count; ++i) {
-        const Entry* e = &entries[i];
-        JN_TRY(jnaJoinPath(workspace, e->name, path, error));
-        JN_TRY(jnaWriteArray(path, e->scalar, e->dimensions, e->shape, *e->data, error));
-    }
+    JN_TRY(jnaMakeFolder(workspace, "network", folder, error));
+    JN_TRY(jnaSaveTable(folder, entries, count, error));
     JN_TRY(jnaSaveNetworkDescription(workspace, network, report, error));
 done:
     free(both);
@@ -189,35 +178,6 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     return good && n->sizes[0] == n->inputCount && isfinite(n->energy) && isfinite(n->unit) && isfinite(n->validation);
 }
 
-static jnResult LoadOne(const char* workspace, const Entry* e, jnError* error)
-{
-    char path[JNA_PATH_LENGTH], text[96];
-    jnaArray array;
-    JN_PASS(jnaJoinPath(workspace, e->name, path, error));
-    JN_PASS(jnaOpenArray(path, &array, error));
-    jnResult result = jn_ok;
-    bool fits = array.scalar == e->scalar && array.dimensions == e->dimensions;
-    for (int i = 0; fits && i < e->dimensions; ++i) {
-        fits = array.shape[i] == e->shape[i];
-    }
-    for (size_t i = 0; fits && e->scalar == jna_float32 && i < array.count; ++i) {
-        fits = isfinite(((const float*)array.data)[i]);
-    }
-    if (fits) {
-        size_t size = array.count * jnaScalarSize(array.scalar);
-        *e->data = malloc(size + 1);
-        JN_TRY(*e->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path));
-        memcpy(*e->data, array.data, size);
-    } else {
-        jnaArray_Describe(&array, text, sizeof(text));
-        JN_TRY(jnFail(error, jn_badData,
-            "%s: is %s or not finite, which is not what network.json says; run jounce train again", path, text));
-    }
-done:
-    jnaCloseArray(&array);
-    return result;
-}
-
 // Indices of the arrays; floats are looked at by the asset's reader.
 static bool CheckArrays(const jnaNetwork* n)
 {
@@ -243,15 +203,15 @@ static bool CheckArrays(const jnaNetwork* n)
 
 static jnResult LoadArrays(const char* workspace, jnaNetwork* n, jnError* error)
 {
-    Entry entries[MOST_ENTRIES];
+    char folder[JNA_PATH_LENGTH];
+    jnaTableEntry entries[MOST_ENTRIES];
     void* ranges = NULL;
     jnaArena arena = {0};
     size_t inputs = (size_t)n->inputCount;
     int count = ListEntries(n, &ranges, entries);
     jnResult result = jn_ok;
-    for (int i = 0; i < count; ++i) {
-        JN_TRY(LoadOne(workspace, &entries[i], error));
-    }
+    JN_TRY(jnaJoinPath(workspace, "network", folder, error));
+    JN_TRY(jnaLoadTable(folder, entries, count, (jnaTableSource){"network.json", "jounce train"}, error));
     n->centres = jnaArena_Give(&arena, n->inputCount, sizeof(float));
     n->halves = jnaArena_Give(&arena, n->inputCount, sizeof(float));
     JN_TRY(jnaArena_Check(&arena, "the network", error));

@@ -1,4 +1,4 @@
-// Reading and writing of shapes; see shapes.h for the files.
+// Reading of shapes; see shapes.h for the files.
 #include "workspace/shapes.h"
 
 #include "base/path.h"
@@ -6,11 +6,8 @@
 
 #include "runtime/for_author.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { POSES, POSITIONS, VALID, KIND, CLIP, FILE_COUNT };
 static const char* const names[FILE_COUNT] = {
@@ -22,24 +19,21 @@ static jnResult OpenOne(
     const char* workspace, int which, int dimensions, const size_t* shape, jnaArray* array, jnError* error)
 {
     char path[JNA_PATH_LENGTH], text[96];
-    jnResult result = jnaJoinPath(workspace, names[which], path, error);
-    if (result != jn_ok || (which >= VALID && access(path, F_OK) != 0)) {
-        return result;
+    JN_PASS(jnaJoinPath(workspace, names[which], path, error));
+    if (which >= VALID && !jnaFileIsThere(path)) {
+        return jn_ok;
     }
-    result = jnaOpenArray(path, array, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jnaOpenArray(path, array, error));
     bool fits = array->scalar == scalars[which] && array->dimensions == dimensions;
     for (int i = 0; fits && i < dimensions; ++i) {
         fits = array->shape[i] == shape[i] || (i == 0 && shape[0] == 0);
     }
     if (!fits) {
         jnaArray_Describe(array, text, sizeof(text));
-        result = jnFail(error, jn_badData, "%s: is %s, which does not fit the character or the poses", path, text);
         jnaCloseArray(array);
+        return jnFail(error, jn_badData, "%s: is %s, which does not fit the character or the poses", path, text);
     }
-    return result;
+    return jn_ok;
 }
 
 // A pose that failed may hold anything.
@@ -112,22 +106,4 @@ void jnaCloseShapes(jnaShapes* shapes)
         }
     }
     *shapes = (jnaShapes){0};
-}
-
-jnResult jnaWriteShapes(const char* workspace, const jnaShapes* s, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    const void* data[FILE_COUNT] = {s->rotations, s->positions, s->valid, s->kinds, s->clips};
-    const size_t count = (size_t)s->count;
-    const size_t shapes[2][3] = {{count, (size_t)s->jointCount, 4}, {count, (size_t)s->vertexCount, 3}};
-    JN_PASS(jnaMakeFolder(workspace, "poses", NULL, error));
-    for (int i = 0; i < FILE_COUNT; ++i) {
-        JN_PASS(jnaJoinPath(workspace, names[i], path, error));
-        if (data[i] == NULL) {
-            (void)unlink(path);
-        } else {
-            JN_PASS(jnaWriteArray(path, scalars[i], i < 2 ? 3 : 1, i < 2 ? shapes[i] : &count, data[i], error));
-        }
-    }
-    return jn_ok;
 }

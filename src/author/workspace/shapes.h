@@ -26,7 +26,3 @@ typedef struct jnaShapes {
 jnResult jnaOpenShapes(
     const char* workspace, const jnaCharacter* character, bool* present, jnaShapes* shapes, jnError* error);
 void jnaCloseShapes(jnaShapes* shapes);
-
-/// Writes shapes into a workspace, each file whole or not at all; arrays that are NULL are left out, and removed where
-/// they are there from before.
-jnResult jnaWriteShapes(const char* workspace, const jnaShapes* shapes, jnError* error);

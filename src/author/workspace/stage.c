@@ -1,6 +1,7 @@
 // Which stages of the pipeline are out of date: a small JSON per stage holds the hash of everything it was made from.
 #include "workspace/stage.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/notes.h"
@@ -44,13 +45,11 @@ static bool AddText(char*** texts, int* count, const char* text)
         }
     }
     char* copy = strdup(text);
-    char** more = copy != NULL ? realloc(*texts, ((size_t)*count + 1) * sizeof(*more)) : NULL;
-    if (more == NULL) {
+    if (copy == NULL || !jnaResize(texts, *count + 1, sizeof(copy))) {
         free(copy);
         return false;
     }
-    *texts = more;
-    more[(*count)++] = copy;
+    (*texts)[(*count)++] = copy;
     return true;
 }
 
@@ -108,14 +107,12 @@ void jnaStage_Depend(jnaStage* s, const char* format, ...)
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     size_t used = s->settings != NULL ? strlen(s->settings) : 0;
-    char* text = realloc(s->settings, used + (size_t)length + 1);
-    if (text == NULL) {
+    if (!jnaResize(&s->settings, (int64_t)used + length, 1)) {
         s->failed = true;
         return;
     }
-    s->settings = text;
     va_start(arguments, format);
-    vsnprintf(text + used, (size_t)length + 1, format, arguments);
+    vsnprintf(s->settings + used, (size_t)length + 1, format, arguments);
     va_end(arguments);
 }
 
@@ -281,9 +278,9 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
 {
     char text[17], path[JNA_PATH_LENGTH], mark[JNA_MARK_LENGTH];
     HashSettings(stage, text);
-    json_t* inputs = json_object();
-    json_t* record = json_pack(
-        "{s:s, s:s, s:o, s:f}", "stage", stage->name, "settings", text, "inputs", inputs, "seconds", stage->seconds);
+    json_t *inputs = json_object(), *outputs = json_object();
+    json_t* record = json_pack("{s:s, s:s, s:o, s:o, s:f}", "stage", stage->name, "settings", text, "inputs", inputs,
+        "outputs", outputs, "seconds", stage->seconds);
     if (record == NULL || stage->failed) {
         json_decref(record);
         return jnFail(error, jn_outOfMemory, "%s: out of memory", workspace);
@@ -297,9 +294,7 @@ jnResult jnaStage_Record(const char* workspace, const jnaStage* stage, jnError* 
             JN_TRY(jnFail(error, jn_badArgument, "%s: is not a name that can be written", stage->inputs[i]));
         }
     }
-    json_t* outputs = NULL;
-    JN_TRY(jnaMarkOutputs(workspace, stage, &outputs, error));
-    json_object_set_new(record, "outputs", outputs != NULL ? outputs : json_object());
+    JN_TRY(jnaMarkOutputs(workspace, stage, outputs, error));
     jnaFile file;
     JN_TRY(jnaCreateFile(path, &file, error));
     (void)json_dumpf(record, file.stream, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(6));

@@ -64,7 +64,11 @@ static json_t* SafeText(const char* text)
 
 static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
 {
-    json_t *joints = json_array(), *parts = json_array(), *attributes = json_array();
+    json_t *joints = json_array(), *parts = json_array(), *attributes = json_array(), *targets = json_array();
+    for (int i = 0; i < c->targetCount; ++i) {
+        json_array_append_new(targets,
+            json_pack("{s:o, s:f}", "name", SafeText(c->targets[i].name), "weight", (double)c->targets[i].weight));
+    }
     for (int i = 0; i < c->attributeCount; ++i) {
         json_array_append_new(attributes,
             json_pack("{s:o, s:i}", "name", SafeText(c->attributes[i].name), "width", c->attributes[i].width));
@@ -78,19 +82,27 @@ static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
     }
     for (int p = 0; p < c->partCount; ++p) {
         const jnaPart* part = &c->parts[p];
-        json_array_append_new(parts, json_pack("{s:o, s:o, s:o, s:i, s:i}", "name", SafeText(part->name), "material",
-                                         SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle",
-                                         part->firstTriangle, "triangle_count", part->triangleCount));
+        json_array_append_new(parts,
+            json_pack("{s:o, s:o, s:o, s:i, s:i, s:s}", "name", SafeText(part->name), "material",
+                SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle", part->firstTriangle,
+                "triangle_count", part->triangleCount, "role", jnaMeshRoleNames[part->role]));
     }
-    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "format", 1, "name", SafeText(c->name),
-        "scale", scale, "vertices", c->vertexCount, "file_vertices", c->fileVertexCount, "triangles", c->triangleCount,
-        "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints, "attributes", attributes);
+    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o}", "format", 1, "name",
+        SafeText(c->name), "scale", scale, "vertices", c->vertexCount, "outfit_vertices", c->outfitCount,
+        "file_vertices", c->fileVertexCount, "source_points", c->sourcePoints != NULL ? c->sourcePointCount : 0,
+        "triangles", c->triangleCount, "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints, "attributes",
+        attributes, "targets", targets);
 }
 
-// Names of attributes may hold what names of files may not.
+// Names of attributes and targets may hold what names of files may not.
 static void AttributeFile(int index, char name[JNA_NAME_LENGTH])
 {
     snprintf(name, JNA_NAME_LENGTH, "attribute_%d.npy", index);
+}
+
+static void TargetFile(int index, char name[JNA_NAME_LENGTH])
+{
+    snprintf(name, JNA_NAME_LENGTH, "target_%d.npy", index);
 }
 
 static jnResult SaveInfluences(const char* folder, const jnaCharacter* c, jnError* error)
@@ -139,6 +151,11 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         AttributeFile(i, name);
         JN_PASS(SaveArray(path, name, jna_float32, (Shape){{(size_t)c->vertexCount, (size_t)c->attributes[i].width}},
             c->attributes[i].values, error));
+    }
+    for (int i = 0; i < c->targetCount; ++i) {
+        char name[JNA_NAME_LENGTH];
+        TargetFile(i, name);
+        JN_PASS(SaveArray(path, name, jna_float32, (Shape){{(size_t)c->vertexCount, 3}}, c->targets[i].offsets, error));
     }
     JN_PASS(SaveInfluences(path, c, error));
     return jnaSaveJson(path, "character.json", DescribeCharacter(c, scale), FLOAT_DIGITS, error);
@@ -227,6 +244,20 @@ static bool LoadJoints(const json_t* list, jnaCharacter* c)
     return true;
 }
 
+// Workspaces from before parts had roles are all flesh.
+static bool LoadRole(const json_t* object, jnaMeshRole* role)
+{
+    const json_t* value = json_object_get(object, "role");
+    const char* text = json_string_value(value);
+    for (int i = 0; text != NULL && i < 3; ++i) {
+        if (strcmp(text, jnaMeshRoleNames[i]) == 0) {
+            *role = (jnaMeshRole)i;
+            return true;
+        }
+    }
+    return value == NULL;
+}
+
 static bool LoadParts(const json_t* list, jnaCharacter* c)
 {
     int next = 0;
@@ -236,7 +267,8 @@ static bool LoadParts(const json_t* list, jnaCharacter* c)
         if (!LoadName(value, "name", part->name) || !LoadName(value, "material", part->material) ||
             !LoadFloats(json_object_get(value, "color"), part->color, 4) ||
             !LoadCount(value, "first_triangle", &part->firstTriangle) ||
-            !LoadCount(value, "triangle_count", &part->triangleCount) || part->firstTriangle != next) {
+            !LoadCount(value, "triangle_count", &part->triangleCount) || part->firstTriangle != next ||
+            !LoadRole(value, &part->role)) {
             return false;
         }
         next += part->triangleCount;
@@ -292,6 +324,21 @@ static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
     return LoadInfluences(folder, c, error);
 }
 
+// Vertices of the flesh come first, and no part has vertices of both.
+static bool OutfitIsLast(const jnaCharacter* c)
+{
+    int flesh = c->vertexCount - c->outfitCount;
+    for (int p = 0; p < c->partCount; ++p) {
+        for (int i = 0; i < 3 * c->parts[p].triangleCount; ++i) {
+            int v = c->weld[c->triangles[3 * (size_t)c->parts[p].firstTriangle + (size_t)i]];
+            if ((v < flesh) != (c->parts[p].role == jna_meshFlesh)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharacter* c, jnError* error)
 {
     for (int i = 0; i < (int)json_array_size(list); ++i) {
@@ -310,7 +357,24 @@ static jnResult LoadAttributes(const char* folder, const json_t* list, jnaCharac
     return jn_ok;
 }
 
-jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error)
+static jnResult LoadTargets(const char* folder, const json_t* list, jnaCharacter* c, jnError* error)
+{
+    for (int i = 0; i < (int)json_array_size(list); ++i) {
+        const json_t *value = json_array_get(list, (size_t)i), *weight = json_object_get(value, "weight");
+        char name[JNA_NAME_LENGTH], file[JNA_NAME_LENGTH];
+        if (!LoadName(value, "name", name) || !json_is_number(weight) || !(fabs(json_number_value(weight)) <= 1e6)) {
+            return jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
+        }
+        jnaTarget* target = jnaCharacter_AddTarget(c, name, (float)json_number_value(weight));
+        TargetFile(i, file);
+        JN_PASS(target != NULL
+                    ? LoadArray(folder, file, jna_float32, (Shape){{(size_t)c->vertexCount, 3}}, target->offsets, error)
+                    : jnFail(error, jn_outOfMemory, "out of memory"));
+    }
+    return jn_ok;
+}
+
+jnResult jnaLoadWholeCharacter(const char* workspace, jnaCharacter* c, jnError* error)
 {
     *c = (jnaCharacter){0};
     char folder[JNA_PATH_LENGTH];
@@ -324,19 +388,41 @@ jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error
     bool good = LoadCount(root, "vertices", &c->vertexCount) && LoadCount(root, "file_vertices", &c->fileVertexCount) &&
                 LoadCount(root, "triangles", &c->triangleCount) && LoadName(root, "name", c->name) &&
                 c->jointCount > 0 && c->jointCount <= UINT16_MAX;
+    const json_t* outfit = json_object_get(root, "outfit_vertices");
+    good = good && (outfit == NULL || LoadCount(root, "outfit_vertices", &c->outfitCount)) &&
+           c->outfitCount <= c->vertexCount;
     jnResult result = good ? jnaCharacter_Allocate(c, withUvs, error) : jn_badData;
+    // The number alone is kept; it is told to people.
+    json_int_t points = json_integer_value(json_object_get(root, "source_points"));
+    c->sourcePointCount = points > 0 && points <= c->fileVertexCount ? (int)points : 0;
     good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
     if (result != jn_outOfMemory && !good) {
         result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }
     JN_TRY(result);
     JN_TRY(LoadSurface(folder, c, error));
+    JN_TRY(OutfitIsLast(c)
+               ? jn_ok
+               : jnFail(error, jn_badData, "%s: a part and its vertices disagree on what is flesh", folder));
     JN_TRY(LoadAttributes(folder, json_object_get(root, "attributes"), c, error));
+    JN_TRY(LoadTargets(folder, json_object_get(root, "targets"), c, error));
 done:
     json_decref(root);
     if (result != jn_ok) {
         jnaDestroyCharacter(c);
     }
+    return result;
+}
+
+jnResult jnaLoadCharacter(const char* workspace, jnaCharacter* c, jnError* error)
+{
+    JN_PASS(jnaLoadWholeCharacter(workspace, c, error));
+    if (c->outfitCount == 0) {
+        return jn_ok;
+    }
+    jnaCharacter whole = *c;
+    jnResult result = jnaCharacter_TakeFlesh(&whole, c, error);
+    jnaDestroyCharacter(&whole);
     return result;
 }
 
@@ -350,7 +436,13 @@ static jnResult ClipFolder(const char* workspace, const char* name, char* folder
     return jnaJoinPath(workspace, relative, folder, error);
 }
 
-jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion* motion, jnError* error)
+const char* jnaClipCacheName(jnaClipCache kind)
+{
+    return kind == jna_clipMotion ? "motion.npy" : "quasistatic.npy";
+}
+
+jnResult jnaSaveClip(
+    const char* workspace, const jnaClip* clip, const jnaMotion* motion, const jnaMotion* shapes, jnError* error)
 {
     char clips[JNA_PATH_LENGTH], folder[JNA_PATH_LENGTH];
     JN_PASS(ClipFolder(workspace, clip->name, folder, error));
@@ -363,13 +455,21 @@ jnResult jnaSaveClip(const char* workspace, const jnaClip* clip, const jnaMotion
     if (clip->scales != NULL) {
         JN_PASS(SaveArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
-    if (motion != NULL) {
-        JN_PASS(SaveArray(folder, "motion.npy", jna_float32, (Shape){{frames, (size_t)motion->vertexCount, 3}},
-            motion->positions, error));
+    if (clip->targets != NULL) {
+        JN_PASS(SaveArray(
+            folder, "targets.npy", jna_float32, (Shape){{frames, (size_t)clip->targetCount}}, clip->targets, error));
     }
-    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b}", "format", 1, "name", clip->name, "rate",
-        clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
-        clip->scales != NULL, "motion", motion != NULL);
+    for (int kind = jna_clipMotion; kind <= (int)jna_clipShapes; ++kind) {
+        const jnaMotion* m = kind == (int)jna_clipMotion ? motion : shapes;
+        if (m != NULL) {
+            JN_PASS(SaveArray(folder, jnaClipCacheName((jnaClipCache)kind), jna_float32,
+                (Shape){{frames, (size_t)m->vertexCount, 3}}, m->positions, error));
+        }
+    }
+    json_t* root = json_pack("{s:i, s:s, s:f, s:i, s:i, s:b, s:b, s:b, s:b, s:i}", "format", 1, "name", clip->name,
+        "rate", clip->rate, "frames", clip->frameCount, "joints", clip->jointCount, "looping", clip->looping, "scales",
+        clip->scales != NULL, "motion", motion != NULL, "quasistatic", shapes != NULL, "targets",
+        clip->targets != NULL ? clip->targetCount : 0);
     return jnaSaveJson(folder, "clip.json", root, FLOAT_DIGITS, error);
 }
 
@@ -385,11 +485,13 @@ jnResult jnaLoadClip(
     bool withScales = json_is_true(json_object_get(root, "scales"));
     bool good = LoadName(root, "name", clip->name) && LoadCount(root, "frames", &clip->frameCount) &&
                 LoadCount(root, "joints", &clip->jointCount) && clip->jointCount == character->jointCount;
+    good = good && (json_object_get(root, "targets") == NULL || LoadCount(root, "targets", &clip->targetCount));
     clip->rate = json_number_value(json_object_get(root, "rate"));
     clip->looping = json_is_true(json_object_get(root, "looping"));
     json_decref(root);
     size_t frames = (size_t)clip->frameCount, joints = (size_t)clip->jointCount;
-    if (!good || !(clip->rate > 0) || !isfinite(clip->rate) || frames == 0 || frames * joints > (size_t)1 << 28) {
+    if (!good || !(clip->rate > 0) || !isfinite(clip->rate) || frames == 0 || frames * joints > (size_t)1 << 28 ||
+        clip->targetCount > 1 << 12) {
         *clip = (jnaClip){0};
         return jnFail(error, jn_badData, "%s/clip.json: is damaged or of another character; import it again", folder);
     }
@@ -399,6 +501,10 @@ jnResult jnaLoadClip(
     if (withScales) {
         JN_TRY(LoadArray(folder, "scales.npy", jna_float32, (Shape){{frames, joints, 3}}, clip->scales, error));
     }
+    if (clip->targetCount > 0) {
+        JN_TRY(LoadArray(
+            folder, "targets.npy", jna_float32, (Shape){{frames, (size_t)clip->targetCount}}, clip->targets, error));
+    }
 done:
     if (result != jn_ok) {
         jnaDestroyClip(clip);
@@ -406,21 +512,22 @@ done:
     return result;
 }
 
-jnResult jnaOpenClipMotion(const char* workspace, const jnaClip* clip, const jnaCharacter* character, bool* present,
-    jnaArray* motion, jnError* error)
+jnResult jnaOpenClipCache(const char* workspace, const jnaClip* clip, const jnaCharacter* character, jnaClipCache kind,
+    bool* present, jnaArray* positions, jnError* error)
 {
-    *motion = (jnaArray){0};
+    *positions = (jnaArray){0};
     *present = false;
     char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
     JN_PASS(ClipFolder(workspace, clip->name, folder, error));
-    JN_PASS(jnaJoinPath(folder, "motion.npy", path, error));
+    JN_PASS(jnaJoinPath(folder, jnaClipCacheName(kind), path, error));
     if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
-    JN_PASS(jnaOpenPositions(path, motion, error));
-    if (motion->scalar != jna_float32 || motion->dimensions != 3 || motion->shape[0] != (size_t)clip->frameCount ||
-        motion->shape[1] != (size_t)character->vertexCount || motion->shape[2] != 3) {
-        jnaCloseArray(motion);
+    JN_PASS(jnaOpenPositions(path, positions, error));
+    if (positions->scalar != jna_float32 || positions->dimensions != 3 ||
+        positions->shape[0] != (size_t)clip->frameCount || positions->shape[1] != (size_t)character->vertexCount ||
+        positions->shape[2] != 3) {
+        jnaCloseArray(positions);
         return jnFail(
             error, jn_badData, "%s: is not float32 (%d, %d, 3)", path, clip->frameCount, character->vertexCount);
     }

@@ -5,10 +5,10 @@
 #include "workspace/volume_store.h"
 
 #include "base/json.h"
-#include "base/npy.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "volume/mesh_internal.h"
+#include "workspace/array_table.h"
 
 #include "runtime/for_author.h"
 
@@ -17,51 +17,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// One array of a volume and what its file looks like.
-typedef struct Entry {
-    const char* name;
-    jnaScalar scalar;
-    int rows, columns; // columns 0: one dimension
-    void** data;       // field of the volume
-    bool required;
-} Entry;
-
-enum { ENTRY_COUNT = 12 };
+enum { MESH_ENTRIES = 6, ENTRY_COUNT = 12 }; // the mesh and where the skin is in it; then what lives in it
 
 // joints.npy and materials.npy have a form of their own in memory and are apart.
-static void ListEntries(jnaVolume* v, int influences, Entry entries[ENTRY_COUNT])
+static void ListEntries(jnaVolume* v, int influences, jnaTableEntry entries[ENTRY_COUNT])
 {
-    const Entry list[ENTRY_COUNT] = {
-        {"nodes.npy", jna_float64, v->nodeCount, 3, (void**)&v->nodes, true},
-        {"tetrahedra.npy", jna_int32, v->tetrahedronCount, 4, (void**)&v->tetrahedra, true},
-        {"skin_tetrahedra.npy", jna_int32, v->vertexCount, 0, (void**)&v->skinTetrahedra, true},
-        {"skin_weights.npy", jna_float64, v->vertexCount, 4, (void**)&v->skinWeights, true},
-        {"skin_offsets.npy", jna_float64, v->vertexCount, 3, (void**)&v->skinOffsets, true},
-        {"skin_blend.npy", jna_float64, v->vertexCount, 0, (void**)&v->skinBlend, false},
-        {"row_starts.npy", jna_int32, v->nodeCount + 1, 0, (void**)&v->rowStarts, false},
-        {"weights.npy", jna_float32, influences, 0, (void**)&v->weights, false},
-        {"held_by.npy", jna_int32, v->nodeCount, 0, (void**)&v->heldBy, false},
-        {"hold_strength.npy", jna_float32, v->nodeCount, 0, (void**)&v->holdStrength, false},
-        {"regions.npy", jna_uint8, v->tetrahedronCount, 0, (void**)&v->regions, false},
-        {"materials.npy", jna_float64, v->materialCount, 3, (void**)&v->materials, false},
+    size_t nodes = (size_t)v->nodeCount, tetrahedra = (size_t)v->tetrahedronCount, vertices = (size_t)v->vertexCount;
+    const jnaTableEntry list[ENTRY_COUNT] = {
+        {"nodes.npy", jna_float64, 2, {nodes, 3}, (void**)&v->nodes, false},
+        {"tetrahedra.npy", jna_int32, 2, {tetrahedra, 4}, (void**)&v->tetrahedra, false},
+        {"skin_tetrahedra.npy", jna_int32, 1, {vertices}, (void**)&v->skinTetrahedra, false},
+        {"skin_weights.npy", jna_float64, 2, {vertices, 4}, (void**)&v->skinWeights, false},
+        {"skin_offsets.npy", jna_float64, 2, {vertices, 3}, (void**)&v->skinOffsets, false},
+        {"skin_blend.npy", jna_float64, 1, {vertices}, (void**)&v->skinBlend, true},
+        {"row_starts.npy", jna_int32, 1, {nodes + 1}, (void**)&v->rowStarts, true},
+        {"weights.npy", jna_float32, 1, {(size_t)influences}, (void**)&v->weights, true},
+        {"held_by.npy", jna_int32, 1, {nodes}, (void**)&v->heldBy, true},
+        {"hold_strength.npy", jna_float32, 1, {nodes}, (void**)&v->holdStrength, true},
+        {"regions.npy", jna_uint8, 1, {tetrahedra}, (void**)&v->regions, true},
+        {"materials.npy", jna_float64, 2, {(size_t)v->materialCount, 3}, (void**)&v->materials, true},
     };
     memcpy(entries, list, sizeof(list));
 }
 
-_Static_assert(sizeof(jnaMaterial) == 3 * sizeof(double), "materials.npy is the array of structs as it is");
-
-static jnResult SaveOne(const char* folder, const Entry* entry, jnError* error)
+static jnaTableEntry JointsEntry(int influences, void** data)
 {
-    char path[JNA_PATH_LENGTH];
-    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
-    if (*entry->data == NULL) {
-        return unlink(path) == 0 || errno == ENOENT
-                   ? jn_ok
-                   : jnFail(error, jn_ioFailed, "%s: cannot remove: %s", path, strerror(errno));
-    }
-    size_t shape[2] = {(size_t)entry->rows, (size_t)entry->columns};
-    return jnaWriteArray(path, entry->scalar, entry->columns > 0 ? 2 : 1, shape, *entry->data, error);
+    return (jnaTableEntry){"joints.npy", jna_int32, 1, {(size_t)influences}, data, true};
 }
+
+static const jnaTableSource source = {"volume.json", "jounce tetrahedralize"};
+
+_Static_assert(sizeof(jnaMaterial) == 3 * sizeof(double), "materials.npy is the array of structs as it is");
 
 // The file has int32, which NumPy users expect of indices and .npy here knows.
 static jnResult SaveJoints(const char* folder, const jnaVolume* v, int influences, jnError* error)
@@ -74,7 +60,8 @@ static jnResult SaveJoints(const char* folder, const jnaVolume* v, int influence
         wide[i] = v->joints[i];
     }
     void* data = wide;
-    jnResult result = SaveOne(folder, &(Entry){"joints.npy", jna_int32, influences, 0, &data, false}, error);
+    jnaTableEntry entry = JointsEntry(influences, &data);
+    jnResult result = jnaSaveTable(folder, &entry, 1, error);
     free(wide);
     return result;
 }
@@ -132,14 +119,12 @@ static jnResult SaveDescription(
 jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jnaVolumeReport* report, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
-    Entry entries[ENTRY_COUNT];
+    jnaTableEntry entries[ENTRY_COUNT];
     jnaVolume copy = *volume;
     int influences = volume->rowStarts != NULL ? volume->rowStarts[volume->nodeCount] : 0;
     ListEntries(&copy, influences, entries);
     JN_PASS(jnaMakeFolder(workspace, "volume", folder, error));
-    for (int i = 0; i < ENTRY_COUNT; ++i) {
-        JN_PASS(SaveOne(folder, &entries[i], error));
-    }
+    JN_PASS(jnaSaveTable(folder, entries, ENTRY_COUNT, error));
     JN_PASS(SaveJoints(folder, volume, influences, error));
     return SaveDescription(folder, volume, influences, report, error);
 }
@@ -171,45 +156,6 @@ static jnResult LoadDescription(const char* folder, jnaVolume* v, int* influence
     }
     json_decref(root);
     return good ? jn_ok : jnFail(error, jn_badData, "%s: is damaged; run jounce tetrahedralize again", path);
-}
-
-static bool AllFinite(const jnaArray* array)
-{
-    bool real = array->scalar == jna_float32 || array->scalar == jna_float64;
-    for (size_t i = 0; real && i < array->count; ++i) {
-        if (!isfinite(jnaArray_Get(array, i))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static jnResult LoadOne(const char* folder, const Entry* entry, jnError* error)
-{
-    char path[JNA_PATH_LENGTH];
-    jnaArray array;
-    JN_PASS(jnaJoinPath(folder, entry->name, path, error));
-    if ((!entry->required && access(path, F_OK) != 0)) {
-        return jn_ok;
-    }
-    JN_PASS(jnaOpenArray(path, &array, error));
-    jnResult result = jn_ok;
-    bool fits = array.scalar == entry->scalar && array.dimensions == (entry->columns > 0 ? 2 : 1) &&
-                array.shape[0] == (size_t)entry->rows &&
-                (entry->columns == 0 || array.shape[1] == (size_t)entry->columns) && AllFinite(&array);
-    if (fits) {
-        size_t size = array.count * jnaScalarSize(array.scalar);
-        *entry->data = malloc(size + 1);
-        JN_TRY(*entry->data != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path));
-        memcpy(*entry->data, array.data, size);
-    } else {
-        char text[96];
-        jnaArray_Describe(&array, text, sizeof(text));
-        JN_TRY(jnFail(error, jn_badData, "%s: is %s or not finite, which is not what volume.json says", path, text));
-    }
-done:
-    jnaCloseArray(&array);
-    return result;
 }
 
 static bool InRange(const int32_t* values, int64_t count, int low, int limit)
@@ -245,8 +191,9 @@ static bool RowsAscend(const jnaVolume* v, int influences)
 static jnResult LoadJoints(const char* folder, jnaVolume* v, int influences, jnError* error)
 {
     void* data = NULL;
+    jnaTableEntry entry = JointsEntry(influences, &data);
     jnResult result = jn_ok;
-    JN_TRY(LoadOne(folder, &(Entry){"joints.npy", jna_int32, influences, 0, &data, false}, error));
+    JN_TRY(jnaLoadTable(folder, &entry, 1, source, error));
     const int32_t* wide = data;
     if (wide != NULL) {
         v->joints = jnaAllocate(influences, sizeof(*v->joints));
@@ -263,7 +210,7 @@ done:
     return result;
 }
 
-jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
+static jnResult Load(const char* workspace, bool inside, jnaVolume* volume, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
     int influences = 0;
@@ -271,12 +218,11 @@ jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
     jnResult result = jn_ok;
     JN_TRY(jnaJoinPath(workspace, "volume", folder, error));
     JN_TRY(LoadDescription(folder, volume, &influences, error));
-    Entry entries[ENTRY_COUNT];
+    volume->materialCount = inside ? volume->materialCount : 0;
+    jnaTableEntry entries[ENTRY_COUNT];
     ListEntries(volume, influences, entries);
-    for (int i = 0; i < ENTRY_COUNT; ++i) {
-        JN_TRY(LoadOne(folder, &entries[i], error));
-    }
-    JN_TRY(LoadJoints(folder, volume, influences, error));
+    JN_TRY(jnaLoadTable(folder, entries, inside ? ENTRY_COUNT : MESH_ENTRIES, source, error));
+    JN_TRY(inside ? LoadJoints(folder, volume, influences, error) : jn_ok);
     if (!(InRange(volume->tetrahedra, 4 * (int64_t)volume->tetrahedronCount, 0, volume->nodeCount) &&
             InRange(volume->skinTetrahedra, volume->vertexCount, -1, volume->tetrahedronCount) &&
             InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
@@ -291,4 +237,14 @@ done:
         jnaDestroyVolume(volume);
     }
     return result;
+}
+
+jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error)
+{
+    return Load(workspace, true, volume, error);
+}
+
+jnResult jnaLoadMesh(const char* workspace, jnaVolume* volume, jnError* error)
+{
+    return Load(workspace, false, volume, error);
 }

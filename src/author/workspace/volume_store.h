@@ -9,3 +9,7 @@ jnResult jnaSaveVolume(const char* workspace, const jnaVolume* volume, const jna
 
 /// Reads a volume back, checked as any file is.
 jnResult jnaLoadVolume(const char* workspace, jnaVolume* volume, jnError* error);
+
+/// The same without weights, bones and materials, of which a killed run may have left some that volume.json does not
+/// know of yet.
+jnResult jnaLoadMesh(const char* workspace, jnaVolume* volume, jnError* error);

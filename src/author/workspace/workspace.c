@@ -17,7 +17,7 @@
 /// What is there so far.
 typedef struct jnaLoaded {
     bool hasCharacter, hasVolume, hasModes, hasNetwork;
-    jnaCharacter character;
+    jnaCharacter character, flesh; // flesh: empty where all of the character is flesh
     int clipCount;
     jnaClip* clips; // [clipCount]; NULL: not loaded
     jnaVolume volume;
@@ -80,6 +80,7 @@ void jnaWorkspace_Forget(jnaWorkspace* w)
     jnaDestroyModes(&l->modes);
     jnaDestroyVolume(&l->volume);
     jnaDestroyCharacter(&l->character);
+    jnaDestroyCharacter(&l->flesh);
     *l = (jnaLoaded){0};
 }
 
@@ -98,12 +99,27 @@ void jnaCloseWorkspace(jnaWorkspace* w)
     free(w);
 }
 
+jnResult jnaWorkspace_Whole(jnaWorkspace* w, const jnaCharacter** character, jnError* error)
+{
+    jnaLoaded* l = w->loaded;
+    *character = &l->character;
+    if (l->hasCharacter) {
+        return jn_ok;
+    }
+    JN_PASS(jnaLoadWholeCharacter(w->path, &l->character, error));
+    jnResult result = l->character.outfitCount > 0 ? jnaCharacter_TakeFlesh(&l->character, &l->flesh, error) : jn_ok;
+    if (result != jn_ok) {
+        jnaDestroyCharacter(&l->character);
+    }
+    l->hasCharacter = result == jn_ok;
+    return result;
+}
+
 jnResult jnaWorkspace_Character(jnaWorkspace* w, const jnaCharacter** character, jnError* error)
 {
-    jnResult result = w->loaded->hasCharacter ? jn_ok : jnaLoadCharacter(w->path, &w->loaded->character, error);
-    w->loaded->hasCharacter = result == jn_ok;
-    *character = &w->loaded->character;
-    return result;
+    JN_PASS(jnaWorkspace_Whole(w, character, error));
+    *character = (*character)->outfitCount > 0 ? &w->loaded->flesh : *character;
+    return jn_ok;
 }
 
 jnResult jnaWorkspace_Clips(jnaWorkspace* w, const jnaClip** clips, jnError* error)

@@ -25,8 +25,11 @@ void jnaCloseWorkspace(jnaWorkspace* workspace); // NULL is allowed
 /// Forgets what was loaded: the files have changed.
 void jnaWorkspace_Forget(jnaWorkspace* workspace);
 
-/// The imported character, and its clips in the order of the manifest [clipCount].
+/// The flesh of the imported character, which all stages but the export work on, and its clips in the order of the
+/// manifest [clipCount].
 jnResult jnaWorkspace_Character(jnaWorkspace* workspace, const jnaCharacter** character, jnError* error);
+/// The same with all that it wears; the same pointer where that is nothing.
+jnResult jnaWorkspace_Whole(jnaWorkspace* workspace, const jnaCharacter** character, jnError* error);
 jnResult jnaWorkspace_Clips(jnaWorkspace* workspace, const jnaClip** clips, jnError* error);
 
 /// The flesh; the modes as the physics says.

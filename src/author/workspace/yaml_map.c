@@ -1,6 +1,8 @@
 // Keys of a YAML text with their lines and values, in the order of the text.
 #include "workspace/yaml_map.h"
 
+#include "base/arena.h"
+
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -18,29 +20,37 @@ typedef struct Level {
 } Level;
 
 typedef struct Walk {
+    const char* file;
+    jnError* error;
     jnaYamlMap* map;
     char path[160];
     Level levels[MAX_DEPTH];
     int depth;
 } Walk;
 
-static jnResult Append(jnaYamlMap* map, const char* path, int line)
+static jnResult OutOfMemory(const char* file, jnError* error)
 {
-    if (map->count == map->capacity) {
-        int capacity = map->capacity == 0 ? 64 : 2 * map->capacity;
-        if (capacity > MAX_ENTRIES) {
-            return jn_badData;
-        }
-        jnaYamlEntry* entries = realloc(map->entries, (size_t)capacity * sizeof(*entries));
-        if (entries == NULL) {
-            return jn_outOfMemory;
-        }
-        map->entries = entries;
-        map->capacity = capacity;
+    return jnFail(error, jn_outOfMemory, "%s: out of memory", file);
+}
+
+static jnResult TooLong(const Walk* walk, int line)
+{
+    return jnFail(walk->error, jn_badData, "%s:%d: is nested too deep or too long", walk->file, line);
+}
+
+// The entry of the walk's path.
+static jnResult Append(Walk* walk, int line)
+{
+    jnaYamlMap* map = walk->map;
+    if (map->count == MAX_ENTRIES) {
+        return TooLong(walk, line);
+    }
+    if (!jnaReserve(&map->entries, &map->capacity, map->count + 1, sizeof(*map->entries))) {
+        return OutOfMemory(walk->file, walk->error);
     }
     jnaYamlEntry* entry = &map->entries[map->count++];
     *entry = (jnaYamlEntry){.line = line};
-    snprintf(entry->path, sizeof(entry->path), "%s", path);
+    snprintf(entry->path, sizeof(entry->path), "%s", walk->path);
     return jn_ok;
 }
 
@@ -62,7 +72,7 @@ static bool BeginValue(Walk* walk, const yaml_event_t* event, jnResult* result)
     int line = (int)event->start_mark.line + 1;
     if (level->list) {
         Extend(walk, level, "%s[%d]", "", level->items++);
-        *result = Append(walk->map, walk->path, line);
+        *result = Append(walk, line);
         return true;
     }
     if (level->wantsValue) {
@@ -70,8 +80,14 @@ static bool BeginValue(Walk* walk, const yaml_event_t* event, jnResult* result)
         return true;
     }
     level->wantsValue = true;
-    Extend(walk, level, "%s", event->type == YAML_SCALAR_EVENT ? (const char*)event->data.scalar.value : "?", 0);
-    *result = Append(walk->map, walk->path, line);
+    const char* key = event->type == YAML_SCALAR_EVENT ? (const char*)event->data.scalar.value : "?";
+    if (strpbrk(key, ".[]") != NULL) {
+        // It would read as a path: a key 'clips[0].name' as an item that no list has.
+        *result = jnFail(walk->error, jn_badData, "%s:%d: unknown key '%s'", walk->file, line, key);
+        return false;
+    }
+    Extend(walk, level, "%s", key, 0);
+    *result = Append(walk, line);
     return false;
 }
 
@@ -84,14 +100,14 @@ static jnResult Visit(Walk* walk, const yaml_event_t* event)
             jnaYamlEntry* entry = &walk->map->entries[walk->map->count - 1];
             free(entry->text);
             entry->text = strdup((const char*)event->data.scalar.value);
-            result = entry->text != NULL ? jn_ok : jn_outOfMemory;
+            result = entry->text != NULL ? jn_ok : OutOfMemory(walk->file, walk->error);
         }
         return result;
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
         (void)BeginValue(walk, event, &result);
         if (result != jn_ok || walk->depth == MAX_DEPTH) {
-            return result != jn_ok ? result : jn_badData;
+            return result != jn_ok ? result : TooLong(walk, (int)event->start_mark.line + 1);
         }
         walk->levels[walk->depth++] =
             (Level){.list = event->type == YAML_SEQUENCE_START_EVENT, .pathLength = strlen(walk->path)};
@@ -101,15 +117,11 @@ static jnResult Visit(Walk* walk, const yaml_event_t* event)
         walk->path[walk->levels[--walk->depth].pathLength] = '\0';
         return jn_ok;
     case YAML_ALIAS_EVENT:
-        return jn_badArgument;
+        return jnFail(walk->error, jn_badData, "%s:%zu: aliases are not known here", walk->file,
+            event->start_mark.line + 1);
     default:
         return jn_ok;
     }
-}
-
-static jnResult OutOfMemory(const char* file, jnError* error)
-{
-    return jnFail(error, jn_outOfMemory, "%s: out of memory", file);
 }
 
 jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap* map, jnError* error)
@@ -120,7 +132,7 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
         return OutOfMemory(file, error);
     }
     yaml_parser_set_input_string(&parser, (const unsigned char*)text, size);
-    Walk walk = {.map = map};
+    Walk walk = {.file = file, .error = error, .map = map};
     jnResult result = jn_ok;
     for (bool ended = false; !ended && result == jn_ok;) {
         yaml_event_t event;
@@ -133,13 +145,6 @@ jnResult jnaMapYaml(const char* file, const char* text, size_t size, jnaYamlMap*
             break;
         }
         result = Visit(&walk, &event);
-        if (result == jn_outOfMemory) {
-            (void)OutOfMemory(file, error);
-        } else if (result == jn_badArgument) {
-            result = jnFail(error, jn_badData, "%s:%zu: aliases are not known here", file, event.start_mark.line + 1);
-        } else if (result != jn_ok) {
-            (void)jnFail(error, result, "%s:%zu: is nested too deep or too long", file, event.start_mark.line + 1);
-        }
         ended = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }

@@ -142,6 +142,17 @@ static void* SectionOf(char* copy, uint32_t id)
     return copy + EntryOf(copy, id)->offset;
 }
 
+// Where a vertex of the box went, since those with targets change places.
+static int PlaceOf(char* copy, int vertex)
+{
+    const int32_t* order = SectionOf(copy, JN_SECTION_ORDER);
+    int place = 0;
+    while (order[place] != vertex) {
+        ++place;
+    }
+    return place;
+}
+
 static void WhatIsWrittenIsRead(void** state)
 {
     (void)state;
@@ -154,13 +165,18 @@ static void WhatIsWrittenIsRead(void** state)
     assert_int_equal(a->springCount, 8);
     assert_int_equal(a->normalCount, 24);
     assert_false(a->weldIsIdentity);
-    assert_memory_equal(a->weld, box->character.weld, 24 * sizeof(int32_t));
+    for (int i = 0; i < 24; ++i) {
+        assert_int_equal(a->order[a->weld[i]], box->character.weld[i]);
+    }
     assert_memory_equal(a->triangles, box->character.triangles, 36 * sizeof(int32_t));
     assert_memory_equal(a->uvs, box->character.fileUvs, 48 * sizeof(float));
-    assert_memory_equal(a->stiffness, box->stiffness, sizeof(box->stiffness));
+    for (int v = 0; v < 8; ++v) {
+        assert_true(a->stiffness[PlaceOf(bytes, v)] == box->stiffness[v]);
+    }
     assert_string_equal(a->joints[1].name, "upper");
     assert_string_equal(a->parts[0].material, "card");
-    assert_true(a->influenceWeights[4] == 0.75f && a->influenceJoints[4] == 1); // vertex 2, the largest first
+    int second = 2 * PlaceOf(bytes, 2); // the largest first
+    assert_true(a->influenceWeights[second] == 0.75f && a->influenceJoints[second] == 1);
     assert_int_equal(jnAsset_FindClip(a, "nod"), 0);
     assert_int_equal(jnAsset_FindClip(a, "shake"), -1);
     jnAssetClip clip = jnAsset_Clip(a, 0);
@@ -284,8 +300,8 @@ static void EveryKindOfDamageIsNamed(void** state)
     ((jnAssetHeader*)(void*)copy)->version = 1;
     ExpectRefusal(copy, "version 1", "jounce export");
     copy = CopyFile();
-    ((jnAssetHeader*)(void*)copy)->version = 3;
-    ExpectRefusal(copy, "version 3", "box.jounce");
+    ((jnAssetHeader*)(void*)copy)->version = JN_ASSET_VERSION + 1;
+    ExpectRefusal(copy, "use a newer one", "box.jounce");
     copy = CopyFile();
     EntryOf(copy, JN_SECTION_UVS)->offset = size;
     ExpectRefusal(copy, "UVS0", "outside");
@@ -308,10 +324,10 @@ static void EveryKindOfDamageIsNamed(void** state)
     ((float*)SectionOf(copy, JN_SECTION_REST))[9] = NAN;
     ExpectRefusal(copy, "POSN", "vertex 2");
     copy = CopyFile();
-    ((uint16_t*)SectionOf(copy, JN_SECTION_INFLUENCE_JOINTS))[4] = 2;
+    ((uint16_t*)SectionOf(copy, JN_SECTION_INFLUENCE_JOINTS))[2 * PlaceOf(copy, 2)] = 2;
     ExpectRefusal(copy, "INFJ", "joint 2");
     copy = CopyFile();
-    ((float*)SectionOf(copy, JN_SECTION_INFLUENCE_WEIGHTS))[4] = 0.5f;
+    ((float*)SectionOf(copy, JN_SECTION_INFLUENCE_WEIGHTS))[2 * PlaceOf(copy, 2)] = 0.5f;
     ExpectRefusal(copy, "INFW", "0.75");
     copy = CopyFile();
     ((uint32_t*)SectionOf(copy, JN_SECTION_INFLUENCE_STARTS))[1] = 4000000000u;
@@ -382,6 +398,14 @@ static void DamageOfANetworkIsNamed(void** state)
     ExpectRefusal(copy, "NETW", "run of a block's inputs is 2");
 }
 
+static jnAssetPatch* PatchOf(char* copy, int patch)
+{
+    uint64_t places[JN_MORPH_ARRAYS + 1];
+    jnAssetMorphsHeader* h = SectionOf(copy, JN_SECTION_MORPHS);
+    jnPlaceMorphs(h, 1, places);
+    return (jnAssetPatch*)(void*)((char*)h + places[0]) + patch;
+}
+
 static void DamageOfMorphTargetsIsNamed(void** state)
 {
     (void)state;
@@ -389,19 +413,28 @@ static void DamageOfMorphTargetsIsNamed(void** state)
     jnAssetMorphsHeader* h = SectionOf(copy, JN_SECTION_MORPHS);
     uint64_t places[JN_MORPH_ARRAYS + 1];
     jnPlaceMorphs(h, 1, places);
-    h->planeCount = 4;
+    assert_true(h->listCount > 0 && h->shapeCount > 0);
+    h->modeCount = -1;
     ExpectRefusal(copy, "MRPH", "counts that can be");
     copy = CopyFile();
     h = SectionOf(copy, JN_SECTION_MORPHS);
-    h->componentCount += 2;
-    h->entryCount = 0;
+    h->runCount += 4;
     ExpectRefusal(copy, "MRPH", "counts ask for");
     copy = CopyFile();
-    SET(uint32_t, (char*)SectionOf(copy, JN_SECTION_MORPHS) + places[0], 1);
+    PatchOf(copy, 0)->columns = 1;
+    ExpectRefusal(copy, "MRPH", "follow each other");
+    copy = CopyFile();
+    PatchOf(copy, 1)->columns += 2; // beyond the list
+    ExpectRefusal(copy, "MRPH", "follow each other");
+    copy = CopyFile();
+    PatchOf(copy, 1)->shapes -= JN_SHAPE_STEP; // other values than it has room for
     ExpectRefusal(copy, "MRPH", "follow each other");
     copy = CopyFile();
     SET(uint16_t, (char*)SectionOf(copy, JN_SECTION_MORPHS) + places[1], 99);
     ExpectRefusal(copy, "MRPH", "of no column");
+    copy = CopyFile();
+    SET(float, (char*)SectionOf(copy, JN_SECTION_MORPHS) + places[2], NAN);
+    ExpectRefusal(copy, "MRPH", "no scale");
 }
 
 // The file of this group has a pca; here is one with a map.

@@ -267,6 +267,31 @@ static void SnapshotsMasksAndLoopsWorkOnDrivers(void** state)
     jnDestroyCharacter(full);
 }
 
+// Followers and rigid vertices have no spring: an impulse on them is without effect, one on a driver is not.
+static void AnImpulseAtCoarseDetailIsForDriversAlone(void** state)
+{
+    (void)state;
+    static Frame plain, kicked;
+    const float velocity[3] = {0, 3, 0};
+    jnCharacter *a = Create(jn_detailCoarse, jn_timingCausal, jn_kernelAuto),
+                *b = Create(jn_detailCoarse, jn_timingCausal, jn_kernelAuto);
+    for (int n = 0; n < 4; ++n) {
+        Step(a, 0.1, 0.1, H, &plain);
+        for (int v = asset->driverCount; v < asset->vertexCount; ++v) {
+            jnCharacter_AddImpulse(b, v, velocity);
+        }
+        Step(b, 0.1, 0.1, H, &kicked);
+        assert_memory_equal(&plain, &kicked, sizeof(plain));
+    }
+    jnCharacter_AddImpulse(b, asset->driverCount - 1, velocity);
+    Step(a, 0.1, 0.1, H, &plain);
+    Step(b, 0.1, 0.1, H, &kicked);
+    int last = 3 * (asset->driverCount - 1) + 1;
+    assert_true(kicked.positions[last] > plain.positions[last] + 0.01f);
+    jnDestroyCharacter(a);
+    jnDestroyCharacter(b);
+}
+
 static void CoarseDetailNeedsDriversInTheAsset(void** state)
 {
     (void)state;
@@ -341,6 +366,7 @@ int main(void)
         cmocka_unit_test(AShakenRootMovesAllAlike),
         cmocka_unit_test(EveryKernelCarriesTheSameBytes),
         cmocka_unit_test(SnapshotsMasksAndLoopsWorkOnDrivers),
+        cmocka_unit_test(AnImpulseAtCoarseDetailIsForDriversAlone),
         cmocka_unit_test(CoarseDetailNeedsDriversInTheAsset),
         cmocka_unit_test(SharesThatCannotBeAreRefused),
         cmocka_unit_test(DamagedFollowersAreRefused),

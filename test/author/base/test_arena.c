@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/try.h"
 
+#include <limits.h>
+
 static void PiecesAreZeroedAlignedAndApart(void** state)
 {
     (void)state;
@@ -90,6 +92,28 @@ static void EveryPieceMayBeMissing(void** state)
     assert_int_equal(TakeThree(NULL), jn_ok);
 }
 
+static void AListGrowsAndKeepsWhatItHolds(void** state)
+{
+    (void)state;
+    int *list = NULL, capacity = 0;
+    for (int i = 0; i < 1000; ++i) {
+        assert_true(jnaReserve(&list, &capacity, i + 1, sizeof(*list)));
+        assert_true(capacity > i);
+        list[i] = i;
+    }
+    assert_true(jnaResize(&list, 500, sizeof(*list)));
+    for (int i = 0; i < 500; ++i) {
+        assert_int_equal(list[i], i);
+    }
+    const int* before = list;
+    assert_false(jnaResize(&list, INT64_MAX, sizeof(*list)));
+    assert_false(jnaResize(&list, -1, sizeof(*list)));
+    assert_false(jnaReserve(&list, &capacity, INT_MAX, sizeof(*list)));
+    assert_ptr_equal(list, before);
+    assert_int_equal(list[499], 499);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +121,7 @@ int main(void)
         cmocka_unit_test(SizesThatDoNotFitAreRefusedAtTheCheck),
         cmocka_unit_test(WhatIsGivenOutlivesTheArena),
         cmocka_unit_test(EveryPieceMayBeMissing),
+        cmocka_unit_test(AListGrowsAndKeepsWhatItHolds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

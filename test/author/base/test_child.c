@@ -68,10 +68,10 @@ static int Interrupt(int output, void* user)
     return write(output, "on", 2) < 0;
 }
 
-static bool GoOnTwice(double share, void* user)
+static bool GoOnTwice(const jnaProgress* progress, void* user)
 {
     int* asked = user;
-    assert_true(share >= 0 && share < 1);
+    assert_true(progress->share >= 0 && progress->share < 1);
     return ++*asked <= 2;
 }
 

@@ -1,6 +1,7 @@
 // Vertex attributes of a file, from the import to springs.
 #include "asset/asset_writer.h"
 #include "character/hand_springs.h"
+#include "helpers/folders.h"
 #include "helpers/small_gltf.h"
 #include "helpers/support.h"
 #include "jounce/jounce.h"
@@ -9,8 +10,6 @@
 #include "pipeline/stage_export.h"
 #include "pipeline/stage_import.h"
 #include "workspace/store.h"
-
-#include <ftw.h>
 
 static const TubeDef tube = {.joints = 2, .armature = "", .animation = "rotation", .painted = true};
 
@@ -29,16 +28,10 @@ static jnResult Build(const char* workspace, jnaNotes* notes, jnError* error)
     return jnaBuildWorkspace(workspace, &def, notes, error);
 }
 
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int RemoveAll(void** state)
 {
     (void)state;
-    nftw(Path(""), RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
+    RemoveFolder(Path(""));
     return 0;
 }
 
@@ -60,8 +53,14 @@ static void MakeWorkspace(const char* springs)
     char* at = strstr(text, "\nsprings:");
     assert_non_null(at);
     *at = '\0';
+    // A coarse lattice will do: what is looked at are rings.
+    char *method = strstr(text, "\n  method: "), *nodes = strstr(text, "\n  nodes: ");
+    assert_true(method != NULL && nodes != NULL && method < nodes);
+    *method = *nodes = '\0';
+    const char *between = strchr(method + 1, '\n'), *rest = strchr(nodes + 1, '\n');
     file = fopen(Path("manifest.yaml"), "w");
-    fprintf(file, "%s\n%s", text, springs);
+    fprintf(file, "%s\n  method: lattice%s\n  nodes: 300%s\n%s", text, between != NULL ? between : "",
+        rest != NULL ? rest : "", springs);
     fclose(file);
 }
 

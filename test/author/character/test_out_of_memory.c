@@ -6,13 +6,13 @@
 #include "draw/picture.h"
 #include "flesh/contact.h"
 #include "helpers/failing_memory.h"
+#include "helpers/folders.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_export.h"
 #include "pipeline/stage_import.h"
 #include "workspace/store.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -38,13 +38,17 @@ static jnResult ParseAndBuild(jnError* error)
     jnaPlacement placement = {0};
     jnaCharacter character = {0};
     jnaClipList clips = {0};
+    jnaTargetSources targets = {0};
     result = jnaCreateRig("x", &scene, NULL, &rig, error);
     result = result == jn_ok ? jnaPlaceMeshes("x", &scene, &rig, &placement, NULL, error) : result;
     character.jointCount = rig.jointCount;
     result = result == jn_ok ? jnaBuildSurface("x", &placement, 1, &character, NULL, error) : result;
     result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, error) : result;
-    result =
-        result == jn_ok ? jnaSampleAnimations("x", &(jnaSampling){&scene, &rig, 1, 30, NULL}, &clips, error) : result;
+    result = result == jn_ok ? jnaBuildTargets(&placement, 1, &character, &targets, NULL, error) : result;
+    const jnaSampling sampling = {
+        .scene = &scene, .rig = &rig, .scale = 1, .rate = 30, .character = &character, .sources = &targets};
+    result = result == jn_ok ? jnaSampleAnimations("x", &sampling, &clips, error) : result;
+    free(targets.list);
     jnaDestroyClipList(&clips);
     jnaDestroyCharacter(&character);
     jnaDestroyPlacement(&placement);
@@ -281,12 +285,6 @@ static int SetUp(void** state)
     return 0;
 }
 
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int TearDown(void** state)
 {
     (void)state;
@@ -295,7 +293,7 @@ static int TearDown(void** state)
     unlink(manifestPath);
     free(stream);
     jnaDestroyCharacter(&strip);
-    nftw(workspace, RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
+    RemoveFolder(workspace);
     return 0;
 }
 

@@ -257,17 +257,31 @@ static void TheColourMapGetsLighterEverywhere(void** state)
     assert_memory_equal(low, wrong, sizeof(low));
 }
 
-static void ACaptionDarkensItsPlaceAndNothingElse(void** state)
+static void ACaptionHasABandOfItsOwnUnderItsPanel(void** state)
 {
     (void)state;
     jnaPictureDef def = MakeDef();
-    jnaPicture plain = Draw(&def, NULL, 0);
-    const char* captions[1] = {"HHHH"};
-    def.captions = captions;
     def.panelHeight = 100;
+    def.rows = 2;
+    assert_int_equal(jnaPictureDef_Band(&def), 0);
+    jnaPicture plain = Draw(&def, NULL, 0);
+    const char* captions[2] = {"HHHH", NULL};
+    def.captions = captions;
     jnaPicture written = Draw(&def, NULL, 0);
-    assert_memory_equal(plain.pixels, written.pixels, 80 * 100 * 4);
-    assert_memory_not_equal(plain.pixels + 80 * 100 * 4, written.pixels + 80 * 100 * 4, 20 * 100 * 4);
+    size_t row = 4 * (size_t)plain.width, panel = 100 * row, band = (size_t)jnaPictureDef_Band(&def) * row;
+    assert_int_equal(written.height, plain.height + 2 * jnaPictureDef_Band(&def));
+    // The panels are what they were, and only the first band has dark letters, none of them at its edge.
+    assert_memory_equal(plain.pixels, written.pixels, panel);
+    assert_memory_equal(plain.pixels + panel, written.pixels + panel + band, panel);
+    int dark[2] = {0};
+    for (size_t i = 0; i < 2 * band; i += 4) {
+        size_t of = i / band, at = panel + i % band + of * (panel + band);
+        dark[of] += written.pixels[at] < 200;
+        bool edge = i % band < row || i % band >= band - row;
+        assert_true(!edge || written.pixels[at] > 200);
+    }
+    assert_true(dark[0] > 20);
+    assert_int_equal(dark[1], 0);
     jnaDestroyPicture(&plain);
     jnaDestroyPicture(&written);
 }
@@ -362,7 +376,7 @@ static void AFramedMeshFillsItsPanel(void** state)
             }
         }
         assert_in_range(top, 3, 7);
-        assert_in_range(bottom, 88, 92);
+        assert_in_range(bottom, 92, 96);
         assert_true(left >= 3 && right < picture.width - 3 && right - left > picture.width * 3 / 4);
         jnaDestroyPicture(&picture);
     }
@@ -384,7 +398,7 @@ int main(void)
         cmocka_unit_test(OneAndTwoThreadsGiveTheSameBytes),
         cmocka_unit_test(TheGroundIsDarkerUnderASurface),
         cmocka_unit_test(TheColourMapGetsLighterEverywhere),
-        cmocka_unit_test(ACaptionDarkensItsPlaceAndNothingElse),
+        cmocka_unit_test(ACaptionHasABandOfItsOwnUnderItsPanel),
         cmocka_unit_test(WrongSizesAreRefusedInWords),
         cmocka_unit_test(APngAppearsWholeOrNotAtAll),
     };

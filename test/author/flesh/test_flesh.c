@@ -397,9 +397,7 @@ static void NothingFreeIsSolvedByTheBones(void** state)
         assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, 0, motion, &flesh.report, &error), jn_ok);
         assert_true(flesh.report.converged);
         free(motion);
-        free(flesh.nodes);
-        jnaDestroyFleshSolver(flesh.solver);
-        jnaDestroyFlesh(flesh.flesh);
+        UnmakeTestFlesh(&flesh);
         jnaDestroyClip(&clip);
     }
     DestroyTestVolume(&flesh.test);

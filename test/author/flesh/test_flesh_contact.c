@@ -159,9 +159,7 @@ static void BonesInsideEachOtherAreToldBeforeAndAfter(void** state)
     for (int n = 0; n < v->nodeCount; ++n) {
         v->heldBy[n] = HoldCores(v, n);
     }
-    jnaDestroyFleshSolver(flesh.solver);
-    jnaDestroyFlesh(flesh.flesh);
-    free(flesh.nodes);
+    UnmakeTestFlesh(&flesh);
     CreateTestFlesh(&flesh);
     // The bones are 0.125 short of the faces on both sides: 0.25 of flesh lies between them.
     const double overlaps[] = {0.05, 0.2, 0.35};
@@ -225,9 +223,7 @@ static Clash ClashBy(jnaIntegrator integrator, int substeps)
     enum { STEPS = 96, MEET = 14, STOP = 16, LAST = 32 };
     TestFlesh flesh;
     MakeBlocks(&flesh);
-    jnaDestroyFleshSolver(flesh.solver);
-    jnaDestroyFlesh(flesh.flesh);
-    free(flesh.nodes);
+    UnmakeTestFlesh(&flesh);
     flesh.def.integrator = integrator;
     flesh.def.substeps = substeps;
     CreateTestFlesh(&flesh);
@@ -291,9 +287,7 @@ static double PartBy(jnaIntegrator integrator)
     enum { PRESSED = 40, STEPS = 72 };
     TestFlesh flesh;
     MakeBlocks(&flesh);
-    jnaDestroyFleshSolver(flesh.solver);
-    jnaDestroyFlesh(flesh.flesh);
-    free(flesh.nodes);
+    UnmakeTestFlesh(&flesh);
     flesh.def.integrator = integrator;
     flesh.def.substeps = 1;
     CreateTestFlesh(&flesh);

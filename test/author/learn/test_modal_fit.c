@@ -22,6 +22,16 @@ static void Adopt(jnaModes* modes, const jnaModalFit* fit)
     memcpy(modes->gain, fit->gain, (size_t)fit->modeCount * sizeof(double));
 }
 
+static jnaModalFitDef FitDef(const jnaModes* modes, const jnaCharacter* character, const jnaModalSequence* sequence)
+{
+    jnaModalFitDef def = jnaDefaultModalFitDef();
+    def.modes = modes;
+    def.character = character;
+    def.sequences = sequence;
+    def.sequenceCount = 1;
+    return def;
+}
+
 // Motion made by modes of other numbers; a tenth of its frames is thrown off.
 static void NumbersAreFoundAgain(void** state)
 {
@@ -47,11 +57,7 @@ static void NumbersAreFoundAgain(void** state)
             core.positions[(size_t)n * width + i] += (float)Uniform(&random, -0.05, 0.05);
         }
     }
-    jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &start;
-    def.character = &core.block.character;
-    def.sequences = &s;
-    def.sequenceCount = 1;
+    jnaModalFitDef def = FitDef(&start, &core.block.character, &s);
     def.prior = 1e-6;
     jnaModalFit fit;
     jnError error = {0};
@@ -91,11 +97,7 @@ static void WhatIsLearnedCarriesOver(void** state)
     jnaModalSequence s = RunCore(&core, CORE_BOXING, DAMPING, 6);
     double before = CapturedBy(&modes, &s);
     s = RunCore(&core, CORE_JUMPING, DAMPING, 6);
-    jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &modes;
-    def.character = &core.block.character;
-    def.sequences = &s;
-    def.sequenceCount = 1;
+    jnaModalFitDef def = FitDef(&modes, &core.block.character, &s);
     jnaModalFit fit;
     jnError error = {0};
     if (jnaFitModes(&def, &fit, &error) != jn_ok) {
@@ -125,11 +127,7 @@ static void UnseenModesStayAsTheyWere(void** state)
     memcpy(core.positions, core.targets, 3 * (size_t)s.frameCount * (size_t)s.vertexCount * sizeof(float));
     modes.gain[0] = modes.gain[1] = 0; // two modes that nothing drives, not even by turning
     s.turns = NULL;
-    jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &modes;
-    def.character = &core.block.character;
-    def.sequences = &s;
-    def.sequenceCount = 1;
+    jnaModalFitDef def = FitDef(&modes, &core.block.character, &s);
     def.prior = 1e-2;
     jnaModalFit fit;
     assert_int_equal(jnaFitModes(&def, &fit, NULL), jn_ok);
@@ -154,11 +152,7 @@ static void OddFitsEndWell(void** state)
     Core core = MakeCore(4);
     jnaModes modes = FindCoreModes(&core, 1, jna_projectVolume);
     jnaModalSequence s = RunCore(&core, CORE_JUMPING, DAMPING, 2);
-    jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &modes;
-    def.character = &core.block.character;
-    def.sequences = &s;
-    def.sequenceCount = 1;
+    jnaModalFitDef def = FitDef(&modes, &core.block.character, &s);
     jnaModalFit fit;
     jnError error = {0};
     assert_int_equal(modes.modeCount, 1);
@@ -210,11 +204,7 @@ static void OneVertexIsEnough(void** state)
     modes.stiffness[0] = 1100; // found again from elsewhere
     c.vertexCount = 1;
     c.triangleCount = 0;
-    jnaModalFitDef def = jnaDefaultModalFitDef();
-    def.modes = &modes;
-    def.character = &c;
-    def.sequences = &s;
-    def.sequenceCount = 1;
+    jnaModalFitDef def = FitDef(&modes, &c, &s);
     def.prior = 1e-6;
     jnaModalFit fit;
     assert_int_equal(jnaFitModes(&def, &fit, NULL), jn_ok);
@@ -246,11 +236,7 @@ static void ModesComeFromMotion(void** state)
         fail_msg("%s", error.message);
     }
     assert_true(modes.modeCount >= 2 && modes.modeCount <= 12);
-    jnaModalFitDef fitDef = jnaDefaultModalFitDef();
-    fitDef.modes = &modes;
-    fitDef.character = c;
-    fitDef.sequences = &s;
-    fitDef.sequenceCount = 1;
+    jnaModalFitDef fitDef = FitDef(&modes, c, &s);
     fitDef.prior = 1e-3;
     jnaModalFit fit;
     assert_int_equal(jnaFitModes(&fitDef, &fit, &error), jn_ok);

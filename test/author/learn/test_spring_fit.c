@@ -455,9 +455,9 @@ static void SequencesAddUp(void** state)
     FreeData(&second);
 }
 
-static bool CountAndStop(double share, void* user)
+static bool CountAndStop(const jnaProgress* progress, void* user)
 {
-    assert_true(share >= 0 && share <= 1);
+    assert_true(progress->share >= 0 && progress->share <= 1);
     return ++*(int*)user < 3;
 }
 

@@ -73,13 +73,13 @@ static void TheNumberOfThreadsDoesNotChangeTheResult(void** state)
 }
 
 // Ends training after a number of epochs; user: the number, or minus it to be killed without a word.
-static bool EndAfter(const jnaTrainProgress* p, void* user)
+static bool EndAfter(const jnaProgress* p, void* user)
 {
     int epochs = *(const int*)user;
-    if (epochs < 0 && p->epoch >= -epochs) {
+    if (epochs < 0 && p->done >= -epochs) {
         raise(SIGKILL);
     }
-    return p->epoch < epochs || epochs < 0;
+    return p->done < epochs || epochs < 0;
 }
 
 static void TrainingThatWasEndedGoesOnToTheSameBytes(void** state)
@@ -95,11 +95,10 @@ static void TrainingThatWasEndedGoesOnToTheSameBytes(void** state)
         (void)unlink(checkpoint);
         def.checkpoint = checkpoint;
         def.checkpointSeconds = 1000;
-        def.progress = EndAfter;
-        def.user = &epochs;
+        def.watch = (jnaWatch){EndAfter, &epochs};
         assert_int_equal(jnaTrainNetwork(&s.character, &s.pairs, &def, &ended, NULL, &error), jn_cancelled);
         assert_non_null(strstr(error.message, "resumes it"));
-        def.progress = NULL;
+        def.watch = (jnaWatch){0};
         jnaNetwork resumed = Train(&s, &def);
         ExpectSame(&whole, &resumed);
         jnaDestroyNetwork(&whole);
@@ -118,8 +117,7 @@ static void TrainAndDie(int epochs)
     jnaTrainDef def = SmallDef(jn_networkPca);
     def.checkpoint = checkpoint;
     def.checkpointSeconds = 0; // after every epoch
-    def.progress = EndAfter;
-    def.user = &last;
+    def.watch = (jnaWatch){EndAfter, &last};
     MakeShapes(70, 10, &s);
     (void)jnaTrainNetwork(&s.character, &s.pairs, &def, &network, NULL, NULL);
     _exit(0);
@@ -163,12 +161,11 @@ static void ACheckpointThatDoesNotFitIsNotUsed(void** state)
     jnaNetwork plain = Train(&s, &def), ignored;
     int epochs = 2;
     def.checkpoint = checkpoint;
-    def.progress = EndAfter;
-    def.user = &epochs;
+    def.watch = (jnaWatch){EndAfter, &epochs};
     def.seed = 9;
     (void)unlink(checkpoint);
     assert_int_equal(jnaTrainNetwork(&s.character, &s.pairs, &def, &ignored, NULL, NULL), jn_cancelled);
-    def.progress = NULL;
+    def.watch = (jnaWatch){0};
     def.seed = 1;
     jnaNetwork other = Train(&s, &def);
     ExpectSame(&plain, &other);

@@ -1,6 +1,7 @@
 // Long jobs that are killed, starved, doubled and cut up end in the same bytes as a quiet one.
 //
 // Disturbed runs are processes of their own: this program again, with words on its line.
+#include "helpers/folders.h"
 #include "helpers/stand_in.h"
 
 #include <errno.h>
@@ -183,13 +184,6 @@ static pid_t StartRun(Disturbed d)
     }
     assert_true(child > 0);
     return child;
-}
-
-static int WaitFor(pid_t child)
-{
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static void ExpectError(const char* folder, const char* word)
@@ -530,7 +524,7 @@ static void AnErrorStopsTheRunButKeepsItsShards(void** state)
     jnaDestroyClip(&s.clip);
 }
 
-static bool StopAfterTwenty(const jnaJobProgress* progress, void* user)
+static bool StopAfterTwenty(const jnaProgress* progress, void* user)
 {
     int* calls = user;
     ++*calls;
@@ -545,7 +539,7 @@ static void AWatcherCanStopIt(void** state)
     int calls = 0;
     for (int motion = 0; motion < 2; ++motion) {
         jnaJob job = StandInJob(&s, motion ? "watched-motion" : "watched", COUNT);
-        job.watch = (jnaJobWatch){StopAfterTwenty, &calls};
+        job.watch = (jnaWatch){StopAfterTwenty, &calls};
         job.motion = motion == 1;
         jnError error = {0};
         assert_int_equal(jnaRunJob(&job, NULL, &error), jn_cancelled);

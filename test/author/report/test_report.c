@@ -2,6 +2,7 @@
 // there before is as it was. Cancelling leaves nothing either.
 #include "base/hash.h"
 #include "helpers/failing_memory.h"
+#include "helpers/folders.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_export.h"
 #include "pipeline/stage_import.h"
@@ -9,7 +10,6 @@
 #include "workspace/store.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,14 +22,6 @@ static const char* Path(const char* name)
     char* path = paths[next++ % 8];
     snprintf(path, 512, "%s/%s", folder, name);
     return path;
-}
-
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
 }
 
 static void WriteMotion(const jnaCharacter* c)
@@ -88,7 +80,7 @@ static int SetUp(void** state)
 static int TearDown(void** state)
 {
     (void)state;
-    return nftw(folder, RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
+    return RemoveFolder(folder);
 }
 
 // Files in the making that nobody finished.
@@ -145,9 +137,9 @@ static void ShortMemoryIsToldAndLeavesTheOldReport(void** state)
     assert_true(failures > 30);
 }
 
-static bool StopAt(double share, void* user)
+static bool StopAt(const jnaProgress* progress, void* user)
 {
-    return share < *(const double*)user;
+    return progress->share < *(const double*)user;
 }
 
 static void CancellingLeavesNothing(void** state)

@@ -55,9 +55,9 @@ static bool IsFlesh(int part)
     return surface.vertexOf[parts[part]] >= 0;
 }
 
-static void APartOnOneJointIsLeftToSkinningAndTold(void** state)
+// The second of three follows one joint alone.
+static void AddThree(void)
 {
-    (void)state;
     AddPart(0, 1);
     AddPart(3, 0.5);
     AddPart(-3, 0.5);
@@ -65,6 +65,12 @@ static void APartOnOneJointIsLeftToSkinningAndTold(void** state)
     SetPart(0, 0, true);
     SetPart(1, 1, false);
     SetPart(2, 1, true);
+}
+
+static void APartOnOneJointIsLeftToSkinningAndTold(void** state)
+{
+    (void)state;
+    AddThree();
     Create(jna_shellsAuto);
     assert_int_equal(surface.report.shellCount, 1);
     assert_true(IsFlesh(0) && !IsFlesh(1) && IsFlesh(2));
@@ -74,13 +80,7 @@ static void APartOnOneJointIsLeftToSkinningAndTold(void** state)
 static void TheManifestDecidesOtherwise(void** state)
 {
     (void)state;
-    AddPart(0, 1);
-    AddPart(3, 0.5);
-    AddPart(-3, 0.5);
-    AddRig();
-    SetPart(0, 0, true);
-    SetPart(1, 1, false);
-    SetPart(2, 1, true);
+    AddThree();
     Create(jna_shellsFlesh);
     assert_int_equal(surface.report.shellCount, 0);
     assert_true(IsFlesh(0) && IsFlesh(1) && IsFlesh(2));

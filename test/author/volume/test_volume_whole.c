@@ -52,6 +52,21 @@ static void CheckHeld(const jnaVolume* v, const jnaCharacter* c, const char* nam
     free(owned);
 }
 
+// Weights, bones and materials of a mesh.
+static void FillInside(TestVolume* test, const char* name)
+{
+    jnaVolume* v = &test->volume;
+    jnError error = {0};
+    CarryTestWeights(test);
+    assert_int_equal(jnaVolume_PlaceBones(v, &test->character, NULL, NULL, NULL, &error), jn_ok);
+    assert_int_equal(jnaVolume_FillMaterials(v, &test->character, NULL, &error), jn_ok);
+    CheckWeights(v, name);
+    CheckHeld(v, &test->character, name);
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        assert_true(v->regions[t] < v->materialCount);
+    }
+}
+
 // All of it; the volume is checked against the surface's.
 static void Fill(const jnaCharacter* c, jnaVolumeMethod method, int nodes, const char* name)
 {
@@ -65,20 +80,13 @@ static void Fill(const jnaCharacter* c, jnaVolumeMethod method, int nodes, const
     if (jnaCreateVolume(c, &def, v, &report, NULL, &error) != jn_ok) {
         fail_msg("%s by %s: %s", name, methodNames[method], error.message);
     }
-    CarryTestWeights(&test);
-    assert_int_equal(jnaVolume_PlaceBones(v, c, NULL, NULL, NULL, &error), jn_ok);
-    assert_int_equal(jnaVolume_FillMaterials(v, c, NULL, &error), jn_ok);
     double off = fabs(report.after.volume - report.surface.volume) / report.surface.volume;
     print_message("%-14s %-8s %6d nodes %7d tetrahedra, smallest angle %5.2f (%d below 5), volume off by %.1e\n", name,
         methodNames[method], v->nodeCount, v->tetrahedronCount, report.after.smallestAngle, report.after.belowFive,
         off);
     ASSERT_AT_MOST(off, method == jna_volumeLattice ? LATTICE_VOLUME : 1e-9);
     assert_int_equal(report.after.belowFive, 0);
-    CheckWeights(v, name);
-    CheckHeld(v, c, name);
-    for (int t = 0; t < v->tetrahedronCount; ++t) {
-        assert_true(v->regions[t] < v->materialCount);
-    }
+    FillInside(&test, name);
     jnaDestroyVolume(v);
 }
 
@@ -96,10 +104,11 @@ static void TheFigureByBothMethods(void** state)
     if (SMALL_ONLY) {
         skip();
     }
-    jnaCharacter c;
-    assert_int_equal(jnaCreateFigure(&c, NULL), jn_ok);
-    FillByBoth(&c, 0, "figure");
-    jnaDestroyCharacter(&c);
+    // Its conforming mesh is made and measured in test_meshes.c.
+    TestVolume test = MakeFigureVolume();
+    FillInside(&test, "figure");
+    Fill(&test.character, jna_volumeLattice, LATTICE_NODES, "figure");
+    DestroyTestVolume(&test);
 }
 
 static void CharactersByBothMethods(void** state)

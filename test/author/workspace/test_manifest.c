@@ -8,20 +8,26 @@
 
 static const char* const head = "version: 1\ncharacter: {source: a.glb}\n";
 
-static jnaManifest Read(const char* text)
+static jnResult TryToRead(const char* text, jnaManifest* m, jnError* error)
 {
     char path[512];
-    jnaManifest m;
-    jnError error = {0};
     snprintf(path, sizeof(path), "%s/manifest_%ld.yaml", JN_BINARY_DIR, (long)getpid());
     FILE* file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "%s%s", head, text);
     fclose(file);
-    if (jnaReadManifest(path, &m, &error) != jn_ok) {
+    jnResult result = jnaReadManifest(path, m, error);
+    (void)remove(path);
+    return result;
+}
+
+static jnaManifest Read(const char* text)
+{
+    jnaManifest m;
+    jnError error = {0};
+    if (TryToRead(text, &m, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
-    (void)remove(path);
     return m;
 }
 
@@ -121,10 +127,25 @@ static void TheReferencePageIsMadeFromTheTable(void** state)
     free(kept);
 }
 
+// A key that is spelled as the path of an item would be written into an item that is not there.
+static void AKeyThatLooksLikeAPathIsUnknown(void** state)
+{
+    (void)state;
+    static const char* const keys[] = {"clips[0].name: walk\n", "clips[]: 1\n", "materials.joints[7].joint: a\n",
+        "flesh.drag: 3\n", "clips:\n- {name: walk}\nmaterials.joints[900].joint: a\n"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); ++i) {
+        jnaManifest m;
+        jnError error = {0};
+        assert_int_equal(TryToRead(keys[i], &m, &error), jn_badData);
+        assert_non_null(strstr(error.message, "unknown key '"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ASectionThatLeavesKeysOutKeepsTheirDefaults),
+        cmocka_unit_test(AKeyThatLooksLikeAPathIsUnknown),
         cmocka_unit_test(AnEmptyManifestIsTheDefaults),
         cmocka_unit_test(ASettingChangesTheStagesThatItBelongsTo),
         cmocka_unit_test(TheReferencePageIsMadeFromTheTable),

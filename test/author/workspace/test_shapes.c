@@ -1,7 +1,5 @@
 // Shapes in a workspace: what was written is read, and nothing that does not fit.
-#include "helpers/support.h"
-
-#include "workspace/shapes.h"
+#include "helpers/write_shapes.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,7 +60,7 @@ static void WhatIsWrittenIsRead(void** state)
     written.clips = clips;
     rotations[1][0][3] = NAN; // that pose failed
     positions[1][2][0] = NAN;
-    assert_int_equal(jnaWriteShapes(folder, &written, NULL), jn_ok);
+    WriteShapes(folder, &written);
     assert_int_equal(Open(&read, NULL), jn_ok);
     assert_int_equal(read.count, COUNT);
     assert_memory_equal(read.rotations, rotations, sizeof(rotations));
@@ -73,7 +71,7 @@ static void WhatIsWrittenIsRead(void** state)
     jnaCloseShapes(&read);
     // Written again without them, the optional files are gone.
     written = MakeShapes();
-    assert_int_equal(jnaWriteShapes(folder, &written, NULL), jn_ok);
+    WriteShapes(folder, &written);
     assert_int_equal(Open(&read, NULL), jn_ok);
     assert_true(read.valid == NULL && read.kinds == NULL && read.clips == NULL);
     jnaCloseShapes(&read);
@@ -94,19 +92,19 @@ static void ShapesOfAnotherCharacterOrWithBadNumbersAreRefused(void** state)
     (void)state;
     jnaShapes shapes = MakeShapes();
     positions[2][1][1] = HUGE_VALF;
-    assert_int_equal(jnaWriteShapes(folder, &shapes, NULL), jn_ok);
+    WriteShapes(folder, &shapes);
     ExpectRefusal("pose 2, vertex 1");
     shapes = MakeShapes();
     rotations[0][1][3] = 0.5f;
-    assert_int_equal(jnaWriteShapes(folder, &shapes, NULL), jn_ok);
+    WriteShapes(folder, &shapes);
     ExpectRefusal("pose 0, joint 1");
     shapes = MakeShapes();
     shapes.vertexCount = VERTICES - 1;
-    assert_int_equal(jnaWriteShapes(folder, &shapes, NULL), jn_ok);
+    WriteShapes(folder, &shapes);
     ExpectRefusal("(3, 3, 3)");
     shapes = MakeShapes();
     shapes.count = 0;
-    assert_int_equal(jnaWriteShapes(folder, &shapes, NULL), jn_ok);
+    WriteShapes(folder, &shapes);
     ExpectRefusal("0 poses");
 }
 

@@ -1,6 +1,7 @@
 // Workspaces: what is imported is loaded back bit for bit, manifests are refused with file and line, stale is
 // stale.
 #include "base/hash.h"
+#include "helpers/folders.h"
 #include "helpers/opened.h"
 #include "helpers/small_gltf.h"
 #include "pipeline/stage_import.h"
@@ -8,7 +9,6 @@
 #include "workspace/store.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -29,14 +29,6 @@ static const char* Path(const char* name)
     return path;
 }
 
-static int RemoveOne(const char* path, const struct stat* status, int kind, struct FTW* place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static int SetUp(void** state)
 {
     (void)state;
@@ -49,7 +41,7 @@ static int TearDown(void** state)
     unlink(WriteTube("ws", &tube));
     unlink(WriteTube("half", &tube));
     unlink(WriteTube("motion", &tube));
-    return nftw(Path(""), RemoveOne, 16, FTW_DEPTH | FTW_PHYS);
+    return RemoveFolder(Path(""));
 }
 
 static void WriteText(const char* path, const char* text)
@@ -217,7 +209,7 @@ static void MotionOfAClipIsStored(void** state)
     bool present;
     assert_int_equal(jnaLoadCharacter(path, &character, &error), jn_ok);
     assert_int_equal(jnaLoadClip(path, "wave_top", &character, &clip, &error), jn_ok);
-    assert_int_equal(jnaOpenClipMotion(path, &clip, &character, &present, &motion, &error), jn_ok);
+    assert_int_equal(jnaOpenClipCache(path, &clip, &character, jna_clipMotion, &present, &motion, &error), jn_ok);
     assert_true(present);
     assert_memory_equal(motion.data, character.positions, (size_t)character.vertexCount * 12);
     jnaCloseArray(&motion);
@@ -362,7 +354,8 @@ static void WrongManifestsAreRefusedWithTheLine(void** state)
         {"materials:\n  joints:\n  - {joint: a, young_factor: 0}\n", ":6: materials.joints[0].young_factor is 0"},
         {"flesh:\n  gravity: -1\n", ":5: flesh.gravity is -1"}, {"flesh:\n  mass: 1\n", ":5: unknown key 'mass'"},
         {"poses:\n  count: 0\n", ":5: poses.count is 0"}, {"poses:\n  count: 3.5\n", ":5: poses.count is 3.5"},
-        {"poses:\n  widen: 2\n", ":5: poses.widen is 2"}, {"poses:\n  random: 0\n  clips: 0\n", ":5: poses.random and"},
+        {"modes:\n  count: 2.5\n", ":5: modes.count is 2.5"}, {"poses:\n  widen: 2\n", ":5: poses.widen is 2"},
+        {"poses:\n  random: 0\n  clips: 0\n", ":5: poses.random and"},
         {"poses:\n  kind: odd\n", ":5: unknown key 'kind'"}, {"network:\n  epochs: -1\n", ":5: network.epochs is -1"},
         {"volume:\n  edge: -1\n", ":5: volume.edge is -1"}, {"volume:\n  nodes: 1.5\n", ":5: volume.nodes is 1.5"},
         {"volume:\n  edge: 0.1\n  nodes: 9\n", ":6: volume.edge and volume.nodes"},

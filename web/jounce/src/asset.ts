@@ -2,6 +2,7 @@ import { JounceError, Module, View } from './module.js';
 import { AssetWord, ClipWord, type NetworkKind } from './words.js';
 import { Character, type CharacterOptions } from './character.js';
 import { Crowd } from './crowd.js';
+import { displace, makeNormals, restPositions } from './normals.js';
 import { Surface } from './surface.js';
 
 /** A joint of the skeleton. Parents come before their children. */
@@ -68,6 +69,8 @@ export class Asset {
   readonly vertexCount: number;
   readonly fileVertexCount: number;
   readonly triangleCount: number;
+  /** Normals that differ: at least one a vertex, more at hard edges. */
+  readonly normalCount: number;
   /** Vertices 0 to springCount - 1 move against their targets, the others stay on them. */
   readonly springCount: number;
   readonly joints: readonly Joint[];
@@ -102,6 +105,7 @@ export class Asset {
     damping: View<Float32Array<ArrayBuffer>>;
     weld: View<Int32Array<ArrayBuffer>>;
     triangles: View<Int32Array<ArrayBuffer>>;
+    normalGroups: View<Int32Array<ArrayBuffer>>;
     uvs: View<Float32Array<ArrayBuffer>> | null;
     order: View<Int32Array<ArrayBuffer>> | null;
   };
@@ -124,6 +128,7 @@ export class Asset {
     this.vertexCount = words[AssetWord.vertexCount];
     this.fileVertexCount = words[AssetWord.fileVertexCount];
     this.triangleCount = words[AssetWord.triangleCount];
+    this.normalCount = words[AssetWord.normalCount];
     this.springCount = words[AssetWord.springCount];
     this.lags = words[AssetWord.timing] === 0;
     this.byteLength = size;
@@ -135,6 +140,7 @@ export class Asset {
       damping: floats(AssetWord.damping, this.vertexCount),
       weld: integers(AssetWord.weld, this.fileVertexCount),
       triangles: integers(AssetWord.triangles, 3 * this.triangleCount),
+      normalGroups: integers(AssetWord.fileNormals, this.fileVertexCount),
       uvs: words[AssetWord.uvs] !== 0 ? floats(AssetWord.uvs, 2 * this.fileVertexCount) : null,
       order: words[AssetWord.order] !== 0 ? integers(AssetWord.order, this.vertexCount) : null,
     };
@@ -170,6 +176,8 @@ export class Asset {
   get weld(): Int32Array { return this.views.weld.array; }
   /** File vertices of each triangle, counter-clockwise, [triangleCount][3]. */
   get triangles(): Int32Array { return this.views.triangles.array; }
+  /** The normal of each file vertex: those with the same number share it. */
+  get normalGroups(): Int32Array { return this.views.normalGroups.array; }
   /** Texture coordinates, [fileVertexCount][2]; null: none. */
   get uvs(): Float32Array | null { return this.views.uvs?.array ?? null; }
   /** The number of each vertex in the source; null: the same. */
@@ -197,6 +205,23 @@ export class Asset {
       this.module.exports.jnwSparseMorph(this.open(), weight, least, address, address + 4 * count);
       const { buffer } = this.module;
       return { vertices: new Int32Array(buffer, address, count).slice(), deltas: new Float32Array(buffer, address + 4 * count, 3 * count).slice() };
+    });
+  }
+
+  /** Normals of the rest surface, [fileVertexCount][3]. */
+  restNormals(): Float32Array<ArrayBuffer> {
+    return makeNormals(this, restPositions(this));
+  }
+
+  /**
+   * What morph weights of 1 add to the normals of the rest surface, [fileVertexCount][3] for each of `weights`, for upload to a GPU. The sum
+   * is not of unit length: normalise it after skinning.
+   */
+  morphNormals(weights: readonly number[]): Float32Array<ArrayBuffer>[] {
+    const rest = restPositions(this), normals = makeNormals(this, rest), moved = new Float32Array(rest.length);
+    return weights.map((weight) => {
+      displace(this, rest, this.morphDeltas(weight), moved);
+      return makeNormals(this, moved).map((x, i) => x - normals[i]);
     });
   }
 

@@ -86,7 +86,7 @@ export class Pose {
   get matrices(): Float32Array { return this.views[CharacterWord.matrices].array; }
   /** Where the character stands in the world: position x, y, z, then the unit quaternion x, y, z, w. */
   get root(): Float32Array { return this.views[CharacterWord.root].array; }
-  /** Where the coordinates of this pose begin in a larger world, metres, in double. Not with springs of single vertices. */
+  /** Where the coordinates of this pose begin in a larger world, metres, in double. */
   get origin(): Float64Array { return this.originView.array; }
 }
 
@@ -160,6 +160,15 @@ export class Character {
   /** The surface that the skeleton alone gives for the pose. Changes nothing of the motion. */
   skin(options: StepOptions = {}): void {
     this.module.exports.jnwSkin(this.open(), options.matrices ? 1 : 0, ...this.output(options));
+  }
+
+  /** The matrices that skin the rest surface in the pose at hand, 3 rows of 4, [jointCount][12]: for a renderer of your own. */
+  skinMatrices(options: { matrices?: boolean } = {}): Float32Array<ArrayBuffer> {
+    const count = 12 * this.asset.jointCount;
+    return this.module.borrow(12 * count, (address) => {
+      this.module.exports.jnwSkinMatrices(this.open(), options.matrices ? 1 : 0, address, address + 8 * count);
+      return new Float32Array(this.module.buffer, address + 8 * count, count).slice();
+    });
   }
 
   /** The surface that the pose alone gives, skeleton and network: what the springs hang on. Changes nothing of the motion. */

@@ -23,6 +23,7 @@ export interface Exports {
   jnwStep(character: number, h: number, teleport: number, matrices: number, surface: number, wants: number): void;
   jnwPlay(character: number, clip: number, h: number, steps: number, surface: number, wants: number): void;
   jnwSkin(character: number, matrices: number, surface: number, wants: number): void;
+  jnwSkinMatrices(character: number, matrices: number, globals: number, out: number): void;
   jnwTarget(character: number, matrices: number, surface: number, wants: number): void;
   jnwEvaluate(character: number, fraction: number, surface: number, wants: number): void;
   jnwEvaluateTarget(character: number, fraction: number, surface: number, wants: number): void;

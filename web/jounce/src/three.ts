@@ -7,5 +7,6 @@
 //              WebAssembly and shown by meshes with the materials and attributes of the character's own
 export { Flesh, type FleshOptions, type FleshPath } from './three/flesh.js';
 export { FleshCrowd } from './three/crowd.js';
+export { useAllJoints } from './three/joints.js';
 export { makeSkeleton, makeSkinnedMesh, type SkinnedMeshOptions } from './three/skinned_mesh.js';
 export { makeClip } from './three/clip.js';

@@ -28,6 +28,7 @@ typedef struct jnwCharacter {
     float* translations; // [jointCount][3]
     float* scales;       // [jointCount][3]
     float* matrices;     // [jointCount][12]
+    float* targets;      // [targetCount], weights of the source's morph targets, by jnwSampleClip
     float* weights;      // [componentCount + modeCount], by every step
     float* weightRates;  // as weights, where they are asked for
     float* modeTuning;   // [2][modeCount], stiffness and damping as they are tuned
@@ -199,7 +200,8 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
 {
     size_t joints = (size_t)a->jointCount, modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
     size_t weights = (size_t)a->componentCount + modes;
-    float* memory = calloc(joints * (4 + 3 + 3 + 12 + 1) + 2 * modes + 2 * weights, sizeof(float));
+    float* memory =
+        calloc(joints * (4 + 3 + 3 + 12 + 1) + 2 * modes + 2 * weights + (size_t)a->targetCount, sizeof(float));
     if (memory == NULL) {
         return false;
     }
@@ -211,6 +213,10 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
     c->weights = c->modeTuning + 2 * modes;
     c->weightRates = c->weights + weights;
     c->jointStrengths = c->weightRates + weights;
+    c->targets = c->jointStrengths + joints;
+    for (int t = 0; t < a->targetCount; ++t) {
+        c->targets[t] = a->targets[t].weight;
+    }
     for (size_t j = 0; j < joints; ++j) {
         c->jointStrengths[j] = 1.0f;
         memcpy(c->rotations + 4 * j, a->joints[j].rotation, 4 * sizeof(float));
@@ -276,6 +282,7 @@ const uint32_t* EXPORT(jnwDescribeCharacter)(jnwCharacter* c)
 void EXPORT(jnwSampleClip)(jnwCharacter* c, int clip, double seconds)
 {
     jnAsset_SampleClip(jnCharacter_Asset(c->character), clip, seconds, c->rotations, c->translations, c->scales);
+    jnAsset_SampleTargets(jnCharacter_Asset(c->character), clip, seconds, c->targets);
 }
 
 static jnPose PoseOf(const jnwCharacter* c, int usesMatrices)
@@ -288,6 +295,7 @@ static jnPose PoseOf(const jnwCharacter* c, int usesMatrices)
         .matrices = usesMatrices ? c->matrices : NULL,
         .root = &c->root,
         .origin = moved ? c->origin : NULL,
+        .targets = c->targets,
     };
 }
 
@@ -378,19 +386,25 @@ void EXPORT(jnwSampleCrowd)(jnwCrowd* crowd, int count, int clip)
     }
 }
 
-// The matrices that skin the rest surface in the poses at hand.
+// The matrices that skin the rest surface in the pose at hand, [jointCount][12]. globals: scratch of that size.
+void EXPORT(jnwSkinMatrices)(jnwCharacter* c, int usesMatrices, double* globals, float* matrices)
+{
+    const jnAsset* a = jnCharacter_Asset(c->character);
+    jnPose pose = PoseOf(c, usesMatrices);
+    if (jnMakeGlobals(a, &pose, globals)) {
+        jnToSurface(a, globals);
+        for (size_t k = 0; k < 12 * (size_t)a->jointCount; ++k) {
+            matrices[k] = (float)globals[k];
+        }
+    }
+}
+
+// The same of a crowd.
 void EXPORT(jnwPoseCrowd)(jnwCrowd* crowd, int count, int usesMatrices)
 {
     for (int i = 0; i < count; ++i) {
-        const jnAsset* a = jnCharacter_Asset(crowd->members[i]->character);
-        jnPose pose = PoseOf(crowd->members[i], usesMatrices);
-        size_t floats = 12 * (size_t)a->jointCount;
-        if (jnMakeGlobals(a, &pose, crowd->globals)) {
-            jnToSurface(a, crowd->globals);
-            for (size_t k = 0; k < floats; ++k) {
-                crowd->matrices[(size_t)i * floats + k] = (float)crowd->globals[k];
-            }
-        }
+        size_t floats = 12 * (size_t)jnCharacter_Asset(crowd->members[i]->character)->jointCount;
+        jnwSkinMatrices(crowd->members[i], usesMatrices, crowd->globals, crowd->matrices + (size_t)i * floats);
     }
 }
 

@@ -23,6 +23,7 @@
     WORD(weld, Address(a->weld))                                                                                       \
     WORD(triangles, Address(a->triangles))                                                                             \
     WORD(uvs, Address(a->uvs))                                                                                         \
+    WORD(fileNormals, Address(a->fileNormals))                                                                         \
     WORD(order, Address(a->order))                                                                                     \
     WORD(parts, Address(a->parts))                                                                                     \
     WORD(jointSize, (uint32_t)sizeof(jnAssetJoint))                                                                    \

@@ -3,7 +3,6 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Asset, Surface } from 'jounce';
 import type { Player } from './player';
-import type { Motion } from './simulation';
 
 const WINDOW = 4; // seconds that are shown
 const CAPACITY = 2400; // samples; ten seconds at 240 Hz
@@ -36,8 +35,7 @@ export class Curves {
   private readonly body = document.createElement('div');
 
   constructor(
-    private readonly element: HTMLElement, private readonly asset: Asset, private readonly player: Player,
-    private readonly motions: readonly Motion[], private readonly onClose: () => void) {
+    private readonly element: HTMLElement, private readonly asset: Asset, private readonly player: Player, private readonly onClose: () => void) {
     this.scratch = asset.createSurface();
     this.build();
     new ResizeObserver(() => this.layOut()).observe(this.body);
@@ -118,9 +116,7 @@ export class Curves {
 
   // The vertex in the workspace's simulated clip, if there is one.
   private async fetchMotion(): Promise<void> {
-    const clip = this.player.settings.clip, welded = this.asset.weld[this.vertex];
-    const source = this.asset.order ? this.asset.order[welded] : welded;
-    const key = `${clip}/${source}`;
+    const { simulation, settings: { clip } } = this.player, vertex = this.asset.weld[this.vertex], key = `${clip}/${vertex}`;
     if (key === this.motionKey) {
       return;
     }
@@ -129,12 +125,10 @@ export class Curves {
       this.motion = null;
       this.setTheme(); // its lines go
     }
-    if (this.motions[clip]) {
-      const response = await fetch(`./motion/${key}`);
-      if (response.ok && key === this.motionKey) {
-        this.motion = new Float32Array(await response.arrayBuffer());
-        this.setTheme();
-      }
+    const motion = simulation.has(clip) ? await simulation.path(clip, vertex) : null;
+    if (motion && key === this.motionKey) {
+      this.motion = motion;
+      this.setTheme();
     }
   }
 
@@ -143,7 +137,7 @@ export class Curves {
     if (!motion || !clip || motion.length < 3) {
       return null;
     }
-    const last = motion.length / 3 - 1, first = this.motions[this.player.settings.clip]?.first ?? 0;
+    const last = motion.length / 3 - 1, first = this.player.simulation.motionOf(this.player.settings.clip)?.first ?? 0;
     const at = (this.player.time % this.player.duration) * clip.rate - first;
     if (at < 0 || at > last + 1e-3) {
       return null;

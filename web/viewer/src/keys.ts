@@ -18,7 +18,7 @@ const KEYS: [string, string][] = [
   ['Space', 'play or pause'],
   ['P', 'hold the pose'],
   ['1  2  3', 'skinned, network, springs'],
-  ['C', 'alone, side by side, overlaid'],
+  ['C', 'alone, two or all side by side, overlaid'],
   ['H', 'next heat map'],
   ['[  ]', 'previous, next clip'],
   ['S', 'shake'],

@@ -1,8 +1,9 @@
-// Copies that are drawn by the GPU alone: one draw call, one geometry, one texture of morph targets for all of them. Each frame a
-// texture with a row for each copy is uploaded: its place, how many targets it shows, its joints' matrices and its morph weights.
+// Copies that are drawn by the GPU alone: one draw call, one geometry, and for all of them one texture of morph targets and one of what
+// these add to normals. Each frame a texture with a row for each copy is uploaded: its place, how many targets it shows, its joints'
+// matrices and its morph weights.
 import {
-  BufferAttribute, Color, DataArrayTexture, DataTexture, FloatType, InstancedBufferGeometry, Mesh, MeshStandardMaterial, NearestFilter,
-  RGBAFormat, Vector3, type Camera,
+  BufferAttribute, Color, DataArrayTexture, DataTexture, DataUtils, FloatType, HalfFloatType, InstancedBufferGeometry, Mesh,
+  MeshStandardMaterial, NearestFilter, RGBAFormat, Vector3, type Camera,
 } from 'three';
 import type { Asset, Crowd } from 'jounce';
 import { readScreenColors } from './screen_colors';
@@ -15,6 +16,7 @@ const WIDTH = 1024; // texels of a row of targets
 
 const FUNCTIONS = `
   uniform highp sampler2DArray fleshTargets;
+  uniform highp sampler2DArray fleshNormals;
   uniform highp sampler2D fleshCopies;
   uniform ivec3 fleshCounts; // components, modes, joints
   attribute vec4 fleshJoints;
@@ -24,19 +26,21 @@ const FUNCTIONS = `
   vec3 fleshPosition;
   vec4 fleshTexel(int at) { return texelFetch(fleshCopies, ivec2(at, gl_InstanceID), 0); }
   float fleshWeight(int w) { return fleshTexel(${HEAD} + 3 * fleshCounts.z + w / 4)[w % 4]; }
-  void fleshAdd(int from, int count, inout vec3 place) {
+  void fleshAdd(int from, int count, inout vec3 place, inout vec3 normal) {
     for (int i = 0; i < count; ++i) {
       float weight = fleshWeight(from + i);
       if (weight != 0.0) {
-        place += weight * texelFetch(fleshTargets, ivec3(gl_VertexID % ${WIDTH}, gl_VertexID / ${WIDTH}, from + i), 0).xyz;
+        ivec3 at = ivec3(gl_VertexID % ${WIDTH}, gl_VertexID / ${WIDTH}, from + i);
+        place += weight * texelFetch(fleshTargets, at, 0).xyz;
+        normal += weight * texelFetch(fleshNormals, at, 0).xyz;
       }
     }
   }
   vec3 fleshMove(vec3 rest, inout vec3 normal) {
     vec4 counts = fleshTexel(1);
     vec3 place = rest, turned = vec3(0.0), moved = vec3(0.0);
-    fleshAdd(0, int(counts.x), place);
-    fleshAdd(fleshCounts.x, int(counts.y), place);
+    fleshAdd(0, int(counts.x), place, normal);
+    fleshAdd(fleshCounts.x, int(counts.y), place, normal);
     for (int k = 0; k < 8; ++k) {
       float weight = k < 4 ? fleshWeights[k] : fleshMoreWeights[k - 4];
       if (weight > 0.0) {
@@ -62,19 +66,20 @@ function makeMaterial(uniforms: Record<string, { value: unknown }>): MeshStandar
   return material;
 }
 
-// Displacements of all targets, a layer for each weight.
-function makeTargets(asset: Asset): DataArrayTexture {
-  const height = Math.ceil(asset.fileVertexCount / WIDTH), layer = 4 * WIDTH * height, data = new Float32Array(layer * asset.weightCount);
+// x, y, z of the file vertices, a layer for each weight. Half floats: 1/2000 of a displacement, and of a normal less than the eye sees.
+function makeTargets(asset: Asset, layers: (weight: number) => Float32Array): DataArrayTexture {
+  const height = Math.ceil(asset.fileVertexCount / WIDTH), size = 4 * WIDTH * height, data = new Uint16Array(size * asset.weightCount);
   for (let w = 0; w < asset.weightCount; ++w) {
-    const deltas = asset.morphDeltas(w), at = w * layer;
+    const values = layers(w), at = w * size;
     for (let i = 0; i < asset.fileVertexCount; ++i) {
-      data[at + 4 * i] = deltas[3 * i];
-      data[at + 4 * i + 1] = deltas[3 * i + 1];
-      data[at + 4 * i + 2] = deltas[3 * i + 2];
+      for (let k = 0; k < 3; ++k) {
+        const value = values[3 * i + k];
+        data[at + 4 * i + k] = value === 0 ? 0 : DataUtils.toHalfFloat(value);
+      }
     }
   }
   const texture = new DataArrayTexture(data, WIDTH, height, asset.weightCount);
-  Object.assign(texture, { format: RGBAFormat, type: FloatType, minFilter: NearestFilter, magFilter: NearestFilter, needsUpdate: true });
+  Object.assign(texture, { format: RGBAFormat, type: HalfFloatType, minFilter: NearestFilter, magFilter: NearestFilter, needsUpdate: true });
   return texture;
 }
 
@@ -83,6 +88,7 @@ export class MorphCrowd {
   /** Targets that all copies together showed in the last frame, of those that they have. */
   detail = 1;
   private readonly targets: DataArrayTexture;
+  private readonly normals: DataArrayTexture;
   private copies: DataTexture;
   private readonly row: number; // floats of a copy
   private readonly place = new Vector3();
@@ -93,7 +99,7 @@ export class MorphCrowd {
     weld.forEach((v, i) => positions.set(rest.subarray(4 * v, 4 * v + 3), 3 * i));
     geometry.setIndex(index);
     geometry.setAttribute('position', new BufferAttribute(positions, 3));
-    geometry.setAttribute('normal', new BufferAttribute(restNormals(asset), 3));
+    geometry.setAttribute('normal', new BufferAttribute(asset.restNormals(), 3));
     geometry.setAttribute('color', new BufferAttribute(base, 4, true));
     const half = (from: ArrayLike<number>, k: number) => new BufferAttribute(Float32Array.from({ length: 4 * asset.fileVertexCount }, (_, i) => from[8 * (i >> 2) + k + (i & 3)]), 4);
     geometry.setAttribute('fleshJoints', half(joints, 0));
@@ -102,10 +108,12 @@ export class MorphCrowd {
     geometry.setAttribute('fleshMoreWeights', half(weights, 4));
     geometry.instanceCount = 0;
     this.row = 4 * (HEAD + 3 * asset.jointCount + Math.ceil(asset.weightCount / 4));
-    this.targets = makeTargets(asset);
+    this.targets = makeTargets(asset, (weight) => asset.morphDeltas(weight));
+    const normals = asset.morphNormals(Array.from({ length: asset.weightCount }, (_, weight) => weight));
+    this.normals = makeTargets(asset, (weight) => normals[weight]);
     this.copies = this.makeCopies(1);
     this.mesh = new Mesh(geometry, makeMaterial({
-      fleshTargets: { value: this.targets }, fleshCopies: this.copiesUniform, fleshCounts: { value: [asset.componentCount, asset.modes.length, asset.jointCount] },
+      fleshTargets: { value: this.targets }, fleshNormals: { value: this.normals }, fleshCopies: this.copiesUniform, fleshCounts: { value: [asset.componentCount, asset.modes.length, asset.jointCount] },
     }));
     this.mesh.frustumCulled = false;
     this.mesh.raycast = () => undefined; // the first copy is the one that can be grabbed
@@ -161,14 +169,7 @@ export class MorphCrowd {
     this.mesh.geometry.dispose();
     this.mesh.material.dispose();
     this.targets.dispose();
+    this.normals.dispose();
     this.copies.dispose();
   }
-}
-
-function restNormals(asset: Asset): Float32Array {
-  const character = asset.createCharacter();
-  character.skin();
-  const normals = character.normals.slice();
-  character.destroy();
-  return normals;
 }

@@ -53,7 +53,7 @@ export class Panel {
     const modes = this.modes();
     this.mode = segmented<Mode>('mode', 'What is shown', modes.filter((mode) => mode.value !== 'simulation'), settings.mode, (value) => set('mode', value));
     this.compare = segmented<Compare>('compare', 'Compare', [
-      { value: 'none', label: 'Alone' }, { value: 'side', label: 'Side by side' }, { value: 'overlay', label: 'Overlaid' },
+      { value: 'none', label: 'Alone' }, { value: 'side', label: 'Two' }, { value: 'all', label: 'All' }, { value: 'overlay', label: 'Overlaid' },
     ], settings.compare, (value) => set('compare', value));
     this.against = select('against', 'with', modes.filter((mode) => !mode.disabled), settings.against, (value) => set('against', value as Mode));
     this.heat = select('heat', 'Heat map', heatsOf(asset, simulated), settings.heat, (value) => set('heat', value as Heat));
@@ -188,7 +188,7 @@ export class Panel {
     this.mode.set(s.mode);
     this.compare.set(s.compare);
     this.against.set(s.against);
-    this.against.root.hidden = s.compare === 'none';
+    this.against.root.hidden = s.compare === 'none' || s.compare === 'all';
     this.heat.set(s.heat);
     this.clip.set(String(s.clip));
     this.play.innerHTML = s.playing ? PAUSE : PLAY;
@@ -206,8 +206,8 @@ export class Panel {
     this.sliders.rate!.set(s.rate === 0 ? 60 : s.rate);
   }
 
-  showTime(time: number, duration: number): void {
-    const at = duration > 0 ? time % duration : 0;
+  /** at: seconds in the clip. */
+  showTime(at: number, duration: number): void {
     this.timeline.max = String(duration);
     if (document.activeElement !== this.timeline || this.settings.playing) {
       this.timeline.value = String(at);

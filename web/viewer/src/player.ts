@@ -2,7 +2,7 @@
 //
 // Steps come at the screen's rate, or at a fixed rate of their own; then what is drawn lies inside the last step, by the
 // runtime's closed form, so that five steps a second still move smoothly. Every copy has its own place in the clip.
-import type { Asset, Character, Crowd, Surface, Teleport } from 'jounce';
+import type { Asset, Character, Crowd, Output, Surface, Teleport } from 'jounce';
 import type { Simulation } from './simulation';
 import type { Mode, Settings } from './settings';
 
@@ -28,6 +28,7 @@ export interface Cost {
 
 const LONGEST_FRAME = 0.1; // seconds; after a pause of the page the motion goes on, it does not catch up
 const MOST_STEPS = 24; // a frame; 240 Hz on a screen of 10
+const RUN_UP = 3; // seconds after which flesh has forgotten how it started
 const COST_WINDOW = 500; // milliseconds
 
 export class Player {
@@ -60,6 +61,11 @@ export class Player {
 
   get duration(): number {
     return Math.max(this.clip?.duration ?? 0, 1e-3);
+  }
+
+  /** Seconds in the clip, 0 to its duration: a looping clip wraps. */
+  get clipTime(): number {
+    return this.time > this.duration ? this.time % this.duration : this.time;
   }
 
   /** Whether all copies but the first are morph weights alone. */
@@ -108,7 +114,8 @@ export class Player {
     this.others?.characters.forEach((character) => this.tune(character));
   }
 
-  private tune(character: Character): void {
+  /** Hands the sliders to one character. */
+  tune(character: Character): void {
     const s = this.settings;
     character.setTuning(s.hertz, s.ratio);
     for (const [joint, region] of Object.entries(s.regions)) {
@@ -127,6 +134,31 @@ export class Player {
     this.fraction = 1;
     this.started = true;
     this.actors.forEach((actor) => this.stepActor(actor, 0, 'reset'));
+    this.stepOthers(0, 'reset');
+    this.onStep?.(0, true);
+  }
+
+  /**
+   * Stands at a time of the clip as the flesh is when the clip is played up to it, at the clip's own rate. Springs of single vertices, which
+   * cost more, are played for the last seconds alone. Copies other than the first are at rest.
+   */
+  playTo(time: number): void {
+    const { clip } = this, first = this.actors[0];
+    if (!clip || !first) {
+      this.seek(time);
+      return;
+    }
+    const goal = Math.round(time * clip.rate * 1e6) / 1e6, from = this.isLight ? 0 : Math.max(Math.floor(goal - RUN_UP * clip.rate), 0);
+    const output = this.isLight ? { positions: false } : { normals: false };
+    this.seek(from / clip.rate);
+    for (let frame = from + 1; frame < goal; ++frame) {
+      this.time = frame / clip.rate;
+      this.stepActor(first, 1 / clip.rate, 'none', output);
+    }
+    const last = Math.max(Math.ceil(goal) - 1, from);
+    this.time = goal / clip.rate;
+    this.stepActor(first, (goal - last) / clip.rate, 'none');
+    this.actors.slice(1).forEach((actor) => this.stepActor(actor, 0, 'reset'));
     this.stepOthers(0, 'reset');
     this.onStep?.(0, true);
   }
@@ -183,7 +215,8 @@ export class Player {
   }
 
   private place({ phase }: { phase: number }, time: number): number {
-    return this.clip?.looping ? time + phase * this.duration : (time + phase * this.duration) % this.duration;
+    const at = time + phase * this.duration;
+    return this.clip?.looping || at <= this.duration ? at : at % this.duration;
   }
 
   // Golden-ratio phases: any number of copies is spread evenly.
@@ -208,13 +241,13 @@ export class Player {
     this.others.step(h, { teleport: kinds });
   }
 
-  private stepActor(actor: Actor, h: number, teleport: Teleport): void {
+  private stepActor(actor: Actor, h: number, teleport: Teleport, output: Output = {}): void {
     const { character } = actor;
     if (this.clip) {
       character.sampleClip(this.settings.clip, this.place(actor, this.time));
     }
     character.pose.root.set(this.root);
-    character.step(h, { teleport });
+    character.step(h, { teleport, ...output });
   }
 
   private countFrame(): void {
@@ -243,7 +276,7 @@ export class Player {
 
   /** Puts the simulation to the moment that is shown of the first copy; false where there is none. */
   showSimulation(normals: boolean): boolean {
-    const time = Math.max(this.time - this.back, 0) % this.duration;
+    const time = Math.max(this.clipTime - this.back, 0);
     return this.actors.length === 1 && this.simulation.show(this.settings.clip, time, this.root, normals);
   }
 

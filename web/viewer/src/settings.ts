@@ -2,7 +2,7 @@
 import type { Asset } from 'jounce';
 
 export type Mode = 'skinned' | 'target' | 'springs' | 'simulation';
-export type Compare = 'none' | 'side' | 'overlay';
+export type Compare = 'none' | 'side' | 'overlay' | 'all';
 export type Heat =
   | 'none' | 'stiffness' | 'damping' | 'regime' | 'region'
   | 'offset' | 'speed' | 'displacement' | 'error';
@@ -49,6 +49,12 @@ export const MODES: { value: Mode; label: string }[] = [
   { value: 'springs', label: 'Springs' },
   { value: 'simulation', label: 'Simulation' },
 ];
+
+/** What the page can show of a character. */
+export function modesOf(asset: Asset, simulated: boolean): Mode[] {
+  const missing: Record<Mode, boolean> = { skinned: false, target: asset.network === 'none', springs: asset.springCount === 0, simulation: !simulated };
+  return MODES.map(({ value }) => value).filter((mode) => !missing[mode]);
+}
 
 const SPRING_HEATS: { value: Heat; label: string }[] = [
   { value: 'stiffness', label: 'Stiffness' },

@@ -1,31 +1,23 @@
-// The workspace's simulated clip as a surface: frames come from the server as the time needs them, some ahead.
+// The workspace's simulated clip as a surface: frames come as the time needs them, some ahead.
 import type { Asset } from 'jounce';
+import { openFrames, type Frames, type Motion } from './frames';
+
+export type { Motion };
 
 const AHEAD = 16; // frames
-const AT_ONCE = 4; // requests; a browser makes six of them to one server
-const KEPT_BYTES = 400e6;
-
-/** What the workspace has of a clip's simulation: the frame it begins at and how many there are, or nothing. */
-export type Motion = { first: number; frames: number } | null;
 
 export class Simulation {
   /** x, y, z of the file vertices. */
   readonly positions: Float32Array<ArrayBuffer>;
   readonly normals: Float32Array<ArrayBuffer>;
-  private readonly sources: Int32Array; // [fileVertexCount], the vertex of the workspace
   private readonly sums: Float32Array; // [vertexCount][3], normals on their way
-  private readonly limit: number;
-  private frames = new Map<number, Float32Array>();
-  private asked = new Set<number>();
+  private frames: Frames | null = null;
   private clip = -1;
 
   constructor(private readonly asset: Asset, private readonly motions: readonly Motion[]) {
-    const { weld, order } = asset;
     this.positions = new Float32Array(3 * asset.fileVertexCount);
     this.normals = new Float32Array(3 * asset.fileVertexCount);
-    this.sources = Int32Array.from(weld, (v) => (order ? order[v] : v));
     this.sums = new Float32Array(3 * asset.vertexCount);
-    this.limit = Math.max(Math.floor(KEPT_BYTES / (12 * asset.vertexCount)), 2 * AHEAD);
   }
 
   get any(): boolean {
@@ -36,20 +28,43 @@ export class Simulation {
     return !!this.motions[clip];
   }
 
+  motionOf(clip: number): Motion {
+    return this.motions[clip] ?? null;
+  }
+
+  private open(clip: number): Frames | null {
+    const motion = this.motions[clip];
+    if (clip !== this.clip) {
+      this.frames?.destroy();
+      this.frames = motion ? openFrames(this.asset, clip, motion) : null;
+      this.clip = clip;
+    }
+    return this.frames;
+  }
+
+  /** A frame of the motion, [vertexCount][3]; null: there is none, or not yet. */
+  frame(clip: number, frame: number): Float32Array | null {
+    return this.open(clip)?.get(frame) ?? null;
+  }
+
+  /** x, y, z of one vertex of the asset in every frame. */
+  async path(clip: number, vertex: number): Promise<Float32Array | null> {
+    return (await this.open(clip)?.path(vertex)) ?? null;
+  }
+
   /** Stands at a time of a clip, moved by `root`. False where there is no motion, or not yet. */
   show(clip: number, seconds: number, root: readonly number[], normals: boolean): boolean {
-    const motion = this.motions[clip], rate = this.asset.clips[clip]?.rate;
-    if (!motion || !rate) {
+    const motion = this.motions[clip], rate = this.asset.clips[clip]?.rate, frames = this.open(clip);
+    if (!motion || !rate || !frames) {
       return false;
     }
-    if (clip !== this.clip) {
-      this.clip = clip;
-      this.frames.clear();
-      this.asked.clear();
-    }
     const at = Math.min(Math.max(seconds * rate - motion.first, 0), motion.frames - 1), from = Math.floor(at);
-    this.fetchAhead(from, motion.frames);
-    const a = this.frames.get(from), b = this.frames.get(Math.min(from + 1, motion.frames - 1));
+    const a = frames.get(from), b = frames.get(Math.min(from + 1, motion.frames - 1));
+    if (!motion.file) {
+      for (let n = 2; n < Math.min(AHEAD, motion.frames); ++n) {
+        frames.get((from + n) % motion.frames); // asks for it
+      }
+    }
     if (!a || !b) {
       return false;
     }
@@ -60,36 +75,10 @@ export class Simulation {
     return true;
   }
 
-  private fetchAhead(from: number, count: number): void {
-    if (this.frames.size > this.limit) {
-      this.frames.clear();
-    }
-    for (let n = 0; n < Math.min(AHEAD, count) && this.asked.size < AT_ONCE; ++n) {
-      const frame = (from + n) % count;
-      if (!this.frames.has(frame) && !this.asked.has(frame)) {
-        void this.fetchFrame(this.clip, frame);
-      }
-    }
-  }
-
-  private async fetchFrame(clip: number, frame: number): Promise<void> {
-    this.asked.add(frame);
-    try {
-      const response = await fetch(`./frames/${clip}/${frame}`);
-      if (response.ok && clip === this.clip) {
-        this.frames.set(frame, new Float32Array(await response.arrayBuffer()));
-      }
-    } finally {
-      if (clip === this.clip) {
-        this.asked.delete(frame);
-      }
-    }
-  }
-
   private blend(a: Float32Array, b: Float32Array, share: number, root: readonly number[]): void {
-    const { sources, positions } = this, [x, y, z] = root;
-    for (let i = 0; i < sources.length; ++i) {
-      const v = 3 * sources[i];
+    const { positions, asset: { weld } } = this, [x, y, z] = root;
+    for (let i = 0; i < weld.length; ++i) {
+      const v = 3 * weld[i];
       positions[3 * i] = a[v] + share * (b[v] - a[v]) + x;
       positions[3 * i + 1] = a[v + 1] + share * (b[v + 1] - a[v + 1]) + y;
       positions[3 * i + 2] = a[v + 2] + share * (b[v + 2] - a[v + 2]) + z;

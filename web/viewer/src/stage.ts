@@ -65,6 +65,10 @@ export class Stage {
   /** Colours of the parts, RGBA bytes of the file vertices, as the screen wants them. */
   readonly base: Uint8Array;
   readonly index: BufferAttribute;
+  /** Whether a hand has moved the camera since everything was fitted into the picture. */
+  isMoved = false;
+  /** Called when the picture has another size. */
+  onResize: (() => void) | null = null;
   private readonly sun = new DirectionalLight(0xffffff, 2.1);
   private readonly sky = new HemisphereLight(0xffffff, 0x8a8078, 1.35);
   private readonly fill = new AmbientLight(0xffffff, 0.25);
@@ -114,7 +118,11 @@ export class Stage {
     this.scene.add(this.sun, this.sun.target, this.sky, this.fill, this.grid, this.shadow, this.bodies, this.marker);
     this.controls = new OrbitControls(this.camera, canvas);
     Object.assign(this.controls, { enableDamping: true, dampingFactor: 0.12, minDistance: 0.3, maxDistance: 80, maxPolarAngle: 1.62 });
-    new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
+    this.controls.addEventListener('start', () => { this.isMoved = true; });
+    new ResizeObserver(() => {
+      this.resize();
+      this.onResize?.();
+    }).observe(canvas.parentElement!);
     this.resize();
     this.setTheme();
   }
@@ -144,6 +152,7 @@ export class Stage {
 
   /** Looks at everything within a width and depth, from the front and a little from above and the side. */
   fit(width: number, depth: number, turn: number): void {
+    this.isMoved = false;
     const height = this.size.y * 1.42; // arms may rise
     const half = Math.tan(((this.camera.fov / 2) * Math.PI) / 180);
     const distance = Math.max(height / (2 * half), width / (2 * half * this.camera.aspect)) + depth / 2;
@@ -152,6 +161,18 @@ export class Stage {
     const direction = new Vector3(turn, raised, 1).normalize();
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(direction, distance * 1.04);
+    this.controls.update();
+  }
+
+  /** The camera's position and what it looks at; and looks as such numbers say. */
+  get view(): number[] {
+    return [...this.camera.position.toArray(), ...this.controls.target.toArray()];
+  }
+
+  look(view: readonly number[]): void {
+    this.isMoved = true;
+    this.camera.position.fromArray(view, 0);
+    this.controls.target.fromArray(view, 3);
     this.controls.update();
   }
 

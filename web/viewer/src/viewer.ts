@@ -2,26 +2,36 @@
 import { Vector3 } from 'three';
 import type { Asset } from 'jounce';
 import { Curves } from './curves';
+import { ErrorTrack } from './errors';
 import { drawLegend, HeatMap, isMoving } from './heat';
 import { openHelp, wireKeys } from './keys';
-import { linkOf, readLink } from './link';
+import { linkOf, readLink, readPlace, type Place } from './link';
 import { MorphCrowd } from './morph_crowd';
 import { Panel } from './panel';
 import { FEWEST_FRAMES, LONGEST_FILM, recordCanvas, saveFile } from './record';
 import { Player, type Actor, type Drawable } from './player';
-import { DEFAULTS, heatsOf, MODES, type Heat, type Mode, type Settings } from './settings';
+import { DEFAULTS, heatsOf, MODES, modesOf, type Heat, type Mode, type Settings } from './settings';
 import { Hand } from './shake';
 import { Simulation, type Motion } from './simulation';
 import { Body, Stage } from './stage';
 import { cycleTheme, onTheme } from './theme';
+import { Timeline } from './timeline';
 
 const FOLLOW = 0.35; // seconds in which the camera follows a body that walks
 const SAMPLE = 61; // every so many vertices are looked at for the place of the body
 
+const TRACK_WORK = 4; // milliseconds of a frame for the errors of the timeline
+
+/** One body of a copy. mode: what it shows; null: what the panel says. */
+interface Shown {
+  body: Body;
+  mode: Mode | null;
+}
+
 interface Drawn {
   actor: Actor;
-  main: Body;
-  other: Body | null;
+  main: Body; // the one that heat maps are painted on and that stands for the copy
+  shown: Shown[]; // from left to right, main among them
   home: Vector3; // where the copy stands
 }
 
@@ -31,6 +41,9 @@ export class Viewer {
   readonly stage: Stage;
   readonly hand: Hand;
   readonly curves: Curves;
+  readonly track: ErrorTrack;
+  readonly timeline: Timeline;
+  private readonly simulated: boolean;
   private readonly panel: Panel;
   private readonly heat: HeatMap;
   private drawn: Drawn[] = [];
@@ -46,25 +59,29 @@ export class Viewer {
   private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
   constructor(readonly asset: Asset, motions: readonly Motion[]) {
-    Object.assign(this.settings, readLink(location.hash, asset));
+    const simulation = new Simulation(asset, motions), place = readPlace(location.hash);
+    this.simulated = simulation.any;
+    Object.assign(this.settings, readLink(location.hash, asset, simulation.any));
     if (asset.springCount === 0 || this.settings.mode === 'simulation' || (this.settings.mode === 'target' && asset.network === 'none')) {
       this.settings.mode = asset.springCount === 0 ? 'skinned' : 'springs';
     }
-    const simulation = new Simulation(asset, motions), heats = heatsOf(asset, simulation.any);
+    const heats = heatsOf(asset, simulation.any);
     this.player = new Player(asset, this.settings, simulation);
     this.stage = new Stage(this.find<HTMLCanvasElement>('view'), asset);
     this.heat = new HeatMap(asset);
-    this.curves = new Curves(this.find('curves'), asset, this.player, motions, () => { this.stage.marker.visible = false; });
+    this.curves = new Curves(this.find('curves'), asset, this.player, () => { this.stage.marker.visible = false; });
+    this.track = new ErrorTrack(asset, this.player);
+    this.timeline = new Timeline(this.find('errors'), asset, this.player, this.track, (time) => this.stand(time));
     this.hand = new Hand(this.stage, (face, point) => this.pick(face, point), () => this.hideHint());
     this.panel = new Panel(this.find('panel'), asset, this.settings, simulation.any, {
       changed: (key) => this.changed(key),
-      seek: (time) => this.player.seek(time),
+      seek: (time) => this.player.playTo(time),
       shake: () => this.shake(),
       restart: () => this.restart(),
       fit: () => this.fit(),
       help: openHelp,
       record: () => void this.record(),
-      copyLink: () => void navigator.clipboard?.writeText(this.link),
+      copyLink: () => void navigator.clipboard?.writeText(this.placeLink),
       theme: cycleTheme,
     });
     this.player.onStep = (_, jumped) => this.curves.record(jumped);
@@ -76,7 +93,7 @@ export class Viewer {
       toggle: () => this.set('playing', !this.settings.playing),
       hold: () => this.set('hold', !this.settings.hold),
       mode: (number) => this.chooseMode(MODES[number]?.value),
-      compare: () => this.set('compare', ({ none: 'side', side: 'overlay', overlay: 'none' } as const)[this.settings.compare]),
+      compare: () => this.set('compare', ({ none: 'side', side: 'all', all: 'overlay', overlay: 'none' } as const)[this.settings.compare]),
       heat: () => this.set('heat', heats[(heats.findIndex((heat) => heat.value === this.settings.heat) + 1) % heats.length].value),
       clip: (by) => this.set('clip', (this.settings.clip + by + Math.max(asset.clips.length, 1)) % Math.max(asset.clips.length, 1)),
       shake: () => this.shake(),
@@ -87,13 +104,39 @@ export class Viewer {
     this.player.setCopies(this.settings.copies);
     this.player.applySettings();
     this.player.seek(0);
+    this.track.restart();
     this.build();
     this.fit();
+    this.open(place);
+    this.stage.onResize = () => this.stage.isMoved || this.fit(); // panels come and go
+  }
+
+  // Where a link says to stand.
+  private open({ time, view }: Place): void {
+    if (time !== undefined) {
+      this.stand(Math.min(time, this.player.duration));
+    }
+    if (view) {
+      this.stage.look(view);
+      this.followed = this.place(this.player.show(this.player.actors[0], this.settings.mode));
+    }
+  }
+
+  /** Pauses at a time of the clip, as playing up to it leaves the flesh. */
+  stand(time: number): void {
+    this.player.playTo(time);
+    this.set('playing', false);
   }
 
   /** The address of the page as it is now, to send to someone. */
   get link(): string {
     return location.href.replace(/#.*/, '') + linkOf(this.settings, this.asset);
+  }
+
+  /** The same with the place of the camera and, while it is paused, in the clip. */
+  get placeLink(): string {
+    const time = this.settings.playing ? {} : { time: this.player.clipTime };
+    return location.href.replace(/#.*/, '') + linkOf(this.settings, this.asset, { ...time, view: this.stage.view });
   }
 
   private set<K extends keyof Settings>(key: K, value: Settings[K]): void {
@@ -116,6 +159,7 @@ export class Viewer {
       this.followed = null;
       this.player.seek(0);
       this.heat.restart();
+      this.track.restart();
     } else if (key === 'copies' || key === 'compare') {
       if (key === 'copies') {
         this.player.setCopies(this.settings.copies);
@@ -123,6 +167,8 @@ export class Viewer {
       this.build();
       this.fit();
       this.panel.refresh();
+    } else if (key === 'against') {
+      this.build();
     } else if (key === 'playing' || key === 'heat' || key === 'region') {
       this.heat.restart();
       this.panel.refresh();
@@ -132,6 +178,9 @@ export class Viewer {
         this.player.retarget();
       }
       this.curves.name();
+      if (['hertz', 'ratio', 'strength', 'network', 'inertia', 'gravity', 'regions'].includes(key)) {
+        this.track.restart();
+      }
     }
   }
 
@@ -145,41 +194,46 @@ export class Viewer {
     this.player.applySettings();
     this.player.retarget();
     this.curves.name();
+    this.track.restart();
     this.panel.refresh();
     this.repaint = true;
   }
 
+  // What the bodies of a copy show, from left to right; null: what the panel says.
+  private get modes(): (Mode | null)[] {
+    const { compare, against } = this.settings;
+    return compare === 'none' ? [null] : compare === 'all' ? modesOf(this.asset, this.simulated) : [against, null];
+  }
+
+  // How many bodies of a copy stand beside each other.
+  private get abreast(): number {
+    return this.settings.compare === 'overlay' ? 1 : this.modes.length;
+  }
+
   // Bodies for every copy, in rows, the comparison to the left of each.
   private build(): void {
-    for (const { main, other } of this.drawn) {
-      main.dispose();
-      other?.dispose();
-    }
-    const { solid, ghost, index, base, bodies } = this.stage;
-    const { compare, copies } = this.settings;
-    const columns = Math.ceil(Math.sqrt(copies)), rows = Math.ceil(copies / columns);
+    this.drawn.forEach(({ shown }) => shown.forEach(({ body }) => body.dispose()));
+    const { copies } = this.settings, columns = Math.ceil(Math.sqrt(copies)), rows = Math.ceil(copies / columns);
     const { spacing, depth } = this.layout();
-    this.drawn = this.player.actors.map((actor, i) => {
-      const main = new Body(actor.character.surface, index, base, solid);
-      const other = compare === 'none' ? null : new Body(actor.skinned, index, base, compare === 'overlay' ? ghost : solid);
-      const column = (i % columns) - (columns - 1) / 2, row = Math.floor(i / columns) - (rows - 1) / 2;
-      const home = new Vector3(column * spacing, 0, -row * depth);
-      for (const body of [main, other]) {
-        if (body) {
-          body.mesh.castShadow = body.mesh.material === solid;
-          body.mesh.receiveShadow = body.mesh.material === solid;
-          bodies.add(body.mesh);
-        }
-      }
-      if (other) {
-        other.mesh.renderOrder = 1;
-      }
-      return { actor, main, other, home };
-    });
-    this.buildCrowd((i) => new Vector3(((i % columns) - (columns - 1) / 2) * spacing, 0, -(Math.floor(i / columns) - (rows - 1) / 2) * depth));
-    this.stage.setShadows(copies * (compare === 'side' ? 2 : 1));
+    const homeOf = (i: number) => new Vector3(((i % columns) - (columns - 1) / 2) * spacing, 0, -(Math.floor(i / columns) - (rows - 1) / 2) * depth);
+    this.drawn = this.player.actors.map((actor, i) => this.makeDrawn(actor, homeOf(i)));
+    this.buildCrowd(homeOf);
+    this.stage.setShadows(copies * this.abreast);
     this.followed = null;
     this.repaint = true;
+  }
+
+  private makeDrawn(actor: Actor, home: Vector3): Drawn {
+    const { solid, ghost, index, base, bodies } = this.stage, { modes } = this, main = modes.includes(null) ? null : modes.includes('springs') ? 'springs' : 'skinned';
+    const shown = modes.map((mode): Shown => {
+      const material = this.settings.compare === 'overlay' && mode !== main ? ghost : solid;
+      const body = new Body(mode === null || mode === 'springs' ? actor.character.surface : actor.skinned, index, base, material);
+      body.mesh.castShadow = body.mesh.receiveShadow = material === solid;
+      body.mesh.renderOrder = mode === main ? 0 : 1;
+      bodies.add(body.mesh);
+      return { body, mode };
+    });
+    return { actor, main: shown.find(({ mode }) => mode === main)!.body, shown, home };
   }
 
   // The copies that are weights alone, drawn in one call.
@@ -195,14 +249,14 @@ export class Viewer {
 
   private layout(): { width: number; spacing: number; depth: number } {
     const { size } = this.stage, wide = Math.max(size.x, 0.98 * size.y) * 1.06;
-    return { width: wide, spacing: this.settings.compare === 'side' ? 2.1 * wide : wide, depth: Math.max(1.7 * size.z, 0.8 * size.y) };
+    return { width: wide, spacing: (this.abreast + (this.abreast > 1 ? 0.1 : 0)) * wide, depth: Math.max(1.7 * size.z, 0.8 * size.y) };
   }
 
   private fit(): void {
     const columns = Math.ceil(Math.sqrt(this.settings.copies)), rows = Math.ceil(this.settings.copies / columns);
     const { width, spacing, depth } = this.layout();
-    const across = (columns - 1) * spacing + (this.settings.compare === 'side' ? 2 * width : width);
-    this.stage.fit(across, (rows - 1) * depth, this.settings.compare === 'side' ? 0.1 : 0.42);
+    const across = (columns - 1) * spacing + this.abreast * width;
+    this.stage.fit(across, (rows - 1) * depth, this.abreast > 1 ? 0.1 : 0.42);
     this.followed = null;
   }
 
@@ -243,24 +297,37 @@ export class Viewer {
       this.stage.follow(by);
       this.followed = next;
     }
-    const apart = this.settings.compare === 'side' ? this.layout().width / 2 : 0;
-    entry.main.mesh.position.copy(home).setX(home.x + apart);
-    entry.other?.mesh.position.copy(home).setX(home.x - apart);
+    const { width } = this.layout(), { abreast } = this;
+    entry.shown.forEach(({ body }, i) => body.mesh.position.copy(home).setX(home.x + (abreast > 1 ? (i - (abreast - 1) / 2) * width : 0)));
   }
 
   private paint(entry: Drawn, seconds: number): void {
-    const { heat } = this.settings, colors = entry.main.colors;
-    if (heat === 'none') {
-      (colors.array as Uint8Array).set(this.stage.base);
-    } else {
-      if (isMoving(heat)) {
-        this.measureMotion(entry.actor, heat, seconds);
-      } else if (entry === this.drawn[0]) {
-        this.measureSprings(entry.actor, heat); // all copies have the same
+    const { heat, mode } = this.settings;
+    for (const { body, mode: own } of entry.shown) {
+      const colors = body.colors.array as Uint8Array;
+      if (body.mesh.material !== this.stage.solid) {
+        continue;
       }
-      this.heat.paint(colors.array as Uint8Array);
+      if (heat === 'error' && own !== 'simulation' && this.settings.compare === 'all') {
+        this.measureError(entry.actor, own ?? mode, seconds); // each has its own
+        this.heat.paint(colors);
+      } else if (heat === 'none' || body !== entry.main) {
+        colors.set(this.stage.base);
+      } else {
+        if (isMoving(heat)) {
+          this.measureMotion(entry.actor, heat, seconds);
+        } else if (entry === this.drawn[0]) {
+          this.measureSprings(entry.actor, heat); // all copies have the same
+        }
+        this.heat.paint(colors);
+      }
+      body.colors.needsUpdate = true;
     }
-    colors.needsUpdate = true;
+  }
+
+  private measureError(actor: Actor, mode: Mode, seconds: number): void {
+    const there = this.player.showSimulation(false), { positions } = this.player.show(actor, mode);
+    this.heat.measureMotion('error', positions, there ? this.player.simulation.positions : positions, seconds);
   }
 
   private measureMotion(actor: Actor, heat: Heat, seconds: number): void {
@@ -268,8 +335,7 @@ export class Viewer {
     if (heat === 'displacement') {
       this.heat.measureMotion(heat, target.positions, this.player.skin(actor).positions, seconds);
     } else if (heat === 'error') {
-      const there = this.player.showSimulation(false);
-      this.heat.measureMotion(heat, shown.positions, there ? this.player.simulation.positions : shown.positions, seconds);
+      this.measureError(actor, this.settings.mode, seconds);
     } else if (heat === 'speed') {
       this.heat.measureMotion(heat, shown.velocities, target.velocities, seconds);
     } else {
@@ -299,13 +365,13 @@ export class Viewer {
       if (this.repaint || isMoving(s.heat)) {
         this.paint(entry, seconds); // before what is shown: both write to the copy's surfaces
       }
-      const main = this.player.show(entry.actor, s.mode);
-      entry.main.update(main);
-      if (entry.other) {
-        entry.other.update(this.showOther(entry.actor, s.against, main));
-        entry.other.mesh.visible = s.against !== 'simulation' || (this.player.copies === 1 && this.player.simulation.has(s.clip));
-      }
-      this.arrange(entry, main, seconds);
+      const there = this.player.copies === 1 && this.player.simulation.has(s.clip);
+      const surfaces = entry.shown.map(({ mode }) => this.player.show(entry.actor, mode ?? s.mode));
+      entry.shown.forEach(({ body, mode }, i) => { // all are worked out before: the runtime's memory may have moved meanwhile
+        body.update(surfaces[i]);
+        body.mesh.visible = mode !== 'simulation' || there;
+      });
+      this.arrange(entry, surfaces[entry.shown.findIndex(({ body }) => body === entry.main)], seconds);
     }
     if (this.crowd && this.player.others) {
       this.crowd.update(this.player.others, this.homes, this.hand.offset, s.mode, this.stage.camera);
@@ -313,6 +379,7 @@ export class Viewer {
     this.repaint = false;
     drawLegend(this.find('legend'), s.heat === 'none' ? null : this.heat.scale);
     if (!draws) {
+      this.track.advance(TRACK_WORK);
       return;
     }
     this.placeMarker();
@@ -320,8 +387,10 @@ export class Viewer {
     this.stage.render();
     this.frameCount += 1;
     this.takeDrawTime(performance.now() - start);
+    this.track.advance(TRACK_WORK);
     this.curves.draw();
-    this.panel.showTime(this.player.time, this.player.duration);
+    this.timeline.draw();
+    this.panel.showTime(this.player.clipTime, this.player.duration);
     this.showStats();
   }
 
@@ -334,10 +403,6 @@ export class Viewer {
     }
   }
 
-  private showOther(actor: Actor, mode: Mode, main: Drawable): Drawable {
-    return mode === this.settings.mode ? main : this.player.show(actor, mode);
-  }
-
   private placeMarker(): void {
     const first = this.drawn[0], v = 3 * this.curves.vertex;
     if (this.curves.vertex >= 0) {
@@ -346,30 +411,29 @@ export class Viewer {
     }
   }
 
-  // Names above the two bodies of a comparison, or a key for the two that lie over each other.
+  // Names above the bodies of a comparison, or a key for the two that lie over each other.
   private placeNames(): void {
-    const names = this.find('names'), { compare, mode, against, copies } = this.settings;
-    const missing = !this.player.simulation.has(this.settings.clip) || copies > 1;
+    const names = this.find('names'), { compare, mode, against, copies, clip } = this.settings, { shown } = this.drawn[0];
+    const missing = !this.player.simulation.has(clip) || copies > 1;
     const label = (value: Mode) => MODES.find((entry) => entry.value === value)!.label + (value === 'simulation' && missing ? ': none here' : '');
-    const texts = compare === 'none' || copies > 1 && compare === 'side' ? [] : [label(mode), label(against)];
+    const beside = this.abreast > 1;
+    const texts = compare === 'none' || (copies > 1 && beside) ? [] : beside ? shown.map((one) => label(one.mode ?? mode)) : [label(mode), label(against)];
     names.className = compare;
     if (names.dataset.text !== texts.join()) {
       names.dataset.text = texts.join();
       names.replaceChildren(...texts.map((text) => Object.assign(document.createElement('span'), { textContent: text })));
     }
-    if (compare === 'side' && texts.length > 0) {
-      const first = this.drawn[0], { clientWidth, clientHeight } = this.stage.canvas.parentElement!;
-      [first.main, first.other!].forEach((body, i) => {
-        const at = this.followed!.clone().add(body.mesh.position).setY(this.stage.center.y + 0.6 * this.stage.size.y).project(this.stage.camera);
-        const span = names.children[i] as HTMLElement;
-        span.style.left = `${((at.x + 1) / 2) * clientWidth}px`;
-        span.style.top = `${Math.max(((1 - at.y) / 2) * clientHeight, 14)}px`;
-      });
-    } else {
-      for (const span of Array.from(names.children)) {
-        (span as HTMLElement).removeAttribute('style');
+    const { clientWidth, clientHeight } = this.stage.canvas.parentElement!;
+    Array.from(names.children).forEach((child, i) => {
+      const span = child as HTMLElement;
+      if (!beside) {
+        span.removeAttribute('style');
+        return;
       }
-    }
+      const at = this.followed!.clone().add(shown[i].body.mesh.position).setY(this.stage.center.y + 0.6 * this.stage.size.y).project(this.stage.camera);
+      span.style.left = `${((at.x + 1) / 2) * clientWidth}px`;
+      span.style.top = `${Math.max(((1 - at.y) / 2) * clientHeight, 48)}px`;
+    });
   }
 
   private showStats(): void {

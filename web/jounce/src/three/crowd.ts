@@ -1,8 +1,10 @@
+import type { SkinnedMesh } from 'three';
 import type { Asset } from '../asset.js';
 import type { CharacterOptions, Teleport } from '../character.js';
 import type { Crowd } from '../crowd.js';
 import { JounceError } from '../module.js';
 import { fitToFile, GAP, meaningOf } from './flesh.js';
+import { JointSets } from './joints.js';
 import { showWeights, slotsOf, type Slots } from './morphs.js';
 import { Rig, rootOf, skinnedMeshesOf, type Root } from './rig.js';
 
@@ -13,6 +15,7 @@ import { Rig, rootOf, skinnedMeshesOf, type Root } from './rig.js';
 export class FleshCrowd {
   readonly crowd: Crowd;
   private readonly members: { rig: Rig; slots: Slots[] }[];
+  private readonly joints: JointSets;
   private next: Teleport[];
 
   constructor(readonly asset: Asset, roots: readonly Root[], private readonly options: CharacterOptions & { gap?: number } = {}) {
@@ -25,6 +28,7 @@ export class FleshCrowd {
       fitToFile(asset, slots);
       return { rig, slots };
     });
+    this.joints = new JointSets(this.members.flatMap(({ slots }) => slots.map(({ mesh }) => mesh as SkinnedMesh)));
     this.next = roots.map(() => 'reset');
     const { gap: _, ...rest } = options;
     this.crowd = asset.createCrowd(roots.length, rest);
@@ -43,9 +47,11 @@ export class FleshCrowd {
     const weights = this.crowd.weights, count = this.asset.weightCount;
     this.members.forEach(({ slots }, i) => slots.forEach((one) => showWeights(one, weights, i * count)));
     this.next.fill('none');
+    this.joints.renew();
   }
 
   dispose(): void {
+    this.joints.dispose();
     this.members.forEach(({ slots }) => slots.forEach(({ mesh, influences }) => influences.forEach((i) => { mesh.morphTargetInfluences![i] = 0; })));
     this.crowd.destroy();
   }

@@ -2,6 +2,7 @@ import { BufferGeometry, DynamicDrawUsage, Float32BufferAttribute, Matrix4, Mesh
 import type { Asset } from '../asset.js';
 import type { Character, CharacterOptions, Teleport } from '../character.js';
 import { JounceError } from '../module.js';
+import { JointSets } from './joints.js';
 import { fitFactors, showWeights, slotsOf, withTargets, type Slots } from './morphs.js';
 import { Rig, rootOf, skinnedMeshesOf, type Root } from './rig.js';
 import { VertexFinder, type VertexMap } from './vertex_map.js';
@@ -14,6 +15,8 @@ export interface FleshOptions extends Omit<CharacterOptions, 'weightsOnly'> {
   path?: FleshPath;
   /** Seconds without an update after which the flesh starts anew: the page was hidden, say. Default 0.5. */
   gap?: number;
+  /** Whether targets that are made here, for a file without them, bend normals too: twice the memory. Default true. */
+  normals?: boolean;
 }
 
 // A mesh that shows positions, beside the skinned mesh that it stands for.
@@ -65,6 +68,7 @@ export class Flesh {
   private readonly slots: Slots[] = [];
   private readonly shown: Shown[] = [];
   private readonly given: Given[] = [];
+  private readonly joints: JointSets;
   private readonly gap: number;
   private next: Teleport = 'none';
   private isFirst = true;
@@ -75,7 +79,7 @@ export class Flesh {
    * The asset may be shared by any number of them; it is not destroyed here.
    */
   constructor(readonly asset: Asset, root: Root, options: FleshOptions = {}) {
-    const { path, gap, ...rest } = options;
+    const { path, gap, normals, ...rest } = options;
     this.gap = gap ?? GAP;
     this.rig = new Rig(asset, rootOf(root));
     const linear = (asset.isLinear || asset.fileVertexCount === 0) && asset.weightCount > 0; // without a surface: weights for a .glb
@@ -84,7 +88,7 @@ export class Flesh {
     }
     const meshes = skinnedMeshesOf(this.rig.root);
     if (linear && path !== 'positions') {
-      this.findMorphs(meshes);
+      this.findMorphs(meshes, normals ?? true);
     }
     this.path = this.slots.length > 0 ? 'morphs' : 'positions';
     if (this.path === 'positions') {
@@ -95,10 +99,11 @@ export class Flesh {
       throw new JounceError(`no mesh of the scene is the surface of '${asset.name}': its vertices are elsewhere`);
     }
     this.character = asset.createCharacter({ ...rest, weightsOnly: this.path === 'morphs' });
+    this.joints = new JointSets(this.slots.map(({ mesh }) => mesh as SkinnedMesh));
   }
 
   // Targets that the file brought; where it has none, the asset's own for the meshes whose vertices are the asset's.
-  private findMorphs(meshes: readonly SkinnedMesh[]): void {
+  private findMorphs(meshes: readonly SkinnedMesh[], normals: boolean): void {
     for (const mesh of meshes) {
       const slots = slotsOf(this.asset, mesh);
       if (slots) {
@@ -113,10 +118,10 @@ export class Flesh {
       const map = finder.map(mesh);
       return map ? [{ mesh, map }] : [];
     });
-    const weights = Array.from({ length: this.asset.weightCount }, (_, weight) => weight);
-    const deltas = weights.map((weight) => (found.length > 0 ? this.asset.morphDeltas(weight) : new Float32Array(0)));
-    for (const { mesh, map } of found) {
-      this.giveTargets(mesh, withTargets(this.asset, mesh.geometry, map, weights, (weight) => deltas[weight]));
+    if (found.length > 0) {
+      const weights = Array.from({ length: this.asset.weightCount }, (_, weight) => weight);
+      const targets = { weights, deltas: weights.map((weight) => this.asset.morphDeltas(weight)), normals: normals ? this.asset.morphNormals(weights) : null };
+      found.forEach(({ mesh, map }) => this.giveTargets(mesh, withTargets(this.asset, mesh.geometry, map, targets)));
     }
   }
 
@@ -142,7 +147,7 @@ export class Flesh {
       }
       const geometry = new BufferGeometry(), source = skinned.geometry;
       geometry.setIndex(source.getIndex());
-      Object.entries(source.attributes).filter(([name]) => !['position', 'normal', 'skinIndex', 'skinWeight', 'tangent'].includes(name))
+      Object.entries(source.attributes).filter(([name]) => !['position', 'normal', 'skinIndex', 'skinWeight', 'joints_1', 'weights_1', 'tangent'].includes(name))
         .forEach(([name, attribute]) => geometry.setAttribute(name, attribute));
       source.groups.forEach((group) => geometry.addGroup(group.start, group.count, group.materialIndex));
       for (const name of ['position', 'normal']) {
@@ -182,6 +187,7 @@ export class Flesh {
   }
 
   private show(weights: Float32Array): void {
+    this.joints.renew();
     this.slots.forEach((slots) => showWeights(slots, weights));
     if (this.shown.length > 0) {
       const { positions, normals } = this.character;
@@ -205,6 +211,7 @@ export class Flesh {
 
   /** Leaves the scene as it was before, and frees what was made. */
   dispose(): void {
+    this.joints.dispose();
     this.slots.forEach(({ mesh, influences }) => influences.forEach((i) => { mesh.morphTargetInfluences![i] = 0; }));
     for (const { mesh, geometry, dictionary, influences } of this.given.splice(0)) {
       mesh.geometry.dispose();

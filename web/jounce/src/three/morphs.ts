@@ -61,9 +61,28 @@ export function showWeights({ mesh, influences, weights, factors }: Slots, value
   }
 }
 
+/** What is added to a geometry: weights of the asset, and of each the displacements and, where they are wanted, the normals. */
+export interface Targets {
+  weights: readonly number[];
+  deltas: readonly Float32Array[];
+  normals: readonly Float32Array[] | null;
+}
+
+function gather(from: Float32Array, map: VertexMap, name: string): Float32BufferAttribute {
+  const values = new Float32Array(3 * map.length);
+  for (let i = 0; i < map.length; ++i) {
+    values[3 * i] = from[3 * map[i]];
+    values[3 * i + 1] = from[3 * map[i] + 1];
+    values[3 * i + 2] = from[3 * map[i] + 2];
+  }
+  const attribute = new Float32BufferAttribute(values, 3);
+  attribute.name = name;
+  return attribute;
+}
+
 /** A geometry with the targets added behind its own, which stay; everything else is shared with the original. */
-export function withTargets(asset: Asset, geometry: BufferGeometry, map: VertexMap, weights: readonly number[], deltasOf: (weight: number) => Float32Array): BufferGeometry {
-  const made = new BufferGeometry(), count = map.length;
+export function withTargets(asset: Asset, geometry: BufferGeometry, map: VertexMap, targets: Targets): BufferGeometry {
+  const made = new BufferGeometry(), names = targets.weights.map((weight) => targetName(asset, weight));
   made.name = geometry.name;
   made.setIndex(geometry.getIndex());
   Object.entries(geometry.attributes).forEach(([name, attribute]) => made.setAttribute(name, attribute));
@@ -71,20 +90,12 @@ export function withTargets(asset: Asset, geometry: BufferGeometry, map: VertexM
   made.boundingSphere = geometry.boundingSphere;
   made.boundingBox = geometry.boundingBox;
   made.morphTargetsRelative = true;
-  const own = geometry.morphAttributes, zeros = new Float32Array(3 * count);
-  const position = own.position ? [...own.position] : [];
-  for (const weight of weights) {
-    const deltas = deltasOf(weight), target = new Float32Array(3 * count);
-    for (let i = 0; i < count; ++i) {
-      target.set(deltas.subarray(3 * map[i], 3 * map[i] + 3), 3 * i);
-    }
-    const attribute = new Float32BufferAttribute(target, 3);
-    attribute.name = targetName(asset, weight);
-    position.push(attribute);
-  }
-  made.morphAttributes.position = position;
-  if (own.normal) {
-    made.morphAttributes.normal = [...own.normal, ...weights.map(() => new Float32BufferAttribute(zeros, 3))];
+  const own = geometry.morphAttributes, none = () => new Float32BufferAttribute(new Float32Array(3 * map.length), 3);
+  const ownPositions = own.position ?? [];
+  made.morphAttributes.position = [...ownPositions, ...targets.deltas.map((deltas, i) => gather(deltas, map, names[i]))];
+  if (targets.normals || own.normal) {
+    made.morphAttributes.normal = [
+      ...(own.normal ?? ownPositions.map(none)), ...(targets.normals?.map((normals, i) => gather(normals, map, names[i])) ?? names.map(none))];
   }
   return made;
 }

@@ -33,38 +33,8 @@ export function makeSkeleton(asset: Asset): Skeleton {
   return new Skeleton(bones, inverses);
 }
 
-/** Area-weighted normals of the welded surface, [vertexCount][3]. */
-function weldedNormals(asset: Asset, positions: Float32Array): Float32Array {
-  const { triangles, weld } = asset, normals = new Float32Array(3 * asset.vertexCount);
-  for (let t = 0; t < triangles.length; t += 3) {
-    const [a, b, c] = [0, 1, 2].map((k) => 3 * weld[triangles[t + k]]);
-    const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
-    const wx = positions[c] - positions[a], wy = positions[c + 1] - positions[a + 1], wz = positions[c + 2] - positions[a + 2];
-    const x = uy * wz - uz * wy, y = uz * wx - ux * wz, z = ux * wy - uy * wx;
-    for (const v of [a, b, c]) {
-      normals[v] += x;
-      normals[v + 1] += y;
-      normals[v + 2] += z;
-    }
-  }
-  for (let v = 0; v < normals.length; v += 3) {
-    const length = Math.hypot(normals[v], normals[v + 1], normals[v + 2]) || 1;
-    normals[v] /= length;
-    normals[v + 1] /= length;
-    normals[v + 2] /= length;
-  }
-  return normals;
-}
-
-/** Values of vertices as values of file vertices. */
-function spread(asset: Asset, values: Float32Array): Float32Array {
-  const { weld } = asset, out = new Float32Array(3 * weld.length);
-  weld.forEach((v, i) => out.set(values.subarray(3 * v, 3 * v + 3), 3 * i));
-  return out;
-}
-
-function addTargets(asset: Asset, geometry: BufferGeometry, rest: Float32Array, normals: Float32Array, options: SkinnedMeshOptions): void {
-  const components = options.components ?? asset.componentCount, modes = options.modes ?? asset.modes.length, { weld } = asset;
+function addTargets(asset: Asset, geometry: BufferGeometry, options: SkinnedMeshOptions): void {
+  const components = options.components ?? asset.componentCount, modes = options.modes ?? asset.modes.length;
   const weights = Array.from({ length: asset.weightCount }, (_, w) => w)
     .filter((w) => (w < asset.componentCount ? w < components : w - asset.componentCount < modes));
   geometry.morphTargetsRelative = true;
@@ -74,11 +44,25 @@ function addTargets(asset: Asset, geometry: BufferGeometry, rest: Float32Array, 
     return attribute;
   });
   if (options.normals ?? true) {
-    const moved = new Float32Array(rest.length);
-    geometry.morphAttributes.normal = geometry.morphAttributes.position.map(({ array: deltas }) => {
-      weld.forEach((v, i) => { for (let k = 0; k < 3; ++k) { moved[3 * v + k] = rest[3 * v + k] + deltas[3 * i + k]; } });
-      return new Float32BufferAttribute(spread(asset, weldedNormals(asset, moved).map((x, i) => x - normals[i])), 3);
-    });
+    geometry.morphAttributes.normal = asset.morphNormals(weights).map((normals) => new Float32BufferAttribute(normals, 3));
+  }
+}
+
+// Four joints a vertex where three.js looks for them, and the others, if there are any, where GLTFLoader puts them.
+function addJoints(asset: Asset, geometry: BufferGeometry): void {
+  const { joints, weights, dropped } = asset.influences(4);
+  geometry.setAttribute('skinIndex', new BufferAttribute(joints, 4));
+  geometry.setAttribute('skinWeight', new BufferAttribute(weights, 4));
+  if (dropped > 0) {
+    const all = asset.influences(8), count = 4 * asset.fileVertexCount;
+    const second = <T extends Uint16Array | Float32Array>(from: T, to: T): T => {
+      for (let i = 0; i < count; ++i) {
+        to[i] = from[8 * (i >> 2) + 4 + (i & 3)];
+      }
+      return to;
+    };
+    geometry.setAttribute('joints_1', new BufferAttribute(second(all.joints, new Uint16Array(count)), 4));
+    geometry.setAttribute('weights_1', new BufferAttribute(second(all.weights, new Float32Array(count)), 4));
   }
 }
 
@@ -91,26 +75,22 @@ function materialsOf(asset: Asset): Material | Material[] {
 
 /**
  * The asset as a skinned mesh with its bones inside, and with the targets of Jounce where it is linear in their weights. three.js skins
- * by four joints a vertex: where the asset has more, the four largest are taken.
+ * by four joints a vertex; `Flesh` and `useAllJoints` take the others into account.
  */
 export function makeSkinnedMesh(asset: Asset, options: SkinnedMeshOptions = {}): SkinnedMesh {
-  const { joints, weights } = asset.influences(4), linear = asset.isLinear && asset.weightCount > 0;
-  const rest = new Float32Array(3 * asset.vertexCount), from = asset.rest;
-  for (let v = 0; v < asset.vertexCount; ++v) {
-    rest.set(from.subarray(4 * v, 4 * v + 3), 3 * v);
-  }
-  const geometry = new BufferGeometry(), normals = weldedNormals(asset, rest);
+  const linear = asset.isLinear && asset.weightCount > 0, { rest, weld } = asset, positions = new Float32Array(3 * asset.fileVertexCount);
+  weld.forEach((v, i) => positions.set(rest.subarray(4 * v, 4 * v + 3), 3 * i));
+  const geometry = new BufferGeometry();
   geometry.setIndex(new BufferAttribute(Uint32Array.from(asset.triangles), 1));
-  geometry.setAttribute('position', new Float32BufferAttribute(spread(asset, rest), 3));
-  geometry.setAttribute('normal', new Float32BufferAttribute(spread(asset, normals), 3));
-  geometry.setAttribute('skinIndex', new BufferAttribute(joints, 4));
-  geometry.setAttribute('skinWeight', new BufferAttribute(weights, 4));
+  geometry.setAttribute('position', new Float32BufferAttribute(positions, 3));
+  geometry.setAttribute('normal', new Float32BufferAttribute(asset.restNormals(), 3));
+  addJoints(asset, geometry);
   if (asset.uvs) {
     geometry.setAttribute('uv', new BufferAttribute(asset.uvs.slice(), 2));
   }
   asset.parts.forEach((part, i) => geometry.addGroup(3 * part.firstTriangle, 3 * part.triangleCount, i));
   if (linear) {
-    addTargets(asset, geometry, rest, normals, options);
+    addTargets(asset, geometry, options);
   }
   const material = options.material ?? materialsOf(asset);
   if (!Array.isArray(material)) {
