@@ -263,7 +263,7 @@ def network_errors(workspace):
         return ", ".join(f"{1e3 * e[k]:.2f}" for k in ("rms", "median", "percentile95"))
 
     def make(build):
-        errors = load(build, workspace + "/network/network.json")["errors_in_metres"]
+        errors = load(build, workspace + "/network/errors.json")["errors_in_metres"]
         rows = []
         for kind, words in kinds.items():
             if "network_" + kind in errors:
@@ -278,9 +278,7 @@ def network_errors(workspace):
 
 def network_soundness(workspace):
     def make(build):
-        surfaces = load(build, workspace + "/network/network.json").get("soundness")
-        if surfaces is None:
-            raise Missing("soundness in the network.json of " + workspace)
+        surfaces = load(build, workspace + "/network/errors.json")["soundness"]
         rows = []
         for surface in ("skinned", "network", "simulated"):
             s = surfaces[surface]

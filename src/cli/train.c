@@ -38,15 +38,23 @@ static void PrintReport(const jnaNetworkReport* r)
     }
 }
 
-// network.json as it is, with the notes of this run beside it.
-static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
+static json_t* Load(const char* workspace, const char* name)
 {
     char path[4096];
-    snprintf(path, sizeof(path), "%s/network/network.json", workspace);
-    json_t *root = json_load_file(path, 0, NULL), *lines = json_array();
-    if (root == NULL) {
+    snprintf(path, sizeof(path), "%s/network/%s", workspace, name);
+    return json_load_file(path, 0, NULL);
+}
+
+// network.json and errors.json as they are, with the notes of this run beside them.
+static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
+{
+    json_t *root = Load(workspace, "network.json"), *errors = Load(workspace, "errors.json"), *lines = json_array();
+    bool whole = json_object_update_missing(root, errors) == 0;
+    json_decref(errors);
+    if (!whole) {
+        json_decref(root);
         json_decref(lines);
-        return jncFail(&(jnError){jn_ioFailed, "network.json cannot be read back"});
+        return jncFail(&(jnError){jn_ioFailed, "network.json and errors.json cannot be read back"});
     }
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
@@ -60,12 +68,26 @@ static int PrintJson(const char* workspace, bool made, const jnaNotes* notes)
     return JNC_DONE;
 }
 
-static int Run(jnaWorkspace* opened, jnaTrainDef* def, bool force, bool json)
+// The training, unless only the measuring is wanted; then the measuring.
+static jnResult Make(jnaStageRun* run, bool measureOnly, bool* measured, jnError* error)
+{
+    jnaStageRun measure = *run;
+    if (!measureOnly) {
+        JN_PASS(jnaStageKind_Run(&jnaTrainStage, run, error));
+    }
+    measure.force = measureOnly || run->made;
+    JN_PASS(jnaStageKind_Run(&jnaMeasureStage, &measure, error));
+    *measured = measure.made;
+    return jn_ok;
+}
+
+static int Run(jnaWorkspace* opened, jnaTrainDef* def, bool force, bool measureOnly, bool json)
 {
     const char* workspace = opened->path;
     jnError error = {0};
     jnaNotes notes = {0};
     jnaNetworkReport r;
+    bool measured = false;
     jncProgress progress = jncBeginProgress("training");
     jnaStageRun run = {.workspace = opened,
         .def = def,
@@ -73,37 +95,24 @@ static int Run(jnaWorkspace* opened, jnaTrainDef* def, bool force, bool json)
         .force = force,
         .watch = {jncShowProgress, &progress},
         .notes = &notes};
-    jnResult result = jnaStageKind_Run(&jnaTrainStage, &run, &error);
+    jnResult result = Make(&run, measureOnly, &measured, &error);
     jncEndProgress(&progress);
-    int code = JNC_DONE;
-    if (result != jn_ok) {
-        code = jncFail(&error);
-    } else if (json) {
+    int code = result == jn_ok ? JNC_DONE : jncFail(&error);
+    if (result == jn_ok && json) {
         code = PrintJson(workspace, run.made, &notes);
-    } else if (!run.made) {
-        printf("%s: the network is up to date; --force trains it again\n", workspace);
-    } else {
+    } else if (result == jn_ok) {
+        if (!run.made && !measureOnly) {
+            printf("%s: the network is up to date; --force trains it again\n", workspace);
+        }
         for (int i = 0; i < notes.count; ++i) {
             printf("%s%s\n", i == 0 ? "" : "  ", notes.lines[i]);
         }
-        PrintReport(&r);
+        if (measured) {
+            PrintReport(&r);
+        }
     }
     jnaDestroyNotes(&notes);
     return code;
-}
-
-static int Measure(jnaWorkspace* opened, bool json)
-{
-    jnError error = {0};
-    jnaNetworkReport report;
-    if (jnaMeasureNetwork(opened, &report, &error) != jn_ok) {
-        return jncFail(&error);
-    }
-    if (json) {
-        return PrintJson(opened->path, false, &(jnaNotes){0});
-    }
-    PrintReport(&report);
-    return JNC_DONE;
 }
 
 static const jncUsage usage = {
@@ -155,17 +164,13 @@ int jncTrain(int argc, char** argv)
     }
     jnError error = {0};
     jnaWorkspace* opened;
-    jnResult result = measure ? jnaOpenWorkspace(workspace, &opened, &error)
-                              : jnaOpenWorkspaceToWrite(workspace, "jounce train", &opened, &error);
-    if (result != jn_ok) {
+    if (jnaOpenWorkspaceToWrite(workspace, "jounce train", &opened, &error) != jn_ok) {
         return jncFail(&error);
     }
     opened->manifest.network.kind = kindGiven ? (jnNetworkKind)(kind + 1) : opened->manifest.network.kind;
-    if (measure || opened->manifest.network.kind == jn_networkNone) {
-        code = measure ? Measure(opened, json)
-                       : jncMisuse("the manifest says network none; give --network %s, or change it", kinds);
+    if (!measure && opened->manifest.network.kind == jn_networkNone) {
         jnaCloseWorkspace(opened);
-        return code;
+        return jncMisuse("the manifest says network none; give --network %s, or change it", kinds);
     }
     jnaTrainDef def = jnaWorkspaceTrainDef(opened);
     def.epochs = epochsGiven ? (int)epochs : def.epochs;
@@ -173,7 +178,7 @@ int jncTrain(int argc, char** argv)
     def.seed = (uint64_t)seed;
     def.mapSize = (int)map;
     def.mirror = !plain;
-    code = Run(opened, &def, force, json);
+    code = Run(opened, &def, force, measure, json);
     jnaCloseWorkspace(opened);
     return code;
 }

@@ -16,24 +16,45 @@
 #include <string.h>
 #include <unistd.h>
 
+// Shapes that somebody brought have no JSON of a simulation. One whose run was killed has none either, until it is
+// taken up: what is learned in between is learned otherwise, so this is part of the settings.
+static bool IsScanned(const jnaWorkspace* w)
+{
+    bool scanned = !jnaWorkspace_Has(w, "poses/poses.json");
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        scanned = scanned || w->manifest.clips[i].motion != NULL || w->manifest.clips[i].shapes != NULL;
+    }
+    return scanned;
+}
+
+// All arrays of a network of a kind.
+static void MakeNetworkFiles(jnNetworkKind kind, jnaStage* stage)
+{
+    static const char* const all[] = {
+        "network/network.json", "network/inputs.npy", "network/ranges.npy", "network/parameters.npy", NULL};
+    static const char* const ofMaps[] = {"network/lookup_starts.npy", "network/lookups.npy", NULL};
+    static const char* const ofComponents[] = {"network/basis.npy", NULL};
+    jnaStage_MakeAll(stage, all);
+    jnaStage_MakeAll(stage, kind == jn_networkPca ? ofComponents : ofMaps);
+}
+
 // What the stage depends on: shapes and motion, whichever are there, and the settings.
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const inputs[] = {"character/character.json", "character/positions.npy", "character/weights.npy",
         "poses/poses.npy", "poses/positions.npy", "poses/valid.npy", "poses/kind.npy", "poses/clip.npy", NULL};
-    static const char* const outputs[] = {"network/network.json", "network/parameters.npy", NULL};
     const jnaWorkspace* w = run->workspace;
     const jnaTrainDef own = jnaWorkspaceTrainDef(w), *def = run->def != NULL ? run->def : &own;
     (void)error;
     jnaStage_ReadAll(stage, w->path, inputs);
-    jnaStage_MakeAll(stage, outputs);
+    MakeNetworkFiles(def->kind, stage);
     jnaWorkspace_Depend(w, stage);
     jnaStage_Depend(stage,
         "frame skin\nkind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual "
         "%.17g\nmap %d\nrate "
         "%.17g\ndecay %.17g\nlocality %.17g\nmirror %d\nseed %llu\n",
         (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,
-        def->residual, def->mapSize, def->learningRate, def->decay, def->locality, (int)def->mirror,
+        def->residual, def->mapSize, def->learningRate, def->decay, def->locality, (int)(def->mirror && !IsScanned(w)),
         (unsigned long long)def->seed);
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         jnaStage_Read(stage, w->path, "clips/%s/motion.npy", w->manifest.clips[i].name);
@@ -76,11 +97,7 @@ static jnResult AddMirrored(
 {
     const jnaManifest* m = &w->manifest;
     int added = 0;
-    bool scanned = !jnaWorkspace_Has(w, "poses/poses.json");
-    for (int i = 0; i < m->clipCount; ++i) {
-        scanned = scanned || m->clips[i].motion != NULL || m->clips[i].shapes != NULL;
-    }
-    if (scanned || pairs->count > MIRRORED_UP_TO) {
+    if (IsScanned(w) || pairs->count > MIRRORED_UP_TO) {
         return jn_ok;
     }
     uint64_t* marks = calloc((size_t)character->jointCount + 1, sizeof(uint64_t));
@@ -98,30 +115,6 @@ done:
     return result;
 }
 
-// Frames of each test clip that are measured, and poses of each set whose soundness is.
-enum { FRAMES_MEASURED = 150, SOUND_MEASURED = 40 };
-
-static jnResult Measure(
-    jnaWorkspace* w, const jnaPairs* pairs, const jnaNetwork* network, jnaNetworkReport* report, jnError* error)
-{
-    jnaPairs frames = {0};
-    const jnaCharacter* character;
-    const jnaVolume* volume;
-    jnResult result = jn_ok;
-    JN_TRY(jnaWorkspace_Character(w, &character, error));
-    JN_TRY(jnaGatherFrames(w, FRAMES_MEASURED, &frames, error));
-    JN_TRY(jnaEvaluateNetwork(network, pairs, &frames, report, error));
-    if (jnaWorkspace_Has(w, "volume/volume.json")) {
-        const jnaPairs* sets[2] = {pairs, &frames};
-        JN_TRY(jnaWorkspace_Volume(w, &volume, error));
-        const jnaPairSets all = {sets, 2, SOUND_MEASURED};
-        JN_TRY(jnaMeasureSoundness(volume, character, network, &all, report->soundness, error));
-    }
-done:
-    jnaDestroyPairs(&frames);
-    return result;
-}
-
 static jnResult Run(jnaStageRun* run, jnError* error)
 {
     char checkpoint[JNA_PATH_LENGTH];
@@ -129,11 +122,9 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     const jnaCharacter* character;
     jnaPairs pairs = {0};
     jnaNetwork network = {0};
-    jnaNetworkReport local, *report = run->report != NULL ? run->report : &local;
     jnaTrainDef def = run->def != NULL ? *(const jnaTrainDef*)run->def : jnaWorkspaceTrainDef(w);
     def.checkpoint = checkpoint;
     def.watch = run->watch;
-    *report = (jnaNetworkReport){0};
     jnResult result = jn_ok;
     JN_TRY(jnaWorkspace_Character(w, &character, error));
     JN_TRY(jnaGatherPairs(w, &pairs, error));
@@ -143,8 +134,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     JN_TRY(jnaMakeNetworkFolder(w->path, error));
     JN_TRY(jnaJoinPath(w->path, "network/checkpoint", checkpoint, error));
     JN_TRY(jnaTrainNetwork(character, &pairs, &def, &network, run->notes, error));
-    JN_TRY(Measure(w, &pairs, &network, report, error));
-    JN_TRY(jnaSaveNetwork(w->path, &network, report, error));
+    JN_TRY(jnaSaveNetwork(w->path, &network, error));
     (void)unlink(checkpoint);
     jnaNotes_Add(run->notes, "%d poses, best epoch %d of %d, validation %.3f mm", pairs.count, network.bestEpoch,
         network.epochs, 1000 * network.validation);
@@ -155,24 +145,3 @@ done:
 }
 
 const jnaStageKind jnaTrainStage = {"train", Describe, Run};
-
-jnResult jnaMeasureNetwork(jnaWorkspace* w, jnaNetworkReport* report, jnError* error)
-{
-    jnaPairs pairs = {0};
-    jnaNetwork network = {0};
-    const jnaCharacter* character;
-    *report = (jnaNetworkReport){0};
-    jnResult result = jn_ok;
-    JN_TRY(jnaWorkspace_Character(w, &character, error));
-    JN_TRY(jnaLoadNetwork(w->path, &network, error));
-    if (network.vertexCount != character->vertexCount) {
-        JN_TRY(jnFail(error, jn_badData, "%s/network: is of another character; run jounce train again", w->path));
-    }
-    JN_TRY(jnaGatherPairs(w, &pairs, error));
-    JN_TRY(Measure(w, &pairs, &network, report, error));
-    JN_TRY(jnaSaveNetworkDescription(w->path, &network, report, error));
-done:
-    jnaDestroyNetwork(&network);
-    jnaDestroyPairs(&pairs);
-    return result;
-}

@@ -1,4 +1,5 @@
-// The network of a workspace: the stage "train", whose report is a jnaNetworkReport and whose def a jnaTrainDef.
+// The network of a workspace: the stage "train", whose def is a jnaTrainDef, and the stage "measure" after it, whose
+// report is a jnaNetworkReport.
 #pragma once
 
 #include "learn/network.h"
@@ -6,6 +7,3 @@
 
 /// How the manifest wants the network trained.
 jnaTrainDef jnaWorkspaceTrainDef(const jnaWorkspace* workspace);
-
-/// Measures the trained network of a workspace again, on what was simulated since, and writes it into network.json.
-jnResult jnaMeasureNetwork(jnaWorkspace* workspace, jnaNetworkReport* report, jnError* error);

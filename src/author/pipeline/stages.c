@@ -416,7 +416,8 @@ const jnaBuildKind jnaBuildModes = {"modes", NeedsModes, {&jnaModesStage, &jnaOf
 const jnaBuildKind jnaBuildPoses = {"poses", NeedsPoses, .look = LookPoses, .run = RunPoses, .estimate = CostPoses};
 const jnaBuildKind jnaBuildMotion = {
     "motion", NeedsMotion, .look = LookMotion, .run = RunMotion, .estimate = CostMotion};
-const jnaBuildKind jnaBuildTrain = {"train", NeedsNetwork, {&jnaTrainStage}, PrepareTrain, .estimate = CostTrain};
+const jnaBuildKind jnaBuildTrain = {
+    "train", NeedsNetwork, {&jnaTrainStage, &jnaMeasureStage}, PrepareTrain, .estimate = CostTrain};
 const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
 const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
 const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};

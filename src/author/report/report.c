@@ -89,7 +89,8 @@ done:
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/held_by.npy", "volume/hold_strength.npy",
-        "volume/regions.npy", "volume/materials.npy", "evaluation/evaluation.json", JNA_ASSET_NAME, NULL};
+        "volume/regions.npy", "volume/materials.npy", "evaluation/evaluation.json", "network/errors.json",
+        JNA_ASSET_NAME, NULL};
     const bool* quick = run->def;
     (void)error;
     jnaDescribeMeasured(run->workspace, stage);

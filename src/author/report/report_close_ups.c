@@ -348,7 +348,7 @@ static void WriteErrorRow(Report* r, const json_t* errors, const char* kind, con
 
 static void WriteErrors(Report* r)
 {
-    const json_t* errors = json_object_get(r->network, "errors_in_metres");
+    const json_t* errors = json_object_get(r->networkErrors, "errors_in_metres");
     const char* kind = json_string_value(json_object_get(r->network, "kind"));
     fputs("<p>The network, of the kind <code>", r->out);
     jnaReport_Text(r->out, kind != NULL ? kind : "?");

@@ -279,6 +279,7 @@ jnResult jnaReport_Load(Report* r, jnError* error)
     JN_PASS(LoadJson(r, "springs/fit.json", &r->fit, error));
     JN_PASS(LoadJson(r, "poses/poses.json", &r->poses, error));
     JN_PASS(LoadJson(r, "network/network.json", &r->network, error));
+    JN_PASS(LoadJson(r, "network/errors.json", &r->networkErrors, error));
     r->pelvis = FindPelvis(r->character);
     return jn_ok;
 }
@@ -308,6 +309,7 @@ void jnaReport_Destroy(Report* r)
     json_decref(r->fit);
     json_decref(r->poses);
     json_decref(r->network);
+    json_decref(r->networkErrors);
     if (r->asset.asset != NULL) {
         jnaCloseAsset(&r->asset);
     }

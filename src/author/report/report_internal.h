@@ -76,7 +76,7 @@ typedef struct Report {
     int32_t* place;     // [vertexCount], the character's vertex of an asset's
     int clipCount;
     ReportClip* clips;
-    json_t *evaluation, *fit, *poses, *network; // NULL where there is none
+    json_t *evaluation, *fit, *poses, *network, *networkErrors; // NULL where there is none
     float *stiffness, *damping;                 // [vertexCount], learned springs per vertex; NULL: none
     bool showsPaper;                            // they are shown beside what ships, which is something else
     int pelvis;                                 // joint

@@ -1,11 +1,13 @@
 // A trained network in a workspace, folder `network/`:
-//   network.json                      kind, sizes, errors on poses held out
+//   network.json                      kind, sizes
+//   errors.json                       errors on poses held out; made after the network
 //   inputs.npy, ranges.npy            int32 (inputs), float32 (2, inputs): centres and half ranges
 //   parameters.npy                    float32, all layers
 //   basis.npy                         pca: float32 (components + 1, vertices, 3)
 //   lookup_starts.npy, lookups.npy    cnn: int32 (vertices + 1), float32 (lookups, 2)
 #include "workspace/network_store.h"
 
+#include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "learn/train.h"
@@ -62,13 +64,8 @@ static json_t* PackInts(const int* values, int count)
     return list;
 }
 
-jnResult jnaSaveNetworkDescription(
-    const char* workspace, const jnaNetwork* n, const jnaNetworkReport* r, jnError* error)
+static jnResult SaveDescription(const char* workspace, const jnaNetwork* n, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
-    jnaFile file;
-    JN_PASS(jnaJoinPath(workspace, "network/network.json", path, error));
-    JN_PASS(jnaCreateFile(path, &file, error));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:I, s:i, s:f, s:f, s:i, s:i, s:f, s:i, s:i}", "format", 2,
         "kind", jnNetworkNames[n->kind], "joints", n->jointCount, "vertices", n->vertexCount, "inputs", n->inputCount,
         "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy", n->energy, "unit",
@@ -76,22 +73,20 @@ jnResult jnaSaveNetworkDescription(
         n->epochs, "best_epoch", n->bestEpoch);
     json_object_set_new(root, "sizes", PackInts(n->sizes, n->layerCount + 1));
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
-    if (r != NULL) {
-        json_object_set_new(root, "errors_in_metres",
-            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skinned_random", PackError(&r->skinnedRandom),
-                "network_random", PackError(&r->networkRandom), "skinned_clips", PackError(&r->skinnedClip),
-                "network_clips", PackError(&r->networkClip), "skinned_test_clips", PackError(&r->skinnedTest),
-                "network_test_clips", PackError(&r->networkTest), "skinned_test_frames", PackError(&r->skinnedFrames),
-                "network_test_frames", PackError(&r->networkFrames)));
-        json_object_set_new(root, "soundness",
-            json_pack("{s:o, s:o, s:o}", "skinned", PackSoundness(&r->soundness[0]), "network",
-                PackSoundness(&r->soundness[1]), "simulated", PackSoundness(&r->soundness[2])));
-    }
-    if (json_dumpf(root, file.stream, JSON_INDENT(2)) == 0) {
-        fputc('\n', file.stream);
-    }
-    json_decref(root);
-    return jnaFile_Commit(&file, error);
+    return jnaSaveJson(workspace, "network/network.json", root, 17, error);
+}
+
+jnResult jnaSaveNetworkErrors(const char* workspace, const jnaNetworkReport* r, jnError* error)
+{
+    json_t* errors = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "skinned_random",
+        PackError(&r->skinnedRandom), "network_random", PackError(&r->networkRandom), "skinned_clips",
+        PackError(&r->skinnedClip), "network_clips", PackError(&r->networkClip), "skinned_test_clips",
+        PackError(&r->skinnedTest), "network_test_clips", PackError(&r->networkTest), "skinned_test_frames",
+        PackError(&r->skinnedFrames), "network_test_frames", PackError(&r->networkFrames));
+    json_t* soundness = json_pack("{s:o, s:o, s:o}", "skinned", PackSoundness(&r->soundness[0]), "network",
+        PackSoundness(&r->soundness[1]), "simulated", PackSoundness(&r->soundness[2]));
+    json_t* root = json_pack("{s:o, s:o}", "errors_in_metres", errors, "soundness", soundness);
+    return jnaSaveJson(workspace, "network/errors.json", root, 17, error);
 }
 
 jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
@@ -99,8 +94,7 @@ jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error)
     return jnaMakeFolder(workspace, "network", NULL, error);
 }
 
-jnResult jnaSaveNetwork(
-    const char* workspace, const jnaNetwork* network, const jnaNetworkReport* report, jnError* error)
+jnResult jnaSaveNetwork(const char* workspace, const jnaNetwork* network, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
     jnaNetwork copy = *network;
@@ -117,7 +111,7 @@ jnResult jnaSaveNetwork(
     jnResult result = jn_ok;
     JN_TRY(jnaMakeFolder(workspace, "network", folder, error));
     JN_TRY(jnaSaveTable(folder, entries, count, error));
-    JN_TRY(jnaSaveNetworkDescription(workspace, network, report, error));
+    JN_TRY(SaveDescription(workspace, network, error));
 done:
     free(both);
     return result;

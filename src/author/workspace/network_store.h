@@ -6,11 +6,9 @@
 /// Makes the folder `network/` unless it is there.
 jnResult jnaMakeNetworkFolder(const char* workspace, jnError* error);
 
-/// Writes network.json alone.
-jnResult jnaSaveNetworkDescription(
-    const char* workspace, const jnaNetwork* network, const jnaNetworkReport* report, jnError* error);
-
 /// A network as files of a workspace, folder `network/`.
-jnResult jnaSaveNetwork(
-    const char* workspace, const jnaNetwork* network, const jnaNetworkReport* report, jnError* error);
+jnResult jnaSaveNetwork(const char* workspace, const jnaNetwork* network, jnError* error);
 jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* error);
+
+/// Writes errors.json, beside the network that they are of.
+jnResult jnaSaveNetworkErrors(const char* workspace, const jnaNetworkReport* report, jnError* error);

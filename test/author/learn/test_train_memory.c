@@ -48,7 +48,8 @@ static jnResult TrainAndKeep(jnError* error)
     jnResult result = jnaTrainNetwork(&shapes.character, &shapes.pairs, &def, &network, NULL, error);
     result = result == jn_ok ? jnaEvaluateNetwork(&network, &shapes.pairs, NULL, &report, error) : result;
     result = result == jn_ok ? jnaEncodeNetwork(&network, NULL, &bytes, &size, error) : result;
-    result = result == jn_ok ? jnaSaveNetwork(folder, &network, &report, error) : result;
+    result = result == jn_ok ? jnaSaveNetwork(folder, &network, error) : result;
+    result = result == jn_ok ? jnaSaveNetworkErrors(folder, &report, error) : result;
     result = result == jn_ok ? jnaLoadNetwork(folder, &back, error) : result;
     assert_true(result == jn_ok || back.parameters == NULL);
     free(bytes);
