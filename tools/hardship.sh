@@ -36,7 +36,7 @@ same() {
 "$jounce" new clean --from "$model" >/dev/null
 sed -i -e 's/kind: .*/kind: pca/; s/  mode: .*/  mode: fitted/; s/method: .*/method: lattice/; s/  nodes: .*/  nodes: 60/' \
     -e 's/  count: 5000/  count: 40/; s/epochs: .*/epochs: 2/; s/substeps: .*/substeps: 1/' \
-    -e 's/    animation: .*/&\n    frames: 5/' clean/manifest.yaml
+    -e 's/    animation: .*/&\n    frames: 10/' clean/manifest.yaml
 cp -r clean good
 started=$(date +%s%N)
 "$jounce" build good --until evaluate >good.log || { cat good.log; exit 1; }

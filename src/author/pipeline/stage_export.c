@@ -320,6 +320,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     if (m->network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
         jnaStage_Read(stage, NULL, "network/parameters.npy");
+        jnaStage_Read(stage, w->path, "stages/train.json"); // for all files of the network
     }
     jnaStage_Depend(stage, "asset version %d", (int)JN_ASSET_VERSION);
     jnaStage_Make(stage, "%s", JNA_ASSET_NAME);

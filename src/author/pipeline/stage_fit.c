@@ -552,23 +552,25 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
 {
     static const char* const modes[] = {
         "modes/stiffness.npy", "modes/damping.npy", "modes/projections.npy", "modes/limits.npy", NULL};
-    static const char* const outputs[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/fit.json", NULL};
+    // Springs are judged by playing them: with the network, the modes' caps and the regions of the flesh.
+    static const char* const judges[] = {"stages/volume.json", "stages/inside.json", "stages/modes.json",
+        "stages/offsets.json", "stages/train.json", "network/parameters.npy", NULL};
+    static const char* const outputs[] = {
+        "springs", "springs/stiffness.npy", "springs/damping.npy", "springs/fit.json", NULL};
     const jnaWorkspace* w = run->workspace;
     const jnaWorkspaceFitDef own = jnaDefaultWorkspaceFitDef(), *def = run->def != NULL ? run->def : &own;
     int trained = 0;
     jnaFitTargets kind = FindTargets(w, def->targets, &trained);
     (void)error;
     for (int i = 0; i < w->manifest.clipCount; ++i) {
-        // The account of a simulated motion, or the imported motion itself.
-        const char* clip = w->manifest.clips[i].name;
-        if (w->manifest.clips[i].role == jna_train) {
-            bool simulated = w->manifest.clips[i].motion == NULL && jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip);
-            bool imported = w->manifest.clips[i].shapes != NULL;
-            jnaStage_Read(stage, w->path, simulated ? "motion/%s/dynamic.json" : "clips/%s/motion.npy", clip);
-            if (kind == jna_targetsQuasistatic) {
-                jnaStage_Read(
-                    stage, w->path, imported ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.json", clip);
-            }
+        // The account of a simulated motion, or the imported motion itself. What is learned is judged on test clips
+        // too.
+        const jnaManifestClip* clip = &w->manifest.clips[i];
+        bool simulated = clip->motion == NULL && jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip->name);
+        jnaStage_Read(stage, w->path, simulated ? "motion/%s/dynamic.json" : "clips/%s/motion.npy", clip->name);
+        if (kind == jna_targetsQuasistatic) {
+            jnaStage_Read(stage, w->path,
+                clip->shapes != NULL ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.json", clip->name);
         }
     }
     jnaStage_Read(stage, NULL, "stages/import.json");
@@ -577,15 +579,15 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     } else {
         jnaStage_ReadAll(stage, w->path, modes);
     }
-    if (kind == jna_targetsNetwork) {
-        jnaStage_Read(stage, w->path, "network/parameters.npy");
-    }
+    jnaStage_ReadAll(stage, w->path, judges);
     jnaStage_MakeAll(stage, outputs);
     if (w->manifest.springs.layer == jna_layerAuto) {
         jnaStage_Depend(stage, "layer auto\n");
     }
-    jnaStage_Depend(stage, "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\n",
-        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained);
+    bool network = w->manifest.network.kind != jn_networkNone;
+    jnaStage_Depend(stage,
+        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\n",
+        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network);
     return jn_ok;
 }
 
