@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+// Frames a second of the clips. A hostile clip may last for hours; more frames of it say nothing new.
+#define RATE 2.0
+
 static void Build(const jnaScene* scene)
 {
     jnError error;
@@ -19,7 +22,7 @@ static void Build(const jnaScene* scene)
         result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, &error) : result;
         result = result == jn_ok
                      ? jnaSampleAnimations(
-                           "x", &(jnaSampling){.scene = scene, .rig = &rig, .scale = 1, .rate = 30}, &clips, &error)
+                           "x", &(jnaSampling){.scene = scene, .rig = &rig, .scale = 1, .rate = RATE}, &clips, &error)
                      : result;
         (void)jnaCheckClipBounds("x", &clips, &error);
     }

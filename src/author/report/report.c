@@ -90,7 +90,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/held_by.npy", "volume/hold_strength.npy",
         "volume/regions.npy", "volume/materials.npy", "evaluation/evaluation.json", "network/errors.json",
-        JNA_ASSET_NAME, NULL};
+        "poses/poses.json", JNA_ASSET_NAME, NULL};
     const bool* quick = run->def;
     (void)error;
     jnaDescribeMeasured(run->workspace, stage);
