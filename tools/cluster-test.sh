@@ -46,12 +46,20 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 CONF
 export SLURM_CONF="$work/slurm.conf" OMP_WAIT_POLICY=passive
 
-stop() {
-    for pid in $(cat slurmd-n1.pid slurmd-n2.pid slurmctld.pid 2>/dev/null); do
+# ours PATTERN: processes of this cluster whose command line has it. Their environment tells them from another Slurm's.
+ours() {
+    for folder in /proc/[0-9]*; do
+        tr '\0' ' ' <"$folder/cmdline" 2>/dev/null | grep -q "$1" || continue
+        tr '\0' '\n' <"$folder/environ" 2>/dev/null | grep -qx "SLURM_CONF=$SLURM_CONF" || continue
+        echo "${folder#/proc/}"
+    done
+}
+end() {
+    for pid in "$@"; do
         kill -9 "$pid" 2>/dev/null || true
     done
-    pkill -9 -f "^slurmstepd: .*" 2>/dev/null || true
 }
+stop() { end $(cat slurmd-n1.pid slurmd-n2.pid slurmctld.pid 2>/dev/null) $(ours '^slurmstepd: '); }
 trap stop EXIT
 wait_for() { # SECONDS COMMAND: until it succeeds
     left=$1
@@ -91,9 +99,8 @@ wait_for 60 running_on n2
 sleep 2
 # The node dies: its daemon, the jobs' keepers and the jobs.
 victim=$(squeue -h -t R -w n2 -o %i | head -n 1)
-kill -9 "$(cat slurmd-n2.pid)"
-pkill -9 -f "^slurmstepd: \[$(scontrol show job "$victim" | sed -n 's/^JobId=\([0-9]*\).*/\1/p')" || true
-pkill -9 -f "$work/array.*--shard ${victim##*_}/" || true
+number=$(scontrol show job "$victim" | sed -n 's/^JobId=\([0-9]*\).*/\1/p')
+end "$(cat slurmd-n2.pid)" $(ours "^slurmstepd: \[$number") $(ours "$work/array.*--shard ${victim##*_}/")
 echo "node n2 killed while it ran part $victim"
 sleep 12
 slurmd -N n2

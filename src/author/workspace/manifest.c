@@ -223,7 +223,6 @@ static jnResult ReadValue(const Reader* r, const jnaField* f, const jnaYamlEntry
 {
     double number = 0;
     int value = 0;
-    jnResult result = jn_ok;
     switch (f->kind) {
     case jna_fieldText:
         return ReadText(r, f, e, at);
@@ -231,26 +230,26 @@ static jnResult ReadValue(const Reader* r, const jnaField* f, const jnaYamlEntry
         return ReadCap(r, f, e, at);
     case jna_fieldNumber:
     case jna_fieldDown:
-        result = ReadNumber(r, f, e, &number);
+        JN_PASS(ReadNumber(r, f, e, &number));
         *(double*)at = f->kind == jna_fieldDown ? -number : number;
-        return result;
-    case jna_fieldCount:
-        result = ReadNumber(r, f, e, &number);
+        return jn_ok;
+    case jna_fieldCount: // in its range, so that it can be converted
+        JN_PASS(ReadNumber(r, f, e, &number));
         *(int*)at = (int)number;
-        return result;
+        return jn_ok;
     case jna_fieldSeed:
-        result = ReadNumber(r, f, e, &number);
+        JN_PASS(ReadNumber(r, f, e, &number));
         *(uint64_t*)at = (uint64_t)fmax(number, 0);
-        return result;
+        return jn_ok;
     case jna_fieldChoice:
-        result = ReadName(r, f, e, &value);
+        JN_PASS(ReadName(r, f, e, &value));
         *(int*)at = value;
-        return result;
+        return jn_ok;
     case jna_fieldFlag:
     case jna_fieldEither:
-        result = ReadName(r, f, e, &value);
+        JN_PASS(ReadName(r, f, e, &value));
         *(bool*)at = value != 0;
-        return result;
+        return jn_ok;
     case jna_fieldSection:
     case jna_fieldList:
         // An empty one is one that is not there.
