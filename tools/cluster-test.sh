@@ -49,9 +49,8 @@ export SLURM_CONF="$work/slurm.conf" OMP_WAIT_POLICY=passive
 # ours PATTERN: processes of this cluster whose command line has it. Their environment tells them from another Slurm's.
 ours() {
     for folder in /proc/[0-9]*; do
-        tr '\0' ' ' <"$folder/cmdline" 2>/dev/null | grep -q "$1" || continue
-        tr '\0' '\n' <"$folder/environ" 2>/dev/null | grep -qx "SLURM_CONF=$SLURM_CONF" || continue
-        echo "${folder#/proc/}"
+        { tr '\0' ' ' <"$folder/cmdline" | grep -q "$1" && tr '\0' '\n' <"$folder/environ" | grep -qx "SLURM_CONF=$SLURM_CONF"; } \
+            2>/dev/null && echo "${folder#/proc/}"
     done
 }
 end() {

@@ -2,10 +2,33 @@
 #include "character/import_internal.h"
 #include "memory_files.h"
 
+#include <math.h>
 #include <string.h>
 
-// Frames a second of the clips. A hostile clip may last for hours; more frames of it say nothing new.
-#define RATE 2.0
+// Frames of a clip, about. A hostile one may last for days; more frames of it say nothing new.
+enum { MOST_FRAMES = 100 };
+
+static double Seconds(const jnaSceneKeys* keys, double ticks)
+{
+    return keys->count > 0 ? (keys->times[keys->count - 1] - keys->times[0]) / ticks : 0;
+}
+
+// A rate at which no clip has many more frames than that.
+static double RateOf(const jnaScene* scene)
+{
+    double rate = 30;
+    for (int i = 0; i < scene->animationCount; ++i) {
+        const jnaSceneAnimation* a = &scene->animations[i];
+        double ticks = a->ticksPerSecond > 0 ? a->ticksPerSecond : 25;
+        for (int k = 0; k < a->channelCount; ++k) {
+            const jnaSceneChannel* c = &a->channels[k];
+            double longest = fmax(fmax(Seconds(&c->translation, ticks), Seconds(&c->rotation, ticks)),
+                fmax(Seconds(&c->scale, ticks), Seconds(&c->weights, ticks)));
+            rate = longest > MOST_FRAMES / rate ? MOST_FRAMES / longest : rate;
+        }
+    }
+    return rate;
+}
 
 static void Build(const jnaScene* scene)
 {
@@ -20,10 +43,10 @@ static void Build(const jnaScene* scene)
     if (result == jn_ok && placement.fileVertexCount > 0 && rig.jointCount < 1000) {
         result = jnaBuildSurface("x", &placement, 1, &character, NULL, &error);
         result = result == jn_ok ? jnaBuildAttributes(&placement, &character, NULL, &error) : result;
-        result = result == jn_ok
-                     ? jnaSampleAnimations(
-                           "x", &(jnaSampling){.scene = scene, .rig = &rig, .scale = 1, .rate = RATE}, &clips, &error)
-                     : result;
+        result = result == jn_ok ? jnaSampleAnimations("x",
+                                       &(jnaSampling){.scene = scene, .rig = &rig, .scale = 1, .rate = RateOf(scene)},
+                                       &clips, &error)
+                                 : result;
         (void)jnaCheckClipBounds("x", &clips, &error);
     }
     jnaDestroyClipList(&clips);
