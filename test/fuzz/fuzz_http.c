@@ -3,6 +3,7 @@
 #include "view/server.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,6 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(s, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     if (connect(s, (struct sockaddr*)&address, sizeof(address)) != 0) {
+        if (errno == EINTR) { // libFuzzer's alarm
+            close(s);
+            return 0;
+        }
+        perror("connect");
         abort();
     }
     (void)send(s, data, size, MSG_NOSIGNAL);

@@ -7,6 +7,7 @@
 
 // Frames of a clip, about. A hostile one may last for days; more frames of it say nothing new.
 enum { MOST_FRAMES = 100 };
+#define LEAST_RATE 1e-6 // what lasts for ever is refused at any rate
 
 static double Seconds(const jnaSceneKeys* keys, double ticks)
 {
@@ -27,7 +28,7 @@ static double RateOf(const jnaScene* scene)
             rate = longest > MOST_FRAMES / rate ? MOST_FRAMES / longest : rate;
         }
     }
-    return rate;
+    return fmax(rate, LEAST_RATE);
 }
 
 static void Build(const jnaScene* scene)

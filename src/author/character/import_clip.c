@@ -232,7 +232,7 @@ static jnResult MeasureClip(const char* path, Animated* a, double rate, int* fra
         return jn_ok;
     }
     double frames = floor(seconds * rate + SNAP) + 1;
-    if (frames > MAX_FRAMES) {
+    if (!(frames <= MAX_FRAMES)) { // nor what is no number
         return jnFail(error, jn_badData, "%s: animation '%s' lasts %g s, more than %d frames at %g Hz", path,
             animation->name, seconds, MAX_FRAMES, rate);
     }
