@@ -1,19 +1,20 @@
 #!/bin/sh
 # What users and machines do to a workspace, on the smallest one that has every stage: kill -9 at random moments of every
 # verb, a full disk at every write of every verb, two of every pair of verbs at once. After each, the same commands must
-# give the same bytes, and nothing is left half-written.
+# give the same bytes, and nothing is left half-written. That rests on records that are complete: what a stage reads of
+# the workspace is compared with what its record names.
 #
 #   tools/hardship.sh JOUNCE MODEL WORK [KILLS [PART ...]]
 #
 # MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_bounds.glb).
-# PART: kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
+# PART: reads, kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
 # with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once.
 set -eu
 jounce=$(readlink -f "$1") model=$(readlink -f "$2")
 rm -rf "$3" && mkdir -p "$3" && cd "$3"
 kills=${4:-200}
 shift $(($# < 4 ? $# : 4))
-[ $# -gt 0 ] || set -- kills disk pairs
+[ $# -gt 0 ] || set -- reads kills disk pairs
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
 
 # Files that must be the same: not locks, times, what a killed run left, records' times.
@@ -188,6 +189,42 @@ pairs() {
         a=$((a + 1))
     done
     echo "pairs: $tried at once, one waited or was told who is there in $refused, the same bytes"
+}
+
+# read_by VERB STAGE ...: what the verb opens in the workspace is in the records of its stages, or made by them.
+read_by() {
+    line=$1
+    shift
+    strace -f -qq -o trace.log --seccomp-bpf -e trace=open,openat "$jounce" $line >read.log 2>&1 || { cat read.log; exit 1; }
+    python3 - "$@" <<'PY'
+import json, os, re, sys
+
+# Loaded with their like and not used, or counts of arrays that are recorded.
+known = {"manifest.yaml", "workspace.lock", "character/normals.npy", "character/uvs.npy", "volume/skin_offsets.npy", "volume/volume.json"}
+for stage in sys.argv[1:]:
+    record = json.load(open(f"w/stages/{stage}.json"))
+    known |= {f"stages/{stage}.json"} | set(record["inputs"]) | set(record["outputs"])
+    for name in record["inputs"]:
+        if name.startswith("stages/"):  # stands for all that its stage made
+            known |= set(json.load(open("w/" + name))["outputs"])
+        elif name.startswith("motion/"):
+            known |= {name[: -len(".json")] + end for end in (".npy", "_valid.npy", "_times.npy")}
+opened = re.findall(r'open(?:at)?\((?:AT_FDCWD, )?"w/([^"]+)", O_RDONLY', open("trace.log").read())
+unknown = sorted({n for n in map(os.path.normpath, opened) if os.path.isfile("w/" + n)} - known)
+if unknown:
+    sys.exit(f"{' and '.join(sys.argv[1:])}: read, and not in the record: {', '.join(unknown)}")
+PY
+}
+reads() {
+    command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || { echo "reads: skipped, no strace that may trace"; return; }
+    rm -rf w && cp -r good w
+    read_by "tetrahedralize w --force" volume inside
+    read_by "modes w --force" modes offsets
+    read_by "train w --force" train measure
+    read_by "fit w" fit
+    "$jounce" build w --until export >read.log
+    read_by "evaluate w" evaluate
+    echo "reads: all that 8 stages read is in their records"
 }
 
 for part in "$@"; do $part; done
