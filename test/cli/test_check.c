@@ -209,6 +209,9 @@ static void LinksAreReplacedAndNeverWrittenThrough(void** state)
     Do("ln -s victim out.png");
     ExpectLine("picture built -o out.png", 0, "out.png");
     Do("test \"$(cat victim)\" = mine");
+    Do("mkfifo pipe && ln -s pipe linked.png");
+    ExpectLine("picture built -o linked.png", 1, "linked.png: cannot write: it is not a file");
+    Do("test -L linked.png && test -p pipe");
 }
 
 int main(void)

@@ -20,11 +20,12 @@ static void Release(jnaFile* file)
     *file = (jnaFile){0};
 }
 
-// Only a file may be replaced. A symbolic link is replaced itself: in a folder from elsewhere it may point anywhere.
+// Only a file may be replaced. A symbolic link to one is replaced itself: in a folder from elsewhere it may point
+// anywhere. One to anything else is refused: /dev/stdout is such a link, and the superuser could replace it.
 static jnResult ResolveTarget(const char* path, char** target, jnError* error)
 {
     struct stat status;
-    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) {
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path);
     }
     *target = strdup(path);
