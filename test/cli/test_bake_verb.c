@@ -2,6 +2,8 @@
 #include "helpers/command.h"
 
 #include "base/npy.h"
+#include "helpers/collada_box.h"
+#include "helpers/fbx_box.h"
 #include "helpers/small_gltf.h"
 
 static int MakeCharacter(void** state)
@@ -99,155 +101,28 @@ static void AnotherShapeAndAGlbAreRefused(void** state)
     assert_non_null(strstr(outcome.error, "its own vertex order"));
 }
 
-// A box of two halves on two joints, in an order of points of its own; the upper joint turns about Z in a second. Every
-// triangle has its own normals, so that Assimp splits each of the 12 points into its corners.
-enum { BOX_POINTS = 12 };
-
-static void BoxPoint(int point, double* p)
+// A bake without --order has the points of the source in the order of the source; at rest they lie where it says.
+static void ExpectSourceOrder(const char* ending)
 {
-    int order = point * 5 % BOX_POINTS, ring = order / 4, corner = order % 4; // 5 has no factor of 12
-    p[0] = corner == 0 || corner == 3 ? 0.2 : -0.2;
-    p[1] = 0.5 * ring;
-    p[2] = corner < 2 ? 0.3 : -0.3;
-}
-
-static int BoxNumber(int ring, int corner)
-{
-    for (int point = 0; point < BOX_POINTS; ++point) {
-        if (point * 5 % BOX_POINTS == 4 * ring + corner % 4) {
-            return point;
-        }
-    }
-    return -1;
-}
-
-static int AddTriangle(FILE* file, int a, int b, int c, int normal)
-{
-    fprintf(file, "%d %d %d %d %d %d ", a, normal, b, normal, c, normal);
-    return 1;
-}
-
-static void WriteMesh(FILE* file)
-{
-    fprintf(
-        file, "<library_geometries><geometry id=\"box\"><mesh><source id=\"p\"><float_array id=\"pa\" count=\"36\">");
-    for (int i = 0; i < BOX_POINTS; ++i) {
-        double p[3];
-        BoxPoint(i, p);
-        fprintf(file, "%g %g %g ", p[0], p[1], p[2]);
-    }
-    fprintf(file,
-        "</float_array><technique_common><accessor source=\"#pa\" count=\"12\" stride=\"3\"><param name=\"X\" "
-        "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"
-        "</technique_common></source><source id=\"n\"><float_array id=\"na\" count=\"60\">");
-    for (int i = 0; i < 20; ++i) { // one for each triangle, which is enough to split them
-        fprintf(file, "%g %g 0 ", cos(0.1 * i), sin(0.1 * i));
-    }
-    fprintf(file,
-        "</float_array><technique_common><accessor source=\"#na\" count=\"20\" stride=\"3\"><param name=\"X\" "
-        "type=\"float\"/><param name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor>"
-        "</technique_common></source><vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
-        "<triangles count=\"20\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><input "
-        "semantic=\"NORMAL\" source=\"#n\" offset=\"1\"/><p>");
-    int count = 0;
-    for (int ring = 0; ring < 2; ++ring) {
-        for (int c = 0; c < 4; ++c) {
-            int a = BoxNumber(ring, c), b = BoxNumber(ring, c + 1), d = BoxNumber(ring + 1, c),
-                e = BoxNumber(ring + 1, c + 1);
-            count += AddTriangle(file, a, d, b, count);
-            count += AddTriangle(file, b, d, e, count);
-        }
-    }
-    for (int end = 0; end < 2; ++end) {
-        int c[4];
-        for (int i = 0; i < 4; ++i) {
-            c[i] = BoxNumber(2 * end, end ? 3 - i : i);
-        }
-        count += AddTriangle(file, c[0], c[1], c[2], count);
-        count += AddTriangle(file, c[0], c[2], c[3], count);
-    }
-    assert_int_equal(count, 20);
-    fprintf(file, "</p></triangles></mesh></geometry></library_geometries>");
-}
-
-static void WriteSkin(FILE* file)
-{
-    fprintf(file,
-        "<library_controllers><controller id=\"skin\"><skin source=\"#box\"><bind_shape_matrix>1 0 0 0 0 1 0 0 0 0 1 0 "
-        "0 0 "
-        "0 1</bind_shape_matrix><source id=\"j\"><Name_array id=\"ja\" count=\"2\">Low "
-        "High</Name_array><technique_common>"
-        "<accessor source=\"#ja\" count=\"2\" stride=\"1\"><param name=\"JOINT\" type=\"name\"/></accessor>"
-        "</technique_common></source><source id=\"b\"><float_array id=\"ba\" count=\"32\">1 0 0 0 0 1 0 0 0 0 1 0 0 0 "
-        "0 1 "
-        "1 0 0 0 0 1 0 -0.5 0 0 1 0 0 0 0 1</float_array><technique_common><accessor source=\"#ba\" count=\"2\" "
-        "stride=\"16\"><param name=\"TRANSFORM\" type=\"float4x4\"/></accessor></technique_common></source>"
-        "<source id=\"w\"><float_array id=\"wa\" count=\"1\">1</float_array><technique_common><accessor source=\"#wa\" "
-        "count=\"1\" stride=\"1\"><param name=\"WEIGHT\" "
-        "type=\"float\"/></accessor></technique_common></source><joints>"
-        "<input semantic=\"JOINT\" source=\"#j\"/><input semantic=\"INV_BIND_MATRIX\" source=\"#b\"/></joints>"
-        "<vertex_weights count=\"12\"><input semantic=\"JOINT\" source=\"#j\" offset=\"0\"/><input semantic=\"WEIGHT\" "
-        "source=\"#w\" offset=\"1\"/><vcount>1 1 1 1 1 1 1 1 1 1 1 1</vcount><v>");
-    for (int i = 0; i < BOX_POINTS; ++i) {
-        double p[3];
-        BoxPoint(i, p);
-        fprintf(file, "%d 0 ", p[1] > 0.75);
-    }
-    fprintf(file, "</v></vertex_weights></skin></controller></library_controllers>");
-}
-
-static void WriteCollada(const char* path)
-{
-    FILE* file = fopen(path, "w");
-    assert_non_null(file);
-    fprintf(file, "<?xml version=\"1.0\"?><COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" "
-                  "version=\"1.4.1\"><asset><unit name=\"meter\" meter=\"1\"/><up_axis>Y_UP</up_axis></asset>");
-    WriteMesh(file);
-    WriteSkin(file);
-    fprintf(file,
-        "<library_animations><animation id=\"turn\"><source id=\"t\"><float_array id=\"ta\" count=\"2\">0 "
-        "1</float_array>"
-        "<technique_common><accessor source=\"#ta\" count=\"2\" stride=\"1\"><param name=\"TIME\" type=\"float\"/>"
-        "</accessor></technique_common></source><source id=\"m\"><float_array id=\"ma\" count=\"32\">1 0 0 0 0 1 0 0.5 "
-        "0 0 "
-        "1 0 0 0 0 1 0 -1 0 0 1 0 0 0.5 0 0 1 0 0 0 0 1</float_array><technique_common><accessor source=\"#ma\" "
-        "count=\"2\" stride=\"16\"><param name=\"TRANSFORM\" type=\"float4x4\"/></accessor></technique_common></source>"
-        "<source id=\"i\"><Name_array id=\"ia\" count=\"2\">LINEAR LINEAR</Name_array><technique_common><accessor "
-        "source=\"#ia\" count=\"2\" stride=\"1\"><param name=\"INTERPOLATION\" type=\"name\"/></accessor>"
-        "</technique_common></source><sampler id=\"s\"><input semantic=\"INPUT\" source=\"#t\"/><input "
-        "semantic=\"OUTPUT\" "
-        "source=\"#m\"/><input semantic=\"INTERPOLATION\" source=\"#i\"/></sampler><channel source=\"#s\" "
-        "target=\"High/matrix\"/></animation></library_animations><library_visual_scenes><visual_scene "
-        "id=\"scene\"><node "
-        "id=\"Low\" name=\"Low\" sid=\"Low\" type=\"JOINT\"><matrix sid=\"matrix\">1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 "
-        "1</matrix><node id=\"High\" name=\"High\" sid=\"High\" type=\"JOINT\"><matrix sid=\"matrix\">1 0 0 0 0 1 0 "
-        "0.5 0 0 "
-        "1 0 0 0 0 1</matrix></node></node><node id=\"body\"><instance_controller "
-        "url=\"#skin\"><skeleton>#Low</skeleton>"
-        "</instance_controller></node></visual_scene></library_visual_scenes><scene><instance_visual_scene "
-        "url=\"#scene\"/></scene></COLLADA>");
-    fclose(file);
-}
-
-static void ABakeOfAColladaCharacterIsInThePointsOfItsSource(void** state)
-{
-    (void)state;
-    WriteCollada("box.dae");
-    Outcome outcome = RunJounce("new box --from box.dae --layer vertex");
+    char line[256];
+    snprintf(line, sizeof(line), "new %s --from box.%s --layer vertex", ending, ending);
+    Outcome outcome = RunJounce(line);
     if (outcome.code != 0) {
         fail_msg("%s", outcome.error);
     }
     assert_non_null(strstr(outcome.out, "the source has 12 points; the file splits them into 60 vertices"));
-    assert_int_equal(RunJounce("export box -o box/character.jounce").code, 0);
-    outcome = RunJounce("info box");
+    snprintf(line, sizeof(line), "export %s -o %s/character.jounce", ending, ending);
+    assert_int_equal(RunJounce(line).code, 0);
+    snprintf(line, sizeof(line), "info %s", ending);
+    outcome = RunJounce(line);
     assert_non_null(strstr(outcome.out, "points    12 in the source, 12 welded, 60 split"));
-    char line[256];
-    outcome = RunJounce("bake box --clip nothing -o x.npy");
+    snprintf(line, sizeof(line), "bake %s --clip nothing -o x.npy", ending);
+    outcome = RunJounce(line);
     char name[64] = "";
     const char* listed = strstr(outcome.error, "it has: ");
     assert_non_null(listed);
     assert_int_equal(sscanf(listed, "it has: %60[^\n]", name), 1);
-    snprintf(line, sizeof(line), "bake box --clip %s --stage skinned -o points.npy", name);
+    snprintf(line, sizeof(line), "bake %s --clip %s --stage skinned -o points.npy", ending, name);
     assert_int_equal(RunJounce(line).code, 0);
     jnaArray points, split;
     assert_int_equal(jnaOpenArray("points.npy", &points, NULL), jn_ok);
@@ -260,11 +135,25 @@ static void ABakeOfAColladaCharacterIsInThePointsOfItsSource(void** state)
         }
     }
     jnaCloseArray(&points);
-    snprintf(line, sizeof(line), "bake box --clip %s --order split -o split.npy", name);
+    snprintf(line, sizeof(line), "bake %s --clip %s --order split -o split.npy", ending, name);
     assert_int_equal(RunJounce(line).code, 0);
     assert_int_equal(jnaOpenArray("split.npy", &split, NULL), jn_ok);
     assert_int_equal(split.shape[1], 60);
     jnaCloseArray(&split);
+}
+
+static void ABakeOfAColladaCharacterIsInThePointsOfItsSource(void** state)
+{
+    (void)state;
+    WriteColladaBox("box.dae", 0);
+    ExpectSourceOrder("dae");
+}
+
+static void ABakeOfAnFbxCharacterIsInThePointsOfItsSource(void** state)
+{
+    (void)state;
+    WriteFbxBox("box.fbx", false);
+    ExpectSourceOrder("fbx");
 }
 
 // The skinned loop so many times over, as targets of springs.
@@ -346,6 +235,7 @@ int main(void)
         cmocka_unit_test(AnImportedLoopOfAnyLengthBakesSeamlessly),
         cmocka_unit_test(AClipCanBeDeclaredALoop),
         cmocka_unit_test(ABakeOfAColladaCharacterIsInThePointsOfItsSource),
+        cmocka_unit_test(ABakeOfAnFbxCharacterIsInThePointsOfItsSource),
         cmocka_unit_test(ABakeTakesTheOrderUnitAndAxesOfAnotherFile),
         cmocka_unit_test(ABakeOfOursIsMotionAgain),
         cmocka_unit_test(AnotherShapeAndAGlbAreRefused),

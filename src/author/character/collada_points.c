@@ -9,17 +9,16 @@
 
 #include <stdlib.h>
 
-enum { MAX_ID = 256, MAX_MESHES = 65536 };
+enum { MAX_ID = JNA_MAX_ATTRIBUTE, MAX_MESHES = 65536 };
 
-// The value of an attribute inside one tag, [tag, end). False where it is not there or does not fit.
-static bool TakeAttribute(const char* tag, const char* end, const char* name, char* value)
+bool jnaTakeAttribute(const char* tag, const char* end, const char* name, char* value, size_t size)
 {
     size_t length = strlen(name);
     for (const char* at = strstr(tag, name); at != NULL && at < end; at = strstr(at + 1, name)) {
         if (at[length] == '=' && (at[length + 1] == '"' || at[length + 1] == '\'')) {
             const char* from = at + length + 2;
             const char* to = strchr(from, at[length + 1]);
-            if (to == NULL || to >= end || to - from >= MAX_ID) {
+            if (to == NULL || to >= end || (size_t)(to - from) >= size) {
                 return false;
             }
             memcpy(value, from, (size_t)(to - from));
@@ -36,12 +35,12 @@ static bool AddSource(const char* text, size_t size, const char* id, jnaSourceMe
     char other[MAX_ID], count[MAX_ID];
     for (const char* at = strstr(text, "<source"); at != NULL; at = strstr(at + 1, "<source")) {
         const char* end = strchr(at, '>');
-        if (end == NULL || !TakeAttribute(at, end, " id", other) || strcmp(other, id) != 0) {
+        if (end == NULL || !jnaTakeAttribute(at, end, " id", other, MAX_ID) || strcmp(other, id) != 0) {
             continue;
         }
         const char* array = strstr(end, "<float_array");
         const char* open = array != NULL ? strchr(array, '>') : NULL;
-        if (open == NULL || !TakeAttribute(array, open, "count", count)) {
+        if (open == NULL || !jnaTakeAttribute(array, open, "count", count, MAX_ID)) {
             return true;
         }
         unsigned long numbers = strtoul(count, NULL, 10);
@@ -72,8 +71,8 @@ jnResult jnaReadColladaPoints(const char* path, jnaSourceMeshes* list, jnError* 
         if (end == NULL) {
             break;
         }
-        bool positions = TakeAttribute(at, end, "semantic", semantic) && strcmp(semantic, "POSITION") == 0 &&
-                         TakeAttribute(at, end, "source", source) && source[0] == '#';
+        bool positions = jnaTakeAttribute(at, end, "semantic", semantic, MAX_ID) && strcmp(semantic, "POSITION") == 0 &&
+                         jnaTakeAttribute(at, end, "source", source, MAX_ID) && source[0] == '#';
         if (positions && !AddSource(text, length, source + 1, list)) {
             result = jnFail(error, jn_outOfMemory, "%s: out of memory", path);
             goto done;

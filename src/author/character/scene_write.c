@@ -4,6 +4,7 @@
 // No post-processing but triangulation is asked for: joining or splitting would change the file's vertex order.
 #include "base/arena.h"
 #include "character/scene_stream.h"
+#include "character/source_points.h"
 
 #include <assimp/cimport.h>
 #include <assimp/config.h>
@@ -85,7 +86,9 @@ static void PutNodes(FILE* stream, const NodeList* list, double rootUnit)
 typedef struct Conversion {
     const struct aiScene* scene;
     const NodeList* list;
-    jnaArena arena; // of one mesh or animation
+    jnaArena arena;   // of one mesh or animation
+    int lostTargets;  // morph targets of another number of vertices than their mesh
+    int lostChannels; // animations of morph targets that could not be read
 } Conversion;
 
 // There is nobody to tell in this process: the parent sees it end.
@@ -178,6 +181,7 @@ static void ConvertTargets(Conversion* c, const struct aiMesh* from, jnaSceneMes
     for (unsigned t = 0; t < from->mNumAnimMeshes; ++t) {
         const struct aiAnimMesh* target = from->mAnimMeshes[t];
         if (target->mVertices == NULL || target->mNumVertices != from->mNumVertices) {
+            c->lostTargets++;
             continue;
         }
         float* offsets = Take(c, from->mNumVertices, 3 * sizeof(*offsets));
@@ -241,18 +245,108 @@ static jnaSceneKeys ConvertRotations(Conversion* c, unsigned count, const struct
     return (jnaSceneKeys){(int)count, jna_linearKeys, times, values};
 }
 
+// Morph targets of a node's meshes; 0 where its channels do not tell which target they move: shapes between two of one
+// channel, which Assimp gives as targets of the same name or with the channel's own weight.
+static unsigned CountMovedTargets(const Conversion* c, const struct aiNode* node)
+{
+    unsigned most = 0;
+    for (unsigned m = 0; m < node->mNumMeshes; ++m) {
+        const struct aiMesh* mesh = c->scene->mMeshes[node->mMeshes[m]];
+        for (unsigned t = 0; t < mesh->mNumAnimMeshes; ++t) {
+            const struct aiAnimMesh* target = mesh->mAnimMeshes[t];
+            if (target->mWeight != 1 ||
+                (t > 0 && strcmp(target->mName.data, mesh->mAnimMeshes[t - 1]->mName.data) == 0)) {
+                return 0;
+            }
+        }
+        most = mesh->mNumAnimMeshes > most ? mesh->mNumAnimMeshes : most;
+    }
+    return most;
+}
+
+// The weight that a key has of a target; false where it has none.
+static bool FindWeight(const struct aiMeshMorphKey* key, unsigned target, float* weight)
+{
+    for (unsigned i = 0; i < key->mNumValuesAndWeights; ++i) {
+        if (key->mValues[i] == target) {
+            *weight = (float)key->mWeights[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+// Weights of one target at all keys: each curve of an FBX has times of its own, and a key only what stands there. A
+// straight line lies between the curve's own keys; before and behind them it is level.
+static void FillWeights(const struct aiMeshMorphAnim* from, unsigned target, size_t width, float* values)
+{
+    unsigned last = from->mNumKeys; // the curve's latest key; at first none
+    for (unsigned k = 0; k < from->mNumKeys; ++k) {
+        float* value = values + (size_t)k * width + target;
+        if (!FindWeight(&from->mKeys[k], target, value)) {
+            *value = last < k ? values[(size_t)last * width + target] : 0;
+            continue;
+        }
+        unsigned first = last < k ? last + 1 : 0;
+        float start = last < k ? values[(size_t)last * width + target] : *value;
+        double begin = from->mKeys[last < k ? last : k].mTime, span = from->mKeys[k].mTime - begin;
+        for (unsigned i = first; i < k; ++i) {
+            double part = span > 0 ? (from->mKeys[i].mTime - begin) / span : 0;
+            values[(size_t)i * width + target] = (float)((double)start + part * ((double)*value - (double)start));
+        }
+        last = k;
+    }
+}
+
+// Weights of a node's morph targets, which Assimp names by the node, an asterisk and a number.
+static void ConvertWeights(Conversion* c, const struct aiMeshMorphAnim* from, jnaSceneAnimation* animation)
+{
+    char name[MAXLEN];
+    snprintf(name, sizeof(name), "%s", from->mName.data);
+    char* asterisk = strrchr(name, '*');
+    if (asterisk != NULL) {
+        *asterisk = '\0';
+    }
+    int node = FindNode(c->list, name);
+    unsigned width = node >= 0 ? CountMovedTargets(c, c->list->nodes[node]) : 0;
+    if (width == 0) {
+        c->lostChannels++;
+        return;
+    }
+    double* times = Take(c, from->mNumKeys, sizeof(*times));
+    float* values = Take(c, from->mNumKeys, width * sizeof(*values));
+    for (unsigned k = 0; k < from->mNumKeys; ++k) {
+        times[k] = from->mKeys[k].mTime;
+    }
+    for (unsigned t = 0; t < width; ++t) {
+        FillWeights(from, t, width, values);
+    }
+    int channel = 0;
+    while (channel < animation->channelCount && animation->channels[channel].node != node) {
+        ++channel;
+    }
+    if (channel == animation->channelCount) {
+        animation->channels[animation->channelCount++] = (jnaSceneChannel){.node = node};
+    }
+    animation->channels[channel].weightCount = (int)width;
+    animation->channels[channel].weights = (jnaSceneKeys){(int)from->mNumKeys, jna_linearKeys, times, values};
+}
+
 static void PutAnimation(FILE* stream, Conversion* c, const struct aiAnimation* from)
 {
     jnaSceneAnimation animation = {.name = from->mName.data,
         .ticksPerSecond = from->mTicksPerSecond,
         .channelCount = (int)from->mNumChannels,
-        .channels = Take(c, from->mNumChannels, sizeof(*animation.channels))};
+        .channels = Take(c, (size_t)from->mNumChannels + from->mNumMorphMeshChannels, sizeof(*animation.channels))};
     for (unsigned i = 0; i < from->mNumChannels; ++i) {
         const struct aiNodeAnim* channel = from->mChannels[i];
         animation.channels[i] = (jnaSceneChannel){.node = FindNode(c->list, channel->mNodeName.data),
             .translation = ConvertVectors(c, channel->mNumPositionKeys, channel->mPositionKeys),
             .rotation = ConvertRotations(c, channel->mNumRotationKeys, channel->mRotationKeys),
             .scale = ConvertVectors(c, channel->mNumScalingKeys, channel->mScalingKeys)};
+    }
+    for (unsigned i = 0; i < from->mNumMorphMeshChannels; ++i) {
+        ConvertWeights(c, from->mMorphMeshChannels[i], &animation);
     }
     jnaPutAnimation(stream, &animation);
     jnaReleaseArena(&c->arena);
@@ -305,7 +399,29 @@ static double FindColladaUnit(const char* path)
     return metres > 1e-9 && metres < 1e9 ? metres : 0;
 }
 
-static void PutScene(FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list)
+// What is in the file and does not arrive.
+static void PutNotes(FILE* stream, const Conversion* c, bool lostMorphs)
+{
+    jnaPutInteger(stream, (c->lostTargets > 0) + (c->lostChannels > 0) + lostMorphs);
+    if (c->lostTargets > 0) {
+        char sentence[160];
+        snprintf(sentence, sizeof(sentence),
+            "%d morph targets have another number of vertices than their mesh: left out", c->lostTargets);
+        jnaPutText(stream, sentence);
+    }
+    if (c->lostChannels > 0) {
+        jnaPutText(stream,
+            "animated weights of morph targets with shapes in between, or of meshes of the same name, are "
+            "not read: they stay as at rest");
+    }
+    if (lostMorphs) {
+        jnaPutText(stream,
+            "morph targets and their animation are not read from Collada: left out; export glTF or FBX for "
+            "them");
+    }
+}
+
+static void PutScene(FILE* stream, const char* path, const struct aiScene* scene, const NodeList* list, bool lostMorphs)
 {
     // FBX states centimetres per unit. Assimp turns Collada upright itself; FBX it leaves as it lies.
     double metres = 0, up = 1;
@@ -323,15 +439,10 @@ static void PutScene(FILE* stream, const char* path, const struct aiScene* scene
         PutMesh(stream, &conversion, m);
     }
     jnaPutInteger(stream, scene->mNumAnimations);
-    int64_t morphs = 0;
     for (unsigned a = 0; a < scene->mNumAnimations; ++a) {
         PutAnimation(stream, &conversion, scene->mAnimations[a]);
-        morphs += scene->mAnimations[a]->mNumMorphMeshChannels;
     }
-    jnaPutInteger(stream, morphs > 0);
-    if (morphs > 0) {
-        jnaPutText(stream, "animations of morph targets are read from glTF alone: left out");
-    }
+    PutNotes(stream, &conversion, lostMorphs);
 }
 
 static void WriteAssimpScene(const char* path, FILE* stream)
@@ -341,7 +452,12 @@ static void WriteAssimpScene(const char* path, FILE* stream)
     // Pivots folded into their node; no mesh made up for a file that has only a skeleton.
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_FBX_PRESERVE_PIVOTS, 0);
     aiSetImportPropertyInteger(properties, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
-    const struct aiScene* scene = aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
+    size_t size = 0;
+    char* text = jnaHasEnding(path, ".dae") ? jnaTakeColladaMorphs(path, &size) : NULL;
+    const struct aiScene* scene =
+        text != NULL
+            ? aiImportFileFromMemoryWithProperties(text, (unsigned)size, aiProcess_Triangulate, "dae", properties)
+            : aiImportFileExWithProperties(path, aiProcess_Triangulate, NULL, properties);
     if (scene == NULL || scene->mRootNode == NULL) {
         char sentence[JN_ERROR_LENGTH];
         snprintf(sentence, sizeof(sentence), "%s: cannot be read: %s", path, aiGetErrorString());
@@ -359,11 +475,12 @@ static void WriteAssimpScene(const char* path, FILE* stream)
         snprintf(sentence, sizeof(sentence), "%s: has more than %d nodes", path, JNA_MAX_SCENE_NODES);
         jnaPutFailure(stream, sentence);
     } else {
-        PutScene(stream, path, scene, &list);
+        PutScene(stream, path, scene, &list, text != NULL);
     }
 done:
     aiReleaseImport(scene);
     aiReleasePropertyStore(properties);
+    free(text);
     free(list.nodes);
     free(list.parents);
 }

@@ -26,6 +26,16 @@ bool jnaSourceMeshes_Add(jnaSourceMeshes* list, float* points, size_t count);
 jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* error);
 jnResult jnaReadColladaPoints(const char* path, jnaSourceMeshes* list, jnError* error);
 
+enum { JNA_MAX_ATTRIBUTE = 256 };
+
+/// The value of an attribute inside one tag of XML, [tag, end), in `size` bytes. False where it is not there or does
+/// not fit.
+bool jnaTakeAttribute(const char* tag, const char* end, const char* name, char* value, size_t size);
+
+/// A Collada file without its morph targets and their animation, for a reader that fails at them; NULL where it has
+/// none or memory is short. Owned by the caller, terminated; *size without the end.
+char* jnaTakeColladaMorphs(const char* path, size_t* size);
+
 /// Fills sourcePoints of a character that has its surface, where the file is FBX or Collada and its points are found.
 jnResult jnaFindSourcePoints(
     const char* path, const jnaPlacement* placement, jnaCharacter* character, jnaNotes* notes, jnError* error);

@@ -4,21 +4,24 @@
 
 #include "character/gltf.h"
 #include "character/import.h"
+#include "helpers/collada_box.h"
 #include "helpers/dressed_gltf.h"
+#include "helpers/fbx_box.h"
 
 typedef struct Imported {
     jnaCharacter character;
     jnaClipList clips;
+    jnaNotes notes;
 } Imported;
 
 static Imported Import(const char* path)
 {
-    Imported in;
+    Imported in = {.notes = {0}};
     jnError error;
     jnaImportDef def = jnaDefaultImportDef();
     def.loose = true; // the samples have no skin
     def.scale = 1;
-    if (jnaImportCharacter(path, &def, &in.character, &in.clips, NULL, NULL, &error) != jn_ok) {
+    if (jnaImportCharacter(path, &def, &in.character, &in.clips, NULL, &in.notes, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     return in;
@@ -26,6 +29,7 @@ static Imported Import(const char* path)
 
 static void Release(Imported* in)
 {
+    jnaDestroyNotes(&in->notes);
     jnaDestroyClipList(&in->clips);
     jnaDestroyCharacter(&in->character);
 }
@@ -127,6 +131,67 @@ static void WeightsOfAClipAreSampledAndThoseAtRestAreInTheRestSurface(void** sta
     unlink(path);
 }
 
+static bool Notes(const Imported* in, const char* words)
+{
+    bool found = false;
+    for (int i = 0; i < in->notes.count; ++i) {
+        found = found || strstr(in->notes.lines[i], words) != NULL;
+    }
+    return found;
+}
+
+// Curves of an FBX have keys at times of their own.
+static void WeightsOfAnFbxAreThoseOfItsCurves(void** state)
+{
+    (void)state;
+    static const char* names[] = {"puff", "lean"};
+    WriteFbxBox("targets.fbx", true);
+    Imported in = Import("targets.fbx");
+    assert_int_equal(in.character.targetCount, 2);
+    assert_int_equal(in.clips.count, 1);
+    const jnaClip* clip = &in.clips.clips[0];
+    assert_int_equal(clip->targetCount, 2);
+    assert_int_equal(clip->frameCount, 31);
+    assert_false(Notes(&in, "not read"));
+    double moved = 0;
+    for (int t = 0; t < 2; ++t) {
+        assert_string_equal(in.character.targets[t].name, names[t]);
+        for (int f = 0; f < clip->frameCount; ++f) {
+            ASSERT_NEAR(clip->targets[2 * f + t], FbxWeight(t, f / clip->rate), 1e-5);
+        }
+        for (int i = 0; i < BOX_POINTS; ++i) {
+            double offset[3];
+            FbxTarget(t, i, offset);
+            for (size_t k = 0; k < 3; ++k) { // in the file's unit here: def.scale is 1
+                float found = in.character.targets[t].offsets[3 * (size_t)in.character.sourcePoints[i] + k];
+                ASSERT_NEAR(found, 100 * offset[k], 1e-4);
+                moved = fmax(moved, fabs((double)found));
+            }
+        }
+    }
+    assert_true(moved > 1);
+    Release(&in);
+    unlink("targets.fbx");
+}
+
+// Assimp refuses the whole file for them: the rest of it arrives.
+static void MorphsOfColladaAreLeftOutAndNamed(void** state)
+{
+    (void)state;
+    for (int morphs = 0; morphs < 3; ++morphs) { // none; beside the skin; below it
+        WriteColladaBox("targets.dae", morphs);
+        Imported in = Import("targets.dae");
+        assert_int_equal(in.character.targetCount, 0);
+        assert_int_equal(in.character.fileVertexCount, 60);
+        assert_true(in.character.jointCount >= 2);
+        assert_int_equal(in.clips.clips[0].frameCount, 31);
+        assert_int_equal(in.character.sourcePointCount, BOX_POINTS);
+        assert_true(Notes(&in, "not read from Collada") == (morphs > 0));
+        Release(&in);
+    }
+    unlink("targets.dae");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +199,8 @@ int main(void)
         cmocka_unit_test(MorphStressTestPlays),
         cmocka_unit_test(MorphPrimitivesTestRestsHalfway),
         cmocka_unit_test(WeightsOfAClipAreSampledAndThoseAtRestAreInTheRestSurface),
+        cmocka_unit_test(WeightsOfAnFbxAreThoseOfItsCurves),
+        cmocka_unit_test(MorphsOfColladaAreLeftOutAndNamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
