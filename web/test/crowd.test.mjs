@@ -45,7 +45,7 @@ test('the folder works from any web server, and a link opens the view that it sa
 });
 
 // Pixels of the picture with only the first copy, or only the one that the GPU makes from weights, both in one place and state.
-const shape = (which, mode) => page.evaluate(([one, how]) => {
+const shape = (which, mode, start = 0) => page.evaluate(([one, how, from]) => {
   const { viewer } = window, { player, stage } = viewer;
   player.phaseOf = () => 0;
   viewer.stop();
@@ -55,7 +55,7 @@ const shape = (which, mode) => page.evaluate(([one, how]) => {
   }
   viewer.build();
   viewer.homes[0].copy(viewer.drawn[0].home);
-  player.seek(0);
+  player.seek(from);
   for (let n = 0; n < 12; ++n) {
     viewer.frame(1 / 30, false);
   }
@@ -78,7 +78,7 @@ const shape = (which, mode) => page.evaluate(([one, how]) => {
   }
   viewer.drawn[0].main.mesh.visible = viewer.crowd.mesh.visible = stage.grid.visible = stage.shadow.visible = true;
   return { covered, place: viewer.drawn[0].main.mesh.position.toArray(), first: Array.from(viewer.crowd.copies.image.data.slice(0, 6)) };
-}, [which, mode]);
+}, [which, mode, start]);
 
 test('what the GPU makes of weights covers what the runtime\'s positions cover', async () => {
   const shapes = {};
@@ -114,6 +114,25 @@ test('a crowd of hundreds shows fewer targets far away, and the costs of steps a
   await page.evaluate(() => window.viewer.set('copies', 1));
   assert.equal((await advance(page, 2)).copies, 1);
   assert.deepEqual(problems, []);
+});
+
+test('a crowd plays the morph targets of the source', async () => {
+  const other = path.join(folder, 'b'), before = page;
+  execFileSync(process.env.JOUNCE, ['view', path.join(folder, 'face-modal.jounce'), '--export', other]);
+  const place = await serveFolder(other);
+  ({ page, problems } = await open(browser, `${place.address}#copies=2`));
+  try {
+    await ready(page);
+    const first = await shape('first', 'skinned', 0.6), second = await shape('other', 'skinned', 0.6); // a second of the clip: a whole smile
+    await keep('crowd-face');
+    const count = first.covered.reduce((sum, x) => sum + x, 0), apart = first.covered.filter((x, i) => x !== second.covered[i]).length;
+    assert.ok(count > 300 && apart < 0.04 * count, `${apart} of ${count} pixels differ`);
+    assert.deepEqual(problems, []);
+  } finally {
+    await page.close();
+    await place.stop();
+    page = before;
+  }
 });
 
 test('a film of the clip is WebM', async () => {

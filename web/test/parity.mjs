@@ -6,7 +6,7 @@ const memory = none('memory is the module\'s');
 export const PARITY = {
   jnLoadAsset: 'Runtime.loadAsset', jnDestroyAsset: 'Asset.destroy', jnAsset_Clip: 'Asset.clips', jnAsset_FindClip: 'Asset.findClip',
   jnAsset_SampleClip: 'Character.sampleClip', jnAsset_SampleTargets: 'Character.sampleClip',
-  jnAsset_FindTarget: none('the morph targets of the source are in its glTF file by name; clips play them'), jnAsset_MorphDeltas: 'Asset.morphDeltas', jnAsset_SparseMorph: 'Asset.sparseMorph',
+  jnAsset_FindTarget: 'Asset.findTarget', jnAsset_MorphDeltas: 'Asset.morphDeltas', jnAsset_SparseMorph: 'Asset.sparseMorph',
   jnAsset_SectionCount: 'Asset.sections', jnAsset_Section: 'Asset.sections',
   jnKernelAvailable: none('WebAssembly has one kernel in each module'), jnKernelName: none('see jnKernelAvailable'), jnBestKernel: none('hasSimd decides'),
   jnVersion: 'Runtime.version', jnAbi: none('the layout of C structs'),

@@ -34,7 +34,7 @@ before(async () => {
       return [name, file];
     }));
   execFileSync(process.env.ASSETS, [folder]);
-  for (const name of ['pca-modal', 'cnn-modal']) {
+  for (const name of ['pca-modal', 'cnn-modal', 'face-modal', 'face-vertex']) {
     files[name] = path.join(folder, `${name}.jounce`);
   }
 });
@@ -435,6 +435,54 @@ test('every function of the C API is in the package, or it is said why not', () 
   crowd.destroy();
   character.destroy();
 }));
+
+for (const name of ['face-modal', 'face-vertex']) {
+  test(`morph targets of the source are named, played by clips and moved by hand: ${name}`, () => withAsset(name, (asset) => {
+    const hero = asset.createCharacter(), plain = asset.createCharacter(), { pose } = hero;
+    assert.deepEqual(asset.targets, [{ name: 'smile', weight: 0 }, { name: 'frown', weight: 0.25 }]);
+    assert.deepEqual([asset.findTarget('frown'), asset.findTarget('wink')], [1, -1]);
+    assert.deepEqual(Array.from(pose.targets), [0, 0.25], 'as at rest');
+    assert.throws(() => asset.targetDeltas(2), /2 morph targets of its source, none with number 2/);
+    hero.sampleClip(0, 1);
+    assert.ok(Math.abs(pose.targets[0] - 1) < 1e-5, `the clip smiles: ${pose.targets[0]}`);
+    const wide = 3 * asset.fileVertexCount, smile = asset.targetDeltas(0), frown = asset.targetDeltas(1), source = asset.sourcePositions();
+    // In the rest pose the surface is the source's with its targets.
+    hero.pose.rotations.set(plain.pose.rotations);
+    hero.pose.translations.set(plain.pose.translations);
+    pose.targets.set([0.5, -1]);
+    hero.reset();
+    let apart = 0;
+    for (let i = 0; i < wide; ++i) {
+      apart = Math.max(apart, Math.abs(hero.positions[i] - source[i] - 0.5 * smile[i] + frown[i]));
+    }
+    assert.ok(apart < 2e-6, `${apart} m`);
+    assert.ok(smile.some((x) => x > 0.03) && frown.some((x) => x > 0.03));
+    hero.destroy();
+    plain.destroy();
+  }));
+}
+
+test('Babylon.js: the morphs of the character\'s own are the host\'s', async () => {
+  const { Flesh } = await import(path.join(dist, 'babylon.js'));
+  await withAsset('face-modal', (asset) => {
+    const hero = asset.createCharacter(), bones = asset.joints.map(({ name }, j) => ({
+      name, getTransformNode: () => null, getAbsoluteMatrix: () => ({ asArray: () => {
+        const m = hero.skinMatrices(), inverse = asset.joints[j].inverseBind; // in the rest pose: the inverse of what binds, a translation
+        return [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, m[12 * j + 3] - inverse[3], m[12 * j + 7] - inverse[7], m[12 * j + 11] - inverse[11], 1];
+      } }),
+    }));
+    const names = ['smile', 'frown', ...asset.modes.map((_, k) => `jounce.mode.${String(k).padStart(3, '0')}`)], all = names.map((name) => ({ name, influence: 0.3 }));
+    const mesh = { morphTargetManager: { numTargets: all.length, getTarget: (i) => all[i] }, skeleton: { name: 'bones', bones } }, flesh = new Flesh(asset, [mesh]);
+    flesh.update(1 / 30);
+    all[0].influence = 0.8;
+    flesh.update(1 / 30);
+    assert.deepEqual(all.slice(0, 2).map(({ influence }) => influence), [0.8, 0.3]);
+    assert.ok(all.slice(2).every(({ influence }) => Math.abs(influence) < 1e-3), 'ours are driven');
+    flesh.dispose();
+    assert.deepEqual(all.slice(0, 3).map(({ influence }) => influence), [0.8, 0.3, 0]);
+    hero.destroy();
+  });
+});
 
 test('normals of morph targets are how normals change, and matrices skin the rest surface', () => withAsset('pca-modal', (asset) => {
   const hero = asset.createCharacter(), weight = asset.componentCount, deltas = asset.morphDeltas(weight), [bent] = asset.morphNormals([weight]), rest = asset.restNormals();

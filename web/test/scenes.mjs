@@ -24,7 +24,7 @@ export function rename(runtime, bytes, prefix) {
 
 /** A group with bones and skinned meshes. parts: how many meshes, each with its own vertices and material. */
 export function rig(asset, { prefix = '', parts = 1, colors = false, ownMorph = false, shift = 0 } = {}) {
-  const group = new Group(), skeleton = makeSkeleton(asset), { joints, weights, dropped } = asset.influences(4), { rest, weld, triangles } = asset;
+  const group = new Group(), skeleton = makeSkeleton(asset), { joints, weights, dropped } = asset.influences(4), { triangles } = asset, places = asset.sourcePositions();
   const all = asset.influences(8);
   const normals = asset.restNormals();
   asset.joints.forEach(({ parent, name }, i) => {
@@ -45,7 +45,7 @@ export function rig(asset, { prefix = '', parts = 1, colors = false, ownMorph = 
     const map = Int32Array.from(numbers.keys()), geometry = new BufferGeometry();
     const fill = (size, value, type = Float32Array) => type.from({ length: size * map.length }, (_, i) => value(map[Math.floor(i / size)], i % size));
     geometry.setIndex(index);
-    geometry.setAttribute('position', new Float32BufferAttribute(fill(3, (v, k) => rest[4 * weld[v] + k] + shift), 3));
+    geometry.setAttribute('position', new Float32BufferAttribute(fill(3, (v, k) => places[3 * v + k] + shift), 3));
     geometry.setAttribute('skinIndex', new BufferAttribute(fill(4, (v, k) => joints[4 * v + k], Uint16Array), 4));
     geometry.setAttribute('skinWeight', new Float32BufferAttribute(fill(4, (v, k) => weights[4 * v + k]), 4));
     if (dropped > 0) { // as GLTFLoader leaves the second set
@@ -63,9 +63,17 @@ export function rig(asset, { prefix = '', parts = 1, colors = false, ownMorph = 
       geometry.morphAttributes.position = [smile];
       geometry.morphTargetsRelative = true;
     }
+    if (asset.targets.length > 0) { // as a loader brings them
+      geometry.morphAttributes.position = asset.targets.map(({ name }, target) => {
+        const deltas = asset.targetDeltas(target);
+        return Object.assign(new Float32BufferAttribute(fill(3, (v, k) => deltas[3 * v + k]), 3), { name });
+      });
+      geometry.morphTargetsRelative = true;
+    }
     const material = new MeshStandardMaterial({ vertexColors: colors, roughness: 0.7, color: colors ? 0xffffff : [0xb06040, 0x4060b0][part % 2] });
     const mesh = new SkinnedMesh(geometry, material);
     mesh.name = `part_${part}`;
+    asset.targets.forEach(({ name, weight }) => { mesh.morphTargetInfluences[mesh.morphTargetDictionary[name]] = weight; });
     mesh.bind(skeleton, new Matrix4());
     setMap(mesh, map);
     group.add(mesh);

@@ -46,17 +46,17 @@ function drawn(mesh) {
 }
 
 /** Plays the clip with a mixer on a rig, and the asset's own clip beside it. Returns the largest distance in metres. */
-function compare(asset, root, { frames = 12, rates = [30], path: how, move } = {}) {
+function compare(asset, root, { frames = 12, rates = [30], path: how, move, meshes } = {}) {
   const flesh = new jounce.Flesh(asset, root, how ? { path: how } : {}), direct = asset.createCharacter();
   const mixer = new three.AnimationMixer(root);
-  mixer.clipAction(jounce.makeClip(asset, 0)).play();
+  mixer.clipAction(jounce.makeClip(asset, 0, meshes)).play();
   let time = 0, apart = 0, moved = 0;
   const target = asset.createSurface();
   for (let n = 0; n < frames; ++n) {
     const h = 1 / rates[n % rates.length];
     time += n > 0 ? h : 0;
     mixer.setTime(time);
-    move?.(root, n);
+    move?.(root, n, direct.pose);
     flesh.update(h);
     root.updateWorldMatrix(true, true);
     flesh.rig.take(direct.pose); // the same matrices: what is compared is the way from there to the screen
@@ -185,6 +185,43 @@ test('both ways show the same place', () => {
     assert.ok(apart < LIMIT, `${how}: ${apart} m`);
     flesh.dispose();
   }
+  asset.destroy();
+});
+
+// The host's morphs, moved by hand, and the same weights in the runtime's pose.
+const makeFaces = (n, pose) => (object) => {
+  pose.targets.set([0.1 * n, 0.25 - 0.05 * n]);
+  if (object.isSkinnedMesh) {
+    ['smile', 'frown'].forEach((name, t) => { object.morphTargetInfluences[object.morphTargetDictionary[name]] = pose.targets[t]; });
+  }
+};
+
+for (const [name, how] of [['face-modal', 'morphs'], ['face-modal', 'positions'], ['face-vertex', 'positions']]) {
+  test(`morphs of the character's own stay the host's beside the flesh: ${name} by ${how}`, () => {
+    const asset = load(name), root = scenes.rig(asset, { parts: 2 });
+    assert.deepEqual(asset.targets.map((target) => [target.name, target.weight]), [['smile', 0], ['frown', 0.25]]);
+    const { flesh, apart } = compare(asset, root, { path: how, move: (group, n, pose) => group.traverse(makeFaces(n, pose)) });
+    assert.equal(flesh.path, how);
+    assert.ok(apart < LIMIT, `${apart} m`);
+    flesh.dispose();
+    root.traverse((object) => object.isSkinnedMesh && assert.deepEqual(object.morphTargetInfluences.map((w) => Math.round(100 * w)), [110, -30], 'as the host left them'));
+    asset.destroy();
+  });
+}
+
+test('a mesh made from an asset has the morphs of its source, and a clip plays them', () => {
+  const asset = load('face-modal'), mesh = jounce.makeSkinnedMesh(asset), group = new three.Group();
+  group.add(mesh);
+  scenes.setMap(mesh, Int32Array.from({ length: asset.fileVertexCount }, (_, i) => i));
+  assert.deepEqual([mesh.morphTargetDictionary.smile, mesh.morphTargetDictionary.frown, mesh.morphTargetInfluences[1]], [0, 1, 0.25]);
+  let most = 0;
+  const { flesh, apart } = compare(asset, group, { meshes: [mesh.name], move: (root, n, pose) => {
+    pose.targets.set(mesh.morphTargetInfluences.slice(0, 2));
+    most = Math.max(most, pose.targets[0]);
+  } });
+  assert.ok(most > 0.2, `the clip moves the smile: ${most}`);
+  assert.ok(apart < LIMIT, `${apart} m`);
+  flesh.dispose();
   asset.destroy();
 });
 

@@ -40,6 +40,13 @@ export interface Clip {
   readonly duration: number;
 }
 
+/** A morph target of the source (shape key, blend shape): a face, say. What moves it is not Jounce's business. */
+export interface Target {
+  readonly name: string;
+  /** At rest: the rest surface has this much of it. */
+  readonly weight: number;
+}
+
 /** A vibration mode of the flesh: a spring that many vertices share. */
 export interface Mode {
   /** Frequency in hertz, and damping ratio: 1 is critical. */
@@ -76,6 +83,8 @@ export class Asset {
   readonly joints: readonly Joint[];
   readonly parts: readonly Part[];
   readonly clips: readonly Clip[];
+  /** The source's own morph targets; `pose.targets` has their weights. Empty where it has none. */
+  readonly targets: readonly Target[];
   /** Morph weights of the network, which come before those of the modes; number 0 is constant. */
   readonly componentCount: number;
   /** Whether skinning with morph targets gives the whole surface: linear blend, and no map of displacements. */
@@ -146,6 +155,7 @@ export class Asset {
     };
     this.joints = readJoints(module, words[AssetWord.joints], words[AssetWord.jointSize], this.jointCount);
     this.parts = readParts(module, words[AssetWord.parts], words[AssetWord.partSize], words[AssetWord.partCount]);
+    this.targets = readTargets(module, words[AssetWord.targets], words[AssetWord.targetSize], words[AssetWord.targetCount]);
     this.modes = readModes(module, words[AssetWord.modes], words[AssetWord.modeSize], words[AssetWord.modeCount]);
     this.layer = this.modes.length > 0 ? 'modal' : this.springCount === 0 ? 'none' : 'vertex';
     this.componentCount = words[AssetWord.componentCount];
@@ -188,13 +198,42 @@ export class Asset {
     return this.clips.findIndex((clip) => clip.name === name);
   }
 
+  /** Index of the source's morph target with a name; -1: none. */
+  findTarget(name: string): number {
+    return this.targets.findIndex((target) => target.name === name);
+  }
+
   /** Displacements of the rest surface that a morph weight of 1 adds, [fileVertexCount][3], for upload to a GPU. */
   morphDeltas(weight: number): Float32Array<ArrayBuffer> {
     this.checkWeight(weight);
+    return this.deltasOf(weight);
+  }
+
+  /** The same of one of the source's own targets. */
+  targetDeltas(target: number): Float32Array<ArrayBuffer> {
+    if (!Number.isInteger(target) || target < 0 || target >= this.targets.length) {
+      throw new JounceError(`the asset '${this.name}' has ${this.targets.length} morph targets of its source, none with number ${target}`);
+    }
+    return this.deltasOf(this.weightCount + target);
+  }
+
+  private deltasOf(number: number): Float32Array<ArrayBuffer> {
     return this.module.borrow(12 * this.fileVertexCount, (address) => {
-      this.module.exports.jnwMorphDeltas(this.open(), weight, address);
+      this.module.exports.jnwMorphDeltas(this.open(), number, address);
       return new Float32Array(this.module.buffer, address, 3 * this.fileVertexCount).slice();
     });
+  }
+
+  /** The file vertices as the source has them: the rest surface without the weights at rest of its own targets, [fileVertexCount][3]. */
+  sourcePositions(): Float32Array<ArrayBuffer> {
+    const { rest, weld } = this, positions = new Float32Array(3 * this.fileVertexCount);
+    weld.forEach((v, i) => positions.set(rest.subarray(4 * v, 4 * v + 3), 3 * i));
+    this.targets.forEach(({ weight }, target) => {
+      if (weight !== 0) {
+        this.targetDeltas(target).forEach((delta, i) => { positions[i] -= weight * delta; });
+      }
+    });
+    return positions;
   }
 
   /** The same for the file vertices alone that move by more than `least` metres: their numbers, and x, y, z of each. */
@@ -218,9 +257,18 @@ export class Asset {
    * is not of unit length: normalise it after skinning.
    */
   morphNormals(weights: readonly number[]): Float32Array<ArrayBuffer>[] {
+    return this.bend(weights.map((weight) => () => this.morphDeltas(weight)));
+  }
+
+  /** The same of the source's own targets, all of them. */
+  targetNormals(): Float32Array<ArrayBuffer>[] {
+    return this.bend(this.targets.map((_, target) => () => this.targetDeltas(target)));
+  }
+
+  private bend(deltas: readonly (() => Float32Array)[]): Float32Array<ArrayBuffer>[] {
     const rest = restPositions(this), normals = makeNormals(this, rest), moved = new Float32Array(rest.length);
-    return weights.map((weight) => {
-      displace(this, rest, this.morphDeltas(weight), moved);
+    return deltas.map((make) => {
+      displace(this, rest, make(), moved);
       return makeNormals(this, moved).map((x, i) => x - normals[i]);
     });
   }
@@ -322,6 +370,13 @@ function readParts(module: Module, address: number, size: number, count: number)
       triangleCount: run[1],
     };
   });
+}
+
+// jnAssetTarget: name, weight.
+function readTargets(module: Module, address: number, size: number, count: number): Target[] {
+  return Array.from({ length: count }, (_, i) => ({
+    name: module.text(address + i * size, NAME_LENGTH), weight: new Float32Array(module.buffer, address + i * size + NAME_LENGTH, 1)[0],
+  }));
 }
 
 // jnAssetMode: stiffness, damping, gain, largest, massShare, joint, vertexCount.

@@ -69,11 +69,13 @@ export function teleportNumber(teleport: Teleport): number {
 export class Pose {
   private readonly views: View<Float32Array<ArrayBuffer>>[];
   private readonly originView: View<Float64Array<ArrayBuffer>>;
+  private readonly targetView: View<Float32Array<ArrayBuffer>>;
 
-  constructor(module: Module, words: Uint32Array, joints: number) {
+  constructor(module: Module, words: Uint32Array, joints: number, targets: number) {
     const lengths = [4 * joints, 3 * joints, 3 * joints, 12 * joints, 7];
     this.views = lengths.map((length, i) => new View(module, Float32Array<ArrayBuffer>, words[i], length));
     this.originView = new View(module, Float64Array<ArrayBuffer>, words[CharacterWord.origin], 3);
+    this.targetView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.targets], targets);
   }
 
   /** Unit quaternions x, y, z, w, local to the parent, [jointCount][4]. */
@@ -88,6 +90,8 @@ export class Pose {
   get root(): Float32Array { return this.views[CharacterWord.root].array; }
   /** Where the coordinates of this pose begin in a larger world, metres, in double. */
   get origin(): Float64Array { return this.originView.array; }
+  /** Weights of the source's own morph targets, [asset.targets.length]: at first those at rest; sampleClip writes the clip's. */
+  get targets(): Float32Array { return this.targetView.array; }
 }
 
 /** One character in motion. Any number of them share an asset. */
@@ -119,7 +123,7 @@ export class Character {
       module.fail();
     }
     const words = module.words(module.exports.jnwDescribeCharacter(this.handle), CharacterWord.end).slice();
-    this.pose = new Pose(module, words, asset.jointCount);
+    this.pose = new Pose(module, words, asset.jointCount, asset.targets.length);
     this.weightView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weights], asset.weightCount);
     this.rateView = new View(module, Float32Array<ArrayBuffer>, words[CharacterWord.weightRates], asset.weightCount);
   }

@@ -42,7 +42,10 @@
     WORD(influenceJoints, Address(a->influenceJoints))                                                                 \
     WORD(influenceWeights, Address(a->influenceWeights))                                                               \
     WORD(blockCount, (uint32_t)a->blockCount)                                                                          \
-    WORD(ownSpringCount, (uint32_t)a->springCount)
+    WORD(ownSpringCount, (uint32_t)a->springCount)                                                                     \
+    WORD(targetCount, (uint32_t)a->targetCount)                                                                        \
+    WORD(targets, Address(a->targets))                                                                                 \
+    WORD(targetSize, (uint32_t)sizeof(jnAssetTarget))
 
 // Of a clip; rate: the address of a double.
 #define JNW_CLIP_WORDS(WORD)                                                                                           \
@@ -67,7 +70,8 @@
     WORD(root, Address(&c->root))                                                                                      \
     WORD(weights, Address(c->weights))                                                                                 \
     WORD(weightRates, Address(c->weightRates))                                                                         \
-    WORD(origin, Address(c->origin))
+    WORD(origin, Address(c->origin))                                                                                   \
+    WORD(targets, Address(c->targets))
 
 // Of a crowd.
 #define JNW_CROWD_WORDS(WORD)                                                                                          \

@@ -1,4 +1,5 @@
-// Copies that are drawn by the GPU alone: one draw call, one geometry, and for all of them one texture of morph targets and one of what
+// Copies that are drawn by the GPU alone: one draw call, one geometry, and for all of them one texture of morph targets, those of the
+// character's source (its face) behind those of Jounce, and one of what
 // these add to normals. Each frame a texture with a row for each copy is uploaded: its place, how many targets it shows, its joints'
 // matrices and its morph weights.
 import {
@@ -18,7 +19,7 @@ const FUNCTIONS = `
   uniform highp sampler2DArray fleshTargets;
   uniform highp sampler2DArray fleshNormals;
   uniform highp sampler2D fleshCopies;
-  uniform ivec3 fleshCounts; // components, modes, joints
+  uniform ivec4 fleshCounts; // components, modes, joints, targets of the source
   attribute vec4 fleshJoints;
   attribute vec4 fleshWeights;
   attribute vec4 fleshMoreJoints;
@@ -41,6 +42,7 @@ const FUNCTIONS = `
     vec3 place = rest, turned = vec3(0.0), moved = vec3(0.0);
     fleshAdd(0, int(counts.x), place, normal);
     fleshAdd(fleshCounts.x, int(counts.y), place, normal);
+    fleshAdd(fleshCounts.x + fleshCounts.y, fleshCounts.w, place, normal);
     for (int k = 0; k < 8; ++k) {
       float weight = k < 4 ? fleshWeights[k] : fleshMoreWeights[k - 4];
       if (weight > 0.0) {
@@ -68,8 +70,9 @@ function makeMaterial(uniforms: Record<string, { value: unknown }>): MeshStandar
 
 // x, y, z of the file vertices, a layer for each weight. Half floats: 1/2000 of a displacement, and of a normal less than the eye sees.
 function makeTargets(asset: Asset, layers: (weight: number) => Float32Array): DataArrayTexture {
-  const height = Math.ceil(asset.fileVertexCount / WIDTH), size = 4 * WIDTH * height, data = new Uint16Array(size * asset.weightCount);
-  for (let w = 0; w < asset.weightCount; ++w) {
+  const height = Math.ceil(asset.fileVertexCount / WIDTH), size = 4 * WIDTH * height, count = asset.weightCount + asset.targets.length;
+  const data = new Uint16Array(size * count);
+  for (let w = 0; w < count; ++w) {
     const values = layers(w), at = w * size;
     for (let i = 0; i < asset.fileVertexCount; ++i) {
       for (let k = 0; k < 3; ++k) {
@@ -78,7 +81,7 @@ function makeTargets(asset: Asset, layers: (weight: number) => Float32Array): Da
       }
     }
   }
-  const texture = new DataArrayTexture(data, WIDTH, height, asset.weightCount);
+  const texture = new DataArrayTexture(data, WIDTH, height, count);
   Object.assign(texture, { format: RGBAFormat, type: HalfFloatType, minFilter: NearestFilter, magFilter: NearestFilter, needsUpdate: true });
   return texture;
 }
@@ -107,13 +110,13 @@ export class MorphCrowd {
     geometry.setAttribute('fleshMoreJoints', half(joints, 4));
     geometry.setAttribute('fleshMoreWeights', half(weights, 4));
     geometry.instanceCount = 0;
-    this.row = 4 * (HEAD + 3 * asset.jointCount + Math.ceil(asset.weightCount / 4));
-    this.targets = makeTargets(asset, (weight) => asset.morphDeltas(weight));
-    const normals = asset.morphNormals(Array.from({ length: asset.weightCount }, (_, weight) => weight));
+    this.row = 4 * (HEAD + 3 * asset.jointCount + Math.ceil((asset.weightCount + asset.targets.length) / 4));
+    this.targets = makeTargets(asset, (weight) => (weight < asset.weightCount ? asset.morphDeltas(weight) : asset.targetDeltas(weight - asset.weightCount)));
+    const normals = [...asset.morphNormals(Array.from({ length: asset.weightCount }, (_, weight) => weight)), ...asset.targetNormals()];
     this.normals = makeTargets(asset, (weight) => normals[weight]);
     this.copies = this.makeCopies(1);
     this.mesh = new Mesh(geometry, makeMaterial({
-      fleshTargets: { value: this.targets }, fleshNormals: { value: this.normals }, fleshCopies: this.copiesUniform, fleshCounts: { value: [asset.componentCount, asset.modes.length, asset.jointCount] },
+      fleshTargets: { value: this.targets }, fleshNormals: { value: this.normals }, fleshCopies: this.copiesUniform, fleshCounts: { value: [asset.componentCount, asset.modes.length, asset.jointCount, asset.targets.length] },
     }));
     this.mesh.frustumCulled = false;
     this.mesh.raycast = () => undefined; // the first copy is the one that can be grabbed
@@ -138,7 +141,7 @@ export class MorphCrowd {
 
   /** Takes the weights and poses of a crowd. homes: where each copy stands on the floor; shake: what a hand adds to all. */
   update(crowd: Crowd, homes: readonly Vector3[], shake: Vector3, mode: Mode, camera: Camera): void {
-    const { componentCount, modes, jointCount, weightCount } = this.asset, matrices = crowd.skinMatrices(), { weights } = crowd;
+    const { componentCount, modes, jointCount, weightCount, targets } = this.asset, matrices = crowd.skinMatrices(), { weights } = crowd;
     const data = this.copies.image.data as Float32Array, floats = 12 * jointCount;
     let shown = 0;
     for (let i = 0; i < homes.length; ++i) {
@@ -158,6 +161,9 @@ export class MorphCrowd {
       data[at + 5] = modal;
       data.set(m, at + 4 * HEAD);
       data.set(weights.subarray(i * weightCount, (i + 1) * weightCount), at + 4 * HEAD + floats);
+      for (let t = 0, own = at + 4 * HEAD + floats + weightCount; t < targets.length; ++t) { // the rest surface has what they weigh at rest
+        data[own + t] = crowd.characters[i].pose.targets[t] - targets[t].weight;
+      }
       shown += components + modal;
     }
     this.detail = homes.length > 0 ? shown / (homes.length * weightCount) : 1;

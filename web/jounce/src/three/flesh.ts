@@ -173,9 +173,22 @@ export class Flesh {
   /** Once a frame, after the bones were animated. seconds: since the last time; 0 is a pause. */
   update(seconds: number): void {
     this.rig.take(this.character.pose);
+    this.takeOwnMorphs();
     const teleport = this.takeTeleport(seconds);
     this.character.step(seconds, { matrices: true, teleport });
     this.show(this.character.weights);
+  }
+
+  // Positions show the character's own morphs as the hidden meshes have them; the first mesh that has one decides. On the other path
+  // three.js shows them itself.
+  private takeOwnMorphs(): void {
+    const { targets } = this.character.pose;
+    this.asset.targets.forEach(({ name }, i) => {
+      const owner = this.shown.find(({ skinned }) => skinned.morphTargetDictionary?.[name] !== undefined)?.skinned;
+      if (owner) {
+        targets[i] = owner.morphTargetInfluences![owner.morphTargetDictionary![name]];
+      }
+    });
   }
 
   /** For FleshCrowd: what the next step means, and that it was taken. */
@@ -214,6 +227,7 @@ export class Flesh {
     this.joints.dispose();
     this.slots.forEach(({ mesh, influences }) => influences.forEach((i) => { mesh.morphTargetInfluences![i] = 0; }));
     for (const { mesh, geometry, dictionary, influences } of this.given.splice(0)) {
+      influences?.forEach((_, i) => { influences[i] = mesh.morphTargetInfluences![i]; }); // as the host has set its own since
       mesh.geometry.dispose();
       mesh.geometry = geometry;
       mesh.morphTargetDictionary = dictionary!;

@@ -33,18 +33,18 @@ export function makeSkeleton(asset: Asset): Skeleton {
   return new Skeleton(bones, inverses);
 }
 
+// The source's own come first, as in a file that `jounce export` writes.
 function addTargets(asset: Asset, geometry: BufferGeometry, options: SkinnedMeshOptions): void {
   const components = options.components ?? asset.componentCount, modes = options.modes ?? asset.modes.length;
   const weights = Array.from({ length: asset.weightCount }, (_, w) => w)
     .filter((w) => (w < asset.componentCount ? w < components : w - asset.componentCount < modes));
+  const named = (deltas: Float32Array, name: string) => Object.assign(new Float32BufferAttribute(deltas, 3), { name });
   geometry.morphTargetsRelative = true;
-  geometry.morphAttributes.position = weights.map((weight) => {
-    const attribute = new Float32BufferAttribute(asset.morphDeltas(weight), 3);
-    attribute.name = targetName(asset, weight);
-    return attribute;
-  });
+  geometry.morphAttributes.position = [
+    ...asset.targets.map(({ name }, target) => named(asset.targetDeltas(target), name)),
+    ...weights.map((weight) => named(asset.morphDeltas(weight), targetName(asset, weight)))];
   if (options.normals ?? true) {
-    geometry.morphAttributes.normal = asset.morphNormals(weights).map((normals) => new Float32BufferAttribute(normals, 3));
+    geometry.morphAttributes.normal = [...asset.targetNormals(), ...asset.morphNormals(weights)].map((normals) => new Float32BufferAttribute(normals, 3));
   }
 }
 
@@ -74,12 +74,11 @@ function materialsOf(asset: Asset): Material | Material[] {
 }
 
 /**
- * The asset as a skinned mesh with its bones inside, and with the targets of Jounce where it is linear in their weights. three.js skins
- * by four joints a vertex; `Flesh` and `useAllJoints` take the others into account.
+ * The asset as a skinned mesh with its bones inside, and with the targets of Jounce where it is linear in their weights, behind those of
+ * its source, which are yours to move. three.js skins by four joints a vertex; `Flesh` and `useAllJoints` take the others into account.
  */
 export function makeSkinnedMesh(asset: Asset, options: SkinnedMeshOptions = {}): SkinnedMesh {
-  const linear = asset.isLinear && asset.weightCount > 0, { rest, weld } = asset, positions = new Float32Array(3 * asset.fileVertexCount);
-  weld.forEach((v, i) => positions.set(rest.subarray(4 * v, 4 * v + 3), 3 * i));
+  const linear = asset.isLinear && asset.weightCount > 0, positions = asset.sourcePositions();
   const geometry = new BufferGeometry();
   geometry.setIndex(new BufferAttribute(Uint32Array.from(asset.triangles), 1));
   geometry.setAttribute('position', new Float32BufferAttribute(positions, 3));
@@ -98,6 +97,12 @@ export function makeSkinnedMesh(asset: Asset, options: SkinnedMeshOptions = {}):
   }
   const mesh = new SkinnedMesh(geometry, material), skeleton = makeSkeleton(asset);
   mesh.name = asset.name;
+  asset.targets.forEach(({ name, weight }) => {
+    const influence = mesh.morphTargetDictionary?.[name];
+    if (influence !== undefined) {
+      mesh.morphTargetInfluences![influence] = weight;
+    }
+  });
   asset.joints.forEach(({ parent }, i) => parent < 0 && mesh.add(skeleton.bones[i]));
   mesh.bind(skeleton, new Matrix4());
   geometry.computeBoundingSphere();

@@ -1,4 +1,4 @@
-// Which vertex of an asset each vertex of a mesh is: by its place at rest, and among those of one place by its texture coordinates.
+// Which vertex of an asset each vertex of a mesh is: by its place at rest, before morph targets of its own, and among those of one place by its texture coordinates.
 // Files are split and ordered in many ways on their way through tools and loaders; places stay.
 import { Vector3, type SkinnedMesh } from 'three';
 import type { Asset } from '../asset.js';
@@ -11,18 +11,14 @@ const TOLERANCE = 1e-5; // of the character's size
 export class VertexFinder {
   private readonly cells = new Map<string, number[]>();
   private readonly cell: number;
-  private readonly rest: Float32Array;
+  private readonly places: Float32Array;
 
   constructor(private readonly asset: Asset) {
-    const { rest, weld, vertexCount } = asset;
-    let size = 0;
-    for (let v = 0; v < vertexCount; ++v) {
-      size = Math.max(size, Math.abs(rest[4 * v]), Math.abs(rest[4 * v + 1]), Math.abs(rest[4 * v + 2]));
-    }
+    this.places = asset.sourcePositions();
+    const size = this.places.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
     this.cell = Math.max(4 * TOLERANCE * size, 1e-9);
-    this.rest = rest.slice();
-    for (let i = 0; i < weld.length; ++i) {
-      const key = this.key(...this.place(weld[i]));
+    for (let i = 0; i < asset.fileVertexCount; ++i) {
+      const key = this.key(...this.place(i));
       const there = this.cells.get(key);
       if (there) {
         there.push(i);
@@ -33,7 +29,7 @@ export class VertexFinder {
   }
 
   private place(vertex: number): [number, number, number] {
-    return [this.rest[4 * vertex], this.rest[4 * vertex + 1], this.rest[4 * vertex + 2]];
+    return [this.places[3 * vertex], this.places[3 * vertex + 1], this.places[3 * vertex + 2]];
   }
 
   private key(x: number, y: number, z: number, dx = 0, dy = 0, dz = 0): string {
@@ -55,12 +51,12 @@ export class VertexFinder {
   /** null: some vertex is none of the asset's. */
   map(mesh: SkinnedMesh): VertexMap | null {
     const positions = mesh.geometry.getAttribute('position'), uvs = mesh.geometry.getAttribute('uv'), point = new Vector3();
-    const map = new Int32Array(positions.count), { uvs: ours, weld } = this.asset;
+    const map = new Int32Array(positions.count), { uvs: ours } = this.asset;
     for (let i = 0; i < map.length; ++i) {
       point.fromBufferAttribute(positions, i).applyMatrix4(mesh.bindMatrix);
       let best = -1, least = Infinity;
       for (const candidate of this.candidates(point)) {
-        const [x, y, z] = this.place(weld[candidate]), away = Math.hypot(point.x - x, point.y - y, point.z - z);
+        const [x, y, z] = this.place(candidate), away = Math.hypot(point.x - x, point.y - y, point.z - z);
         const apart = ours && uvs ? Math.hypot(ours[2 * candidate] - uvs.getX(i), ours[2 * candidate + 1] - uvs.getY(i)) : 0;
         if (away <= this.cell && apart + 1e3 * away < least) {
           best = candidate;
