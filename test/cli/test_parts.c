@@ -5,6 +5,8 @@
 #include "asset/asset_writer.h"
 #include "base/affine.h"
 #include "base/npy.h"
+#include "character/gltf.h"
+#include "character/gltf_source.h"
 #include "jounce/character.h"
 
 #include <jansson.h>
@@ -207,6 +209,44 @@ static void ASleeveFollowsSpringsOfVerticesToo(void** state)
     jnaCloseAsset(&file);
 }
 
+// The material of the sleeve in an exported file is that of the file it came from, with its picture.
+static void CheckLinen(const char* path)
+{
+    jnaGltf g;
+    assert_int_equal(jnaOpenGltf(path, &g, NULL), jn_ok);
+    const json_t *linen = NULL, *meshes = json_object_get(g.root, "meshes");
+    for (size_t m = 0; m < json_array_size(meshes); ++m) {
+        const json_t* primitives = json_object_get(json_array_get(meshes, m), "primitives");
+        for (size_t p = 0; p < json_array_size(primitives); ++p) {
+            const json_t* material =
+                jnaGltf_Entry(&g, "materials", jnaGltf_Integer(json_array_get(primitives, p), "material", -1));
+            const char* name = json_string_value(json_object_get(material, "name"));
+            linen = name != NULL && strcmp(name, "Linen") == 0 ? material : linen;
+        }
+    }
+    assert_non_null(linen);
+    assert_true(json_is_true(json_object_get(linen, "doubleSided")));
+    assert_null(json_object_get(linen, "normalTexture")); // on a second set of UVs, which is not there
+    const json_t* sheen = json_object_get(json_object_get(linen, "extensions"), "KHR_materials_sheen");
+    const json_t* color = json_object_get(json_object_get(linen, "pbrMetallicRoughness"), "baseColorTexture");
+    int64_t number = jnaGltf_Integer(color, "index", -1);
+    assert_int_equal(jnaGltf_Integer(json_object_get(sheen, "sheenColorTexture"), "index", -2), number);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(g.root, "extensionsUsed"), 0)), "KHR_materials_sheen");
+    const json_t* texture = jnaGltf_Entry(&g, "textures", number);
+    assert_int_equal(
+        jnaGltf_Integer(jnaGltf_Entry(&g, "samplers", jnaGltf_Integer(texture, "sampler", -1)), "magFilter", 0), 9728);
+    const json_t* image = jnaGltf_Entry(&g, "images", jnaGltf_Integer(texture, "source", -1));
+    const json_t* view = jnaGltf_Entry(&g, "bufferViews", jnaGltf_Integer(image, "bufferView", -1));
+    jnaGltfSource packed = {0};
+    assert_int_equal(jnaReadGltfDocument(path, &packed, NULL), jn_ok);
+    assert_int_equal(jnaGltf_Integer(view, "byteLength", 0), sizeof(DRESSED_PICTURE));
+    assert_memory_equal(
+        packed.binary + jnaGltf_Integer(view, "byteOffset", 0), DRESSED_PICTURE, sizeof(DRESSED_PICTURE));
+    jnaDestroyGltfSource(&packed);
+    jnaCloseGltf(&g);
+}
+
 // A shirt with the skeleton, and one that is only a shape; on modes, and on springs of vertices, which need no build.
 static void ASleeveFromAnotherFileFollows(void** state)
 {
@@ -215,7 +255,7 @@ static void ASleeveFromAnotherFileFollows(void** state)
     char character[512];
     snprintf(character, sizeof(character), "%s", WriteDressed("body", &body));
     for (int bare = 0; bare < 2; ++bare) {
-        const DressedDef shirt = {.sleeve = true, .bare = bare == 1};
+        const DressedDef shirt = {.sleeve = true, .bare = bare == 1, .woven = true};
         assert_int_equal(Run("new f%d --from '%s' --follow '%s' --layer %s", bare, character,
                              WriteDressed("shirt", &shirt), bare == 1 ? "vertex" : "modal"),
             0);
@@ -233,6 +273,7 @@ static void ASleeveFromAnotherFileFollows(void** state)
             break; // springs of vertices are no morph targets
         }
         assert_int_equal(Run("export f%d -o f.glb", bare), 0);
+        CheckLinen("f.glb");
         assert_int_equal(Run("new g%d --from f.glb --json", bare), 0);
         json_t* root = json_loads(outcome.out, 0, NULL);
         assert_int_equal(json_integer_value(json_object_get(root, "vertices")), BODY_VERTICES + SLEEVE_VERTICES);

@@ -15,7 +15,11 @@ typedef struct DressedDef {
     bool bare;   // no skin and no joints: shapes alone
     bool moves;  // joint 1 swings for a second
     bool morphs; // the body has the targets "smile", which the animation plays, and "frown"
+    bool woven;  // UVs, and a material "Linen" with a picture, DRESSED_PICTURE, for its colour; behind it a plain one
 } DressedDef;
+
+// What stands for a picture: nobody looks into it.
+#define DRESSED_PICTURE "\x89PNG of linen"
 
 // One mesh in the making.
 typedef struct DressedMesh {
@@ -115,8 +119,16 @@ static inline char* PutDressedMesh(GltfWriter* w, const DressedDef* def, const D
         at += sprintf(at, ",\"JOINTS_0\":%d", AddArray(w, joints, (size_t)m->count * 4, 5121, "VEC4", m->count));
         at += sprintf(at, ",\"WEIGHTS_0\":%d", AddArray(w, weights, (size_t)m->count * 16, 5126, "VEC4", m->count));
     }
+    if (def->woven) {
+        static float uvs[BODY_VERTICES][2];
+        for (int v = 0; v < m->count; ++v) {
+            uvs[v][0] = (float)(v % BODY_SEGMENTS) / BODY_SEGMENTS;
+            uvs[v][1] = m->positions[v][1];
+        }
+        at += sprintf(at, ",\"TEXCOORD_0\":%d", AddArray(w, uvs, (size_t)m->count * 8, 5126, "VEC2", m->count));
+    }
     int indices = AddArray(w, m->indices, (size_t)m->indexCount * 2, 5123, "SCALAR", m->indexCount);
-    at += sprintf(at, "},\"indices\":%d", indices);
+    at += sprintf(at, "},\"indices\":%d%s", indices, def->woven ? ",\"material\":1" : "");
     if (morphs) {
         int smile = AddArray(w, offsets[0], (size_t)m->count * 12, 5126, "VEC3", m->count);
         int frown = AddArray(w, offsets[1], (size_t)m->count * 12, 5126, "VEC3", m->count);
@@ -146,6 +158,17 @@ static inline void PutDressed(GltfWriter* w, const DressedDef* def, int meshCoun
         at = PutDressedMesh(w, def, &meshes[m], at);
     }
     at += sprintf(at, "],");
+    if (def->woven) {
+        int picture = AddArray(w, DRESSED_PICTURE, sizeof(DRESSED_PICTURE), 5121, "SCALAR", sizeof(DRESSED_PICTURE));
+        at += sprintf(at,
+            "\"images\":[{\"bufferView\":%d,\"mimeType\":\"image/png\"}],\"samplers\":[{},{\"magFilter\":9728}],"
+            "\"textures\":[{},{\"source\":0,\"sampler\":1}],\"extensionsUsed\":[\"KHR_materials_sheen\"],"
+            "\"materials\":[{\"name\":\"Plain\"},{\"name\":\"Linen\",\"doubleSided\":true,"
+            "\"pbrMetallicRoughness\":{\"baseColorTexture\":{\"index\":1},\"roughnessFactor\":0.9},"
+            "\"normalTexture\":{\"index\":1,\"texCoord\":1},\"extensions\":{\"KHR_materials_sheen\":{"
+            "\"sheenColorTexture\":{\"index\":1}}}}],",
+            picture);
+    }
     if (!def->bare) {
         float binds[DRESSED_JOINTS][16] = {{0}};
         for (int j = 0; j < DRESSED_JOINTS; ++j) {

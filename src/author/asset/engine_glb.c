@@ -174,7 +174,8 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     JN_TRY(jnaArena_Check(&w.arena, "a .glb", error));
     JN_TRY(jnaCreateMorphShapes(a, &w.shapes, error));
     JN_TRY(jnaBakeMorphWeights(a, def->seamless, &w.weights, error));
-    jnaMorphDocumentDef document = {a, &w.shapes, def->source, def->animations, def->influences, def->seamless};
+    jnaMorphDocumentDef document = {
+        a, &w.shapes, def->source, def->animations, def->influences, def->seamless, def->outfits, def->outfitCount};
     JN_TRY(jnaCreateMorphDocument(&document, &w.document, error));
     jnaTargetsDef targets = {.asset = a,
         .shapes = &w.shapes,

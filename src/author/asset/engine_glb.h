@@ -9,6 +9,8 @@
 typedef struct jnaEngineDef {
     const jnAsset* asset;          // linear in its weights; others are refused
     const jnaGltfSource* source;   // the file that the character came from; NULL: the document is made from the asset
+    struct jnaOutfitFile* outfits; // [outfitCount], files with clothes in the order of their vertices; NULL: none
+    int outfitCount;
     const char* const* animations; // [clipCount], the source's animation of each clip, NULL for clips from elsewhere
     int components, modes;         // targets at most, of each; -1 (default): all
     double budget;                 // bytes of the file at most, by leaving out the last targets; 0 (default): none

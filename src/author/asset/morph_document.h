@@ -26,6 +26,13 @@ typedef struct jnaMorphDocument {
 } jnaMorphDocument;
 void jnaDestroyMorphDocument(jnaMorphDocument* document);
 
+/// A file with clothes, whose materials the document takes over.
+typedef struct jnaOutfitFile {
+    jnaGltfSource source; // its document alone; empty where it is not glTF
+    json_t *root, *taken; // of it: read, and what is in the document already
+    int vertexCount;      // file vertices of the asset that are its
+} jnaOutfitFile;
+
 /// How a document is made.
 typedef struct jnaMorphDocumentDef {
     const jnAsset* asset;
@@ -34,6 +41,8 @@ typedef struct jnaMorphDocumentDef {
     const char* const* animations; // [clipCount], name of the source's animation of each clip; NULL: not of the source
     int influences;                // joints a vertex at most; 0: all
     bool seamless;                 // looping clips end with their first frame again
+    jnaOutfitFile* outfits;        // [outfitCount], in the order of their vertices, behind the character's own
+    int outfitCount;
 } jnaMorphDocumentDef;
 jnResult jnaCreateMorphDocument(const jnaMorphDocumentDef* def, jnaMorphDocument* document, jnError* error);
 

@@ -3,6 +3,7 @@
 #include "asset/fewer_joints.h"
 #include "asset/glb_parts.h"
 #include "asset/morph_document.h"
+#include "asset/outfit_materials.h"
 
 #include "base/arena.h"
 #include "base/try.h"
@@ -156,7 +157,7 @@ static jnResult AddPrimitive(
     const jnaMorphDocumentDef* def, const jnAssetPart* part, jnaGlbPart* p, jnaMorphDocument* d, jnError* error)
 {
     const jnAsset* a = def->asset;
-    json_t *attributes = json_object(), *materials = jnaGltfList(d->root, "materials");
+    json_t* attributes = json_object();
     json_t* primitives = json_object_get(json_array_get(json_object_get(d->root, "meshes"), 0), "primitives");
     for (size_t i = 0; i < (size_t)p->count; ++i) {
         memcpy(p->values + 3 * i, a->rest + 4 * (size_t)a->weld[p->vertices[i]], 3 * sizeof(float));
@@ -176,9 +177,8 @@ static jnResult AddPrimitive(
                                                           .count = (size_t)p->indexCount,
                                                           .use = JNA_GLB_INDICES,
                                                           .data = p->indices});
-    json_array_append_new(materials, jnaMakeGltfMaterial(part));
     json_array_append_new(primitives, json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices,
-                                          "material", (json_int_t)json_array_size(materials) - 1));
+                                          "material", jnaAddPartMaterial(def, part, d)));
     if (a->targetCount > 0) {
         json_t* primitive = json_array_get(primitives, json_array_size(primitives) - 1);
         json_object_set_new(primitive, "targets", AddTargets(a, p, &d->buffer));

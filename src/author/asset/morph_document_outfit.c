@@ -4,6 +4,7 @@
 #include "asset/fewer_joints.h"
 #include "asset/glb_parts.h"
 #include "asset/morph_document.h"
+#include "asset/outfit_materials.h"
 
 #include "base/arena.h"
 #include "base/try.h"
@@ -126,8 +127,8 @@ static jnResult AddPart(
     const jnAsset* a = def->asset;
     jnaGlbPart p = {0};
     jnResult result = jn_ok;
-    json_t *attributes = json_object(), *materials = jnaGltfList(d->root, "materials"),
-           *meshes = jnaGltfList(d->root, "meshes"), *nodes = jnaGltfList(d->root, "nodes");
+    json_t *attributes = json_object(), *meshes = jnaGltfList(d->root, "meshes"),
+           *nodes = jnaGltfList(d->root, "nodes");
     JN_TRY(jnaCreateGlbPart(a, part, &p, error));
     AddSurface(def, &skin->part->toMesh, &p, &d->buffer, attributes);
     JN_TRY(jnaAddInfluences(def, &p, skin->slots, &d->buffer, attributes, error));
@@ -136,11 +137,10 @@ static jnResult AddPart(
                                                           .count = (size_t)p.indexCount,
                                                           .use = JNA_GLB_INDICES,
                                                           .data = p.indices});
-    json_array_append_new(materials, jnaMakeGltfMaterial(part));
     json_int_t mesh = (json_int_t)json_array_size(meshes), node = (json_int_t)json_array_size(nodes);
     json_array_append_new(
         meshes, json_pack("{s:s, s:[{s:O, s:I, s:I}]}", "name", part->name, "primitives", "attributes", attributes,
-                    "indices", indices, "material", (json_int_t)json_array_size(materials) - 1));
+                    "indices", indices, "material", jnaAddPartMaterial(def, part, d)));
     json_array_append_new(nodes, json_pack("{s:s, s:I, s:I}", "name", part->name, "mesh", mesh, "skin", skin->number));
     const json_t* scenes = json_object_get(d->root, "scenes");
     json_int_t scene = GetInteger(d->root, "scene");

@@ -127,7 +127,7 @@ done:
     return result;
 }
 
-static jnResult TakeDocument(const char* path, jnaGltfSource* s, jnError* error)
+jnResult jnaReadGltfDocument(const char* path, jnaGltfSource* s, jnError* error)
 {
     char* output = NULL;
     size_t size = 0;
@@ -172,7 +172,7 @@ jnResult jnaReadGltfSource(const char* path, const jnaImportDef* def, jnaGltfSou
     JN_TRY(TakeParts(path, &placement, s, error));
     JN_TRY(TakeJoints(path, &scene, &rig, s, error));
     JN_TRY(TakeAnimations(path, &scene, &rig, s, error));
-    JN_TRY(TakeDocument(path, s, error));
+    JN_TRY(jnaReadGltfDocument(path, s, error));
 done:
     if (result != jn_ok) {
         jnaDestroyGltfSource(s);

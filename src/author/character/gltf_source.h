@@ -49,6 +49,8 @@ bool jnaIsGltf(const char* path);
 /// Reads the file again, in a confined child process. def: as it was imported, with the scale that was taken. Images
 /// beside the file are put inside.
 jnResult jnaReadGltfSource(const char* path, const jnaImportDef* def, jnaGltfSource* source, jnError* error);
+/// The document alone, with the images beside it put inside; the places of a character in it are not looked for.
+jnResult jnaReadGltfDocument(const char* path, jnaGltfSource* source, jnError* error);
 void jnaDestroyGltfSource(jnaGltfSource* source);
 
 /// What a joint's local transform is for its node: the opposite of what the import does. In place.

@@ -226,15 +226,23 @@ static jnResult CheckRoles(const Fitting* f, jnError* error)
     return jn_ok;
 }
 
-jnResult jnaAddOutfit(const char* path, const jnaImportDef* def, jnaCharacter* c, jnaNotes* notes, jnError* error)
+jnResult jnaImportOutfit(
+    const char* path, const jnaImportDef* def, jnaCharacter* outfit, jnaNotes* notes, jnError* error)
 {
-    Fitting f = {.path = path};
     jnaClipList clips = {0};
     jnaImportDef own = *def;
     own.loose = true;
     own.character = 0;
+    jnResult result = jnaImportCharacter(path, &own, outfit, &clips, NULL, notes, error);
+    jnaDestroyClipList(&clips);
+    return result;
+}
+
+jnResult jnaAddOutfit(const char* path, const jnaImportDef* def, jnaCharacter* c, jnaNotes* notes, jnError* error)
+{
+    Fitting f = {.path = path};
     jnResult result = jn_ok;
-    JN_TRY(jnaImportCharacter(path, &own, &f.own, &clips, NULL, notes, error));
+    JN_TRY(jnaImportOutfit(path, def, &f.own, notes, error));
     JN_TRY(CheckRoles(&f, error));
     JN_TRY(Fit(c, &f, error));
     if (!Join(c, &f.own)) {
@@ -246,7 +254,6 @@ jnResult jnaAddOutfit(const char* path, const jnaImportDef* def, jnaCharacter* c
             f.unbound);
     }
 done:
-    jnaDestroyClipList(&clips);
     jnaDestroyCharacter(&f.own);
     return result;
 }

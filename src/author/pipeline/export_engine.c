@@ -1,6 +1,7 @@
 // See export_engine.h. A character from glTF keeps its own document; others get one made from the asset.
 #include "pipeline/export_engine.h"
 
+#include "asset/outfit_materials.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -45,6 +46,27 @@ static jnResult OpenSource(const jnaWorkspace* w, jnaGltfSource* source, bool* t
     return jnaReadGltfSource(path, &def, source, error);
 }
 
+// The files that the character's clothes came from, in the order in which the import put them on. files:
+// [partCount].
+static jnResult OpenOutfits(const jnaWorkspace* w, jnaOutfitFile* files, int* count, jnError* error)
+{
+    const jnaManifest* m = &w->manifest;
+    for (int i = 0; i < m->partCount; ++i) {
+        char path[JNA_PATH_LENGTH];
+        jnaImportDef def = jnaDefaultImportDef();
+        if (m->parts[i].source == NULL) {
+            continue;
+        }
+        def.up = m->up;
+        def.role = m->parts[i].role;
+        JN_PASS(ReadScale(w, &def.scale, error));
+        JN_PASS(jnaJoinPath(w->path, m->parts[i].source, path, error));
+        JN_PASS(jnaReadOutfitFile(path, &def, &files[*count], error));
+        ++*count;
+    }
+    return jn_ok;
+}
+
 // The name of each clip's animation in the source; NULL where it comes from elsewhere.
 static const char** FindAnimations(const jnaWorkspace* w, const jnaGltfSource* source)
 {
@@ -86,6 +108,8 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     jnaWorkspace* w = NULL;
     jnAsset* asset = NULL;
     jnaGltfSource source = {0};
+    jnaOutfitFile* outfits = NULL;
+    int outfitCount = 0;
     void* bytes = NULL;
     size_t size = 0;
     const char** names = NULL;
@@ -101,8 +125,14 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = workspace}, &asset, error));
     JN_TRY(OpenSource(w, &source, &there, error));
     names = FindAnimations(w, &source);
-    JN_TRY(names != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the clips of '%s'", workspace));
+    outfits = calloc((size_t)w->manifest.partCount + 1, sizeof(*outfits));
+    JN_TRY(names != NULL && outfits != NULL
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for the clips of '%s'", workspace));
+    JN_TRY(OpenOutfits(w, outfits, &outfitCount, error));
     jnaEngineDef def = *engine;
+    def.outfits = outfits;
+    def.outfitCount = outfitCount;
     def.asset = asset;
     def.bytes = bytes;
     def.source = there ? &source : NULL;
@@ -113,6 +143,10 @@ jnResult jnaExportEngine(const char* workspace, const char* path, const jnaExpor
     report->explains = chosen.explains;
     report->vertexExplains = chosen.vertexExplains;
 done:
+    for (int i = 0; i < outfitCount; ++i) {
+        jnaDestroyOutfitFile(&outfits[i]);
+    }
+    free(outfits);
     free(names);
     jnaDestroyGltfSource(&source);
     jnDestroyAsset(asset);
