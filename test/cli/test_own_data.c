@@ -2,7 +2,9 @@
 // go in, and what was scripted comes out, in the layer that explains it.
 #include "helpers/command.h"
 
+#include "asset/asset_writer.h"
 #include "base/npy.h"
+#include "jounce/character.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -180,6 +182,45 @@ static void SpringsPerVertexAreFoundAgainAndKept(void** state)
     assert_non_null(strstr(outcome.out, "\"layer\":\"modal\""));
 }
 
+// The farthest that modes move a vertex from its target, metres, while the character is thrown about by hundreds of
+// metres in steps of any length.
+static double Throw(const char* path)
+{
+    static const float steps[] = {1e-4f, 1.0f / 240, 1.0f / 30, 0.5f, 20};
+    jnaAssetFile file;
+    jnCharacter* c;
+    double most = 0;
+    assert_int_equal(jnaOpenAsset(path, &file, NULL), jn_ok);
+    const jnAsset* a = file.asset;
+    jnCharacterDef def = jnDefaultCharacterDef(a);
+    assert_int_equal(jnCreateCharacter(&def, &c, NULL), jn_ok);
+    size_t joints = (size_t)a->jointCount, wide = 3 * (size_t)a->vertexCount;
+    float *pose = calloc(10 * joints, sizeof(float)), *shown = calloc(2 * wide, sizeof(float));
+    for (int n = 0; n < 200; ++n) {
+        jnTransform root = {
+            .position = {200.0f * (float)(n % 3), 300.0f * (float)(n % 2), 0}, .rotation = {0, 0, 0, 1}};
+        jnAsset_SampleClip(a, n % a->clipCount, 0.1 * n, pose, pose + 4 * joints, pose + 7 * joints);
+        jnPose now = {.rotations = pose, .translations = pose + 4 * joints, .scales = pose + 7 * joints, .root = &root};
+        jnCharacter_Step(c, &(jnCharacterInput){.h = steps[n % 5], .pose = now},
+            &(jnCharacterOutput){.positions = shown, .welded = true});
+        jnCharacter_SetStrength(c, -1, 0, NULL); // the same moment without the modes
+        jnCharacter_Evaluate(c, 1, &(jnCharacterOutput){.positions = shown + wide, .welded = true});
+        jnCharacter_SetStrength(c, -1, 1, NULL);
+        for (size_t i = 0; i < wide; i += 3) {
+            double square = 0;
+            for (size_t k = i; k < i + 3; ++k) {
+                square += pow((double)shown[k] - (double)shown[wide + k], 2);
+            }
+            most = fmax(most, sqrt(square));
+        }
+    }
+    jnDestroyCharacter(c);
+    jnaCloseAsset(&file);
+    free(pose);
+    free(shown);
+    return most;
+}
+
 // Motion that a few modes make: they are found in it, explain it on a clip that they were not found in, and are kept.
 static void ModesThatTheMotionHasAreFoundAndKept(void** state)
 {
@@ -210,6 +251,14 @@ static void ModesThatTheMotionHasAreFoundAndKept(void** state)
     assert_non_null(strstr(outcome.out, "of the motion that they were learned for"));
     assert_null(strstr(outcome.out, "stand in"));
     assert_true(FileExists("m.weights.jounce"));
+    // The cap holds them as it holds those of the flesh, whatever happens; without it they go anywhere.
+    double capped = Throw("m/character.jounce");
+    Edit("m", "s/  cap: .*/  cap: off/");
+    outcome = Run("build m --until export");
+    assert_null(strstr(outcome.out, "fit: up to date"));
+    double uncapped = Throw("m/character.jounce");
+    print_message("thrown about: %.3f m from the target with the cap, %.3g m without\n", capped, uncapped);
+    assert_true(capped > 0.01 && capped < 0.6 && uncapped > 5);
     // Nothing is made twice.
     outcome = Run("build m --until export");
     assert_non_null(strstr(outcome.out, "fit: up to date"));
@@ -227,15 +276,24 @@ static void EquilibriaCarryTheSpringsAndTeachTheNetwork(void** state)
         Run("new q --figure --layer vertex --motion run=on_dual.npy --quasistatic run=dual_run.npy --quasistatic "
             "jump-and-land=dual_jump-and-land.npy");
     assert_non_null(strstr(outcome.out, "equilibria of 'run': 10676 points"));
+    // Sixty frames of a run say nothing of a jump: it is noticed, and the network does no harm there.
     Edit("q", "s/epochs: .*/epochs: 400/");
     outcome = Run("build q --until evaluate");
+    assert_non_null(strstr(outcome.out, "the network is left out: on"));
+    assert_non_null(strstr(outcome.out, "frames of clips that it did not learn from"));
+    Run("bake q --clip jump-and-land --stage target -o network.npy");
+    assert_true(Captured("dual_jump-and-land.npy", "network.npy", "jump-and-land.npy") > -1e-4);
     assert_false(FileExists("q/volume") || FileExists("q/poses") || FileExists("q/motion"));
     json_t* root = Load("q/springs/fit.json");
     assert_string_equal(json_string_value(json_object_get(root, "targets")), "quasistatic");
     json_decref(root);
     double share = Recovered("q");
-    // The network's surface against the equilibria of the clip that it learned from.
-    Run("bake q --clip run --stage target -o network.npy");
+    // Where nothing speaks against it, it is kept: its surface against the equilibria that it learned from.
+    Run("new k --figure --layer vertex --motion run=on_dual.npy --quasistatic run=dual_run.npy");
+    Edit("k", "s/epochs: .*/epochs: 400/");
+    outcome = Run("build k --until export");
+    assert_null(strstr(outcome.out, "left out"));
+    Run("bake k --clip run --stage target -o network.npy");
     double learned = Captured("dual_run.npy", "network.npy", "run.npy");
     print_message(
         "on equilibria: %.4f of the springs within 1 %%; the network captures %.4f of them\n", share, learned);

@@ -55,3 +55,7 @@ jnaDataModesDef jnaDefaultDataModesDef(void);
 /// weights say, so that parts which merely move together are not tied. Each gets the frequency, damping and gain of a
 /// coarse grid that explains its amplitudes best; jnaFitModes refines them.
 jnResult jnaFindDataModes(const jnaDataModesDef* def, jnaModes* modes, jnError* error);
+
+/// Caps of such modes, as jnaModes_SetCaps. ofFlesh: a multiple of the distance to the skeleton, widened to what the
+/// motion shows; 0: `metres` everywhere, and where that is 0, too, none.
+jnResult jnaCapDataModes(const jnaDataModesDef* def, double ofFlesh, double metres, jnaModes* modes, jnError* error);

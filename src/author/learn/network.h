@@ -91,6 +91,7 @@ typedef struct jnaNetwork {
     double validation;     // metres, root mean square over the vertices of the poses held out
     int epochs;            // that were trained
     int bestEpoch;         // whose parameters these are
+    bool leftOut;          // of a workspace: on poses that it did not learn from it is worse than none; it is not played
 } jnaNetwork;
 void jnaDestroyNetwork(jnaNetwork* network);
 

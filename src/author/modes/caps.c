@@ -92,6 +92,49 @@ jnResult jnaFindReach(const jnaVolume* v, const jnaCharacter* c, float* reach, j
     return jn_ok;
 }
 
+// Where a joint is in the rest pose.
+static void FindJoint(const jnaJoint* joint, double* place)
+{
+    jnaAffine bind = jnaAffine_FromFloats(joint->inverseBind), global = jnaAffine_Identity();
+    (void)jnaAffine_Invert(&bind, &global);
+    for (int i = 0; i < 3; ++i) {
+        place[i] = global.m[4 * i + 3];
+    }
+}
+
+// The distance of a point to the line from a to b, squared.
+static double FindDistance(const double* a, const double* b, const float* x)
+{
+    double along = 0, length = 0, square = 0;
+    for (int i = 0; i < 3; ++i) {
+        along += (b[i] - a[i]) * ((double)x[i] - a[i]);
+        length += (b[i] - a[i]) * (b[i] - a[i]);
+    }
+    double part = length > 0 ? fmin(fmax(along / length, 0), 1) : 0;
+    for (int i = 0; i < 3; ++i) {
+        double away = (double)x[i] - a[i] - part * (b[i] - a[i]);
+        square += away * away;
+    }
+    return square;
+}
+
+void jnaFindSkeletonReach(const jnaCharacter* c, float* reach)
+{
+    double height = jnaHeightOf(c);
+    for (int v = 0; v < c->vertexCount; ++v) {
+        reach[v] = (float)(MOST_REACH * height);
+    }
+    for (int j = 0; j < c->jointCount; ++j) {
+        double a[3], b[3];
+        FindJoint(&c->joints[j], a);
+        FindJoint(&c->joints[c->joints[j].parent >= 0 ? c->joints[j].parent : j], b);
+        for (int v = 0; v < c->vertexCount; ++v) {
+            double away = sqrt(FindDistance(a, b, c->positions + 3 * (size_t)v));
+            reach[v] = (float)fmin((double)reach[v], fmax(away, LEAST_REACH * height));
+        }
+    }
+}
+
 // The amplitude of the lively motion: that of the clips, or the response to a sudden acceleration.
 static double Expect(const jnaModes* m, size_t k, double peak)
 {

@@ -70,6 +70,9 @@ double jnaHeightOf(const jnaCharacter* character);
 /// from the nearest bone, within bounds that depend on the height. reach: [vertexCount].
 jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, float* reach, jnError* error);
 
+/// The same without a volume: the distance from the skeleton, a line from each joint to its parent.
+void jnaFindSkeletonReach(const jnaCharacter* character, float* reach);
+
 /// Sets the caps so that with all modes at their caps the root of the sum of squares of what each moves a vertex by is
 /// within its reach, nearly everywhere, and their sum within a fifth of the character's size; see caps.c. peaks:
 /// [modeCount], amplitudes of a motion to be expected, metres. reach NULL: takes all caps away.

@@ -13,6 +13,7 @@
 #include "pipeline/engine.h"
 #include "workspace/learned.h"
 #include "workspace/modes_store.h"
+#include "workspace/network_store.h"
 #include "workspace/stage.h"
 
 #include "runtime/for_author.h"
@@ -308,6 +309,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_Depend(stage, "plays %s\n", jnaLayerNames[layer]);
     if (layer != jna_layerVertex && jnaManifest_IsImported(m)) {
         jnaStage_Read(stage, w->path, "modes/shapes.npy");
+        jnaStage_Read(stage, w->path, "modes/caps.npy");
     } else if (layer != jna_layerVertex) {
         jnaStage_Read(stage, NULL, "stages/modes.json");
         jnaStage_Read(stage, NULL, "modes/caps.npy");
@@ -321,6 +323,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     if (m->network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json")) {
         jnaStage_Read(stage, NULL, "network/parameters.npy");
         jnaStage_Read(stage, w->path, "stages/train.json"); // for all files of the network
+        jnaStage_Depend(stage, "%s", jnaPlaysNetwork(w->path) ? "" : "without the network\n");
     }
     jnaStage_Depend(stage, "asset version %d", (int)JN_ASSET_VERSION);
     jnaStage_Make(stage, "%s", JNA_ASSET_NAME);

@@ -14,6 +14,7 @@
 #include "pipeline/takes.h"
 #include "workspace/learned.h"
 #include "workspace/modes_store.h"
+#include "workspace/network_store.h"
 
 #include "runtime/for_author.h"
 
@@ -320,6 +321,9 @@ static jnResult FindInMotion(Work* w, const jnaModalSequence* sequences, int cou
     if (result != jn_ok) {
         return jnFail(error, result, "%s", why.message);
     }
+    const jnaCap* cap = &w->takes.manifest->springs.cap;
+    JN_PASS(jnaCapDataModes(&def, cap->kind == jna_capFlesh ? cap->value : 0,
+        cap->kind == jna_capMetres ? cap->value : 0, &w->found, error));
     w->takes.modes = &w->found;
     w->takes.hasModes = true;
     w->learned.modeCount = w->found.modeCount;
@@ -541,7 +545,7 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
                          clip->shapes != NULL ? "clips/%s/quasistatic.npy" : "motion/%s/quasistatic.npy", clip->name);
         }
     }
-    bool network = w->manifest.network.kind != jn_networkNone && jnaWorkspace_Has(w, "network/network.json");
+    bool network = w->manifest.network.kind != jn_networkNone && jnaPlaysNetwork(w->path);
     return asked != jna_targetsAuto ? asked
            : solved && *trained > 0 ? jna_targetsQuasistatic
            : network                ? jna_targetsNetwork
@@ -575,7 +579,9 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     jnaStage_Read(stage, NULL, "stages/import.json");
     if (IsFound(w)) {
-        jnaStage_Depend(stage, "modes of the motion, at most %d\n", w->manifest.modes.count);
+        const jnaCap* cap = &w->manifest.springs.cap;
+        jnaStage_Depend(stage, "modes of the motion, at most %d\ncap %d %.17g\n", w->manifest.modes.count,
+            (int)cap->kind, cap->value);
     } else {
         jnaStage_ReadAll(stage, w->path, modes);
     }

@@ -115,6 +115,30 @@ done:
     return result;
 }
 
+// A network that learned from a few imported frames knows their poses; elsewhere it may do harm. Frames that it did not
+// learn from decide, those of test clips where there are such.
+static jnResult Judge(
+    const jnaWorkspace* w, const jnaPairs* pairs, jnaNetwork* network, jnaNotes* notes, jnError* error)
+{
+    jnaNetworkReport r = {0};
+    if (!jnaManifest_IsImported(&w->manifest)) {
+        return jn_ok;
+    }
+    JN_PASS(jnaEvaluateNetwork(network, pairs, NULL, &r, error));
+    bool unseen = r.networkTest.count > 0;
+    const jnaSurfaceError* without = unseen ? &r.skinnedTest : &r.skinnedClip;
+    const jnaSurfaceError* with = unseen ? &r.networkTest : &r.networkClip;
+    network->leftOut = with->count > 0 && with->rms >= without->rms;
+    if (network->leftOut) {
+        jnaNotes_Add(notes,
+            "the network is left out: on %d frames of %s it is off by %.2f mm, skinning alone by %.2f mm; it needs "
+            "equilibria of more poses",
+            with->count, unseen ? "clips that it did not learn from" : "its own clips that were held back",
+            1e3 * with->rms, 1e3 * without->rms);
+    }
+    return jn_ok;
+}
+
 static jnResult Run(jnaStageRun* run, jnError* error)
 {
     char checkpoint[JNA_PATH_LENGTH];
@@ -134,6 +158,7 @@ static jnResult Run(jnaStageRun* run, jnError* error)
     JN_TRY(jnaMakeNetworkFolder(w->path, error));
     JN_TRY(jnaJoinPath(w->path, "network/checkpoint", checkpoint, error));
     JN_TRY(jnaTrainNetwork(character, &pairs, &def, &network, run->notes, error));
+    JN_TRY(Judge(w, &pairs, &network, run->notes, error));
     JN_TRY(jnaSaveNetwork(w->path, &network, error));
     (void)unlink(checkpoint);
     jnaNotes_Add(run->notes, "%d poses, best epoch %d of %d, validation %.3f mm", pairs.count, network.bestEpoch,

@@ -71,6 +71,9 @@ static jnResult SaveDescription(const char* workspace, const jnaNetwork* n, jnEr
         "parameters", (json_int_t)n->parameterCount, "components", n->componentCount, "energy", n->energy, "unit",
         (double)n->unit, "first_size", n->firstSize, "lookups", n->lookupCount, "validation", n->validation, "epochs",
         n->epochs, "best_epoch", n->bestEpoch);
+    if (n->leftOut) {
+        json_object_set_new(root, "left_out", json_true());
+    }
     json_object_set_new(root, "sizes", PackInts(n->sizes, n->layerCount + 1));
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
     return jnaSaveJson(workspace, "network/network.json", root, 17, error);
@@ -156,6 +159,7 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     n->energy = json_number_value(json_object_get(root, "energy"));
     n->unit = (float)json_number_value(json_object_get(root, "unit"));
     n->validation = json_number_value(json_object_get(root, "validation"));
+    n->leftOut = json_is_true(json_object_get(root, "left_out"));
     bool good =
         LoadCount(root, "joints", 4096, &n->jointCount) && LoadCount(root, "vertices", 1 << 26, &n->vertexCount) &&
         LoadCount(root, "inputs", 6 * 4096, &n->inputCount) &&
@@ -217,6 +221,16 @@ static jnResult LoadArrays(const char* workspace, jnaNetwork* n, jnError* error)
 done:
     free(ranges);
     return result;
+}
+
+bool jnaPlaysNetwork(const char* workspace)
+{
+    char path[JNA_PATH_LENGTH];
+    json_t* root =
+        jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    bool plays = root != NULL && !json_is_true(json_object_get(root, "left_out"));
+    json_decref(root);
+    return plays;
 }
 
 jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* error)

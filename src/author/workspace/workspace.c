@@ -179,7 +179,7 @@ jnResult jnaWorkspace_Network(jnaWorkspace* w, const jnaNetwork** network, jnErr
         }
         l->hasNetwork = true;
     }
-    *network = l->network.kind == w->manifest.network.kind ? &l->network : NULL;
+    *network = l->network.kind == w->manifest.network.kind && !l->network.leftOut ? &l->network : NULL;
     return jn_ok;
 }
 

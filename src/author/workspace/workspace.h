@@ -36,7 +36,7 @@ jnResult jnaWorkspace_Clips(jnaWorkspace* workspace, const jnaClip** clips, jnEr
 jnResult jnaWorkspace_Volume(jnaWorkspace* workspace, const jnaVolume** volume, jnError* error);
 jnResult jnaWorkspace_Modes(jnaWorkspace* workspace, const jnaModes** modes, jnError* error);
 
-/// The trained network. *network is NULL where there is none of the manifest's kind.
+/// The trained network. *network is NULL where there is none of the manifest's kind, or it was left out.
 jnResult jnaWorkspace_Network(jnaWorkspace* workspace, const jnaNetwork** network, jnError* error);
 
 /// "PATH/NAME", the name by a format. path: [JNA_PATH_LENGTH].
