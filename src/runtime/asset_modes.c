@@ -103,11 +103,15 @@ static jnResult CheckPairs(const jnAssetBlock* block, jnError* error)
                 m->drivers[i], block->view.jointCount);
         }
     }
+    uint8_t known[JN_MAX_ASSET_MODES * JN_MAX_ASSET_MODES / 8] = {0}; // a pair stands there once
     for (int i = 0; i < m->pairCount; ++i) {
-        if (m->pairs[2 * i] >= m->modeCount || m->pairs[2 * i + 1] >= m->pairs[2 * i]) {
-            return jnFail(error, jn_badData, "%s: section MODE: pair %d is of modes %u and %u", block->source, i,
-                m->pairs[2 * i], m->pairs[2 * i + 1]);
+        size_t bit = (size_t)m->pairs[2 * i] * JN_MAX_ASSET_MODES + m->pairs[2 * i + 1];
+        bool good = m->pairs[2 * i] < m->modeCount && m->pairs[2 * i + 1] < m->pairs[2 * i];
+        if (!good || (known[bit / 8] >> bit % 8 & 1) != 0) {
+            return jnFail(error, jn_badData, "%s: section MODE: pair %d is of modes %u and %u, or stands there twice",
+                block->source, i, m->pairs[2 * i], m->pairs[2 * i + 1]);
         }
+        known[bit / 8] = (uint8_t)(known[bit / 8] | 1 << bit % 8);
     }
     for (int i = 0; i < m->crossCount; ++i) {
         if (m->crossComponents[i] >= block->modesHeader->componentCount || m->crossJoints[i] >= m->driverCount) {

@@ -2,7 +2,7 @@
 // is compiled once for each instruction set and all give the same bytes.
 #pragma once
 
-#include "internal.h"
+#include "asset_format.h"
 
 enum { JN_MODE_FIELDS = 2 }; // accelerations at the start of an interval and how fast they grow, or what else there is
 
@@ -72,6 +72,24 @@ typedef struct jnTurnPlan {
     float scales[JN_MAX_TERMS];
 } jnTurnPlan;
 
+// JN_LANES characters at once, number by number: after `transpose` number i of a block of an array stands in the array
+// of character i, with a lane for each character. What differs between them are the numbers alone: pairs are looked at
+// one after another, and those that no joint couples cost nothing.
+enum { JN_ACROSS_MODES = 64 }; // at most
+typedef struct jnAcrossPair {
+    uint8_t larger, smaller; // modes
+    uint16_t number;         // of the pair
+} jnAcrossPair;
+
+typedef struct jnAcrossPass {
+    const jnAssetModes* modes;
+    const jnAcrossPair* order; // [pairCount], of rising larger, then smaller mode
+    int pairCount, modeCount, lanes;
+    float *angles[JN_LANES], *pairs[JN_LANES], *states[JN_LANES], *work[JN_LANES], *drags[JN_LANES];
+    float parts[JN_LANES], terms[JN_LANES], scales[JN_MAX_TERMS][JN_LANES]; // jnTurnPlan of each
+    int mostParts, mostTerms;
+} jnAcrossPass;
+
 typedef struct jnMorphKernels {
     // A block of matrices, [12][JN_LANES], as floats whose places are counted from `origin`.
     void (*makeRows)(const double* matrices, const double origin[3], float* rows);
@@ -94,6 +112,14 @@ typedef struct jnMorphKernels {
     void (*makeForces)(const jnForcesPass* pass);
     void (*swing)(const jnSwingPass* pass);
     int (*clean)(const jnCleanPass* pass); // how many of them are not finite
+    // Across characters. Blocks of JN_LANES numbers of each, `count` numbers in all; twice is as before.
+    void (*transpose)(float* const arrays[JN_LANES], int count);
+    // Angles to half the rotation of pairs, and the roots of their sums of squares.
+    void (*pairAcross)(const jnAcrossPass* pass, float norms[JN_LANES]);
+    void (*boundAcross)(const jnAcrossPass* pass, float bounds[JN_LANES]);
+    void (*turnAcross)(const jnAcrossPass* pass);
+    // What apply makes of the first row of the states, to drags.
+    void (*applyAcross)(const jnAcrossPass* pass);
 } jnMorphKernels;
 
 // Above this the far of makeTurns.

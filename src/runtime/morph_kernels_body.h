@@ -495,5 +495,7 @@ static int Clean(const jnCleanPass* pass)
     return bad;
 }
 
+#include "morph_across_body.h"
+
 const jnMorphKernels JN_KERNELS = {MakeRows, MakeTurns, HalveTurns, MakeForcing, Multiply, TurnAmplitudes, Bound, Apply,
-    SumSquares, MakeForces, Swing, Clean};
+    SumSquares, MakeForces, Swing, Clean, Transpose, PairAcross, BoundAcross, TurnAcross, ApplyAcross};

@@ -1,5 +1,5 @@
 // A character as morph weights, from the inside: morphs.c has its life and what is shown of it, morphs_step.c its time,
-// morphs_modes.c the motion of the modes over an interval.
+// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters.
 //
 // The surface is  x_v = sum_j w_vj M_j (r_v + sum_c B_vc c_c + sum_k U_vk z_k)  with the skin's matrices M_j, the
 // network's components c and the modes' amplitudes z. The state is M, c and z in time. A cubic through skinned vertices
@@ -157,5 +157,23 @@ void jnSettleModes(jnMorphs* morphs, double seconds);
 void jnStepModesTo(jnMorphs* morphs, double fraction, float* state);
 // From the velocity in space to the amplitudes' own: p - S z.
 void jnFindRates(jnMorphs* morphs, float* state);
+// How a rotation by at most `norm` is worked out.
+#define JN_TURN_TWO 0.078f // below it two terms are enough
+jnTurnPlan jnPlanTurn(float norm);
+// The closed form over `h` seconds in a frame that stands still. drag: what the frames' rotation makes of the
+// amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
+void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
+
+// morphs_across.c: JN_LANES characters of one asset at once, a lane for each
+enum { JN_ACROSS_PAIRS = JN_ACROSS_MODES * (JN_ACROSS_MODES - 1) / 2 };
+typedef struct jnPairOrder {
+    int modeCount, pairCount; // modeCount 0: nothing is in it yet
+    jnAcrossPair pairs[JN_ACROSS_PAIRS];
+} jnPairOrder;
+// Puts the pairs into the order that their sums run in, unless they are. False where they cannot go together.
+bool jnOrderPairs(jnMorphs* const* morphs, jnPairOrder* order);
+// Rotates, steps and rotates the modes over their last intervals, with forces and angles at hand.
+void jnStepAcross(jnMorphs* const* morphs, const jnPairOrder* order);
+
 // Weights of (line, e0, e1) as those of the three differences between samples; see target_curve.h.
 void jnWeighDifferences(const jnSpringsClock* clock, const float weights[3], float out[3]);

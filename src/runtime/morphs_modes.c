@@ -10,13 +10,12 @@
 
 // A rotation is worked out in parts of at most this norm, and at most so many.
 #define TURN_PART 0.29f
-#define TURN_TWO 0.078f   // below it two terms are enough
-#define TURN_THREE 0.208f // and three
+#define TURN_THREE 0.208f // below it three terms are enough
 enum { MAX_TURN_PARTS = 64 };
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
 // Characters whose products are made together.
-enum { BATCH = 16 };
+enum { BATCH = JN_LANES };
 enum { STACK_LANES = 64 };
 
 void jnRestModes(jnMorphs* m)
@@ -80,7 +79,7 @@ static void FindPairs(jnMorphs* const* list, int count)
 // terms leave out r^3 / 24 if the first is 1 - r^2 / 8 of that of the power series, three r^4 / 96 if the second is 1 -
 // r^2 / 12 of its, and four of the series itself r^5 / 120. All stay below 2e-5 of what they rotate, a tenth of what
 // splitting an interval into rotation and swing leaves out.
-static jnTurnPlan PlanTurn(float norm)
+jnTurnPlan jnPlanTurn(float norm)
 {
     jnTurnPlan plan = {0};
     if (!(norm > 0.0f && norm < TURN_PART * (float)(1 << 20))) {
@@ -90,7 +89,7 @@ static jnTurnPlan PlanTurn(float norm)
     parts = parts < (float)MAX_TURN_PARTS ? parts : (float)MAX_TURN_PARTS;
     float part = norm / parts, square = part * part;
     plan.parts = (int)parts;
-    plan.terms = part < TURN_TWO ? 2 : part < TURN_THREE ? 3 : 4;
+    plan.terms = part < JN_TURN_TWO ? 2 : part < TURN_THREE ? 3 : 4;
     for (int n = 0; n < plan.terms; ++n) {
         plan.scales[n] = -1.0f / ((float)(n + 1) * parts);
     }
@@ -129,39 +128,42 @@ static void MakeColumns(const jnMorphs* m, float share, float* columns)
     }
 }
 
+void jnSwing(jnMorphs* m, double h, const float* drag, float* state)
+{
+    if (m->coefficientTime != h) {
+        m->springKernels->makeCoefficients(m->stiffness, m->damping, h, m->coefficients, 0, m->lanes / JN_LANES);
+        m->coefficientTime = h;
+    }
+    m->kernels->swing(&(jnSwingPass){.lanes = m->lanes,
+        .coefficients = m->coefficients,
+        .forces = {m->forces, m->forces + m->lanes},
+        .drag = drag,
+        .damping = m->damping,
+        .rate = (float)(2.0 / h),
+        .z = state,
+        .p = state + m->lanes});
+}
+
 // A stretch of `h` seconds, `share` of the last interval, with the rotation of pairs at hand: rotate, step, rotate.
 static void StepThrough(jnMorphs* m, double h, float share, float* state)
 {
     _Alignas(JN_ALIGNMENT) float own[STACK_LANES * STACK_LANES];
     float* columns = m->columns != NULL ? m->columns : own;
-    if (m->coefficientTime != h) {
-        m->springKernels->makeCoefficients(m->stiffness, m->damping, h, m->coefficients, 0, m->lanes / JN_LANES);
-        m->coefficientTime = h;
-    }
     float* drag = m->work + 4 * (size_t)m->lanes;
     // The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its
     // eigenvalues come in pairs. What fills up the last block of them is 0.
     float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->modes->pairCount) * JN_LANES));
     if (norm > 0.0f) {
         MakeColumns(m, 0.5f * share, columns);
-        float rows = norm > TURN_TWO ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
+        float rows = norm > JN_TURN_TWO ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
         norm = rows < norm ? rows : norm;
     }
-    jnTurnPlan turn = PlanTurn(norm);
-    jnSwingPass swing = {.lanes = m->lanes,
-        .coefficients = m->coefficients,
-        .forces = {m->forces, m->forces + m->lanes},
-        .z = state,
-        .p = state + m->lanes};
+    jnTurnPlan turn = jnPlanTurn(norm);
     if (turn.parts > 0) {
         m->kernels->turn(columns, m->modeCount, m->lanes, &turn, state, m->work);
-        // The damping acts on the amplitudes' change in their frames, so part of `p` is taken off the acceleration.
         m->kernels->apply(columns, m->modeCount, m->lanes, state, drag);
-        swing.drag = drag;
-        swing.damping = m->damping;
-        swing.rate = (float)(2.0 / h);
     }
-    m->kernels->swing(&swing);
+    jnSwing(m, h, turn.parts > 0 ? drag : NULL, state);
     if (turn.parts > 0) {
         m->kernels->turn(columns, m->modeCount, m->lanes, &turn, state, m->work);
     }
@@ -340,7 +342,7 @@ static void CleanState(jnMorphs* m)
     if (bad > 0) {
         jnRestModes(m);
     }
-    m->resetCount += (uint64_t)bad;
+    m->resetCount += bad > 0 ? (uint64_t)m->modeCount : 0;
 }
 
 // What a jump of the targets' velocity at the start of the interval does.
@@ -361,12 +363,10 @@ static void FeelKick(jnMorphs* m)
     }
 }
 
-// The interval with its forces, before the gain, in results, and those of the cross terms in work.
-static void FinishInterval(jnMorphs* m, const Fields* fields)
+// What comes after the step through an interval.
+static void FinishInterval(jnMorphs* m)
 {
     const jnInterval* interval = &m->clock.interval;
-    MakeForces(m, fields, true, m->results, m->forces);
-    StepThrough(m, interval->h, 1.0f, m->now);
     if (m->curve == jn_curveStep) { // the target jumps at the end of the interval: the offset from it jumps back
         Fields jump = {.weights = {{1.0f, 0.0f, 0.0f}}};
         Project(m, &jump, m->turns[m->clock.slots[interval->own + 1]], m->results);
@@ -392,8 +392,8 @@ static void BeginInterval(jnMorphs* m, Fields* fields)
     }
 }
 
-// At most BATCH of them: their products together.
-static void AdvanceSome(jnMorphs* const* list, int count)
+// At most BATCH of them: their products together. The order of pairs is NULL where they do not rotate together.
+static void AdvanceSome(jnMorphs* const* list, int count, const jnPairOrder* order)
 {
     const float* forcing[JN_MODE_FIELDS * BATCH];
     float* results[JN_MODE_FIELDS * BATCH];
@@ -413,9 +413,20 @@ static void AdvanceSome(jnMorphs* const* list, int count)
     if (HasCrosses(list[0])) {
         MultiplyCrosses(list, count);
     }
-    FindPairs(list, count);
+    // The forces, before the gain, are in results, and those of the cross terms in work.
     for (int n = 0; n < count; ++n) {
-        FinishInterval(list[n], &fields[n]);
+        MakeForces(list[n], &fields[n], true, list[n]->results, list[n]->forces);
+    }
+    if (order != NULL) {
+        jnStepAcross(list, order);
+    } else {
+        FindPairs(list, count);
+        for (int n = 0; n < count; ++n) {
+            StepThrough(list[n], list[n]->clock.interval.h, 1.0f, list[n]->now);
+        }
+    }
+    for (int n = 0; n < count; ++n) {
+        FinishInterval(list[n]);
     }
 }
 
@@ -427,9 +438,11 @@ static bool IsAlike(const jnMorphs* a, const jnMorphs* b)
 
 void jnAdvanceModes(jnMorphs* const* list, int count)
 {
+    jnPairOrder order = {.modeCount = 0};
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && end < first + BATCH && IsAlike(list[end], list[first]); ++end) {}
-        AdvanceSome(list + first, end - first);
+        bool across = end - first == BATCH && jnOrderPairs(list + first, &order);
+        AdvanceSome(list + first, end - first, across ? &order : NULL);
     }
 }
 

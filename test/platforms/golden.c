@@ -326,10 +326,11 @@ static Hash PlayCharacter(jnKernel kernel, const jnAsset* asset, jnDetail detail
     return hash;
 }
 
-// Weights alone, of many at once, each at its own moment of the clip; two of them at another level of detail.
+// Weights alone, of many at once, each at its own moment of the clip; two of them at another level of detail. Enough
+// are alike to go across characters (morphs_across.c).
 static Hash PlayCrowd(jnKernel kernel, const jnAsset* asset)
 {
-    enum { CROWD = 7 };
+    enum { CROWD = 19 };
     float rotations[CROWD][4 * GOLDEN_JOINTS], translations[3 * GOLDEN_JOINTS], scales[3 * GOLDEN_JOINTS];
     float weights[CROWD][64] = {{0}};
     jnCharacter* crowd[CROWD];
@@ -340,8 +341,8 @@ static Hash PlayCrowd(jnKernel kernel, const jnAsset* asset)
         jnCharacterDef def = jnDefaultCharacterDef(asset);
         def.kernel = kernel;
         def.weightsOnly = true;
-        def.components = i < 5 ? 0 : 4;
-        def.modes = i < 5 ? 0 : 3;
+        def.components = i < CROWD - 2 ? 0 : 4;
+        def.modes = i < CROWD - 2 ? 0 : 3;
         if (jnCreateCharacter(&def, &crowd[i], NULL) != jn_ok) {
             Die("no character");
         }
