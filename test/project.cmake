@@ -51,13 +51,18 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/docs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/docs.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} $<TARGET_FILE:jounce_command>)
     add_test(NAME project/docs_commands COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tools/docs/commands.py ${PROJECT_BINARY_DIR})
-    set_tests_properties(project/docs_commands PROPERTIES COST 100 TIMEOUT 3600)
-    # The whole pipeline, small: twice, and killed on the way.
+    set_tests_properties(project/docs_commands PROPERTIES TIMEOUT 3600)
+    # The whole pipeline, small: once for all who look at it; then once more, and killed on the way.
+    add_test(NAME project/quick_demo COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/demo.sh
+        $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR} first)
+    set_tests_properties(project/quick_demo PROPERTIES FIXTURES_SETUP quick_demo COST 300 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    set_tests_properties(project/python project/docs_commands PROPERTIES FIXTURES_REQUIRED quick_demo)
     add_test(NAME project/demo COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/demo.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
-    set_tests_properties(project/demo PROPERTIES COST 200 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    set_tests_properties(project/demo PROPERTIES FIXTURES_REQUIRED quick_demo COST 200 ENVIRONMENT OMP_WAIT_POLICY=passive)
     # The longest first, so that none is left over for one core alone.
-    set_tests_properties(project/scalar project/threads project/install PROPERTIES COST 150)
+    set_tests_properties(project/scalar project/threads project/install project/python project/blender_addon
+        project/docs_commands PROPERTIES COST 150)
     # The runtime in WebAssembly against one compiled here without vectors; the viewer in a browser.
     if(JOUNCE_WEB)
         set(scalar_sources ${runtime_sources})
@@ -77,7 +82,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
                 ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
-        set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2)
+        # It takes both cores, so it begins: later one of them would have to wait for the other.
+        set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2 COST 400)
+        set_tests_properties(project/web_package PROPERTIES COST 150)
         set_tests_properties(project/web_glb PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive COST 100)
         # On the page that the report's test leaves.
         add_test(NAME project/web_report COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh

@@ -29,7 +29,7 @@ JOUNCE_LIBRARY=$library env/bin/pip wheel --quiet --no-index --no-deps --disable
 cmp "$wheel" "by-pip/$(basename "$wheel")"
 env/bin/python -c 'import jounce, os; assert jounce.__file__.startswith(os.path.realpath("env")), jounce.__file__'
 
-"$jounce" demo hero --quick >demo.log 2>&1 || { tail -5 demo.log; exit 1; }
+cp -r "$build/demo/first" hero # of the fixture quick_demo
 cp hero/character.jounce hero.jounce
 JOUNCE=$jounce JOUNCE_SOURCE=$source PYTHONPATH=$source/python/test PYTHONDONTWRITEBYTECODE=1 \
     env/bin/python -W error::ResourceWarning -m unittest discover -s "$source/python/test" 2>&1
