@@ -1,6 +1,7 @@
 // The box of rigged_box.h as an ASCII FBX 7.4, in centimetres, with two morph targets where they are wanted: "puff"
-// moves every second point along X, "lean" the upper ring along Z. A clip of a second turns the upper joint and plays
-// puff 0, 1, 0 at 0, 1/2 and 1 s, and lean 0.2 to 0.6 at 0 and 1 s: their keys stand at different times.
+// moves every second point along X, "lean", which rests at 0.3, the upper ring along Z. A clip of a second turns the
+// upper joint and plays puff 0, 1, 0 at 0, 1/2 and 1 s, and lean 0.2 to 0.6 at 0 and 1 s: their keys stand at different
+// times.
 #pragma once
 
 #include "helpers/rigged_box.h"
@@ -32,6 +33,11 @@ static inline void FbxTarget(int target, int point, double* offset)
     offset[0] = target == 0 && point % 2 != 0 ? 0.05 : 0;
     offset[1] = 0;
     offset[2] = target == 1 && BoxJoint(point) ? -0.1 : 0;
+}
+
+static inline double FbxRest(int target)
+{
+    return target == 0 ? 0 : 0.3;
 }
 
 static inline double FbxWeight(int target, double time)
@@ -104,9 +110,9 @@ static inline void FbxShapes(FILE* file)
     fprintf(file, "Deformer: %d, \"Deformer::\", \"BlendShape\" {\n Version: 100\n}\n", FBX_BLEND);
     for (int t = 0; t < 2; ++t) {
         fprintf(file,
-            "Deformer: %d, \"SubDeformer::%s\", \"BlendShapeChannel\" {\n Version: 100\n DeformPercent: 0\n "
+            "Deformer: %d, \"SubDeformer::%s\", \"BlendShapeChannel\" {\n Version: 100\n DeformPercent: %g\n "
             "FullWeights: *1 {\n a: 100\n }\n}\n",
-            FBX_CHANNEL + t, names[t]);
+            FBX_CHANNEL + t, names[t], 100 * FbxRest(t));
         fprintf(file,
             "Geometry: %d, \"Geometry::%s\", \"Shape\" {\n Version: 100\n Indexes: *12 {\n a: "
             "0,1,2,3,4,5,6,7,8,9,10,11\n }\n Vertices: *36 {\n a: ",

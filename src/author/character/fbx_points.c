@@ -1,8 +1,11 @@
-// Control points of the meshes in an FBX file of version 7, binary or ASCII.
+// What Assimp does not tell of an FBX file of version 7, binary or ASCII: the control points of its meshes, and the
+// weights at rest of its morph targets.
 //
 // Binary: records of end offset, number and length of properties, name; properties; nested records; an array is a
 // count, an encoding (1: deflated) and bytes. Every record named `Vertices` with an array of doubles or floats is the
-// points of a mesh or a shape. Offsets and lengths are checked against the file; depth and sizes are bounded.
+// points of a mesh or a shape; a record `Deformer` with the class BlendShapeChannel has a record `DeformPercent`.
+// Offsets and lengths are checked against the file; depth and sizes are bounded.
+#include "base/arena.h"
 #include "base/mapped_file.h"
 #include "base/try.h"
 #include "character/source_points.h"
@@ -19,8 +22,10 @@ typedef struct Reading {
     const char* path;
     const unsigned char* bytes;
     size_t size;
-    bool wide; // 64-bit offsets
-    jnaSourceMeshes* list;
+    bool wide;                     // 64-bit offsets
+    jnaSourceMeshes* list;         // NULL: weights are wanted
+    jnaFbxWeights* weights;        // NULL: points are wanted
+    char channel[JNA_NAME_LENGTH]; // that the records at hand are of; "": of none
     jnError* error;
 } Reading;
 
@@ -74,6 +79,54 @@ static bool ReadVertices(Reading* r, const unsigned char* property, size_t size)
     return good;
 }
 
+static bool AddWeight(Reading* r, const char* name, double percent)
+{
+    jnaFbxWeights* w = r->weights;
+    if (!isfinite(percent) || w->count >= MAX_MESHES) {
+        return true;
+    }
+    if (!jnaReserve(&w->list, &w->capacity, w->count + 1, sizeof(*w->list))) {
+        return false;
+    }
+    snprintf(w->list[w->count].name, sizeof(w->list[0].name), "%s", name);
+    w->list[w->count++].weight = (float)(percent / 100);
+    return true;
+}
+
+// The name of a channel from the properties of a Deformer, number, name and class; "" where it is none.
+static void ReadChannel(Reading* r, const unsigned char* property, size_t size)
+{
+    static const char kind[] = "BlendShapeChannel";
+    r->channel[0] = '\0';
+    if (size < 9 + 5 || property[0] != 'L' || property[9] != 'S') {
+        return;
+    }
+    size_t length = (size_t)jnaLoadLittle(property + 10, 4);
+    if (length > size - 14 || size - 14 - length < 5 + sizeof(kind) - 1 ||
+        memcmp(property + 14 + length + 5, kind, sizeof(kind) - 1) != 0) {
+        return;
+    }
+    snprintf(r->channel, sizeof(r->channel), "%.*s", (int)(length < 1024 ? length : 1024), (const char*)property + 14);
+}
+
+// What a record has for us; false where memory is short.
+static bool ReadRecord(Reading* r, const char* name, size_t nameLength, const unsigned char* property, size_t size)
+{
+    if (r->list != NULL) {
+        return nameLength != 8 || memcmp(name, "Vertices", 8) != 0 || ReadVertices(r, property, size);
+    }
+    if (nameLength == 8 && memcmp(name, "Deformer", 8) == 0) {
+        ReadChannel(r, property, size);
+    }
+    bool percent = nameLength == 13 && memcmp(name, "DeformPercent", 13) == 0 && size >= 9 && property[0] == 'D';
+    if (percent && r->channel[0] != '\0') {
+        double value;
+        memcpy(&value, property + 1, sizeof(value));
+        return AddWeight(r, r->channel, value);
+    }
+    return true;
+}
+
 static bool ReadRecords(Reading* r, size_t at, size_t end, int depth)
 {
     size_t width = r->wide ? 8 : 4, head = 3 * width + 1;
@@ -88,13 +141,15 @@ static bool ReadRecords(Reading* r, size_t at, size_t end, int depth)
             return true; // damaged: what was found until here is what there is
         }
         const unsigned char* property = r->bytes + at + head + name;
-        bool vertices = name == 8 && memcmp(property - name, "Vertices", 8) == 0;
-        if (vertices && !ReadVertices(r, property, (size_t)length)) {
+        if (!ReadRecord(r, (const char*)property - name, name, property, (size_t)length)) {
             return false;
         }
         size_t nested = at + head + name + (size_t)length;
         if (depth < MAX_DEPTH && !ReadRecords(r, nested, (size_t)next, depth + 1)) {
             return false;
+        }
+        if (name == 8 && memcmp(property - name, "Deformer", 8) == 0) {
+            r->channel[0] = '\0'; // its records end here
         }
         at = (size_t)next;
     }
@@ -130,6 +185,27 @@ static bool ReadText(Reading* r, const char* text)
     return true;
 }
 
+// ASCII: `Deformer: 12, "SubDeformer::smile", "BlendShapeChannel" {`, then `DeformPercent: 50`.
+static bool ReadTextWeights(Reading* r, const char* text)
+{
+    static const char kind[] = "\", \"BlendShapeChannel\"", title[] = "\"SubDeformer::";
+    for (const char* at = strstr(text, kind); at != NULL; at = strstr(at + 1, kind)) {
+        const char *next = strstr(at + 1, kind), *percent = strstr(at, "DeformPercent:"), *name = at;
+        while (name > text && *name != '\n' && strncmp(name, title, sizeof(title) - 1) != 0) {
+            --name;
+        }
+        if (percent == NULL || (next != NULL && percent > next) || strncmp(name, title, sizeof(title) - 1) != 0) {
+            continue;
+        }
+        name += sizeof(title) - 1;
+        snprintf(r->channel, sizeof(r->channel), "%.*s", (int)(at - name), name);
+        if (!AddWeight(r, r->channel, strtod(percent + strlen("DeformPercent:"), NULL))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool ReadAscii(Reading* r)
 {
     char* text = malloc(r->size + 1);
@@ -138,26 +214,39 @@ static bool ReadAscii(Reading* r)
     }
     memcpy(text, r->bytes, r->size);
     text[r->size] = '\0';
-    bool good = ReadText(r, text);
+    bool good = r->list != NULL ? ReadText(r, text) : ReadTextWeights(r, text);
     free(text);
     return good;
 }
 
-jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* error)
+static jnResult ReadFile(Reading* r)
 {
+    const char* path = r->path;
+    jnError* error = r->error;
     jnResult result = jn_ok;
     jnaMappedFile file = {0};
     JN_TRY(jnaMapFile(path, &file, error));
-    Reading r = {.path = path, .bytes = file.bytes, .size = file.size, .list = list, .error = error};
+    r->bytes = file.bytes;
+    r->size = file.size;
     bool good = true;
     if (file.size > HEADER && memcmp(file.bytes, magic, sizeof(magic) - 1) == 0) {
-        r.wide = jnaLoadLittle(file.bytes + 23, 4) >= WIDE_VERSION;
-        good = ReadRecords(&r, HEADER, file.size, 0);
+        r->wide = jnaLoadLittle(file.bytes + 23, 4) >= WIDE_VERSION;
+        good = ReadRecords(r, HEADER, file.size, 0);
     } else if (file.size > 0) {
-        good = ReadAscii(&r);
+        good = ReadAscii(r);
     }
     result = good ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
 done:
     jnaUnmapFile(&file);
     return result;
+}
+
+jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* error)
+{
+    return ReadFile(&(Reading){.path = path, .list = list, .error = error});
+}
+
+jnResult jnaReadFbxWeights(const char* path, jnaFbxWeights* weights, jnError* error)
+{
+    return ReadFile(&(Reading){.path = path, .weights = weights, .error = error});
 }

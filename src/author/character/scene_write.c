@@ -86,9 +86,10 @@ static void PutNodes(FILE* stream, const NodeList* list, double rootUnit)
 typedef struct Conversion {
     const struct aiScene* scene;
     const NodeList* list;
-    jnaArena arena;   // of one mesh or animation
-    int lostTargets;  // morph targets of another number of vertices than their mesh
-    int lostChannels; // animations of morph targets that could not be read
+    jnaArena arena;        // of one mesh or animation
+    jnaFbxWeights weights; // at rest, of an FBX file
+    int lostTargets;       // morph targets of another number of vertices than their mesh
+    int lostChannels;      // animations of morph targets that could not be read
 } Conversion;
 
 // There is nobody to tell in this process: the parent sees it end.
@@ -174,6 +175,17 @@ static void ConvertColors(Conversion* c, const struct aiMesh* from, jnaSceneMesh
     }
 }
 
+// The weight of a target at rest.
+static float RestWeight(const Conversion* c, const char* name)
+{
+    for (int i = 0; i < c->weights.count; ++i) {
+        if (strncmp(c->weights.list[i].name, name, sizeof(c->weights.list[i].name) - 1) == 0) {
+            return c->weights.list[i].weight;
+        }
+    }
+    return 0;
+}
+
 // Assimp gives a target as the positions it leads to.
 static void ConvertTargets(Conversion* c, const struct aiMesh* from, jnaSceneMesh* mesh)
 {
@@ -190,7 +202,8 @@ static void ConvertTargets(Conversion* c, const struct aiMesh* from, jnaSceneMes
             offsets[3 * (size_t)v + 1] = target->mVertices[v].y - from->mVertices[v].y;
             offsets[3 * (size_t)v + 2] = target->mVertices[v].z - from->mVertices[v].z;
         }
-        mesh->targets[mesh->targetCount++] = (jnaSceneTarget){target->mName.data, 0, offsets};
+        mesh->targets[mesh->targetCount++] =
+            (jnaSceneTarget){target->mName.data, RestWeight(c, target->mName.data), offsets};
     }
 }
 
@@ -278,13 +291,13 @@ static bool FindWeight(const struct aiMeshMorphKey* key, unsigned target, float*
 
 // Weights of one target at all keys: each curve of an FBX has times of its own, and a key only what stands there. A
 // straight line lies between the curve's own keys; before and behind them it is level.
-static void FillWeights(const struct aiMeshMorphAnim* from, unsigned target, size_t width, float* values)
+static void FillWeights(const struct aiMeshMorphAnim* from, unsigned target, size_t width, float rest, float* values)
 {
     unsigned last = from->mNumKeys; // the curve's latest key; at first none
     for (unsigned k = 0; k < from->mNumKeys; ++k) {
         float* value = values + (size_t)k * width + target;
         if (!FindWeight(&from->mKeys[k], target, value)) {
-            *value = last < k ? values[(size_t)last * width + target] : 0;
+            *value = last < k ? values[(size_t)last * width + target] : rest;
             continue;
         }
         unsigned first = last < k ? last + 1 : 0;
@@ -296,6 +309,18 @@ static void FillWeights(const struct aiMeshMorphAnim* from, unsigned target, siz
         }
         last = k;
     }
+}
+
+// The name of a target of a node's meshes, which have the same.
+static const char* TargetName(const Conversion* c, const struct aiNode* node, unsigned target)
+{
+    for (unsigned m = 0; m < node->mNumMeshes; ++m) {
+        const struct aiMesh* mesh = c->scene->mMeshes[node->mMeshes[m]];
+        if (target < mesh->mNumAnimMeshes) {
+            return mesh->mAnimMeshes[target]->mName.data;
+        }
+    }
+    return "";
 }
 
 // Weights of a node's morph targets, which Assimp names by the node, an asterisk and a number.
@@ -319,7 +344,7 @@ static void ConvertWeights(Conversion* c, const struct aiMeshMorphAnim* from, jn
         times[k] = from->mKeys[k].mTime;
     }
     for (unsigned t = 0; t < width; ++t) {
-        FillWeights(from, t, width, values);
+        FillWeights(from, t, width, RestWeight(c, TargetName(c, c->list->nodes[node], t)), values);
     }
     int channel = 0;
     while (channel < animation->channelCount && animation->channels[channel].node != node) {
@@ -434,6 +459,9 @@ static void PutScene(FILE* stream, const char* path, const struct aiScene* scene
     jnaPutHead(stream, metres, up == 0 || up == 2 ? (int)up : 1);
     PutNodes(stream, list, jnaHasEnding(path, ".dae") ? metres : 0);
     Conversion conversion = {.scene = scene, .list = list};
+    if (jnaHasEnding(path, ".fbx")) {
+        (void)jnaReadFbxWeights(path, &conversion.weights, NULL); // it was read by Assimp; without them they are 0
+    }
     jnaPutInteger(stream, scene->mNumMeshes);
     for (unsigned m = 0; m < scene->mNumMeshes; ++m) {
         PutMesh(stream, &conversion, m);
@@ -443,6 +471,7 @@ static void PutScene(FILE* stream, const char* path, const struct aiScene* scene
         PutAnimation(stream, &conversion, scene->mAnimations[a]);
     }
     PutNotes(stream, &conversion, lostMorphs);
+    free(conversion.weights.list);
 }
 
 static void WriteAssimpScene(const char* path, FILE* stream)

@@ -26,6 +26,17 @@ bool jnaSourceMeshes_Add(jnaSourceMeshes* list, float* points, size_t count);
 jnResult jnaReadFbxPoints(const char* path, jnaSourceMeshes* list, jnError* error);
 jnResult jnaReadColladaPoints(const char* path, jnaSourceMeshes* list, jnError* error);
 
+/// Weights at rest of the channels of an FBX file's morph targets, by name. Assimp does not tell them.
+typedef struct jnaFbxWeight {
+    char name[JNA_NAME_LENGTH]; // cut where it is too long
+    float weight;               // finite
+} jnaFbxWeight;
+typedef struct jnaFbxWeights {
+    int count, capacity;
+    jnaFbxWeight* list; // owned; release with free
+} jnaFbxWeights;
+jnResult jnaReadFbxWeights(const char* path, jnaFbxWeights* weights, jnError* error);
+
 enum { JNA_MAX_ATTRIBUTE = 256 };
 
 /// The value of an attribute inside one tag of XML, [tag, end), in `size` bytes. False where it is not there or does

@@ -87,6 +87,41 @@ static void WriteFbx(int version, bool deflated)
     fclose(file);
 }
 
+// A channel of a morph target that rests at 0.375, and a deformer that is none.
+static void WriteFbxChannels(int version)
+{
+    static const char* const kinds[] = {"Skin", "BlendShapeChannel"};
+    int width = version >= 7500 ? 8 : 4;
+    size = 0;
+    Put("Kaydara FBX Binary  \0\x1a\0", 23);
+    PutNumber((uint64_t)version, 4);
+    size_t objects = BeginRecord("Objects", 0, width);
+    for (int i = 0; i < 2; ++i) {
+        double percent = 37.5;
+        size_t deformer = BeginRecord("Deformer", 9 + 5 + 17 + 5 + strlen(kinds[i]), width);
+        PutNumber('L', 1);
+        PutNumber(7, 8);
+        PutNumber('S', 1);
+        PutNumber(17, 4);
+        Put("smile\0\1SubDeforme", 17);
+        PutNumber('S', 1);
+        PutNumber(strlen(kinds[i]), 4);
+        Put(kinds[i], strlen(kinds[i]));
+        size_t value = BeginRecord("DeformPercent", 9, width);
+        PutNumber('D', 1);
+        Put(&percent, 8);
+        EndRecord(value, width);
+        for (int k = 0; k < 3 * width + 1; ++k) {
+            PutNumber(0, 1);
+        }
+        EndRecord(deformer, width);
+    }
+    EndRecord(objects, width);
+    FILE* file = fopen(Path(".fbx"), "wb");
+    fwrite(bytes, 1, size, file);
+    fclose(file);
+}
+
 static void WriteText(const char* path, const char* text)
 {
     FILE* file = fopen(path, "w");
@@ -105,6 +140,27 @@ static void ExpectPoints(jnResult (*read)(const char*, jnaSourceMeshes*, jnError
         ASSERT_NEAR(list.meshes[0].points[i], Coordinate(i), 1e-7);
     }
     jnaDestroySourceMeshes(&list);
+}
+
+static void WeightsAtRestOfAnFbxAreRead(void** state)
+{
+    (void)state;
+    for (int version = 7400; version <= 7700; version += 300) {
+        jnaFbxWeights weights = {0};
+        WriteFbxChannels(version);
+        assert_int_equal(jnaReadFbxWeights(Path(".fbx"), &weights, NULL), jn_ok);
+        assert_int_equal(weights.count, 1);
+        assert_string_equal(weights.list[0].name, "smile");
+        ASSERT_NEAR(weights.list[0].weight, 0.375, 1e-7);
+        free(weights.list);
+        for (size_t cut = 0; cut < size; ++cut) { // a file of any length
+            weights = (jnaFbxWeights){0};
+            assert_int_equal(truncate(Path(".fbx"), (off_t)(size - cut)), 0);
+            (void)jnaReadFbxWeights(Path(".fbx"), &weights, NULL);
+            free(weights.list);
+        }
+    }
+    unlink(Path(".fbx"));
 }
 
 static void PointsOfAnFbxAreRead(void** state)
@@ -180,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(PointsOfAnFbxAreRead),
+        cmocka_unit_test(WeightsAtRestOfAnFbxAreRead),
         cmocka_unit_test(PointsOfAColladaFileAreRead),
         cmocka_unit_test(DamageIsSafe),
     };

@@ -156,6 +156,7 @@ static void WeightsOfAnFbxAreThoseOfItsCurves(void** state)
     double moved = 0;
     for (int t = 0; t < 2; ++t) {
         assert_string_equal(in.character.targets[t].name, names[t]);
+        ASSERT_NEAR(in.character.targets[t].weight, FbxRest(t), 1e-6);
         for (int f = 0; f < clip->frameCount; ++f) {
             ASSERT_NEAR(clip->targets[2 * f + t], FbxWeight(t, f / clip->rate), 1e-5);
         }
@@ -170,6 +171,13 @@ static void WeightsOfAnFbxAreThoseOfItsCurves(void** state)
         }
     }
     assert_true(moved > 1);
+    for (int i = 0; i < BOX_POINTS; ++i) { // the rest surface has what rests
+        double p[3], offset[3];
+        BoxPoint(i, p);
+        FbxTarget(1, i, offset);
+        ASSERT_NEAR(in.character.positions[3 * (size_t)in.character.sourcePoints[i] + 2],
+            100 * (p[2] + FbxRest(1) * offset[2]), 1e-3);
+    }
     Release(&in);
     unlink("targets.fbx");
 }
