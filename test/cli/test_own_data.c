@@ -293,7 +293,8 @@ static void EquilibriaCarryTheSpringsAndTeachTheNetwork(void** state)
     Edit("k", "s/epochs: .*/epochs: 400/");
     outcome = Run("build k --until export");
     assert_null(strstr(outcome.out, "left out"));
-    Run("bake k --clip run --stage target -o network.npy");
+    Run("export k -o k.jounce"); // a network and springs of vertices
+    Run("bake k.jounce --clip run --stage target -o network.npy");
     double learned = Captured("dual_run.npy", "network.npy", "run.npy");
     print_message(
         "on equilibria: %.4f of the springs within 1 %%; the network captures %.4f of them\n", share, learned);

@@ -57,7 +57,7 @@ jnResult jnaMeasurePacking(const jnaAssetDef* def, const jnAsset* a, jnaMorphPac
     jnaArena arena = {0};
     jnResult result = jn_ok;
     *packing = (jnaMorphPacking){0};
-    if (a->morphs == NULL || a->clipCount == 0) {
+    if (a->morphs == NULL || a->clipCount == 0 || a->springCount > 0) {
         return jn_ok;
     }
     int count = a->componentCount + a->modeCount, frames = 0, taken = 0, number = 0;

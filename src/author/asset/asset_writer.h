@@ -36,7 +36,8 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
 /// The same into a file, which appears whole or not at all.
 jnResult jnaWriteAsset(const char* path, const jnaAssetDef* def, jnError* error);
 
-/// How far packing the morph targets moves the surface over the asset's clips; all 0 without targets or clips.
+/// How far packing the morph targets moves the surface over the asset's clips; all 0 without targets or clips, and with
+/// springs of single vertices, which play no weights by themselves.
 typedef struct jnaMorphPacking {
     double rms, largest; // metres
     size_t bytes;        // of the packed targets
