@@ -2,7 +2,7 @@
 //
 //     jounce new hero --figure && jounce build hero --until modes
 //     cc -Iinclude examples/character.c build/release/libjounce.a -lm -o character
-//     ./character hero/character.jounce run
+//     ./character hero/character.jounce run      # without a clip's name: prints the names
 #include <jounce/jounce.h>
 
 #include <math.h>
@@ -57,18 +57,25 @@ int main(int argc, char** argv)
     jnCharacter* character = NULL;
     size_t size = 0;
     int code = 1;
-    void* bytes = argc == 3 ? ReadFile(argv[1], &size) : NULL;
-    if (bytes == NULL) {
-        fprintf(stderr, "usage: character FILE.jounce CLIP\n");
+    if (argc < 2) {
+        fprintf(stderr, "usage: character FILE.jounce [CLIP]\n");
         return 2;
+    }
+    void* bytes = ReadFile(argv[1], &size);
+    if (bytes == NULL) {
+        fprintf(stderr, "%s: cannot read\n", argv[1]);
+        return 1;
     }
     if (jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = argv[1]}, &asset, &error) != jn_ok) {
         fprintf(stderr, "%s\n", error.message);
         goto done;
     }
-    int clip = jnAsset_FindClip(asset, argv[2]);
+    int clip = argc > 2 ? jnAsset_FindClip(asset, argv[2]) : -1;
     if (clip < 0) {
-        fprintf(stderr, "%s: has no clip '%s'; jounce info lists them\n", argv[1], argv[2]);
+        fprintf(stderr, "name one of these clips:\n");
+        for (int i = 0; i < asset->clipCount; ++i) {
+            fprintf(stderr, "  %s\n", jnAsset_Clip(asset, i).name);
+        }
         goto done;
     }
     jnCharacterDef def = jnDefaultCharacterDef(asset);

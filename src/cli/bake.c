@@ -58,6 +58,15 @@ const char* jncCharacterFile(const char* path, char* buffer, size_t size)
     return path;
 }
 
+jnResult jncExpectCharacter(const char* workspace, const char* file, jnError* error)
+{
+    if (strcmp(workspace, file) == 0 || access(file, F_OK) == 0) {
+        return jn_ok;
+    }
+    return jnFail(error, jn_ioFailed, "%s: there is no character.jounce in it; jounce build %s --until modes makes it",
+        workspace, workspace);
+}
+
 // FBX and Collada split a mesh at every corner; a bake of a workspace is in the points that the artist's program has.
 // NULL where the source is another format, is gone, or the output has its own order.
 static const char* SourceOrder(const Wishes* w, char* buffer, size_t size)
@@ -162,12 +171,16 @@ int jncBake(int argc, char** argv)
     char buffer[4096];
     char source[4096];
     ChooseOrder(&w, source, sizeof(source));
-    w.path = jncCharacterFile(w.path, buffer, sizeof(buffer));
-    jnaAssetFile file;
+    const char* workspace = w.path;
+    w.path = jncCharacterFile(workspace, buffer, sizeof(buffer));
+    jnaAssetFile file = {0};
     jnaBakeOrder order = {0};
     jnError error = {0};
     int frames = 0;
-    jnResult result = jnaOpenAsset(w.path, &file, &error);
+    jnResult result = jncExpectCharacter(workspace, w.path, &error);
+    if (result == jn_ok) {
+        result = jnaOpenAsset(w.path, &file, &error);
+    }
     if (result == jn_ok) {
         result = Bake(&w, file.asset, &frames, &order, &error);
     }

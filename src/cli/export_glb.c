@@ -24,8 +24,8 @@ static void Print(const char* path, const jnaEngineReport* r)
 {
     printf("%s: %d pose and %d mode targets, %d animations with weights, %.2f MB (targets %.2f MB)\n", path,
         r->components, r->modes, r->animationCount, 1e-6 * (double)r->byteCount, 1e-6 * (double)r->targetBytes);
-    printf("  captured  %.4f of the mean square displacement over the clips\n", r->captured);
-    printf("  weights   within %.3f of 0\n", r->largestWeight);
+    printf("  targets   reproduce %.2f %% of the motion of the clips\n", 100 * r->captured);
+    printf("  weights   from -%.3f to %.3f: do not clamp them to 0 to 1\n", r->largestWeight, r->largestWeight);
     if (r->influenceError > 0) {
         printf("  joints    %d a vertex; leaving out the others moves a vertex by %.2f mm at most\n", r->influences,
             1e3 * r->influenceError);

@@ -123,10 +123,11 @@ static void PrintModes(const jnAsset* a)
             a->modes->driverCount);
         return;
     }
-    printf("  modes     %d, %.3g to %.3g Hz, %.0f %% of the vertices each, driven by %d joints, %d pairs coupled by "
-           "rotation%s\n",
-        a->modes->modeCount, hertz.low, hertz.high, 100 * density, a->modes->driverCount, a->modes->pairCount,
-        a->modes->modes[0].cap > 0.0f ? ", capped" : "");
+    printf("  modes     %d vibration modes, %.3g to %.3g Hz; each moves %.0f %% of the vertices on average; %s\n",
+        a->modes->modeCount, hertz.low, hertz.high, 100 * density,
+        a->modes->modes[0].cap > 0.0f ? "their travel is limited" : "their travel is not limited");
+    printf("            driven by %d joints; rotation couples %d pairs of modes\n", a->modes->driverCount,
+        a->modes->pairCount);
 }
 
 void jncPrintPoints(long long source, long long welded, long long split)
@@ -150,7 +151,7 @@ static int FindSourcePoints(const char* workspace)
 static void PrintSurface(const jnAsset* a, const Facts* facts)
 {
     if (a->vertexCount == 0) {
-        printf("  surface   none: %d morph weights alone, of %d joints\n", a->componentCount + a->modeCount,
+        printf("  surface   none: the file gives %d morph weights, from %d joints\n", a->componentCount + a->modeCount,
             a->jointCount);
         return;
     }
@@ -195,17 +196,17 @@ static void PrintTargets(const jnAsset* a)
 
 static void PrintText(const char* path, const jnAsset* a, const jnaCharacter* whole, const Facts* facts)
 {
-    printf("%s: '%s', %zu bytes, format %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
+    printf("%s: '%s', %zu bytes, format version %d\n", path, a->name, a->byteCount, JN_ASSET_VERSION);
     PrintSurface(a, facts);
     PrintParts(a, whole);
     PrintTargets(a);
     PrintModes(a);
     if (a->driverCount > 0) {
-        printf("  detail    coarse: %d springs, which carry %d vertices along\n", a->driverCount,
+        printf("  detail    coarse level: %d springs are stepped, %d vertices follow them\n", a->driverCount,
             a->springCount - a->driverCount);
     }
     if (a->network != jn_networkNone) {
-        printf("  network   %s, %zu bytes, off by %.3g mm rms on poses held out; %.0f us of a step here\n",
+        printf("  network   %s, %zu bytes; error %.3g mm rms on held-out poses; %.0f us of each step on this machine\n",
             jnNetworkNames[a->network], a->networkByteCount, 1000.0 * (double)a->networkError,
             (facts->stepSeconds - facts->plainSeconds) * 1e6);
     }
@@ -220,10 +221,10 @@ static void PrintText(const char* path, const jnAsset* a, const jnaCharacter* wh
         printf("  %-9s %s %10zu bytes%s\n", i == 0 ? "sections" : "", section.id, section.size,
             section.required ? "" : "  optional");
     }
-    printf("  cost      %zu bytes an instance; a step%s %.0f us here, on one core", facts->instanceBytes,
-        a->vertexCount > 0 ? " with normals" : "", facts->stepSeconds * 1e6);
+    printf("  cost      %zu bytes per instance; on one core of this machine a step%s takes %.0f us",
+        facts->instanceBytes, a->vertexCount > 0 ? " with normals" : "", facts->stepSeconds * 1e6);
     if (a->morphs != NULL && a->vertexCount > 0) {
-        printf("; weights alone %.1f us", facts->weightSeconds * 1e6);
+        printf(", one that computes only morph weights %.1f us", facts->weightSeconds * 1e6);
     }
     printf("\n");
 }
@@ -340,11 +341,12 @@ int jncInfo(int argc, char** argv)
     char buffer[4096];
     const char* workspace = path;
     path = jncCharacterFile(path, buffer, sizeof(buffer));
-    jnaAssetFile file;
+    jnaAssetFile file = {0};
     jnaCharacter whole = {0};
     jnError error = {0};
     Facts facts = {0};
     jnResult result = jn_ok;
+    JN_TRY(jncExpectCharacter(workspace, path, &error));
     JN_TRY(jnaOpenAsset(path, &file, &error));
     JN_TRY(FindFacts(file.asset, &facts, &error));
     facts.sourcePoints = path == buffer ? FindSourcePoints(workspace) : 0;

@@ -157,7 +157,7 @@ int main(int argc, char** argv)
         }
     }
     if (strcmp(argv[0], "springs") == 0) {
-        return jncMisuse("springs needs one of run, fit, draw");
+        return jncMisuse("springs needs one of run and fit");
     }
     return jncMisuse("there is no verb '%s'; jounce --help lists them", argv[0]);
 }

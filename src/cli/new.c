@@ -151,6 +151,7 @@ static void PrintSummary(const json_t* root)
     {
         printf("  note: %s\n", json_string_value(value));
     }
+    printf("next: jounce build %s --until modes\n", json_string_value(json_object_get(root, "workspace")));
 }
 
 static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)

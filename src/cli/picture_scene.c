@@ -4,6 +4,7 @@
 #include "asset/bake.h"
 #include "base/try.h"
 #include "character/figure.h"
+#include "cli.h"
 #include "picture.h"
 #include "pipeline/stage_export.h"
 #include "workspace/store.h"
@@ -127,10 +128,9 @@ static jnResult Play(const jncScene* scene, Catch* frames, jnError* error)
     char path[PATH_MAX];
     jnaAssetFile file;
     snprintf(path, sizeof(path), "%s/%s", scene->workspace, JNA_ASSET_NAME);
-    jnResult result = jnaOpenAsset(path, &file, error);
-    if (result != jn_ok) {
-        return result;
-    }
+    JN_PASS(jncExpectCharacter(scene->workspace, path, error));
+    JN_PASS(jnaOpenAsset(path, &file, error));
+    jnResult result = jn_ok;
     jnaBakeDef def = jnaDefaultBakeDef(file.asset);
     def.clip = jnAsset_FindClip(file.asset, scene->clip);
     def.take = TakeFrame;

@@ -14,6 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Frames after the start of a sequence that a wrong initial state spoils first.
+enum { START_FRAMES = 4 };
+// Fraction of the motion below which nothing is said of what the springs do not explain.
+#define MISSED_NOTED 1e-4
+// Seconds between two frames from which on frames a second were probably meant.
+#define LONG_STEP 1.0
+
 typedef struct Request {
     jncList sequences; // pairs of targets and dynamics
     const char* folder;
@@ -156,6 +163,41 @@ done:
     return result;
 }
 
+// Whether the fit of most vertices left out one of the first frames, and explains far more without what it left out:
+// a start that is not the motion's.
+static bool DropsItsStart(const jnaFitDef* def, const jnaFit* fit)
+{
+    const uint32_t* dropped = fit->dropped;
+    double missed = 1 - fit->totalCaptured, missedKept = 1 - fit->keptCaptured;
+    if (!(missed > MISSED_NOTED && missedKept < 0.5 * missed)) {
+        return false;
+    }
+    for (int i = 0; i < def->sequenceCount; ++i) {
+        size_t frames = def->sequences[i].targets.shape[0];
+        for (size_t n = 0; n < frames && n < START_FRAMES; ++n) {
+            if (2 * (uint64_t)dropped[n] > (uint64_t)fit->vertexCount) {
+                return true;
+            }
+        }
+        dropped += frames;
+    }
+    return false;
+}
+
+static void PrintHints(const jnaFitDef* def, const jnaFit* fit)
+{
+    if (def->start == jna_fitStartMoving && DropsItsStart(def, fit)) {
+        fprintf(stderr, "jounce: note: most vertices do not fit at the first frames; if the motion does not begin at "
+                        "rest, use --start observed\n");
+    }
+    if (def->dt >= LONG_STEP) {
+        fprintf(stderr,
+            "jounce: note: --dt is the time between two frames in seconds; %g s is long (30 frames a "
+            "second are 0.0333333)\n",
+            def->dt);
+    }
+}
+
 static void PrintSummary(const Request* request, const jnaFit* fit, json_t* root)
 {
     if (fit->unobserved > 0) {
@@ -216,6 +258,7 @@ static int Run(const Request* request, Inputs* inputs)
                  : jnFail(&error, jn_badArgument, "a file's name is not UTF-8 and cannot be written to fit.json");
     if (result == jn_ok) {
         PrintSummary(request, &fit, root);
+        PrintHints(&def, &fit);
     }
     json_decref(root);
     jnaDestroyFit(&fit);
@@ -225,16 +268,16 @@ static int Run(const Request* request, Inputs* inputs)
 int jncSpringsFit(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce springs fit --sequence TARGETS.npy DYNAMICS.npy [--sequence ...] --dt SECONDS -o DIR",
+        .synopsis = "jounce springs fit --sequence TARGETS.npy MOTION.npy [--sequence ...] --dt SECONDS -o DIR",
         .about =
 
             "Fits the stiffness and damping of one spring per vertex to motion that was simulated or scanned. TARGETS "
             "is the\n"
-            "surface without dynamics, DYNAMICS the same surface with dynamics. Arrays are (frames, vertices, 3), "
+            "surface without dynamics, MOTION the same surface with dynamics. Arrays are (frames, vertices, 3), "
             "metres; NaN in\n"
-            "DYNAMICS marks missing data. Writes stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to "
+            "MOTION marks missing data. Writes stiffness.npy, damping.npy, loss.npy, captured.npy and fit.json to "
             "DIR; see\n"
-            "docs/background/fitting.md.\n",
+            "docs/background/fitting.md. If the motion does not begin at rest, use --start observed.\n",
         .example = "  jounce springs fit --sequence T.npy X.npy --dt 0.0333333 -o fit\n"
                    "  jounce springs run --targets T2.npy --stiffness fit/stiffness.npy --damping fit/damping.npy \\\n"
                    "      --dt 0.0333333 -o X2.npy\n",

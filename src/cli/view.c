@@ -79,10 +79,7 @@ static jnResult OpenCharacter(View* view, const char* path, jnError* error)
     if (snprintf(asset, sizeof(asset), "%s/%s", path, JNA_ASSET_NAME) >= (int)sizeof(asset)) {
         return jnFail(error, jn_badArgument, "the path of the workspace is too long");
     }
-    if (stat(asset, &status) != 0) {
-        return jnFail(
-            error, jn_ioFailed, "%s: there is no %s in it; jounce build %s makes it", path, JNA_ASSET_NAME, path);
-    }
+    JN_PASS(jncExpectCharacter(path, asset, error));
     return jnaOpenAsset(asset, &view->file, error);
 }
 
@@ -200,7 +197,7 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     }
     char address[64];
     snprintf(address, sizeof(address), "http://127.0.0.1:%d/", jnaServer_Port(server));
-    printf("%s shows '%s'; Ctrl-C ends it\n", address, view->file.asset->name);
+    printf("Open %s in a browser to see '%s'. Ctrl-C stops the server.\n", address, view->file.asset->name);
     fflush(stdout);
     if (opens) {
         OpenBrowser(address);
@@ -220,7 +217,10 @@ static jnResult Export(const View* view, const Wish* wish, jnError* error)
     if (wish->megabytes > 0.0) {
         JN_PASS(jncWriteMotions(wish->folder, &view->motions, wish->megabytes, &written, error));
     }
-    printf("%s has the page of '%s'; any web server can serve it\n", wish->folder, view->file.asset->name);
+    printf(
+        "Page of '%s' written to the folder %s. Serve it with any web server, for example: python3 -m http.server -d "
+        "%s\n",
+        view->file.asset->name, wish->folder, wish->folder);
     if (written.clips > 0) {
         printf("  simulated motion of %d clips: %.1f MB, %.2f mm rms from the simulation, at most %.1f mm\n",
             written.clips, 1e-6 * (double)written.bytes, 1e3 * written.rms, 1e3 * written.worst);

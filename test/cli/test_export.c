@@ -6,7 +6,8 @@
 static void FromNothingToAPlayingFile(void** state)
 {
     (void)state;
-    Outcome outcome = RunJounce("export --figure --hertz 3 --ratio 0.2 --joint Head 40 --rigid 30 --lod 0.1 -o f.jounce");
+    Outcome outcome =
+        RunJounce("export --figure --hertz 3 --ratio 0.2 --joint Head 40 --rigid 30 --lod 0.1 -o f.jounce");
     assert_int_equal(outcome.code, 0);
     outcome = RunJounce("info f.jounce --json");
     assert_int_equal(outcome.code, 0);
@@ -37,6 +38,11 @@ static void FailureEndsWithOneAndNamesTheCause(void** state)
 {
     (void)state;
     ExpectFailure("info none.jounce", 1, "none.jounce", "cannot read");
+    assert_int_equal(system("mkdir -p unbuilt"), 0);
+    ExpectFailure("info unbuilt", 1, "there is no character.jounce", "jounce build unbuilt --until modes");
+    ExpectFailure("bake unbuilt --clip run -o x.pc2", 1, "there is no character.jounce", "--until modes");
+    ExpectFailure("build unbuilt", 1, "unbuilt: cannot read its manifest.yaml", "jounce new");
+    ExpectFailure("springs", 2, "springs", "run and fit");
     FILE* file = fopen("bad.jounce", "wb");
     fputs("JOUNCE or not", file);
     fclose(file);

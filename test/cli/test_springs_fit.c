@@ -134,7 +134,7 @@ static void BadInputIsOneClearLineAndLeavesNothing(void** state)
     ExpectFailure(FIT "--sequence none.npy none.npy", 1, "sequence 1", "at least 3 frames");
     ExpectFailure(FIT "--sequence five.npy nan.npy", 1, "no vertex", "finite");
     ExpectFailure(FIT "--sequence nan.npy five.npy", 1, "frame 0", "right order");
-    ExpectFailure(FIT "--sequence X.npy T.npy", 1, "exchanged", "TARGETS first");
+    ExpectFailure(FIT "--sequence X.npy T.npy", 1, "exchanged", "targets first");
     ExpectFailure(FIT "--sequence KS.npy KS.npy", 1, "sequence 1", "(frames, vertices, 3)");
     ExpectFailure(FIT "--sequence T.npy X.npy --smooth 1", 2, "--smooth", "--faces");
     ExpectFailure(FIT "--sequence T.npy X.npy --smooth 1 --faces KS.npy", 1, "KS.npy", "(faces, 3)");
@@ -159,6 +159,33 @@ static void VerticesWithoutAFrameAreTold(void** state)
     Outcome outcome = RunJounce("springs fit --sequence T.npy gap.npy --dt 0.0333333 -o fit");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.error, "1 vertices (the first is 11) have no valid frame"));
+}
+
+// Frames `first` to the end of an array.
+static void Cut(const char* from, const char* to, size_t first)
+{
+    jnaArray array;
+    assert_int_equal(jnaOpenArray(from, &array, NULL), jn_ok);
+    size_t shape[3] = {array.shape[0] - first, array.shape[1], 3};
+    const float* data = array.data;
+    assert_int_equal(jnaWriteArray(to, jna_float32, 3, shape, data + first * shape[1] * 3, NULL), jn_ok);
+    jnaCloseArray(&array);
+}
+
+static void AMotionThatDoesNotBeginAtRestAndAStrangeStepAreNoted(void** state)
+{
+    (void)state;
+    Cut("T.npy", "TC.npy", 40);
+    Cut("X.npy", "XC.npy", 40);
+    Outcome outcome = RunJounce("springs fit --sequence TC.npy XC.npy --dt 0.0333333 -o fit");
+    assert_int_equal(outcome.code, 0);
+    assert_non_null(strstr(outcome.error, "use --start observed"));
+    outcome = RunJounce("springs fit --sequence TC.npy XC.npy --dt 0.0333333 --start observed -o fit");
+    assert_null(strstr(outcome.error, "note"));
+    outcome = RunJounce("springs fit --sequence T.npy X.npy --dt 0.0333333 -o fit");
+    assert_null(strstr(outcome.error, "note"));
+    outcome = RunJounce("springs fit --sequence T.npy X.npy --dt 30 -o fit");
+    assert_non_null(strstr(outcome.error, "30 s is long"));
 }
 
 // Ctrl-C in the middle of a long fit: nothing, rather than half of something.
@@ -188,6 +215,7 @@ int main(void)
         cmocka_unit_test(TheSameCommandGivesTheSameBytes),
         cmocka_unit_test(BadInputIsOneClearLineAndLeavesNothing),
         cmocka_unit_test(VerticesWithoutAFrameAreTold),
+        cmocka_unit_test(AMotionThatDoesNotBeginAtRestAndAStrangeStepAreNoted),
         cmocka_unit_test(AnInterruptedFitLeavesNothing),
     };
     return cmocka_run_group_tests(tests, Prepare, LeaveScratchFolder);

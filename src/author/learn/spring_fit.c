@@ -665,8 +665,8 @@ static jnResult CheckOrder(const jnaFitDef* def, jnError* error)
     // Exchanged arrays are explained almost entirely the other way round; motion that springs fit badly is not.
     if (swapped > 0.8 && 1 - swapped < 0.25 * (1 - given)) {
         result = jnFail(error, jn_badData,
-            "springs explain %.0f %% of the motion as given, but %.0f %% with targets and dynamics exchanged: give "
-            "TARGETS first, then DYNAMICS",
+            "springs explain %.0f %% of the motion as given, but %.0f %% with targets and motion exchanged: give "
+            "the targets first, then the motion",
             100 * fmax(given, 0), 100 * swapped);
     }
 done:

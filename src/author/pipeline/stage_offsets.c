@@ -148,13 +148,15 @@ static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* note
     const char* joint = w->character->joints[w->character->influences[o->vertex].joints[0]].name;
     const char* clip = w->clips[o->clip].name;
     jnaNotes_Add(notes,
-        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; with the cap %.1f mm, %.4f of "
-        "the motion kept",
-        1e3 * o->length, 100 * share, joint, o->hertz, clip, 1e3 * capped->length, found->after.kept);
+        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; limited by springs.cap to %.1f "
+        "mm, "
+        "which keeps %.2f %% of the motion",
+        1e3 * o->length, 100 * share, joint, o->hertz, clip, 1e3 * capped->length, 100 * found->after.kept);
     if (share > JNA_LARGE_OFFSET) {
         jnaNotes_Add(notes,
-            "warning: '%s' moves by %.0f %% of the height in clip '%s' before the cap: too little holds it, or it is "
-            "too soft",
+            "warning: '%s' moves by %.0f %% of the height in clip '%s' before springs.cap limits it: too few bones "
+            "hold "
+            "it, or it is too soft",
             joint, 100 * share, clip);
     }
 }

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ENTRY_COUNT = 12 };
 
@@ -52,6 +53,10 @@ static jnResult LoadDescription(const char* folder, jnaModes* counts, jnError* e
     char path[JNA_PATH_LENGTH];
     jnResult result = jn_ok;
     JN_PASS(jnaJoinPath(folder, "modes.json", path, error));
+    if (access(path, F_OK) != 0) {
+        return jnFail(
+            error, jn_badData, "%s: there are no vibration modes yet; jounce build --until modes makes them", folder);
+    }
     json_error_t why;
     json_t* root = json_load_file(path, 0, &why);
     json_int_t format = 0, modeCount = 0, vertexCount = 0, jointCount = 0;

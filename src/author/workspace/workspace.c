@@ -10,9 +10,11 @@
 
 #include "runtime/for_author.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /// What is there so far.
 typedef struct jnaLoaded {
@@ -30,6 +32,10 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     char name[JNA_PATH_LENGTH];
     *workspace = NULL;
     JN_PASS(jnaJoinPath(path, "manifest.yaml", name, error));
+    if (access(name, F_OK) != 0) {
+        return jnFail(error, jn_ioFailed, "%s: cannot read its manifest.yaml: %s; jounce new makes a workspace", path,
+            strerror(errno));
+    }
     jnaWorkspace* w = calloc(1, sizeof(*w));
     bool whole = w != NULL && (w->path = strdup(path)) != NULL && (w->loaded = calloc(1, sizeof(*w->loaded))) != NULL;
     jnResult result =
