@@ -27,9 +27,11 @@ static void PrintExpected(const jnaSag* sag, jnaRegion region)
 
 static void PrintRegions(const jnaSoftness* s)
 {
-    printf("sag of the skin under 1 g, mm: median over the region, along -Y, -X, -Z; greatest along -Y; expected of a "
-           "body;\nlowest frequency that moves the region\n");
-    printf("  region      vertices      -Y      -X      -Z  greatest   expected    Hz\n");
+    printf(
+        "How far the skin sags under gravity (1 g), in mm: the median of each region for gravity along -Y, -X and -Z, "
+        "the\nlargest value along -Y, and what is expected of a human body; and the lowest frequency that moves the "
+        "region.\n");
+    printf("  region      vertices      -Y      -X      -Z   largest   expected    Hz\n");
     for (int r = 0; r < JNA_REGIONS; ++r) {
         double median[3] = {0}, greatest[3] = {0};
         int count = 0;
@@ -58,8 +60,8 @@ static void PrintClips(const jnaSoftness* s)
     for (int i = 0; i < s->clipCount; ++i) {
         const jnaClipSoftness* clip = &s->clips[i];
         int shown = 0;
-        printf("%s, %d frames %s: distance from the %s surface, mm: rms, greatest (frame)\n", clip->name,
-            clip->frameCount, clip->simulated ? "simulated" : "as the modes play it",
+        printf("%s, %d frames %s: distance from the %s surface in mm: rms, largest (frame)\n", clip->name,
+            clip->frameCount, clip->simulated ? "simulated" : "played by the modes",
             clip->against == jna_targetsQuasistatic ? "quasistatic" : "skinned");
         if (clip->simulated && clip->against != jna_targetsQuasistatic) {
             printf("  (includes the static effect of the pose; jounce simulate --clips separates the two)\n");
@@ -87,15 +89,15 @@ static void PrintAll(const jnaSoftness* s)
 {
     PrintRegions(s);
     if (s->modeCount == 0) {
-        printf("no vibration modes; `jounce modes` finds them\n");
+        printf("no vibration modes yet; `jounce modes` computes them\n");
     }
     if (!s->sag.human) {
-        printf("no standing human body was recognised: nothing is expected of it\n");
+        printf("not a standing human body: the regions are measured, but not compared with people\n");
     }
     if (s->lipPairs > 0) {
         printf("lips: %d pairs of vertices touch at rest, %.2f mm apart at most\n", s->lipPairs, 1e3 * s->lipsRest);
     } else {
-        printf("lips: n/a, none touch at rest\n");
+        printf("lips: n/a, no lips touch at rest\n");
     }
     PrintClips(s);
     for (int i = 0; i < s->warnings.count; ++i) {
@@ -136,7 +138,7 @@ static int Run(const char* workspace, const char* picture, bool json)
     } else {
         PrintAll(&softness);
         if (picture != NULL) {
-            printf("%s shows sag and regions\n", picture);
+            printf("sag and regions drawn to %s\n", picture);
         }
     }
 done:

@@ -139,8 +139,8 @@ static void PrintTable(const char* folder)
         const char *method, *targets, *name;
     } rows[] = {{"skinned", "skinned", "skinned"}, {"network", "network", "network"},
         {"springs_on_skinned", "skinned", "springs on skinned"}, {"uniform", "network", "one spring for all"},
-        {"vertex", "network", "a spring per vertex"}, {"modal_physical", "network", "modes, not learned"},
-        {"modal", "network", "modes, learned"}};
+        {"vertex", "network", "a spring per vertex"}, {"modal_physical", "network", "modes, not fitted"},
+        {"modal", "network", "modes, fitted"}};
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/evaluation/evaluation.json", folder);
     json_t* root = length > 0 && (size_t)length < sizeof(path) ? json_load_file(path, 0, NULL) : NULL;

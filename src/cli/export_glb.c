@@ -24,6 +24,10 @@ static void Print(const char* path, const jnaEngineReport* r)
 {
     printf("%s: %d pose and %d mode targets, %d animations with weights, %.2f MB (targets %.2f MB)\n", path,
         r->components, r->modes, r->animationCount, 1e-6 * (double)r->byteCount, 1e-6 * (double)r->targetBytes);
+    if (r->components + r->modes == 0) {
+        printf("  note: no morph targets: the file moves as skinning alone\n");
+        return;
+    }
     printf("  targets   reproduce %.2f %% of the motion of the clips\n", 100 * r->captured);
     printf("  weights   from -%.3f to %.3f: do not clamp them to 0 to 1\n", r->largestWeight, r->largestWeight);
     if (r->influenceError > 0) {

@@ -6,7 +6,7 @@ SITE, the same for every href and src of the built site.
 Shape: a page begins with a heading and a sentence, never with a table, a list or code.
 Words: our own words for things that have a name in the field are not used in prose (WORDS). A page that defines such a
 word may use it after `<!-- defines: word -->`.
-Commands: every fence of shell has a tag that says whether it is run (see commands.py).
+Commands: every fence of shell has a tag that says whether it is run, and if not why (see commands.py).
 """
 import os
 import re
@@ -103,8 +103,10 @@ def check_fences(page, text, complain):
         elif found:
             fenced = found[2]
             info = found[3].split()
-            if info and info[0] in ("sh", "bash", "shell") and not TAGS & set(info):
+            if info and info[0] in ("sh", "bash", "shell") and (len(info) < 2 or info[1] not in TAGS):
                 complain(f"{page}:{number}: shell without a tag: one of {', '.join(sorted(TAGS))}")
+            if len(info) < 4 and info[1:2] == ["norun"]:
+                complain(f"{page}:{number}: norun without a reason")
         elif line.startswith("    ") and re.match(r" +(jounce|make|cmake|python3?|pip|npm) ", line) and not before.strip():
             complain(f"{page}:{number}: a command in an indented block; use a fence with a tag")
         before = line

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Runs the commands of README.md and docs/: tools/docs/commands.py BUILD [--long] [PAGE ...].
+tools/docs/commands.py --list prints every block with its tag, and why a block is not run.
 
 A page's blocks run in order in one temporary folder, with the jounce command of BUILD first in the path:
 
     ```sh run           runs, and has to end with 0
     ```sh long          only with --long (make docs-check)
-    ```sh norun         does not run: it needs something that no test has; the prose says what
+    ```sh norun WHY     does not run; the words after the tag say why
     ```c run            a program: compiled against BUILD's library, and run
     ```python run       a program, with BUILD's package
+    ```js run           a module for node, after the module prologue.mjs where a hidden command wrote one
     ```text output      what the block above printed: these lines in this order; a line `...` stands for any lines,
                         `...` inside a line for any text
 
 `<!-- run: COMMAND -->` and `<!-- long: COMMAND -->` run without being shown, to put files in place. A command that ends
 with 77 skips the rest of its page: its data or tools are not there. $DATA is the data folder ($JOUNCE_DATA, or
-../shared/data beside the project), $SOURCE the project.
+../shared/data beside the project), $SOURCE the project, $DEMO the workspace of one `jounce demo --quick`, to be copied.
 """
 import os
 import re
@@ -27,12 +29,22 @@ import markdown
 import pages
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+# `jounce view` serves until Ctrl-C: wait for its page, and stop it.
+PROLOGUE = """
+jounce() {
+    if [ "${1-}" != view ] || [[ " $* " == *" --export "* ]]; then command jounce "$@"; return; fi
+    command jounce "$@" --no-open >view.log & local server=$!
+    for _ in $(seq 600); do grep -q http: view.log && break; kill -0 $server || return 1; sleep 0.1; done
+    cat view.log; /usr/bin/python3 -c "import sys, urllib.request as u; u.urlopen(sys.argv[1]).read()" "$(grep -o 'http:[^ ]*' view.log)"
+    kill -INT $server; wait $server
+}
+"""
 HIDDEN = re.compile(r"^<!-- (run|long): (.*?) -->$", re.S)
 TIMEOUT = {"run": 900, "long": 7200}
 
 
 def blocks(text):
-    """(line, kind, tag, body): the fences that have a tag and the hidden commands, in order."""
+    """(line, kind, tag, body, why): the fences that have a tag and the hidden commands, in order."""
     lines, at = text.split("\n"), 0
     while at < len(lines):
         start = at
@@ -43,7 +55,7 @@ def blocks(text):
                 comment += "\n" + lines[at]
             found = HIDDEN.match(comment.strip())
             if found:
-                yield start + 1, "sh", found[1], found[2]
+                yield start + 1, "sh", found[1], found[2], ""
         found = markdown.FENCE.match(lines[at])
         if found:
             info, indent, body = found[3].split(), len(found[1]), []
@@ -51,9 +63,9 @@ def blocks(text):
             while at < len(lines) and not lines[at].strip().startswith(found[2]):
                 body.append(lines[at][indent:])
                 at += 1
-            tag = next((word for word in info[1:] if word in ("run", "long", "output", "norun")), None)
+            tag = info[1] if len(info) > 1 and info[1] in ("run", "long", "output", "norun") else None
             if tag:
-                yield start + 1, info[0], tag, "\n".join(body)
+                yield start + 1, info[0], tag, "\n".join(body), " ".join(info[2:])
         at += 1
 
 
@@ -70,7 +82,7 @@ def command(kind, body, build, folder):
     if kind in ("js", "javascript"):
         with open(os.path.join(folder, "block.mjs"), "w", encoding="utf-8") as file:
             file.write(body + "\n")
-        return "node block.mjs"
+        return "node $([ -f prologue.mjs ] && echo --import ./prologue.mjs) block.mjs"
     return body
 
 
@@ -93,9 +105,28 @@ def missing(expected, printed):
     return None
 
 
+class Demo:
+    """The workspace of `jounce demo --quick`, made when a block first asks for it."""
+
+    def __init__(self, build):
+        self.command, self.folder = os.path.join(build, "bin", "jounce"), None
+
+    def path(self):
+        if self.folder is None:
+            self.folder = tempfile.mkdtemp(prefix="jounce-demo-")
+            subprocess.run(
+                [self.command, "demo", os.path.join(self.folder, "demo"), "--quick"], check=True, stdout=subprocess.DEVNULL
+            )
+        return os.path.join(self.folder, "demo")
+
+    def remove(self):
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
 class Page:
-    def __init__(self, name, build, long):
-        self.name, self.build, self.long = name, build, long
+    def __init__(self, name, build, long, demo):
+        self.name, self.build, self.long, self.demo = name, build, long, demo
         self.folder = tempfile.mkdtemp(prefix="jounce-docs-")
         self.printed, self.ran, self.skipped, self.wrong = None, 0, "", []
 
@@ -109,15 +140,17 @@ class Page:
         made["JOUNCE_LIBRARY"] = os.path.join(self.build, "libjounce.so")
         made["PYTHONDONTWRITEBYTECODE"] = "1"
         made["OMP_WAIT_POLICY"] = "passive"
+        # mpirun in a container: as root, with more processes than cores.
+        made |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         return made
 
     def execute(self, line, kind, tag, body):
         text = command(kind, body, self.build, self.folder)
         try:
             done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", text],
+                ["bash", "-euo", "pipefail", "-c", PROLOGUE + text],
                 cwd=self.folder,
-                env=self.environment(),
+                env=self.environment() | ({"DEMO": self.demo.path()} if "$DEMO" in text else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -140,7 +173,7 @@ class Page:
         return True
 
     def run(self):
-        for line, kind, tag, body in blocks(pages.read(ROOT, self.name)):
+        for line, kind, tag, body, _ in blocks(pages.read(ROOT, self.name)):
             if tag == "norun" or (tag == "long" and not self.long):
                 self.printed = None
             elif tag == "output":
@@ -152,19 +185,34 @@ class Page:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def tell_all():
+    """Every block that is shown, with its tag."""
+    count = {}
+    for name in pages.on_disk(ROOT):
+        shown = re.sub(r"<!--.*?-->", lambda found: "\n" * found[0].count("\n"), pages.read(ROOT, name), flags=re.S)
+        for line, kind, tag, _, why in blocks(shown):
+            if tag != "output":
+                count[tag] = count.get(tag, 0) + 1
+                print(f"{name}:{line}: {kind} {tag}{': ' + why if why else ''}")
+    print(", ".join(f"{number} {tag}" for tag, number in sorted(count.items())))
+
+
 def main():
     words = sys.argv[1:]
+    if words == ["--list"]:
+        tell_all()
+        return
     long = "--long" in words
     words = [word for word in words if word != "--long"]
     if not words:
         sys.exit(__doc__.strip())
     build, only = os.path.realpath(words[0]), words[1:]
-    wrong = 0
+    wrong, demo = 0, Demo(build)
     for name in pages.on_disk(ROOT):
         if only and name not in only:
             continue
         started = time.monotonic()
-        page = Page(name, build, long)
+        page = Page(name, build, long, demo)
         page.run()
         wrong += len(page.wrong)
         if page.ran or page.skipped:
@@ -172,6 +220,7 @@ def main():
             print(f"{name}: {page.ran} blocks run in {time.monotonic() - started:.1f} s{note}", flush=True)
         for line in page.wrong:
             print(line, flush=True)
+    demo.remove()
     sys.exit(1 if wrong else 0)
 
 

@@ -234,6 +234,9 @@ static bool Carries(const jnaTargetsDef* def, const jnaMorphDocument* d, size_t 
 jnResult jnaAddMorphAnimations(const jnaTargetsDef* def, const float* stretches, jnaMorphDocument* d, jnError* error)
 {
     json_t* animations = json_object_get(d->root, "animations");
+    if (def->components + def->modes == 0) {
+        return jn_ok; // a sampler without numbers is no glTF
+    }
     for (size_t a = 0; a < json_array_size(animations); ++a) {
         Keys ours = {0};
         json_int_t sampler = -1;

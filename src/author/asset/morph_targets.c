@@ -486,6 +486,9 @@ jnResult jnaAddMorphTargets(const jnaTargetsDef* def, const float* stretches, jn
 {
     Scratch s;
     jnResult result = jn_ok;
+    if (def->components + def->modes == 0) {
+        return jn_ok; // an empty list of targets is no glTF
+    }
     JN_TRY(MakeScratch(d, &s, error));
     for (size_t m = 0; m < json_array_size(json_object_get(d->root, "meshes")); ++m) {
         if (HasParts(d, m)) {

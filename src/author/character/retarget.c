@@ -521,6 +521,21 @@ static void AlignAll(Job* job)
     }
 }
 
+// The first joints of a character, for a message: "Root, Bone, Bone.001, ...".
+static void ListJoints(const jnaCharacter* character, char* text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int j = 0; j < character->jointCount; ++j) {
+        const char* name = character->joints[j].name;
+        if (length + strlen(name) + sizeof(", ") + sizeof(", ...") >= size) {
+            snprintf(text + length, size - length, ", ...");
+            return;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s%s", j > 0 ? ", " : "", name);
+    }
+}
+
 static jnResult PrepareAxes(Job* job, jnError* error)
 {
     double from[3][3], to[3][3];
@@ -529,10 +544,12 @@ static jnResult PrepareAxes(Job* job, jnError* error)
             "%s: no hips, head and legs among its joints; name them under retarget in the manifest", job->source->path);
     }
     if (job->to.hips < 0 || !BodyFrame(&job->to, &job->rest, to)) {
+        char joints[240];
+        ListJoints(job->target, joints, sizeof(joints));
         return jnFail(error, jn_badData,
-            "%s: the character has no joints that look like hips, head and legs, so motion capture cannot "
-            "drive it; name them with --retarget PART=JOINT, or under retarget in the manifest",
-            job->source->path);
+            "%s: no names of hips, head and legs among the character's joints; say which they are with --retarget "
+            "hips=JOINT --retarget left_thigh=JOINT ...; its joints: %s",
+            job->source->path, joints);
     }
     jnaAffine turn = {{0}};
     for (int i = 0; i < 3; ++i) {

@@ -430,7 +430,7 @@ static jnResult MakePca(const jnaCharacter* character, const jnaTrainDef* def, j
     for (int k = 0; k < pca.count; ++k) {
         left -= pca.spread[k];
     }
-    jnaNotes_Add(notes, "%d components leave out %.3f mm of the training poses", pca.count,
+    jnaNotes_Add(notes, "%d components represent the training poses within %.3f mm", pca.count,
         1000 * sqrt(fmax(left, 0.0) / p->trainCount / p->pairs->vertexCount));
     network->layerCount = def->layers + 1;
     for (int i = 0; i < def->layers; ++i) {

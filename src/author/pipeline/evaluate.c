@@ -142,7 +142,7 @@ static void NoteMissing(const jnaTakes* takes, const jnaLearned* l, jnaNotes* no
         return; // nothing that is missing is ours to simulate
     }
     if (!takes->hasModes) {
-        jnaNotes_Add(notes, "no vibration modes; `jounce modes` finds them");
+        jnaNotes_Add(notes, "no vibration modes yet; `jounce modes` computes them");
     }
     if (!takes->hasNetwork) {
         jnaNotes_Add(notes, "no network; `jounce train` makes it");

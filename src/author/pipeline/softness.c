@@ -296,7 +296,7 @@ static void WarnOfMotion(jnaSoftness* s)
         for (size_t h = 0; h < sizeof(hard) / sizeof(hard[0]) && s->sag.human && swings; ++h) {
             const jnaRegionMotion* motion = &clip->regions[hard[h].region];
             if (motion->most > hard[h].most) {
-                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: expected: almost no motion",
+                jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: where a body hardly moves",
                     jnaRegionNames[hard[h].region], 1e3 * motion->most, clip->name, motion->frame);
             }
         }

@@ -24,7 +24,7 @@ static void WriteSag(Report* r, const jnaSoftness* s)
 {
     FILE* out = r->out;
     fputs("<figure id=\"sag\"><h3>Sag under 1 g and lowest frequency</h3><div class=\"wide\"><table><tr><th>region</th>"
-          "<th>−Y<br>mm</th><th>−X<br>mm</th><th>−Z<br>mm</th><th>greatest<br>−Y, mm</th><th>expected<br>−Y, mm</th>"
+          "<th>−Y<br>mm</th><th>−X<br>mm</th><th>−Z<br>mm</th><th>largest<br>−Y, mm</th><th>expected<br>−Y, mm</th>"
           "<th>lowest<br>Hz</th><th class=\"l\"></th></tr>\n",
         out);
     for (int region = 0; region < JNA_REGIONS; ++region) {
@@ -89,7 +89,7 @@ static void WriteMotion(Report* r, const jnaSoftness* s)
     for (int i = 0; i < s->clipCount; ++i) {
         fprintf(out, s->lipPairs > 0 ? "<td>%.2f</td>" : "<td>n/a</td>", 1e3 * s->clips[i].lips);
     }
-    fputs("</tr>\n</table></div><figcaption>Root mean square and greatest distance of a region's skin from where the "
+    fputs("</tr>\n</table></div><figcaption>Root mean square and largest distance of a region's skin from where the "
           "pose alone has it (the simulated equilibrium, or skinning). Lips: how much farther apart than skinning has "
           "them two vertices are that touch at rest.</figcaption></figure>\n",
         out);
@@ -131,10 +131,10 @@ static bool Watch(const jnaProgress* progress, void* user)
 static jnResult WriteAll(Report* r, const jnaSoftness* s, jnError* error)
 {
     fprintf(r->out,
-        "<p>A body's first test: how far its skin sags when gravity is switched on in the rest pose, by region. "
+        "<p>How far the skin of each region sags when gravity is switched on in the rest pose. "
         "%s A part that sags by 20 mm swings at about 3.5 Hz, one that sags by 2 mm at 11 Hz.</p>\n",
-        s->sag.human ? "What is expected is that of a heavy man or an average woman."
-                     : "No standing human body was recognised, so nothing is expected of it.");
+        s->sag.human ? "The expected values are those of a heavy man or an average woman."
+                     : "This is not a standing human body, so it is not compared with people.");
     for (int i = 0; i < s->warnings.count; ++i) {
         jnaReport_Missing(r, "%s", s->warnings.lines[i]);
     }

@@ -106,7 +106,7 @@ static jnResult DrawClip(Report* r, ReportClip* clip, int number, jnError* error
             Captured(clip->leftSquares, clip->layerSquares));
     }
     if (clip->layerSquares > 0 && r->showsPaper) {
-        fprintf(r->out, ", by learned springs per vertex %.2f", Captured(clip->paperSquares, clip->layerSquares));
+        fprintf(r->out, ", by fitted springs per vertex %.2f", Captured(clip->paperSquares, clip->layerSquares));
     }
     fputs("</h3>\n<div class=\"row\" style=\"--least:290px\">\n", r->out);
     for (int level = 0; level < LEVELS; ++level) {

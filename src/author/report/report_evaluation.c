@@ -107,7 +107,7 @@ static void WriteShare(FILE* out, double value)
 static void WriteRows(const Report* r, const json_t* rows, const char* timing)
 {
     FILE* out = r->out;
-    fputs("<div class=\"wide\"><table><tr><th>motion</th><th class=\"l\">around</th>", out);
+    fputs("<div class=\"wide\"><table><tr><th>motion</th><th class=\"l\">target surface</th>", out);
     fputs(timing == NULL ? "<th class=\"l\">timing</th>" : "", out);
     fputs("<th>rms<br>mm</th><th>95 %<br>mm</th><th>rms, soft<br>mm</th><th>captured</th><th>captured,<br>soft "
           "vertices</th><th>fitted<br>to it</th><th>the same,<br>soft</th></tr>\n",
@@ -122,7 +122,7 @@ static void WriteRows(const Report* r, const json_t* rows, const char* timing)
         }
         fprintf(out, "<tr%s><td>", Ships(r, row) ? " class=\"ships\"" : "");
         jnaReport_Text(out, Words(method));
-        fputs(Ships(r, row) ? " (ships)</td><td class=\"l\">" : "</td><td class=\"l\">", out);
+        fputs(Ships(r, row) ? " (exported)</td><td class=\"l\">" : "</td><td class=\"l\">", out);
         jnaReport_Text(out, HasNoSprings(method) ? "–" : TextOf(row, "targets"));
         if (timing == NULL) {
             fputs("</td><td class=\"l\">", out);
@@ -160,7 +160,8 @@ static void WriteClips(const Report* r)
             fmax(NumberOf(clip, "frames"), 0));
         double dropped = NumberOf(clip, "dropped"), failed = NumberOf(clip, "failed");
         if (isfinite(dropped) && dropped > 0) {
-            fprintf(out, "; the robust fit of springs per vertex dropped %.0f of them, a vertex, on average", dropped);
+            fprintf(
+                out, "; the robust fit of springs per vertex dropped %.0f of them on average for each vertex", dropped);
         }
         if (isfinite(failed) && failed > 0) {
             fprintf(out,
@@ -187,7 +188,8 @@ void jnaReport_Evaluation(Report* r)
         "<p>Distance from the simulated flesh. <b>Captured</b> is the fraction of the motion that the springs "
         "reproduce, 1 − Σ|x − x<sub>D</sub>|² / Σ|x̂ − x<sub>D</sub>|²: 1 is the simulation itself, 0 no springs at "
         "all. "
-        "<b>Soft</b> vertices are the %.0f %% that move most. The column <i>around</i> names the target surface of the "
+        "<b>Soft</b> vertices are the %.0f %% that move most. The column <i>target surface</i> names the surface that "
+        "the springs follow: the "
         "springs: "
         "the network, the simulated equilibrium, or skinning. <b>Unseen</b> clips were not used for "
         "training. <b>Fitted to it</b> is what springs per vertex capture if they are fitted to that very "
@@ -243,10 +245,10 @@ static void WriteFacts(Report* r, const json_t* unseen)
     Fact(out, value, "joints");
     snprintf(value, sizeof(value), "%d + %d", trained, r->clipCount - trained);
     Fact(out, value, moving > 0 ? "clips to train on + to test on" : "clips to train on + to test on, none simulated");
-    Fact(out, LayerWords(r), r->manifest->springs.mode == jna_springsFitted ? "what moves, fitted" : "what moves");
+    Fact(out, LayerWords(r), r->manifest->springs.mode == jna_springsFitted ? "dynamics, fitted" : "dynamics");
     if (r->asset.asset != NULL) {
         snprintf(value, sizeof(value), "%.2f MB", 1e-6 * (double)r->asset.size);
-        Fact(out, value, "the file that ships");
+        Fact(out, value, "character file");
     }
     if (unseen != NULL && isfinite(NumberOf(unseen, "captured_soft"))) {
         snprintf(value, sizeof(value), "%.2f", NumberOf(unseen, "captured_soft"));

@@ -178,7 +178,7 @@ static void WriteParts(Report* r, const jnaSpringParts* parts)
         out);
     if (isfinite(parts->leftRight[0])) {
         fprintf(out,
-            "Each vertex was fitted for itself; left and right correlate by %.4f in log k<sub>s</sub> and %.4f in log "
+            "Each vertex was fitted separately; left and right correlate by %.4f in log k<sub>s</sub> and %.4f in log "
             "k<sub>d</sub>.",
             parts->leftRight[0], parts->leftRight[1]);
     } else {

@@ -125,7 +125,8 @@ jnResult jnaReport_Modes(Report* r, jnError* error)
     } else if (modes.modeCount < 1 || modes.vertexCount != r->character->vertexCount) {
         jnaReport_Missing(r, "the modes are of another character: jounce modes %s", r->workspace);
     } else {
-        fprintf(r->out, "<p>%d modes in which this flesh swings by itself, from its material and its bones%s.</p>\n",
+        fprintf(r->out,
+            "<p>The %d lowest vibration modes of the flesh, computed from its material and its bones%s.</p>\n",
             modes.modeCount, r->layer == jna_layerVertex ? "; the springs that ship are those of single vertices" : "");
         JN_TRY(WriteTable(r, &modes, error));
         JN_TRY(DrawModes(r, &modes, error));

@@ -442,7 +442,7 @@ static void WriteFit(Report* r)
     json_array_foreach(json_object_get(r->fit, "clips"), i, clip)
     {
         const char* name = json_string_value(json_object_get(clip, "clip"));
-        fputs(i == 0 ? ". The second fit dropped, a vertex, on average: " : ", ", r->out);
+        fputs(i == 0 ? ". For each vertex the second fit dropped on average " : ", ", r->out);
         fprintf(r->out, "%.0f of the %.0f frames of ", NumberOf(clip, "dropped"), NumberOf(clip, "frames"));
         jnaReport_Text(r->out, name != NULL ? name : "?");
         failed += fmax(NumberOf(clip, "failed"), 0);

@@ -161,7 +161,7 @@ static jnResult MakeStrip(Report* r, const ReportClip* clip, int number, jnError
     if (result == jn_ok) {
         fprintf(r->out, "<figure id=\"sequence-%d\"><h3>", number);
         jnaReport_Text(r->out, clip->name);
-        fputs(", simulated: learned from</h3>\n<div class=\"row\" style=\"--least:110px\">\n", r->out);
+        fputs(", simulated: used for training</h3>\n<div class=\"row\" style=\"--least:110px\">\n", r->out);
         result = jnaReport_Panels(r, &picture, STRIP_PANELS, labels, error);
         fputs("</div></figure>\n", r->out);
         jnaDestroyPicture(&picture);

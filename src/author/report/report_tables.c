@@ -67,15 +67,14 @@ void jnaReport_Poses(Report* r)
     long long failed = json_integer_value(json_object_get(r->poses, "failed"));
     int random = CountFlags(r->workspace, "poses/kind.npy", 0),
         held = CountFlags(r->workspace, "poses/held_out.npy", 1);
-    fprintf(out, "<p>The flesh was brought to rest in <b>%lld</b> poses", count);
+    fprintf(out, "<p>The equilibrium of the flesh was simulated in <b>%lld</b> poses", count);
     if (random >= 0) {
-        fprintf(out, ", %d of them drawn at random within what the joints do", random);
+        fprintf(out, ", %d of them drawn at random within the joint limits", random);
     }
     if (held > 0) {
-        fprintf(out, ", %d from test clips and only measured on", held);
+        fprintf(out, ", %d from test clips, used only for measuring", held);
     }
-    fprintf(
-        out, ". <b>%lld</b> did not come out clean%s</p>\n", failed, failed > 0 ? " and are not learned from:" : ".");
+    fprintf(out, ". <b>%lld</b> failed%s</p>\n", failed, failed > 0 ? " and are not used for training:" : ".");
     if (failed > 0) {
         WriteFailures(r, json_object_get(r->poses, "failures"));
     }

@@ -68,7 +68,7 @@ static jnResult DrawClip(Report* r, const ReportClip* clip, int number, float* m
     const ReportWorst* worst = &clip->worst;
     jnaPictureMesh meshes[PANELS];
     char labels[PANELS][96] = {"skinned"};
-    static const char* const names[2] = {"ours", "simulated"};
+    static const char* const names[2] = {"Jounce", "simulated"};
     for (int k = 0; k < 2; ++k) {
         snprintf(labels[k + 1], sizeof(labels[0]), "%s, up to %.0f mm at %.40s", names[k], 1e3 * worst->offsets[k],
             jnaReport_RegionOf(r, worst->vertices[k]));
@@ -112,7 +112,7 @@ jnResult jnaReport_Worst(Report* r, jnError* error)
     }
     jnaReport_BeginSection(r, "worst", "The worst frame of each clip");
     if (r->played) {
-        fputs("<p>The frame in which any point of the skin, as the runtime plays it (<i>ours</i>) or simulated, is "
+        fputs("<p>The frame in which any point of the skin, as the runtime plays it (<i>Jounce</i>) or simulated, is "
               "farthest from the target surface of the pose. Look for joints that bend the wrong way, skin that tears "
               "and "
               "mouths that open.</p>\n",

@@ -190,6 +190,24 @@ static void AViewerShowsWhatTheRuntimeShows(void** state)
     }
 }
 
+static void WithoutTargetsThereAreNoEmptyLists(void** state)
+{
+    (void)state;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    def.components = def.modes = 0;
+    (void)MustExport("none.glb", &def);
+    OpenPlayer(&player, "none.glb");
+    const json_t* mesh = jnaGltf_Entry(&player.file, "meshes", 0);
+    assert_null(json_object_get(mesh, "weights"));
+    assert_null(json_object_get(json_array_get(json_object_get(mesh, "primitives"), 0), "targets"));
+    const json_t* animation = jnaGltf_Entry(&player.file, "animations", 0);
+    for (size_t i = 0; i < json_array_size(json_object_get(animation, "channels")); ++i) {
+        const json_t* target = json_object_get(json_array_get(json_object_get(animation, "channels"), i), "target");
+        assert_string_not_equal(json_string_value(json_object_get(target, "path")), "weights");
+    }
+    ClosePlayer(&player);
+}
+
 static void TargetsHaveNamesAndWeightsAreWithinOne(void** state)
 {
     (void)state;
@@ -482,6 +500,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AViewerShowsWhatTheRuntimeShows),
+        cmocka_unit_test(WithoutTargetsThereAreNoEmptyLists),
         cmocka_unit_test(TargetsHaveNamesAndWeightsAreWithinOne),
         cmocka_unit_test(ABudgetLeavesOutTheLastTargets),
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
