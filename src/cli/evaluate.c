@@ -66,7 +66,7 @@ static void PrintAll(const jnaEvaluation* e, bool each)
         PrintClip(c);
     }
     if (e->seen.rowCount > 0) {
-        printf("all clips learned from, %d frames", e->seen.frameCount);
+        printf("all training clips, %d frames", e->seen.frameCount);
         PrintFrames(&e->seen);
         PrintClip(&e->seen);
     }

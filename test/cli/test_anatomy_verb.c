@@ -118,7 +118,7 @@ static void TextAndPictures(void** state)
     assert_non_null(strstr(outcome.out, "knee             n/a"));
     assert_non_null(strstr(outcome.out, "10.00 (   7)"));
     assert_non_null(strstr(outcome.out, "lips: n/a"));
-    assert_non_null(strstr(outcome.out, "no standing human body"));
+    assert_non_null(strstr(outcome.out, "not a standing human body"));
     ReadAll("sag.png", head, sizeof(head));
     assert_memory_equal(head, "\x89PNG", 4);
     outcome = RunJounce("picture w --bones -o bones.png");

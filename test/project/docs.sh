@@ -10,7 +10,7 @@ tools=$source/tools/docs
 # The checks can fail.
 work=$build/docs-test
 rm -rf "$work"
-mkdir -p "$work/tools" "$work/docs"
+mkdir -p "$work/tools" "$work/docs" "$work/src"
 cp -r "$tools" "$work/tools/"
 cp "$source"/README.md "$source"/CHANGELOG.md "$source"/CONTRIBUTING.md "$source"/SECURITY.md "$source"/LICENSE "$work/"
 cat >"$work/docs/measurements.md" <<'PAGE'
@@ -24,12 +24,18 @@ See [nowhere](nowhere.md) and [no heading](../README.md#moon). A killed run goes
 ```sh
 jounce untagged
 ```
+
+```sh norun
+jounce unexplained
+```
 PAGE
+echo 'const char* text = "the run goes on"; // a comment may say what is told' >"$work/src/bad.c"
 if python3 -B "$work/tools/docs/check.py" >"$work/log"; then exit 1; fi
 for found in "not with a sentence" "nowhere.md, which is not there" "moon, and README.md has no such heading" \
-    "'goes on': write" "shell without a tag"; do
+    "measurements.md:6: 'goes on': write" "shell without a tag" "norun without a reason" "src/bad.c:1: 'goes on': write"; do
     grep -q "$found" "$work/log" || { echo "not found: $found"; exit 1; }
 done
+if grep -q "'told'" "$work/log"; then exit 1; fi
 # So can a command that fails, and one that prints something else.
 cat >"$work/docs/measurements.md" <<'PAGE'
 # Commands

@@ -4,8 +4,8 @@
 Links: every relative link leads to a file and, with '#', to a heading of it; every page is on a shelf of the site. With
 SITE, the same for every href and src of the built site.
 Shape: a page begins with a heading and a sentence, never with a table, a list or code.
-Words: our own words for things that have a name in the field are not used in prose (WORDS). A page that defines such a
-word may use it after `<!-- defines: word -->`.
+Words: our own words for things that have a name in the field are not used in prose and not in what the program prints
+(WORDS). A page that defines such a word may use it after `<!-- defines: word -->`.
 Commands: every fence of shell has a tag that says whether it is run, and if not why (see commands.py).
 """
 import os
@@ -22,21 +22,25 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 WORDS = [
     (r"\bshares? of\b", "fraction of"),
     (r"\bcaptured share\b", "captured fraction"),
-    (r"\b(is|are|be|was) worth\b", "quality, importance"),
+    (r"\bworth\b", "quality, importance"),
     (r"\bpulls\b", "quadratic penalties"),
-    (r"\bturning frames?\b", "rotating frames"),
-    (r"\b(is|are|it) told\b", "printed, reported"),
-    (r"\btells\b", "prints, reports"),
+    (r"\bturning\b", "rotating"),
+    (r"\b(tell|tells|told|telling)\b", "print, report, say"),
+    (r"\b(a|the|its) watch\b", "progress callback"),
     (r"\bgo(es)? on\b|\bgone on\b|\bgoing on\b", "resume, continue"),
+    (r"\bflesh that moves\b", "soft-tissue dynamics, secondary motion"),
     (r"\blevels? off\b", "saturate"),
-    (r"\bthe truth\b", "ground truth, the reference simulation"),
+    (r"(?<!ground )\btruths?\b", "ground truth, the reference simulation"),
     (r"\bwhat it comes to\b", "results"),
     (r"\bwhat is missing of\b", "error"),
     (r"\bwait(ing)? in circles\b", "spin"),
     (r"\bin the mirror\b", "mirrored poses"),
+    (r"\blearned from\b", "used for training"),
     (r"\btried and left\b", "what we tried without success"),
     (r"\bRunge and Kutta\b", "Runge-Kutta"),
     (r"\bso much of\b", "a fraction of"),
+    (r"\bas good as wholly\b", "almost entirely"),
+    (r"\bis stale\b", "is out of date"),
 ]
 RECORDS = {"CHANGELOG.md"}
 TAGS = {"run", "long", "norun"}
@@ -91,6 +95,31 @@ def check_words(page, text, complain):
             found = re.search(pattern, line, re.I)
             if found and found[0].lower() not in allowed:
                 complain(f"{page}:{number}: '{found[0]}': write {instead}")
+
+
+# A comment, or a string of C; what a user reads are strings of several words.
+CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.S)
+
+
+def check_program(complain):
+    """The words that the program prints: string literals of src/ with a space in them; returns how many there are."""
+    count = 0
+    for folder, _, names in sorted(os.walk(os.path.join(ROOT, "src"))):
+        for name in sorted(names):
+            if not name.endswith((".c", ".h")):
+                continue
+            path = os.path.join(folder, name)
+            text = pages.read(ROOT, os.path.relpath(path, ROOT))
+            for found in CODE.finditer(text):
+                if found[0][0] != '"' or " " not in found[0]:
+                    continue
+                count += 1
+                for pattern, instead in WORDS:
+                    word = re.search(pattern, found[0], re.I)
+                    if word:
+                        line = text.count("\n", 0, found.start()) + 1
+                        complain(f"{os.path.relpath(path, ROOT)}:{line}: '{word[0]}': write {instead}")
+    return count
 
 
 def check_fences(page, text, complain):
@@ -163,10 +192,11 @@ def main():
         check_fences(page, text, wrong.append)
         if page not in RECORDS:
             check_words(page, text, wrong.append)
+    strings = check_program(wrong.append)
     site = check_site(sys.argv[1], wrong.append) if len(sys.argv) > 1 else 0
     for line in wrong:
         print(line)
-    print(f"{len(there)} pages, {site} links of the site, {len(wrong)} complaints")
+    print(f"{len(there)} pages, {strings} strings of the program, {site} links of the site, {len(wrong)} complaints")
     sys.exit(1 if wrong else 0)
 
 

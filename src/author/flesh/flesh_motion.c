@@ -60,7 +60,7 @@ static jnResult PrepareSteps(jnaFleshSolver* solver, double step, jnError* error
     double* diagonal = jnaArena_Take(&arena, v->nodeCount, sizeof(double));
     double* stiffness = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
     int32_t* order = jnaArena_Take(&arena, v->nodeCount, sizeof(int32_t));
-    JN_TRY(jnaArena_Check(&arena, "flesh that moves", error));
+    JN_TRY(jnaArena_Check(&arena, "the flesh in motion", error));
     for (int n = 0; n < v->nodeCount; ++n) {
         int32_t p = flesh->places[n];
         diagonal[n] = flesh->mass[p] * (scheme.inertia + flesh->def.drag * scheme.rate);

@@ -136,7 +136,7 @@ static void NoteMissing(const jnaTakes* takes, const jnaLearned* l, jnaNotes* no
     if (l->stiffness == NULL) {
         jnaNotes_Add(notes, "no springs are learned yet; `jounce fit` learns them");
     } else if (takes->hasModes && l->modalStiffness == NULL) {
-        jnaNotes_Add(notes, "the springs on modes are not learned yet; `jounce fit` learns them");
+        jnaNotes_Add(notes, "the springs on modes are not fitted yet; `jounce fit` fits them");
     }
     if (jnaManifest_IsImported(takes->manifest)) {
         return; // nothing that is missing is ours to simulate

@@ -94,7 +94,7 @@ static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
     JN_PASS(jnaArena_Check(&arena, "clips", error));
     for (int i = 0; i < t->trainCount; ++i) {
         if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
-            jnaNotes_Add(notes, "clip %s has no %s targets and is not learned from",
+            jnaNotes_Add(notes, "clip %s has no %s targets and is not used for the fit",
                 t->manifest->clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
             continue;
         }
@@ -288,7 +288,7 @@ static jnResult OpenAllModal(Work* w, jnaModalSequence* sequences, int* count, j
     for (int i = 0; i < w->lessonCount; ++i) {
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
         if (take->frameCount < LEAST_FRAMES || !jnaTake_IsWhole(take)) {
-            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not learned from it",
+            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not fitted to it",
                 w->takes.manifest->clips[take->clip].name);
             continue;
         }
