@@ -111,12 +111,12 @@ class Character(bpy.types.PropertyGroup):
     active_region: IntProperty()
     truth_file: StringProperty(
         name="Ground truth",
-        description="A vertex cache of the current action that is learned from",
+        description="A vertex cache of the current action, used for training",
         subtype="FILE_PATH",
     )
     truth_object: PointerProperty(
         name="Simulated object",
-        description="An object with the same vertices, whose motion is learned from",
+        description="An object with the same vertices; its motion is used for training",
         type=bpy.types.Object,
         poll=is_mesh,
     )

@@ -30,7 +30,7 @@ export interface CharacterOptions {
 export type Teleport =
   /** It is motion. */
   | 'none'
-  /** The flesh was carried along: its motion goes on, the jump is not felt. */
+  /** The flesh is carried along: its motion continues, and the jump is not felt. */
   | 'keep'
   /** The flesh starts anew, on its target. */
   | 'reset';
