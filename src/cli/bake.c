@@ -67,6 +67,12 @@ jnResult jncExpectCharacter(const char* workspace, const char* file, jnError* er
         workspace, workspace);
 }
 
+static jnResult Open(const char* workspace, const char* path, jnaAssetFile* file, jnError* error)
+{
+    JN_PASS(jncExpectCharacter(workspace, path, error));
+    return jnaOpenAsset(path, file, error);
+}
+
 // FBX and Collada split a mesh at every corner; a bake of a workspace is in the points that the artist's program has.
 // NULL where the source is another format, is gone, or the output has its own order.
 static const char* SourceOrder(const Wishes* w, char* buffer, size_t size)
@@ -177,10 +183,7 @@ int jncBake(int argc, char** argv)
     jnaBakeOrder order = {0};
     jnError error = {0};
     int frames = 0;
-    jnResult result = jncExpectCharacter(workspace, w.path, &error);
-    if (result == jn_ok) {
-        result = jnaOpenAsset(w.path, &file, &error);
-    }
+    jnResult result = Open(workspace, w.path, &file, &error);
     if (result == jn_ok) {
         result = Bake(&w, file.asset, &frames, &order, &error);
     }
