@@ -5,6 +5,7 @@
 #include "workspace/store.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,17 @@ static void FreePairs(Pairs* pairs)
     }
 }
 
+// Height of the rest surface, metres.
+static double HeightOf(const jnaCharacter* character)
+{
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t v = 0; v < (size_t)character->vertexCount; ++v) {
+        low = fmin(low, (double)character->positions[3 * v + 1]);
+        high = fmax(high, (double)character->positions[3 * v + 1]);
+    }
+    return character->vertexCount > 0 ? high - low : 0;
+}
+
 // What is in the workspace now, read back from it.
 static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
 {
@@ -99,11 +111,12 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
     for (int i = 0; i < character.attributeCount; ++i) {
         json_object_set_new(attributes, character.attributes[i].name, json_integer(character.attributes[i].width));
     }
-    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:f, s:o, s:o, s:o}", "workspace", path,
-        "name", character.name, "vertices", character.vertexCount, "flesh_vertices",
+    json_t* root = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:f, s:f, s:o, s:o, s:o}", "workspace",
+        path, "name", character.name, "vertices", character.vertexCount, "flesh_vertices",
         character.vertexCount - character.outfitCount, "file_vertices", character.fileVertexCount, "source_points",
         character.sourcePointCount, "triangles", character.triangleCount, "joints", character.jointCount, "parts",
-        parts, "scale", manifest.scale, "clips", clips, "notes", lines, "attributes", attributes);
+        parts, "height", HeightOf(&character), "scale", manifest.scale, "clips", clips, "notes", lines, "attributes",
+        attributes);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
     if (result != jn_ok) {
@@ -115,12 +128,13 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
 
 static void PrintSummary(const json_t* root)
 {
-    printf("%s: %lld vertices (%lld in the file), %lld triangles, %lld joints\n",
+    printf("%s: %lld vertices (%lld in the file), %lld triangles, %lld joints, %.3g m tall\n",
         json_string_value(json_object_get(root, "workspace")),
         (long long)json_integer_value(json_object_get(root, "vertices")),
         (long long)json_integer_value(json_object_get(root, "file_vertices")),
         (long long)json_integer_value(json_object_get(root, "triangles")),
-        (long long)json_integer_value(json_object_get(root, "joints")));
+        (long long)json_integer_value(json_object_get(root, "joints")),
+        json_number_value(json_object_get(root, "height")));
     size_t index;
     const json_t* value;
     const json_t* parts = json_object_get(root, "parts");

@@ -41,7 +41,7 @@ static void FailureEndsWithOneAndNamesTheCause(void** state)
     assert_int_equal(system("mkdir -p unbuilt"), 0);
     ExpectFailure("info unbuilt", 1, "there is no character.jounce", "jounce build unbuilt --until modes");
     ExpectFailure("bake unbuilt --clip run -o x.pc2", 1, "there is no character.jounce", "--until modes");
-    ExpectFailure("build unbuilt", 1, "unbuilt: cannot read its manifest.yaml", "jounce new");
+    ExpectFailure("build unbuilt", 1, "unbuilt/manifest.yaml: cannot read", "jounce new");
     ExpectFailure("springs", 2, "springs", "run and fit");
     FILE* file = fopen("bad.jounce", "wb");
     fputs("JOUNCE or not", file);

@@ -33,8 +33,7 @@ jnResult jnaOpenWorkspace(const char* path, jnaWorkspace** workspace, jnError* e
     *workspace = NULL;
     JN_PASS(jnaJoinPath(path, "manifest.yaml", name, error));
     if (access(name, F_OK) != 0) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read its manifest.yaml: %s; jounce new makes a workspace", path,
-            strerror(errno));
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s; jounce new makes a workspace", name, strerror(errno));
     }
     jnaWorkspace* w = calloc(1, sizeof(*w));
     bool whole = w != NULL && (w->path = strdup(path)) != NULL && (w->loaded = calloc(1, sizeof(*w->loaded))) != NULL;
