@@ -71,7 +71,7 @@ static void PrintAll(const jnaEvaluation* e, bool each)
         PrintClip(&e->seen);
     }
     if (e->unseen.rowCount > 0) {
-        printf("all clips never seen, %d frames", e->unseen.frameCount);
+        printf("all unseen clips, %d frames", e->unseen.frameCount);
         PrintFrames(&e->unseen);
         PrintClip(&e->unseen);
     }

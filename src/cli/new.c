@@ -147,8 +147,10 @@ static void PrintSummary(const json_t* root)
                 json_string_value(json_object_get(value, "role")), material[0] != '\0' ? ", material " : "", material);
         }
     }
+    bool imported = false;
     json_array_foreach(json_object_get(root, "clips"), index, value)
     {
+        imported = imported || json_is_true(json_object_get(value, "motion"));
         printf("  clip %-32s %6lld frames  %s%s%s\n", json_string_value(json_object_get(value, "name")),
             (long long)json_integer_value(json_object_get(value, "frames")),
             json_string_value(json_object_get(value, "role")),
@@ -165,7 +167,8 @@ static void PrintSummary(const json_t* root)
     {
         printf("  note: %s\n", json_string_value(value));
     }
-    printf("next: jounce build %s --until modes\n", json_string_value(json_object_get(root, "workspace")));
+    printf("next: jounce build %s%s\n", json_string_value(json_object_get(root, "workspace")),
+        imported ? "" : " --until modes");
 }
 
 static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
