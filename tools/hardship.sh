@@ -8,7 +8,8 @@
 #
 # MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_bounds.glb).
 # PART: reads, kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
-# with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once.
+# with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once. FIRST (1)
+# and LAST: the verbs of disk; CALLS: the calls.
 set -eu
 jounce=$(readlink -f "$1") model=$(readlink -f "$2")
 rm -rf "$3" && mkdir -p "$3" && cd "$3"
@@ -19,7 +20,7 @@ export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
 
 # Files that must be the same: not locks, times, what a killed run left, records' times.
 sums() {
-    (cd "$1" && find . -type f ! -path './stages/*' ! -name '*times.npy' ! -name '*.lock' ! -name '*.part*' ! -name report.html |
+    (cd "$1" && find . -type f ! -path '*/stages/*' ! -name '*times.npy' ! -name '*.lock' ! -name '*.part*' ! -name report.html |
         LC_ALL=C sort | xargs sha256sum)
 }
 fail() {
@@ -115,33 +116,33 @@ kills() {
     echo "kills: $done at random moments of $count verbs ($ended runs had ended before), $checked times the same bytes after them"
 }
 
-# fault NUMBER N: verb NUMBER with the Nth call that needs room failing. Prints "failed" or "ended".
+# fault NUMBER CALL N: verb NUMBER with the Nth CALL failing. Prints "failed" or "ended".
 fault() {
-    at=w$1_$2
+    at=w$1_$2_$3 what="$2 $3"
     rm -rf "$at" "$at.out" && cp -r "$(begins "$1")" "$at" && mkdir "$at.out"
     code=0
-    strace -f -qq -o /dev/null --seccomp-bpf -e "trace=$calls" -e "inject=$calls:error=ENOSPC:when=$2" "$jounce" $(verb "$1" "$at" "$at.out") \
+    strace -f -qq -o /dev/null --seccomp-bpf -e "trace=$2" -e "inject=$2:error=ENOSPC:when=$3" "$jounce" $(verb "$1" "$at" "$at.out") \
         >"$at.log" 2>&1 || code=$?
-    [ $code -le 1 ] || { echo "$(verb "$1" w out), write $2: exit $code"; cat "$at.log"; exit 1; }
+    [ $code -le 1 ] || { echo "$(verb "$1" w out), $what: exit $code"; cat "$at.log"; exit 1; }
     # What goes elsewhere is whole or not there: the second run is compared with one that met nothing.
     if [ $code = 0 ]; then verdict=ended; else verdict=failed; fi
     rm -rf "$at.out/new"
-    "$jounce" $(verb "$1" "$at" "$at.out") >"$at.log" 2>&1 || { echo "$(verb "$1" w out) after write $2:"; cat "$at.log"; exit 1; }
-    same "$at" "after.$1.sums" "$(verb "$1" w out) with write $2 failing"
+    "$jounce" $(verb "$1" "$at" "$at.out") >"$at.log" 2>&1 || { echo "$(verb "$1" w out) after $what:"; cat "$at.log"; exit 1; }
+    same "$at" "after.$1.sums" "$(verb "$1" w out) with $what failing"
     sums "$at.out" | grep -v 'manifest.yaml\|/fit.json' >"$at.out.sums" || true
-    cmp -s "after.$1.out" "$at.out.sums" || { echo "$(verb "$1" w out), write $2: other files elsewhere"; diff "after.$1.out" "$at.out.sums"; exit 1; }
+    cmp -s "after.$1.out" "$at.out.sums" || { echo "$(verb "$1" w out), $what: other files elsewhere"; diff "after.$1.out" "$at.out.sums"; exit 1; }
     rm -rf "$at" "$at.out" "$at.sums" "$at.out.sums" "$at.log"
     echo $verdict
 }
 # A build begins with nothing, all else with everything.
 begins() { case $(verb "$1" w out) in build*) echo clean ;; *) echo good ;; esac; }
 
-calls=write,pwrite64,writev,fsync,fdatasync,ftruncate,mkdir,rename,renameat2
+calls=${CALLS:-write,pwrite64,writev,fsync,fdatasync,ftruncate,mkdir,rename,renameat2}
 disk() {
     command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || { echo "disk: skipped, no strace that may trace"; return; }
-    all=0 number=1
+    all=0 number=${FIRST:-1}
     rm -f disk.results
-    while [ $number -le "$count" ]; do
+    while [ $number -le "${LAST:-$count}" ]; do
         # The first two builds are the beginning of the third.
         case $number in 1 | 2) number=$((number + 1)) && continue ;; esac
         rm -rf w out && cp -r "$(begins $number)" w && mkdir out
@@ -149,13 +150,17 @@ disk() {
             { cat disk.log; exit 1; }
         sums w >"after.$number.sums"
         sums out | grep -v 'manifest.yaml\|/fit.json' >"after.$number.out" || true
-        # Each process counts its own.
-        writes=$(awk '{ n[$1]++ } END { for (p in n) if (n[p] > most) most = n[p]; print most + 0 }' trace.log)
-        n=1
+        # strace counts each call apart, in each process.
+        awk '{ split($2, name, "("); n[$1 " " name[1]]++ }
+            END {
+                for (p in n) { split(p, of, " "); if (n[p] > most[of[2]]) most[of[2]] = n[p] }
+                for (c in most) for (i = 1; i <= most[c]; ++i) print c, i
+            }' trace.log | sort -k 1,1 -k 2,2n >faults
+        writes=$(wc -l <faults) n=1
         while [ $n -le "$writes" ]; do
             pids= batch=0
             while [ $batch -lt "${JOBS:-2}" ] && [ $n -le "$writes" ]; do
-                (fault $number $n >"result.$batch" || { cat "result.$batch" >&2; exit 1; }) &
+                (fault $number $(sed -n "${n}p" faults) >"result.$batch" || { cat "result.$batch" >&2; exit 1; }) &
                 pids="$pids $!" batch=$((batch + 1)) n=$((n + 1))
             done
             for pid in $pids; do wait "$pid" || exit 1; done
@@ -164,7 +169,7 @@ disk() {
         echo "  $writes writes: $(verb $number w out)"
         all=$((all + writes)) number=$((number + 1))
     done
-    echo "disk: full at each of $all writes of $((count - 2)) verbs, $(grep -c failed disk.results) ended with an error, the same bytes after each"
+    echo "disk: full at each of $all writes, $(grep -c failed disk.results) ended with an error, the same bytes after each"
 }
 
 pairs() {
