@@ -138,6 +138,9 @@ static void AddSums(const jnbScene* s, const jnaModes* m, const jnaModalSequence
     }
 }
 
+// Captured below this is no motion of flesh any more.
+#define DIVERGED (-10.0)
+
 jnResult jnbPrintWay(
     const jnbScene* s, const char* name, const jnaModes* m, jnbPlayTake* play, void* user, jnError* error)
 {
@@ -154,8 +157,17 @@ jnResult jnbPrintWay(
         free(z);
     }
     if (result == jn_ok) {
-        printf("  %-46s %5d %8.3f %8.3f %8.3f %8.3f\n", name, m->modeCount, 1 - sums[0][0] / sums[0][1],
-            1 - sums[0][2] / sums[0][3], 1 - sums[1][0] / sums[1][1], 1 - sums[1][2] / sums[1][3]);
+        printf("  %-46s %5d", name, m->modeCount);
+        for (int i = 0; i < 4; ++i) {
+            const double* pair = sums[i / 2] + 2 * (i % 2);
+            double captured = 1 - pair[0] / pair[1];
+            if (captured > DIVERGED) {
+                printf(" %8.3f", captured);
+            } else {
+                printf(" diverges");
+            }
+        }
+        printf("\n");
         fflush(stdout);
     }
     return result;

@@ -1,5 +1,6 @@
 // jounce-bench modes --meshes: the lowest frequencies of a character's flesh on meshes of several sizes. A model of
-// flesh and bones that does not depend on the mesh gives the same ones on all.
+// flesh and bones that does not depend on the mesh gives the same ones on all. First with the regions' own stiffness,
+// which shows what the elements and the holding do; then calibrated, which is what a build leaves.
 #include "base/affine.h"
 #include "base/arena.h"
 #include "base/try.h"
@@ -7,6 +8,7 @@
 #include "character/figure.h"
 #include "character/import.h"
 #include "cli.h"
+#include "flesh/sag.h"
 #include "modes/elastic.h"
 #include "volume/bones.h"
 #include "volume/tetrahedralize.h"
@@ -31,8 +33,8 @@ typedef struct Spectrum {
     double hertz[COUNT]; // 0 where there are fewer
 } Spectrum;
 
-static jnResult CreateMesh(
-    const jnaCharacter* character, jnaVolumeMethod method, int nodes, jnaVolume* volume, jnError* error)
+static jnResult CreateMesh(const jnaCharacter* character, jnaVolumeMethod method, int nodes, bool calibrated,
+    jnaVolume* volume, jnError* error)
 {
     jnaVolumeDef def = jnaDefaultVolumeDef();
     jnaWeightsDef weights = jnaDefaultWeightsDef();
@@ -41,7 +43,8 @@ static jnResult CreateMesh(
     JN_PASS(jnaCreateVolume(character, &def, volume, NULL, NULL, error));
     JN_PASS(jnaVolume_CarryWeights(volume, character, &weights, error));
     JN_PASS(jnaVolume_PlaceBones(volume, character, NULL, NULL, NULL, error));
-    return jnaVolume_FillMaterials(volume, character, NULL, error);
+    JN_PASS(jnaVolume_FillMaterials(volume, character, NULL, error));
+    return calibrated ? jnaVolume_CalibrateMaterials(volume, character, NULL, NULL, error) : jn_ok;
 }
 
 static jnResult FindSpectrum(const jnaVolume* volume, Spectrum* spectrum, jnError* error)
@@ -100,20 +103,21 @@ static void PrintSpectrum(const Spectrum* s)
     fflush(stdout);
 }
 
-static jnResult PrintMeshes(const jnaCharacter* character, jnError* error)
+static jnResult PrintMeshes(const jnaCharacter* character, bool calibrated, jnError* error)
 {
     static const int sizes[] = {3000, 6000, 12000, 24000, 48000};
     enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
     Spectrum list[2 * SIZES] = {{0}};
     int count = 0;
-    printf("  mesh       nodes  tetrahedra    held  first %d frequencies, Hz\n", COUNT);
+    printf("  mesh       nodes  tetrahedra    held  first %d frequencies, Hz, %s\n", COUNT,
+        calibrated ? "calibrated" : "stiffness of the regions");
     for (int i = 0; i < 2 * SIZES; ++i) {
         bool lattice = i >= SIZES;
         jnaVolume volume = {0};
         Spectrum* s = &list[count];
         *s = (Spectrum){.method = lattice ? "lattice" : "tetgen"};
-        jnResult result =
-            CreateMesh(character, lattice ? jna_volumeLattice : jna_volumeTetgen, sizes[i % SIZES], &volume, error);
+        jnResult result = CreateMesh(
+            character, lattice ? jna_volumeLattice : jna_volumeTetgen, sizes[i % SIZES], calibrated, &volume, error);
         // TetGen keeps the skin's vertices: below a certain size the mesh is the same again.
         bool again = count > 0 && s[-1].method == s->method && s[-1].nodeCount == volume.nodeCount;
         result = result == jn_ok && !again ? FindSpectrum(&volume, s, error) : result;
@@ -142,7 +146,8 @@ int jnbBenchMeshes(const char* file)
                                    : jnaCreateFigure(&character, &error);
     if (result == jn_ok) {
         printf("flesh of %s on meshes of several sizes\n", file != NULL ? file : "the figure");
-        result = PrintMeshes(&character, &error);
+        result = PrintMeshes(&character, false, &error);
+        result = result == jn_ok ? PrintMeshes(&character, true, &error) : result;
     }
     jnaDestroyClipList(&clips);
     jnaDestroyCharacter(&character);

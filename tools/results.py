@@ -211,7 +211,7 @@ def ablation(build):
     }
     rows = []
     for line in load(build, "results/ablation.txt").splitlines():
-        found = re.match(r"  (\S.*?)\s+(\d+)\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)\s+(-?[\d.]+)$", line)
+        found = re.match(r"  (\S.*?)\s+(\d+)" + r"\s+(-?[\d.]+|diverges)" * 4 + "$", line)
         if found:
             name, *numbers = found.groups()
             rows.append([words.get(name, name)] + numbers)
