@@ -13,19 +13,7 @@
 
 static Outcome outcome;
 
-static int Run(const char* format, ...)
-{
-    char arguments[2048];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(arguments, sizeof(arguments), format, list);
-    va_end(list);
-    outcome = RunJounce(arguments);
-    if (outcome.code != 0) {
-        print_message("jounce %s: %s\n", arguments, outcome.error);
-    }
-    return outcome.code;
-}
+#define Run(...) RunInto(&outcome, __VA_ARGS__)
 
 static const jnAssetPart* PartOf(const jnAsset* a, const char* name)
 {

@@ -14,19 +14,7 @@ enum { FRAMES = 31 };
 static Outcome outcome;
 static jnaAssetFile file;
 
-static int Run(const char* format, ...)
-{
-    char arguments[2048];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(arguments, sizeof(arguments), format, list);
-    va_end(list);
-    outcome = RunJounce(arguments);
-    if (outcome.code != 0) {
-        print_message("jounce %s: %s\n", arguments, outcome.error);
-    }
-    return outcome.code;
-}
+#define Run(...) RunInto(&outcome, __VA_ARGS__)
 
 static void TheImportKeepsAndNamesThem(void** state)
 {

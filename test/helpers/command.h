@@ -37,6 +37,22 @@ static inline Outcome RunJounce(const char* arguments)
     return outcome;
 }
 
+// The same with arguments as printf has them; what failed is printed. Returns the exit code.
+static inline int RunInto(Outcome* outcome, const char* format, ...) __attribute__((format(printf, 2, 3)));
+static inline int RunInto(Outcome* outcome, const char* format, ...)
+{
+    char arguments[2048];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(arguments, sizeof(arguments), format, list);
+    va_end(list);
+    *outcome = RunJounce(arguments);
+    if (outcome->code != 0) {
+        print_message("jounce %s: %s\n", arguments, outcome->error);
+    }
+    return outcome->code;
+}
+
 // Moves into a fresh, empty folder for the test group.
 static inline int EnterScratchFolder(void** state)
 {

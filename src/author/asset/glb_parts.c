@@ -81,3 +81,13 @@ json_int_t jnaAddGlbUvs(const jnAsset* a, jnaGlbPart* p, jnaGlbBuffer* buffer)
                                         .use = JNA_GLB_VERTICES,
                                         .data = p->values});
 }
+
+json_int_t jnaAddGlbVectors(const jnaGlbPart* p, jnaGlbBuffer* buffer, bool bounds)
+{
+    return jnaGlbBuffer_Add(buffer, &(jnaGlbArray){.type = "VEC3",
+                                        .component = JNA_GLB_FLOAT,
+                                        .count = (size_t)p->count,
+                                        .use = JNA_GLB_VERTICES,
+                                        .data = p->values,
+                                        .bounds = bounds});
+}

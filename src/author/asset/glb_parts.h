@@ -27,3 +27,6 @@ json_t* jnaMakeGltfMaterial(const jnAssetPart* part);
 
 /// The part's UVs, which an asset has; glTF counts v from the top. Returns the accessor.
 json_int_t jnaAddGlbUvs(const jnAsset* asset, jnaGlbPart* p, jnaGlbBuffer* buffer);
+
+/// The part's scratch values as an accessor of vectors. Returns it. bounds: with min and max.
+json_int_t jnaAddGlbVectors(const jnaGlbPart* p, jnaGlbBuffer* buffer, bool bounds);

@@ -117,16 +117,6 @@ done:
     return result;
 }
 
-static json_int_t AddVectors(jnaGlbBuffer* buffer, const jnaGlbPart* p, bool bounds)
-{
-    return jnaGlbBuffer_Add(buffer, &(jnaGlbArray){.type = "VEC3",
-                                        .component = JNA_GLB_FLOAT,
-                                        .count = (size_t)p->count,
-                                        .use = JNA_GLB_VERTICES,
-                                        .data = p->values,
-                                        .bounds = bounds});
-}
-
 // The source's targets, which other formats than glTF have too. The rest surface is where their weights are 0.
 static json_t* AddTargets(const jnAsset* a, jnaGlbPart* p, jnaGlbBuffer* buffer)
 {
@@ -135,7 +125,7 @@ static json_t* AddTargets(const jnAsset* a, jnaGlbPart* p, jnaGlbBuffer* buffer)
         for (size_t i = 0; i < (size_t)p->count; ++i) {
             jnFindTargetDelta(a, t, a->weld[p->vertices[i]], p->values + 3 * i);
         }
-        json_array_append_new(list, json_pack("{s:I}", "POSITION", AddVectors(buffer, p, true)));
+        json_array_append_new(list, json_pack("{s:I}", "POSITION", jnaAddGlbVectors(p, buffer, true)));
     }
     return list;
 }
@@ -162,12 +152,12 @@ static jnResult AddPrimitive(
     for (size_t i = 0; i < (size_t)p->count; ++i) {
         memcpy(p->values + 3 * i, a->rest + 4 * (size_t)a->weld[p->vertices[i]], 3 * sizeof(float));
     }
-    json_object_set_new(attributes, "POSITION", json_integer(AddVectors(&d->buffer, p, true)));
+    json_object_set_new(attributes, "POSITION", json_integer(jnaAddGlbVectors(p, &d->buffer, true)));
     for (size_t i = 0; i < (size_t)p->count; ++i) {
         const float* normal = def->shapes->restNormals + 3 * (size_t)a->fileNormals[p->vertices[i]];
         memcpy(p->values + 3 * i, normal, 3 * sizeof(float));
     }
-    json_object_set_new(attributes, "NORMAL", json_integer(AddVectors(&d->buffer, p, false)));
+    json_object_set_new(attributes, "NORMAL", json_integer(jnaAddGlbVectors(p, &d->buffer, false)));
     if (a->uvs != NULL) {
         json_object_set_new(attributes, "TEXCOORD_0", json_integer(jnaAddGlbUvs(a, p, &d->buffer)));
     }

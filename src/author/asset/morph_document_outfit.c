@@ -76,16 +76,6 @@ static jnResult FindSkin(const jnAsset* a, const int* nodes, const jnaMorphDocum
     return jn_ok;
 }
 
-static json_int_t AddVectors(jnaGlbBuffer* buffer, const jnaGlbPart* p, bool bounds)
-{
-    return jnaGlbBuffer_Add(buffer, &(jnaGlbArray){.type = "VEC3",
-                                        .component = JNA_GLB_FLOAT,
-                                        .count = (size_t)p->count,
-                                        .use = JNA_GLB_VERTICES,
-                                        .data = p->values,
-                                        .bounds = bounds});
-}
-
 // Positions and normals of the rest surface in the mesh's space.
 static void AddSurface(
     const jnaMorphDocumentDef* def, const jnaAffine* toMesh, jnaGlbPart* p, jnaGlbBuffer* buffer, json_t* attributes)
@@ -101,7 +91,7 @@ static void AddSurface(
             p->values[3 * i + k] = (float)at[k];
         }
     }
-    json_object_set_new(attributes, "POSITION", json_integer(AddVectors(buffer, p, true)));
+    json_object_set_new(attributes, "POSITION", json_integer(jnaAddGlbVectors(p, buffer, true)));
     for (size_t i = 0; i < (size_t)p->count; ++i) { // by the inverse transpose
         const float* from = def->shapes->restNormals + 3 * (size_t)a->fileNormals[p->vertices[i]];
         double normal[3] = {0};
@@ -115,7 +105,7 @@ static void AddSurface(
             p->values[3 * i + k] = (float)normal[k];
         }
     }
-    json_object_set_new(attributes, "NORMAL", json_integer(AddVectors(buffer, p, false)));
+    json_object_set_new(attributes, "NORMAL", json_integer(jnaAddGlbVectors(p, buffer, false)));
     if (a->uvs != NULL) {
         json_object_set_new(attributes, "TEXCOORD_0", json_integer(jnaAddGlbUvs(a, p, buffer)));
     }

@@ -10,6 +10,7 @@
 
 #include "base/affine.h"
 #include "base/arena.h"
+#include "base/triangle.h"
 #include "base/try.h"
 #include "character/point_tree.h"
 
@@ -47,13 +48,6 @@ typedef struct Flesh {
 static int32_t CornerOf(const jnaCharacter* c, int triangle, int k)
 {
     return c->weld[c->triangles[3 * (size_t)triangle + (size_t)k]];
-}
-
-static void Vector(const float* from, const float* to, double out[3])
-{
-    for (int i = 0; i < 3; ++i) {
-        out[i] = (double)to[i] - (double)from[i];
-    }
 }
 
 static void DestroyFlesh(Flesh* f)
@@ -94,43 +88,6 @@ static jnResult MakeFlesh(const jnaCharacter* c, Flesh* f, jnError* error)
                : jnFail(error, jn_outOfMemory, "out of memory for %d vertices", f->vertexCount);
 }
 
-// Weights of the nearest point of a triangle; after Ericson, by the region that the point lies over.
-static void NearestInTriangle(const double p[3], const float* const corners[3], double w[3])
-{
-    double ab[3], ac[3], ap[3], bp[3], cp[3];
-    const float at[3] = {(float)p[0], (float)p[1], (float)p[2]};
-    Vector(corners[0], corners[1], ab);
-    Vector(corners[0], corners[2], ac);
-    Vector(corners[0], at, ap);
-    Vector(corners[1], at, bp);
-    Vector(corners[2], at, cp);
-    double d1 = jnaDot(ab, ap), d2 = jnaDot(ac, ap), d3 = jnaDot(ab, bp), d4 = jnaDot(ac, bp), d5 = jnaDot(ab, cp),
-           d6 = jnaDot(ac, cp);
-    double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
-    w[0] = w[1] = w[2] = 0;
-    if (d1 <= 0 && d2 <= 0) {
-        w[0] = 1;
-    } else if (d3 >= 0 && d4 <= d3) {
-        w[1] = 1;
-    } else if (d6 >= 0 && d5 <= d6) {
-        w[2] = 1;
-    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
-        w[1] = d1 / fmax(d1 - d3, 1e-300);
-        w[0] = 1 - w[1];
-    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
-        w[2] = d2 / fmax(d2 - d6, 1e-300);
-        w[0] = 1 - w[2];
-    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
-        w[2] = (d4 - d3) / fmax((d4 - d3) + (d5 - d6), 1e-300);
-        w[1] = 1 - w[2];
-    } else {
-        double sum = fmax(va + vb + vc, 1e-300);
-        w[1] = vb / sum;
-        w[2] = vc / sum;
-        w[0] = 1 - w[1] - w[2];
-    }
-}
-
 // The share of weights that two vertices have in common.
 static double Overlap(const jnaInfluences* a, const jnaInfluences* b)
 {
@@ -148,15 +105,14 @@ static void TryTriangle(
     const Flesh* f, int triangle, const double p[3], const jnaInfluences* own, jnaHold* hold, double* best)
 {
     const jnaCharacter* c = f->character;
-    const float* corners[3];
-    double w[3], away[3] = {-p[0], -p[1], -p[2]}, overlap = own == NULL;
-    for (int k = 0; k < 3; ++k) {
-        corners[k] = c->positions + 3 * (size_t)CornerOf(c, triangle, k);
+    double corners[3][3], w[3], away[3] = {-p[0], -p[1], -p[2]}, overlap = own == NULL;
+    for (int i = 0; i < 9; ++i) {
+        corners[i / 3][i % 3] = (double)c->positions[3 * (size_t)CornerOf(c, triangle, i / 3) + (size_t)(i % 3)];
     }
-    NearestInTriangle(p, corners, w);
+    jnaClosestOnTriangle(p, corners[0], corners[1], corners[2], w);
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i) {
-            away[i] += w[k] * (double)corners[k][i];
+            away[i] += w[k] * corners[k][i];
         }
         overlap += own != NULL ? w[k] * Overlap(own, &c->influences[CornerOf(c, triangle, k)]) : 0;
     }

@@ -3,6 +3,7 @@
 // that a hand deep inside an arm would first look at all of itself.
 #include "flesh/contact_internal.h"
 
+#include "base/triangle.h"
 #include "volume/mesh_internal.h"
 
 // How many times farther a face at a right angle to the one wanted counts than it is, less 1. Flesh that presses on

@@ -134,9 +134,6 @@ jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, j
 jnResult jnaEmbedSkin(const jnaCharacter* character, const jnaSurface* surface, const jnaTree* tree, double spacing,
     jnaVolume* volume, jnaVolumeReport* report, jnError* error);
 
-/// Closest point of a triangle, as weights of its corners: exactly 0 where it is on an edge or a corner.
-void jnaClosestOnTriangle(const double* p, const double* a, const double* b, const double* c, double w[3]);
-
 /// Improves tetrahedra inside: nodes below fixedCount and all on the boundary stay where they are, and the boundary's
 /// faces stay. No node index below fixedCount changes.
 jnResult jnaImproveMesh(jnaMesh* mesh, int fixedCount, jnError* error);

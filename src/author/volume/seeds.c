@@ -6,6 +6,7 @@
 // that is held as a whole. From there to the skin the mesher grades by itself, so that the size of its tetrahedra
 // follows the thickness of the flesh. Points on the axis serve bones of any share; the manifest's need no new mesh.
 #include "base/arena.h"
+#include "base/triangle.h"
 #include "base/try.h"
 #include "volume/anatomy_internal.h"
 #include "volume/mesh_internal.h"

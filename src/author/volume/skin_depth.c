@@ -1,6 +1,7 @@
 // Distances to the skin: down the tree of its triangles, nearer boxes first.
 #include "volume/skin_depth.h"
 
+#include "base/triangle.h"
 #include "volume/mesh_internal.h"
 
 #include "runtime/for_author.h"

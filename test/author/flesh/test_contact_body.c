@@ -1,4 +1,5 @@
 // Self-contact of whole characters, against the plainest possible search.
+#include "base/triangle.h"
 #include "character/figure.h"
 #include "flesh/contact_internal.h"
 #include "helpers/bend.h"
