@@ -2,6 +2,8 @@
 #pragma once
 
 #include "modes/modal_motion.h"
+#include "pipeline/posed_flesh.h"
+#include "pipeline/shake.h"
 #include "pipeline/takes.h"
 
 /// A clip with its simulated motion on its equilibria.
@@ -19,12 +21,17 @@ typedef struct jnbScene {
     jnaVolume volume;
     jnbTake* takes; // those to learn from first; only those with equilibria
     int count, trainCount;
-    float* soft; // [vertexCount], 1 for soft
+    float* soft;       // [vertexCount], 1 for soft
+    jnaFleshPose pose; // that modes are of
+    jnaShake shakes[JNA_SHAKES];
 } jnbScene;
 
 /// Clips with simulated motion and equilibria, some to learn from and some others.
 jnResult jnbOpenScene(const char* workspace, jnbScene* scene, jnError* error);
 void jnbCloseScene(jnbScene* scene);
+
+/// The modes of the scene's flesh, in its mean pose or at rest.
+jnResult jnbFindModes(const jnbScene* scene, const jnaModesDef* def, bool atRest, jnaModes* modes, jnError* error);
 
 /// Amplitudes of a take, [frameCount][modeCount].
 typedef jnResult jnbPlayTake(
@@ -34,9 +41,9 @@ typedef jnResult jnbPlayTake(
 jnResult jnbPrintWay(
     const jnbScene* scene, const char* name, const jnaModes* modes, jnbPlayTake* play, void* user, jnError* error);
 
-/// Learns the modes' numbers, in place, from the clips to learn from.
-jnResult jnbLearn(const jnbScene* scene, jnaModes* modes, jnError* error);
+/// Learns the modes' numbers, in place: from the shakes, or from the clips to learn from, as without shakes.
+jnResult jnbLearn(const jnbScene* scene, bool fromClips, jnaModes* modes, jnError* error);
 
-/// Ways that were tried and are not part of Jounce, each a row or two: the numbers as the simulation's steps in time
-/// make them, a gain for each direction, the stiffness of the pose. def: of the modes as they are made.
+/// Ways that were tried and are not part of Jounce: the numbers as the simulation's steps in time make them, a gain for
+/// each direction. def: of the modes as they are made.
 jnResult jnbPrintTrials(const jnbScene* scene, const jnaModesDef* def, jnError* error);

@@ -22,8 +22,9 @@
 typedef struct Way {
     const char* name;
     jnaModesDef def;
-    bool best, fit, standing; // amplitudes from the motion; numbers learned; frames as if they did not turn
-    bool fromMotion;          // components of the motion
+    bool best, fit, standing;   // amplitudes from the motion; numbers learned; frames as if they did not turn
+    bool fromMotion, fromClips; // components of the motion; numbers learned from the clips, not from shakes
+    bool atRest;                // modes of the rest pose
 } Way;
 
 static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
@@ -106,11 +107,26 @@ jnResult jnbOpenScene(const char* workspace, jnbScene* s, jnError* error)
             "--clips",
             workspace);
     }
+    JN_PASS(jnaFindMeanPose(s->opened, &s->pose, error));
+    for (int i = 0; i < JNA_SHAKES; ++i) {
+        JN_PASS(jnaOpenShake(s->opened, i, &s->shakes[i], error));
+    }
     return FindSoft(s, error);
+}
+
+jnResult jnbFindModes(const jnbScene* s, const jnaModesDef* def, bool atRest, jnaModes* m, jnError* error)
+{
+    const jnaPosedFlesh posed = {s->pose.rotations, s->pose.turns, s->pose.nodes};
+    return jnaFindModes(
+        &s->volume, s->workspace.character, def, atRest || !s->pose.solved ? NULL : &posed, m, NULL, error);
 }
 
 void jnbCloseScene(jnbScene* s)
 {
+    jnaDestroyFleshPose(&s->pose);
+    for (int i = 0; i < JNA_SHAKES; ++i) {
+        jnaCloseShake(&s->shakes[i]);
+    }
     for (int i = 0; s->takes != NULL && i < s->count; ++i) {
         jnaCloseTargets(&s->takes[i].targets);
         jnaDestroyTakeFrames(&s->takes[i].frames);
@@ -207,14 +223,16 @@ static jnaModalSequence* TrainingSequences(const jnbScene* s, jnError* error)
     return sequences;
 }
 
-jnResult jnbLearn(const jnbScene* s, jnaModes* m, jnError* error)
+jnResult jnbLearn(const jnbScene* s, bool fromClips, jnaModes* m, jnError* error)
 {
+    const jnaModalSequence shakes[JNA_SHAKES] = {s->shakes[0].sequence, s->shakes[1].sequence};
     jnaModalSequence* sequences = TrainingSequences(s, error);
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = m;
     def.character = s->workspace.character;
-    def.sequences = sequences;
-    def.sequenceCount = s->trainCount;
+    def.sequences = fromClips ? sequences : shakes;
+    def.sequenceCount = fromClips ? s->trainCount : JNA_SHAKES;
+    def.prior = fromClips ? def.prior : JNA_SHAKEN_PRIOR;
     jnaModalFit fit;
     jnResult result = jn_ok;
     JN_TRY(sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory);
@@ -250,8 +268,11 @@ enum {
     THRESHOLD,
     MORE,
     FEWER,
+    AT_REST,
     FITTED,
+    FITTED_CLIPS,
     FITTED_LINEAR,
+    FITTED_AT_REST,
     MOTION,
     WAYS
 };
@@ -268,9 +289,13 @@ static void MakeWays(const jnaModesDef* def, Way ways[WAYS])
         [THRESHOLD] = {.name = "vertices below 5 % left out, not 2 %"},
         [MORE] = {.name = "twice as many"},
         [FEWER] = {.name = "half as many"},
-        [FITTED] = {.name = "numbers learned", .fit = true},
+        [AT_REST] = {.name = "of the rest pose, not of the mean pose", .atRest = true},
+        [FITTED] = {.name = "numbers learned from shakes", .fit = true},
+        [FITTED_CLIPS] = {.name = "numbers learned from the clips seen", .fit = true, .fromClips = true},
+        [FITTED_AT_REST] = {.name = "numbers learned, of the rest pose", .fit = true, .atRest = true},
         [FITTED_LINEAR] = {.name = "numbers learned, forces do not level off", .fit = true},
-        [MOTION] = {.name = "components of the motion, numbers learned", .fit = true, .fromMotion = true}};
+        [MOTION] = {
+            .name = "components of the motion, numbers learned", .fit = true, .fromMotion = true, .fromClips = true}};
     for (int i = 0; i < WAYS; ++i) {
         ways[i] = list[i];
         ways[i].def = *def;
@@ -298,8 +323,8 @@ int jnbBenchAblation(const char* workspace)
         workspace, s.trainCount, s.count - s.trainCount, "", "modes", "seen", "soft", "unseen", "soft");
     for (int i = 0; i < WAYS; ++i) {
         JN_TRY(ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
-                                  : jnaFindModes(&s.volume, s.workspace.character, &ways[i].def, &modes, NULL, &error));
-        JN_TRY(ways[i].fit ? jnbLearn(&s, &modes, &error) : jn_ok);
+                                  : jnbFindModes(&s, &ways[i].def, ways[i].atRest, &modes, &error));
+        JN_TRY(ways[i].fit ? jnbLearn(&s, ways[i].fromClips, &modes, &error) : jn_ok);
         JN_TRY(jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error));
         jnaDestroyModes(&modes);
     }

@@ -54,7 +54,7 @@ static jnResult FindSpectrum(const jnaVolume* volume, Spectrum* spectrum, jnErro
     jnResult result = jn_ok;
     double omega2[ASKED];
     int found = 0, used = 0;
-    JN_TRY(jnaCreateElastic(volume, &elastic, error));
+    JN_TRY(jnaCreateElastic(volume, NULL, &elastic, error));
     double* shapes = jnaArena_Take(&arena, jnaElastic_FreeCount(elastic), 3 * ASKED * sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "modes", error));
     JN_TRY(jnaElastic_FindModes(elastic, ASKED, omega2, shapes, &found, NULL, error));

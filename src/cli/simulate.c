@@ -16,7 +16,7 @@
 /// What was asked for on the line.
 typedef struct Request {
     const char* workspace;
-    bool poses, dynamic, allClips, merge, force, json, firstGiven, framesGiven;
+    bool poses, dynamic, allClips, shake, merge, force, json, firstGiven, framesGiven;
     long poseCount, first, frames, threads;
     jncList clips;
     int part, parts;
@@ -38,7 +38,7 @@ typedef struct Run {
     jncProgress progress;
     jnaNotes notes;
     int doneCount;
-    Done done[JNC_MAX_REPEATS + 1];
+    Done done[JNC_MAX_REPEATS + JNA_SHAKES + 1];
 } Run;
 
 static bool Watch(const jnaProgress* p, void* user)
@@ -154,7 +154,7 @@ static jnResult RunClips(Run* run, int count, const jnaClipRange* ranges, jnErro
 
 static jnResult RunMotions(Run* run, int count, const jnaClipRange* ranges, jnError* error)
 {
-    jnaJobReport reports[JNC_MAX_REPEATS];
+    jnaJobReport reports[JNC_MAX_REPEATS + JNA_SHAKES];
     jnaSimulateDef def = DefOf(run);
     run->progress = jncBeginProgress("frames");
     jncRanks_Open(&run->ranks);
@@ -170,8 +170,10 @@ static jnResult RunMotions(Run* run, int count, const jnaClipRange* ranges, jnEr
     for (int i = 0; i < count; ++i) {
         const char* name = jnaSimulation_Clip(run->simulation, ranges[i].clip)->name;
         Done* done = AddDone(run, "frames");
+        char folder[JNA_NAME_LENGTH + 16];
+        jnaSimulation_Folder(run->simulation, ranges[i].clip, folder);
         snprintf(done->what, sizeof(done->what), "%s, dynamic", name);
-        snprintf(done->path, sizeof(done->path), "motion/%s/dynamic.json", name);
+        snprintf(done->path, sizeof(done->path), "%s/dynamic.json", folder);
         done->report = reports[i];
     }
     return result;
@@ -321,12 +323,15 @@ static int Simulate(const Request* request)
     run = (Run){.request = request};
     jncBeginRanks(&run.ranks);
     jnError error = {0};
-    jnaClipRange ranges[JNC_MAX_REPEATS];
-    int clips = 0;
+    jnaClipRange ranges[JNC_MAX_REPEATS], shakes[JNA_SHAKES];
+    int clips = 0, shakeCount = 0;
     jnResult result = jnaOpenSimulation(request->workspace, &run.simulation, &error);
     if (result == jn_ok) {
         clips = ListClips(&run, ranges, &error);
         result = clips < 0 ? jn_badArgument : jn_ok;
+    }
+    if (result == jn_ok && request->shake) {
+        result = jnaSimulation_ListShakes(run.simulation, shakes, &shakeCount, &error);
     }
     // A rank that cannot even begin must not leave the others waiting.
     bool begun = jncRanks_All(&run.ranks, result == jn_ok);
@@ -335,6 +340,9 @@ static int Simulate(const Request* request)
     }
     if (begun && result == jn_ok && clips > 0) {
         result = request->dynamic ? RunMotions(&run, clips, ranges, &error) : RunClips(&run, clips, ranges, &error);
+    }
+    if (begun && result == jn_ok && shakeCount > 0) {
+        result = RunMotions(&run, shakeCount, shakes, &error);
     }
     int code = JNC_DONE;
     if (result != jn_ok) {
@@ -367,8 +375,8 @@ static int CheckRequest(Request* r, const char* shard)
     if (r->dynamic && !r->allClips && r->clips.count == 0) {
         return jncMisuse("--dynamic needs --clip NAME or --clips");
     }
-    if (!r->poses && !r->allClips && r->clips.count == 0) {
-        return jncMisuse("say what to simulate: --poses, --clip NAME or --clips");
+    if (!r->poses && !r->allClips && !r->shake && r->clips.count == 0) {
+        return jncMisuse("say what to simulate: --poses, --clip NAME, --clips or --shake");
     }
     if (shard != NULL && !ParseShard(shard, r)) {
         return jncMisuse("--shard: '%s' is not of the form 2/5, the second of five", shard);
@@ -385,9 +393,11 @@ static int CheckRequest(Request* r, const char* shard)
 
 int jncSimulate(int argc, char** argv)
 {
-    static const jncUsage usage = {"jounce simulate WORKSPACE --poses [N] | --clip NAME ... | --clips [--dynamic]",
+    static const jncUsage usage = {
+        "jounce simulate WORKSPACE --poses [N] | --clip NAME ... | --clips [--dynamic] | --shake",
         "Simulates the flesh: in the training poses of the manifest (--poses), in every frame of a clip separately\n"
-        "(--clip, quasistatic), or in motion through a clip (--clip --dynamic). Writes surfaces to WORKSPACE/poses "
+        "(--clip, quasistatic), in motion through a clip (--clip --dynamic), or shaken in the mean pose of the\n"
+        "clips (--shake), which is what springs on modes are fitted to. Writes surfaces to WORKSPACE/poses "
         "and\n"
         "WORKSPACE/motion/NAME as .npy, with a JSON file of residuals, contact and failures.\n"
         "The work is divided into shards. You can interrupt a run at any time; the same command resumes it. Several "
@@ -408,6 +418,7 @@ int jncSimulate(int argc, char** argv)
         {JNC_INTEGER("--poses", r.poseCount, "N", 1, 1e7, "simulate N training poses (default: poses.count of the manifest)"), .optional = true, .given = &r.poses},
         {JNC_LIST("--clip", r.clips, "NAME", "simulate this clip"), .arity = 1},
         {JNC_FLAG("--clips", r.allClips, "simulate all clips")},
+        {JNC_FLAG("--shake", r.shake, "simulate the shakes that springs on modes are fitted to; needs the modes")},
         {JNC_FLAG("--dynamic", r.dynamic, "simulate motion over time instead of single frames")},
         {JNC_INTEGER("--first", r.first, "FRAME", 0, 1e9, "first frame (default: the manifest's)"), .given = &r.firstGiven},
         {JNC_INTEGER("--frames", r.frames, "N", 1, 1e9, "maximum number of frames of each clip (default: the manifest's)"), .given = &r.framesGiven},

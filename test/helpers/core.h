@@ -46,7 +46,7 @@ static inline Core MakeCore(int cells)
         v->weights[n] = 1;
     }
     jnError error = {0};
-    if (jnaCreateElastic(v, &core.elastic, &error) != jn_ok) {
+    if (jnaCreateElastic(v, NULL, &core.elastic, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     size_t numbers = (size_t)CORE_FRAMES * (size_t)v->vertexCount;
@@ -170,7 +170,7 @@ static inline jnaModes FindCoreModes(const Core* core, int count, jnaProjection 
     def.kind = kind;
     jnaModes modes;
     jnError error = {0};
-    if (jnaFindModes(&core->block.volume, &core->block.character, &def, &modes, NULL, &error) != jn_ok) {
+    if (jnaFindModes(&core->block.volume, &core->block.character, &def, NULL, &modes, NULL, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     return modes;

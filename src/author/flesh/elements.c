@@ -1,6 +1,8 @@
 // Laying out the tetrahedra of the flesh; see elements.h.
 #include "flesh/elements.h"
 
+#include "base/arena.h"
+#include "base/try.h"
 #include "volume/laplacian.h"
 #include "volume/patches.h"
 
@@ -114,6 +116,32 @@ jnResult jnaCreateElements(const jnaElementsDef* def, jnaElements* elements, jnE
     free(places);
     free(patches);
     return jn_ok;
+}
+
+jnResult jnaCreateVolumeElements(const jnaVolume* v, const int32_t* numbers, jnaElements* elements, jnError* error)
+{
+    jnaArena arena = {0};
+    double* shear = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    double* volumetric = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "tetrahedra", error));
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const jnaMaterial* m = &v->materials[v->regions[t]];
+        shear[t] = m->young / (2 * (1 + m->poisson));
+        volumetric[t] = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+    }
+    const jnaElementsDef def = {.nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .count = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .numbers = numbers,
+        .kinds = v->regions,
+        .shear = shear,
+        .volumetric = volumetric};
+    JN_TRY(jnaCreateElements(&def, elements, error));
+done:
+    jnaReleaseArena(&arena);
+    return result;
 }
 
 void jnaDestroyElements(jnaElements* elements)

@@ -27,6 +27,7 @@
 #pragma once
 
 #include "volume/patches.h"
+#include "volume/volume.h"
 
 enum { JNA_ELEMENT_LANES = JNA_PATCH_SIZE };
 
@@ -86,6 +87,9 @@ typedef struct jnaElementsDef {
 
 // Patches are sorted by their lowest number, so that a pass walks through the vectors.
 jnResult jnaCreateElements(const jnaElementsDef* def, jnaElements* elements, jnError* error);
+// The same of a volume's tetrahedra, with the moduli of their materials. numbers: as in the def.
+jnResult jnaCreateVolumeElements(
+    const jnaVolume* volume, const int32_t* numbers, jnaElements* elements, jnError* error);
 void jnaDestroyElements(jnaElements* elements);
 
 // The Hessian of one patch over its nodes' x, y, z, from positions: `nodes` are the places of its distinct nodes, at

@@ -91,9 +91,8 @@ static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
     return &v->materials[v->regions[t]];
 }
 
-// Masses by node, Lame's mu (shear) and lambda (volumetric) by tetrahedron. Returns the norm of the forces under a
-// strain of one.
-static double FillMatter(const jnaVolume* v, double* mass, double* shear, double* volumetric, double* stiffness)
+// Masses by node, 2 mu + lambda by tetrahedron, and what energies and forces are measured against.
+static void FillMatter(const jnaVolume* v, double* mass, jnaFlesh* f)
 {
     double square = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
@@ -102,17 +101,16 @@ static double FillMatter(const jnaVolume* v, double* mass, double* shear, double
         double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
         double mu = material->young / (2 * (1 + material->poisson));
         double lambda = material->young * material->poisson / ((1 + material->poisson) * (1 - 2 * material->poisson));
-        shear[t] = mu;
-        volumetric[t] = lambda;
-        stiffness[t] = 2 * mu + lambda;
+        f->stiffness[t] = 2 * mu + lambda;
+        f->shearSum += mu * volume;
         for (int c = 0; c < 4; ++c) {
             mass[corners[c]] += 0.25 * volume * material->density;
             for (int k = 0; k < 3; ++k) {
-                square += pow(stiffness[t] * volume * gradients[c][k], 2);
+                square += pow(f->stiffness[t] * volume * gradients[c][k], 2);
             }
         }
     }
-    return sqrt(square);
+    f->unitForce = sqrt(square);
 }
 
 // Free nodes in the order of the factor, held ones after them.
@@ -129,10 +127,10 @@ static void NumberNodes(jnaFlesh* f)
     }
 }
 
-static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shear, double* volumetric, jnError* error)
+static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, jnError* error)
 {
     const jnaVolume* v = f->def.volume;
-    f->unitForce = FillMatter(v, mass, shear, volumetric, f->stiffness);
+    FillMatter(v, mass, f);
     for (int n = 0; n < f->nodeCount; ++n) {
         double strength = v->heldBy[n] >= 0 ? (double)v->holdStrength[n] : 0;
         f->held[n] = v->heldBy[n] >= 0 && !(strength > 0);
@@ -164,21 +162,7 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, double* shea
         f->mass[p] = mass[f->order[p]];
         f->springs[p] = springs[f->order[p]];
     }
-    for (int t = 0; t < v->tetrahedronCount; ++t) {
-        double gradients[4][3];
-        f->shearSum += shear[t] * jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients);
-    }
-    jnaElementsDef elements = {
-        .nodeCount = v->nodeCount,
-        .nodes = v->nodes,
-        .count = v->tetrahedronCount,
-        .tetrahedra = v->tetrahedra,
-        .numbers = f->places,
-        .kinds = v->regions,
-        .shear = shear,
-        .volumetric = volumetric,
-    };
-    return jnaCreateElements(&elements, &f->elements, error);
+    return jnaCreateVolumeElements(v, f->places, &f->elements, error);
 }
 
 jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error)
@@ -204,10 +188,8 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
     JN_TRY(jnaArena_Check(&f->arena, "flesh", error));
     double* mass = jnaArena_Take(&scratch, nodes, sizeof(double));
     double* springs = jnaArena_Take(&scratch, nodes, sizeof(double));
-    double* shear = jnaArena_Take(&scratch, elements, sizeof(double));
-    double* volumetric = jnaArena_Take(&scratch, elements, sizeof(double));
     JN_TRY(jnaArena_Check(&scratch, "flesh", error));
-    JN_TRY(Prepare(f, mass, springs, shear, volumetric, error));
+    JN_TRY(Prepare(f, mass, springs, error));
     if (def->contact) {
         jnaContactDef contact = jnaDefaultContactDef(def->volume);
         JN_TRY(jnaCreateContactShape(&contact, &f->contactShape, error));

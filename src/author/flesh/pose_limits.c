@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A joint whose coordinates stay within this range does not move: a quarter of a degree.
 #define STILL (0.25 * 0.0174532925199432958 / 4)
@@ -63,32 +64,44 @@ void jnaDestroyJointLimits(jnaJointLimits* limits)
     *limits = (jnaJointLimits){0};
 }
 
-// Mean of the quaternions of all frames, each taken on the side of the first; the rest pose where there are
-// none.
-static void FindMeans(const jnaPoseDef* def, jnaJointLimits* limits)
+// Mean of a joint's quaternions over all frames, each taken on the side of the first; the rest pose where there are
+// none. roles: only clips to train on count; NULL: all do.
+static void MeanRotation(
+    const jnaCharacter* c, int clipCount, const jnaClip* clips, const jnaRole* roles, int joint, double mean[4])
 {
-    int joints = limits->jointCount;
-    for (int j = 0; j < joints; ++j) {
-        double sum[4] = {0, 0, 0, 0}, first[4] = {0, 0, 0, 0};
-        bool any = false;
-        for (int c = 0; c < def->clipCount; ++c) {
-            for (int f = 0; jnaPoseDef_Limits(def, c) && f < def->clips[c].frameCount; ++f) {
-                const float* q = def->clips[c].rotations + 4 * ((size_t)f * (size_t)joints + (size_t)j);
-                double dot = 0;
-                for (int i = 0; i < 4; ++i) {
-                    first[i] = any ? first[i] : (double)q[i];
-                    dot += first[i] * (double)q[i];
-                }
-                any = true;
-                for (int i = 0; i < 4; ++i) {
-                    sum[i] += (dot < 0 ? -1 : 1) * (double)q[i];
-                }
+    double sum[4] = {0, 0, 0, 0}, first[4] = {0, 0, 0, 0};
+    bool any = false;
+    for (int i = 0; i < clipCount; ++i) {
+        for (int f = 0; (roles == NULL || roles[i] == jna_train) && f < clips[i].frameCount; ++f) {
+            const float* q = clips[i].rotations + 4 * ((size_t)f * (size_t)c->jointCount + (size_t)joint);
+            double dot = 0;
+            for (int k = 0; k < 4; ++k) {
+                first[k] = any ? first[k] : (double)q[k];
+                dot += first[k] * (double)q[k];
+            }
+            any = true;
+            for (int k = 0; k < 4; ++k) {
+                sum[k] += (dot < 0 ? -1 : 1) * (double)q[k];
             }
         }
-        for (int i = 0; i < 4; ++i) {
-            limits->mean[4 * j + i] = any ? sum[i] : (double)def->character->joints[j].rotation[i];
+    }
+    for (int k = 0; k < 4; ++k) {
+        mean[k] = any ? sum[k] : (double)c->joints[joint].rotation[k];
+    }
+    jnaQuat_Normalize(mean);
+}
+
+void jnaMeanPose(const jnaCharacter* c, int clipCount, const jnaClip* clips, float* rotations)
+{
+    for (int j = 0; j < c->jointCount; ++j) {
+        double mean[4];
+        MeanRotation(c, clipCount, clips, NULL, j, mean);
+        for (int k = 0; k < 4; ++k) {
+            rotations[4 * (size_t)j + (size_t)k] = (float)mean[k];
         }
-        jnaQuat_Normalize(limits->mean + 4 * j);
+    }
+    for (int j = jnaRootChain(c, NULL); j >= 0; j = c->joints[j].parent) {
+        memcpy(rotations + 4 * (size_t)j, c->joints[j].rotation, sizeof(c->joints[j].rotation));
     }
 }
 
@@ -195,7 +208,10 @@ jnResult jnaCreateJointLimits(const jnaPoseDef* def, jnaJointLimits* limits, jnE
         return result;
     }
     jnaRootChain(def->character, inChain);
-    FindMeans(def, limits);
+    for (int j = 0; j < limits->jointCount; ++j) {
+        MeanRotation(
+            def->character, def->clipCount, def->clips, def->limitsOfAll ? NULL : def->roles, j, limits->mean + 4 * j);
+    }
     FindRanges(def, limits);
     FindLimbs(def->character, inChain, limits);
     FindWeights(def->character, inChain, limits);

@@ -60,3 +60,23 @@ jnResult jnaClip_WithoutRoot(const jnaCharacter* character, const jnaClip* clip,
 
 /// How a frame carries the body from where the root chain rests. affine: [12], rows of 4, in double precision.
 void jnaRootMotion(const jnaCharacter* character, const jnaClip* clip, int frame, double* affine);
+
+/// The mean of the clips' frames: every joint's rotation, the root chain at rest; the rest pose without clips.
+/// rotations: [jointCount][4], local.
+void jnaMeanPose(const jnaCharacter* character, int clipCount, const jnaClip* clips, float* rotations);
+
+/// A clip that shakes a character in one pose, so that all its flesh swings. Start from jnaDefaultShakeDef.
+typedef struct jnaShakeDef {
+    const jnaCharacter* character;
+    const float* pose;  // [jointCount][4], local rotations
+    double rate;        // frames a second
+    int frameCount;     //
+    double lowestHertz; // of the flesh; 3
+    bool turns;         // it is turned as well; true. Not where gravity acts, whose direction would turn in the body
+    uint64_t seed;      // 1
+} jnaShakeDef;
+jnaShakeDef jnaDefaultShakeDef(const jnaCharacter* character, const float* pose);
+
+/// Makes it: in each direction and about each axis a sum of sines, about 1 g in the flesh. The first frame is the pose
+/// itself. Destroy it with jnaDestroyClip.
+jnResult jnaCreateShake(const jnaShakeDef* def, jnaClip* clip, jnError* error);

@@ -286,6 +286,7 @@ static jnResult Gather(Work* w, jnaModes* m, jnError* error)
     }
     jnResult result = jn_ok;
     JN_TRY(jnaModes_Allocate(m, count, c->vertexCount, c->jointCount, error));
+    jnaModes_SetPose(m, c, NULL);
     double all = 0;
     for (int v = 0; v < c->vertexCount; ++v) {
         all += w->areas[v];

@@ -1,29 +1,24 @@
 // Stiffness and mass of linear tetrahedra that keep their volume by patches, and their Cholesky factor.
 //
-//   K_ij = sum over tetrahedra of V mu (g_j g_i^T + (g_i . g_j) 1)  +  sum over patches of d_i d_j^T
-//   d_i  = sum over the patch's tetrahedra of w g_i,   w = V lambda / sqrt(sum of V lambda over the patch)
+//   K    the sum of the patches' Hessians (flesh/hessian.c) and of the springs of bones
 //   M_i  = sum over tetrahedra of density V / 4
 //
-// with g_i the gradient of hat function i and V the volume: the Hessian at rest of the flesh simulator's energy
-// (flesh/elements.h), on the same patches, so its modes are these. Linear tetrahedra are too stiff in bending. The
-// ordering is found on the graph of nodes and expanded to three rows a node. BLAS is kept to one thread: no sum depends
-// on how many there are.
+// Linear tetrahedra are too stiff in bending. The ordering is found on the graph of nodes and expanded to three rows a
+// node. BLAS is kept to one thread: no sum depends on how many there are.
 #include "modes/elastic.h"
 
 #include "base/affine.h"
 #include "base/arena.h"
 #include "base/blas.h"
 #include "base/try.h"
+#include "flesh/elements.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian.h"
 #include "volume/node_pattern.h"
-#include "volume/patches.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <suitesparse/cholmod.h>
-
-// OpenBLAS, declared here because its header is full of names of its own.
 
 struct jnaElastic {
     jnaArena arena;
@@ -112,45 +107,7 @@ static jnResult Check(const jnaVolume* v, jnError* error)
     return jn_ok;
 }
 
-enum { ROWS = 3 * JNA_PATCH_NODES };
-
-// A patch's matrix over its nodes, and its mass. The volumetric part is the dyad of `slope`.
-static void MeasurePatch(const jnaVolume* v, const jnaPatch* patch, double* masses, double local[ROWS][ROWS])
-{
-    double slope[ROWS] = {0}, weights = 0;
-    memset(local, 0, ROWS * sizeof(*local));
-    for (int e = 0; e < patch->count; ++e) {
-        int t = patch->tetrahedra[e];
-        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
-        const jnaMaterial* m = &v->materials[v->regions[t]];
-        double g[4][3], volume = fabs(jnaHatGradients(v->nodes, corners, g));
-        double mu = volume * m->young / (2 * (1 + m->poisson));
-        double lambda = volume * m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-        weights += lambda;
-        for (int i = 0; i < 4; ++i) {
-            int row = 3 * patch->corners[e][i];
-            masses[corners[i]] += m->density * volume / 4;
-            for (int k = 0; k < 4; ++k) {
-                int column = 3 * patch->corners[e][k];
-                double dot = jnaDot(g[i], g[k]);
-                for (int a = 0; a < 3; ++a) {
-                    for (int b = 0; b < 3; ++b) {
-                        local[row + a][column + b] += mu * g[i][b] * g[k][a];
-                    }
-                    local[row + a][column + a] += mu * dot;
-                }
-            }
-            for (int a = 0; a < 3; ++a) {
-                slope[row + a] += lambda * g[i][a];
-            }
-        }
-    }
-    for (int i = 0; i < ROWS * ROWS && weights > 0; ++i) {
-        local[i / ROWS][i % ROWS] += slope[i / ROWS] / weights * slope[i % ROWS];
-    }
-}
-
-static void AddPatch(jnaElastic* e, const int* places, int nodeCount, double local[ROWS][ROWS])
+static void AddPatch(jnaElastic* e, const int* places, int nodeCount, double local[JNA_PATCH_ROWS][JNA_PATCH_ROWS])
 {
     for (int i = 0; i < nodeCount; ++i) {
         for (int k = 0; k < nodeCount; ++k) {
@@ -162,16 +119,29 @@ static void AddPatch(jnaElastic* e, const int* places, int nodeCount, double loc
     }
 }
 
-// Patch after patch in order, then the springs of bones: sums are always the same.
-static void Assemble(jnaElastic* e, const jnaVolume* v, int patchCount, const jnaPatch* patches)
+static void FindMasses(jnaElastic* e, const jnaVolume* v)
 {
-    for (int p = 0; p < patchCount; ++p) {
-        double local[ROWS][ROWS];
-        MeasurePatch(v, &patches[p], e->masses, local);
-        AddPatch(e, e->pattern.places + JNA_PATCH_NODES * JNA_PATCH_NODES * (size_t)p, patches[p].nodeCount, local);
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double g[4][3], mass = v->materials[v->regions[t]].density * fabs(jnaHatGradients(v->nodes, corners, g));
+        for (int i = 0; i < 4; ++i) {
+            e->masses[corners[i]] += mass / 4;
+        }
+        e->totalMass += mass;
+    }
+}
+
+// Patch after patch in order, then the springs of bones: sums are always the same. positions: [nodeCount][4].
+static void Assemble(jnaElastic* e, const jnaVolume* v, const jnaElements* elements, const double* positions)
+{
+    FindMasses(e, v);
+    for (int b = 0; b < elements->blockCount; ++b) {
+        int32_t nodes[JNA_PATCH_NODES];
+        double local[JNA_PATCH_ROWS][JNA_PATCH_ROWS];
+        int count = jnaPatchHessian(&elements->blocks[b], positions, false, nodes, local);
+        AddPatch(e, e->pattern.places + JNA_PATCH_NODES * JNA_PATCH_NODES * (size_t)b, count, local);
     }
     for (int n = 0; n < v->nodeCount; ++n) {
-        e->totalMass += e->masses[n];
         bool held = v->heldBy != NULL && v->heldBy[n] >= 0;
         double strength = held && v->holdStrength != NULL ? (double)v->holdStrength[n] : 0;
         double* block = e->entries + 9 * jnaNodePattern_Find(&e->pattern, n, n);
@@ -276,58 +246,72 @@ static bool Analyze(jnaElastic* e)
     return good && e->factor != NULL && e->right != NULL;
 }
 
-// Nodes that share a patch.
-static bool FindPattern(const jnaVolume* v, int patchCount, const jnaPatch* patches, jnaNodePattern* pattern)
+// Nodes that share a patch. False: out of memory.
+static bool FindPattern(const jnaElements* elements, int nodeCount, jnaNodePattern* pattern)
 {
-    int32_t* cells = malloc(((size_t)patchCount * JNA_PATCH_NODES + 1) * sizeof(int32_t));
-    for (int p = 0; cells != NULL && p < patchCount; ++p) {
-        memcpy(cells + JNA_PATCH_NODES * (size_t)p, patches[p].nodes, sizeof(patches[p].nodes));
+    int32_t* cells = malloc(((size_t)elements->blockCount * JNA_PATCH_NODES + 1) * sizeof(int32_t));
+    for (int b = 0; cells != NULL && b < elements->blockCount; ++b) {
+        uint8_t corners[JNA_ELEMENT_LANES][4];
+        int32_t* nodes = cells + JNA_PATCH_NODES * (size_t)b;
+        int count = jnaElementBlock_Nodes(&elements->blocks[b], nodes, corners);
+        for (int i = count; i < JNA_PATCH_NODES; ++i) {
+            nodes[i] = nodes[0];
+        }
     }
-    bool good = cells != NULL && jnaFindNodePattern(v->nodeCount, patchCount, JNA_PATCH_NODES, cells, pattern);
+    bool good = cells != NULL && jnaFindNodePattern(nodeCount, elements->blockCount, JNA_PATCH_NODES, cells, pattern);
     free(cells);
     return good;
 }
 
-// Everything but the factor. False: out of memory.
-static bool Prepare(jnaElastic* e, const jnaVolume* v)
+// Everything but the factor.
+static jnResult Prepare(jnaElastic* e, const jnaVolume* v, const double* nodes, jnError* error)
 {
-    jnaPatchesDef def = {v->nodeCount, v->tetrahedronCount, v->tetrahedra, v->regions};
-    jnaPatch* patches = NULL;
-    int patchCount = 0;
-    bool good = jnaFindPatches(&def, &patchCount, &patches) && FindPattern(v, patchCount, patches, &e->pattern);
-    if (good) {
-        e->nodeCount = v->nodeCount;
-        e->freeNodes = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
-        e->freeIndex = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
-        e->masses = jnaArena_Take(&e->arena, v->nodeCount, sizeof(double));
-        e->entries = jnaArena_Take(&e->arena, e->pattern.rowStarts[v->nodeCount], 9 * sizeof(double));
-        good = !e->arena.failed;
+    jnaElements elements = {0};
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    double* positions = jnaArena_Take(&arena, v->nodeCount, 4 * sizeof(double));
+    e->nodeCount = v->nodeCount;
+    e->freeNodes = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
+    e->freeIndex = jnaArena_Take(&e->arena, v->nodeCount, sizeof(int));
+    e->masses = jnaArena_Take(&e->arena, v->nodeCount, sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the stiffness of flesh", error));
+    JN_TRY(jnaCreateVolumeElements(v, NULL, &elements, error));
+    bool good = FindPattern(&elements, v->nodeCount, &e->pattern);
+    e->entries = good ? jnaArena_Take(&e->arena, e->pattern.rowStarts[v->nodeCount], 9 * sizeof(double)) : NULL;
+    JN_TRY(e->entries != NULL && !e->arena.failed
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for the flesh of %d nodes", v->nodeCount));
+    for (size_t i = 0; i < 3 * (size_t)v->nodeCount; ++i) {
+        positions[4 * (i / 3) + i % 3] = nodes[i];
     }
-    if (good) {
-        Assemble(e, v, patchCount, patches);
-        FindFree(e, v);
-    }
-    free(patches);
-    return good;
+    Assemble(e, v, &elements, positions);
+    FindFree(e, v);
+done:
+    jnaDestroyElements(&elements);
+    jnaReleaseArena(&arena);
+    return result;
 }
 
-jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error)
+jnResult jnaCreateElastic(const jnaVolume* volume, const double* nodes, jnaElastic** elastic, jnError* error)
 {
     *elastic = NULL;
     JN_PASS(Check(volume, error));
     jnaElastic* e = calloc(1, sizeof(*e));
-    bool good = e != NULL && Prepare(e, volume);
-    if (good && e->freeCount == 0) {
-        jnaDestroyElastic(e);
-        return jnFail(error, jn_badData, "all %d nodes of the volume are held by bones: there is no flesh to move",
-            volume->nodeCount);
+    jnResult result = jn_ok;
+    JN_TRY(e != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for flesh"));
+    JN_TRY(Prepare(e, volume, nodes != NULL ? nodes : volume->nodes, error));
+    if (e->freeCount == 0) {
+        JN_TRY(jnFail(error, jn_badData, "all %d nodes of the volume are held by bones: there is no flesh to move",
+            volume->nodeCount));
     }
-    if (!good || !Analyze(e)) {
-        jnaDestroyElastic(e);
-        return jnFail(error, jn_outOfMemory, "out of memory for the flesh of %d nodes", volume->nodeCount);
+    if (!Analyze(e)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the flesh of %d nodes", volume->nodeCount));
     }
     *elastic = e;
     return jn_ok;
+done:
+    jnaDestroyElastic(e);
+    return result;
 }
 
 jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError* error)

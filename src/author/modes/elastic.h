@@ -1,11 +1,11 @@
-// Linear elasticity of a volume at rest: stiffness, lumped mass, and the factor of any positive sum of the two.
+// Linear elasticity of a volume about a state of rest: stiffness, lumped mass, and the factor of any positive sum of
+// the two.
 //
-// With G the gradient of a displacement and e its symmetric part, the energy is  mu |e|^2 + lambda/2 tr(e)^2,  the
-// second-order part at rest of the stable neo-Hookean flesh
-//     psi = mu/2 (|F|^2 - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2,
-// so mu and lambda are the ordinary Lame parameters of Young's modulus E and Poisson's ratio v:
-//     mu = E / (2 (1 + v)),  lambda = E v / ((1 + v) (1 - 2 v)).
-// As in the flesh, the part with lambda is one of patches of up to four tetrahedra: tr(e) is averaged over a patch.
+// The stiffness is the Hessian of the flesh simulator's energy (flesh/elements.h), on the same patches, at given
+// positions of the nodes. In the rest pose, with G the gradient of a displacement and e its symmetric part, that is
+// mu |e|^2 + lambda/2 tr(e)^2  with the ordinary Lame parameters of Young's modulus E and Poisson's ratio v,
+//     mu = E / (2 (1 + v)),  lambda = E v / ((1 + v) (1 - 2 v)),
+// and tr(e) averaged over a patch. In another pose, stretched and pressed flesh is part of it.
 //
 // Nodes whose bone holds them exactly are left out; springs of bones are part of the stiffness. Vectors are over the
 // free nodes, [freeCount][3]. All calls give the same bytes for any number of threads.
@@ -17,8 +17,8 @@
 typedef struct jnaElastic jnaElastic;
 
 /// Assembles stiffness and mass. Needs the volume's material; bones may be missing (nothing is held). The volume may
-/// be destroyed afterwards.
-jnResult jnaCreateElastic(const jnaVolume* volume, jnaElastic** elastic, jnError* error);
+/// be destroyed afterwards. nodes: [nodeCount][3], an equilibrium; NULL: the rest pose.
+jnResult jnaCreateElastic(const jnaVolume* volume, const double* nodes, jnaElastic** elastic, jnError* error);
 void jnaDestroyElastic(jnaElastic* elastic); // NULL is allowed
 
 int jnaElastic_FreeCount(const jnaElastic* elastic);

@@ -5,6 +5,9 @@
 // run time: it is carried inside by the Laplace equation, a = H a_s, which is exact for every affine motion, so the
 // projection is P = H^T M phi. With T the skin's weights and p a stiff tie, H = (L + p T^T T)^-1 p T^T, and a solve per
 // mode and axis gives P for all vertices at once.
+//
+// Modes of another pose than rest are turned back into the rest pose node by node, as the surface is when it is
+// skinned: what follows is the same for both.
 #include "modes/modes.h"
 
 #include "base/affine.h"
@@ -61,6 +64,7 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->sizes = jnaArena_Take(&m->memory, n, sizeof(int32_t));
     m->shapes = jnaArena_Take(&m->memory, numbers, sizeof(float));
     m->projections = jnaArena_Take(&m->memory, numbers, sizeof(float));
+    m->pose = jnaArena_Take(&m->memory, jointCount, 4 * sizeof(float));
     m->spins = jnaArena_Take(&m->memory, 3 * jointCount * n * n, sizeof(float));
     jnResult result = jnaArena_Check(&m->memory, "modes of the surface", error);
     if (result != jn_ok) {
@@ -361,14 +365,48 @@ static bool IsSoft(const jnaVolume* v)
     return soft;
 }
 
+// The rotation of a node's frame in a pose: the joints' rotations blended by its weights, each with the sign next to
+// the first one's.
+static void NodeTurn(const jnaVolume* v, int node, const float* turns, double turn[4])
+{
+    const float* first = turns + 4 * (size_t)v->joints[v->rowStarts[node]];
+    memset(turn, 0, 4 * sizeof(double));
+    for (int i = v->rowStarts[node]; i < v->rowStarts[node + 1]; ++i) {
+        const float* own = turns + 4 * (size_t)v->joints[i];
+        float dot = first[0] * own[0] + first[1] * own[1] + first[2] * own[2] + first[3] * own[3];
+        for (int a = 0; a < 4; ++a) {
+            turn[a] += (dot < 0.0f ? -1 : 1) * (double)v->weights[i] * (double)own[a];
+        }
+    }
+    jnaQuat_Normalize(turn);
+}
+
+// Shapes of a pose in the axes of the rest pose.
+static void TurnBack(const jnaVolume* v, const float* turns, jnaNodeModes* f)
+{
+    for (int n = 0; n < v->nodeCount; ++n) {
+        double turn[4], back[4];
+        if (f->places[n] < 0) {
+            continue;
+        }
+        NodeTurn(v, n, turns, turn);
+        jnaQuat_Conjugate(turn, back);
+        for (int k = 0; k < f->count; ++k) {
+            double *at = f->shapes + (size_t)k * f->numbers + 3 * (size_t)f->places[n], turned[3];
+            jnaQuat_Rotate(back, at, turned);
+            memcpy(at, turned, sizeof(turned));
+        }
+    }
+}
+
 // The modes of a volume whose loose pieces are held.
-static jnResult FindHeld(
-    const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
+static jnResult FindHeld(const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, const jnaPosedFlesh* posed,
+    jnaModes* modes, jnaNotes* notes, jnError* error)
 {
     jnResult result = jn_ok;
     jnaArena arena = {0};
     jnaElastic* elastic = NULL;
-    JN_TRY(jnaCreateElastic(v, &elastic, error));
+    JN_TRY(jnaCreateElastic(v, posed != NULL ? posed->nodes : NULL, &elastic, error));
     int freeCount = jnaElastic_FreeCount(elastic), asked = def->count + 1;
     jnaNodeModes f = {.numbers = 3 * (size_t)freeCount,
         .masses = jnaElastic_Masses(elastic),
@@ -393,6 +431,9 @@ static jnResult FindHeld(
     JN_TRY(jnaDropLoose(v, &f, notes, error));
     JN_TRY(def->mixing > 0 ? jnaLocalizeModes(v, def->mixing, &f, error) : jn_ok);
     JN_TRY(jnaWatch_Tell(&whole, 0.7, error));
+    if (posed != NULL) {
+        TurnBack(v, posed->turns, &f);
+    }
     JN_TRY(Bring(v, c, def, &f, modes, error));
 done:
     jnaReleaseArena(&arena);
@@ -400,8 +441,15 @@ done:
     return result;
 }
 
-jnResult jnaFindModes(
-    const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, jnaModes* modes, jnaNotes* notes, jnError* error)
+void jnaModes_SetPose(jnaModes* m, const jnaCharacter* c, const float* pose)
+{
+    for (size_t j = 0; j < (size_t)m->jointCount; ++j) {
+        memcpy(m->pose + 4 * j, pose != NULL ? pose + 4 * j : c->joints[j].rotation, 4 * sizeof(float));
+    }
+}
+
+jnResult jnaFindModes(const jnaVolume* v, const jnaCharacter* c, const jnaModesDef* def, const jnaPosedFlesh* posed,
+    jnaModes* modes, jnaNotes* notes, jnError* error)
 {
     *modes = (jnaModes){0};
     jnaVolume held = {0};
@@ -410,11 +458,12 @@ jnResult jnaFindModes(
     JN_TRY(Check(v, c, def, error));
     JN_TRY(v->nodeCount > 0 ? jnaHoldLoose(v, c, &arena, &held, notes, error) : jn_ok);
     if (IsSoft(&held)) {
-        JN_TRY(FindHeld(&held, c, def, modes, notes, error));
+        JN_TRY(FindHeld(&held, c, def, posed, modes, notes, error));
     } else {
         jnaNotes_Add(notes, "no flesh is soft: the character moves with its joints alone, without modes");
         JN_TRY(jnaModes_Allocate(modes, 0, v->vertexCount, v->jointCount, error));
     }
+    jnaModes_SetPose(modes, c, posed != NULL ? posed->pose : NULL);
 done:
     if (result != jn_ok) {
         jnaDestroyModes(modes);

@@ -27,6 +27,7 @@ typedef struct jnaModes {
     int32_t* sizes;     // [modeCount], vertices in the mode
     float* shapes;      // [modeCount][vertexCount][3], 0 where a vertex is not in the mode
     float* projections; // [modeCount][vertexCount][3], as shapes
+    float* pose;        // [jointCount][4], local rotations of the joints in the pose that they vibrate about
     float* spins; // [jointCount][3][modeCount][modeCount]: row k, column l has the share of e x (shape l) in mode k,
                   // e the axis, each point weighed by the joint's weight
 } jnaModes;
@@ -34,6 +35,9 @@ typedef struct jnaModes {
 /// Allocates all arrays for the counts, zeroed, gains 1.
 jnResult jnaModes_Allocate(jnaModes* modes, int modeCount, int vertexCount, int jointCount, jnError* error);
 void jnaDestroyModes(jnaModes* modes);
+
+/// The pose that they vibrate about. pose: [jointCount][4], local rotations; NULL: the rest pose.
+void jnaModes_SetPose(jnaModes* modes, const jnaCharacter* character, const float* pose);
 
 /// How an acceleration of the surface drives the modes.
 typedef enum jnaProjection {
@@ -57,11 +61,19 @@ typedef struct jnaModesDef {
 } jnaModesDef;
 jnaModesDef jnaDefaultModesDef(void);
 
+/// Flesh at rest in a pose. Nothing is owned.
+typedef struct jnaPosedFlesh {
+    const float* pose;   // [jointCount][4], local rotations of the joints
+    const float* turns;  // [jointCount][4], their rotations from rest, in the world
+    const double* nodes; // [nodeCount][3], the equilibrium
+} jnaPosedFlesh;
+
 /// The lowest modes of a volume with its bones held, on the surface of its character. A last mode whose mirror image
 /// was cut off by the count is dropped as well. Modes of pieces that hang on nothing are left out, with a note. The
-/// volume needs weights, bones and material. notes: may be NULL. The same bytes for any number of threads.
-jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def, jnaModes* modes,
-    jnaNotes* notes, jnError* error);
+/// volume needs weights, bones and material. posed: the pose that it vibrates about, NULL: the rest pose; jn_badData
+/// where that is no stable equilibrium. notes: may be NULL. The same bytes for any number of threads.
+jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def,
+    const jnaPosedFlesh* posed, jnaModes* modes, jnaNotes* notes, jnError* error);
 
 /// Height of a character at rest, metres; its largest side where it lies down.
 double jnaHeightOf(const jnaCharacter* character);

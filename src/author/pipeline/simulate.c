@@ -76,15 +76,19 @@ done:
 static jnResult PrepareClip(const jnaSimulation* s, const jnaClipRange* range, const jnaSimulateDef* def, char* folder,
     int* count, jnError* error)
 {
-    char parent[JNA_PATH_LENGTH];
-    const jnaClip* clip = &s->clips[range->clip];
+    char parent[JNA_NAME_LENGTH + 16];
+    const jnaClip* clip = jnaSimulation_Clip(s, range->clip);
     *count = range->count > 0 ? range->count : clip->frameCount - range->first;
     if (range->first < 0 || range->first >= clip->frameCount || *count > clip->frameCount - range->first) {
         return jnFail(error, jn_badArgument, "clip %s has %d frames, none from %d to %d", clip->name, clip->frameCount,
             range->first, range->first + *count - 1);
     }
-    JN_PASS(PrepareFolder(def, s->workspace->path, "motion", parent, error));
-    return PrepareFolder(def, parent, s->manifest->clips[range->clip].name, folder, error);
+    char path[JNA_PATH_LENGTH];
+    jnaSimulation_Folder(s, range->clip, parent);
+    char* name = strchr(parent, '/');
+    *name = '\0';
+    JN_PASS(PrepareFolder(def, s->workspace->path, parent, path, error));
+    return PrepareFolder(def, path, name + 1, folder, error);
 }
 
 jnResult jnaSimulateClip(
@@ -162,7 +166,7 @@ static jnResult RunMotion(
     job.folder = folder;
     job.names =
         (jnaJobNames){"dynamic.npy", "dynamic_valid.npy", "dynamic_times.npy", "dynamic.json", "dynamic.shards"};
-    job.clip = &s->clips[range->clip];
+    job.clip = jnaSimulation_Clip(s, range->clip);
     job.first = range->first;
     job.motion = true;
     job.hash = s->motionHash;
@@ -205,7 +209,7 @@ jnResult jnaSimulateMotions(jnaSimulation* s, int count, const jnaClipRange* ran
     }
     for (int i = 0; i < count; ++i) {
         crowd.progress[i].total =
-            ranges[i].count > 0 ? ranges[i].count : s->clips[ranges[i].clip].frameCount - ranges[i].first;
+            ranges[i].count > 0 ? ranges[i].count : jnaSimulation_Clip(s, ranges[i].clip)->frameCount - ranges[i].first;
         // Those of other parts do not count.
         if (def->next == NULL && i % def->parts != def->part) {
             crowd.progress[i].total = 0;

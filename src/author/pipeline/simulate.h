@@ -2,12 +2,14 @@
 //
 //   poses/        poses.npy, positions.npy, valid.npy, kind.npy, clip.npy, frame.npy, held_out.npy, times.npy,
 //   poses.json motion/NAME/  quasistatic.npy, dynamic.npy, each with _valid.npy, _times.npy and .json
+//   shake/N/      dynamic.npy and what belongs to it, of the shakes that springs on modes are fitted to
 #pragma once
 
 #include "workspace/workspace.h"
 
 #include "base/notes.h"
 #include "pipeline/job.h"
+#include "pipeline/shake.h"
 
 /// A workspace opened for simulation: character, clips, volume; solvers are made when they are needed.
 typedef struct jnaSimulation jnaSimulation;
@@ -16,10 +18,14 @@ jnResult jnaOpenSimulation(const char* workspace, jnaSimulation** simulation, jn
 jnResult jnaCreateSimulation(jnaWorkspace* workspace, jnaSimulation** simulation, jnError* error);
 void jnaCloseSimulation(jnaSimulation* simulation); // NULL is allowed
 
-/// Index of a clip of the manifest, -1 where there is none; number, name and frames of them.
+/// Index of a clip of the manifest, -1 where there is none; number, name and frames of them. The shakes have the
+/// indices behind those.
 int jnaSimulation_FindClip(const jnaSimulation* simulation, const char* name);
 int jnaSimulation_ClipCount(const jnaSimulation* simulation);
 const jnaClip* jnaSimulation_Clip(const jnaSimulation* simulation, int index);
+
+/// Where the motion of a clip goes, inside the workspace.
+void jnaSimulation_Folder(const jnaSimulation* simulation, int index, char folder[JNA_NAME_LENGTH + 16]);
 
 /// Frames of a clip: `count` from `first` on; count 0: to the end.
 typedef struct jnaClipRange {
@@ -28,6 +34,10 @@ typedef struct jnaClipRange {
 
 /// The part of a clip that the manifest wants; count 0: none of it.
 jnResult jnaSimulation_Part(const jnaSimulation* simulation, int clip, jnaClipRange* range, jnError* error);
+
+/// The shakes, for jnaSimulateMotions; none where the flesh has no modes, which must be there. count: how many.
+jnResult jnaSimulation_ListShakes(
+    jnaSimulation* simulation, jnaClipRange ranges[JNA_SHAKES], int* count, jnError* error);
 
 /// How a simulation is run; the fields are those of a job. Start from jnaDefaultSimulateDef.
 typedef struct jnaSimulateDef {

@@ -4,7 +4,9 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "pipeline/shake.h"
 #include "pipeline/stage_volume.h"
+#include "workspace/clip_parts.h"
 
 #include "runtime/for_author.h"
 
@@ -140,6 +142,9 @@ void jnaCloseSimulation(jnaSimulation* s)
         return;
     }
     jnaDestroyFlesh(s->flesh);
+    for (int i = 0; i < JNA_SHAKES; ++i) {
+        jnaDestroyClip(&s->shakes[i]);
+    }
     if (s->owned) {
         jnaCloseWorkspace(s->workspace);
     }
@@ -164,7 +169,32 @@ int jnaSimulation_ClipCount(const jnaSimulation* s)
 
 const jnaClip* jnaSimulation_Clip(const jnaSimulation* s, int index)
 {
-    return &s->clips[index];
+    int shake = index - s->manifest->clipCount;
+    return shake < 0 ? &s->clips[index] : &s->shakes[shake];
+}
+
+void jnaSimulation_Folder(const jnaSimulation* s, int index, char folder[JNA_NAME_LENGTH + 16])
+{
+    int shake = index - s->manifest->clipCount;
+    if (shake < 0) {
+        snprintf(folder, JNA_NAME_LENGTH + 16, "motion/%s", s->manifest->clips[index].name);
+    } else {
+        jnaShakeFolder(shake, folder);
+    }
+}
+
+jnResult jnaSimulation_ListShakes(jnaSimulation* s, jnaClipRange ranges[JNA_SHAKES], int* count, jnError* error)
+{
+    const jnaModes* modes;
+    JN_PASS(jnaWorkspace_Modes(s->workspace, &modes, error));
+    *count = modes->modeCount > 0 ? JNA_SHAKES : 0;
+    for (int i = 0; i < *count; ++i) {
+        if (s->shakes[i].frameCount == 0) {
+            JN_PASS(jnaMakeShake(s->workspace, i, &s->shakes[i], error));
+        }
+        ranges[i] = (jnaClipRange){s->manifest->clipCount + i, 0, s->shakes[i].frameCount};
+    }
+    return jn_ok;
 }
 
 // Poses by hand, from the file that the manifest names.
@@ -200,44 +230,6 @@ static jnResult ReadHand(const jnaSimulation* s, int* count, float** rotations, 
     return result;
 }
 
-// Those parts of the clips that the manifest wants, as clips that share their arrays.
-typedef struct Parts {
-    int count;
-    jnaClip* clips;     // [count], not owned
-    jnaRole* roles;     // [count]
-    int *index, *first; // [count], clip of the manifest and its first frame
-    jnaArena arena;
-} Parts;
-
-static jnResult CutClips(const jnaSimulation* s, Parts* parts, jnError* error)
-{
-    int count = s->manifest->clipCount;
-    *parts = (Parts){0};
-    parts->clips = jnaArena_Take(&parts->arena, count, sizeof(*parts->clips));
-    parts->roles = jnaArena_Take(&parts->arena, count, sizeof(*parts->roles));
-    parts->index = jnaArena_Take(&parts->arena, count, sizeof(int));
-    parts->first = jnaArena_Take(&parts->arena, count, sizeof(int));
-    JN_PASS(jnaArena_Check(&parts->arena, "clips", error));
-    for (int i = 0; i < count; ++i) {
-        jnaClipRange range;
-        JN_PASS(jnaSimulation_Part(s, i, &range, error));
-        if (range.count == 0) {
-            continue;
-        }
-        jnaClip* clip = &parts->clips[parts->count];
-        size_t skipped = (size_t)range.first * (size_t)s->clips[i].jointCount;
-        *clip = s->clips[i];
-        clip->frameCount = range.count;
-        clip->rotations += 4 * skipped;
-        clip->translations += 3 * skipped;
-        clip->scales = clip->scales != NULL ? clip->scales + 3 * skipped : NULL;
-        parts->roles[parts->count] = s->manifest->clips[i].role;
-        parts->index[parts->count] = i;
-        parts->first[parts->count++] = range.first;
-    }
-    return jn_ok;
-}
-
 jnResult jnaSimulation_Part(const jnaSimulation* s, int clip, jnaClipRange* range, jnError* error)
 {
     range->clip = clip;
@@ -250,11 +242,11 @@ jnResult jnaSimulation_SamplePoses(
 {
     jnaPoseDef def = s->manifest->poses;
     def.character = s->character;
-    Parts parts = {0};
+    jnaClipParts parts = {0};
     float* hand;
     JN_PASS(ReadHand(s, &def.handCount, &hand, error));
     jnResult result = jn_ok;
-    JN_TRY(CutClips(s, &parts, error));
+    JN_TRY(jnaCutClips(s->workspace, &parts, error));
     def.clipCount = parts.count;
     def.clips = parts.clips;
     def.roles = parts.roles;

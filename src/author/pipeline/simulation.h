@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flesh/poses.h"
+#include "pipeline/shake.h"
 #include "pipeline/simulate.h"
 #include "workspace/manifest.h"
 
@@ -14,6 +15,7 @@ struct jnaSimulation {
     const jnaCharacter* character;
     const jnaVolume* volume;
     const jnaClip* clips; // [manifest->clipCount]
+    jnaClip shakes[JNA_SHAKES];
     jnaFleshDef fleshDef;
     jnaFlesh* flesh; // made by the first worker
     pthread_mutex_t mutex;

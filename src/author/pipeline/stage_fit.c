@@ -2,7 +2,8 @@
 //
 // Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
 // are fitted to it; modes are fitted to it. Springs on skinning and one spring for all are fitted beside, for
-// comparison. Of imported motion the modes are found first, in the motion itself.
+// comparison. Of imported motion the modes are found first, in the motion itself. Modes of simulated flesh are fitted
+// to shakes of it (pipeline/shake.h), which drive all of them, and not to the clips, which drive only some.
 #include "pipeline/stage_fit.h"
 
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include "learn/modal_fit.h"
 #include "pipeline/engine.h"
 #include "pipeline/judge.h"
+#include "pipeline/shake.h"
 #include "pipeline/takes.h"
 #include "workspace/learned.h"
 #include "workspace/modes_store.h"
@@ -49,6 +51,8 @@ typedef struct Work {
     jnaModes fitted;  // the modes as learned, numbers owned
     int64_t* dropped; // [lessonCount], vertices times frames that the springs per vertex left out
     jnaModalFit modal;
+    jnaShake shakes[JNA_SHAKES];
+    bool shaken; // modes were fitted to shakes
 } Work;
 
 jnaWorkspaceFitDef jnaDefaultWorkspaceFitDef(void)
@@ -79,6 +83,9 @@ static void DestroyWork(Work* w)
     free(w->dropped);
     free(w->fitted.stiffness);
     jnaDestroyModes(&w->found);
+    for (int i = 0; i < JNA_SHAKES; ++i) {
+        jnaCloseShake(&w->shakes[i]);
+    }
     jnaDestroyModalFit(&w->modal);
     jnaDestroyLearned(&w->learned);
     jnaCloseTakes(&w->takes);
@@ -330,22 +337,52 @@ static jnResult FindInMotion(Work* w, const jnaModalSequence* sequences, int cou
     return jnaSaveModes(w->takes.workspace->path, &w->found, error);
 }
 
+// Whether the shakes that the manifest wants are there.
+static bool AreShaken(const jnaWorkspace* w)
+{
+    bool there = jnaManifest_Shakes(&w->manifest);
+    for (int i = 0; there && i < JNA_SHAKES; ++i) {
+        char folder[JNA_NAME_LENGTH + 16];
+        jnaShakeFolder(i, folder);
+        there = jnaWorkspace_Has(w, "%s/dynamic.json", folder);
+    }
+    return there;
+}
+
+// What modes are fitted to: shakes, or where there are none the clips. sequences: room for both.
+static jnResult ListModal(Work* w, jnaModalSequence* sequences, int* count, jnaNotes* notes, jnError* error)
+{
+    jnaWorkspace* workspace = w->takes.workspace;
+    w->shaken = w->takes.hasModes && AreShaken(workspace);
+    for (int i = 0; w->shaken && i < JNA_SHAKES; ++i) {
+        JN_PASS(jnaOpenShake(workspace, i, &w->shakes[i], error));
+        sequences[(*count)++] = w->shakes[i].sequence;
+    }
+    if (w->shaken) {
+        return jn_ok;
+    }
+    if (w->takes.hasModes && jnaManifest_Shakes(&workspace->manifest)) {
+        jnaNotes_Add(notes, "springs on modes are fitted to the clips; `jounce simulate --shake` makes motion that "
+                            "drives all modes");
+    }
+    JN_PASS(OpenAllModal(w, sequences, count, notes, error));
+    return IsFound(workspace) ? FindInMotion(w, sequences, *count, notes, error) : jn_ok;
+}
+
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
-    jnaModalSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    jnaModalSequence* sequences = calloc((size_t)w->lessonCount + JNA_SHAKES, sizeof(*sequences));
     int count = 0;
     jnResult result = jn_ok;
     JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit modes"));
-    JN_TRY(OpenAllModal(w, sequences, &count, notes, error));
-    if (IsFound(w->takes.workspace)) {
-        JN_TRY(FindInMotion(w, sequences, count, notes, error));
-    }
+    JN_TRY(ListModal(w, sequences, &count, notes, error));
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = w->takes.modes;
     def.character = w->takes.character;
     def.sequences = sequences;
     def.sequenceCount = count;
     def.drop = w->def->drop;
+    def.prior = w->shaken ? JNA_SHAKEN_PRIOR : def.prior;
     if (count > 0 && w->takes.hasModes) {
         JN_TRY(jnaFitModes(&def, &w->modal, error));
         w->learned.modalStiffness = w->modal.stiffness;
@@ -414,9 +451,10 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
         "vertex", springs, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
     if (root != NULL && out->modeCount > 0) {
         json_object_set_new(root, "modal",
-            json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "prior", Finite(w->modal.prior),
-                "captured_physical", Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured),
-                "held_out_physical", Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
+            json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "fitted_to",
+                w->shaken ? "shakes" : "clips", "prior", Finite(w->modal.prior), "captured_physical",
+                Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured), "held_out_physical",
+                Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
     }
     if (root != NULL && out->better != NULL) {
         json_object_set_new(root, "layer",
@@ -578,6 +616,12 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         }
     }
     jnaStage_Read(stage, NULL, "stages/import.json");
+    bool shaken = AreShaken(w);
+    for (int i = 0; shaken && i < JNA_SHAKES; ++i) {
+        char folder[JNA_NAME_LENGTH + 16];
+        jnaShakeFolder(i, folder);
+        jnaStage_Read(stage, w->path, "%s/dynamic.json", folder);
+    }
     if (IsFound(w)) {
         const jnaCap* cap = &w->manifest.springs.cap;
         jnaStage_Depend(stage, "modes of the motion, at most %d\ncap %d %.17g\n", w->manifest.modes.count,
@@ -592,8 +636,9 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     bool network = w->manifest.network.kind != jn_networkNone;
     jnaStage_Depend(stage,
-        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\n",
-        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network);
+        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\nshakes %d\n",
+        jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network,
+        (int)shaken);
     return jn_ok;
 }
 

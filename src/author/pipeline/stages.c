@@ -243,15 +243,16 @@ static double CostPoses(const jnaBuild* b, const jnaBuildStep* step)
     return 0.5 + Shared(b, CostPose(b) * left);
 }
 
-// The motion of all clips, of both kinds, as one.
+// The motion of all clips, of both kinds, and of the shakes, as one.
+enum { MOST_MOTIONS = JNA_MAX_CLIPS + JNA_SHAKES };
 typedef struct Motion {
     jnaBuild* build;
-    int count;                          // clips
-    jnaClipRange ranges[JNA_MAX_CLIPS]; // the longest first, so that none is left over for one core alone
-    jnaJobReport still[JNA_MAX_CLIPS];  // each frame for itself
-    jnaJobReport moving[JNA_MAX_CLIPS]; // in time
-    int frames, before;                 // of all clips; of the still ones that are done
-    double weight;                      // of a frame in motion against an equilibrium
+    int count;                         // with the shakes
+    jnaClipRange ranges[MOST_MOTIONS]; // the longest first, so that none is left over for one core alone
+    jnaJobReport still[MOST_MOTIONS];  // each frame for itself; none of a shake
+    jnaJobReport moving[MOST_MOTIONS]; // in time
+    int frames, before;                // of all; of the still ones that are done
+    double weight;                     // of a frame in motion against an equilibrium
 } Motion;
 
 static int CompareRanges(const void* a, const void* b)
@@ -283,6 +284,17 @@ static double CostFrame(const jnaBuild* b)
     return STEP_COST * steps * b->nodeCount;
 }
 
+static bool IsShake(const jnaBuild* b, const jnaClipRange* range)
+{
+    return range->clip >= b->manifest->clipCount;
+}
+
+// Frames of all shakes.
+static int ShakeFrames(const jnaBuild* b)
+{
+    return jnaManifest_Shakes(b->manifest) ? JNA_SHAKES * (int)ceil(b->manifest->springs.shake * b->manifest->rate) : 0;
+}
+
 static jnResult ListMotion(jnaBuild* b, Motion* m, jnError* error)
 {
     m->build = b;
@@ -294,6 +306,14 @@ static jnResult ListMotion(jnaBuild* b, Motion* m, jnError* error)
             JN_PASS(jnaSimulation_Part(b->simulation, i, &range, error));
             m->ranges[m->count++] = range;
             m->frames += range.count;
+        }
+    }
+    // In a plan the modes that a shake is of may not be there yet.
+    if (jnaManifest_Shakes(b->manifest) && b->steps[jna_buildModes].fresh) {
+        int shakes = 0;
+        JN_PASS(jnaSimulation_ListShakes(b->simulation, m->ranges + m->count, &shakes, error));
+        for (int i = 0; i < shakes; ++i) {
+            m->frames += m->ranges[m->count++].count;
         }
     }
     qsort(m->ranges, (size_t)m->count, sizeof(m->ranges[0]), CompareRanges);
@@ -308,7 +328,11 @@ static jnResult DoMotion(jnaBuild* b, bool look, Motion* m, jnError* error)
     def.watch = (jnaWatch){WatchStill, m};
     JN_PASS(ListMotion(b, m, error));
     for (int i = 0; i < m->count; ++i) {
-        JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
+        if (IsShake(b, &m->ranges[i])) {
+            m->still[i] = (jnaJobReport){.upToDate = true};
+        } else {
+            JN_PASS(jnaSimulateClip(b->simulation, &m->ranges[i], &def, &m->still[i], error));
+        }
         m->before += m->ranges[i].count;
     }
     def.watch.tell = WatchMoving;
@@ -320,8 +344,12 @@ static jnResult LookMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
     Motion* m = calloc(1, sizeof(*m));
     jnResult result = m != NULL ? DoMotion(b, true, m, error) : jnFail(error, jn_outOfMemory, "out of memory");
     step->fresh = result == jn_ok;
+    if (jnaManifest_Shakes(b->manifest) && !b->steps[jna_buildModes].fresh) {
+        step->fresh = false;
+        step->count = step->left = ShakeFrames(b);
+    }
     for (int i = 0; result == jn_ok && i < m->count; ++i) {
-        step->count += 2 * m->ranges[i].count;
+        step->count += (IsShake(b, &m->ranges[i]) ? 1 : 2) * m->ranges[i].count;
         step->left += m->still[i].left + m->moving[i].left;
         step->fresh = step->fresh && m->still[i].upToDate && m->moving[i].upToDate;
     }
@@ -339,16 +367,18 @@ static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
     jnResult result = m != NULL ? DoMotion(b, false, m, error) : jnFail(error, jn_outOfMemory, "out of memory");
     step->count = 0;
     for (int i = 0; result == jn_ok && i < m->count; ++i) {
-        char file[JNA_NAME_LENGTH + 48];
-        const char* name = b->manifest->clips[m->ranges[i].clip].name;
+        char folder[JNA_NAME_LENGTH + 16], file[JNA_NAME_LENGTH + 48];
+        const char* name = jnaSimulation_Clip(b->simulation, m->ranges[i].clip)->name;
+        bool shake = IsShake(b, &m->ranges[i]);
+        jnaSimulation_Folder(b->simulation, m->ranges[i].clip, folder);
         step->made = step->made || !m->still[i].upToDate || !m->moving[i].upToDate;
-        step->count += 2 * m->ranges[i].count;
+        step->count += (shake ? 1 : 2) * m->ranges[i].count;
         solved += m->still[i].solved + m->moving[i].solved;
         static const char* const kinds[] = {"quasistatic", "dynamic"};
-        for (int k = 0; k < 2; ++k) {
-            snprintf(file, sizeof(file), "motion/%s/%s.json", name, kinds[k]);
+        for (int k = shake ? 1 : 0; k < 2; ++k) {
+            snprintf(file, sizeof(file), "%s/%s.json", folder, kinds[k]);
             TellFailures(b, name, file, k == 0 ? &m->still[i] : &m->moving[i], m->ranges[i].count);
-            snprintf(file, sizeof(file), "motion/%s/%s_times.npy", name, kinds[k]);
+            snprintf(file, sizeof(file), "%s/%s_times.npy", folder, kinds[k]);
             seconds += SumTimes(b, file);
         }
     }
@@ -361,7 +391,7 @@ static jnResult RunMotion(jnaBuild* b, jnaBuildStep* step, jnError* error)
 static double CostMotion(const jnaBuild* b, const jnaBuildStep* step)
 {
     double left = step->count > 0 ? (double)step->left / step->count : 1;
-    double moving = CostFrame(b) * fmax(Shared(b, b->frameCount), b->longestFrames);
+    double moving = CostFrame(b) * fmax(Shared(b, b->frameCount + ShakeFrames(b)), b->longestFrames);
     return 0.5 + left * (Shared(b, CostPose(b) * b->frameCount) + moving);
 }
 

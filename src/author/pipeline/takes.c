@@ -326,38 +326,10 @@ done:
     return result;
 }
 
-void jnaDestroyTakeFrames(jnaTakeFrames* frames)
-{
-    free(frames->turns);
-    free(frames->matrices);
-    free(frames->rotations);
-    *frames = (jnaTakeFrames){0};
-}
-
 jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames, jnError* error)
 {
-    const jnaCharacter* c = t->character;
     const jnaTake* of = &t->takes[take];
-    size_t joints = 4 * (size_t)c->jointCount, vertices = 4 * (size_t)c->vertexCount, count = (size_t)of->frameCount;
-    jnaArena arena = {0};
-    frames->matrices = jnaArena_Give(&arena, (int64_t)(count * joints), 3 * sizeof(float));
-    frames->turns = jnaArena_Give(&arena, (int64_t)(count * joints), sizeof(float));
-    frames->rotations = jnaArena_Give(&arena, (int64_t)(count * vertices), sizeof(float));
-    if (arena.failed) {
-        jnaDestroyTakeFrames(frames);
-    }
-    JN_PASS(jnaArena_Check(&arena, "the frames of a clip", error));
-    for (size_t n = 0; n < count; ++n) {
-        float* matrices = frames->matrices + 3 * n * joints;
-        jnaPoseMatrices(c, &t->clips[of->clip], of->first + (int)n, matrices);
-        jnaJointTurns(c, matrices, frames->turns + n * joints);
-        jnaToSkinMatrices(c, matrices);
-    }
-#pragma omp parallel for schedule(static)
-    for (size_t n = 0; n < count; ++n) {
-        jnaVertexRotations(c, frames->turns + n * joints, frames->rotations + n * vertices);
-    }
-    return jn_ok;
+    return jnaMakeTakeFrames(t->character, &t->clips[of->clip], of->first, of->frameCount, frames, error);
 }
 
 int jnaTake_Failed(const jnaTake* take)

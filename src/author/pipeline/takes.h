@@ -10,6 +10,7 @@
 #include "learn/network.h"
 #include "modes/modes.h"
 #include "pipeline/stage_fit.h"
+#include "pipeline/take_frames.h"
 
 /// One clip with motion.
 typedef struct jnaTake {
@@ -67,14 +68,8 @@ void jnaCloseTargets(jnaArray* targets);
 /// unsolved.c: the filling. targets: [frameCount][vertexCount][3]; take->solved is there.
 jnResult jnaFillUnsolved(const jnaTakes* takes, const jnaTake* take, float* targets, jnError* error);
 
-/// What modes need of a take besides: float32 copies, owned.
-typedef struct jnaTakeFrames {
-    float* turns;     // [frameCount][jointCount][4], rotations of the joints from rest
-    float* matrices;  // [frameCount][jointCount][12], the skin's
-    float* rotations; // [frameCount][vertexCount][4], of the skinned frames
-} jnaTakeFrames;
+/// What modes need of a take besides.
 jnResult jnaTakes_MakeFrames(const jnaTakes* takes, int take, jnaTakeFrames* frames, jnError* error);
-void jnaDestroyTakeFrames(jnaTakeFrames* frames);
 
 /// Frames of a take whose equilibrium was not found.
 int jnaTake_Failed(const jnaTake* take);

@@ -38,6 +38,7 @@ jnaManifest jnaDefaultManifest(void)
     m.springs.hertz = 3;
     m.springs.dampingRatio = 0.2;
     m.springs.cap = (jnaCap){jna_capFlesh, 2};
+    m.springs.shake = 2;
     return m;
 }
 
@@ -53,6 +54,16 @@ bool jnaManifest_IsImported(const jnaManifest* manifest)
         imported = imported || manifest->clips[i].motion != NULL || manifest->clips[i].shapes != NULL;
     }
     return imported && manifest->modesSource == jna_modesOfMotion;
+}
+
+bool jnaManifest_Shakes(const jnaManifest* manifest)
+{
+    bool ours = true; // flesh that is simulated elsewhere does not swing as ours
+    for (int i = 0; i < manifest->clipCount; ++i) {
+        ours = ours && manifest->clips[i].motion == NULL;
+    }
+    return ours && manifest->springs.shake > 0 && manifest->springs.mode == jna_springsFitted &&
+           manifest->springs.layer != jna_layerVertex && !jnaManifest_IsImported(manifest);
 }
 
 jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error)

@@ -65,6 +65,12 @@ typedef enum jnaModesSource {
     jna_modesOfMotion,
 } jnaModesSource;
 
+/// The pose that modes of the flesh vibrate about.
+typedef enum jnaModesPose {
+    jna_modesMean, // the mean of the clips to train on, or of all clips where there are none
+    jna_modesRest,
+} jnaModesPose;
+
 /// How far modes may move the skin.
 typedef enum jnaCapKind {
     jna_capFlesh,  // a multiple of the thickness of the flesh there
@@ -112,6 +118,7 @@ typedef struct jnaManifest {
         double hertz;         // 3
         double dampingRatio;  // 0.2
         jnaCap cap;           // twice the thickness of the flesh
+        double shake;         // seconds of each shake that springs on modes are fitted to; 0: to the clips; 2
         int jointCount;
         jnaManifestSpring* joints;
         char* mask;      // array of one weight per vertex; NULL for none
@@ -120,11 +127,15 @@ typedef struct jnaManifest {
     jnaFleshDef flesh;          // without volume and character
     jnaModesDef modes;          // ratio: 0, the default: damped as the flesh is
     jnaModesSource modesSource; // flesh
+    jnaModesPose modesPose;     // mean
 } jnaManifest;
 
 /// Whether the ground truth is imported: some clip brings motion or equilibria, and modes are not to come from the
 /// flesh. Then nothing of our own is simulated.
 bool jnaManifest_IsImported(const jnaManifest* manifest);
+
+/// Whether springs on modes are fitted to shakes of the flesh.
+bool jnaManifest_Shakes(const jnaManifest* manifest);
 
 /// The part of a clip of so many frames that is simulated, learned from and measured on. count: 0 for none.
 jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* first, int* count, jnError* error);

@@ -18,6 +18,7 @@
 const char* const jnaLayerNames[3] = {"vertex", "modal", "auto"};
 const char* const jnaRoleNames[2] = {"train", "test"};
 static const char* const sourceNames[] = {"flesh", "motion"};
+static const char* const poseNames[] = {"mean", "rest"};
 static const char* const loopNames[] = {"auto", "true", "false"};
 static const char* const upNames[] = {"auto", "x", "y", "z"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
@@ -143,19 +144,21 @@ const jnaField jnaFields[] = {
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Training epochs; 0: chosen by the number of poses."},
 
     {"modes", jna_fieldSection, .stages = "modes",
-        .sentence = "Vibration modes of the flesh, which move with springs.\n  source: flesh (computed from its material), or motion (found in the imported motion; nothing is simulated)\n  count: maximum number, lowest frequency first; cutoff: maximum frequency, hertz\n  damping_ratio: of all modes; 0: the damping of the flesh"},
+        .sentence = "Vibration modes of the flesh, which move with springs.\n  source: flesh (computed from its material), or motion (found in the imported motion; nothing is simulated)\n  count: maximum number, lowest frequency first; cutoff: maximum frequency, hertz\n  pose: that they vibrate about: the mean of the clips, or rest\n  damping_ratio: of all modes; 0: the damping of the flesh"},
     {"modes.source", jna_fieldChoice, AT(modesSource), 0, NAMES(sourceNames), .stages = "fit export evaluate report", .sentence = "Where modes come from: the vibrations of the flesh, or the imported motion (then nothing is simulated)."},
     {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Maximum number of modes."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Maximum frequency, hertz."},
+    {"modes.pose", jna_fieldChoice, AT(modesPose), 0, NAMES(poseNames), .sentence = "Pose that the modes vibrate about: the mean of the training clips (of all clips if there are none), or the rest pose."},
     {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: the damping of the flesh."},
 
     {"springs", jna_fieldSection, .stages = "export",
-        .sentence = "Springs.\n  layer: vertex (a spring per vertex), modal (springs on vibration modes), auto (whichever explains the motion better)\n  mode: fitted (by `jounce fit`), or set by hand: uniform, joints (those listed differ), mask (an array of one number per\n    vertex, 1 flesh to 0 rigid), attribute (the same from the character's file: COLOR_0.r, _JIGGLE)\n  hertz, damping_ratio: of springs set by hand, and until some are fitted\n  cap: how far modes may move the skin: a multiple of the flesh's thickness (2), metres (0.05 m), or off"},
+        .sentence = "Springs.\n  layer: vertex (a spring per vertex), modal (springs on vibration modes), auto (whichever explains the motion better)\n  mode: fitted (by `jounce fit`), or set by hand: uniform, joints (those listed differ), mask (an array of one number per\n    vertex, 1 flesh to 0 rigid), attribute (the same from the character's file: COLOR_0.r, _JIGGLE)\n  hertz, damping_ratio: of springs set by hand, and until some are fitted\n  cap: how far modes may move the skin: a multiple of the flesh's thickness (2), metres (0.05 m), or off\n  shake: seconds of two simulated shakes that springs on modes are fitted to; 0: they are fitted to the clips"},
     {"springs.layer", jna_fieldChoice, AT(springs.layer), 0, NAMES(jnaLayerNames), .stages = "export evaluate report", .sentence = "What moves: a spring per vertex, springs on modes, or whichever of the two explains the motion better (`auto`)."},
     {"springs.mode", jna_fieldChoice, AT(springs.mode), 0, NAMES(modeNames), .sentence = "Where the springs come from."},
     {"springs.hertz", jna_fieldNumber, AT(springs.hertz), 0, 0, 1000, .sentence = "Frequency of springs set by hand."},
     {"springs.damping_ratio", jna_fieldNumber, AT(springs.dampingRatio), 0, 0, 100, .sentence = "Their damping ratio."},
     {"springs.cap", jna_fieldCap, AT(springs.cap), 0, 0, 1e6, .stages = "offsets", .sentence = "How far modes may move the skin: a multiple of the flesh's thickness (`2`), metres (`0.05 m`), or `off`."},
+    {"springs.shake", jna_fieldNumber, AT(springs.shake), 0, 0, 60, .stages = "fit", .sentence = "Seconds of each of two simulated shakes in the mean pose that springs on modes are fitted to; 0: they are fitted to the training clips."},
     {"springs.joints", jna_fieldList, LIST(springs.joints, springs.jointCount, jnaManifestSpring, spring), .most = 4096},
     {"springs.joints[].joint", jna_fieldText, OF(jnaManifestSpring, joint), REQUIRED, 1, NAME, .sentence = "Joint whose springs differ."},
     {"springs.joints[].hertz", jna_fieldNumber, OF(jnaManifestSpring, hertz), REQUIRED, 0, 1000, .sentence = "Their frequency."},

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRY_COUNT = 12 };
+enum { ENTRY_COUNT = 13 };
 
 static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
 {
@@ -30,6 +30,7 @@ static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
         {"sizes.npy", jna_int32, 1, {n}, (void**)&m->sizes, false},
         {"shapes.npy", jna_float32, 3, {n, vertices, 3}, (void**)&m->shapes, false},
         {"projections.npy", jna_float32, 3, {n, vertices, 3}, (void**)&m->projections, false},
+        {"pose.npy", jna_float32, 2, {joints, 4}, (void**)&m->pose, false},
         {"spins.npy", jna_float32, 4, {joints, 3, n, n}, (void**)&m->spins, false},
     };
     memcpy(entries, list, sizeof(list));
@@ -43,7 +44,7 @@ jnResult jnaSaveModes(const char* workspace, const jnaModes* m, jnError* error)
     ListEntries(&copy, entries);
     JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
     JN_PASS(jnaSaveTable(folder, entries, ENTRY_COUNT, error));
-    json_t* root = json_pack("{s:i, s:i, s:i, s:i}", "format", 1, "modes", m->modeCount, "vertices", m->vertexCount,
+    json_t* root = json_pack("{s:i, s:i, s:i, s:i}", "format", 2, "modes", m->modeCount, "vertices", m->vertexCount,
         "joints", m->jointCount);
     return jnaSaveJson(folder, "modes.json", root, 17, error);
 }
@@ -64,7 +65,7 @@ static jnResult LoadDescription(const char* folder, jnaModes* counts, jnError* e
                             &vertexCount, "joints", &jointCount) != 0) {
         result = jnFail(error, jn_badData, "%s: cannot be read: %s; run jounce modes", path,
             root == NULL ? why.text : "a count is missing");
-    } else if (format != 1 || modeCount < 0 || modeCount > JNA_MAX_MODES || vertexCount < 1 || vertexCount > 1 << 26 ||
+    } else if (format != 2 || modeCount < 0 || modeCount > JNA_MAX_MODES || vertexCount < 1 || vertexCount > 1 << 26 ||
                jointCount < 1 || jointCount > 4096) {
         result = jnFail(error, jn_badData, "%s: names format %lld, %lld modes and %lld vertices", path,
             (long long)format, (long long)modeCount, (long long)vertexCount);

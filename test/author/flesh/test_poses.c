@@ -394,6 +394,75 @@ static void AFrameIsItsStillPoseCarriedByTheRoot(void** state)
     free(transforms);
 }
 
+static void TheMeanPoseIsInTheMiddleOfTheClips(void** state)
+{
+    const Scene* scene = *state;
+    const jnaCharacter* c = &scene->character;
+    const jnaClip* clip = &scene->clips.clips[0];
+    float mean[64 * 4];
+    bool inChain[64];
+    jnaRootChain(c, inChain);
+    jnaMeanPose(c, 1, clip, mean);
+    for (int j = 0; j < c->jointCount; ++j) {
+        double at[4] = {(double)mean[4 * j], (double)mean[4 * j + 1], (double)mean[4 * j + 2], (double)mean[4 * j + 3]};
+        double sum[3] = {0}, p[3];
+        for (int f = 0; f < clip->frameCount; ++f) {
+            jnaPose_ToCoordinates(clip->rotations + 4 * (f * c->jointCount + j), at, p);
+            for (int k = 0; k < 3; ++k) {
+                sum[k] += p[k] / clip->frameCount;
+            }
+        }
+        if (inChain[j]) {
+            assert_memory_equal(mean + 4 * j, c->joints[j].rotation, 4 * sizeof(float));
+        } else { // tan(angle / 4): a mean of quaternions is one of angles up to the third order
+            ASSERT_AT_MOST(fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]), 0.03);
+        }
+    }
+    jnaMeanPose(c, 0, NULL, mean);
+    for (int j = 0; j < c->jointCount; ++j) {
+        for (int k = 0; k < 4; ++k) {
+            ASSERT_NEAR((double)mean[4 * j + k], (double)c->joints[j].rotation[k], 1e-6);
+        }
+    }
+}
+
+static void AShakeMovesTheWholeBodyByAboutOneG(void** state)
+{
+    const Scene* scene = *state;
+    const jnaCharacter* c = &scene->character;
+    float pose[64 * 4];
+    jnaMeanPose(c, scene->clips.count, scene->clips.clips, pose);
+    jnaShakeDef def = jnaDefaultShakeDef(c, pose);
+    def.frameCount = 300;
+    for (int turns = 0; turns < 2; ++turns) {
+        jnaClip clip;
+        double squares[2] = {0}, farthest = 0;
+        def.turns = turns == 1;
+        assert_int_equal(jnaCreateShake(&def, &clip, NULL), jn_ok);
+        for (int f = 0; f < clip.frameCount; ++f) {
+            // All but the root is the pose; the root of the figure is its first joint.
+            assert_memory_equal(
+                clip.rotations + 4 * (f * c->jointCount + 1), pose + 4, (size_t)(c->jointCount - 1) * 16);
+            const float* x = clip.translations + 3 * f * c->jointCount;
+            for (int k = 0; k < 3; ++k) {
+                farthest = fmax(farthest, fabs((double)(x[k] - c->joints[0].translation[k])));
+                if (f > 15 && f + 1 < clip.frameCount) {
+                    int step = 3 * c->jointCount;
+                    double a = 900 * ((double)x[k - step] - 2 * (double)x[k] + (double)x[k + step]);
+                    squares[0] += a * a / (clip.frameCount - 17);
+                }
+            }
+            const float* q = clip.rotations + 4 * f * c->jointCount;
+            squares[1] += fabs((double)(q[0] - c->joints[0].rotation[0]) + (double)(q[1] - c->joints[0].rotation[1]));
+        }
+        assert_memory_equal(clip.rotations, pose, (size_t)c->jointCount * 16); // it begins in the pose, at rest
+        ASSERT_NEAR(sqrt(squares[0]), turns == 1 ? 15 : 13, 4);                // seen at 30 frames a second
+        assert_true(farthest > 0.02 && farthest < 1);
+        assert_true((squares[1] > 0.1) == (turns == 1));
+        jnaDestroyClip(&clip);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +477,8 @@ int main(void)
         cmocka_unit_test(WhatCannotBeSampledIsRefusedInWords),
         cmocka_unit_test(TheRootChainEndsWhereItBranches),
         cmocka_unit_test(AFrameIsItsStillPoseCarriedByTheRoot),
+        cmocka_unit_test(TheMeanPoseIsInTheMiddleOfTheClips),
+        cmocka_unit_test(AShakeMovesTheWholeBodyByAboutOneG),
     };
     return cmocka_run_group_tests(tests, MakeScene, DestroyScene);
 }

@@ -477,7 +477,7 @@ static void LooseFleshIsLeftOut(void** state)
         jnaModes modes;
         jnaNotes notes = {0};
         jnError error = {0};
-        if (jnaFindModes(&two.volume, &two.character, &def, &modes, &notes, &error) != jn_ok) {
+        if (jnaFindModes(&two.volume, &two.character, &def, NULL, &modes, &notes, &error) != jn_ok) {
             fail_msg("%s", error.message);
         }
         for (int i = 0; i < notes.count; ++i) {
@@ -501,7 +501,7 @@ static void LooseFleshIsLeftOut(void** state)
     memset(two.volume.heldBy, 0xff, (size_t)two.volume.nodeCount * sizeof(int32_t));
     jnaModesDef def = jnaDefaultModesDef();
     jnaModes none;
-    assert_int_equal(jnaFindModes(&two.volume, &two.character, &def, &none, NULL, NULL), jn_ok);
+    assert_int_equal(jnaFindModes(&two.volume, &two.character, &def, NULL, &none, NULL, NULL), jn_ok);
     assert_int_equal(none.modeCount, 0);
     jnaDestroyModes(&none);
     DestroyTestVolume(&two);

@@ -227,6 +227,69 @@ static void VerticesThatSkinningCarriesDoNotMoveWithAMode(void** state)
     DestroyCore(&core);
 }
 
+// A pose that only turns the whole has the modes of the rest pose: frequencies, shapes, projections and spins.
+static void ATurnedPoseHasTheModesOfTheRestPose(void** state)
+{
+    (void)state;
+    enum { MODES = 6 };
+    Core core = MakeCore(4);
+    const jnaVolume* v = &core.block.volume;
+    double place[3], q[4], *nodes = malloc(3 * (size_t)v->nodeCount * sizeof(double));
+    float turns[8];
+    CorePose(CORE_BOXING, 0.31, place, q);
+    for (int i = 0; i < 8; ++i) {
+        turns[i] = (float)q[i % 4];
+    }
+    for (int n = 0; n < v->nodeCount; ++n) {
+        TurnBy(q, v->nodes + 3 * n, nodes + 3 * n);
+    }
+    jnaModes rest = FindCoreModes(&core, MODES, jna_projectVolume), posed;
+    jnaModesDef def = jnaDefaultModesDef();
+    def.count = MODES;
+    def.cutoff = 1e6;
+    def.threshold = def.mixing = def.speed = 0;
+    const jnaPosedFlesh pose = {turns, turns, nodes};
+    assert_int_equal(jnaFindModes(v, &core.block.character, &def, &pose, &posed, NULL, NULL), jn_ok);
+    assert_int_equal(posed.modeCount, rest.modeCount);
+    assert_memory_equal(posed.pose, turns, sizeof(turns));
+    size_t width = 3 * (size_t)v->vertexCount;
+    for (size_t k = 0; k < MODES; ++k) {
+        ASSERT_NEAR(posed.stiffness[k] / rest.stiffness[k], 1, 1e-5);
+        for (size_t i = 0; i < width; ++i) {
+            ASSERT_NEAR((double)posed.shapes[k * width + i], (double)rest.shapes[k * width + i], 1e-4);
+            ASSERT_NEAR((double)posed.projections[k * width + i], (double)rest.projections[k * width + i], 1e-4);
+        }
+    }
+    for (size_t i = 0; i < 2 * 3 * MODES * MODES; ++i) {
+        ASSERT_NEAR((double)posed.spins[i], (double)rest.spins[i], 1e-3);
+    }
+    jnaDestroyModes(&rest);
+    jnaDestroyModes(&posed);
+    free(nodes);
+    DestroyCore(&core);
+}
+
+// Flesh that is pressed until it would buckle is no equilibrium to vibrate about: refused, not a mode of its own.
+static void AnUnstablePoseIsRefused(void** state)
+{
+    (void)state;
+    Core core = MakeCore(4);
+    const jnaVolume* v = &core.block.volume;
+    double* nodes = malloc(3 * (size_t)v->nodeCount * sizeof(double));
+    const float turns[8] = {0, 0, 0, 1, 0, 0, 0, 1};
+    for (int i = 0; i < 3 * v->nodeCount; ++i) {
+        nodes[i] = (i % 3 == 0 ? 0.5 : 1) * v->nodes[i];
+    }
+    jnaModesDef def = jnaDefaultModesDef();
+    const jnaPosedFlesh pose = {turns, turns, nodes};
+    jnaModes modes;
+    jnError error = {0};
+    assert_int_equal(jnaFindModes(v, &core.block.character, &def, &pose, &modes, NULL, &error), jn_badData);
+    assert_non_null(strstr(error.message, "not positive definite"));
+    free(nodes);
+    DestroyCore(&core);
+}
+
 static void LocalisedModesCarryTheSame(void** state)
 {
     (void)state;
@@ -239,7 +302,7 @@ static void LocalisedModesCarryTheSame(void** state)
     def.count = 24;
     def.cutoff = 1e6;
     jnaModes plain = FindCoreModes(&core, 24, jna_projectVolume), local;
-    assert_int_equal(jnaFindModes(v, &core.block.character, &def, &local, NULL, NULL), jn_ok);
+    assert_int_equal(jnaFindModes(v, &core.block.character, &def, NULL, &local, NULL, NULL), jn_ok);
     SetDamping(&plain, DAMPING);
     SetDamping(&local, DAMPING);
     assert_int_equal(local.modeCount, 24);
@@ -277,6 +340,7 @@ static void ModesComeBackFromTheirWorkspace(void** state)
     assert_int_equal(b.modeCount, 5);
     assert_memory_equal(a.shapes, b.shapes, 5 * 3 * (size_t)a.vertexCount * sizeof(float));
     assert_memory_equal(a.spins, b.spins, 2 * 3 * 5 * 5 * sizeof(float));
+    assert_memory_equal(a.pose, b.pose, 2 * 4 * sizeof(float));
     jnaDestroyModes(&b);
     // An array of another size, and one that is not finite, are refused by name.
     a.stiffness[1] = (double)NAN;
@@ -302,6 +366,8 @@ int main(void)
         cmocka_unit_test(AllModesAreTheSimulation),
         cmocka_unit_test(ModesAreTheSameEveryTime),
         cmocka_unit_test(VerticesThatSkinningCarriesDoNotMoveWithAMode),
+        cmocka_unit_test(ATurnedPoseHasTheModesOfTheRestPose),
+        cmocka_unit_test(AnUnstablePoseIsRefused),
         cmocka_unit_test(LocalisedModesCarryTheSame),
         cmocka_unit_test(ModesComeBackFromTheirWorkspace),
     };

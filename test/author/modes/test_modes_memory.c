@@ -41,7 +41,7 @@ static jnResult Find(jnError* error)
 {
     jnaModesDef def = FewModes();
     jnaModes found;
-    jnResult result = jnaFindModes(&core.block.volume, &core.block.character, &def, &found, NULL, error);
+    jnResult result = jnaFindModes(&core.block.volume, &core.block.character, &def, NULL, &found, NULL, error);
     if (result == jn_ok && modes.modeCount > 0) {
         ModesAreTheSame(&found, &modes);
     }
@@ -222,7 +222,7 @@ static int SetUp(void** state)
     c->triangles = realloc(c->triangles, 3 * sizeof(int32_t));
     memcpy(c->triangles, (const int32_t[3]){0, 1, 2}, 3 * sizeof(int32_t));
     jnaModesDef def = FewModes();
-    if (jnaFindModes(&core.block.volume, c, &def, &modes, NULL, NULL) != jn_ok || modes.modeCount != MODES) {
+    if (jnaFindModes(&core.block.volume, c, &def, NULL, &modes, NULL, NULL) != jn_ok || modes.modeCount != MODES) {
         return -1;
     }
     sequence = RunCore(&core, CORE_JUMPING, 6, 2);
