@@ -227,7 +227,7 @@ static void ModesThatTheMotionHasAreFoundAndKept(void** state)
     (void)state;
     Run("new flesh --figure");
     Edit("flesh", "s/method: auto/method: lattice/; s/  nodes: .*/  nodes: 800/; s/  count: 64/  count: 8/; "
-                  "s/  cap: .*/  cap: off/");
+                  "s/  cap: .*/  cap: off/; s/  pose: mean/  pose: rest/");
     Run("build flesh --until modes");
     Run("export flesh --mode exact -o flesh.jounce");
     for (int i = 0; i < 2; ++i) {

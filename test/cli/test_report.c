@@ -253,6 +253,7 @@ static void EveryFigureIsThere(void** state)
                             "'s/name: \"wave_top\"/name: \"other\"/; s/role: train/role: test/' > second.txt && sed -i "
                             "'/^clips:/r second.txt' w/manifest.yaml"),
         0);
+    Run("build w --until import");
     Run("tetrahedralize w --method lattice --nodes 1500");
     Run("modes w --count 4 --cutoff 200");
     Run("build w --until modes");
