@@ -54,6 +54,9 @@ typedef struct jnaContactShape jnaContactShape;
 jnResult jnaCreateContactShape(const jnaContactDef* def, jnaContactShape** shape, jnError* error);
 void jnaDestroyContactShape(jnaContactShape* shape); // NULL is allowed
 
+/// Largest side of its box at rest, metres.
+double jnaContactShape_Size(const jnaContactShape* shape);
+
 /// Buffers for looking; one per thread.
 typedef struct jnaContactFinder jnaContactFinder;
 jnResult jnaCreateContactFinder(const jnaContactShape* shape, jnaContactFinder** finder, jnError* error);

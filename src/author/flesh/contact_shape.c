@@ -164,6 +164,11 @@ static bool Measure(jnaContactShape* s, const jnaContactDef* def)
     return true;
 }
 
+double jnaContactShape_Size(const jnaContactShape* shape)
+{
+    return shape->size;
+}
+
 double jnaFirmStrength(const jnaVolume* v)
 {
     float strongest = 0;

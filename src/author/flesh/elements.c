@@ -51,7 +51,8 @@ static void FillLane(const jnaElementsDef* def, int t, jnaElementBlock* block, i
         }
     }
     block->shear[lane] = volume * def->shear[t];
-    block->guard[lane] = volume * def->volumetric[t];
+    block->volumetric[lane] = volume * def->volumetric[t];
+    block->guard[lane] = JNA_GUARD_FACTOR * block->volumetric[lane];
     for (int c = 0; c < 4; ++c) {
         block->corners[c][lane] = Number(def, corners[c]);
     }
@@ -62,10 +63,10 @@ static void FillBlock(const jnaElementsDef* def, const jnaPatch* patch, jnaEleme
     double sum = 0;
     for (int lane = 0; lane < patch->count; ++lane) {
         FillLane(def, patch->tetrahedra[lane], block, lane);
-        sum += block->guard[lane];
+        sum += block->volumetric[lane];
     }
     for (int lane = 0; lane < JNA_ELEMENT_LANES; ++lane) {
-        block->volumetric[lane] = sum > 0 ? block->guard[lane] / sqrt(sum) : 0;
+        block->volumetric[lane] = sum > 0 ? block->volumetric[lane] / sqrt(sum) : 0;
         for (int c = 0; c < 4 && lane >= patch->count; ++c) {
             block->corners[c][lane] = block->corners[c][0];
         }

@@ -9,9 +9,10 @@
 //   s   = sum w (J - 1),   w = V lambda / sqrt(sum V lambda)
 //   P_e = V mu F + (V mu (J - 2) + w s) cof F
 //
-// A tetrahedron that has lost half of its volume also resists by itself, V mu k/2 (J0 - J)^2 where J < J0: a patch can
-// keep its volume with a tetrahedron turned inside out in it, which the part with mu alone did not prevent often
-// enough. Nothing of that is left near rest.
+// A tetrahedron that has lost half of its volume also resists by itself, V k lambda/2 (J0 - J)^2 where J < J0: a patch
+// can keep its volume with a tetrahedron turned inside out in it, which the part with mu alone did not prevent often
+// enough. Nothing of that is left near rest. It is firm, since flesh that is turned inside out cannot be pushed apart:
+// whether a node is inside foreign flesh, and which way is out, is then undecided.
 //
 // s^2 is (sum V lambda) (mean of J - 1)^2, the mean weighted by V lambda: with one tetrahedron to a patch this is
 // V lambda (J - 1)^2. Linear tetrahedra that keep their volume one by one lock near incompressibility: there are about
@@ -32,13 +33,14 @@
 enum { JNA_ELEMENT_LANES = JNA_PATCH_SIZE };
 
 #define JNA_GUARD_VOLUME 0.5 // J0. With 0.3 the body in random poses has half as many inverted tetrahedra again
+#define JNA_GUARD_FACTOR 10  // k. With 1 ten times as many are inverted in deep folds, with 50 twice the iterations
 
 // A patch of up to four tetrahedra. Lanes that are left over weigh nothing and have their first neighbour's corners.
 typedef struct jnaElementBlock {
     double inverse[9][JNA_ELEMENT_LANES]; // inverse of the rest edges, rows: gradients of the hats of corners 1 to 3
     double shear[JNA_ELEMENT_LANES];      // V mu
     double volumetric[JNA_ELEMENT_LANES]; // w = V lambda / sqrt(sum of V lambda over the lanes), or 0
-    double guard[JNA_ELEMENT_LANES];      // V lambda
+    double guard[JNA_ELEMENT_LANES];      // V k lambda
     int32_t corners[4][JNA_ELEMENT_LANES];
 } jnaElementBlock;
 

@@ -1,6 +1,7 @@
 // The flesh of a volume made ready: numbering, masses, stiffness, the factor, contact; and the buffers to solve it.
 #include "flesh/flesh.h"
 
+#include "base/affine.h"
 #include "base/try.h"
 #include "flesh/newton.h"
 #include "volume/posing.h"
@@ -158,6 +159,13 @@ static jnResult Prepare(jnaFlesh* f, double* mass, double* springs, jnError* err
     }
     f->freeCount = f->still.count;
     NumberNodes(f);
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
+        double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
+        for (int c = 0; c < 4; ++c) {
+            f->diagonal[f->places[corners[c]]] += volume * f->stiffness[t] * jnaDot(gradients[c], gradients[c]);
+        }
+    }
     for (int p = 0; p < f->nodeCount; ++p) {
         f->mass[p] = mass[f->order[p]];
         f->springs[p] = springs[f->order[p]];
@@ -184,6 +192,7 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
     f->mass = jnaArena_Take(&f->arena, nodes, sizeof(double));
     f->springs = jnaArena_Take(&f->arena, nodes, sizeof(double));
     f->stiffness = jnaArena_Take(&f->arena, elements, sizeof(double));
+    f->diagonal = jnaArena_Take(&f->arena, nodes, sizeof(double));
     f->held = jnaArena_Take(&f->arena, nodes, 1);
     JN_TRY(jnaArena_Check(&f->arena, "flesh", error));
     double* mass = jnaArena_Take(&scratch, nodes, sizeof(double));
@@ -219,8 +228,8 @@ static jnResult Allocate(jnaFleshSolver* s, jnError* error)
 {
     const jnaFlesh* flesh = s->flesh;
     int nodes = flesh->nodeCount, joints = flesh->def.character->jointCount;
-    double** vectors[] = {
-        &s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead, &s->pullTargets};
+    double** vectors[] = {&s->x, &s->trial, &s->gradient, &s->trialGradient, &s->absolute, &s->old, &s->ahead,
+        &s->pullTargets, &s->boneTargets};
     for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); ++i) {
         *vectors[i] = jnaArena_Take(&s->arena, nodes, 4 * sizeof(double));
     }
@@ -229,6 +238,8 @@ static jnResult Allocate(jnaFleshSolver* s, jnError* error)
     for (int i = 0; i < 3; ++i) {
         s->skinned[i] = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
     }
+    s->contactStiffness = jnaArena_Take(&s->arena, nodes, sizeof(double));
+    s->scales = jnaArena_Take(&s->arena, flesh->freeCount, sizeof(float));
     s->pulls = jnaArena_Take(&s->arena, flesh->freeCount, sizeof(double));
     s->direction = jnaArena_Take(&s->arena, flesh->freeCount + 1, 4 * sizeof(float));
     for (int i = 0; i < JNA_PAIRS; ++i) {
@@ -277,6 +288,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
     jnaDestroyContacts(&s->contacts);
     jnaDestroyContacts(&s->found);
     jnaDestroyNewton(s->newton);
+    jnaDestroyFreshFactor(s->fresh);
     jnaDestroyPreconditioner(&s->moving);
     jnaDestroyClip(&s->pose);
     jnaReleaseArena(&s->arena);

@@ -13,6 +13,8 @@
 // slides off its faces otherwise. A node that is still inside gets one more pair beside those it has: in a crease it
 // has to stay in front of both walls, and given one at a time it goes to and fro between them for ever. Until little is
 // left these rounds are solved roughly, then once to the end.
+//
+// On the way of a pose every step has several rounds, so that surfaces that meet are apart before they are pressed on.
 #include "flesh/newton.h"
 
 #include "base/arena.h"
@@ -35,8 +37,10 @@
 #define HOPELESS_DEPTH 0.02
 #define HOPELESS_VOLUME 5e-5
 enum { SHORT_RUN = 25, ROUGH_RUN = 60, LAST_HOLDS = 2, NEWTON_ITERATIONS = 100 };
-// Of a pose, its path included: about ten times the median. What takes more is not solved in the end.
-enum { MOST_ITERATIONS = 1200 };
+// Of a pose, its path included: less than ten times the median. What takes more is not solved in the end.
+enum { MOST_ITERATIONS = 1500 };
+// A preconditioner that fits needs little more than one evaluation for each step; above this it is made anew.
+#define STALE 1.4
 
 static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
 {
@@ -52,6 +56,7 @@ static void AddOutcome(const jnaFleshOutcome* outcome, jnaFleshReport* report)
 void jnaForgetContacts(jnaFleshSolver* solver)
 {
     solver->contacts.count = 0;
+    solver->isFresh = solver->isStale = false;
 }
 
 static jnResult FindContacts(jnaFleshSolver* solver, jnaContacts* contacts, jnaFleshReport* report, jnError* error)
@@ -63,30 +68,38 @@ static jnResult FindContacts(jnaFleshSolver* solver, jnaContacts* contacts, jnaF
     return result;
 }
 
-// What L-BFGS could not end, Newton does; or all of it where that is asked for.
-static jnResult Minimize(
-    jnaFleshSolver* solver, jnaFleshProblem* problem, bool finish, jnaFleshReport* report, jnError* error)
+// L-BFGS, or Newton's method where that is asked for.
+static jnResult Minimize(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
 {
     jnaFleshOutcome outcome;
-    bool newton = solver->flesh->def.newton;
-    if (!newton) {
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
-        newton = finish && !outcome.converged;
-    }
-    if (newton) {
+    int most = problem->mostIterations;
+    if (solver->flesh->def.newton) {
         if (solver->newton == NULL) {
             JN_PASS(jnaCreateNewton(solver->flesh, &solver->newton, error));
         }
-        int most = problem->mostIterations;
         problem->newton = solver->newton;
         problem->mostIterations = NEWTON_ITERATIONS;
-        jnaMinimize(solver, problem, &outcome);
-        AddOutcome(&outcome, report);
-        problem->newton = NULL;
-        problem->mostIterations = most;
+    } else if (solver->isStale) {
+        double started = jnaSeconds();
+        JN_PASS(jnaFreshenFactor(solver, problem, error));
+        report->time.solve += jnaSeconds() - started;
     }
+    jnaMinimize(solver, problem, &outcome);
+    AddOutcome(&outcome, report);
+    problem->mostIterations = most;
+    solver->isStale = outcome.evaluations > STALE * outcome.iterations + 1;
     return jn_ok;
+}
+
+// A last run, to the end: where one preconditioner does not lead there, that of the place it led to may.
+static jnResult Finish(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
+{
+    JN_PASS(Minimize(solver, problem, report, error));
+    if (report->converged || solver->flesh->def.newton) {
+        return jn_ok;
+    }
+    solver->isStale = true;
+    return Minimize(solver, problem, report, error);
 }
 
 // Offsets grow where nodes are behind their faces and shrink where they are in front. A plane that is held may be far
@@ -109,7 +122,7 @@ static jnResult Settle(jnaFleshSolver* solver, jnaFleshProblem* problem, const j
     jnResult result = jn_ok;
     for (int round = 0; round < effort->rounds && solver->contacts.count > 0; ++round) {
         problem->goesOn = round > 0;
-        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(Minimize(solver, problem, report, error));
         JN_TRY(FindContacts(solver, &solver->contacts, report, error));
         // Of a path also at the end: its next step goes on from there. A step in time that did would ring.
         if (effort->firm || round + 1 < effort->rounds) {
@@ -183,7 +196,7 @@ static jnResult HoldOnce(
     int most = problem->mostIterations;
     problem->tolerance = rough ? ROUGH * tolerance : tolerance;
     problem->mostIterations = rough ? ROUGH_RUN : most;
-    jnResult result = Minimize(solver, problem, !rough, report, error);
+    jnResult result = (rough ? Minimize : Finish)(solver, problem, report, error);
     problem->tolerance = tolerance;
     problem->mostIterations = most;
     solver->found.count = 0;
@@ -191,51 +204,57 @@ static jnResult HoldOnce(
     return FindContacts(solver, &solver->found, report, error);
 }
 
+static bool IsEnough(const jnaPenetration* left)
+{
+    return left->depth < JNA_MOST_DEPTH && left->volume < JNA_MOST_VOLUME;
+}
+
 static bool IsHopeless(const jnaPenetration* left)
 {
     return left->depth > HOPELESS_DEPTH || left->volume > HOPELESS_VOLUME;
 }
 
+// Pushes more, and takes more pairs, where nodes are still inside. good: little is left, and the next round is the
+// last.
+static jnResult PressOn(
+    jnaFleshSolver* solver, const jnaContactEffort* effort, const jnaFleshReport* report, bool* good, jnError* error)
+{
+    *good = effort->firm && report->solved.depth < GOOD_DEPTH && report->solved.volume < GOOD_VOLUME;
+    if (*good) {
+        return jn_ok;
+    }
+    if (effort->firm) {
+        MeasureGaps(solver);
+        Aim(solver);
+    }
+    int taken = TakeDeep(&solver->contacts, &solver->found, effort);
+    *good = !effort->firm && taken == 0;
+    return taken >= 0 ? jn_ok
+                      : jnFail(error, jn_outOfMemory, "out of memory for %d pairs in contact", solver->contacts.count);
+}
+
 static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
     jnaFleshReport* report, jnError* error)
 {
-    jnResult result = jn_ok;
-    int failures = 0;
-    bool good = false;
+    int failures = 0, roughRounds = effort->holds - (effort->firm ? LAST_HOLDS : 1);
+    bool good = false, done = false;
     problem->slide = effort->firm ? 1 : ALONG;
-    for (int round = 0; result == jn_ok && round < effort->holds; ++round) {
-        bool rough = effort->firm && !good && round < effort->holds - LAST_HOLDS;
-        bool spent = report->iterations > MOST_ITERATIONS;
+    for (int round = 0; round < effort->holds && !done; ++round) {
+        bool rough = !good && round<roughRounds, spent = report->iterations> MOST_ITERATIONS;
         if (effort->firm && round > 0 && !good && (spent || (!rough && IsHopeless(&report->solved)))) {
-            report->converged = false;
-            break;
+            if (!IsEnough(&report->solved)) {
+                report->converged = false;
+                break;
+            }
+            rough = false; // little is left: the last round
         }
         problem->goesOn = round > 0;
-        result = HoldOnce(solver, problem, rough, report, error);
-        if (result != jn_ok) {
-            break;
-        }
+        JN_PASS(HoldOnce(solver, problem, rough, report, error));
+        JN_PASS(PressOn(solver, effort, report, &good, error));
         failures += !rough && !report->converged;
-        good = effort->firm && report->solved.depth < GOOD_DEPTH && report->solved.volume < GOOD_VOLUME;
-        if ((good && !rough) || failures > 1) { // more of them is not for want of a pair
-            break;
-        }
-        if (good) {
-            continue;
-        }
-        if (effort->firm) {
-            MeasureGaps(solver);
-            Aim(solver);
-        }
-        int taken = TakeDeep(&solver->contacts, &solver->found, effort);
-        if (taken < 0) {
-            return jnFail(error, jn_outOfMemory, "out of memory for %d pairs in contact", solver->contacts.count);
-        }
-        if (taken == 0 && !effort->firm) {
-            break;
-        }
+        done = (good && !rough) || failures > 1 || spent; // more of them is not for want of a pair
     }
-    return result;
+    return jn_ok;
 }
 
 jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
@@ -243,7 +262,7 @@ jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, c
 {
     bool toTheEnd = effort->holds > 0;
     if (solver->finder == NULL) {
-        return Minimize(solver, problem, toTheEnd, report, error);
+        return (toTheEnd ? Finish : Minimize)(solver, problem, report, error);
     }
     problem->contacts = &solver->contacts;
     problem->contactFactor *= effort->stiffness;
@@ -252,7 +271,7 @@ jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, c
     jnResult result = jn_ok;
     JN_TRY(FindContacts(solver, &solver->contacts, report, error));
     if (solver->contacts.count == 0) { // so that there is something to look at
-        JN_TRY(Minimize(solver, problem, false, report, error));
+        JN_TRY(Minimize(solver, problem, report, error));
         JN_TRY(FindContacts(solver, &solver->contacts, report, error));
     }
     if (solver->contacts.count > 0 || !report->converged) {

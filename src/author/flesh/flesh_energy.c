@@ -1,5 +1,7 @@
-// Energy and gradient of the flesh: elements, pulls, gravity, contact.
+// Energy and gradient of the flesh: elements, pulls, springs of bones, gravity, contact.
 #include "flesh/flesh_internal.h"
+
+#include "base/affine.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +16,36 @@ static double AddPulls(const jnaFleshProblem* problem, const double* x, double* 
             gradient[i] += force;
             energy += 0.5 * force * away;
         }
+    }
+    return energy;
+}
+
+// Where a bone is pulled off by more than it bears, the force stays the same.
+double jnaBoneStiffness(const jnaFleshProblem* problem, int place, const double* x)
+{
+    double spring = problem->boneFactor * problem->flesh->springs[place], away[3];
+    if (!(spring > 0)) {
+        return 0;
+    }
+    jnaSubtract(x + 4 * (size_t)place, problem->boneTargets + 4 * (size_t)place, away);
+    double length = jnaLength(away);
+    return length > problem->boneBears ? spring * problem->boneBears / length : spring;
+}
+
+static double AddBones(const jnaFleshProblem* problem, const double* x, double* gradient)
+{
+    double energy = 0;
+    for (int n = 0; n < problem->flesh->freeCount; ++n) {
+        double stiffness = jnaBoneStiffness(problem, n, x), square = 0;
+        for (size_t k = 0; stiffness > 0 && k < 3; ++k) {
+            size_t i = 4 * (size_t)n + k;
+            double away = x[i] - problem->boneTargets[i];
+            gradient[i] += stiffness * away;
+            square += away * away;
+        }
+        // Half the square of the length; beyond what it bears, b: b (length - b/2) of the whole spring.
+        double spring = problem->boneFactor * problem->flesh->springs[n];
+        energy += stiffness * square * (stiffness < spring ? 1 - 0.5 * stiffness / spring : 0.5);
     }
     return energy;
 }
@@ -93,6 +125,9 @@ double jnaFlesh_Evaluate(
     if (problem->pulls != NULL) {
         energy += AddPulls(problem, x, gradient);
     }
+    if (problem->boneFactor > 0) {
+        energy += AddBones(problem, x, gradient);
+    }
     if (problem->gravity) {
         energy += AddGravity(flesh, x, gradient);
     }
@@ -103,4 +138,18 @@ double jnaFlesh_Evaluate(
         *invertedCount = pass.invertedCount;
     }
     return energy;
+}
+
+void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums)
+{
+    const jnaFlesh* flesh = problem->flesh;
+    memset(sums, 0, (size_t)flesh->nodeCount * sizeof(double));
+    for (int p = 0; problem->contacts != NULL && p < problem->contacts->count; ++p) {
+        const jnaContactPair* pair = &problem->contacts->pairs[p];
+        double stiffness = problem->contactFactor * pair->stiffness;
+        sums[flesh->places[pair->node]] += stiffness;
+        for (int c = 0; c < 3; ++c) {
+            sums[flesh->places[pair->corners[c]]] += stiffness * pair->weights[c];
+        }
+    }
 }

@@ -23,6 +23,7 @@ struct jnaFlesh {
     bool hasSprings;   // any of them
     bool hasGravity;   //
     double* stiffness; // [tetrahedronCount], 2 mu + lambda, Pa
+    double* diagonal;  // [nodeCount], by place, N/m: of the Laplacian with that stiffness
     double shearSum;   // sum of V mu, J: what the energy of the elements is rounded against
     double unitForce;  // norm of the forces of all elements under a strain of one, N
     uint8_t* held;     // [nodeCount], by node: follows its bone exactly
@@ -32,13 +33,16 @@ struct jnaFlesh {
     const jnaElementKernels* kernels;
 };
 
-// The function to minimise: elements, a pull of every node to a target (inertia, drag and springs in one), gravity, and
-// contact with frozen pairs.
+// The function to minimise: elements, a pull of every node to a target (inertia and drag in one), springs of bones,
+// gravity, and contact with frozen pairs.
 typedef struct jnaFleshProblem {
     const jnaFlesh* flesh;
     const jnaPreconditioner* preconditioner;
     const double* pulls;             // [freeCount], N/m; NULL: none
     const double* pullTargets;       // [freeCount][4]
+    double boneFactor;               // of the flesh's springs of bones; 0: none
+    const double* boneTargets;       // [freeCount][4], where bones want the nodes that have springs
+    double boneBears;                // metres that a node may be pulled off; beyond, its bone gives way
     const jnaElementStrain* strains; // NULL: no damping
     double damping;
     bool gravity;
@@ -89,9 +93,13 @@ struct jnaFleshSolver {
     double* unpadded;                 // [nodeCount][3], by node
     double* holds;                    // [nodeCount], by place: 1 where contact holds it in a step
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
+    double* boneTargets;              // [freeCount][4]
+    double boneBears;                 // of a step in time
     double *old, *ahead;              // [nodeCount][4], x* of a step, and where inertia alone leads
     double* skinned[3];               // [nodeCount][3], by node: before, at and after the start of a step
     float* direction;                 // [freeCount + 1][4]
+    double* contactStiffness;         // [nodeCount], by place, N/m: what contact adds to the diagonal
+    float* scales;                    // [freeCount], of the preconditioner, for what contact adds to it
     jnaStepMemory memory;
     float* steps[JNA_PAIRS];                   // [freeCount + 1][4], s
     float* changes[JNA_PAIRS];                 // [freeCount + 1][4], y
@@ -100,6 +108,8 @@ struct jnaFleshSolver {
     jnaElementStrain *strains, *strainsBefore; // [blockCount]
     jnaClip pose;                              // one frame: the interpolated pose
     struct jnaNewton* newton;                  // made when first needed
+    struct jnaFreshFactor* fresh;              // the same
+    bool isFresh, isStale;                     // it is in use; what is in use fits badly
     jnaPreconditioner moving;                  // for steps of this length
     jnaTimeScheme scheme;                      // step 0: none yet
     double frameRate;
@@ -115,6 +125,22 @@ static inline double jnaSeconds(void)
 // flesh_energy.c: energy and gradient at x; clears what it adds to. absolute: may be NULL.
 double jnaFlesh_Evaluate(
     const jnaFleshProblem* problem, const double* x, double* gradient, double* absolute, int* invertedCount);
+
+// Stiffness of a node's spring to its bone, N/m, less where the bone gives way.
+double jnaBoneStiffness(const jnaFleshProblem* problem, int place, const double* x);
+// Metres that bones bear where skinning drives flesh that deep into flesh; see flesh_path.c.
+double jnaBonesBear(const jnaFlesh* flesh, double depth);
+
+// What contact adds to the diagonal of the Hessian. sums: [nodeCount], by place, written.
+void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums);
+
+// fresh_factor.c: a preconditioner of the flesh as it lies in solver->x, in the place of the problem's.
+jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnError* error);
+void jnaDestroyFreshFactor(struct jnaFreshFactor* fresh); // NULL is allowed
+// The fresh one since it was made, until contacts are forgotten; before, `resting`.
+const jnaPreconditioner* jnaFactorOf(const jnaFleshSolver* solver, const jnaPreconditioner* resting);
+// What of contact the problem's preconditioner has, [nodeCount] by place; NULL: nothing.
+const double* jnaFactoredContact(const jnaFleshSolver* solver, const jnaFleshProblem* problem);
 
 // minimize.c: from solver->x to a minimum, in place; held nodes stay where they are.
 void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFleshOutcome* outcome);
@@ -134,8 +160,13 @@ jnResult jnaCheckPose(const jnaClip* clip, int frame, jnError* error);
 jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error);
 // The greatest angle of a joint from rest, roots left out, radians.
 double jnaPoseAngle(const jnaCharacter* character, const jnaClip* clip, int frame);
+// Where bones want the nodes that springs hold, into solver->boneTargets.
+void jnaPlaceBones(jnaFleshSolver* solver);
 // Places all nodes of x that follow a bone exactly.
 void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x);
+// Metres and m3 of flesh inside flesh that a pose may be left with.
+#define JNA_MOST_DEPTH 5e-3
+#define JNA_MOST_VOLUME 2e-6
 // How much is done about contact.
 typedef struct jnaContactEffort {
     int rounds;       // in which the pairs settle

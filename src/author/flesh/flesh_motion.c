@@ -230,29 +230,27 @@ static void FillPast(jnaFleshSolver* solver, double* state)
     }
 }
 
-// What pulls the free nodes over a step: inertia, drag along with skinning, springs of bones, f0.
+// What pulls the free nodes over a step: inertia, drag along with skinning, f0; and where bones want them.
 static void FillPulls(jnaFleshSolver* solver, double* state)
 {
     const jnaFlesh* flesh = solver->flesh;
     const jnaTimeScheme* scheme = &solver->scheme;
     const double* forces = scheme->lead > 0 ? Part(solver, state, FORCES) : NULL;
     double share = scheme->forceAlpha / (1 - scheme->forceAlpha);
+    jnaPlaceBones(solver);
     for (int p = 0; p < flesh->freeCount; ++p) {
         double inertia = flesh->mass[p] * scheme->inertia, drag = flesh->mass[p] * flesh->def.drag * scheme->rate;
-        double bone[3] = {0}, spring = scheme->springs * flesh->springs[p], sum = inertia + drag + spring;
-        if (spring > 0) {
-            jnaVolume_HeldPosition(flesh->def.volume, solver->transforms, flesh->order[p], bone);
-        }
+        double spring = scheme->springs * flesh->springs[p], sum = inertia + drag;
         size_t node = 3 * (size_t)flesh->order[p];
         for (size_t k = 0; k < 3; ++k) {
             size_t i = 4 * (size_t)p + k;
             double skinned = Past(scheme, solver->skinned[1][node + k], solver->skinned[0][node + k]);
             double carried = solver->old[i] + solver->skinned[2][node + k] - skinned;
-            double pull = inertia * solver->ahead[i] + drag * carried + spring * bone[k];
+            double pull = inertia * solver->ahead[i] + drag * carried;
             pull -= forces != NULL ? share * forces[node + k] : 0;
             solver->pullTargets[i] = pull / sum;
             // A stiff spring leaves no doubt where its node will be.
-            solver->x[i] += spring / sum * (bone[k] - solver->x[i]);
+            solver->x[i] += spring > 0 ? spring / (spring + sum) * (solver->boneTargets[i] - solver->x[i]) : 0;
         }
         solver->pulls[p] = sum;
     }
@@ -333,9 +331,12 @@ static jnResult Step(
     bool damped = flesh->def.damping > 0;
     jnaFleshProblem problem = {
         .flesh = flesh,
-        .preconditioner = &solver->moving,
+        .preconditioner = jnaFactorOf(solver, &solver->moving),
         .pulls = solver->pulls,
         .pullTargets = solver->pullTargets,
+        .boneFactor = flesh->hasSprings ? solver->scheme.springs : 0,
+        .boneTargets = solver->boneTargets,
+        .boneBears = solver->boneBears,
         .strains = damped ? (const jnaElementStrain*)solver->strains : NULL,
         .damping = flesh->def.damping * solver->scheme.rate,
         .contactFactor = solver->scheme.springs,
@@ -346,6 +347,7 @@ static jnResult Step(
     jnResult result = jnaSolveWithContact(solver, &problem, effort, report, error);
     if (solver->scheme.lead > 0) {
         problem.pulls = NULL;
+        problem.boneFactor = 0;
         problem.contacts = NULL;
         jnaFlesh_Evaluate(&problem, solver->x, solver->gradient, NULL, NULL);
         FindHolds(solver);
@@ -356,17 +358,34 @@ static jnResult Step(
     return result;
 }
 
+// What bones bear at the beginning and at the end of a frame, whose beginning is in skinned[1].
+static jnResult MeasureBears(jnaFleshSolver* solver, const jnaClip* clip, int frame, double bears[2], jnError* error)
+{
+    bears[0] = bears[1] = 1; // a metre is never reached
+    for (int end = 0; solver->finder != NULL && end < 2; ++end) {
+        jnaPenetration skinned;
+        if (end == 1) {
+            PoseSubstep(solver, clip, frame + 1, 0, 1, solver->skinned[2]);
+        }
+        JN_PASS(jnaContactFinder_Measure(solver->finder, solver->skinned[1 + end], &skinned, error));
+        bears[end] = fmin(jnaBonesBear(solver->flesh, skinned.depth), 1);
+    }
+    return jn_ok;
+}
+
 // All steps of one frame.
 static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
     jnaFleshReport* report, jnError* error)
 {
-    double worst = 0;
+    double worst = 0, bears[2];
     int failed = 0;
     PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
     PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
+    JN_PASS(MeasureBears(solver, clip, frame, bears, error));
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
+        solver->boneBears = bears[0] * pow(bears[1] / bears[0], (double)i / substeps);
         JN_PASS(Step(solver, failed > 0 ? &IN_VAIN : &EFFORT, state, report, error));
         double* oldest = solver->skinned[0];
         solver->skinned[0] = solver->skinned[1];

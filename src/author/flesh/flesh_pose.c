@@ -23,31 +23,10 @@
 // small steps; in long ones limbs jump through each other. 10 mm, with
 // two rounds a step instead of one, left more volume in five of seven deep folds; less was not tried.
 #define DEPTH_PER_STEP 5e-3
-enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40, IN_VAIN_STEPS = 8 };
+enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40 };
 // Soft flesh pressed by firm flesh needs a stiffer penalty than steps in time do, or offsets that take long to grow.
-static const jnaContactEffort ON_THE_WAY = {.rounds = 1, .enough = 1e-3, .stiffness = 40, .firm = true};
-static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 24, .firm = true};
-// Where bones are inside each other nothing can be solved, and trying costs the most.
-static const jnaContactEffort IN_VAIN = {.rounds = 6, .enough = 1e-3, .stiffness = 40, .holds = 4, .firm = true};
-#define MOST_DEPTH 5e-3
-#define MOST_VOLUME 2e-6 // metres, m3, of flesh inside flesh
-
-// Springs of bones as pulls; returns false where there are none.
-static bool PullToBones(jnaFleshSolver* solver)
-{
-    const jnaFlesh* flesh = solver->flesh;
-    if (!flesh->hasSprings) {
-        return false;
-    }
-    for (int p = 0; p < flesh->freeCount; ++p) {
-        solver->pulls[p] = flesh->springs[p];
-        if (flesh->springs[p] > 0) {
-            jnaVolume_HeldPosition(
-                flesh->def.volume, solver->transforms, flesh->order[p], solver->pullTargets + 4 * (size_t)p);
-        }
-    }
-    return true;
-}
+static const jnaContactEffort ON_THE_WAY = {.rounds = 4, .enough = 1e-3, .stiffness = 80, .firm = true};
+static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 80, .holds = 24, .firm = true};
 
 // One step of the path, from the pose before to `share` of the way.
 static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share, bool last,
@@ -57,19 +36,19 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
     memcpy(solver->oldTransforms, solver->transforms, 12 * (size_t)flesh->def.character->jointCount * sizeof(double));
     jnaPoseOnPath(solver, clip, frame, share);
     jnaCarryNodes(solver);
-    bool pulled = PullToBones(solver);
+    jnaPlaceBones(solver);
     jnaFleshProblem problem = {
         .flesh = flesh,
-        .preconditioner = &flesh->still,
-        .pulls = pulled ? solver->pulls : NULL,
-        .pullTargets = solver->pullTargets,
+        .preconditioner = jnaFactorOf(solver, &flesh->still),
+        .boneFactor = flesh->hasSprings ? 1 : 0,
+        .boneTargets = solver->boneTargets,
+        .boneBears = jnaBonesBear(flesh, report->skinned.depth),
         .gravity = flesh->hasGravity,
         .contactFactor = 1,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
         .mostIterations = last ? MOST_ITERATIONS : PATH_ITERATIONS,
     };
-    const jnaContactEffort* effort = !last ? &ON_THE_WAY : report->bones.depth > MOST_DEPTH ? &IN_VAIN : &AT_THE_END;
-    return jnaSolveWithContact(solver, &problem, effort, report, error);
+    return jnaSolveWithContact(solver, &problem, last ? &AT_THE_END : &ON_THE_WAY, report, error);
 }
 
 static jnResult FollowPath(
@@ -110,7 +89,7 @@ static void Judge(const jnaFleshSolver* solver, jnaFleshReport* report)
 {
     const jnaJoint* joints = solver->flesh->def.character->joints;
     char bones[2 * JNA_NAME_LENGTH + 64] = "", why[JNA_NAME_LENGTH + 128] = "";
-    if (report->solved.depth > MOST_DEPTH || report->solved.volume > MOST_VOLUME) {
+    if (report->solved.depth > JNA_MOST_DEPTH || report->solved.volume > JNA_MOST_VOLUME) {
         snprintf(why, sizeof(why), "%.1f mm, %.1f cm3 of flesh inside flesh at %.32s", 1e3 * report->solved.depth,
             1e6 * report->solved.volume, DeepestJoint(solver));
     } else if (!report->converged) {
@@ -172,7 +151,6 @@ jnResult jnaFleshSolver_Pose(
     int turns = (int)ceil(jnaPoseAngle(flesh->def.character, clip, frame) / anglePerStep);
     int deep = (int)fmin(ceil(report->skinned.depth / DEPTH_PER_STEP), MOST_STEPS);
     int steps = turns > deep ? turns : deep;
-    steps = report->bones.depth > MOST_DEPTH && steps > IN_VAIN_STEPS ? IN_VAIN_STEPS : steps;
     steps = steps > flesh->def.pathSteps ? steps : flesh->def.pathSteps;
     JN_PASS(FollowPath(solver, clip, frame, steps, report, error));
     Judge(solver, report);

@@ -77,6 +77,29 @@ static int Slot(const jnaStepMemory* memory, int age)
     return (memory->newest - age + JNA_PAIRS) % JNA_PAIRS;
 }
 
+// What contact adds to the diagonal and the preconditioner does not have: nodes that it holds move by less. Without
+// it the first step of every search is too long for them, and all are halved.
+static void FindScales(jnaFleshSolver* solver, const jnaFleshProblem* problem)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    const double *has = jnaFactoredContact(solver, problem), *sums = solver->contactStiffness;
+    jnaSumContactStiffness(problem, solver->contactStiffness);
+    for (int i = 0; i < flesh->freeCount; ++i) {
+        double own = flesh->diagonal[i] * (1 + problem->damping) + problem->boneFactor * flesh->springs[i];
+        own += (problem->pulls != NULL ? problem->pulls[i] : 0) + (has != NULL ? has[i] : 0);
+        double more = fmax(sums[i] - (has != NULL ? has[i] : 0), 0);
+        solver->scales[i] = (float)sqrt(own / (own + more));
+    }
+}
+
+static void Scale(const float* scales, float* vector, int count)
+{
+    Float4* v = (void*)vector;
+    for (int i = 0; i < count; ++i) {
+        v[i] *= scales[i];
+    }
+}
+
 // solver->direction = inverse Hessian times the gradient.
 static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem, const jnaStepMemory* memory)
 {
@@ -93,7 +116,9 @@ static void FindDirection(jnaFleshSolver* solver, const jnaFleshProblem* problem
         shares[age] = dot / memory->bends[slot];
         dot = AddThenDot(q, -shares[age], solver->changes[slot], solver->steps[next], count);
     }
+    Scale(solver->scales, q, count);
     jnaPreconditioner_Solve(problem->preconditioner, q);
+    Scale(solver->scales, q, count);
     int oldest = memory->count - 1;
     dot = memory->count > 0 ? Dot(solver->changes[Slot(memory, oldest)], q, count) : 0;
     for (int age = oldest; age >= 0; --age) {
@@ -150,9 +175,11 @@ static double Norm(const double* v, int count)
 static double LeastForce(const jnaFleshProblem* problem, const double* x)
 {
     double sum = 0;
-    for (int p = 0; problem->pulls != NULL && p < problem->flesh->freeCount; ++p) {
+    for (int p = 0; p < problem->flesh->freeCount; ++p) {
         const double* at = x + 4 * (size_t)p;
-        sum += problem->pulls[p] * problem->pulls[p] * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+        double stiffness = problem->boneFactor * problem->flesh->springs[p];
+        stiffness += problem->pulls != NULL ? problem->pulls[p] : 0;
+        sum += stiffness * stiffness * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
     }
     return fmax(fmax(LEAST_STRAIN * problem->flesh->unitForce, LEAST_PLACE * sqrt(sum)), DBL_MIN);
 }
@@ -227,6 +254,7 @@ void jnaMinimize(jnaFleshSolver* solver, const jnaFleshProblem* problem, jnaFles
     int count = solver->flesh->freeCount;
     jnaStepMemory* memory = &solver->memory;
     Begin(solver, problem, outcome);
+    FindScales(solver, problem);
     double least = LeastForce(problem, solver->x), scale = fmax(Norm(solver->absolute, count), least);
     double mark = HUGE_VAL; // residual of some iterations ago
     for (;;) {

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
-
 enum { PAIRS = JNA_PATCH_NODES * JNA_PATCH_NODES };
 
 struct jnaNewton {
@@ -192,9 +191,11 @@ static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double*
             }
         }
     }
-    for (int p = 0; problem->pulls != NULL && p < n->flesh->freeCount; ++p) {
+    for (int p = 0; p < n->flesh->freeCount; ++p) {
+        double stiffness = problem->boneFactor * n->flesh->springs[p]; // also of a bone that gives way: never too small
+        stiffness += problem->pulls != NULL ? problem->pulls[p] : 0;
         for (int k = 0; k < 3; ++k) {
-            n->blocks[n->starts[p]][4 * k] += problem->pulls[p];
+            n->blocks[n->starts[p]][4 * k] += stiffness;
         }
     }
     double* values = n->matrix->x;

@@ -161,7 +161,8 @@ static jnResult CheckDef(const jnaPoseDef* def, jnError* error)
 {
     if (!(IsShare(def->random) && IsShare(def->fromClips) && IsShare(def->heldOut) && def->heldOut < 1 &&
             IsShare(def->widen))) {
-        return jnFail(error, jn_badArgument, "the fractions of random poses, clips, held-out poses and widening must be 0 to 1");
+        return jnFail(
+            error, jn_badArgument, "the fractions of random poses, clips, held-out poses and widening must be 0 to 1");
     }
     if (def->count < 1 || def->handCount > def->count) {
         return jnFail(error, jn_badArgument, "%d poses are too few%s", def->count,

@@ -1,10 +1,4 @@
-// Triangular solves with three right-hand sides at once; see preconditioner.h.
-//
-// CHOLMOD's supernodes are cut into panels of at most WIDTH columns. A panel holds the triangle of its own columns
-// (column by column, the reciprocal of the diagonal first) and then the rows below, four at a time: [column][4 rows].
-// Forward: x_below -= B x_own after the triangle; backward: x_own -= B^T x_below before it. Both read the panel once;
-// four rows share every load of x_own. A wide supernode thus becomes several panels whose rows are partly its own.
-// Single precision is enough: this matrix only has to be close to the Hessian, not right to the last digit.
+// CHOLMOD's factor laid out in panels; see preconditioner.h.
 #include "flesh/preconditioner.h"
 
 #include "volume/laplacian_internal.h"
@@ -14,16 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 16, GROUP = 4 };
+enum { WIDTH = 16, GROUP = JNA_PANEL_GROUP };
 
-typedef struct jnaPanel {
-    int32_t first, width; // columns
-    int32_t groups;       // of four rows below
-    uint32_t rows;        // place of the first in `rows`
-    size_t entries;       // place of the first in `entries`
-} Panel;
-
-typedef float Float4 __attribute__((vector_size(16)));
+typedef jnaPanel Panel;
 
 // Sizes of all panels; with panels == NULL it only counts.
 static void LayOut(const cholmod_factor* factor, jnaPreconditioner* p)
@@ -74,10 +61,33 @@ static void FillPanel(const cholmod_factor* factor, size_t s, const Panel* panel
     }
 }
 
+void jnaPreconditioner_Refill(jnaPreconditioner* p, const jnaLaplacian* laplacian)
+{
+    const cholmod_factor* factor = jnaLaplacian_Cholesky(laplacian);
+    const int* super = factor->super;
+    const Panel* panel = p->panels;
+    for (size_t s = 0; s < factor->nsuper; ++s) {
+        for (; panel < p->panels + p->panelCount && panel->first < super[s + 1]; ++panel) {
+            FillPanel(factor, s, panel, p);
+        }
+    }
+}
+
+static jnaPanelSolve* ChooseSolve(void)
+{
+#ifdef JN_HAVE_X86_KERNELS
+    if (jnKernelAvailable(jn_kernelAvx2)) {
+        return jnaSolvePanelsAvx2;
+    }
+#endif
+    return jnaSolvePanelsBaseline;
+}
+
 jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, jnaPreconditioner* p, jnError* error)
 {
     const cholmod_factor* factor = jnaLaplacian_Cholesky(laplacian);
     memset(p, 0, sizeof(*p));
+    p->solve = ChooseSolve();
     p->count = (int)factor->n;
     LayOut(factor, p);
     int32_t* nodes = jnaArena_Take(&p->memory, p->count, sizeof(int32_t));
@@ -90,13 +100,7 @@ jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, 
         return result;
     }
     LayOut(factor, p);
-    const int* super = factor->super;
-    const Panel* panel = p->panels;
-    for (size_t s = 0; s < factor->nsuper; ++s) {
-        for (; panel < p->panels + p->panelCount && panel->first < super[s + 1]; ++panel) {
-            FillPanel(factor, s, panel, p);
-        }
-    }
+    jnaPreconditioner_Refill(p, laplacian);
     jnaLaplacian_FreeNodes(laplacian, nodes);
     const int* permutation = factor->Perm;
     for (int i = 0; i < p->count; ++i) {
@@ -111,63 +115,7 @@ void jnaDestroyPreconditioner(jnaPreconditioner* p)
     memset(p, 0, sizeof(*p));
 }
 
-static void SolveForward(const jnaPreconditioner* p, const Panel* panel, Float4* x)
-{
-    Float4* own = x + panel->first;
-    const float* entry = p->entries + panel->entries;
-    int width = panel->width;
-    for (int c = 0; c < width; ++c) {
-        Float4 value = own[c] *= *entry++;
-        for (int r = c + 1; r < width; ++r) {
-            own[r] -= value * *entry++;
-        }
-    }
-    const int32_t* rows = p->rows + panel->rows;
-    for (int g = 0; g < panel->groups; ++g, rows += GROUP) {
-        Float4 a = x[rows[0]], b = x[rows[1]], c = x[rows[2]], d = x[rows[3]];
-        for (int i = 0; i < width; ++i, entry += GROUP) {
-            a -= own[i] * entry[0];
-            b -= own[i] * entry[1];
-            c -= own[i] * entry[2];
-            d -= own[i] * entry[3];
-        }
-        x[rows[0]] = a;
-        x[rows[1]] = b;
-        x[rows[2]] = c;
-        x[rows[3]] = d;
-    }
-}
-
-static void SolveBackward(const jnaPreconditioner* p, const Panel* panel, Float4* x)
-{
-    Float4* own = x + panel->first;
-    int width = panel->width, triangle = width * (width + 1) / 2;
-    const float* entry = p->entries + panel->entries + triangle;
-    const int32_t* rows = p->rows + panel->rows;
-    for (int g = 0; g < panel->groups; ++g, rows += GROUP) {
-        Float4 a = x[rows[0]], b = x[rows[1]], c = x[rows[2]], d = x[rows[3]];
-        for (int i = 0; i < width; ++i, entry += GROUP) {
-            own[i] -= (a * entry[0] + b * entry[1]) + (c * entry[2] + d * entry[3]);
-        }
-    }
-    const float* column = p->entries + panel->entries + triangle;
-    for (int c = width - 1; c >= 0; --c) {
-        column -= width - c;
-        Float4 value = own[c];
-        for (int r = c + 1; r < width; ++r) {
-            value -= own[r] * column[r - c];
-        }
-        own[c] = value * column[0];
-    }
-}
-
 void jnaPreconditioner_Solve(const jnaPreconditioner* p, float* values)
 {
-    Float4* x = (Float4*)(void*)values;
-    for (int i = 0; i < p->panelCount; ++i) {
-        SolveForward(p, &p->panels[i], x);
-    }
-    for (int i = p->panelCount - 1; i >= 0; --i) {
-        SolveBackward(p, &p->panels[i], x);
-    }
+    p->solve(p, values);
 }

@@ -50,9 +50,9 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
 
-// The rule by which contact is resolved and the path chosen: 2, another pair beside those that a node has, short steps
-// where flesh meets flesh.
-#define CONTACT_RULE 2.0
+// The rule by which contact is resolved and the path chosen: 3, several rounds on the way, bones that give way where the
+// pose leaves no room, a firm guard of tetrahedra.
+#define CONTACT_RULE 3.0
 
 // still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
 // again.

@@ -23,7 +23,7 @@
 enum { BLOCK = 8 };
 
 struct jnaLaplacian {
-    int nodeCount;
+    int nodeCount, tetrahedronCount;
     int freeCount;
     int threads;
     int* freeIndex;         // [nodeCount], place in the free system, or -1
@@ -197,6 +197,7 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     }
     Configure(&l->common);
     l->nodeCount = def->nodeCount;
+    l->tetrahedronCount = def->tetrahedronCount;
     l->threads = def->threads;
     l->freeIndex = malloc((size_t)def->nodeCount * sizeof(int));
     bool found = l->freeIndex != NULL &&
@@ -225,6 +226,23 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
 failed:
     jnaDestroyLaplacian(l);
     return result;
+}
+
+jnResult jnaLaplacian_Refactor(jnaLaplacian* l, const double (*locals)[10], const double* diagonal, jnError* error)
+{
+    static const uint8_t places[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
+    memset(l->entries, 0, (size_t)l->pattern.rowStarts[l->nodeCount] * sizeof(double));
+    for (int t = 0; t < l->tetrahedronCount; ++t) {
+        const int* entries = l->pattern.places + 16 * (size_t)t;
+        for (int i = 0; i < 16; ++i) {
+            l->entries[entries[i]] += locals[t][places[i]];
+        }
+    }
+    for (int n = 0; n < l->nodeCount; ++n) {
+        l->entries[jnaNodePattern_Find(&l->pattern, n, n)] += diagonal[n];
+    }
+    FillFreeMatrix(l);
+    return FactorMatrix(l, error);
 }
 
 void jnaDestroyLaplacian(jnaLaplacian* l)

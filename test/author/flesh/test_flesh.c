@@ -282,6 +282,51 @@ static void EnergyAndForceDoNotChangeWhenEverythingTurns(void** state)
     ASSERT_NEAR(sqrt(norm[1] / norm[0]), 1, 1e-12);
 }
 
+// The factor of the flesh as it lies: at rest the resting one, and none the worse for a turn of the whole.
+static void AFreshFactorOfFleshAtRestIsTheRestingOne(void** state)
+{
+    (void)state;
+    static const double axis[3] = {0.48, 0.6, 0.64};
+    for (int turned = 0; turned < 2; ++turned) {
+        TestFlesh flesh = MakeBar(3);
+        const jnaVolume* v = &flesh.test.volume;
+        jnaFleshDef def = PlainDef(&flesh.test);
+        Create(&flesh, &def);
+        jnaFleshSolver* s = flesh.solver;
+        memcpy(flesh.nodes, v->nodes, 3 * (size_t)v->nodeCount * sizeof(double));
+        if (turned != 0) {
+            Turn(2.2, axis, flesh.nodes, flesh.nodes, v->nodeCount);
+        }
+        jnaPadNodes(flesh.flesh, flesh.nodes, s->x);
+        jnaFleshProblem problem = {.flesh = flesh.flesh, .preconditioner = &flesh.flesh->still, .goesOn = true};
+        assert_ptr_equal(jnaFactorOf(s, &flesh.flesh->still), &flesh.flesh->still);
+        jnError error;
+        assert_int_equal(jnaFreshenFactor(s, &problem, &error), jn_ok);
+        assert_ptr_equal(jnaFactorOf(s, &flesh.flesh->still), problem.preconditioner);
+        assert_false(problem.goesOn);
+        int count = flesh.flesh->freeCount;
+        float* loads[2] = {calloc((size_t)count + 1, 16), calloc((size_t)count + 1, 16)};
+        Random random = {3};
+        double difference = 0, size = 0;
+        for (int i = 0; i < 4 * count; ++i) {
+            loads[0][i] = loads[1][i] = i % 4 < 3 ? (float)Uniform(&random, -1, 1) : 0;
+        }
+        jnaPreconditioner_Solve(&flesh.flesh->still, loads[0]);
+        jnaPreconditioner_Solve(problem.preconditioner, loads[1]);
+        for (int i = 0; i < 4 * count; ++i) {
+            difference += pow((double)loads[1][i] - (double)loads[0][i], 2);
+            size += pow((double)loads[0][i], 2);
+        }
+        ASSERT_AT_MOST(sqrt(difference / size), 1e-5);
+        // Until contacts are forgotten.
+        jnaForgetContacts(s);
+        assert_ptr_equal(jnaFactorOf(s, &flesh.flesh->still), &flesh.flesh->still);
+        free(loads[0]);
+        free(loads[1]);
+        DestroyTestFlesh(&flesh);
+    }
+}
+
 static void APoseTurnedAtTheRootIsTheSameShapeTurned(void** state)
 {
     (void)state;
@@ -378,6 +423,49 @@ static void SpringsOfBonesPullAsHard(void** state)
     }
     ASSERT_NEAR(away[1] / away[2], 10, 1);
     free(held);
+}
+
+// Bones that give way: a spring up to what they bear, the same force beyond; energy and force go together.
+static void ABoneThatGivesWayPullsNoHarder(void** state)
+{
+    (void)state;
+    TestFlesh flesh = MakeBar(2);
+    jnaVolume* v = &flesh.test.volume;
+    for (int n = 0; n < v->nodeCount; ++n) {
+        v->holdStrength[n] = v->heldBy[n] >= 0 ? 1e6f : 0;
+    }
+    jnaFleshDef def = PlainDef(&flesh.test);
+    Create(&flesh, &def);
+    jnaFleshSolver* s = flesh.solver;
+    int count = flesh.flesh->freeCount, place = -1;
+    for (int p = 0; p < count && place < 0; ++p) {
+        place = flesh.flesh->springs[p] > 0 ? p : -1;
+    }
+    assert_true(place >= 0);
+    jnaPadNodes(flesh.flesh, v->nodes, s->x);
+    memcpy(s->boneTargets, s->x, 4 * (size_t)count * sizeof(double));
+    const double bears = 1e-2, spring = flesh.flesh->springs[place];
+    const double away[] = {0.5e-2, 0.999e-2, 1.001e-2, 4e-2};
+    double at = s->x[4 * place + 1];
+    for (int i = 0; i < 4; ++i) {
+        double forces[2], energies[2][2];
+        for (int soft = 0; soft < 2; ++soft) {
+            jnaFleshProblem problem = {
+                .flesh = flesh.flesh, .boneFactor = soft, .boneTargets = s->boneTargets, .boneBears = bears};
+            s->x[4 * place + 1] = at + away[i];
+            jnaFlesh_Evaluate(&problem, s->x, s->gradient, NULL, NULL);
+            forces[soft] = s->gradient[4 * place + 1];
+            for (int side = 0; side < 2; ++side) {
+                s->x[4 * place + 1] = at + away[i] + (side == 0 ? -1e-6 : 1e-6);
+                energies[soft][side] = jnaFlesh_Evaluate(&problem, s->x, s->gradient, NULL, NULL);
+            }
+        }
+        double force = forces[1] - forces[0];
+        double slope = (energies[1][1] - energies[0][1] - energies[1][0] + energies[0][0]) / 2e-6;
+        ASSERT_NEAR(force, spring * fmin(away[i], bears), 1e-9 * spring);
+        ASSERT_NEAR(slope, force, 1e-5 * spring * bears);
+    }
+    DestroyTestFlesh(&flesh);
 }
 
 static void NothingFreeIsSolvedByTheBones(void** state)
@@ -601,9 +689,11 @@ int main(void)
         cmocka_unit_test(AFaintLoadTakesNoMoreIterationsThanAStrongOne),
         cmocka_unit_test(ACantileverSagsAsTheFormulaSays),
         cmocka_unit_test(EnergyAndForceDoNotChangeWhenEverythingTurns),
+        cmocka_unit_test(AFreshFactorOfFleshAtRestIsTheRestingOne),
         cmocka_unit_test(APoseTurnedAtTheRootIsTheSameShapeTurned),
         cmocka_unit_test(BothMinimizersEndInTheSamePlace),
         cmocka_unit_test(SpringsOfBonesPullAsHard),
+        cmocka_unit_test(ABoneThatGivesWayPullsNoHarder),
         cmocka_unit_test(NothingFreeIsSolvedByTheBones),
         cmocka_unit_test(OneFreeNodeFindsItsPlace),
         cmocka_unit_test(SolvingAgainGivesTheSameBytesWhateverWasSolvedBefore),

@@ -1,6 +1,7 @@
 // The factor in single precision: solves as the double one does.
 #include "helpers/volumes.h"
 
+#include "base/affine.h"
 #include "flesh/preconditioner.h"
 
 // What single precision can do on these matrices, whose condition is a few hundred.
@@ -46,7 +47,14 @@ static double Compare(const jnaLaplacianDef* def, Pair* pair)
     }
     jnError error;
     assert_int_equal(jnaLaplacian_Solve(pair->laplacian, 3, loads, values, &error), jn_ok);
+    // All kernels give the same bytes.
+    size_t size4 = 4 * (size_t)count * sizeof(float);
+    float* again = malloc(size4 + 4 * sizeof(float));
+    memcpy(again, x, size4 + 4 * sizeof(float));
     jnaPreconditioner_Solve(&pair->preconditioner, x);
+    jnaSolvePanelsBaseline(&pair->preconditioner, again);
+    assert_memory_equal(x, again, size4);
+    free(again);
     double difference = 0, size = 0;
     for (int p = 0; p < count; ++p) {
         for (int k = 0; k < 3; ++k) {
@@ -90,6 +98,64 @@ static void ABlockSolvesAsInDoublePrecision(void** state)
     ASSERT_AT_MOST(error, SINGLE);
     assert_true(error > 1e-9); // it is another arithmetic, not the same solve called twice
     DestroyPair(&pair);
+    free(held);
+    DestroyTestVolume(&test);
+}
+
+// Other values on the same mesh: as if made of them from the start.
+static void AFactorTakesOtherValues(void** state)
+{
+    (void)state;
+    static const double size[3] = {1, 1, 1};
+    TestVolume test = MakeBlock(6, 6, 6, size, 0.2, 2);
+    jnaVolume* v = &test.volume;
+    uint8_t* held = calloc((size_t)v->nodeCount, 1);
+    double* stiffness[2] = {calloc((size_t)v->tetrahedronCount, 8), calloc((size_t)v->tetrahedronCount, 8)};
+    double* diagonal = calloc((size_t)v->nodeCount, sizeof(double));
+    double(*locals)[10] = calloc((size_t)v->tetrahedronCount, sizeof(*locals));
+    Random random = {7};
+    for (int n = 0; n < v->nodeCount; ++n) {
+        held[n] = v->nodes[3 * n] <= 0;
+        diagonal[n] = held[n] ? 0 : Uniform(&random, 0, 0.1);
+    }
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* corners = v->tetrahedra + 4 * t;
+        double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
+        stiffness[0][t] = 1;
+        stiffness[1][t] = Uniform(&random, 0.5, 5);
+        for (int i = 0, e = 0; i < 4; ++i) {
+            for (int k = i; k < 4; ++k, ++e) {
+                locals[t][e] = volume * stiffness[1][t] * jnaDot(gradients[i], gradients[k]);
+            }
+        }
+    }
+    jnaLaplacianDef def = {.nodeCount = v->nodeCount,
+        .nodes = v->nodes,
+        .tetrahedronCount = v->tetrahedronCount,
+        .tetrahedra = v->tetrahedra,
+        .held = held,
+        .stiffness = stiffness[0],
+        .threads = 1};
+    Pair taken = MakePair(&def);
+    def.stiffness = stiffness[1];
+    def.diagonal = diagonal;
+    Pair made = MakePair(&def);
+    jnError error;
+    assert_int_equal(jnaLaplacian_Refactor(taken.laplacian, (const double(*)[10])locals, diagonal, &error), jn_ok);
+    jnaPreconditioner_Refill(&taken.preconditioner, taken.laplacian);
+    assert_memory_equal(taken.order, made.order, (size_t)made.preconditioner.count * sizeof(int32_t));
+    assert_int_equal(taken.preconditioner.entryCount, made.preconditioner.entryCount);
+    for (size_t i = 0; i < made.preconditioner.entryCount; ++i) {
+        double is = (double)taken.preconditioner.entries[i], was = (double)made.preconditioner.entries[i];
+        ASSERT_NEAR(is, was, 1e-6 * (1 + fabs(was)));
+    }
+    ASSERT_AT_MOST(Compare(&def, &taken), SINGLE);
+    DestroyPair(&taken);
+    DestroyPair(&made);
+    free(stiffness[0]);
+    free(stiffness[1]);
+    free(diagonal);
+    free(locals);
     free(held);
     DestroyTestVolume(&test);
 }
@@ -193,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ABlockSolvesAsInDoublePrecision),
+        cmocka_unit_test(AFactorTakesOtherValues),
         cmocka_unit_test(ASupernodeWiderThanAPanelIsCut),
         cmocka_unit_test(PanelsMayBeOneColumnWide),
         cmocka_unit_test(NothingFreeIsNothingToSolve),
