@@ -88,15 +88,19 @@ static jnResult Minimize(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFl
     AddOutcome(&outcome, report);
     problem->mostIterations = most;
     solver->isStale = outcome.evaluations > STALE * outcome.iterations + 1;
+    solver->isStale = solver->isStale || (problem->freshAfter > 0 && outcome.iterations >= problem->freshAfter);
     return jn_ok;
 }
 
 // A last run, to the end: where one preconditioner does not lead there, that of the place it led to may.
 static jnResult Finish(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFleshReport* report, jnError* error)
 {
-    JN_PASS(Minimize(solver, problem, report, error));
-    if (report->converged || solver->flesh->def.newton) {
-        return jn_ok;
+    int most = problem->mostIterations;
+    problem->mostIterations = problem->freshAfter > 0 ? problem->freshAfter : most;
+    jnResult result = Minimize(solver, problem, report, error);
+    problem->mostIterations = most;
+    if (result != jn_ok || report->converged || solver->flesh->def.newton) {
+        return result;
     }
     solver->isStale = true;
     return Minimize(solver, problem, report, error);

@@ -52,6 +52,7 @@ typedef struct jnaFleshProblem {
     double slide;         // stiffness of a pair along its face, as a share of that across
     double tolerance;
     int leastIterations, mostIterations;
+    int freshAfter;           // iterations of a run after which the factor is made anew; 0: however many
     bool goesOn;              // with what the minimizer remembers of a problem that differs little
     struct jnaNewton* newton; // its directions instead of L-BFGS; NULL: none
 } jnaFleshProblem;

@@ -41,6 +41,7 @@ static const jnaContactEffort EFFORT = {.rounds = 2, .enough = 1e-3, .stiffness 
 // After a step that failed the frame is lost, and what follows in it need not be solved to the end, which costs the
 // most.
 static const jnaContactEffort IN_VAIN = {.rounds = 2, .enough = 1e-3, .stiffness = 20};
+enum { FRESH_AFTER = 60 };    // iterations of a run, after which another factor pays
 enum { VELOCITY_PARTS = 16 }; // of a frame, either way: the skin's velocity at the start, whatever the steps
 
 // The scheme and its factor for steps of so many seconds.
@@ -342,6 +343,7 @@ static jnResult Step(
         .contactFactor = solver->scheme.springs,
         .tolerance = flesh->def.stepTolerance,
         .leastIterations = 1,
+        .freshAfter = FRESH_AFTER,
         .mostIterations = MOST_ITERATIONS,
     };
     jnResult result = jnaSolveWithContact(solver, &problem, effort, report, error);
