@@ -17,11 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-// Seconds of one core: of a pose with contact in flesh of 10,000 nodes, and of a step in time, per node; of the volume
+// Seconds of one core: of a pose and of a step in time with contact in flesh of 10,000 nodes, per node; of the volume
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
 // per vertex and frame; of a report, and of a quick one.
-#define POSE_COST 4.8e-5
-#define STEP_COST 1.7e-5
+#define POSE_COST 4.2e-5
+#define STEP_COST 2.2e-5
 #define VOLUME_COST 1.3e-4
 #define MODES_COST 4.2e-4
 #define TRAIN_COST 1e-8
@@ -33,8 +33,9 @@
 // them all.
 #define LATTICE_COST 6e-5
 #define NESTED_PARTS 100.0
-// A pose takes the more iterations the finer the flesh is.
-#define POSE_GROWTH 0.4
+// The finer the flesh is, the more iterations it takes.
+#define POSE_GROWTH 0.9
+#define STEP_GROWTH 0.6
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
 #define TRAIN_PASSES 512.0
 #define TRAIN_LEAST 128e3
@@ -281,7 +282,7 @@ static double CostFrame(const jnaBuild* b)
 {
     double steps =
         b->manifest->flesh.substeps > 0 ? b->manifest->flesh.substeps : ceil(JNA_STEPS_A_SECOND / b->manifest->rate);
-    return STEP_COST * steps * b->nodeCount;
+    return STEP_COST * steps * b->nodeCount * pow(b->nodeCount / 1e4, STEP_GROWTH);
 }
 
 static bool IsShake(const jnaBuild* b, const jnaClipRange* range)
