@@ -87,8 +87,8 @@ static jnResult Minimize(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFl
     jnaMinimize(solver, problem, &outcome);
     AddOutcome(&outcome, report);
     problem->mostIterations = most;
-    solver->isStale = outcome.evaluations > STALE * outcome.iterations + 1;
-    solver->isStale = solver->isStale || (problem->freshAfter > 0 && outcome.iterations >= problem->freshAfter);
+    bool isLong = problem->freshAfter > 0 && outcome.iterations >= problem->freshAfter;
+    solver->isStale = isLong || outcome.evaluations > STALE * outcome.iterations + 1;
     return jn_ok;
 }
 
@@ -102,7 +102,7 @@ static jnResult Finish(jnaFleshSolver* solver, jnaFleshProblem* problem, jnaFles
     if (result != jn_ok || report->converged || solver->flesh->def.newton) {
         return result;
     }
-    solver->isStale = true;
+    solver->isStale = true; // whatever its steps were
     return Minimize(solver, problem, report, error);
 }
 
@@ -244,7 +244,8 @@ static jnResult Hold(jnaFleshSolver* solver, jnaFleshProblem* problem, const jna
     bool good = false, done = false;
     problem->slide = effort->firm ? 1 : ALONG;
     for (int round = 0; round < effort->holds && !done; ++round) {
-        bool rough = !good && round<roughRounds, spent = report->iterations> MOST_ITERATIONS;
+        bool spent = report->iterations > MOST_ITERATIONS;
+        bool rough = !good && round < roughRounds;
         if (effort->firm && round > 0 && !good && (spent || (!rough && IsHopeless(&report->solved)))) {
             if (!IsEnough(&report->solved)) {
                 report->converged = false;
