@@ -41,8 +41,15 @@ typedef jnResult jnbPlayTake(
 jnResult jnbPrintWay(
     const jnbScene* scene, const char* name, const jnaModes* modes, jnbPlayTake* play, void* user, jnError* error);
 
-/// Learns the modes' numbers, in place: from the shakes, or from the clips to learn from, as without shakes.
-jnResult jnbLearn(const jnbScene* scene, bool fromClips, jnaModes* modes, jnError* error);
+/// What the modes' numbers are learned from.
+typedef enum jnbLesson {
+    jnb_shakes,
+    jnb_seenClips,   // as without shakes
+    jnb_unseenClips, // those that they are judged on: what numbers alone could reach
+} jnbLesson;
+
+/// Learns the modes' numbers, in place.
+jnResult jnbLearn(const jnbScene* scene, jnbLesson lesson, jnaModes* modes, jnError* error);
 
 /// Ways that were tried and are not part of Jounce: the numbers as the simulation's steps in time make them, a gain for
 /// each direction. def: of the modes as they are made.

@@ -225,7 +225,7 @@ static jnResult TryDirections(const jnbScene* s, const jnaModesDef* def, jnError
     jnaArena arena = {0};
     jnResult result = jn_ok;
     JN_TRY(jnbFindModes(s, def, false, &m, error));
-    JN_TRY(jnbLearn(s, false, &m, error));
+    JN_TRY(jnbLearn(s, jnb_shakes, &m, error));
     double(*normals)[3][4] = jnaArena_Take(&arena, m.modeCount, sizeof(*normals));
     Directions by = {jnaArena_Take(&arena, m.modeCount, 3 * sizeof(double))};
     JN_TRY(jnaArena_Check(&arena, "gains", error));

@@ -22,9 +22,9 @@
 typedef struct Way {
     const char* name;
     jnaModesDef def;
-    bool best, fit, standing;   // amplitudes from the motion; numbers learned; frames as if they did not turn
-    bool fromMotion, fromClips; // components of the motion; numbers learned from the clips, not from shakes
-    bool atRest;                // modes of the rest pose
+    bool best, fit, standing; // amplitudes from the motion; numbers learned; frames as if they did not turn
+    bool fromMotion, atRest;  // components of the motion; modes of the rest pose
+    jnbLesson lesson;         // what numbers are learned from
 } Way;
 
 static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
@@ -210,32 +210,37 @@ done:
     return result;
 }
 
-// The clips to learn from, as one list; freed by the caller.
-static jnaModalSequence* TrainingSequences(const jnbScene* s, jnError* error)
+// All clips as one list, those to learn from first; freed by the caller.
+static jnaModalSequence* ListSequences(const jnbScene* s, jnError* error)
 {
-    jnaModalSequence* sequences = calloc((size_t)s->trainCount, sizeof(*sequences));
+    jnaModalSequence* sequences = calloc((size_t)s->count, sizeof(*sequences));
     if (sequences == NULL) {
-        jnFail(error, jn_outOfMemory, "no memory for %d clips", s->trainCount);
+        jnFail(error, jn_outOfMemory, "no memory for %d clips", s->count);
     }
-    for (int t = 0; sequences != NULL && t < s->trainCount; ++t) {
+    for (int t = 0; sequences != NULL && t < s->count; ++t) {
         sequences[t] = s->takes[t].sequence;
     }
     return sequences;
 }
 
-jnResult jnbLearn(const jnbScene* s, bool fromClips, jnaModes* m, jnError* error)
+jnResult jnbLearn(const jnbScene* s, jnbLesson lesson, jnaModes* m, jnError* error)
 {
     const jnaModalSequence shakes[JNA_SHAKES] = {s->shakes[0].sequence, s->shakes[1].sequence};
-    jnaModalSequence* sequences = TrainingSequences(s, error);
+    jnaModalSequence* sequences = ListSequences(s, error);
+    if (sequences == NULL) {
+        return jn_outOfMemory;
+    }
+    const jnaModalSequence* lists[] = {shakes, sequences, sequences + s->trainCount};
+    const int counts[] = {JNA_SHAKES, s->trainCount, s->count - s->trainCount};
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = m;
     def.character = s->workspace.character;
-    def.sequences = fromClips ? sequences : shakes;
-    def.sequenceCount = fromClips ? s->trainCount : JNA_SHAKES;
-    def.prior = fromClips ? def.prior : JNA_SHAKEN_PRIOR;
+    def.sequences = lists[lesson];
+    def.sequenceCount = counts[lesson];
+    def.prior = lesson == jnb_seenClips ? def.prior : JNA_SHAKEN_PRIOR;
     jnaModalFit fit;
     jnResult result = jn_ok;
-    JN_TRY(sequences != NULL ? jnaFitModes(&def, &fit, error) : jn_outOfMemory);
+    JN_TRY(jnaFitModes(&def, &fit, error));
     memcpy(m->stiffness, fit.stiffness, (size_t)m->modeCount * sizeof(double));
     memcpy(m->damping, fit.damping, (size_t)m->modeCount * sizeof(double));
     memcpy(m->gain, fit.gain, (size_t)m->modeCount * sizeof(double));
@@ -247,7 +252,7 @@ done:
 
 static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
 {
-    jnaModalSequence* sequences = TrainingSequences(s, error);
+    jnaModalSequence* sequences = ListSequences(s, error);
     jnaDataModesDef def = jnaDefaultDataModesDef();
     def.character = s->workspace.character;
     def.sequences = sequences;
@@ -271,6 +276,7 @@ enum {
     AT_REST,
     FITTED,
     FITTED_CLIPS,
+    FITTED_UNSEEN,
     FITTED_LINEAR,
     FITTED_AT_REST,
     MOTION,
@@ -291,11 +297,14 @@ static void MakeWays(const jnaModesDef* def, Way ways[WAYS])
         [FEWER] = {.name = "half as many"},
         [AT_REST] = {.name = "of the rest pose, not of the mean pose", .atRest = true},
         [FITTED] = {.name = "numbers learned from shakes", .fit = true},
-        [FITTED_CLIPS] = {.name = "numbers learned from the clips seen", .fit = true, .fromClips = true},
+        [FITTED_CLIPS] = {.name = "numbers learned from the clips seen", .fit = true, .lesson = jnb_seenClips},
+        [FITTED_UNSEEN] = {.name = "numbers learned from the clips not seen", .fit = true, .lesson = jnb_unseenClips},
         [FITTED_AT_REST] = {.name = "numbers learned, of the rest pose", .fit = true, .atRest = true},
         [FITTED_LINEAR] = {.name = "numbers learned, forces do not level off", .fit = true},
-        [MOTION] = {
-            .name = "components of the motion, numbers learned", .fit = true, .fromMotion = true, .fromClips = true}};
+        [MOTION] = {.name = "components of the motion, numbers learned",
+            .fit = true,
+            .fromMotion = true,
+            .lesson = jnb_seenClips}};
     for (int i = 0; i < WAYS; ++i) {
         ways[i] = list[i];
         ways[i].def = *def;
@@ -324,7 +333,7 @@ int jnbBenchAblation(const char* workspace)
     for (int i = 0; i < WAYS; ++i) {
         JN_TRY(ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
                                   : jnbFindModes(&s, &ways[i].def, ways[i].atRest, &modes, &error));
-        JN_TRY(ways[i].fit ? jnbLearn(&s, ways[i].fromClips, &modes, &error) : jn_ok);
+        JN_TRY(ways[i].fit ? jnbLearn(&s, ways[i].lesson, &modes, &error) : jn_ok);
         JN_TRY(jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error));
         jnaDestroyModes(&modes);
     }

@@ -52,7 +52,7 @@ static void PrintFrames(const jnaEvaluatedClip* clip)
         printf(", %d of them dropped by the fit", clip->dropped);
     }
     if (clip->failed > 0) {
-        printf(", %d without an equilibrium: they do not count on simulated targets", clip->failed);
+        printf(", %d without an equilibrium, or without room for the flesh: they do not count", clip->failed);
     }
     printf("\n");
 }

@@ -262,6 +262,9 @@ static void PrintDone(const Run* run, const Done* done)
         if (r->failedByBones > 0) {
             printf(", %d of them bone through bone", r->failedByBones);
         }
+        if (r->withoutRoom > 0) {
+            printf(", %d without room: bones gave way", r->withoutRoom);
+        }
     } else if (r->shardCount > 0) {
         printf("not whole yet: %d of %d shards are missing; the last run merges them", r->missingCount, r->shardCount);
     } else {
@@ -282,11 +285,12 @@ static void PrintJson(const Run* run)
     for (int i = 0; i < run->doneCount; ++i) {
         const Done* done = &run->done[i];
         const jnaJobReport* r = &done->report;
-        json_array_append_new(jobs,
-            json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:i, s:b, s:i, s:i, s:i, s:f}", "what", done->what, "json",
-                done->path, "merged", r->merged, "up_to_date", r->upToDate, "count", done->count, "failed",
-                r->failedCount, "failed_by_bones", r->failedByBones, "too_many_failed", TooManyFailed(done), "solved",
-                r->solved, "shards", r->shardCount, "missing_shards", r->missingCount, "seconds", r->seconds));
+        json_array_append_new(
+            jobs, json_pack("{s:s, s:s, s:b, s:b, s:i, s:i, s:i, s:i, s:b, s:i, s:i, s:i, s:f}", "what", done->what,
+                      "json", done->path, "merged", r->merged, "up_to_date", r->upToDate, "count", done->count,
+                      "failed", r->failedCount, "failed_by_bones", r->failedByBones, "without_room", r->withoutRoom,
+                      "too_many_failed", TooManyFailed(done), "solved", r->solved, "shards", r->shardCount,
+                      "missing_shards", r->missingCount, "seconds", r->seconds));
     }
     for (int i = 0; i < run->notes.count; ++i) {
         json_array_append_new(notes, json_string(run->notes.lines[i]));

@@ -23,6 +23,7 @@ typedef struct StandIn {
     int hard;        // frame that converges at the second effort; -1: none
     int hopeless;    // frame that never does; -1: none
     int notFinite;   // frame with a NaN; -1: none
+    int tight;       // frame without room for the flesh; -1: none
     const char* log; // a byte for every solve; NULL: none
 } StandIn;
 
@@ -80,6 +81,7 @@ static inline jnResult StandIn_Pose(
     }
     *report = (jnaFleshReport){.residual = 1e-5 * (frame + 1), .iterations = frame, .pathSteps = 4 << effort};
     report->solved.depth = 0.001 * frame;
+    report->withoutRoom = frame == s->tight;
     report->seconds = 0.5;
     report->converged = frame != s->hopeless && !(frame == s->hard && effort == 0);
     if (!report->converged) {
@@ -121,7 +123,7 @@ static inline jnResult StandIn_Advance(void* worker, const jnaClip* clip, int fr
 
 static inline void InitStandIn(StandIn* s)
 {
-    *s = (StandIn){.stopAt = -1, .hard = -1, .hopeless = -1, .notFinite = -1};
+    *s = (StandIn){.stopAt = -1, .hard = -1, .hopeless = -1, .notFinite = -1, .tight = -1};
     s->solve = (jnaSolve){.vertexCount = STAND_IN_VERTICES,
         .stateCount = 6 * STAND_IN_NODES,
         .user = s,

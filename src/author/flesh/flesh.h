@@ -62,6 +62,7 @@ typedef struct jnaFleshReport {
     int contactCount;  // pairs that hold it
     jnaPenetration skinned, solved;
     jnaBoneOverlap bones; // of a pose with contact: found before it is solved; flesh cannot mend it
+    bool withoutRoom;     // the motion does not fit this body: bones gave way, and where to is not one place alone
     double seconds;       // of this thread
     struct {
         double forces, solve, contact, other; // seconds

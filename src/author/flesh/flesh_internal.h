@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-enum { JNA_PAIRS = 8 }; // pairs that the minimizer remembers
+enum { JNA_PAIRS = 5 }; // pairs that the minimizer remembers
 
 struct jnaFlesh {
     jnaFleshDef def;
@@ -131,6 +131,7 @@ double jnaFlesh_Evaluate(
 double jnaBoneStiffness(const jnaFleshProblem* problem, int place, const double* x);
 // Metres that bones bear where skinning drives flesh that deep into flesh; see flesh_path.c.
 double jnaBonesBear(const jnaFlesh* flesh, double depth);
+bool jnaIsWithoutRoom(const jnaFlesh* flesh, double depth);
 
 // What contact adds to the diagonal of the Hessian. sums: [nodeCount], by place, written.
 void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums);

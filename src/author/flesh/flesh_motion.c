@@ -361,7 +361,8 @@ static jnResult Step(
 }
 
 // What bones bear at the beginning and at the end of a frame, whose beginning is in skinned[1].
-static jnResult MeasureBears(jnaFleshSolver* solver, const jnaClip* clip, int frame, double bears[2], jnError* error)
+static jnResult MeasureBears(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double bears[2], jnaFleshReport* report, jnError* error)
 {
     bears[0] = bears[1] = 1; // a metre is never reached
     for (int end = 0; solver->finder != NULL && end < 2; ++end) {
@@ -371,6 +372,7 @@ static jnResult MeasureBears(jnaFleshSolver* solver, const jnaClip* clip, int fr
         }
         JN_PASS(jnaContactFinder_Measure(solver->finder, solver->skinned[1 + end], &skinned, error));
         bears[end] = fmin(jnaBonesBear(solver->flesh, skinned.depth), 1);
+        report->withoutRoom = jnaIsWithoutRoom(solver->flesh, skinned.depth);
     }
     return jn_ok;
 }
@@ -383,7 +385,7 @@ static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame
     int failed = 0;
     PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
     PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
-    JN_PASS(MeasureBears(solver, clip, frame, bears, error));
+    JN_PASS(MeasureBears(solver, clip, frame, bears, report, error));
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
     for (int i = 1; i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);

@@ -229,6 +229,15 @@ double jnaBonesBear(const jnaFlesh* flesh, double depth)
     return BEARS_LEAST * exp(fmax((GIVES_WAY - deep) / GIVES_WAY_OVER, 0));
 }
 
+// Below 2 mm bones move visibly. Flesh then has several places to rest at, and in motion it is in another than the
+// equilibrium: up to 180 mm away in a crouch.
+#define BEARS_LITTLE 2e-3
+
+bool jnaIsWithoutRoom(const jnaFlesh* flesh, double depth)
+{
+    return jnaBonesBear(flesh, depth) < BEARS_LITTLE;
+}
+
 void jnaPlaceBones(jnaFleshSolver* solver)
 {
     const jnaFlesh* flesh = solver->flesh;

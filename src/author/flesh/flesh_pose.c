@@ -117,6 +117,7 @@ static jnResult BeginPose(
     jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
     JN_PASS(jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error));
+    report->withoutRoom = jnaIsWithoutRoom(flesh, report->skinned.depth);
     return jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error);
 }
 

@@ -87,6 +87,7 @@ typedef struct jnaJobReport {
     int left;          // poses in them
     int failedCount;   // poses of all that are not valid; where merged
     int failedByBones; // of those the poses that drive bone through bone
+    int withoutRoom;   // poses of all that are solved only because bones gave way
     double seconds;    // of this run
 } jnaJobReport;
 

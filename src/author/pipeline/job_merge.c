@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "workspace/shapes.h"
 
 #include "runtime/for_author.h"
 
@@ -28,6 +29,7 @@ typedef struct Merge {
     json_t* failures;
     json_t* root;
     int failed, bones; // bones: of the failed ones those that drive bone through bone
+    int withoutRoom;
 } Merge;
 
 static void FormatHash(uint64_t hash, char* text)
@@ -62,20 +64,23 @@ static jnResult OpenFiles(Merge* m, jnError* error)
 
 static json_t* Number(int column, double value)
 {
-    bool whole = column >= jna_columnIterations && column <= jna_columnContacts;
+    bool whole = (column >= jna_columnIterations && column <= jna_columnContacts) || column == jna_columnRoom;
     return whole ? json_integer((json_int_t)value) : json_real(value);
 }
 
 static void PutRecord(Merge* m, int pose, const jnaRecord* record)
 {
-    uint8_t valid = record->reason[0] == '\0';
+    uint8_t valid = record->reason[0] != '\0'            ? jna_poseFailed
+                    : record->values[jna_columnRoom] > 0 ? jna_poseWithoutRoom
+                                                         : jna_poseSolved;
     float seconds = (float)record->values[jna_columnSeconds];
     fwrite(&valid, 1, 1, m->files[VALID].stream);
     fwrite(&seconds, sizeof(seconds), 1, m->files[TIMES].stream);
     for (int i = 0; i < jna_columnSeconds; ++i) {
         json_array_append_new(m->columns[i], Number(i, record->values[i]));
     }
-    if (!valid) {
+    m->withoutRoom += valid == jna_poseWithoutRoom;
+    if (valid == jna_poseFailed) {
         m->failed++;
         m->bones += record->values[jna_columnBones] > 0;
         json_array_append_new(m->failures, json_pack("{s:i, s:s}", "index", pose, "reason", record->reason));
@@ -164,6 +169,7 @@ static jnResult Publish(Merge* m, jnError* error)
     jnResult result = jn_ok;
     json_object_set_new(m->root, "failed", json_integer(m->failed));
     json_object_set_new(m->root, "failed_by_bones", json_integer(m->bones));
+    json_object_set_new(m->root, "without_room", json_integer(m->withoutRoom));
     for (int i = 0; i < m->fileCount; ++i) {
         JN_TRY(jnaFile_Sync(&m->files[i], error));
     }
@@ -229,6 +235,7 @@ bool jnaIsMerged(const jnaShardPlan* plan, jnaJobReport* report)
     if (merged && report != NULL) {
         report->failedCount = (int)json_integer_value(json_object_get(root, "failed"));
         report->failedByBones = (int)json_integer_value(json_object_get(root, "failed_by_bones"));
+        report->withoutRoom = (int)json_integer_value(json_object_get(root, "without_room"));
     }
     json_decref(root);
     return merged;
@@ -301,7 +308,7 @@ static bool FillFromOld(const Old* old, jnaShard* shard)
             shard->records[k].values[i] = json_number_value(value);
         }
         shard->records[k].values[jna_columnSeconds] = jnaArray_Get(&old->times, pose);
-        if (((const uint8_t*)old->valid.data)[pose] == 0) {
+        if (((const uint8_t*)old->valid.data)[pose] == jna_poseFailed) {
             return false;
         }
     }

@@ -138,7 +138,7 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     const float* targets = w->targets[of->targets].data;
     size_t width = 3 * (size_t)w->takes->character->vertexCount;
     Playing playing = {.work = w, .take = t, .targets = targets, .tally = &w->tallies[way]};
-    playing.solved = of->targets == jna_targetsQuasistatic ? t->solved : NULL;
+    playing.solved = t->solved;
     if (of->best && !w->hasBest[of->targets]) {
         return jn_ok;
     }
@@ -252,11 +252,11 @@ static void CloseAll(Work* w)
 }
 
 // The motion without the frames that do not count: a copy where there are any, else the motion itself.
-static jnResult CountedMotion(const jnaTake* take, jnaFitTargets kind, jnaArray* motion, float** copy, jnError* error)
+static jnResult CountedMotion(const jnaTake* take, jnaArray* motion, float** copy, jnError* error)
 {
     *motion = take->motion;
     *copy = NULL;
-    if (kind != jna_targetsQuasistatic || take->solved == NULL) {
+    if (take->solved == NULL) {
         return jn_ok;
     }
     *copy = malloc((motion->count + 1) * sizeof(float));
@@ -286,7 +286,7 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
     def.drop = def.prior = 0;
     def.threads = threads;
     def.checkOrder = false;
-    jnResult result = CountedMotion(&w->takes->takes[take], kind, &sequence.dynamics, &copy, error);
+    jnResult result = CountedMotion(&w->takes->takes[take], &sequence.dynamics, &copy, error);
     if (result == jn_ok) {
         result = jnaFitSprings(&def, &fit, &own);
         if (result != jn_ok && result != jn_badData) {

@@ -21,11 +21,12 @@
 #include <unistd.h>
 
 // Part of every hash: changes when what is computed from the same inputs does.
-static const char version[] = "jounce shard 1";
-static const char magic[8] = "JNSHARD1";
+static const char version[] = "jounce shard 2";
+static const char magic[8] = "JNSHARD2";
 
 const char* const jnaColumnNames[JNA_COLUMNS] = {"residual", "iterations", "evaluations", "path_steps", "attempts",
-    "inverted", "contacts", "skinned_depth", "skinned_volume", "depth", "volume", "bones_overlap", "seconds"};
+    "inverted", "contacts", "skinned_depth", "skinned_volume", "depth", "volume", "bones_overlap", "without_room",
+    "seconds"};
 
 typedef struct Header {
     char magic[8];
@@ -285,7 +286,7 @@ void jnaFillRecord(const jnaFleshReport* report, int attempts, int vertexCount, 
 {
     const double values[JNA_COLUMNS] = {report->residual, report->iterations, report->evaluations, report->pathSteps,
         attempts, report->invertedCount, report->contactCount, report->skinned.depth, report->skinned.volume,
-        report->solved.depth, report->solved.volume, report->bones.depth, report->seconds};
+        report->solved.depth, report->solved.volume, report->bones.depth, report->withoutRoom, report->seconds};
     *record = (jnaRecord){0};
     for (int i = 0; i < JNA_COLUMNS; ++i) {
         record->values[i] = isfinite(values[i]) ? values[i] : -1;

@@ -17,6 +17,7 @@ typedef enum jnaColumn {
     jna_columnDepth,
     jna_columnVolume,
     jna_columnBones,
+    jna_columnRoom,    // 1: without
     jna_columnSeconds, // last: not in the JSON
     JNA_COLUMNS,
 } jnaColumn;

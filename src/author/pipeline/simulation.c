@@ -15,7 +15,7 @@
 
 // Part of the name of every shard: raised when the solver gives other bytes, so that a release alone keeps what was
 // solved.
-#define SOLVER_VERSION "0.1.0"
+#define SOLVER_VERSION "0.2.0"
 
 static uint64_t HashCharacter(const jnaCharacter* c, uint64_t hash)
 {

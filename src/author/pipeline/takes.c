@@ -8,6 +8,7 @@
 #include "character/skin_frame.h"
 #include "modes/modal_motion.h"
 #include "pipeline/play.h"
+#include "workspace/shapes.h"
 #include "workspace/store.h"
 
 #include "runtime/for_author.h"
@@ -114,13 +115,18 @@ static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* 
     if (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount) {
         JN_TRY(jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path));
     }
-    if (memchr(file.data, 0, file.count) != NULL) {
+    const uint8_t* states = file.data;
+    size_t solved = 0;
+    for (size_t i = 0; i < file.count; ++i) {
+        solved += states[i] == jna_poseSolved;
+    }
+    if (solved < file.count) {
         take->solved = malloc(file.count);
         JN_TRY(
             take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count));
     }
-    if (take->solved != NULL) {
-        memcpy(take->solved, file.data, file.count);
+    for (size_t i = 0; take->solved != NULL && i < file.count; ++i) {
+        take->solved[i] = states[i] == jna_poseSolved;
     }
 done:
     jnaCloseArray(&file);

@@ -19,7 +19,7 @@ typedef struct jnaTake {
     int first;           // frame of the clip that the motion begins with
     int frameCount;      // of the motion
     bool hasQuasistatic; // its equilibria were solved or imported
-    uint8_t* solved;     // [frameCount], 0 where a frame's equilibrium was not found; NULL: all were. Owned
+    uint8_t* solved;     // [frameCount], 0 where a frame has no equilibrium or no room; NULL: all have. Owned
     jnaArray motion;     // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
 } jnaTake;
 

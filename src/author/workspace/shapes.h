@@ -3,7 +3,7 @@
 // In a workspace, folder `poses/`:
 //   poses.npy      float32 (poses, joints, 4)    local unit quaternions x, y, z, w; translations are the rest pose's
 //   positions.npy  float32 (poses, vertices, 3)  welded vertices in the character's order, metres
-//   valid.npy      uint8 (poses)                 0 where the pose failed; absent: all are good
+//   valid.npy      uint8 (poses)                 jnaPoseState; absent: all are solved
 //   kind.npy       uint8 (poses)                 jnaShapeKind; absent: all random
 //   clip.npy       int32 (poses)                 clip of the manifest that a frame is from, -1 for none; absent: none
 #pragma once
@@ -11,12 +11,16 @@
 #include "base/npy.h"
 #include "character/character.h"
 
+/// What became of a pose, in valid.npy. Where the flesh has no room its bones gave way: a shape to learn from, but not
+/// one to judge motion by.
+typedef enum jnaPoseState { jna_poseFailed, jna_poseSolved, jna_poseWithoutRoom } jnaPoseState;
+
 /// A set of shapes.
 typedef struct jnaShapes {
     int count, jointCount, vertexCount;
     const float* rotations; // [count][jointCount][4]
     const float* positions; // [count][vertexCount][3]
-    const uint8_t* valid;   // [count]; NULL: all are good
+    const uint8_t* valid;   // [count], jnaPoseState; NULL: all are solved
     const uint8_t* kinds;   // [count]; NULL: all random
     const int32_t* clips;   // [count]; NULL: none is from a clip
     jnaArray arrays[5];     // what jnaOpenShapes mapped

@@ -47,6 +47,7 @@ static int TearDown(void** state)
 }
 
 #define THROWN 0.05 // metres: the length of a tetrahedron
+enum { LEFT = 3 };  // tetrahedra, of thousands, that may be inside out in a fold that came to rest
 
 static TestFlesh MakeFlesh(double poisson)
 {
@@ -107,9 +108,9 @@ static double Recover(TestFlesh* flesh, uint64_t seed, double thrown, int invert
     return away;
 }
 
-// How many of six tries end at rest, in which more than that share of the tetrahedra is inside out first; none may stay
-// so.
-static int CountBack(double thrown, double scrambled)
+// How many of six tries end at rest, in which more than that share of the tetrahedra is inside out first; no more than
+// `left` may stay so.
+static int CountBack(double thrown, double scrambled, int left)
 {
     TestFlesh flesh = MakeFlesh(0.3);
     int back = 0;
@@ -117,7 +118,7 @@ static int CountBack(double thrown, double scrambled)
         int inverted[2];
         back += Recover(&flesh, seed, thrown, inverted) <= 1e-8;
         assert_true(inverted[0] > scrambled * flesh.test.volume.tetrahedronCount);
-        assert_int_equal(inverted[1], 0);
+        assert_true(inverted[1] <= left);
     }
     DestroyFlesh(&flesh);
     return back;
@@ -126,13 +127,13 @@ static int CountBack(double thrown, double scrambled)
 static void ScrambledFleshFindsBackToRest(void** state)
 {
     (void)state;
-    assert_int_equal(CountBack(THROWN, 0.3), 6);
+    assert_int_equal(CountBack(THROWN, 0.3, 0), 6);
 }
 
 static void FleshThatIsScrambledAllOverIsUntangled(void** state)
 {
     (void)state;
-    CountBack(HUGE_VAL, 0.4);
+    CountBack(HUGE_VAL, 0.4, LEFT);
 }
 
 static void ScrambledFleshOfFixedVolumeIsUntangled(void** state)
@@ -141,7 +142,7 @@ static void ScrambledFleshOfFixedVolumeIsUntangled(void** state)
     TestFlesh flesh = MakeFlesh(0.45);
     int inverted[2];
     Recover(&flesh, 1, THROWN, inverted);
-    assert_true(inverted[1] <= 3); // of thousands
+    assert_true(inverted[1] <= LEFT);
     DestroyFlesh(&flesh);
 }
 

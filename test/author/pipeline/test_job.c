@@ -4,6 +4,8 @@
 #include "helpers/folders.h"
 #include "helpers/stand_in.h"
 
+#include "workspace/shapes.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
@@ -467,16 +469,19 @@ static void FailedPosesAreRecordedAndTheRunGoesOn(void** state)
     s.hard = 3;
     s.hopeless = 9;
     s.notFinite = 12;
+    s.tight = 15;
     jnaJob job = StandInJob(&s, "failed", 20);
     job.threads = 2;
     jnaJobReport report = RunQuietly(&s, &job);
     assert_int_equal(report.failedCount, 2);
+    assert_int_equal(report.withoutRoom, 1);
     jnaArray valid, positions;
     jnError error;
     assert_int_equal(jnaOpenArray("failed/valid.npy", &valid, &error), jn_ok);
     assert_int_equal(jnaOpenArray("failed/positions.npy", &positions, &error), jn_ok);
     for (int i = 0; i < 20; ++i) {
-        assert_int_equal(((const uint8_t*)valid.data)[i], i != 9 && i != 12);
+        jnaPoseState expected = i == 9 || i == 12 ? jna_poseFailed : i == 15 ? jna_poseWithoutRoom : jna_poseSolved;
+        assert_int_equal(((const uint8_t*)valid.data)[i], expected);
     }
     for (size_t i = 0; i < positions.count; ++i) {
         assert_true(isfinite(((const float*)positions.data)[i]));
