@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-enum { JNA_PAIRS = 5 }; // pairs that the minimizer remembers
+enum { JNA_PAIRS = 8 }; // pairs that the minimizer remembers
 
 struct jnaFlesh {
     jnaFleshDef def;

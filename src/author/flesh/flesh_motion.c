@@ -274,11 +274,14 @@ static void EndStep(jnaFleshSolver* solver, double* state)
     }
 }
 
-// Marks the nodes that contact holds, and their faces' corners: 1, others 0.
-static void FindHolds(jnaFleshSolver* solver)
+// Marks the nodes that contact holds, and their faces' corners: 1, others 0. After a step that did not converge all
+// are: what the minimiser left over is no force, and taken for one it shoots the flesh away in the steps that follow.
+static void FindHolds(jnaFleshSolver* solver, bool converged)
 {
     const int32_t* places = solver->flesh->places;
-    memset(solver->holds, 0, (size_t)solver->flesh->nodeCount * sizeof(double));
+    for (int p = 0; p < solver->flesh->nodeCount; ++p) {
+        solver->holds[p] = converged ? 0 : 1;
+    }
     for (int i = 0; solver->finder != NULL && i < solver->contacts.count; ++i) {
         const jnaContactPair* pair = &solver->contacts.pairs[i];
         solver->holds[places[pair->node]] = 1;
@@ -352,7 +355,7 @@ static jnResult Step(
         problem.boneFactor = 0;
         problem.contacts = NULL;
         jnaFlesh_Evaluate(&problem, solver->x, solver->gradient, NULL, NULL);
-        FindHolds(solver);
+        FindHolds(solver, report->converged);
         EndAlpha(solver, solver->gradient, state);
     } else {
         EndStep(solver, state);

@@ -136,11 +136,15 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
             f->diagonal[n] += problem->pulls != NULL ? problem->pulls[p] : 0;
         }
     }
-    JN_PASS(jnaLaplacian_Refactor(f->laplacian, (const double(*)[10])f->locals, f->diagonal, error));
+    solver->isStale = false;
+    jnResult result = jnaLaplacian_Refactor(f->laplacian, (const double(*)[10])f->locals, f->diagonal, error);
+    if (result == jn_badData) {
+        return jn_ok; // flesh far out of shape, which has no factor: the one that was there has to do
+    }
+    JN_PASS(result);
     jnaPreconditioner_Refill(&f->preconditioner, f->laplacian);
     problem->preconditioner = &f->preconditioner;
     problem->goesOn = false; // what was remembered is of another one
     solver->isFresh = true;
-    solver->isStale = false;
     return jn_ok;
 }
