@@ -425,6 +425,28 @@ static void SpringsOfBonesPullAsHard(void** state)
     free(held);
 }
 
+// Flesh that was shot away has no factor; the one that was there serves on, and the frame fails instead of the run.
+static void FleshFarOutOfShapeKeepsItsFactor(void** state)
+{
+    (void)state;
+    TestFlesh flesh = MakeBar(3);
+    jnaFleshDef def = PlainDef(&flesh.test);
+    Create(&flesh, &def);
+    jnaFleshSolver* s = flesh.solver;
+    jnaPadNodes(flesh.flesh, flesh.test.volume.nodes, s->x);
+    for (int i = 0; i < 4 * flesh.flesh->freeCount; ++i) {
+        s->x[i] *= i % 8 == 0 ? 1e100 : 1;
+    }
+    jnaFleshProblem problem = {.flesh = flesh.flesh, .preconditioner = &flesh.flesh->still, .goesOn = true};
+    jnError error;
+    s->isStale = true;
+    assert_int_equal(jnaFreshenFactor(s, &problem, &error), jn_ok);
+    assert_ptr_equal(problem.preconditioner, &flesh.flesh->still);
+    assert_ptr_equal(jnaFactorOf(s, &flesh.flesh->still), &flesh.flesh->still);
+    assert_true(problem.goesOn && !s->isStale);
+    DestroyTestFlesh(&flesh);
+}
+
 // Bones that give way: a spring up to what they bear, the same force beyond; energy and force go together.
 static void ABoneThatGivesWayPullsNoHarder(void** state)
 {
@@ -690,6 +712,7 @@ int main(void)
         cmocka_unit_test(ACantileverSagsAsTheFormulaSays),
         cmocka_unit_test(EnergyAndForceDoNotChangeWhenEverythingTurns),
         cmocka_unit_test(AFreshFactorOfFleshAtRestIsTheRestingOne),
+        cmocka_unit_test(FleshFarOutOfShapeKeepsItsFactor),
         cmocka_unit_test(APoseTurnedAtTheRootIsTheSameShapeTurned),
         cmocka_unit_test(BothMinimizersEndInTheSamePlace),
         cmocka_unit_test(SpringsOfBonesPullAsHard),
