@@ -17,7 +17,7 @@ if [ -n "$figure" ]; then
     "$jounce" picture "$figure" --clip shadow-boxing --frame 38 --frame 107 --compare --stage dynamic --near Spine \
         --view front --turn 25 --across 1.05 --height 300 -o "$images/figure-motion.png"
     "$jounce" picture "$figure" --clip shadow-boxing --frame 24 --frame 62 --compare --stage dynamic --near Spine \
-        --view front --turn 25 --across 1.3 --height 230 -o "$images/figure-motion.gif"
+        --view front --turn 25 --across 1.3 --height 200 -o "$images/figure-motion.gif"
     "$jounce" picture "$figure" --clip run --frame 14 --compare --near LeftLeg --view back --turn 35 --across 0.4 \
         --height 260 -o "$images/network-knee.png"
     "$jounce" picture "$figure" --clip jump-and-land --frame 30 --compare --near LeftArm --view front --turn -25 \

@@ -127,10 +127,10 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
     for (int t = 0; t < flesh->def.volume->tetrahedronCount; ++t) {
         FillLocal(flesh, t, solver->x, 1 + problem->damping, f->locals[t]);
     }
-    jnaSumContactStiffness(problem, f->contact);
+    jnaSumContactStiffness(problem, solver->contactStiffness);
     for (int n = 0; n < flesh->nodeCount; ++n) {
         int32_t p = flesh->places[n];
-        f->diagonal[n] = f->contact[p];
+        f->diagonal[n] = solver->contactStiffness[p];
         if (p < flesh->freeCount) {
             f->diagonal[n] += jnaBoneStiffness(problem, p, solver->x);
             f->diagonal[n] += problem->pulls != NULL ? problem->pulls[p] : 0;
@@ -143,6 +143,7 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
     }
     JN_PASS(result);
     jnaPreconditioner_Refill(&f->preconditioner, f->laplacian);
+    memcpy(f->contact, solver->contactStiffness, (size_t)flesh->nodeCount * sizeof(double));
     problem->preconditioner = &f->preconditioner;
     problem->goesOn = false; // what was remembered is of another one
     solver->isFresh = true;
