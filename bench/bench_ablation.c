@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "cli.h"
 #include "learn/modal_fit.h"
+#include "learn/shape_fit.h"
 #include "workspace/volume_store.h"
 
 #include "runtime/internal.h"
@@ -24,6 +25,7 @@ typedef struct Way {
     jnaModesDef def;
     bool best, fit, standing; // amplitudes from the motion; numbers learned; frames as if they did not turn
     bool fromMotion, atRest;  // components of the motion; modes of the rest pose
+    bool shapes;              // learned as well, from shakes and clips seen
     jnbLesson lesson;         // what numbers are learned from
 } Way;
 
@@ -44,7 +46,8 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
         .targets = take->targets.data,
         .rotations = take->frames.rotations,
         .turns = take->frames.turns,
-        .motion = of->motion.data};
+        .motion = of->motion.data,
+        .solved = of->solved};
     return jn_ok;
 }
 
@@ -250,6 +253,25 @@ done:
     return result;
 }
 
+// As `jounce fit` does after the numbers.
+static jnResult LearnShapes(const jnbScene* s, jnaModes* m, jnError* error)
+{
+    jnaArena arena = {0};
+    size_t numbers = 3 * (size_t)m->modeCount * (size_t)m->vertexCount;
+    jnaModalSequence* sequences = jnaArena_Take(&arena, s->trainCount + JNA_SHAKES, sizeof(*sequences));
+    float* shapes = jnaArena_Take(&arena, (int64_t)numbers, sizeof(float));
+    jnResult result = jn_ok;
+    JN_TRY(jnaArena_Check(&arena, "shapes", error));
+    for (int i = 0; i < JNA_SHAKES + s->trainCount; ++i) {
+        sequences[i] = i < JNA_SHAKES ? s->shakes[i].sequence : s->takes[i - JNA_SHAKES].sequence;
+    }
+    JN_TRY(jnaFitShapes(m, sequences, JNA_SHAKES + s->trainCount, JNA_SHAPE_PRIOR, shapes, error));
+    memcpy(m->shapes, shapes, numbers * sizeof(float));
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
 static jnResult MakeFromMotion(const jnbScene* s, jnaModes* m, jnError* error)
 {
     jnaModalSequence* sequences = ListSequences(s, error);
@@ -275,6 +297,7 @@ enum {
     FEWER,
     AT_REST,
     FITTED,
+    FITTED_SHAPES,
     FITTED_CLIPS,
     FITTED_UNSEEN,
     FITTED_LINEAR,
@@ -297,6 +320,7 @@ static void MakeWays(const jnaModesDef* def, Way ways[WAYS])
         [FEWER] = {.name = "half as many"},
         [AT_REST] = {.name = "of the rest pose, not of the mean pose", .atRest = true},
         [FITTED] = {.name = "numbers learned from shakes", .fit = true},
+        [FITTED_SHAPES] = {.name = "numbers and shapes learned", .fit = true, .shapes = true},
         [FITTED_CLIPS] = {.name = "numbers learned from the clips seen", .fit = true, .lesson = jnb_seenClips},
         [FITTED_UNSEEN] = {.name = "numbers learned from the clips not seen", .fit = true, .lesson = jnb_unseenClips},
         [FITTED_AT_REST] = {.name = "numbers learned, of the rest pose", .fit = true, .atRest = true},
@@ -334,6 +358,7 @@ int jnbBenchAblation(const char* workspace)
         JN_TRY(ways[i].fromMotion ? MakeFromMotion(&s, &modes, &error)
                                   : jnbFindModes(&s, &ways[i].def, ways[i].atRest, &modes, &error));
         JN_TRY(ways[i].fit ? jnbLearn(&s, ways[i].lesson, &modes, &error) : jn_ok);
+        JN_TRY(ways[i].shapes ? LearnShapes(&s, &modes, &error) : jn_ok);
         JN_TRY(jnbPrintWay(&s, ways[i].name, &modes, Play, &ways[i], &error));
         jnaDestroyModes(&modes);
     }

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 void jnaJointTurns(const jnaCharacter* c, const float* matrices, float* turns)
 {
     for (int j = 0; j < c->jointCount; ++j) {
@@ -372,6 +371,18 @@ done:
     return result;
 }
 
+double jnaModalLayer(const jnaModalSequence* s, int frame, int vertex, double layer[3])
+{
+    size_t at = 3 * ((size_t)frame * (size_t)s->vertexCount + (size_t)vertex);
+    double d[3], square = 0;
+    for (size_t a = 0; a < 3; ++a) {
+        d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
+        square += d[a] * d[a];
+    }
+    Turn(s, frame, frame, vertex, true, d, layer);
+    return square;
+}
+
 // Products of rows [modeCount][vertexCount][3] with the layer motion - target, in the skinned frames of every frame,
 // and the layer's squares. products: [frameCount][modeCount]; squares: [frameCount] or NULL.
 static jnResult MultiplyLayers(
@@ -385,13 +396,7 @@ static jnResult MultiplyLayers(
         double square = 0;
         failures += field == NULL;
         for (int v = 0; field != NULL && v < m->vertexCount; ++v) {
-            size_t at = (size_t)n * width + 3 * (size_t)v;
-            double d[3];
-            for (size_t a = 0; a < 3; ++a) {
-                d[a] = (double)s->motion[at + a] - (double)s->targets[at + a];
-                square += d[a] * d[a];
-            }
-            Turn(s, n, n, v, true, d, field + 3 * (size_t)v);
+            square += jnaModalLayer(s, n, v, field + 3 * (size_t)v);
         }
         for (size_t k = 0; field != NULL && k < modes; ++k) {
             double sum = 0;

@@ -16,6 +16,7 @@ typedef struct jnaModalSequence {
     const float* matrices; // [frameCount][jointCount][12], the skin's matrices M_j; NULL: forces come from the vertices
     const jnaCharacter* character; // with matrices
     const float* motion;           // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
+    const uint8_t* solved;         // [frameCount], 0 where the target is no equilibrium; NULL: all are
 } jnaModalSequence;
 
 /// Rotations of the joints from rest, for one pose. matrices: [jointCount][12], joint to world, as by jnaPoseMatrices.
@@ -57,6 +58,9 @@ typedef struct jnaModalDrive {
 /// velocities: their velocities in space, as amplitudes; may be NULL.
 jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const jnaModalDrive* drive,
     double* amplitudes, double* velocities, jnError* error);
+
+/// What the flesh did beyond its target, in the skinned frame of a vertex; its square.
+double jnaModalLayer(const jnaModalSequence* sequence, int frame, int vertex, double layer[3]);
 
 /// Amplitudes that come closest to the motion in the mass-weighted least squares of the surface,
 /// [frameCount][modeCount].

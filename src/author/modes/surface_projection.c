@@ -3,6 +3,7 @@
 #include "modes/modes_internal.h"
 
 #include "base/affine.h"
+#include "base/dense.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
 
@@ -36,40 +37,6 @@ void jnaFindVertexAreas(const jnaCharacter* c, double* areas)
     }
 }
 
-// In place, lower triangle; false if not positive definite.
-static bool Cholesky(double* a, size_t n)
-{
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t k = 0; k <= i; ++k) {
-            double sum = a[i * n + k];
-            for (size_t l = 0; l < k; ++l) {
-                sum -= a[i * n + l] * a[k * n + l];
-            }
-            if (i == k && !(sum > 0)) {
-                return false;
-            }
-            a[i * n + k] = i == k ? sqrt(sum) : sum / a[k * n + k];
-        }
-    }
-    return true;
-}
-
-static void Substitute(const double* l, size_t n, double* x)
-{
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t k = 0; k < i; ++k) {
-            x[i] -= l[i * n + k] * x[k];
-        }
-        x[i] /= l[i * n + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        for (size_t k = i + 1; k < n; ++k) {
-            x[i] -= l[k * n + i] * x[k];
-        }
-        x[i] /= l[i * n + i];
-    }
-}
-
 jnResult jnaModes_ProjectSurface(jnaModes* m, const jnaCharacter* c, jnError* error)
 {
     size_t n = (size_t)m->modeCount, width = 3 * (size_t)m->vertexCount;
@@ -92,14 +59,14 @@ jnResult jnaModes_ProjectSurface(jnaModes* m, const jnaCharacter* c, jnError* er
     for (size_t i = 0; i < n; ++i) {
         gram[i * n + i] += RIDGE * most;
     }
-    if (!Cholesky(gram, n)) {
+    if (!jnaFactorDense(gram, n)) {
         JN_TRY(jnFail(error, jn_badData, "two of the %zu modes are the same on the surface", n));
     }
     for (size_t x = 0; x < width; ++x) {
         for (size_t k = 0; k < n; ++k) {
             column[k] = areas[x / 3] * (double)m->shapes[k * width + x];
         }
-        Substitute(gram, n, column);
+        jnaSolveDense(gram, n, column);
         for (size_t k = 0; k < n; ++k) {
             m->projections[k * width + x] = (float)column[k];
         }

@@ -290,7 +290,8 @@ void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
         "modes/shapes.npy", "modes/caps.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
         "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
-        "springs/skinned_stiffness.npy", "springs/skinned_damping.npy", "springs/uniform.npy", "network/parameters.npy",
+        "springs/modal_shapes.npy", "springs/skinned_stiffness.npy", "springs/skinned_damping.npy",
+        "springs/uniform.npy", "network/parameters.npy",
         // Records stand for all that their stages made.
         "stages/volume.json", "stages/inside.json", "stages/modes.json", "stages/train.json", NULL};
     for (int i = 0; i < w->manifest.clipCount; ++i) {

@@ -169,6 +169,9 @@ static jnResult ReadFitted(Work* work, jnError* error)
         memcpy(work->modes.stiffness, l.modalStiffness, modes * sizeof(double));
         memcpy(work->modes.damping, l.modalDamping, modes * sizeof(double));
         memcpy(work->modes.gain, l.modalGain, modes * sizeof(double));
+        if (l.modalShapes != NULL) {
+            memcpy(work->modes.shapes, l.modalShapes, 3 * modes * vertices * sizeof(float));
+        }
     }
     jnaDestroyLearned(&l);
     return result;
@@ -300,7 +303,7 @@ done:
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const fitted[] = {"springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy",
-        "springs/modal_damping.npy", "springs/modal_gain.npy", NULL};
+        "springs/modal_damping.npy", "springs/modal_gain.npy", "springs/modal_shapes.npy", NULL};
     const jnaWorkspace* w = run->workspace;
     const jnaManifest* m = &w->manifest;
     (void)error;

@@ -2,14 +2,16 @@
 //
 // Targets and motion are arrays of the same frames; what lies between them is the dynamics layer. Springs per vertex
 // are fitted to it; modes are fitted to it. Springs on skinning and one spring for all are fitted beside, for
-// comparison. Of imported motion the modes are found first, in the motion itself. Modes of simulated flesh are fitted
-// to shakes of it (pipeline/shake.h), which drive all of them, and not to the clips, which drive only some.
+// comparison. Of imported motion the modes are found first, in the motion itself. Numbers of the modes of simulated
+// flesh are fitted to shakes of it (pipeline/shake.h), which drive all of them, and not to the clips, which drive only
+// some; then their shapes are fitted to shakes and clips.
 #include "pipeline/stage_fit.h"
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "learn/modal_fit.h"
+#include "learn/shape_fit.h"
 #include "pipeline/engine.h"
 #include "pipeline/judge.h"
 #include "pipeline/shake.h"
@@ -285,7 +287,8 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
         .turns = lesson->frames.turns,
         .matrices = lesson->frames.matrices,
         .character = w->takes.character,
-        .motion = lesson->motion != NULL ? lesson->motion : take->motion.data};
+        .motion = lesson->motion != NULL ? lesson->motion : take->motion.data,
+        .solved = take->solved};
     return jn_ok;
 }
 
@@ -369,6 +372,22 @@ static jnResult ListModal(Work* w, jnaModalSequence* sequences, int* count, jnaN
     return IsFound(workspace) ? FindInMotion(w, sequences, *count, notes, error) : jn_ok;
 }
 
+// Shapes of modes whose numbers were fitted to shakes, by all motion whose equilibria are known: what lies between
+// other targets and the motion is not vibration alone. sequences: the shakes, with room for the clips.
+static jnResult FitShapes(Work* w, jnaModalSequence* sequences, int count, jnaNotes* notes, jnError* error)
+{
+    const jnaModes* m = w->takes.modes;
+    jnaArena arena = {0};
+    if (w->kind == jna_targetsQuasistatic) {
+        JN_PASS(OpenAllModal(w, sequences, &count, notes, error));
+    }
+    w->learned.modalShapes = jnaArena_Give(&arena, (int64_t)m->modeCount * m->vertexCount, 3 * sizeof(float));
+    JN_PASS(jnaArena_Check(&arena, "shapes", error));
+    JN_PASS(jnaFitShapes(&w->fitted, sequences, count, JNA_SHAPE_PRIOR, w->learned.modalShapes, error));
+    w->fitted.shapes = w->learned.modalShapes;
+    return jn_ok;
+}
+
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
 {
     jnaModalSequence* sequences = calloc((size_t)w->lessonCount + JNA_SHAKES, sizeof(*sequences));
@@ -392,6 +411,7 @@ static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError
         out->modeCount = w->modal.modeCount;
         out->modalPrior = w->modal.prior;
         JN_TRY(jnaLearned_SetModes(&w->learned, w->takes.modes, &w->fitted, error));
+        JN_TRY(w->shaken ? FitShapes(w, sequences, count, notes, error) : jn_ok);
     }
 done:
     free(sequences);
@@ -592,8 +612,8 @@ static jnaFitTargets FindTargets(const jnaWorkspace* w, jnaFitTargets asked, int
 
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
-    static const char* const modes[] = {
-        "modes/stiffness.npy", "modes/damping.npy", "modes/projections.npy", "modes/limits.npy", NULL};
+    static const char* const modes[] = {"modes/stiffness.npy", "modes/damping.npy", "modes/projections.npy",
+        "modes/limits.npy", "modes/shapes.npy", NULL};
     // Springs are judged by playing them: with the network, the modes' caps and the regions of the flesh.
     static const char* const judges[] = {"stages/volume.json", "stages/inside.json", "stages/modes.json",
         "stages/offsets.json", "stages/train.json", "network/parameters.npy", NULL};
@@ -636,7 +656,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     bool network = w->manifest.network.kind != jn_networkNone;
     jnaStage_Depend(stage,
-        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\nshakes %d\n",
+        "force of joints\nshapes by shakes and clips\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips "
+        "%d\nnetwork %d\nshakes %d\n",
         jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network,
         (int)shaken);
     return jn_ok;

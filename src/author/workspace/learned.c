@@ -18,22 +18,24 @@ typedef struct Entry {
     const char* name;
     void** data;
     jnaScalar scalar;
-    int count;
+    size_t count;
+    bool isSigned; // else no number is below 0
 } Entry;
 
-enum { ENTRY_COUNT = 7 };
+enum { ENTRY_COUNT = 8 };
 
 static void ListEntries(jnaLearned* l, Entry entries[ENTRY_COUNT])
 {
-    int v = l->vertexCount, m = l->modeCount;
+    size_t v = (size_t)l->vertexCount, m = (size_t)l->modeCount;
     const Entry list[ENTRY_COUNT] = {
-        {"springs/stiffness.npy", (void**)&l->stiffness, jna_float32, v},
-        {"springs/damping.npy", (void**)&l->damping, jna_float32, v},
-        {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, v},
-        {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, v},
-        {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, m},
-        {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, m},
-        {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, m},
+        {"springs/stiffness.npy", (void**)&l->stiffness, jna_float32, v, false},
+        {"springs/damping.npy", (void**)&l->damping, jna_float32, v, false},
+        {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, v, false},
+        {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, v, false},
+        {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, m, false},
+        {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, m, false},
+        {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, m, false},
+        {"springs/modal_shapes.npy", (void**)&l->modalShapes, jna_float32, 3 * m * v, true},
     };
     memcpy(entries, list, sizeof(list));
 }
@@ -58,7 +60,7 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
     ListEntries(&copy, entries);
     JN_PASS(jnaMakeFolder(workspace, "springs", NULL, error));
     for (int i = 0; i < ENTRY_COUNT; ++i) {
-        size_t shape[1] = {(size_t)entries[i].count};
+        const size_t shape[1] = {entries[i].count};
         JN_PASS(jnaJoinPath(workspace, entries[i].name, path, error));
         if (*entries[i].data != NULL) {
             JN_PASS(jnaWriteArray(path, entries[i].scalar, 1, shape, *entries[i].data, error));
@@ -71,30 +73,30 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
 }
 
 // Numbers that a spring can have.
-static bool IsGood(const jnaArray* array)
+static bool IsGood(const jnaArray* array, bool isSigned)
 {
     bool good = true;
     for (size_t i = 0; good && i < array->count; ++i) {
         double value = jnaArray_Get(array, i);
-        good = value >= 0 && isfinite(value);
+        good = (isSigned || value >= 0) && isfinite(value);
     }
     return good;
 }
 
-static jnResult LoadOne(const char* path, jnaScalar scalar, int count, void* data, jnError* error)
+static jnResult LoadOne(const char* path, const Entry* entry, void* data, jnError* error)
 {
     jnaArray array;
     jnResult result = jnaOpenArray(path, &array, error);
     if (result != jn_ok) {
         return result;
     }
-    if (array.scalar != scalar || array.dimensions != 1 || array.count != (size_t)count) {
+    if (array.scalar != entry->scalar || array.dimensions != 1 || array.count != entry->count) {
         result =
             jnFail(error, jn_badData, "%s: is of another character or of other modes; `jounce fit` makes it", path);
-    } else if (!IsGood(&array)) {
+    } else if (!IsGood(&array, entry->isSigned)) {
         result = jnFail(error, jn_badData, "%s: has a number that no spring can have; `jounce fit` makes it", path);
     } else {
-        memcpy(data, array.data, array.count * jnaScalarSize(scalar));
+        memcpy(data, array.data, array.count * jnaScalarSize(entry->scalar));
     }
     jnaCloseArray(&array);
     return result;
@@ -110,15 +112,15 @@ jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, j
     for (int i = 0; i < ENTRY_COUNT; ++i) {
         JN_TRY(jnaJoinPath(workspace, entries[i].name, path, error));
         if (entries[i].count > 0 && jnaFileIsThere(path)) {
-            *entries[i].data = malloc((size_t)entries[i].count * jnaScalarSize(entries[i].scalar));
+            *entries[i].data = malloc(entries[i].count * jnaScalarSize(entries[i].scalar));
             JN_TRY(*entries[i].data != NULL
-                       ? LoadOne(path, entries[i].scalar, entries[i].count, *entries[i].data, error)
-                       : jnFail(error, jn_outOfMemory, "out of memory for %d springs", entries[i].count));
+                       ? LoadOne(path, &entries[i], *entries[i].data, error)
+                       : jnFail(error, jn_outOfMemory, "out of memory for %zu springs", entries[i].count));
         }
     }
     JN_TRY(jnaJoinPath(workspace, UNIFORM, path, error));
     if (jnaFileIsThere(path)) {
-        JN_TRY(LoadOne(path, jna_float64, 2, learned->uniform, error));
+        JN_TRY(LoadOne(path, &(Entry){.scalar = jna_float64, .count = 2}, learned->uniform, error));
     }
 done:
     if (result != jn_ok) {
@@ -174,6 +176,7 @@ jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical
     memcpy(modes->stiffness, learned->modalStiffness, n * sizeof(double));
     memcpy(modes->damping, learned->modalDamping, n * sizeof(double));
     memcpy(modes->gain, learned->modalGain, n * sizeof(double));
+    modes->shapes = learned->modalShapes != NULL ? learned->modalShapes : physical->shapes;
     return jn_ok;
 }
 

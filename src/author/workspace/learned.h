@@ -13,6 +13,7 @@ typedef struct jnaLearned {
     float *stiffness, *damping;                        // [vertexCount], a spring per vertex
     float *skinnedStiffness, *skinnedDamping;          // [vertexCount], the same on skinning alone
     double *modalStiffness, *modalDamping, *modalGain; // [modeCount]
+    float* modalShapes;                                // [modeCount][vertexCount][3]
     double uniform[2];                                 // stiffness and damping of one spring for all; 0: none
 } jnaLearned;
 void jnaDestroyLearned(jnaLearned* learned);
@@ -31,7 +32,8 @@ jnaSpringLayer jnaWorkspace_Layer(const jnaWorkspace* workspace);
 /// are none on those it did; NaN where no fit says.
 double jnaWorkspace_Explains(const jnaWorkspace* workspace, jnaSpringLayer layer);
 
-/// Modes with the learned numbers: arrays but these three are shared. modes: filled; release with free(m->stiffness).
+/// Modes with the learned numbers and shapes. Their stiffness, damping and gain are one allocation of their own, which
+/// free(modes->stiffness) releases; shapes are shared with what was learned, the rest with the physical ones.
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error);
 
 /// Springs part by part, for fit.json and for --json. NULL: out of memory.

@@ -451,6 +451,47 @@ static void EveryLayerShipsWhatWasLearned(void** state)
     jnaDestroyLearned(&learned);
 }
 
+// Learned shapes are played and shipped in the place of the physical ones; those of other modes are refused.
+static void LearnedShapesAreShipped(void** state)
+{
+    (void)state;
+    enum { NUMBERS = 2 * TUBE_VERTICES * 3 };
+    jnaExportDef def = jnaDefaultExportDef();
+    jnaExported exported;
+    jnaWorkspace* w;
+    const jnaModes* modes;
+    static float shapes[NUMBERS];
+    jnaEvaluation before = Evaluate(0), after;
+    assert_int_equal(jnaExportWorkspace("w", "physical.jounce", &def, &exported, &error), jn_ok);
+    assert_int_equal(jnaOpenWorkspace("w", &w, &error), jn_ok);
+    assert_int_equal(jnaWorkspace_Modes(w, &modes, &error), jn_ok);
+    for (int i = 0; i < NUMBERS; ++i) {
+        shapes[i] = -modes->shapes[i];
+    }
+    jnaCloseWorkspace(w);
+    assert_int_equal(
+        jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 1, (size_t[]){NUMBERS}, shapes, &error), jn_ok);
+    assert_int_equal(jnaExportWorkspace("w", "learned.jounce", &def, &exported, &error), jn_ok);
+    assert_int_not_equal(system("cmp -s physical.jounce learned.jounce"), 0);
+    after = Evaluate(0);
+    double captured[2];
+    for (int i = 0; i < 2; ++i) {
+        const jnaEvaluationRow* r =
+            jnaEvaluatedClip_Find(i == 0 ? &before.seen : &after.seen, jna_methodModal, jna_targetsQuasistatic, false);
+        assert_non_null(r);
+        captured[i] = r->captured;
+    }
+    ASSERT_NEAR(captured[1], -3, 0.3); // what moves goes the other way: four times its squares are left
+    assert_true(captured[0] > 0.99);
+    jnaDestroyEvaluation(&before);
+    jnaDestroyEvaluation(&after);
+    assert_int_equal(
+        jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 1, (size_t[]){NUMBERS - 3}, shapes, &error), jn_ok);
+    assert_int_equal(jnaExportWorkspace("w", "learned.jounce", &def, &exported, &error), jn_badData);
+    assert_non_null(strstr(error.message, "modal_shapes.npy: is of another character or of other modes"));
+    assert_int_equal(unlink("w/springs/modal_shapes.npy"), 0);
+}
+
 static void WrongMotionIsRefused(void** state)
 {
     (void)state;
@@ -524,6 +565,7 @@ int main(void)
         cmocka_unit_test(NothingToCaptureIsNull),
         cmocka_unit_test(MotionOfModesIsCaptured),
         cmocka_unit_test(EveryLayerShipsWhatWasLearned),
+        cmocka_unit_test(LearnedShapesAreShipped),
         cmocka_unit_test(WrongMotionIsRefused),
     };
     return cmocka_run_group_tests(tests, MakeTube, LeaveScratchFolder);
