@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "runtime/for_author.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static void AddProducts(const Work* w, int vertex, Desk* d)
     }
 }
 
-// False: the system has no solution, which its ridge rules out for finite motion.
+// False: there are no such shapes, because the motion is not finite.
 static bool FitVertex(const Work* w, int vertex, Desk* d, float* shapes)
 {
     const jnaModes* m = w->modes;
@@ -116,13 +117,15 @@ static bool FitVertex(const Work* w, int vertex, Desk* d, float* shapes)
     if (!jnaFactorDense(d->matrix, n)) {
         return false;
     }
+    bool finite = true;
     for (size_t a = 0; a < 3; ++a) {
         jnaSolveDense(d->matrix, n, d->products + a * modes);
         for (size_t i = 0; i < n; ++i) {
+            finite = finite && isfinite(d->products[a * modes + i]);
             shapes[(size_t)d->members[i] * width + 3 * (size_t)vertex + a] = (float)d->products[a * modes + i];
         }
     }
-    return true;
+    return finite;
 }
 
 static jnResult FitVertices(const Work* w, float* shapes, jnError* error)
@@ -145,11 +148,11 @@ static jnResult FitVertices(const Work* w, float* shapes, jnError* error)
     if (starved > 0) {
         return jnFail(error, jn_outOfMemory, "out of memory for the shapes of %d modes", modes);
     }
-    return unsolved == 0 ? jn_ok
-                         : jnFail(error, jn_badData,
-                               "the shapes of %d vertices cannot be fitted: their motion is not "
-                               "finite",
-                               unsolved);
+    if (unsolved > 0) {
+        return jnFail(error, jn_badData,
+            "the shapes of modes cannot be fitted: the motion of %d vertices is not finite", unsolved);
+    }
+    return jn_ok;
 }
 
 jnResult jnaFitShapes(

@@ -114,6 +114,17 @@ static void FramesWithoutEquilibriumTeachNothing(void** state)
     DestroyLesson(&l);
 }
 
+static void MotionThatIsNotFiniteIsRefused(void** state)
+{
+    (void)state;
+    Lesson l = MakeLesson();
+    jnError error = {0};
+    l.core.positions[3 * (size_t)l.sequence.vertexCount * 20 + 3] = (float)NAN;
+    assert_int_equal(jnaFitShapes(&l.modes, &l.sequence, 1, JNA_SHAPE_PRIOR, l.shapes, &error), jn_badData);
+    assert_string_equal(error.message, "the shapes of modes cannot be fitted: the motion of 1 vertices is not finite");
+    DestroyLesson(&l);
+}
+
 static void ThreadsDoNotMatterAndStillnessKeepsThem(void** state)
 {
     (void)state;
@@ -138,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ShapesAreFoundAgain),
         cmocka_unit_test(FramesWithoutEquilibriumTeachNothing),
+        cmocka_unit_test(MotionThatIsNotFiniteIsRefused),
         cmocka_unit_test(ThreadsDoNotMatterAndStillnessKeepsThem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
