@@ -253,7 +253,7 @@ done:
     return result;
 }
 
-// As `jounce fit` does after the numbers.
+// As `jounce fit` does after the numbers, but with the forces of clips from their vertices.
 static jnResult LearnShapes(const jnbScene* s, jnaModes* m, jnError* error)
 {
     jnaArena arena = {0};

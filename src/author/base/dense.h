@@ -7,5 +7,5 @@
 /// Cholesky's factor of a [n][n], in place, in the lower triangle. False: it is not positive definite.
 bool jnaFactorDense(double* a, size_t n);
 
-/// Solves with the factor, in place. x: [n].
+/// Solves with the factor. x: [n], the right side, then the solution.
 void jnaSolveDense(const double* factor, size_t n, double* x);

@@ -1,4 +1,7 @@
-// Vertex by vertex: a small linear system each, of the modes that it is in.
+// Vertex by vertex, with Z the amplitudes of the modes that it is in and L its layer, over all frames:
+//     (Z^T Z + ridge I) U = Z^T L + ridge U_physical
+// Amplitudes are those of the physical shapes' modes and do not depend on what is learned, so one pass is all; fitting
+// the numbers again to the new shapes, and so on, captures no more.
 #include "learn/shape_fit.h"
 
 #include "base/dense.h"
@@ -121,8 +124,9 @@ static bool FitVertex(const Work* w, int vertex, Desk* d, float* shapes)
     for (size_t a = 0; a < 3; ++a) {
         jnaSolveDense(d->matrix, n, d->products + a * modes);
         for (size_t i = 0; i < n; ++i) {
-            finite = finite && isfinite(d->products[a * modes + i]);
-            shapes[(size_t)d->members[i] * width + 3 * (size_t)vertex + a] = (float)d->products[a * modes + i];
+            float number = (float)d->products[a * modes + i];
+            finite = finite && isfinite(number);
+            shapes[(size_t)d->members[i] * width + 3 * (size_t)vertex + a] = number;
         }
     }
     return finite;
@@ -178,6 +182,9 @@ jnResult jnaFitShapes(
     memcpy(shapes, m->shapes, 3 * modes * (size_t)m->vertexCount * sizeof(float));
     for (size_t k = 0; k < modes; ++k) {
         w.ridge += prior * w.gram[k * modes + k] / (double)modes;
+    }
+    if (!isfinite(w.ridge)) {
+        JN_TRY(jnFail(error, jn_badData, "the shapes of modes cannot be fitted: a target is not finite"));
     }
     if (w.ridge > 0) { // else nothing moved, and nothing can be learned
         JN_TRY(FitVertices(&w, shapes, error));

@@ -12,7 +12,9 @@
 /// Strength of the prior. On a body and on a figure 0.3 and 1 capture the same of unseen motion, within 0.0004.
 #define JNA_SHAPE_PRIOR 0.3
 
-/// modes: with the numbers that they are to be played with. sequences: [sequenceCount], each with its motion. shapes:
-/// [modeCount][vertexCount][3]. The same bytes for any number of threads.
+/// Fits shapes to motion. modes: with the numbers that they are to be played with. sequences: [sequenceCount], each
+/// with its motion; frames that are not `solved` are left out. prior: above 0. shapes: [modeCount][vertexCount][3], not
+/// those of the modes; without any motion these. jn_badData: something is not finite. The same bytes for any number of
+/// threads.
 jnResult jnaFitShapes(const jnaModes* modes, const jnaModalSequence* sequences, int sequenceCount, double prior,
     float* shapes, jnError* error);

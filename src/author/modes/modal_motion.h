@@ -16,7 +16,7 @@ typedef struct jnaModalSequence {
     const float* matrices; // [frameCount][jointCount][12], the skin's matrices M_j; NULL: forces come from the vertices
     const jnaCharacter* character; // with matrices
     const float* motion;           // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
-    const uint8_t* solved;         // [frameCount], 0 where the target is no equilibrium; NULL: all are
+    const uint8_t* solved; // [frameCount], 0 where the target is no equilibrium; NULL: all are. For jnaFitShapes
 } jnaModalSequence;
 
 /// Rotations of the joints from rest, for one pose. matrices: [jointCount][12], joint to world, as by jnaPoseMatrices.
@@ -59,7 +59,7 @@ typedef struct jnaModalDrive {
 jnResult jnaModes_Run(const jnaModes* modes, const jnaModalSequence* sequence, const jnaModalDrive* drive,
     double* amplitudes, double* velocities, jnError* error);
 
-/// What the flesh did beyond its target, in the skinned frame of a vertex; its square.
+/// What the flesh did beyond its target, in the skinned frame of a vertex. Returns its squared length.
 double jnaModalLayer(const jnaModalSequence* sequence, int frame, int vertex, double layer[3]);
 
 /// Amplitudes that come closest to the motion in the mass-weighted least squares of the surface,

@@ -3,7 +3,8 @@
 // With R_v the rotation of vertex v's skinned frame, U the shapes and P the projection, a mode's amplitude z follows
 //     z'' + damping z' + stiffness z = -gain sum over v of P_v . (R_v^T x^''_v)       x_v = x^_v + R_v sum of U_v z
 // where the frames do not turn. Where they do, amplitudes and their velocities turn the other way, by the spins: what
-// moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres.
+// moves in space goes on in space. Shapes have a largest displacement of 1, so that z is in metres; learned ones
+// (learn/shape_fit.h) nearly so.
 #pragma once
 
 #include "base/arena.h"

@@ -63,9 +63,10 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     if (still) {
         own.damping = standard.damping;
         own.drag = standard.drag;
-        own.integrator = jna_bdf2; // whatever the default is: poses outlive a new one
+        // These whatever the default is: poses outlive a new one.
+        own.integrator = jna_bdf2;
+        own.stepTolerance = 2e-4;
         own.substeps = standard.substeps;
-        own.stepTolerance = standard.stepTolerance;
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS,

@@ -59,7 +59,11 @@ static jnResult LoadWork(jnaWorkspace* w, jnaSpringLayer layer, Work* work, jnEr
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         work->roles[i] = w->manifest.clips[i].role;
     }
-    return work->layer != jna_layerVertex ? jnaLoadModes(w->path, &work->modes, error) : jn_ok;
+    if (work->layer == jna_layerVertex) {
+        return jn_ok;
+    }
+    JN_PASS(jnaLoadModes(w->path, &work->modes, error));
+    return jnaModes_CheckCharacter(&work->modes, work->character, w->path, error);
 }
 
 // One weight a vertex, 0 to 1, in the file's order or welded.
@@ -166,12 +170,7 @@ static jnResult ReadFitted(Work* work, jnError* error)
         memcpy(work->damping, damping, vertices * sizeof(float));
     }
     if (!work->fallback && modal) {
-        memcpy(work->modes.stiffness, l.modalStiffness, modes * sizeof(double));
-        memcpy(work->modes.damping, l.modalDamping, modes * sizeof(double));
-        memcpy(work->modes.gain, l.modalGain, modes * sizeof(double));
-        if (l.modalShapes != NULL) {
-            memcpy(work->modes.shapes, l.modalShapes, 3 * modes * vertices * sizeof(float));
-        }
+        jnaLearned_Apply(&l, &work->modes);
     }
     jnaDestroyLearned(&l);
     return result;

@@ -471,10 +471,11 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
         "vertex", springs, "uniform", "stiffness", out->uniform[0], "damping", out->uniform[1]);
     if (root != NULL && out->modeCount > 0) {
         json_object_set_new(root, "modal",
-            json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "fitted_to",
-                w->shaken ? "shakes" : "clips", "prior", Finite(w->modal.prior), "captured_physical",
-                Finite(w->modal.startCaptured), "captured", Finite(w->modal.captured), "held_out_physical",
-                Finite(w->modal.heldOutStart), "held_out", Finite(w->modal.heldOutCaptured)));
+            json_pack("{s:i, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "modes", out->modeCount, "fitted_to",
+                w->shaken ? "shakes" : "clips", "shapes", w->learned.modalShapes != NULL, "prior",
+                Finite(w->modal.prior), "captured_physical", Finite(w->modal.startCaptured), "captured",
+                Finite(w->modal.captured), "held_out_physical", Finite(w->modal.heldOutStart), "held_out",
+                Finite(w->modal.heldOutCaptured)));
     }
     if (root != NULL && out->better != NULL) {
         json_object_set_new(root, "layer",
@@ -656,10 +657,13 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     bool network = w->manifest.network.kind != jn_networkNone;
     jnaStage_Depend(stage,
-        "force of joints\nshapes by shakes and clips\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips "
+        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips "
         "%d\nnetwork %d\nshakes %d\n",
         jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network,
         (int)shaken);
+    if (shaken) {
+        jnaStage_Depend(stage, "shapes held by %.17g\n", JNA_SHAPE_PRIOR);
+    }
     return jn_ok;
 }
 

@@ -54,8 +54,8 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
     JN_PASS(jnaWorkspace_Volume(workspace, &w->volume, error));
     JN_PASS(jnaLoadModes(workspace->path, &w->modes, error));
     JN_PASS(jnaWorkspace_Character(workspace, &w->character, error));
-    if (w->volume->vertexCount != w->character->vertexCount || w->modes.vertexCount != w->character->vertexCount ||
-        w->modes.jointCount != w->character->jointCount) {
+    JN_PASS(jnaModes_CheckCharacter(&w->modes, w->character, workspace->path, error));
+    if (w->volume->vertexCount != w->character->vertexCount) {
         return jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace->path);
     }
     jnaArena arena = {0};

@@ -18,7 +18,8 @@ typedef struct Entry {
     const char* name;
     void** data;
     jnaScalar scalar;
-    size_t count;
+    int dimensions;
+    size_t shape[3];
     bool isSigned; // else no number is below 0
 } Entry;
 
@@ -28,16 +29,25 @@ static void ListEntries(jnaLearned* l, Entry entries[ENTRY_COUNT])
 {
     size_t v = (size_t)l->vertexCount, m = (size_t)l->modeCount;
     const Entry list[ENTRY_COUNT] = {
-        {"springs/stiffness.npy", (void**)&l->stiffness, jna_float32, v, false},
-        {"springs/damping.npy", (void**)&l->damping, jna_float32, v, false},
-        {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, v, false},
-        {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, v, false},
-        {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, m, false},
-        {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, m, false},
-        {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, m, false},
-        {"springs/modal_shapes.npy", (void**)&l->modalShapes, jna_float32, 3 * m * v, true},
+        {"springs/stiffness.npy", (void**)&l->stiffness, jna_float32, 1, {v}, false},
+        {"springs/damping.npy", (void**)&l->damping, jna_float32, 1, {v}, false},
+        {"springs/skinned_stiffness.npy", (void**)&l->skinnedStiffness, jna_float32, 1, {v}, false},
+        {"springs/skinned_damping.npy", (void**)&l->skinnedDamping, jna_float32, 1, {v}, false},
+        {"springs/modal_stiffness.npy", (void**)&l->modalStiffness, jna_float64, 1, {m}, false},
+        {"springs/modal_damping.npy", (void**)&l->modalDamping, jna_float64, 1, {m}, false},
+        {"springs/modal_gain.npy", (void**)&l->modalGain, jna_float64, 1, {m}, false},
+        {"springs/modal_shapes.npy", (void**)&l->modalShapes, jna_float32, 3, {m, v, 3}, true},
     };
     memcpy(entries, list, sizeof(list));
+}
+
+static size_t CountOf(const Entry* entry)
+{
+    size_t count = 1;
+    for (int i = 0; i < entry->dimensions; ++i) {
+        count *= entry->shape[i];
+    }
+    return count;
 }
 
 void jnaDestroyLearned(jnaLearned* learned)
@@ -60,10 +70,10 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
     ListEntries(&copy, entries);
     JN_PASS(jnaMakeFolder(workspace, "springs", NULL, error));
     for (int i = 0; i < ENTRY_COUNT; ++i) {
-        const size_t shape[1] = {entries[i].count};
         JN_PASS(jnaJoinPath(workspace, entries[i].name, path, error));
         if (*entries[i].data != NULL) {
-            JN_PASS(jnaWriteArray(path, entries[i].scalar, 1, shape, *entries[i].data, error));
+            JN_PASS(jnaWriteArray(
+                path, entries[i].scalar, entries[i].dimensions, entries[i].shape, *entries[i].data, error));
         } else if (unlink(path) != 0 && errno != ENOENT) {
             return jnFail(error, jn_ioFailed, "%s: cannot be removed: %s", path, strerror(errno));
         }
@@ -72,7 +82,7 @@ jnResult jnaSaveLearned(const char* workspace, const jnaLearned* learned, jnErro
     return jnaWriteArray(path, jna_float64, 1, (size_t[]){2}, learned->uniform, error);
 }
 
-// Numbers that a spring can have.
+// Numbers that a spring can have, or a shape.
 static bool IsGood(const jnaArray* array, bool isSigned)
 {
     bool good = true;
@@ -90,7 +100,8 @@ static jnResult LoadOne(const char* path, const Entry* entry, void* data, jnErro
     if (result != jn_ok) {
         return result;
     }
-    if (array.scalar != entry->scalar || array.dimensions != 1 || array.count != entry->count) {
+    if (array.scalar != entry->scalar || array.dimensions != entry->dimensions ||
+        memcmp(array.shape, entry->shape, (size_t)entry->dimensions * sizeof(size_t)) != 0) {
         result =
             jnFail(error, jn_badData, "%s: is of another character or of other modes; `jounce fit` makes it", path);
     } else if (!IsGood(&array, entry->isSigned)) {
@@ -111,16 +122,16 @@ jnResult jnaLoadLearned(const char* workspace, int vertexCount, int modeCount, j
     jnResult result = jn_ok;
     for (int i = 0; i < ENTRY_COUNT; ++i) {
         JN_TRY(jnaJoinPath(workspace, entries[i].name, path, error));
-        if (entries[i].count > 0 && jnaFileIsThere(path)) {
-            *entries[i].data = malloc(entries[i].count * jnaScalarSize(entries[i].scalar));
-            JN_TRY(*entries[i].data != NULL
-                       ? LoadOne(path, &entries[i], *entries[i].data, error)
-                       : jnFail(error, jn_outOfMemory, "out of memory for %zu springs", entries[i].count));
+        size_t count = CountOf(&entries[i]);
+        if (count > 0 && jnaFileIsThere(path)) {
+            *entries[i].data = malloc(count * jnaScalarSize(entries[i].scalar));
+            JN_TRY(*entries[i].data != NULL ? LoadOne(path, &entries[i], *entries[i].data, error)
+                                            : jnFail(error, jn_outOfMemory, "out of memory for %s", entries[i].name));
         }
     }
     JN_TRY(jnaJoinPath(workspace, UNIFORM, path, error));
     if (jnaFileIsThere(path)) {
-        JN_TRY(LoadOne(path, &(Entry){.scalar = jna_float64, .count = 2}, learned->uniform, error));
+        JN_TRY(LoadOne(path, &(Entry){.scalar = jna_float64, .dimensions = 1, .shape = {2}}, learned->uniform, error));
     }
 done:
     if (result != jn_ok) {
@@ -162,10 +173,46 @@ double jnaWorkspace_Explains(const jnaWorkspace* w, jnaSpringLayer layer)
     return value;
 }
 
+// Square of the largest displacement of a shape.
+static double LargestSquare(const float* shape, size_t vertices)
+{
+    double most = 0;
+    for (size_t v = 0; v < vertices; ++v) {
+        double x = (double)shape[3 * v], y = (double)shape[3 * v + 1], z = (double)shape[3 * v + 2];
+        most = fmax(most, x * x + y * y + z * z);
+    }
+    return most;
+}
+
+// Numbers and caps, into the arrays that modes have.
+static void SetNumbers(const jnaLearned* l, const jnaModes* physical, jnaModes* modes)
+{
+    size_t n = (size_t)physical->modeCount, width = 3 * (size_t)physical->vertexCount;
+    memcpy(modes->stiffness, l->modalStiffness, n * sizeof(double));
+    memcpy(modes->damping, l->modalDamping, n * sizeof(double));
+    memcpy(modes->gain, l->modalGain, n * sizeof(double));
+    for (size_t k = 0; k < n; ++k) {
+        double was = LargestSquare(physical->shapes + k * width, width / 3), is = was;
+        if (l->modalShapes != NULL) {
+            is = LargestSquare(l->modalShapes + k * width, width / 3);
+        }
+        modes->caps[k] = physical->caps[k] * (is > was ? sqrt(was / is) : 1);
+    }
+}
+
+void jnaLearned_Apply(const jnaLearned* learned, jnaModes* modes)
+{
+    SetNumbers(learned, modes, modes);
+    if (learned->modalShapes != NULL) {
+        size_t numbers = 3 * (size_t)modes->modeCount * (size_t)modes->vertexCount;
+        memcpy(modes->shapes, learned->modalShapes, numbers * sizeof(float));
+    }
+}
+
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error)
 {
     size_t n = (size_t)physical->modeCount;
-    double* numbers = malloc((3 * n + 1) * sizeof(double));
+    double* numbers = malloc((4 * n + 1) * sizeof(double));
     *modes = *physical;
     modes->stiffness = numbers;
     if (numbers == NULL) {
@@ -173,9 +220,8 @@ jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical
     }
     modes->damping = numbers + n;
     modes->gain = numbers + 2 * n;
-    memcpy(modes->stiffness, learned->modalStiffness, n * sizeof(double));
-    memcpy(modes->damping, learned->modalDamping, n * sizeof(double));
-    memcpy(modes->gain, learned->modalGain, n * sizeof(double));
+    modes->caps = numbers + 3 * n;
+    SetNumbers(learned, physical, modes);
     modes->shapes = learned->modalShapes != NULL ? learned->modalShapes : physical->shapes;
     return jn_ok;
 }

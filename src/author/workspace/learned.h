@@ -32,8 +32,12 @@ jnaSpringLayer jnaWorkspace_Layer(const jnaWorkspace* workspace);
 /// are none on those it did; NaN where no fit says.
 double jnaWorkspace_Explains(const jnaWorkspace* workspace, jnaSpringLayer layer);
 
-/// Modes with the learned numbers and shapes. Their stiffness, damping and gain are one allocation of their own, which
-/// free(modes->stiffness) releases; shapes are shared with what was learned, the rest with the physical ones.
+/// Gives modes, whose arrays are their own, the learned numbers and shapes. Where a learned shape moves its farthest
+/// vertex farther than the physical one, the cap is lowered by as much.
+void jnaLearned_Apply(const jnaLearned* learned, jnaModes* modes);
+
+/// The same as a copy. Its stiffness, damping, gain and caps are one allocation, which free(modes->stiffness) releases;
+/// shapes are shared with what was learned, the rest with the physical ones.
 jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical, jnaModes* modes, jnError* error);
 
 /// Springs part by part, for fit.json and for --json. NULL: out of memory.

@@ -100,3 +100,10 @@ done:
     }
     return result;
 }
+
+jnResult jnaModes_CheckCharacter(const jnaModes* m, const jnaCharacter* c, const char* workspace, jnError* error)
+{
+    return m->vertexCount == c->vertexCount && m->jointCount == c->jointCount
+               ? jn_ok
+               : jnFail(error, jn_badData, "%s: its modes are of another character; run jounce build", workspace);
+}

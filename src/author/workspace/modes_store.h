@@ -7,3 +7,7 @@
 jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);
 /// Reads them back, checked as any file is.
 jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
+
+/// jn_badData where a workspace has the modes of another character.
+jnResult jnaModes_CheckCharacter(
+    const jnaModes* modes, const jnaCharacter* character, const char* workspace, jnError* error);

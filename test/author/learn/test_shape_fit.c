@@ -122,6 +122,9 @@ static void MotionThatIsNotFiniteIsRefused(void** state)
     l.core.positions[3 * (size_t)l.sequence.vertexCount * 20 + 3] = (float)NAN;
     assert_int_equal(jnaFitShapes(&l.modes, &l.sequence, 1, JNA_SHAPE_PRIOR, l.shapes, &error), jn_badData);
     assert_string_equal(error.message, "the shapes of modes cannot be fitted: the motion of 1 vertices is not finite");
+    l.core.targets[3 * (size_t)l.sequence.vertexCount * 20 + 3] = (float)NAN;
+    assert_int_equal(jnaFitShapes(&l.modes, &l.sequence, 1, JNA_SHAPE_PRIOR, l.shapes, &error), jn_badData);
+    assert_string_equal(error.message, "the shapes of modes cannot be fitted: a target is not finite");
     DestroyLesson(&l);
 }
 

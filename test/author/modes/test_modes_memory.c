@@ -5,6 +5,7 @@
 #include "helpers/failing_memory.h"
 #include "jounce/jounce.h"
 #include "learn/modal_fit.h"
+#include "learn/shape_fit.h"
 #include "pipeline/offsets.h"
 #include "workspace/modes_store.h"
 
@@ -144,6 +145,19 @@ static void FittingModesSurvivesEveryFailure(void** state)
     FailEach(Fit, 20);
 }
 
+static jnResult FitTheShapes(jnError* error)
+{
+    static float shapes[3 * MODES * 1000];
+    assert_true(modes.vertexCount <= 1000);
+    return jnaFitShapes(&modes, &sequence, 1, JNA_SHAPE_PRIOR, shapes, error);
+}
+
+static void FittingShapesSurvivesEveryFailure(void** state)
+{
+    (void)state;
+    FailEach(FitTheShapes, 8);
+}
+
 static jnResult TakeFromMotion(jnError* error)
 {
     jnaDataModesDef def = jnaDefaultDataModesDef();
@@ -249,6 +263,7 @@ int main(void)
         cmocka_unit_test(LimitingModesSurvivesEveryFailure),
         cmocka_unit_test(StoringModesSurvivesEveryFailure),
         cmocka_unit_test(FittingModesSurvivesEveryFailure),
+        cmocka_unit_test(FittingShapesSurvivesEveryFailure),
         cmocka_unit_test(ModesOfMotionSurviveEveryFailure),
         cmocka_unit_test(PlayingModesSurvivesEveryFailure),
     };

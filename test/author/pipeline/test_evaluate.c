@@ -470,7 +470,8 @@ static void LearnedShapesAreShipped(void** state)
     }
     jnaCloseWorkspace(w);
     assert_int_equal(
-        jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 1, (size_t[]){NUMBERS}, shapes, &error), jn_ok);
+        jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 3, (size_t[]){2, TUBE_VERTICES, 3}, shapes, &error),
+        jn_ok);
     assert_int_equal(jnaExportWorkspace("w", "learned.jounce", &def, &exported, &error), jn_ok);
     assert_int_not_equal(system("cmp -s physical.jounce learned.jounce"), 0);
     after = Evaluate(0);
@@ -485,8 +486,9 @@ static void LearnedShapesAreShipped(void** state)
     assert_true(captured[0] > 0.99);
     jnaDestroyEvaluation(&before);
     jnaDestroyEvaluation(&after);
-    assert_int_equal(
-        jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 1, (size_t[]){NUMBERS - 3}, shapes, &error), jn_ok);
+    assert_int_equal(jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 3, (size_t[]){2, TUBE_VERTICES - 1, 3},
+                         shapes, &error),
+        jn_ok);
     assert_int_equal(jnaExportWorkspace("w", "learned.jounce", &def, &exported, &error), jn_badData);
     assert_non_null(strstr(error.message, "modal_shapes.npy: is of another character or of other modes"));
     assert_int_equal(unlink("w/springs/modal_shapes.npy"), 0);
