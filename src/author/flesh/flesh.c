@@ -23,7 +23,7 @@ jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* char
         .drag = 7,
         .pathSteps = 4,
         .poseTolerance = 1e-4,
-        .stepTolerance = 2e-4,
+        .stepTolerance = 5e-5,
     };
 }
 

@@ -36,7 +36,7 @@ typedef struct jnaFleshDef {
     int substeps;                  // steps in time per frame; 0, the default: JNA_STEPS_A_SECOND
     int pathSteps;                 // least number of steps from rest to a pose; 4
     double poseTolerance;          // residual of a pose; 1e-4
-    double stepTolerance;          // residual of a step in time; 2e-4
+    double stepTolerance;          // residual of a step in time; 5e-5
     bool newton;                   // Newton's method throughout, the reference, ten times slower; false
 } jnaFleshDef;
 jnaFleshDef jnaDefaultFleshDef(const jnaVolume* volume, const jnaCharacter* character);
