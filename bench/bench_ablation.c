@@ -145,7 +145,11 @@ void jnbCloseScene(jnbScene* s)
 static void AddSums(const jnbScene* s, const jnaModes* m, const jnaModalSequence* q, const double* z, double sums[4])
 {
     double layers[2] = {0};
-    for (size_t i = 0; i < 3 * (size_t)q->frameCount * (size_t)q->vertexCount; ++i) {
+    size_t width = 3 * (size_t)q->vertexCount;
+    for (size_t i = 0; i < (size_t)q->frameCount * width; ++i) {
+        if (q->solved != NULL && q->solved[i / width] == 0) {
+            continue;
+        }
         double d = (double)q->motion[i] - (double)q->targets[i];
         layers[0] += d * d;
         layers[1] += (double)s->soft[i / 3 % (size_t)q->vertexCount] * d * d;

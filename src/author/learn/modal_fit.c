@@ -60,8 +60,8 @@ typedef struct Work {
 
 // A fit is taken only if it leaves so much less of the held-out motion than the start does: a few clips say little of
 // motion of another kind, and what the physics says carries over. Of the fits on every pair of the figure's five clips
-// (jounce-bench ablation --splits) the three with a gain of 0.11 to 0.18 captured 0.008 to 0.020 more of the other
-// clips, the three with one of 0.04 to 0.09 captured 0.010 to 0.091 less; on four pairs no strength gained anything.
+// (jounce-bench ablation --splits) the one with a gain of 0.12 captured 0.008 more of the other clips; of four with one
+// of 0.01 to 0.09 two captured 0.005 more, two 0.006 and 0.024 less; on five pairs no strength gained anything.
 #define LEAST_GAIN 0.1
 
 jnaModalFitDef jnaDefaultModalFitDef(void)

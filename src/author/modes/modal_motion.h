@@ -16,7 +16,7 @@ typedef struct jnaModalSequence {
     const float* matrices; // [frameCount][jointCount][12], the skin's matrices M_j; NULL: forces come from the vertices
     const jnaCharacter* character; // with matrices
     const float* motion;           // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
-    const uint8_t* solved; // [frameCount], 0 where the target is no equilibrium; NULL: all are. For jnaFitShapes
+    const uint8_t* solved; // [frameCount], 0 where the target is no equilibrium; NULL: all are
 } jnaModalSequence;
 
 /// Rotations of the joints from rest, for one pose. matrices: [jointCount][12], joint to world, as by jnaPoseMatrices.
@@ -76,7 +76,7 @@ jnResult jnaModes_Overlap(
 void jnaModes_Show(
     const jnaModes* modes, const jnaModalSequence* sequence, int frame, const double* amplitudes, float* positions);
 
-/// 1 - sum |x - motion|^2 / sum |target - motion|^2 of amplitudes, over frames [first, end).
+/// 1 - sum |x - motion|^2 / sum |target - motion|^2 of amplitudes, over the frames of [first, end) that are solved.
 /// weights: [vertexCount], how much a vertex counts; NULL: all alike.
 double jnaModes_Captured(const jnaModes* modes, const jnaModalSequence* sequence, const double* amplitudes, int first,
     int end, const float* weights);
