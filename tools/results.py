@@ -204,10 +204,12 @@ def ablation(build):
     words = {
         "as found": "**as found**, nothing learned",
         "best amplitudes of these modes": "best amplitudes in every frame: what the shapes can hold",
-        "numbers learned from shakes": "numbers learned from shakes",
-        "numbers and shapes learned": "**numbers learned from shakes, shapes from shakes and clips**: the default",
+        "numbers learned from shakes": "numbers fitted to shakes",
+        "numbers and shapes learned": "**numbers fitted to shakes, shapes to shakes and clips**: the default",
         "forces do not level off": "without saturation of the modal force",
-        "numbers learned, forces do not level off": "numbers learned, without saturation of the modal force",
+        "numbers learned from the clips seen": "numbers fitted to the clips seen",
+        "numbers learned from the clips not seen": "numbers fitted to the clips not seen: the most that numbers can do",
+        "numbers learned, forces do not level off": "numbers fitted, without saturation of the modal force",
         "turning of frames ignored": "rotation of the joints' frames ignored",
     }
     rows = []
