@@ -147,7 +147,7 @@ static void AddSums(const jnbScene* s, const jnaModes* m, const jnaModalSequence
     double layers[2] = {0};
     size_t width = 3 * (size_t)q->vertexCount;
     for (size_t i = 0; i < (size_t)q->frameCount * width; ++i) {
-        if (q->solved != NULL && q->solved[i / width] == 0) {
+        if (!jnaModalSequence_Counts(q, (int)(i / width))) {
             continue;
         }
         double d = (double)q->motion[i] - (double)q->targets[i];

@@ -28,17 +28,6 @@ double jnaModeUnit(const jnaModes* m, int mode)
     return m->caps[mode] > 0 ? m->caps[mode] : DEFAULT_UNIT;
 }
 
-// Metres that the farthest vertex moves at an amplitude of 1.
-static double Largest(const jnaModes* m, size_t mode)
-{
-    const float* shape = m->shapes + 3 * mode * (size_t)m->vertexCount;
-    double most = 0;
-    for (size_t v = 0; v < (size_t)m->vertexCount; ++v) {
-        most = fmax(most, hypot(hypot((double)shape[3 * v], (double)shape[3 * v + 1]), (double)shape[3 * v + 2]));
-    }
-    return most;
-}
-
 // Everything in double and dense, before it is packed.
 typedef struct Writer {
     const jnaModes* m;
@@ -308,7 +297,7 @@ static void FillModes(const Writer* w, jnAssetMode* modes, uint16_t* drivers)
             .damping = (float)m->damping[from],
             .gain = (float)m->gain[from],
             .unit = (float)(jnaModeUnit(m, (int)from) * root),
-            .largest = (float)(Largest(m, from) / root),
+            .largest = (float)(jnaModes_Largest(m, (int)from) / root),
             .massShare = (float)m->massShare[from],
             .joint = m->joints[from],
             .vertexCount = m->sizes[from],

@@ -42,16 +42,10 @@ done:
     return result;
 }
 
-// Whether there is something to learn from a frame.
-static bool Counts(const jnaModalSequence* s, int frame)
-{
-    return s->solved == NULL || s->solved[frame] != 0;
-}
-
 static void AddGram(const jnaModalSequence* s, const double* amplitudes, size_t modes, double* gram)
 {
     for (int n = 0; n < s->frameCount; ++n) {
-        if (!Counts(s, n)) {
+        if (!jnaModalSequence_Counts(s, n)) {
             continue;
         }
         const double* z = amplitudes + (size_t)n * modes;
@@ -81,7 +75,7 @@ static void AddProducts(const Work* w, int vertex, Desk* d)
     memset(d->products, 0, 3 * modes * sizeof(double));
     for (int s = 0; s < w->sequenceCount; ++s) {
         for (int n = 0; n < w->sequences[s].frameCount; ++n) {
-            if (!Counts(&w->sequences[s], n)) {
+            if (!jnaModalSequence_Counts(&w->sequences[s], n)) {
                 continue;
             }
             const double* z = w->amplitudes[s] + (size_t)n * modes;

@@ -465,9 +465,8 @@ void jnaModes_Show(const jnaModes* m, const jnaModalSequence* s, int frame, cons
 static void FrameSquares(const jnaModes* m, const jnaModalSequence* s, const double* amplitudes, int frame,
     const float* weights, double* sums)
 {
-    bool counts = s->solved == NULL || s->solved[frame] != 0;
     sums[0] = sums[1] = 0;
-    for (int v = 0; counts && v < m->vertexCount; ++v) {
+    for (int v = 0; jnaModalSequence_Counts(s, frame) && v < m->vertexCount; ++v) {
         size_t at = 3 * ((size_t)frame * (size_t)m->vertexCount + (size_t)v);
         double offset[3], weight = weights != NULL ? (double)weights[v] : 1;
         OffsetOf(m, s, frame, v, amplitudes, offset);

@@ -16,8 +16,14 @@ typedef struct jnaModalSequence {
     const float* matrices; // [frameCount][jointCount][12], the skin's matrices M_j; NULL: forces come from the vertices
     const jnaCharacter* character; // with matrices
     const float* motion;           // [frameCount][vertexCount][3], what the flesh did; NULL where it is not known
-    const uint8_t* solved; // [frameCount], 0 where the target is no equilibrium; NULL: all are
+    const uint8_t* solved;         // [frameCount], 0 where the target is no equilibrium; NULL: all are
 } jnaModalSequence;
+
+/// Whether there is something to learn from a frame, or to judge by: its target is an equilibrium.
+static inline bool jnaModalSequence_Counts(const jnaModalSequence* sequence, int frame)
+{
+    return sequence->solved == NULL || sequence->solved[frame] != 0;
+}
 
 /// Rotations of the joints from rest, for one pose. matrices: [jointCount][12], joint to world, as by jnaPoseMatrices.
 /// turns: [jointCount][4].

@@ -441,6 +441,17 @@ done:
     return result;
 }
 
+double jnaModes_Largest(const jnaModes* m, int mode)
+{
+    const float* shape = m->shapes + 3 * (size_t)mode * (size_t)m->vertexCount;
+    double most = 0;
+    for (size_t v = 0; v < (size_t)m->vertexCount; ++v) {
+        double x = (double)shape[3 * v], y = (double)shape[3 * v + 1], z = (double)shape[3 * v + 2];
+        most = fmax(most, x * x + y * y + z * z);
+    }
+    return sqrt(most);
+}
+
 void jnaModes_SetPose(jnaModes* m, const jnaCharacter* c, const float* pose)
 {
     for (size_t j = 0; j < (size_t)m->jointCount; ++j) {

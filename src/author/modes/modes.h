@@ -37,6 +37,9 @@ typedef struct jnaModes {
 jnResult jnaModes_Allocate(jnaModes* modes, int modeCount, int vertexCount, int jointCount, jnError* error);
 void jnaDestroyModes(jnaModes* modes);
 
+/// Metres that the farthest vertex moves at an amplitude of 1.
+double jnaModes_Largest(const jnaModes* modes, int mode);
+
 /// The pose that they vibrate about. pose: [jointCount][4], local rotations; NULL: the rest pose.
 void jnaModes_SetPose(jnaModes* modes, const jnaCharacter* character, const float* pose);
 

@@ -65,7 +65,7 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
         own.drag = standard.drag;
         // These whatever the default is: poses outlive a new one.
         own.integrator = jna_bdf2;
-        own.stepTolerance = 2e-4; // what it was when these poses were first solved
+        own.stepTolerance = 5e-5;
         own.substeps = standard.substeps;
     }
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,

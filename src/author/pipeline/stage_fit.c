@@ -384,8 +384,8 @@ static jnResult FitShapes(Work* w, jnaModalSequence* sequences, int count, jnaNo
     w->learned.modalShapes = jnaArena_Give(&arena, (int64_t)m->modeCount * m->vertexCount, 3 * sizeof(float));
     JN_PASS(jnaArena_Check(&arena, "shapes", error));
     JN_PASS(jnaFitShapes(&w->fitted, sequences, count, JNA_SHAPE_PRIOR, w->learned.modalShapes, error));
-    w->fitted.shapes = w->learned.modalShapes;
-    return jn_ok;
+    free(w->fitted.stiffness); // again, with the shapes and the caps that go with them
+    return jnaLearned_SetModes(&w->learned, m, &w->fitted, error);
 }
 
 static jnResult FitModal(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* error)
@@ -657,8 +657,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     }
     bool network = w->manifest.network.kind != jn_networkNone;
     jnaStage_Depend(stage,
-        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips "
-        "%d\nnetwork %d\nshakes %d\n",
+        "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\nshakes %d\n",
         jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network,
         (int)shaken);
     if (shaken) {

@@ -173,36 +173,24 @@ double jnaWorkspace_Explains(const jnaWorkspace* w, jnaSpringLayer layer)
     return value;
 }
 
-// Square of the largest displacement of a shape.
-static double LargestSquare(const float* shape, size_t vertices)
+// Numbers of the modes, and caps for shapes in the place of theirs. modes: these arrays are its own.
+static void SetNumbers(const jnaLearned* l, jnaModes* modes)
 {
-    double most = 0;
-    for (size_t v = 0; v < vertices; ++v) {
-        double x = (double)shape[3 * v], y = (double)shape[3 * v + 1], z = (double)shape[3 * v + 2];
-        most = fmax(most, x * x + y * y + z * z);
-    }
-    return most;
-}
-
-// Numbers and caps, into the arrays that modes have.
-static void SetNumbers(const jnaLearned* l, const jnaModes* physical, jnaModes* modes)
-{
-    size_t n = (size_t)physical->modeCount, width = 3 * (size_t)physical->vertexCount;
+    size_t n = (size_t)modes->modeCount;
     memcpy(modes->stiffness, l->modalStiffness, n * sizeof(double));
     memcpy(modes->damping, l->modalDamping, n * sizeof(double));
     memcpy(modes->gain, l->modalGain, n * sizeof(double));
-    for (size_t k = 0; k < n; ++k) {
-        double was = LargestSquare(physical->shapes + k * width, width / 3), is = was;
-        if (l->modalShapes != NULL) {
-            is = LargestSquare(l->modalShapes + k * width, width / 3);
-        }
-        modes->caps[k] = physical->caps[k] * (is > was ? sqrt(was / is) : 1);
+    jnaModes shaped = *modes;
+    shaped.shapes = l->modalShapes;
+    for (int k = 0; l->modalShapes != NULL && k < modes->modeCount; ++k) {
+        double was = jnaModes_Largest(modes, k), is = jnaModes_Largest(&shaped, k);
+        modes->caps[k] *= is > was ? was / is : 1;
     }
 }
 
 void jnaLearned_Apply(const jnaLearned* learned, jnaModes* modes)
 {
-    SetNumbers(learned, modes, modes);
+    SetNumbers(learned, modes);
     if (learned->modalShapes != NULL) {
         size_t numbers = 3 * (size_t)modes->modeCount * (size_t)modes->vertexCount;
         memcpy(modes->shapes, learned->modalShapes, numbers * sizeof(float));
@@ -221,7 +209,8 @@ jnResult jnaLearned_SetModes(const jnaLearned* learned, const jnaModes* physical
     modes->damping = numbers + n;
     modes->gain = numbers + 2 * n;
     modes->caps = numbers + 3 * n;
-    SetNumbers(learned, physical, modes);
+    memcpy(modes->caps, physical->caps, n * sizeof(double));
+    SetNumbers(learned, modes);
     modes->shapes = learned->modalShapes != NULL ? learned->modalShapes : physical->shapes;
     return jn_ok;
 }

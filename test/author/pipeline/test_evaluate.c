@@ -484,6 +484,24 @@ static void LearnedShapesAreShipped(void** state)
     }
     ASSERT_NEAR(captured[1], -3, 0.3); // what moves goes the other way: four times its squares are left
     assert_true(captured[0] > 0.99);
+    jnaLearned learned;
+    jnaModes set, capped;
+    double caps[2] = {0.05, 0.03};
+    assert_int_equal(jnaOpenWorkspace("w", &w, &error), jn_ok);
+    assert_int_equal(jnaWorkspace_Modes(w, &modes, &error), jn_ok);
+    assert_int_equal(jnaLoadLearned("w", TUBE_VERTICES, 2, &learned, &error), jn_ok);
+    capped = *modes;
+    capped.caps = caps;
+    for (int i = 0; i < NUMBERS; ++i) {
+        learned.modalShapes[i] *=
+            i < NUMBERS / 2 ? 1.25f : 0.5f; // a larger shape lowers its cap, a smaller one does not
+    }
+    assert_int_equal(jnaLearned_SetModes(&learned, &capped, &set, &error), jn_ok);
+    ASSERT_NEAR(set.caps[0], 0.04, 1e-8);
+    assert_true(set.caps[1] == 0.03 && caps[0] == 0.05);
+    free(set.stiffness);
+    jnaDestroyLearned(&learned);
+    jnaCloseWorkspace(w);
     jnaDestroyEvaluation(&before);
     jnaDestroyEvaluation(&after);
     assert_int_equal(jnaWriteArray("w/springs/modal_shapes.npy", jna_float32, 3, (size_t[]){2, TUBE_VERTICES - 1, 3},
