@@ -311,53 +311,35 @@ void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes)
     }
 }
 
-// A point of the rest surface moved by its vertex's own influences.
-static void SkinVertex(const jnaCharacter* character, const double* transforms, int v, double* position)
+// A vertex' own blend of its joints' transforms, [12].
+static void BlendVertex(const jnaCharacter* character, const double* transforms, int v, double blend[12])
 {
     const jnaInfluences* influences = &character->influences[v];
-    const float* rest = character->positions + 3 * (size_t)v;
-    double point[3] = {0}, sum = 0;
+    double sum = 0;
+    memset(blend, 0, 12 * sizeof(double));
     for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
         double w = (double)influences->weights[i];
         const double* m = transforms + 12 * (size_t)influences->joints[i];
         sum += w;
-        for (int k = 0; k < 3; ++k) {
-            point[k] += w * (m[4 * k] * (double)rest[0] + m[4 * k + 1] * (double)rest[1] +
-                                m[4 * k + 2] * (double)rest[2] + m[4 * k + 3]);
+        for (int k = 0; k < 12; ++k) {
+            blend[k] += w * m[k];
         }
     }
-    for (int k = 0; k < 3; ++k) {
-        position[k] = point[k] / sum;
+    for (int k = 0; k < 12; ++k) {
+        blend[k] /= sum;
     }
 }
 
-// The offset that undoes what was moved for the volume, turned and stretched with its tetrahedron.
-static void CarryOffset(const jnaVolume* v, const double* nodes, int32_t t, const double* offset, double* point)
-{
-    const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
-    double gradients[4][3];
-    jnaHatGradients(v->nodes, corners, gradients);
-    for (int c = 0; c < 4; ++c) {
-        double share = gradients[c][0] * offset[0] + gradients[c][1] * offset[1] + gradients[c][2] * offset[2];
-        for (int k = 0; k < 3; ++k) {
-            point[k] += share * nodes[3 * (size_t)corners[c] + (size_t)k];
-        }
-    }
-}
-
-// A point of the skin where its tetrahedron carries it.
-static void CarryVertex(const jnaVolume* v, const double* nodes, int i, double point[3])
+// A point of the skin where its tetrahedron carries it, its offset as its joints do.
+static void CarryVertex(const jnaVolume* v, const double* nodes, int i, const double skin[12], double point[3])
 {
     int32_t t = v->skinTetrahedra[i];
     const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
-    for (int c = 0; c < 4; ++c) {
-        const double* node = nodes + 3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c];
-        for (int k = 0; k < 3; ++k) {
-            point[k] += w[c] * node[k];
+    for (int k = 0; k < 3; ++k) {
+        point[k] = skin[4 * k] * offset[0] + skin[4 * k + 1] * offset[1] + skin[4 * k + 2] * offset[2];
+        for (int c = 0; c < 4; ++c) {
+            point[k] += w[c] * nodes[3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c] + (size_t)k];
         }
-    }
-    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) {
-        CarryOffset(v, nodes, t, offset, point);
     }
 }
 
@@ -369,15 +351,16 @@ void jnaFleshSolver_Surface(
     double* transforms = solver->relative;
     jnaPoseTransforms(character, clip, frame, transforms);
     for (int i = 0; i < v->vertexCount; ++i) {
-        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skinned[3] = {0};
+        const float* rest = character->positions + 3 * (size_t)i;
+        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skin[12]; // below 1: left out, or too fine for the volume
+        BlendVertex(character, transforms, i, skin);
         if (blend > 0) {
-            CarryVertex(v, nodes, i, point);
+            CarryVertex(v, nodes, i, skin, point);
         }
-        if (blend < 1) { // left out of the volume, or too fine for it
-            SkinVertex(character, transforms, i, skinned);
-        }
-        for (int k = 0; k < 3; ++k) {
-            positions[3 * (size_t)i + (size_t)k] = (float)(blend * point[k] + (1 - blend) * skinned[k]);
+        for (size_t k = 0; k < 3; ++k) {
+            const double* row = skin + 4 * k;
+            double skinned = row[0] * (double)rest[0] + row[1] * (double)rest[1] + row[2] * (double)rest[2] + row[3];
+            positions[3 * (size_t)i + k] = (float)(blend * point[k] + (1 - blend) * skinned);
         }
     }
 }

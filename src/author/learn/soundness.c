@@ -4,7 +4,8 @@
 // A surface alone says nothing about what is inside what. So its displacement from skinning is carried into the flesh
 // by the Laplace equation, bones held, and the tetrahedra are looked at as the simulation does: their volume, and the
 // nodes of their boundary that lie in foreign flesh. Where the skin's vertices are nodes they are held; a lattice is
-// tied to them by stiff springs.
+// tied to those that hang on it wholly, by springs that are firm but not stiff: nodes that had to bring every one of
+// many vertices exactly to its place would go far beyond theirs.
 #include "base/arena.h"
 #include "base/try.h"
 #include "flesh/contact.h"
@@ -18,8 +19,9 @@
 #include <string.h>
 
 enum { SKINNED, NETWORK, SIMULATED, SURFACES };
-// Of the skin to a lattice, in metres: a hundred thousand times the equation's own entries.
-#define TIE 1e3
+// Of the skin to a lattice, over the side of the cube that a node has of the flesh: the equation's own entries are
+// about that. With this the simulation's own surfaces come out as sound as its nodes are.
+#define TIE 440.0
 
 typedef struct Instrument {
     jnaArena arena;
@@ -29,9 +31,10 @@ typedef struct Instrument {
     jnaContactShape* shape;
     jnaContactFinder* finder;
     double rest;                // volume, m3
-    double *transforms, *nodes; // [joints][12], [nodeCount][3]
+    double *transforms, *nodes; // [2 * joints][12], of joints and of their balls; [nodeCount][3], skinned
     double *moved, *values;     // [nodeCount][3], [3][nodeCount]
     jnaLaplacianTies ties;      // none where the skin's vertices are nodes
+    int32_t* tied;              // [vertexCount], tetrahedra of the ties; -1: carried by skinning, if partly
     double *loads, *targets;    // of the ties: [3][nodeCount], [vertexCount]
     float* positions[SURFACES]; // [vertexCount][3]
     float* given;               // [vertexCount][3], the network's displacements
@@ -58,11 +61,14 @@ static jnResult MakeLaplacian(Instrument* s, jnError* error)
 {
     const jnaVolume* v = s->volume;
     uint8_t* held = jnaArena_Take(&s->arena, v->nodeCount, 1);
-    if (held == NULL) {
-        return jnaArena_Check(&s->arena, "the volume", error);
-    }
+    s->tied = jnaArena_Take(&s->arena, v->vertexCount, sizeof(int32_t));
+    JN_PASS(jnaArena_Check(&s->arena, "the volume", error));
     bool lattice = v->method == jna_volumeLattice;
-    s->ties = (jnaLaplacianTies){lattice ? v->vertexCount : 0, v->skinTetrahedra, v->skinWeights, TIE};
+    for (int i = 0; i < v->vertexCount; ++i) {
+        s->tied[i] = jnaVolume_Blend(v, i) < 1 ? -1 : v->skinTetrahedra[i];
+    }
+    double side = cbrt(fabs(VolumeOf(v, v->nodes)) / v->nodeCount);
+    s->ties = (jnaLaplacianTies){lattice ? v->vertexCount : 0, s->tied, v->skinWeights, TIE * side};
     for (int n = 0; n < v->nodeCount; ++n) {
         held[n] = (!lattice && n < v->vertexCount) || (v->heldBy != NULL && v->heldBy[n] >= 0);
     }
@@ -79,7 +85,7 @@ static jnResult MakeInstrument(Instrument* s, jnError* error)
 {
     int nodes = s->volume->nodeCount, vertices = s->character->vertexCount;
     jnResult result = jn_ok;
-    s->transforms = jnaArena_Take(&s->arena, s->character->jointCount, 12 * sizeof(double));
+    s->transforms = jnaArena_Take(&s->arena, s->character->jointCount, 2 * 12 * sizeof(double));
     s->nodes = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
     s->moved = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
     s->values = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
@@ -99,12 +105,31 @@ done:
     return result;
 }
 
+// What bones are off their skinned places, where flesh follows its bones and not skinning alone.
+static void PlaceBones(Instrument* s, size_t nodes)
+{
+    const jnaVolume* v = s->volume;
+    for (int n = 0; v->heldBy != NULL && n < v->nodeCount; ++n) {
+        double at[3];
+        if (v->heldBy[n] < 0) {
+            continue;
+        }
+        jnaVolume_HeldPosition(v, s->transforms, n, at);
+        for (size_t a = 0; a < 3; ++a) {
+            s->values[a * nodes + (size_t)n] = at[a] - s->nodes[3 * (size_t)n + a];
+        }
+    }
+}
+
 // The nodes that go with a surface: skinned, and what the surface is off there carried inside.
 static jnResult CarryInside(Instrument* s, int surface, jnError* error)
 {
     size_t nodes = (size_t)s->volume->nodeCount;
     memset(s->values, 0, 3 * nodes * sizeof(double));
     memset(s->loads, 0, 3 * nodes * sizeof(double));
+    if (surface != SKINNED) {
+        PlaceBones(s, nodes);
+    }
     for (size_t a = 0; a < 3; ++a) {
         for (size_t v = 0; v < (size_t)s->character->vertexCount; ++v) {
             bool part = s->volume->skinTetrahedra[v] >= 0;
@@ -148,6 +173,7 @@ static jnResult MeasurePair(
         .translations = pose + 4 * joints,
         .scales = pose + 7 * joints};
     jnaPoseTransforms(s->character, &clip, 0, s->transforms);
+    jnaBallTransforms(s->character, s->transforms);
     jnaVolume_Skin(s->volume, s->transforms, s->nodes);
     jnResult result = jn_ok;
     JN_TRY(jnaNetwork_Predict(network, pairs, &pair, 1, s->given, error));

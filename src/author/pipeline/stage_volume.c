@@ -50,7 +50,8 @@ static jnResult DescribeMesh(const jnaStageRun* run, jnaStage* stage, jnError* e
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, jnaInsideStage.name, "volume/volume.json");
     jnaWorkspace_Depend(run->workspace, stage);
-    jnaStage_Depend(stage, "keep inner %d\nimprove %d\n", def->keepInner, def->improve);
+    // The rule by which a method is chosen and the skin hung on it: 2, a lattice for fine surfaces, closest points.
+    jnaStage_Depend(stage, "keep inner %d\nimprove %d\nrule 2\n", def->keepInner, def->improve);
     return jn_ok;
 }
 

@@ -3,16 +3,14 @@
 // Each vertex takes the nearest tetrahedron that can be reached from just under it without leaving the flesh. The
 // nearest of all is that one nearly always; only where it lies across a gap are the next ones tried, nearest first, and
 // only so many: a vertex that reaches none of them, or has none within an edge, is carried by skinning. So the cost per
-// vertex is bounded, whatever the number of parts. A vertex outside hangs on by weights beyond 0 and 1, as long as they
-// stay small; further out it hangs on the closest point, and its offset brings it to its place.
+// vertex is bounded, whatever the number of parts. A vertex outside hangs on the closest point, and its offset, which
+// skinning rotates, brings it to its place. Weights beyond 0 and 1 would do without offsets, but exaggerate what the
+// tetrahedron does: in a fold that presses it flat the skin is turned inside out.
 #include "volume/embed_internal.h"
 
 #include "base/triangle.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
-
-// Weights beyond which a tetrahedron's motion would be exaggerated.
-#define LEAST_WEIGHT (-1.0)
 
 // Of the mean edge, under the skin: where paths to tetrahedra start.
 #define UNDER_SHARE 0.01
@@ -297,12 +295,8 @@ static void VertexNormals(const jnaSurface* surface, double* normals)
 
 static void HangVertex(jnaVolume* v, int vertex, int32_t tetrahedron, const double* p)
 {
-    double *w = v->skinWeights + 4 * vertex, closest[4];
-    Weights(v, tetrahedron, p, w);
-    if (fmin(fmin(w[0], w[1]), fmin(w[2], w[3])) < LEAST_WEIGHT) {
-        Closest(v, tetrahedron, p, closest);
-        memcpy(w, closest, sizeof(closest));
-    }
+    double* w = v->skinWeights + 4 * vertex;
+    Closest(v, tetrahedron, p, w);
     v->skinTetrahedra[vertex] = tetrahedron;
     for (int i = 0; i < 3; ++i) {
         double sum = 0;

@@ -1,14 +1,16 @@
 // Where a lattice is too coarse for the skin that hangs on it, and how the skin fades to skinning there.
 //
 // A lattice of spacing h moves the surface of flesh that is a few h thick as it should. Thinner flesh (fingers, toes,
-// ears) has no node of its own inside; a vertex far outside its tetrahedron exaggerates what that does; neighbours on
+// ears) has no node of its own inside; a vertex far outside its tetrahedron is not moved as its flesh is; neighbours on
 // the skin that hang on tetrahedra far from each other in the mesh are torn apart; and two skins across a gap that hang
 // on the same nodes are glued. Each of the four gives a vertex a share between 0 and 1, the least counts:
 //
 //   thin   the flesh under the vertex, by rays inward: 0 below THINNEST h, 1 from THICKEST h on
 //   far    how far outside the tetrahedra it lies: 1 up to NEAREST h, 0 from FARTHEST h on
-//   torn   an edge of the skin shorter than h whose ends hang on tetrahedra that no third one connects: 0 at both ends
-//   glued  patches of skin on a common node that other joints move and that do not hang together near it: 0 on all
+//   torn   an edge of the skin shorter than h whose ends hang on tetrahedra that no third one connects, nor two where
+//          the edge is longer than h/2: 0 at both ends
+//   glued  patches of skin on a common node that other joints move, that do not hang together near it, and between
+//          which the flesh ends: 0 on all
 //
 // The shares then fall off no faster than 1 / (FADE_WIDTH h) along the skin, so that a vertex next to a torn one moves
 // hardly more than it: the strain of the border is at most the flesh's displacement over FADE_WIDTH h.
@@ -166,6 +168,14 @@ static jnResult CreateBlend(Blend* b, jnError* error)
     return jn_ok;
 }
 
+// A point just under the skin of a vertex.
+static void PlaceUnder(const Blend* b, int32_t s, double under[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        under[i] = PlaceOf(b, s)[i] - UNDER_SHARE * b->spacing * b->normals[3 * (size_t)s + (size_t)i];
+    }
+}
+
 // Depth of the flesh along one ray in spacings, measured along the normal, at most `THICKEST`.
 static double RayDepth(const Blend* b, const double* under, const double* direction, double cosine)
 {
@@ -190,8 +200,8 @@ static double Thickness(const Blend* b, int32_t s)
     double length = jnaLength(across[0]);
     for (int i = 0; i < 3; ++i) {
         across[0][i] /= length;
-        under[i] = PlaceOf(b, s)[i] - UNDER_SHARE * b->spacing * n[i];
     }
+    PlaceUnder(b, s, under);
     jnaCross(n, across[0], across[1]);
     if (!(length > 0) || jnaTree_Winding(b->tree, under) <= 0.5) {
         return 0; // a single sheet, or skin through skin
@@ -237,21 +247,17 @@ static bool HaveCommonNode(const jnaVolume* v, int32_t a, int32_t b)
     return false;
 }
 
-// Whether two tetrahedra have a node in common, or each has one with a third.
-static bool AreConnected(const Blend* b, int32_t from, int32_t to)
+// Whether two tetrahedra have a node in common, or are connected so by at most so many others.
+static bool AreConnected(const Blend* b, int32_t from, int32_t to, int others)
 {
-    if (HaveCommonNode(b->volume, from, to)) {
-        return true;
-    }
-    for (int k = 0; k < 4; ++k) {
+    bool connected = HaveCommonNode(b->volume, from, to);
+    for (int k = 0; k < 4 && others > 0 && !connected; ++k) {
         int32_t node = b->volume->tetrahedra[4 * from + k];
-        for (int32_t e = b->nodeStarts[node]; e < b->nodeStarts[node + 1]; ++e) {
-            if (HaveCommonNode(b->volume, b->tetrahedra[e], to)) {
-                return true;
-            }
+        for (int32_t e = b->nodeStarts[node]; e < b->nodeStarts[node + 1] && !connected; ++e) {
+            connected = AreConnected(b, b->tetrahedra[e], to, others - 1);
         }
     }
-    return false;
+    return connected;
 }
 
 static void MarkTorn(Blend* b)
@@ -260,8 +266,8 @@ static void MarkTorn(Blend* b)
         int32_t from = HangsOn(b, s);
         for (int32_t e = b->starts[s]; from >= 0 && e < b->starts[s + 1]; ++e) {
             int32_t other = b->neighbours[e], to = HangsOn(b, other);
-            if (other > s && to >= 0 && jnaDistance(PlaceOf(b, s), PlaceOf(b, other)) < b->spacing &&
-                !AreConnected(b, from, to)) {
+            double length = jnaDistance(PlaceOf(b, s), PlaceOf(b, other)) / b->spacing;
+            if (other > s && to >= 0 && length < 1 && !AreConnected(b, from, to, length < 0.5 ? 1 : 2)) {
                 b->shares[s] = b->shares[other] = 0;
             }
         }
@@ -320,8 +326,18 @@ static int ListCarried(const Blend* b, int32_t node, int32_t* list)
     return count;
 }
 
-// A node glues where it carries patches of skin that do not hang together near it and that other joints move. Those of
-// two sides of thin flesh do not hang together either, but move alike.
+// Whether the straight way from one vertex to another leaves the flesh. Where faces are longer than the spacing, skin
+// that hangs together does not do so near a node; but the way across a belly stays inside.
+static bool IsGapBetween(const Blend* b, int32_t from, int32_t to)
+{
+    double start[3], end[3];
+    PlaceUnder(b, from, start);
+    PlaceUnder(b, to, end);
+    return jnaTree_Exit(b->tree, start, end, true) >= 0;
+}
+
+// A node glues where it carries patches of skin that do not hang together near it, that other joints move, and that are
+// across a gap. Those of two sides of thin flesh do not hang together either, but move alike.
 static void UnglueNode(Blend* b, int32_t node, const int32_t* carried, int count)
 {
     int patches = 0, walked = 0;
@@ -340,7 +356,8 @@ static void UnglueNode(Blend* b, int32_t node, const int32_t* carried, int count
         bool glued = false;
         for (int o = 0; o < patches && !glued; ++o) {
             glued = o != p &&
-                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > OTHER_JOINTS;
+                    WeightsApart(b->character, b->vertexOn[nearestOf[p]], b->vertexOn[nearestOf[o]]) > OTHER_JOINTS &&
+                    IsGapBetween(b, nearestOf[p], nearestOf[o]);
         }
         for (int i = 0; glued && i < count; ++i) {
             b->glued[carried[i]] |= b->labels[carried[i]] == p;

@@ -8,7 +8,7 @@
 #include "jounce/base.h"
 
 typedef enum jnaVolumeMethod {
-    jna_volumeAuto, // conforming where the surface allows it, else lattice
+    jna_volumeAuto, // lattice, but conforming where the surface is coarse and closed
     jna_volumeTetgen,
     jna_volumeLattice,
 } jnaVolumeMethod;
@@ -41,12 +41,13 @@ typedef struct jnaVolume {
     int tetrahedronCount;
     int32_t* tetrahedra; // [tetrahedronCount][4], positive volume (mesh)
 
-    // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset that undoes what was
-    // moved for the simulation. A vertex that is left out of the volume has tetrahedron -1 and is carried by skinning.
+    // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset, rotated as its joints
+    // are, to where it is outside the tetrahedra or was moved from for the simulation. A vertex that is left out of the
+    // volume has tetrahedron -1 and is carried by skinning.
     // Where tetrahedra are too coarse for the surface (fingers, ears, lips), skinBlend fades from flesh to skinning.
     int vertexCount;
     int32_t* skinTetrahedra; // [vertexCount] (mesh)
-    double* skinWeights;     // [vertexCount][4], sum 1 (mesh)
+    double* skinWeights;     // [vertexCount][4], 0 to 1, sum 1 (mesh)
     double* skinOffsets;     // [vertexCount][3] (mesh)
     double* skinBlend;       // [vertexCount], 0 (skinning) to 1 (flesh); NULL: 1 for all that have a tetrahedron (mesh)
 

@@ -74,14 +74,15 @@ static jnResult Prepare(Carry* c, jnError* error)
     return jnaArena_Check(&c->arena, "the weights of a volume", error);
 }
 
-// Which nodes are vertices; the first vertex wins where several stand on one node.
+// Which nodes are vertices; the first vertex wins where several stand on one node. A vertex outside a lattice may hang
+// on a corner wholly and is none.
 static void MatchVertices(Carry* c)
 {
     const jnaVolume* v = c->volume;
     memset(c->vertexOf, 0xff, (size_t)v->nodeCount * sizeof(*c->vertexOf));
     for (int i = 0; i < v->vertexCount; ++i) {
         c->tied[i] = v->skinTetrahedra[i];
-        for (int k = 0; c->tied[i] >= 0 && k < 4; ++k) {
+        for (int k = 0; v->method != jna_volumeLattice && c->tied[i] >= 0 && k < 4; ++k) {
             if (fabs(v->skinWeights[4 * (size_t)i + (size_t)k] - 1) > SAME_NODE) {
                 continue;
             }

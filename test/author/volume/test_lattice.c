@@ -58,7 +58,7 @@ static void ASphereIsFilledWithGoodAngles(void** state)
     assert_true(report.after.largestAngle < 165);
     assert_int_equal(report.after.invertedCount, 0);
     assert_int_equal(report.after.orphanCount, 0);
-    ASSERT_NEAR(v.nodeCount, 20000, 8000);
+    ASSERT_NEAR(v.nodeCount, 7400, 1500);
     ASSERT_AT_MOST(GreatestSkinError(&character, &v), 1e-12);
     assert_int_equal(CountPieces(&v), 1);
     jnaDestroyVolume(&v);

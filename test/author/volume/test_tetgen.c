@@ -190,6 +190,12 @@ static void TheBodyIsMeshedFromItsOriginalSurface(void** state)
     jnaVolumeReport report;
     jnaVolumeDef def = jnaDefaultVolumeDef();
     assert_int_equal(jnaImportCharacter(DATA "body.glb", &import, &character, &clips, NULL, NULL, NULL), jn_ok);
+    // It has more vertices than its flesh needs nodes, so that nobody gets this mesh who does not ask for it.
+    assert_int_equal(Mesh(&character, &def, &v, &report), jn_ok);
+    assert_int_equal(v.method, jna_volumeLattice);
+    assert_true(v.nodeCount < 10000 && strstr(report.reason, "more than its flesh needs") != NULL);
+    jnaDestroyVolume(&v);
+    def.method = jna_volumeTetgen;
     assert_int_equal(Mesh(&character, &def, &v, &report), jn_ok);
     assert_int_equal(v.method, jna_volumeTetgen);
     ASSERT_NEAR(v.nodeCount, 21700, 700);
