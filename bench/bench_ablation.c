@@ -47,7 +47,7 @@ static jnResult OpenTake(jnbScene* s, int index, jnbTake* take, jnError* error)
         .rotations = take->frames.rotations,
         .turns = take->frames.turns,
         .motion = of->motion.data,
-        .solved = of->solved};
+        .solved = of->counts};
     return jn_ok;
 }
 
@@ -232,13 +232,18 @@ static jnaModalSequence* ListSequences(const jnbScene* s, jnError* error)
 
 jnResult jnbLearn(const jnbScene* s, jnbLesson lesson, jnaModes* m, jnError* error)
 {
-    const jnaModalSequence shakes[JNA_SHAKES] = {s->shakes[0].sequence, s->shakes[1].sequence};
+    jnaModalSequence shakes[JNA_SHAKES];
+    int shakeCount = 0;
+    for (int i = 0; i < JNA_SHAKES; ++i) {
+        shakes[shakeCount] = s->shakes[i].sequence;
+        shakeCount += s->shakes[i].sequence.frameCount == s->shakes[i].clip.frameCount;
+    }
     jnaModalSequence* sequences = ListSequences(s, error);
     if (sequences == NULL) {
         return jn_outOfMemory;
     }
     const jnaModalSequence* lists[] = {shakes, sequences, sequences + s->trainCount};
-    const int counts[] = {JNA_SHAKES, s->trainCount, s->count - s->trainCount};
+    const int counts[] = {shakeCount, s->trainCount, s->count - s->trainCount};
     jnaModalFitDef def = jnaDefaultModalFitDef();
     def.modes = m;
     def.character = s->workspace.character;

@@ -401,7 +401,8 @@ int jncSimulate(int argc, char** argv)
         "jounce simulate WORKSPACE --poses [N] | --clip NAME ... | --clips [--dynamic] | --shake",
         "Simulates the flesh: in the training poses of the manifest (--poses), in every frame of a clip separately\n"
         "(--clip, quasistatic), in motion through a clip (--clip --dynamic), or shaken in the mean pose of the\n"
-        "clips (--shake), which is what springs on modes are fitted to. Writes surfaces to WORKSPACE/poses "
+        "clips and in four others (--shake), which is what springs on modes are fitted to. Writes surfaces to "
+        "WORKSPACE/poses "
         "and\n"
         "WORKSPACE/motion/NAME as .npy, with a JSON file of residuals, contact and failures.\n"
         "The work is divided into shards. You can interrupt a run at any time; the same command resumes it. Several "

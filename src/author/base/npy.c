@@ -311,6 +311,19 @@ double jnaArray_Get(const jnaArray* array, size_t index)
                                         : (double)((const float*)array->data)[index];
 }
 
+jnaArray jnaArray_Rows(const jnaArray* array, size_t first, size_t count)
+{
+    JN_ASSERT(array->dimensions >= 1 && first + count <= array->shape[0]);
+    size_t width = array->shape[0] > 0 ? array->count / array->shape[0] : 0;
+    jnaArray rows = *array;
+    rows.shape[0] = count;
+    rows.count = count * width;
+    rows.data = (const char*)array->data + first * width * jnaScalarSize(array->scalar);
+    rows.mapping = NULL;
+    rows.mappingSize = 0;
+    return rows;
+}
+
 void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, "%s (", scalars[array->scalar].name);

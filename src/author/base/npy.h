@@ -42,6 +42,9 @@ void jnaCloseArray(jnaArray* array);
 /// Element `index` of a float32 or float64 array.
 double jnaArray_Get(const jnaArray* array, size_t index);
 
+/// Rows [first, first + count) of an array, borrowed: they are not closed and live as long as it does.
+jnaArray jnaArray_Rows(const jnaArray* array, size_t first, size_t count);
+
 /// "float32 (120, 13380, 3)" for messages. The buffer is always terminated.
 void jnaArray_Describe(const jnaArray* array, char* buffer, size_t size);
 

@@ -94,7 +94,8 @@ jnResult jnaFleshSolver_Start(
 
 /// From frame to frame + 1 of a clip, in substeps with the skeleton interpolated smoothly; a looping clip goes on from
 /// its last frame to its first, any other holds its last and is as fast at its ends as beside them. Nothing is
-/// remembered but the state, so that a motion can go on from a saved one. report: residual is that of the worst
-/// substep. Fails as jnaFleshSolver_Pose does, and then leaves the state as it was.
+/// remembered but the state, so that a motion can go on from a saved one. Where either frame is without room, and after
+/// a substep that does not converge, the motion begins again in the equilibrium of frame + 1. report: of the worst
+/// substep, or of that equilibrium. Fails as jnaFleshSolver_Pose does, and then leaves the state as it was.
 jnResult jnaFleshSolver_Advance(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error);

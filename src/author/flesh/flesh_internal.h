@@ -123,15 +123,18 @@ static inline double jnaSeconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// The frame itself, or where there is none the end of the clip that is held, or the loop closed.
+int jnaClip_Neighbour(const jnaClip* clip, int frame);
+
 // flesh_energy.c: energy and gradient at x; clears what it adds to. absolute: may be NULL.
 double jnaFlesh_Evaluate(
     const jnaFleshProblem* problem, const double* x, double* gradient, double* absolute, int* invertedCount);
 
 // Stiffness of a node's spring to its bone, N/m, less where the bone gives way.
 double jnaBoneStiffness(const jnaFleshProblem* problem, int place, const double* x);
-// Metres that bones bear where skinning drives flesh that deep into flesh; see flesh_path.c.
-double jnaBonesBear(const jnaFlesh* flesh, double depth);
-bool jnaIsWithoutRoom(const jnaFlesh* flesh, double depth);
+// Metres that bones bear where skinning drives so much flesh so deep into flesh; see flesh_path.c.
+double jnaBonesBear(const jnaFlesh* flesh, const jnaPenetration* skinned);
+bool jnaIsWithoutRoom(const jnaFlesh* flesh, const jnaPenetration* skinned);
 
 // What contact adds to the diagonal of the Hessian. sums: [nodeCount], by place, written.
 void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums);

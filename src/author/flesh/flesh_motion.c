@@ -23,6 +23,11 @@
 // af) / (1 - am), f1 is the gradient of the energies above, f0 a constant force that moves the targets. With c1 put in
 // from the second line, v1 needs the places and a alone, and what the minimiser left over counts as c: it does not add
 // up.
+//
+// Where a pose leaves the flesh no room (bones would give way) there are many places to be at, and flesh that moves is
+// pushed into some tangle that it does not come out of; and a step that fails leaves forces that are none, which shoot
+// the flesh away in the steps that follow. In both cases the motion begins again in the equilibrium of that frame, and
+// once more in the first frame with room: the way there is none that flesh could take.
 #include "flesh/flesh_internal.h"
 
 #include "base/arena.h"
@@ -38,9 +43,6 @@
 
 enum { MOST_ITERATIONS = 400 };
 static const jnaContactEffort EFFORT = {.rounds = 2, .enough = 1e-3, .stiffness = 20, .holds = 5};
-// After a step that failed the frame is lost, and what follows in it need not be solved to the end, which costs the
-// most.
-static const jnaContactEffort IN_VAIN = {.rounds = 2, .enough = 1e-3, .stiffness = 20};
 enum { FRESH_AFTER = 60 };    // iterations of a run, after which another factor pays
 enum { VELOCITY_PARTS = 16 }; // of a frame, either way: the skin's velocity at the start, whatever the steps
 
@@ -274,14 +276,11 @@ static void EndStep(jnaFleshSolver* solver, double* state)
     }
 }
 
-// Marks the nodes that contact holds, and their faces' corners: 1, others 0. After a step that did not converge all
-// are: what the minimiser left over is no force, and taken for one it shoots the flesh away in the steps that follow.
-static void FindHolds(jnaFleshSolver* solver, bool converged)
+// Marks the nodes that contact holds, and their faces' corners: 1, others 0.
+static void FindHolds(jnaFleshSolver* solver)
 {
     const int32_t* places = solver->flesh->places;
-    for (int p = 0; p < solver->flesh->nodeCount; ++p) {
-        solver->holds[p] = converged ? 0 : 1;
-    }
+    memset(solver->holds, 0, (size_t)solver->flesh->nodeCount * sizeof(double));
     for (int i = 0; solver->finder != NULL && i < solver->contacts.count; ++i) {
         const jnaContactPair* pair = &solver->contacts.pairs[i];
         solver->holds[places[pair->node]] = 1;
@@ -326,8 +325,7 @@ static void EndAlpha(jnaFleshSolver* solver, const double* gradient, double* sta
     }
 }
 
-static jnResult Step(
-    jnaFleshSolver* solver, const jnaContactEffort* effort, double* state, jnaFleshReport* report, jnError* error)
+static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* report, jnError* error)
 {
     const jnaFlesh* flesh = solver->flesh;
     FillPast(solver, state);
@@ -349,13 +347,13 @@ static jnResult Step(
         .freshAfter = FRESH_AFTER,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, effort, report, error);
+    jnResult result = jnaSolveWithContact(solver, &problem, &EFFORT, report, error);
     if (solver->scheme.lead > 0) {
         problem.pulls = NULL;
         problem.boneFactor = 0;
         problem.contacts = NULL;
         jnaFlesh_Evaluate(&problem, solver->x, solver->gradient, NULL, NULL);
-        FindHolds(solver, report->converged);
+        FindHolds(solver);
         EndAlpha(solver, solver->gradient, state);
     } else {
         EndStep(solver, state);
@@ -363,49 +361,75 @@ static jnResult Step(
     return result;
 }
 
-// What bones bear at the beginning and at the end of a frame, whose beginning is in skinned[1].
+// What bones bear at the beginning and at the end of a frame, whose beginning is in skinned[1], and whether there is
+// room.
 static jnResult MeasureBears(
-    jnaFleshSolver* solver, const jnaClip* clip, int frame, double bears[2], jnaFleshReport* report, jnError* error)
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double bears[2], bool hasRoom[2], jnError* error)
 {
     bears[0] = bears[1] = 1; // a metre is never reached
+    hasRoom[0] = hasRoom[1] = true;
     for (int end = 0; solver->finder != NULL && end < 2; ++end) {
         jnaPenetration skinned;
         if (end == 1) {
             PoseSubstep(solver, clip, frame + 1, 0, 1, solver->skinned[2]);
         }
         JN_PASS(jnaContactFinder_Measure(solver->finder, solver->skinned[1 + end], &skinned, error));
-        bears[end] = fmin(jnaBonesBear(solver->flesh, skinned.depth), 1);
-        report->withoutRoom = jnaIsWithoutRoom(solver->flesh, skinned.depth);
+        bears[end] = fmin(jnaBonesBear(solver->flesh, &skinned), 1);
+        hasRoom[end] = !jnaIsWithoutRoom(solver->flesh, &skinned);
     }
     return jn_ok;
 }
 
-// All steps of one frame.
+// All steps of one frame, until one fails. Where its beginning or its end is without room there are none, and the
+// motion has to begin again.
 static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
-    jnaFleshReport* report, jnError* error)
+    jnaFleshReport* report, bool* again, jnError* error)
 {
     double worst = 0, bears[2];
-    int failed = 0;
+    bool hasRoom[2];
     PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
     PoseSubstep(solver, clip, frame, 0, substeps, solver->skinned[1]);
-    JN_PASS(MeasureBears(solver, clip, frame, bears, report, error));
+    JN_PASS(MeasureBears(solver, clip, frame, bears, hasRoom, error));
     jnaForgetContacts(solver); // so that a resumed motion sees what an uninterrupted one does
-    for (int i = 1; i <= substeps; ++i) {
+    *again = !hasRoom[0] || !hasRoom[1];
+    for (int i = 1; !*again && i <= substeps; ++i) {
         PoseSubstep(solver, clip, frame, i, substeps, solver->skinned[2]);
         solver->boneBears = bears[0] * pow(bears[1] / bears[0], (double)i / substeps);
-        JN_PASS(Step(solver, failed > 0 ? &IN_VAIN : &EFFORT, state, report, error));
+        JN_PASS(Step(solver, state, report, error));
         double* oldest = solver->skinned[0];
         solver->skinned[0] = solver->skinned[1];
         solver->skinned[1] = solver->skinned[2];
         solver->skinned[2] = oldest;
-        failed += !report->converged;
         worst = report->residual <= worst ? worst : report->residual; // NaN is worse
+        *again = !report->converged;
+        if (*again) {
+            snprintf(report->reason, sizeof(report->reason), "residual %.1e in step %d of %d", worst, i, substeps);
+        }
     }
-    // One bad step spoils the frame, wherever it was.
-    report->converged = failed == 0;
     report->residual = worst;
-    if (failed > 0) {
-        snprintf(report->reason, sizeof(report->reason), "residual %.1e in %d of %d steps", worst, failed, substeps);
+    return jn_ok;
+}
+
+// Begins again in the equilibrium of a frame. What the report says of steps that led there stays. Without room an
+// equilibrium that is not found is no failure of the motion: it begins again in the next frame.
+static jnResult Restart(
+    jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report, jnError* error)
+{
+    jnaFleshReport pose, before = *report;
+    JN_PASS(jnaFleshSolver_Start(solver, clip, jnaClip_Neighbour(clip, frame), state, &pose, error));
+    *report = pose;
+    report->iterations += before.iterations;
+    report->evaluations += before.evaluations;
+    report->time.forces += before.time.forces;
+    report->time.solve += before.time.solve;
+    report->time.contact += before.time.contact;
+    if (before.reason[0] != '\0') {
+        report->converged = false;
+        report->residual = before.residual;
+        memcpy(report->reason, before.reason, sizeof(report->reason));
+    } else if (report->withoutRoom) {
+        report->converged = true;
+        report->reason[0] = '\0';
     }
     return jn_ok;
 }
@@ -419,6 +443,7 @@ jnResult jnaFleshSolver_Advance(
     int substeps = StepsOf(flesh, clip);
     size_t bytes = jnaFlesh_StateCount(flesh) * sizeof(double);
     double* next = NULL;
+    bool again;
     jnResult result = jn_ok;
     JN_TRY(jnaCheckPosesAround(clip, frame, error));
     JN_TRY(PrepareSteps(solver, 1 / (clip->rate * substeps), error));
@@ -428,7 +453,10 @@ jnResult jnaFleshSolver_Advance(
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount));
     }
     memcpy(next, state, bytes);
-    JN_TRY(StepFrame(solver, clip, frame, substeps, next, report, error));
+    JN_TRY(StepFrame(solver, clip, frame, substeps, next, report, &again, error));
+    if (again) {
+        JN_TRY(Restart(solver, clip, frame + 1, next, report, error));
+    }
     memcpy(state, next, bytes);
 done:
     free(next);

@@ -95,8 +95,7 @@ void jnaPoseOnPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, doubl
     jnaBallTransforms(character, solver->transforms);
 }
 
-// The frame before or after, where there is none the end is held or the loop closed.
-static int Neighbour(const jnaClip* clip, int frame)
+int jnaClip_Neighbour(const jnaClip* clip, int frame)
 {
     if (clip->looping) {
         return ((frame % clip->frameCount) + clip->frameCount) % clip->frameCount;
@@ -124,7 +123,7 @@ jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error)
 {
     jnResult result = jn_ok;
     for (int i = -2; result == jn_ok && i < 3; ++i) { // the substep before the frame is read as well
-        result = jnaCheckPose(clip, Neighbour(clip, frame + i), error);
+        result = jnaCheckPose(clip, jnaClip_Neighbour(clip, frame + i), error);
     }
     return result;
 }
@@ -168,7 +167,7 @@ void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, doub
     for (int j = 0; j < character->jointCount; ++j) {
         size_t at = (size_t)j, entries[4];
         for (int i = 0; i < 4; ++i) {
-            int neighbour = Neighbour(clip, frame - 1 + i);
+            int neighbour = jnaClip_Neighbour(clip, frame - 1 + i);
             entries[i] = (size_t)neighbour * (size_t)character->jointCount + at;
         }
         // In the tangent space of the frame itself, where its own sample is 0.
@@ -214,28 +213,32 @@ void jnaPlaceHeldNodes(const jnaFleshSolver* solver, double* x)
 
 // A motion may not fit a body: a heavy one bends down on thighs that were slimmer, or an arm hangs where there is a
 // belly. Flesh between such bones has no room to go, and contact tears it. Real bones would not get there. How deep
-// skinning drives flesh into flesh tells such poses: from about 4 % of the body's size on bones give way, by as much
-// as the flesh asks for, smoothly with the depth. In all other poses they bear more than anything pulls.
-#define BEARS_LEAST 5e-4      // metres, at and beyond the depth below
+// skinning drives flesh into flesh, and how much of it, tells such poses: from about 4 % of the body's size and 1.5
+// litres of a person on bones give way, by as much as the flesh asks for, smoothly with both. In all other poses they
+// bear more than anything pulls. Depth alone would not do: a bent elbow is as deep, and has a third of a litre.
+#define BEARS_LEAST 5e-4      // metres, at and beyond the depth and the volume below
 #define GIVES_WAY 0.046       // depth, as a share of the body's largest side
 #define GIVES_WAY_OVER 0.0038 // by this share less, e times as much
+#define FULL 3e-4             // volume, as a share of that side's cube
+#define FULL_OVER 4e-5
 
-double jnaBonesBear(const jnaFlesh* flesh, double depth)
+double jnaBonesBear(const jnaFlesh* flesh, const jnaPenetration* skinned)
 {
     if (flesh->contactShape == NULL) {
         return HUGE_VAL;
     }
-    double deep = depth / jnaContactShape_Size(flesh->contactShape);
-    return BEARS_LEAST * exp(fmax((GIVES_WAY - deep) / GIVES_WAY_OVER, 0));
+    double size = jnaContactShape_Size(flesh->contactShape);
+    double deep = skinned->depth / size, full = skinned->volume / (size * size * size);
+    return BEARS_LEAST * exp(fmax(fmax((GIVES_WAY - deep) / GIVES_WAY_OVER, (FULL - full) / FULL_OVER), 0));
 }
 
 // Below 2 mm bones move visibly. Flesh then has several places to rest at, and in motion it is in another than the
 // equilibrium: up to 180 mm away in a crouch.
 #define BEARS_LITTLE 2e-3
 
-bool jnaIsWithoutRoom(const jnaFlesh* flesh, double depth)
+bool jnaIsWithoutRoom(const jnaFlesh* flesh, const jnaPenetration* skinned)
 {
-    return jnaBonesBear(flesh, depth) < BEARS_LITTLE;
+    return jnaBonesBear(flesh, skinned) < BEARS_LITTLE;
 }
 
 void jnaPlaceBones(jnaFleshSolver* solver)

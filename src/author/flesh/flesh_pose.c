@@ -42,7 +42,7 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
         .preconditioner = jnaFactorOf(solver, &flesh->still),
         .boneFactor = flesh->hasSprings ? 1 : 0,
         .boneTargets = solver->boneTargets,
-        .boneBears = jnaBonesBear(flesh, report->skinned.depth),
+        .boneBears = jnaBonesBear(flesh, &report->skinned),
         .gravity = flesh->hasGravity,
         .contactFactor = 1,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
@@ -117,7 +117,7 @@ static jnResult BeginPose(
     jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaVolume_Skin(flesh->def.volume, solver->transforms, solver->unpadded);
     JN_PASS(jnaContactFinder_Measure(solver->finder, solver->unpadded, &report->skinned, error));
-    report->withoutRoom = jnaIsWithoutRoom(flesh, report->skinned.depth);
+    report->withoutRoom = jnaIsWithoutRoom(flesh, &report->skinned);
     return jnaPosedBones_Overlap(solver->bones, solver->transforms, &report->bones, error);
 }
 

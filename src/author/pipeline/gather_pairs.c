@@ -36,7 +36,9 @@ static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pa
         return jnFail(error, jn_outOfMemory, "out of memory for %d poses", s->count);
     }
     for (int i = 0; i < s->count; ++i) {
-        if (s->valid != NULL && s->valid[i] == 0) {
+        // Without room the flesh has many places to be at: nothing to learn, and what a network makes of a few such
+        // poses shows in others.
+        if (s->valid != NULL && s->valid[i] != jna_poseSolved) {
             continue;
         }
         int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
@@ -246,7 +248,7 @@ static jnResult AddFrames(const Motion* m, int most, jnaPairs* pairs, jnError* e
     }
     for (int i = 0; i < wanted; ++i) {
         int frame = (int)((int64_t)i * total / wanted);
-        if (valid == NULL || valid[frame] != 0) {
+        if (valid == NULL || valid[frame] == jna_poseSolved) {
             list[count++] = PairOf(&m->clip, m->first + frame, positions + (size_t)frame * vertices * 3, jna_pairTest);
         }
     }

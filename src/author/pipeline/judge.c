@@ -46,7 +46,7 @@ typedef struct Playing {
     const Work* work;
     const jnaTake* take;
     const float* targets;
-    const uint8_t* solved; // frames that count; NULL: all
+    int first; // frame of the take that the played ones begin with
     Tally* tally;
 } Playing;
 
@@ -102,11 +102,12 @@ static double Percentile(const Tally* t, double share)
     return bin == 0 ? 0 : ldexp(0.5 + ((double)(bin % 1024) + 0.5) / 2048, (int)(bin / 1024) + LEAST_POWER);
 }
 
-// Adds one frame of a way.
-static void AddFrame(int frame, const float* positions, void* user)
+// Adds one frame of a way, if it counts.
+static void AddFrame(int played, const float* positions, void* user)
 {
     const Playing* p = user;
-    if (p->solved != NULL && p->solved[frame] == 0) {
+    int frame = p->first + played;
+    if (!jnaTake_Counts(p->take, frame)) {
         return;
     }
     size_t vertices = (size_t)p->work->takes->character->vertexCount, first = 3 * vertices * (size_t)frame;
@@ -131,6 +132,7 @@ static void AddFrame(int frame, const float* positions, void* user)
     }
 }
 
+// Every stretch is played from rest, as it was simulated.
 static jnResult RunWay(Work* w, int take, int way, jnError* error)
 {
     const jnaTake* t = &w->takes->takes[take];
@@ -138,7 +140,6 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     const float* targets = w->targets[of->targets].data;
     size_t width = 3 * (size_t)w->takes->character->vertexCount;
     Playing playing = {.work = w, .take = t, .targets = targets, .tally = &w->tallies[way]};
-    playing.solved = t->solved;
     if (of->best && !w->hasBest[of->targets]) {
         return jn_ok;
     }
@@ -148,15 +149,19 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
         }
         return jn_ok;
     }
-    jnaPlay play = {.clip = &w->takes->clips[t->clip],
-        .first = t->first,
-        .frameCount = t->frameCount,
-        .targets = targets,
-        .own = of->targets == jna_targetsNetwork && !of->best && of->player->network != NULL,
-        .timing = of->timing,
-        .take = AddFrame,
-        .user = &playing};
-    return jnaPlayer_Play(of->best ? &w->best[of->targets] : of->player, &play, error);
+    for (jnaStretch s = {0}; jnaTake_NextStretch(t, 1, &s);) {
+        playing.first = s.first;
+        jnaPlay play = {.clip = &w->takes->clips[t->clip],
+            .first = t->first + s.first,
+            .frameCount = s.count,
+            .targets = targets + (size_t)s.first * width,
+            .own = of->targets == jna_targetsNetwork && !of->best && of->player->network != NULL,
+            .timing = of->timing,
+            .take = AddFrame,
+            .user = &playing};
+        JN_PASS(jnaPlayer_Play(of->best ? &w->best[of->targets] : of->player, &play, error));
+    }
+    return jn_ok;
 }
 
 static double Share(double square, double layer)
@@ -251,44 +256,32 @@ static void CloseAll(Work* w)
     }
 }
 
-// The motion without the frames that do not count: a copy where there are any, else the motion itself.
-static jnResult CountedMotion(const jnaTake* take, jnaArray* motion, float** copy, jnError* error)
-{
-    *motion = take->motion;
-    *copy = NULL;
-    if (take->solved == NULL) {
-        return jn_ok;
-    }
-    *copy = malloc((motion->count + 1) * sizeof(float));
-    if (*copy == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
-    }
-    size_t width = motion->count / (size_t)take->frameCount;
-    for (size_t i = 0; i < motion->count; ++i) {
-        (*copy)[i] = take->solved[i / width] != 0 ? (float)jnaArray_Get(&take->motion, i) : NAN;
-    }
-    motion->scalar = jna_float32;
-    motion->data = *copy;
-    return jn_ok;
-}
-
 // Springs per vertex for this take alone, on targets of a kind. Motion that is nowhere there has none.
 static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnError* error)
 {
-    jnaSequence sequence = {.targets = w->targets[kind]};
+    const jnaTake* of = &w->takes->takes[take];
+    jnaSequence* sequences = malloc(((size_t)of->frameCount + 1) * sizeof(*sequences));
     jnaFitDef def = jnaDefaultFitDef();
     jnaFit fit = {0};
     jnError own = {0};
     float* copy = NULL;
-    def.sequences = &sequence;
-    def.sequenceCount = 1;
-    def.dt = 1 / w->takes->clips[w->takes->takes[take].clip].rate;
+    jnaArray motion;
+    if (sequences == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", of->frameCount);
+    }
+    def.sequences = sequences;
+    def.dt = 1 / w->takes->clips[of->clip].rate;
     def.drop = def.prior = 0;
     def.threads = threads;
     def.checkOrder = false;
-    jnResult result = CountedMotion(&w->takes->takes[take], &sequence.dynamics, &copy, error);
+    jnResult result = jnaTake_CountedMotion(of, &motion, &copy, error);
+    for (jnaStretch s = {0}; result == jn_ok && jnaTake_NextStretch(of, JNA_LEAST_STRETCH, &s);) {
+        sequences[def.sequenceCount++] =
+            (jnaSequence){jnaArray_Rows(&w->targets[kind], (size_t)s.first, (size_t)s.count),
+                jnaArray_Rows(&motion, (size_t)s.first, (size_t)s.count)};
+    }
     if (result == jn_ok) {
-        result = jnaFitSprings(&def, &fit, &own);
+        result = def.sequenceCount > 0 ? jnaFitSprings(&def, &fit, &own) : jn_badData;
         if (result != jn_ok && result != jn_badData) {
             (void)jnFail(error, result, "%s", own.message);
         }
@@ -302,6 +295,7 @@ static jnResult FitBest(Work* w, int take, jnaFitTargets kind, int threads, jnEr
         w->hasBest[kind] = result == jn_ok;
     }
     jnaDestroyFit(&fit);
+    free(sequences);
     free(copy);
     return result == jn_badData ? jn_ok : result;
 }
@@ -354,12 +348,13 @@ static int CompareDoubles(const void* a, const void* b)
     return (*(const double*)a > *(const double*)b) - (*(const double*)a < *(const double*)b);
 }
 
-// Sum over frames of |target - motion|^2 of each vertex.
+// Sum over the frames that count of |target - motion|^2 of each vertex.
 static void AddLayer(const jnaTake* take, const float* targets, size_t vertices, double* layers)
 {
     for (size_t i = 0; i < take->motion.count; ++i) {
         double away = (double)targets[i] - jnaArray_Get(&take->motion, i);
-        layers[i / 3 % vertices] += isfinite(away) ? away * away : 0;
+        bool counts = jnaTake_Counts(take, (int)(i / (3 * vertices)));
+        layers[i / 3 % vertices] += counts && isfinite(away) ? away * away : 0;
     }
 }
 

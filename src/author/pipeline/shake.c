@@ -2,10 +2,14 @@
 #include "pipeline/shake.h"
 
 #include "base/affine.h"
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "flesh/poses.h"
+#include "pipeline/takes.h"
+#include "workspace/clip_parts.h"
+#include "workspace/shapes.h"
 
 #include "runtime/for_author.h"
 
@@ -18,20 +22,147 @@ void jnaShakeFolder(int shake, char folder[JNA_NAME_LENGTH + 16])
     snprintf(folder, JNA_NAME_LENGTH + 16, "shake/%d", shake + 1);
 }
 
+// Shakes in the pose of the modes.
+enum { MEAN_SHAKES = 2 };
+// How far the other poses are from it, of the way to a frame of a clip: at the very ends of a motion flesh may have no
+// room.
+#define WAY 0.7
+// Frames of the clips that are looked at, about.
+enum { CANDIDATES = 400 };
+
+// Where poses are looked for.
+typedef struct Search {
+    const jnaCharacter* character;
+    jnaClipParts parts;
+    bool* inChain; // [jointCount], joints that place the body: a pose leaves them at rest
+    const float* poses[JNA_SHAKES];
+    int poseCount;
+} Search;
+
+// How far two poses are apart: the sum of squares of half the angles of their joints, about.
+static double DistanceOf(const Search* s, const float* a, const float* b)
+{
+    double sum = 0;
+    for (size_t j = 0; j < (size_t)s->character->jointCount; ++j) {
+        const float *p = a + 4 * j, *q = b + 4 * j;
+        double dot = (double)p[0] * (double)q[0] + (double)p[1] * (double)q[1] + (double)p[2] * (double)q[2] +
+                     (double)p[3] * (double)q[3];
+        sum += s->inChain[j] ? 0 : fmax(1 - dot * dot, 0);
+    }
+    return sum;
+}
+
+// The frame that is farthest from the nearest of the poses so far: of the parts to train on, of all if there are none.
+static const float* FindFarthest(const Search* s)
+{
+    const jnaClipParts* parts = &s->parts;
+    const float* farthest = s->poses[0];
+    bool trains = false;
+    int64_t frames = 0;
+    double most = 0;
+    for (int i = 0; i < parts->count; ++i) {
+        trains = trains || parts->roles[i] == jna_train;
+    }
+    for (int i = 0; i < parts->count; ++i) {
+        frames += !trains || parts->roles[i] == jna_train ? parts->clips[i].frameCount : 0;
+    }
+    for (int i = 0; i < parts->count; ++i) {
+        bool counts = !trains || parts->roles[i] == jna_train;
+        for (int f = 0; counts && f < parts->clips[i].frameCount; f += 1 + (int)(frames / CANDIDATES)) {
+            const float* pose = parts->clips[i].rotations + 4 * (size_t)s->character->jointCount * (size_t)f;
+            double distance = HUGE_VAL;
+            for (int k = 0; k < s->poseCount; ++k) {
+                distance = fmin(distance, DistanceOf(s, pose, s->poses[k]));
+            }
+            farthest = distance > most ? pose : farthest;
+            most = fmax(most, distance);
+        }
+    }
+    return farthest;
+}
+
+// A part of the way from the mean pose to another. pose: [jointCount][4].
+static void Approach(const Search* s, const float* mean, const float* to, float* pose)
+{
+    for (size_t j = 0; j < (size_t)s->character->jointCount; ++j) {
+        const float *from = mean + 4 * j, *end = to + 4 * j;
+        double q[4], dot = 0;
+        for (int i = 0; i < 4; ++i) {
+            dot += (double)from[i] * (double)end[i];
+        }
+        for (int i = 0; i < 4; ++i) {
+            q[i] = (1 - WAY) * (double)from[i] + (dot < 0 ? -WAY : WAY) * (double)end[i];
+        }
+        jnaQuat_Normalize(q);
+        for (size_t i = 0; i < 4; ++i) {
+            pose[4 * j + i] = s->inChain[j] ? from[i] : (float)q[i];
+        }
+    }
+}
+
+// The pose of a shake. mean: that of the modes; pose: [jointCount][4].
+static jnResult FindPose(
+    jnaWorkspace* w, const jnaCharacter* c, const float* mean, int shake, float* pose, jnError* error)
+{
+    Search s = {.character = c, .poses = {mean}, .poseCount = 1};
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
+    memcpy(pose, mean, 4 * (size_t)c->jointCount * sizeof(float));
+    if (shake < MEAN_SHAKES) {
+        return jn_ok;
+    }
+    s.inChain = jnaArena_Take(&arena, c->jointCount, sizeof(bool));
+    JN_TRY(jnaArena_Check(&arena, "the pose of a shake", error));
+    (void)jnaRootChain(c, s.inChain);
+    JN_TRY(jnaCutClips(w, &s.parts, error));
+    for (; s.poseCount <= shake - MEAN_SHAKES + 1; ++s.poseCount) {
+        s.poses[s.poseCount] = FindFarthest(&s);
+    }
+    Approach(&s, mean, s.poses[s.poseCount - 1], pose);
+done:
+    jnaReleaseArena(&s.parts.arena);
+    jnaReleaseArena(&arena);
+    return result;
+}
+
 jnResult jnaMakeShake(jnaWorkspace* w, int shake, jnaClip* clip, jnError* error)
 {
     const jnaCharacter* character;
     const jnaModes* modes;
     const double* gravity = w->manifest.flesh.gravity;
+    jnaArena arena = {0};
+    jnResult result = jn_ok;
     JN_PASS(jnaWorkspace_Character(w, &character, error));
     JN_PASS(jnaWorkspace_Modes(w, &modes, error));
-    jnaShakeDef def = jnaDefaultShakeDef(character, modes->pose);
+    float* pose = jnaArena_Take(&arena, character->jointCount, 4 * sizeof(float));
+    JN_TRY(jnaArena_Check(&arena, "the pose of a shake", error));
+    JN_TRY(FindPose(w, character, modes->pose, shake, pose, error));
+    jnaShakeDef def = jnaDefaultShakeDef(character, pose);
     def.rate = w->manifest.rate;
     def.frameCount = (int)fmax(ceil(w->manifest.springs.shake * def.rate), 8);
     def.lowestHertz = modes->modeCount > 0 ? sqrt(modes->stiffness[0]) / JNA_TURN : def.lowestHertz;
     def.turns = gravity[0] == 0 && gravity[1] == 0 && gravity[2] == 0;
     def.seed = (uint64_t)shake + 1;
-    return jnaCreateShake(&def, clip, error);
+    JN_TRY(jnaCreateShake(&def, clip, error));
+done:
+    jnaReleaseArena(&arena);
+    return result;
+}
+
+// Frames until the flesh had to begin again.
+static jnResult CountMoved(jnaWorkspace* w, const char* folder, int* count, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    uint8_t* states;
+    int frames = *count, moved = 0;
+    JN_PASS(jnaWorkspace_Path(w, path, error, "%s/dynamic_valid.npy", folder));
+    JN_PASS(jnaReadFrameStates(path, frames, &states, error));
+    while (states != NULL && moved < frames && states[moved] == jna_poseSolved) {
+        moved++;
+    }
+    *count = states != NULL ? moved : frames;
+    free(states);
+    return jn_ok;
 }
 
 // The equilibrium moves as a whole with the root: every target is the first frame, moved.
@@ -80,7 +211,9 @@ jnResult jnaOpenShake(jnaWorkspace* w, int shake, jnaShake* s, jnError* error)
     }
     CarryTargets(c, s);
     JN_PASS(jnaMakeTakeFrames(c, &s->clip, 0, s->clip.frameCount, &s->frames, error));
-    s->sequence = (jnaModalSequence){.frameCount = s->clip.frameCount,
+    int moved = s->clip.frameCount;
+    JN_PASS(CountMoved(w, folder, &moved, error));
+    s->sequence = (jnaModalSequence){.frameCount = moved,
         .vertexCount = c->vertexCount,
         .dt = 1 / s->clip.rate,
         .targets = s->targets,

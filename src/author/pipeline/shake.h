@@ -1,4 +1,4 @@
-// Shakes of a workspace's character in the pose of its modes: the motion that springs on modes are fitted to.
+// Shakes of a workspace's character: the motion that springs on modes are fitted to.
 #pragma once
 
 #include "base/npy.h"
@@ -6,7 +6,9 @@
 #include "pipeline/take_frames.h"
 #include "workspace/workspace.h"
 
-enum { JNA_SHAKES = 2 };
+/// The first two are in the pose of the modes, the others in poses of the training clips that are far from it and from
+/// each other.
+enum { JNA_SHAKES = 6 };
 
 /// Prior of modes that are fitted to shakes (learn/modal_fit.h). Shakes drive every mode, so that a weak one is enough:
 /// from 1e-3 to 1 the captured motion of other clips differs by less than 0.004.
@@ -24,7 +26,7 @@ typedef struct jnaShake {
     jnaArray motion;
     float* targets; // [frameCount][vertexCount][3], the first frame, carried along
     jnaTakeFrames frames;
-    jnaModalSequence sequence; // of all that
+    jnaModalSequence sequence; // of all that, up to a frame in which the flesh had to begin again
 } jnaShake;
 
 /// Opens the simulated motion of a shake. Close it also after a failure.

@@ -50,9 +50,9 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     return jnaHash(v->materials, (size_t)v->materialCount * sizeof(*v->materials), hash);
 }
 
-// The rule by which contact is resolved and the path chosen: 3, several rounds on the way, bones that give way where
-// the pose leaves no room, a firm guard of tetrahedra.
-#define CONTACT_RULE 3.0
+// The rule by which contact is resolved and the path chosen: 4, several rounds on the way, bones that give way where
+// the pose leaves much flesh no room, a firm guard of tetrahedra.
+#define CONTACT_RULE 4.0
 
 // still: of a pose alone. What has no part in it counts as the default, so that another step in time solves no pose
 // again.
@@ -71,9 +71,9 @@ static uint64_t HashSettings(const jnaFleshDef* settings, bool still, uint64_t h
     const double numbers[] = {def->gravity[0], def->gravity[1], def->gravity[2], def->contact, def->damping, def->drag,
         def->integrator, def->substeps, def->pathSteps, def->poseTolerance, def->stepTolerance, JNA_EFFORTS,
         CONTACT_RULE};
-    // The rule by which motion starts and is solved: 4, as fast as the skin, to second order; another factor after a
-    // while.
-    const double start = 4;
+    // The rule by which motion starts and is solved: 5, as fast as the skin, to second order; another factor after a
+    // while; again from an equilibrium where there is no room and where a step failed.
+    const double start = 5;
     hash = jnaHash(numbers, sizeof(numbers), hash);
     hash = still ? hash : jnaHash(&start, sizeof(start), hash);
     return jnaHash(SOLVER_VERSION, strlen(SOLVER_VERSION), hash);

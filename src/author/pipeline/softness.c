@@ -130,6 +130,7 @@ static jnResult OutOfMemory(const char* clip, jnError* error)
     return jnFail(error, jn_outOfMemory, "out of memory for the frames of clip '%s'", clip);
 }
 
+// Frames without an equilibrium or without room do not count: their rows stay empty.
 static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* error)
 {
     const jnaTake* take = &m->takes.takes[index];
@@ -142,6 +143,9 @@ static jnResult MeasureTake(const Measure* m, int index, Row* rows, jnError* err
     int failures = 0;
 #pragma omp parallel for schedule(static) reduction(+ : failures)
     for (int n = 0; n < take->frameCount; ++n) {
+        if (!jnaTake_Counts(take, n)) {
+            continue;
+        }
         float* scratch = malloc((2 * width + 12 * (size_t)c->jointCount) * sizeof(float));
         failures += scratch == NULL;
         if (scratch != NULL) {

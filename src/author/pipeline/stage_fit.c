@@ -33,12 +33,14 @@ enum { UNIFORM_VERTICES = 256, LEAST_FRAMES = 8 };
 // A manifest that keeps the other layer is told so from this difference on.
 #define WORSE 0.2
 
-// One clip to learn from.
+// One stretch of a clip to learn from.
 typedef struct Lesson {
     int take;
-    jnaArray targets;
+    jnaStretch stretch;
+    jnaArray targets, motion; // borrowed
+    jnaArray counted;         // the motion without frames that do not count, borrowed
     jnaTakeFrames frames;
-    float* motion; // a copy, where the file's is not float32
+    float* copy; // of the motion, where the file's is not float32
     jnaModalSequence modal;
 } Lesson;
 
@@ -46,8 +48,10 @@ typedef struct Work {
     const jnaWorkspaceFitDef* def;
     jnaTakes takes;
     jnaFitTargets kind;
+    jnaArray* targets; // [takes.trainCount]
+    float** counted;   // [takes.trainCount], copies of motion with frames that do not count; NULL where all do
     int lessonCount;
-    Lesson* lessons; // [takes.trainCount]
+    Lesson* lessons;
     jnaLearned learned;
     jnaModes found;   // in the motion, where it is imported
     jnaModes fitted;  // the modes as learned, numbers owned
@@ -77,11 +81,16 @@ void jnaDestroyWorkspaceFit(jnaWorkspaceFit* fit)
 static void DestroyWork(Work* w)
 {
     for (int i = 0; w->lessons != NULL && i < w->lessonCount; ++i) {
-        jnaCloseTargets(&w->lessons[i].targets);
         jnaDestroyTakeFrames(&w->lessons[i].frames);
-        free(w->lessons[i].motion);
+        free(w->lessons[i].copy);
     }
     free(w->lessons);
+    for (int i = 0; w->targets != NULL && w->counted != NULL && i < w->takes.trainCount; ++i) {
+        jnaCloseTargets(&w->targets[i]);
+        free(w->counted[i]);
+    }
+    free(w->targets);
+    free(w->counted);
     free(w->dropped);
     free(w->fitted.stiffness);
     jnaDestroyModes(&w->found);
@@ -93,13 +102,28 @@ static void DestroyWork(Work* w)
     jnaCloseTakes(&w->takes);
 }
 
+// Stretches of all clips to learn from that springs can be fitted to.
+static int CountStretches(const jnaTakes* t)
+{
+    int count = 0;
+    for (int i = 0; i < t->trainCount; ++i) {
+        for (jnaStretch s = {0}; jnaTake_NextStretch(&t->takes[i], JNA_LEAST_STRETCH, &s);) {
+            count++;
+        }
+    }
+    return count;
+}
+
 static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
 {
     const jnaTakes* t = &w->takes;
     JN_PASS(jnaTakes_NeedTraining(t, error));
     jnaArena arena = {0};
-    w->lessons = jnaArena_Give(&arena, t->trainCount, sizeof(*w->lessons));
-    w->dropped = jnaArena_Give(&arena, t->trainCount, sizeof(*w->dropped));
+    int most = CountStretches(t), opened = 0;
+    w->targets = jnaArena_Give(&arena, t->trainCount, sizeof(*w->targets));
+    w->counted = jnaArena_Give(&arena, t->trainCount, sizeof(*w->counted));
+    w->lessons = jnaArena_Give(&arena, most, sizeof(*w->lessons));
+    w->dropped = jnaArena_Give(&arena, most, sizeof(*w->dropped));
     JN_PASS(jnaArena_Check(&arena, "clips", error));
     for (int i = 0; i < t->trainCount; ++i) {
         if (t->trainCount > 1 && !jnaTakes_Has(t, i, w->kind)) {
@@ -107,10 +131,22 @@ static jnResult OpenLessons(Work* w, jnaNotes* notes, jnError* error)
                 t->manifest->clips[t->takes[i].clip].name, jnaTargetsName(w->kind));
             continue;
         }
-        Lesson* lesson = &w->lessons[w->lessonCount];
-        lesson->take = i;
-        JN_PASS(jnaTakes_OpenTargets(t, i, w->kind, &lesson->targets, error));
-        w->lessonCount++;
+        jnaArray counted;
+        JN_PASS(jnaTakes_OpenTargets(t, i, w->kind, &w->targets[i], error));
+        JN_PASS(jnaTake_CountedMotion(&t->takes[i], &counted, &w->counted[i], error));
+        opened++;
+        for (jnaStretch s = {0}; jnaTake_NextStretch(&t->takes[i], JNA_LEAST_STRETCH, &s);) {
+            w->lessons[w->lessonCount++] = (Lesson){.take = i,
+                .stretch = s,
+                .targets = jnaArray_Rows(&w->targets[i], (size_t)s.first, (size_t)s.count),
+                .motion = jnaArray_Rows(&t->takes[i].motion, (size_t)s.first, (size_t)s.count),
+                .counted = jnaArray_Rows(&counted, (size_t)s.first, (size_t)s.count)};
+        }
+    }
+    if (w->lessonCount == 0 && opened > 0) {
+        return jnFail(error, jn_badData,
+            "no clip marked `train` has %d simulated frames on end with room for the flesh; see `jounce simulate`",
+            (int)JNA_LEAST_STRETCH);
     }
     if (w->lessonCount == 0) {
         return jnFail(error, jn_badData, "no clip marked `train` has %s targets; see `jounce fit --help`",
@@ -125,8 +161,8 @@ static double FrameTime(const Work* w)
     double frames = 0, seconds = 0;
     for (int i = 0; i < w->lessonCount; ++i) {
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
-        frames += take->frameCount;
-        seconds += take->frameCount / w->takes.clips[take->clip].rate;
+        frames += w->lessons[i].stretch.count;
+        seconds += w->lessons[i].stretch.count / w->takes.clips[take->clip].rate;
     }
     return seconds / frames;
 }
@@ -236,13 +272,19 @@ done:
 // Springs on the skinned surface, for the comparison.
 static jnResult FitSkinned(Work* w, jnError* error)
 {
-    jnaSequence* sequences = calloc((size_t)w->lessonCount, sizeof(*sequences));
+    jnaArena arena = {0};
+    jnaSequence* sequences = jnaArena_Take(&arena, w->lessonCount, sizeof(*sequences));
+    jnaArray* skinned = jnaArena_Take(&arena, w->takes.trainCount, sizeof(*skinned));
     jnaFit fit = {0};
     jnResult result = jn_ok;
-    JN_TRY(sequences != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to fit"));
+    JN_TRY(jnaArena_Check(&arena, "a fit", error));
     for (int i = 0; i < w->lessonCount; ++i) {
-        sequences[i].dynamics = w->takes.takes[w->lessons[i].take].motion;
-        JN_TRY(jnaTakes_OpenTargets(&w->takes, w->lessons[i].take, jna_targetsSkinned, &sequences[i].targets, error));
+        const Lesson* l = &w->lessons[i];
+        if (skinned[l->take].data == NULL) {
+            JN_TRY(jnaTakes_OpenTargets(&w->takes, l->take, jna_targetsSkinned, &skinned[l->take], error));
+        }
+        size_t first = (size_t)l->stretch.first, count = (size_t)l->stretch.count;
+        sequences[i] = (jnaSequence){jnaArray_Rows(&skinned[l->take], first, count), l->counted};
     }
     jnaFitDef def = BaseDef(w, sequences);
     def.checkOrder = false;
@@ -251,10 +293,10 @@ static jnResult FitSkinned(Work* w, jnError* error)
     w->learned.skinnedDamping = fit.damping;
     fit.stiffness = fit.damping = NULL;
 done:
-    for (int i = 0; sequences != NULL && i < w->lessonCount; ++i) {
-        jnaCloseTargets(&sequences[i].targets);
+    for (int i = 0; skinned != NULL && i < w->takes.trainCount; ++i) {
+        jnaCloseTargets(&skinned[i]);
     }
-    free(sequences);
+    jnaReleaseArena(&arena);
     jnaDestroyFit(&fit);
     return result;
 }
@@ -265,21 +307,23 @@ static bool IsFound(const jnaWorkspace* w)
     return jnaManifest_IsImported(&w->manifest) && w->manifest.springs.layer != jna_layerVertex;
 }
 
-// A clip as modes see it.
+// A stretch as modes see it.
 static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
 {
     const jnaTake* take = &w->takes.takes[lesson->take];
-    JN_PASS(jnaTakes_MakeFrames(&w->takes, lesson->take, &lesson->frames, error));
-    if (take->motion.scalar != jna_float32) {
-        lesson->motion = malloc(take->motion.count * sizeof(float));
-        if (lesson->motion == NULL) {
-            return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
+    const jnaStretch* s = &lesson->stretch;
+    JN_PASS(jnaMakeTakeFrames(
+        w->takes.character, &w->takes.clips[take->clip], take->first + s->first, s->count, &lesson->frames, error));
+    if (lesson->motion.scalar != jna_float32) {
+        lesson->copy = malloc(lesson->motion.count * sizeof(float));
+        if (lesson->copy == NULL) {
+            return jnFail(error, jn_outOfMemory, "out of memory for %d frames", s->count);
         }
-        for (size_t i = 0; i < take->motion.count; ++i) {
-            lesson->motion[i] = (float)jnaArray_Get(&take->motion, i);
+        for (size_t i = 0; i < lesson->motion.count; ++i) {
+            lesson->copy[i] = (float)jnaArray_Get(&lesson->motion, i);
         }
     }
-    lesson->modal = (jnaModalSequence){.frameCount = take->frameCount,
+    lesson->modal = (jnaModalSequence){.frameCount = s->count,
         .vertexCount = w->takes.character->vertexCount,
         .dt = 1 / w->takes.clips[take->clip].rate,
         .targets = lesson->targets.data,
@@ -287,19 +331,28 @@ static jnResult OpenModal(Work* w, Lesson* lesson, jnError* error)
         .turns = lesson->frames.turns,
         .matrices = lesson->frames.matrices,
         .character = w->takes.character,
-        .motion = lesson->motion != NULL ? lesson->motion : take->motion.data,
-        .solved = take->solved};
+        .motion = lesson->copy != NULL ? lesson->copy : lesson->motion.data,
+        .solved = take->counts != NULL ? take->counts + s->first : NULL};
     return jn_ok;
 }
 
-// The clips that modes can be learned from. sequences: [lessonCount].
+// The stretches that modes can be learned from. sequences: [lessonCount].
 static jnResult OpenAllModal(Work* w, jnaModalSequence* sequences, int* count, jnaNotes* notes, jnError* error)
 {
+    bool whole = false;
     for (int i = 0; i < w->lessonCount; ++i) {
         const jnaTake* take = &w->takes.takes[w->lessons[i].take];
-        if (take->frameCount < LEAST_FRAMES || !jnaTake_IsWhole(take)) {
-            jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not fitted to it",
-                w->takes.manifest->clips[take->clip].name);
+        bool first = i == 0 || w->lessons[i - 1].take != w->lessons[i].take;
+        whole = first ? jnaTake_IsWhole(take) : whole;
+        bool isShort = w->lessons[i].stretch.count < LEAST_FRAMES;
+        if (isShort && take->restarted != NULL) {
+            continue;
+        }
+        if (isShort || !whole) {
+            if (first) {
+                jnaNotes_Add(notes, "clip %s is short or has gaps: modes are not fitted to it",
+                    w->takes.manifest->clips[take->clip].name);
+            }
             continue;
         }
         JN_PASS(OpenModal(w, &w->lessons[i], error));
@@ -359,8 +412,13 @@ static jnResult ListModal(Work* w, jnaModalSequence* sequences, int* count, jnaN
     w->shaken = w->takes.hasModes && AreShaken(workspace);
     for (int i = 0; w->shaken && i < JNA_SHAKES; ++i) {
         JN_PASS(jnaOpenShake(workspace, i, &w->shakes[i], error));
-        sequences[(*count)++] = w->shakes[i].sequence;
+        if (w->shakes[i].sequence.frameCount >= LEAST_FRAMES) {
+            sequences[(*count)++] = w->shakes[i].sequence;
+        } else {
+            jnaNotes_Add(notes, "shake %d leaves the flesh no room: modes are not fitted to it", i + 1);
+        }
     }
+    w->shaken = *count > 0;
     if (w->shaken) {
         return jn_ok;
     }
@@ -442,11 +500,14 @@ json_t* jnaSpringParts_Json(const jnaSpringParts* parts)
         "left_right", "stiffness", Finite(parts->leftRight[0]), "damping", Finite(parts->leftRight[1]), "parts", list);
 }
 
-// Frames of a clip learned from: those that the fit dropped, and those whose equilibrium the simulation did not find.
-static json_t* LessonJson(const Work* w, int lesson)
+// Frames of a clip learned from: those that the fit dropped, and those that do not count.
+static json_t* TakeJson(const Work* w, int index)
 {
-    const jnaTake* take = &w->takes.takes[w->lessons[lesson].take];
-    double dropped = (double)w->dropped[lesson] / w->takes.character->vertexCount;
+    const jnaTake* take = &w->takes.takes[index];
+    double dropped = 0;
+    for (int i = 0; i < w->lessonCount; ++i) {
+        dropped += w->lessons[i].take == index ? (double)w->dropped[i] / w->takes.character->vertexCount : 0;
+    }
     return json_pack("{s:s, s:i, s:i, s:i}", "clip", w->takes.manifest->clips[take->clip].name, "frames",
         take->frameCount, "dropped", (int)lround(dropped), "failed", jnaTake_Failed(take));
 }
@@ -457,8 +518,10 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
     static const char* const methods[] = {"lm", "descent"};
     static const char* const drops[] = {"vertex", "frame"};
     json_t* clips = json_array();
-    for (int i = 0; i < w->lessonCount; ++i) {
-        json_array_append_new(clips, LessonJson(w, i));
+    for (int i = 0; i < w->takes.trainCount; ++i) {
+        if (w->targets[i].data != NULL) {
+            json_array_append_new(clips, TakeJson(w, i));
+        }
     }
     json_t* springs = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o}", "loss_before", Finite(out->lossBefore),
         "loss_after", Finite(out->lossAfter), "captured_before", Finite(out->capturedBefore), "captured_after",
@@ -574,7 +637,7 @@ static jnResult FitAll(Work* w, jnaWorkspaceFit* out, jnaNotes* notes, jnError* 
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", w->lessonCount);
     }
     for (int i = 0; i < w->lessonCount; ++i) {
-        sequences[i] = (jnaSequence){w->lessons[i].targets, w->takes.takes[w->lessons[i].take].motion};
+        sequences[i] = (jnaSequence){w->lessons[i].targets, w->lessons[i].counted};
     }
     jnResult result = jn_ok;
     JN_TRY(FitVertices(w, sequences, out, error));
@@ -660,6 +723,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         "force of joints\ntargets %s\ndrop %.17g by %d\nmethod %d\nprior %.17g\nclips %d\nnetwork %d\nshakes %d\n",
         jnaTargetsName(kind), def->drop, (int)def->dropBy, (int)def->method, def->prior, trained, (int)network,
         (int)shaken);
+    jnaStage_Depend(stage, "stretches\n");
     if (shaken) {
         jnaStage_Depend(stage, "shapes held by %.17g\n", JNA_SHAPE_PRIOR);
     }

@@ -50,7 +50,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     MakeNetworkFiles(def->kind, stage);
     jnaWorkspace_Depend(w, stage);
     jnaStage_Depend(stage,
-        "frame skin\nkind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents %d\nresidual "
+        "frame skin\nposes with room\nkind %d\nepochs %d\npatience %d\nhidden %d\nshared %d\nlayers %d\ncomponents "
+        "%d\nresidual "
         "%.17g\nmap %d\nrate "
         "%.17g\ndecay %.17g\nlocality %.17g\nmirror %d\nseed %llu\n",
         (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,

@@ -2,6 +2,7 @@
 // double precision, the network's surface by the runtime itself from an asset in memory.
 #include "pipeline/takes.h"
 
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -23,6 +24,8 @@ void jnaCloseTakes(jnaTakes* t)
     for (int i = 0; t->takes != NULL && i < t->count; ++i) {
         jnaCloseArray(&t->takes[i].motion);
         free(t->takes[i].solved);
+        free(t->takes[i].counts);
+        free(t->takes[i].restarted);
     }
     free(t->takes);
     *t = (jnaTakes){0};
@@ -101,43 +104,80 @@ static int FirstFrame(const jnaTakes* t, int clip, const char* file)
     return first;
 }
 
-// Which equilibria were found, where not all were.
-static jnResult ReadSolved(const jnaTakes* t, int clip, jnaTake* take, jnError* error)
+jnResult jnaReadFrameStates(const char* path, int frameCount, uint8_t** states, jnError* error)
 {
-    char path[JNA_PATH_LENGTH];
     jnaArray file = {0};
-    JN_PASS(MotionPath(t, clip, "quasistatic_valid.npy", path, error));
+    *states = NULL;
     if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
     jnResult result = jn_ok;
     JN_TRY(jnaOpenArray(path, &file, error));
-    if (file.scalar != jna_uint8 || file.count != (size_t)take->frameCount) {
+    if (file.scalar != jna_uint8 || file.count != (size_t)frameCount) {
         JN_TRY(jnFail(error, jn_badData, "%s: does not belong to the motion beside it; simulate it again", path));
     }
-    const uint8_t* states = file.data;
+    const uint8_t* of = file.data;
     size_t solved = 0;
     for (size_t i = 0; i < file.count; ++i) {
-        solved += states[i] == jna_poseSolved;
+        solved += of[i] == jna_poseSolved;
     }
     if (solved < file.count) {
-        take->solved = malloc(file.count);
-        JN_TRY(
-            take->solved != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count));
-    }
-    for (size_t i = 0; take->solved != NULL && i < file.count; ++i) {
-        take->solved[i] = states[i] == jna_poseSolved;
+        *states = malloc(file.count);
+        JN_TRY(*states != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for %zu frames", file.count));
+        memcpy(*states, of, file.count);
     }
 done:
     jnaCloseArray(&file);
     return result;
 }
 
-static jnResult OpenTakeMotion(const jnaTakes* t, int clip, jnaTake* take, bool* present, jnError* error)
+// Frames that count have an equilibrium and were moved to. Elsewhere the motion began again, and after frames without
+// room once more.
+static jnResult ReadMarks(const jnaTakes* t, jnaTake* take, bool simulated, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    uint8_t *poses = NULL, *steps = NULL;
+    size_t frames = (size_t)take->frameCount;
+    jnResult result = jn_ok;
+    if (take->hasQuasistatic && t->manifest->clips[take->clip].shapes == NULL) {
+        JN_TRY(MotionPath(t, take->clip, "quasistatic_valid.npy", path, error));
+        JN_TRY(jnaReadFrameStates(path, take->frameCount, &poses, error));
+    }
+    if (simulated) {
+        JN_TRY(MotionPath(t, take->clip, "dynamic_valid.npy", path, error));
+        JN_TRY(jnaReadFrameStates(path, take->frameCount, &steps, error));
+    }
+    if (poses == NULL && steps == NULL) {
+        goto done;
+    }
+    jnaArena arena = {0};
+    take->solved = poses != NULL ? jnaArena_Give(&arena, (int64_t)frames, 1) : NULL;
+    take->counts = jnaArena_Give(&arena, (int64_t)frames, 1);
+    take->restarted = steps != NULL ? jnaArena_Give(&arena, (int64_t)frames, 1) : NULL;
+    JN_TRY(jnaArena_Check(&arena, "the marks of frames", error));
+    for (size_t n = 0; n < frames; ++n) {
+        bool moved = steps == NULL || steps[n] == jna_poseSolved, solved = poses == NULL || poses[n] == jna_poseSolved;
+        take->counts[n] = moved && solved;
+        if (poses != NULL) {
+            take->solved[n] = solved;
+        }
+        if (steps != NULL) {
+            take->restarted[n] = !moved || (n > 0 && steps[n - 1] == jna_poseWithoutRoom);
+        }
+    }
+done:
+    free(poses);
+    free(steps);
+    return result;
+}
+
+static jnResult OpenTakeMotion(
+    const jnaTakes* t, int clip, jnaTake* take, bool* present, bool* simulated, jnError* error)
 {
     char path[JNA_PATH_LENGTH];
     JN_PASS(MotionPath(t, clip, "dynamic.npy", path, error));
-    if (t->manifest->clips[clip].motion == NULL && jnaFileIsThere(path)) {
+    *simulated = t->manifest->clips[clip].motion == NULL && jnaFileIsThere(path);
+    if (*simulated) {
         *present = true;
         take->first = FirstFrame(t, clip, "dynamic.json");
         return jnaOpenPositions(path, &take->motion, error);
@@ -150,9 +190,9 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
 {
     char path[JNA_PATH_LENGTH];
     const char* name = t->manifest->clips[clip].name;
-    bool imported = t->manifest->clips[clip].shapes != NULL;
+    bool imported = t->manifest->clips[clip].shapes != NULL, simulated;
     *take = (jnaTake){.clip = clip, .trained = t->manifest->clips[clip].role == jna_train};
-    JN_PASS(OpenTakeMotion(t, clip, take, present, error));
+    JN_PASS(OpenTakeMotion(t, clip, take, present, &simulated, error));
     if (!*present) {
         return jn_ok;
     }
@@ -168,7 +208,7 @@ static jnResult OpenTake(const jnaTakes* t, int clip, jnaTake* take, bool* prese
         return jnFail(error, jn_badData,
             "the quasistatic and the dynamic motion of clip '%s' begin at different frames; simulate both alike", name);
     }
-    JN_PASS(take->hasQuasistatic && !imported ? ReadSolved(t, clip, take, error) : jn_ok);
+    JN_PASS(ReadMarks(t, take, simulated, error));
     return jnaTakes_CheckStart(t, take, error);
 }
 
@@ -338,11 +378,58 @@ jnResult jnaTakes_MakeFrames(const jnaTakes* t, int take, jnaTakeFrames* frames,
     return jnaMakeTakeFrames(t->character, &t->clips[of->clip], of->first, of->frameCount, frames, error);
 }
 
+bool jnaTake_NextStretch(const jnaTake* take, int least, jnaStretch* stretch)
+{
+    int first = stretch->first + stretch->count, end;
+    while (first < take->frameCount) {
+        for (end = first + 1; end < take->frameCount && (take->restarted == NULL || take->restarted[end] == 0);) {
+            end++;
+        }
+        *stretch = (jnaStretch){first, end - first};
+        if (stretch->count >= least) {
+            return true;
+        }
+        first = end;
+    }
+    return false;
+}
+
+jnaStretch jnaTake_LongestStretch(const jnaTake* take)
+{
+    jnaStretch longest = {0};
+    for (jnaStretch s = {0}; jnaTake_NextStretch(take, longest.count + 1, &s);) {
+        longest = s;
+    }
+    return longest;
+}
+
+jnResult jnaTake_CountedMotion(const jnaTake* take, jnaArray* motion, float** copy, jnError* error)
+{
+    *motion = take->motion;
+    *copy = NULL;
+    if (take->counts == NULL) {
+        return jn_ok;
+    }
+    *copy = malloc((motion->count + 1) * sizeof(float));
+    if (*copy == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for %d frames", take->frameCount);
+    }
+    size_t width = motion->count / (size_t)take->frameCount;
+    for (size_t i = 0; i < motion->count; ++i) {
+        (*copy)[i] = take->counts[i / width] != 0 ? (float)jnaArray_Get(&take->motion, i) : NAN;
+    }
+    motion->scalar = jna_float32;
+    motion->data = *copy;
+    motion->mapping = NULL;
+    motion->mappingSize = 0;
+    return jn_ok;
+}
+
 int jnaTake_Failed(const jnaTake* take)
 {
     int failed = 0;
-    for (int n = 0; take->solved != NULL && n < take->frameCount; ++n) {
-        failed += take->solved[n] == 0;
+    for (int n = 0; n < take->frameCount; ++n) {
+        failed += !jnaTake_Counts(take, n);
     }
     return failed;
 }

@@ -20,7 +20,10 @@ typedef struct jnaTake {
     int frameCount;      // of the motion
     bool hasQuasistatic; // its equilibria were solved or imported
     uint8_t* solved;     // [frameCount], 0 where a frame has no equilibrium or no room; NULL: all have. Owned
-    jnaArray motion;     // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
+    uint8_t* counts; // [frameCount], 0 where it does not count: that, or the motion began again. NULL: all do. Owned
+    uint8_t*
+        restarted;   // [frameCount], 1 where the simulated flesh began again in its equilibrium; NULL: nowhere. Owned
+    jnaArray motion; // (frames, vertices, 3); a vertex with a coordinate that is not finite is missing
 } jnaTake;
 
 /// A workspace with its takes, those to learn from first.
@@ -65,13 +68,41 @@ jnaFitTargets jnaTakes_Choose(const jnaTakes* takes, jnaFitTargets asked);
 jnResult jnaTakes_OpenTargets(const jnaTakes* takes, int take, jnaFitTargets kind, jnaArray* targets, jnError* error);
 void jnaCloseTargets(jnaArray* targets);
 
+/// What became of the frames of a simulated motion (jnaPoseState), [frameCount], to be freed; NULL where all were
+/// solved with room, or the file is not there.
+jnResult jnaReadFrameStates(const char* path, int frameCount, uint8_t** states, jnError* error);
+
 /// unsolved.c: the filling. targets: [frameCount][vertexCount][3]; take->solved is there.
 jnResult jnaFillUnsolved(const jnaTakes* takes, const jnaTake* take, float* targets, jnError* error);
 
 /// What modes need of a take besides.
 jnResult jnaTakes_MakeFrames(const jnaTakes* takes, int take, jnaTakeFrames* frames, jnError* error);
 
-/// Frames of a take whose equilibrium was not found.
+/// Frames that a fit of springs needs at least.
+enum { JNA_LEAST_STRETCH = 3 };
+
+/// Frames that the flesh moved through in one go, from its equilibrium on.
+typedef struct jnaStretch {
+    int first, count;
+} jnaStretch;
+
+/// The stretch after the given one, of at least so many frames; {0} has the first one after it. False: there is none.
+bool jnaTake_NextStretch(const jnaTake* take, int least, jnaStretch* stretch);
+
+/// The longest stretch.
+jnaStretch jnaTake_LongestStretch(const jnaTake* take);
+
+/// The motion for fits of springs: float32, frames that do not count missing (NaN); take->motion itself where all do.
+/// copy: what is to be freed, or NULL.
+jnResult jnaTake_CountedMotion(const jnaTake* take, jnaArray* motion, float** copy, jnError* error);
+
+/// Whether a frame counts in fits and measurements.
+static inline bool jnaTake_Counts(const jnaTake* take, int frame)
+{
+    return take->counts == NULL || take->counts[frame] != 0;
+}
+
+/// Frames of a take that do not count.
 int jnaTake_Failed(const jnaTake* take);
 
 /// Whether all of a take's motion is there and finite.

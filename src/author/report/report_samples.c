@@ -62,14 +62,17 @@ static jnResult AddTake(const jnaTakes* takes, int index, ReportSamples* s, jnEr
 {
     const jnaTake* take = &takes->takes[index];
     ReportSample* sample = &s->list[s->count];
+    jnaStretch stretch = jnaTake_LongestStretch(take); // springs cannot follow where the motion began again
+    size_t first = (size_t)stretch.first, count = (size_t)stretch.count;
     jnaArray targets;
     JN_PASS(jnaTakes_OpenTargets(takes, index, s->kind, &targets, error));
+    jnaArray rows = jnaArray_Rows(&targets, first, count), motion = jnaArray_Rows(&take->motion, first, count);
     jnResult result = jn_ok;
-    *sample = (ReportSample){.clip = take->clip, .trained = take->trained, .frameCount = take->frameCount};
+    *sample = (ReportSample){.clip = take->clip, .trained = take->trained, .frameCount = stretch.count};
     s->count++;
     for (int set = 0; set < sample_setCount; ++set) {
-        JN_TRY(CopySet(s, set, &targets, &sample->targets[set], error));
-        JN_TRY(CopySet(s, set, &take->motion, &sample->motion[set], error));
+        JN_TRY(CopySet(s, set, &rows, &sample->targets[set], error));
+        JN_TRY(CopySet(s, set, &motion, &sample->motion[set], error));
     }
 done:
     jnaCloseTargets(&targets);

@@ -11,8 +11,8 @@
 #include "base/npy.h"
 #include "character/character.h"
 
-/// What became of a pose, in valid.npy. Where the flesh has no room its bones gave way: a shape to learn from, but not
-/// one to judge motion by.
+/// What became of a pose, in valid.npy. Where the flesh has no room its bones gave way: no shape to learn from, nor to
+/// judge motion by.
 typedef enum jnaPoseState { jna_poseFailed, jna_poseSolved, jna_poseWithoutRoom } jnaPoseState;
 
 /// A set of shapes.

@@ -195,6 +195,9 @@ static void TheReasonNamesThePlace(void** state)
     DestroyTestFlesh(&flesh);
 }
 
+// How deep blocks are pressed in motion: less than what leaves them no room.
+static const double PRESSED = 0.035;
+
 // What blocks do that are pushed against each other at 3 m/s, by each integrator at 120 steps a second.
 typedef struct Clash {
     double depth;   // greatest once they have met, m
@@ -220,7 +223,7 @@ static double MeanFace(const jnaVolume* v, const double* nodes, double at)
 // substeps: of a frame of so many at 120 a second.
 static Clash ClashBy(jnaIntegrator integrator, int substeps)
 {
-    enum { STEPS = 96, MEET = 14, STOP = 16, LAST = 32 };
+    enum { STEPS = 96, MEET = 14, LAST = 32 };
     TestFlesh flesh;
     MakeBlocks(&flesh);
     UnmakeTestFlesh(&flesh);
@@ -231,7 +234,7 @@ static Clash ClashBy(jnaIntegrator integrator, int substeps)
     int frames = STEPS / substeps;
     jnaClip clip = RestClip(&flesh.test.character, frames + 1, 120.0 / substeps);
     for (int f = 0; f <= frames; ++f) {
-        clip.translations[3 * (f * clip.jointCount + 1)] -= 0.025f * (float)fmin(f * substeps, STOP);
+        clip.translations[3 * (f * clip.jointCount + 1)] -= (float)fmin(0.025 * f * substeps, RIGHT - LEFT + PRESSED);
     }
     double *nodes = calloc(jnaFlesh_StateCount(flesh.flesh), sizeof(double)), faces[STEPS + 1] = {0};
     jnError error;
@@ -281,11 +284,11 @@ static void BlocksThatMeetInMotionStayTogether(void** state)
     }
 }
 
-// How far a face swings beyond its place after blocks that were pressed together by 60 mm for a while are parted at
+// How far a face swings beyond its place after blocks that were pressed together for a while are parted at
 // once, in metres.
 static double PartBy(jnaIntegrator integrator)
 {
-    enum { PRESSED = 40, STEPS = 72 };
+    enum { PARTED = 40, STEPS = 72 };
     TestFlesh flesh;
     MakeBlocks(&flesh);
     UnmakeTestFlesh(&flesh);
@@ -293,15 +296,15 @@ static double PartBy(jnaIntegrator integrator)
     flesh.def.substeps = 1;
     CreateTestFlesh(&flesh);
     jnaClip clip = RestClip(&flesh.test.character, STEPS + 1, 120);
-    for (int f = 0; f < PRESSED; ++f) {
-        clip.translations[3 * (f * clip.jointCount + 1)] -= (float)(RIGHT - LEFT + 0.06);
+    for (int f = 0; f < PARTED; ++f) {
+        clip.translations[3 * (f * clip.jointCount + 1)] -= (float)(RIGHT - LEFT + PRESSED);
     }
     double *nodes = calloc(jnaFlesh_StateCount(flesh.flesh), sizeof(double)), farthest = 0;
     jnError error;
     assert_int_equal(jnaFleshSolver_Start(flesh.solver, &clip, 0, nodes, &flesh.report, &error), jn_ok);
     for (int f = 1; f <= STEPS; ++f) {
         assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, f - 1, nodes, &flesh.report, &error), jn_ok);
-        farthest = fmax(farthest, f > PRESSED ? MeanFace(&flesh.test.volume, nodes, LEFT) - LEFT : 0);
+        farthest = fmax(farthest, f > PARTED ? MeanFace(&flesh.test.volume, nodes, LEFT) - LEFT : 0);
     }
     free(nodes);
     jnaDestroyClip(&clip);
@@ -320,9 +323,52 @@ static void FleshThatComesFreeIsNotShotOut(void** state)
     ASSERT_AT_MOST(alpha, 1.03 * bdf2); // 1.09 where held flesh keeps a velocity of its own
 }
 
+// Bones give way where flesh is driven deep into flesh and much of it is, not in a fold.
+static void OnlyMuchFleshHasNoRoom(void** state)
+{
+    (void)state;
+    TestFlesh flesh;
+    MakeBlocks(&flesh); // a metre long
+    const jnaPenetration fold = {.depth = 0.08, .volume = 1e-4}, shallow = {.depth = 0.03, .volume = 1e-2};
+    const jnaPenetration crouch = {.depth = 0.08, .volume = 1e-3};
+    assert_false(jnaIsWithoutRoom(flesh.flesh, &fold));
+    assert_false(jnaIsWithoutRoom(flesh.flesh, &shallow));
+    assert_true(jnaIsWithoutRoom(flesh.flesh, &crouch));
+    assert_true(jnaBonesBear(flesh.flesh, &fold) > 0.05 && jnaBonesBear(flesh.flesh, &crouch) < 6e-4);
+    DestroyTestFlesh(&flesh);
+}
+
+// Frames 1 and 2 press the blocks by 150 mm. Motion begins again there, and in frame 3, the first with room.
+static void MotionBeginsAgainWhereFleshHasNoRoom(void** state)
+{
+    (void)state;
+    TestFlesh flesh;
+    MakeBlocks(&flesh);
+    jnaClip clip = RestClip(&flesh.test.character, 5, 30);
+    for (int f = 1; f < 3; ++f) {
+        clip.translations[3 * (f * clip.jointCount + 1)] -= (float)(RIGHT - LEFT + 0.15);
+    }
+    size_t bytes = jnaFlesh_StateCount(flesh.flesh) * sizeof(double);
+    double *moving = calloc(1, bytes), *still = calloc(1, bytes);
+    jnaFleshReport report;
+    assert_int_equal(jnaFleshSolver_Start(flesh.solver, &clip, 0, moving, &report, NULL), jn_ok);
+    for (int f = 1; f < 5; ++f) {
+        assert_int_equal(jnaFleshSolver_Advance(flesh.solver, &clip, f - 1, moving, &report, NULL), jn_ok);
+        assert_int_equal(report.withoutRoom, f < 3);
+        assert_int_equal(jnaFleshSolver_Start(flesh.solver, &clip, f, still, &report, NULL), jn_ok);
+        assert_int_equal(memcmp(moving, still, bytes) == 0, f < 4); // the last frame is moved to
+    }
+    free(moving);
+    free(still);
+    jnaDestroyClip(&clip);
+    DestroyTestFlesh(&flesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(OnlyMuchFleshHasNoRoom),
+        cmocka_unit_test(MotionBeginsAgainWhereFleshHasNoRoom),
         cmocka_unit_test(BlocksPressedTogetherEndBesideEachOther),
         cmocka_unit_test(APenaltyLeavesADepthOfOneOverItsStiffness),
         cmocka_unit_test(BonesInsideEachOtherAreToldBeforeAndAfter),

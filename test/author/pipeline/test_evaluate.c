@@ -7,6 +7,7 @@
 #include "jounce/jounce.h"
 #include "pipeline/evaluate.h"
 #include "pipeline/play.h"
+#include "pipeline/shake.h"
 #include "pipeline/stage_export.h"
 #include "pipeline/stage_import.h"
 #include "pipeline/takes.h"
@@ -64,8 +65,8 @@ static void Skin(float* surface)
     jnaCloseWorkspace(opened);
 }
 
-// Motion of springs on a surface, frame by frame.
-static void Spring(const float* surface, float* motion)
+// Motion of springs on a surface, frame by frame, from rest.
+static void SpringThrough(const float* surface, int frames, float* motion)
 {
     float stiffness[TUBE_VERTICES], damping[TUBE_VERTICES];
     for (int v = 0; v < TUBE_VERTICES; ++v) {
@@ -79,13 +80,18 @@ static void Spring(const float* surface, float* motion)
     def.timing = jn_timingExact;
     jnSprings* springs;
     assert_int_equal(jnCreateSprings(&def, &springs, &error), jn_ok);
-    for (int n = 0; n < FRAMES; ++n) {
+    for (int n = 0; n < frames; ++n) {
         jnSpringsInput input = {.h = 1.0f / 30, .targets = surface + 3 * TUBE_VERTICES * n};
         jnSpringsOutput output = {.positions = motion + 3 * TUBE_VERTICES * (n > 0 ? n - 1 : 0)};
         jnSprings_Step(springs, &input, &output);
     }
-    jnSprings_Finish(springs, &(jnSpringsOutput){.positions = motion + 3 * TUBE_VERTICES * (FRAMES - 1)});
+    jnSprings_Finish(springs, &(jnSpringsOutput){.positions = motion + 3 * TUBE_VERTICES * (frames - 1)});
     jnDestroySprings(springs);
+}
+
+static void Spring(const float* surface, float* motion)
+{
+    SpringThrough(surface, FRAMES, motion);
 }
 
 static jnaEvaluation Evaluate(int threads)
@@ -210,6 +216,41 @@ static void UnsolvedFramesAreFilledIn(void** state)
     Skin(surface);
     Write("quasistatic.npy", surface);
     Write("dynamic.npy", motion);
+}
+
+// Flesh without room stays in equilibrium and begins again after it: so do the springs that are fitted to it and judged
+// by it.
+static void MotionThatBeganAgainIsPlayedFromThere(void** state)
+{
+    (void)state;
+    enum { AGAIN = 14 };
+    static float surface[3 * FRAMES * TUBE_VERTICES], motion[3 * FRAMES * TUBE_VERTICES];
+    uint8_t valid[FRAMES];
+    size_t shape[1] = {FRAMES}, skipped = 3 * TUBE_VERTICES * AGAIN;
+    Skin(surface);
+    memcpy(motion, surface, sizeof(motion));
+    SpringThrough(surface, AGAIN - 1, motion);
+    SpringThrough(surface + skipped, FRAMES - AGAIN, motion + skipped);
+    Write("quasistatic.npy", surface);
+    Write("dynamic.npy", motion);
+    memset(valid, jna_poseSolved, sizeof(valid));
+    double captured[2];
+    for (int marked = 0; marked < 2; ++marked) {
+        valid[AGAIN - 1] = marked ? jna_poseWithoutRoom : jna_poseSolved;
+        assert_int_equal(jnaWriteArray("w/" CLIP "dynamic_valid.npy", jna_uint8, 1, shape, valid, &error), jn_ok);
+        Fit();
+        jnaEvaluation e = Evaluate(2);
+        captured[marked] = jnaEvaluatedClip_Find(&e.seen, jna_methodVertex, jna_targetsQuasistatic, false)->captured;
+        assert_int_equal(e.clips[0].failed, marked);
+        jnaDestroyEvaluation(&e);
+    }
+    jnaLearned learned;
+    assert_int_equal(jnaLoadLearned("w", TUBE_VERTICES, 0, &learned, &error), jn_ok);
+    assert_true(fabs((double)learned.stiffness[TUBE_VERTICES - 1] / STIFFNESS - 1) < 0.02);
+    jnaDestroyLearned(&learned);
+    print_message("captured %.4f, begun again and marked %.4f\n", captured[0], captured[1]);
+    assert_true(captured[1] > 0.999 && captured[0] < 0.99);
+    assert_int_equal(remove("w/" CLIP "dynamic_valid.npy"), 0);
 }
 
 static void TheSameWhateverTheThreads(void** state)
@@ -370,6 +411,7 @@ static void MakeModalMotion(void)
     jnaWorkspace* opened = Opened("w");
     assert_int_equal(jnaOpenTakes(opened, &takes, NULL, &error), jn_ok);
     jnaModes modes = MakeModes(takes.character);
+    jnaModes_SetPose(&modes, takes.character, NULL);
     assert_int_equal(jnaSaveModes("w", &modes, &error), jn_ok);
     for (int k = 0; k < 2; ++k) {
         modes.stiffness[k] *= 1.2;
@@ -408,6 +450,32 @@ static void MotionOfModesIsCaptured(void** state)
     assert_true(captured[jna_methodModalPhysical] < captured[jna_methodModal]);
     assert_true(captured[jna_methodVertex] < captured[jna_methodModal]);
     jnaDestroyEvaluation(&e);
+}
+
+// The first two shakes are in the pose of the modes, the third in another that a clip goes to.
+static void ShakesAreInSeveralPoses(void** state)
+{
+    (void)state;
+    jnaWorkspace* opened = Opened("w");
+    const jnaModes* modes;
+    assert_int_equal(jnaWorkspace_Modes(opened, &modes, &error), jn_ok);
+    size_t size = 4 * (size_t)modes->jointCount;
+    for (int i = 0; i < 3; ++i) {
+        jnaClip clips[2];
+        double away = 0;
+        for (int k = 0; k < 2; ++k) {
+            assert_int_equal(jnaMakeShake(opened, i, &clips[k], &error), jn_ok);
+        }
+        for (size_t n = 4; n < size; ++n) { // without the root, which is shaken
+            away = fmax(away, fabs((double)clips[0].rotations[n] - (double)modes->pose[n]));
+        }
+        print_message("shake %d: off the pose of the modes by %.3f\n", i + 1, away);
+        assert_true(i < 2 ? away < 1e-6 : away > 0.05);
+        assert_memory_equal(clips[0].rotations, clips[1].rotations, size * sizeof(float));
+        jnaDestroyClip(&clips[0]);
+        jnaDestroyClip(&clips[1]);
+    }
+    jnaCloseWorkspace(opened);
 }
 
 // Every layer of a fitted workspace ships what was learned for it, and says so where nothing is.
@@ -577,6 +645,7 @@ int main(void)
         cmocka_unit_test(MotionOfSpringsIsCaptured),
         cmocka_unit_test(TheBestOfAKindDoesNotDependOnWhatWasLearned),
         cmocka_unit_test(UnsolvedFramesAreFilledIn),
+        cmocka_unit_test(MotionThatBeganAgainIsPlayedFromThere),
         cmocka_unit_test(TheSameWhateverTheThreads),
         cmocka_unit_test(ThePlayerPlaysWhatShips),
         cmocka_unit_test(TheFitSurvivesEveryFailure),
@@ -584,6 +653,7 @@ int main(void)
         cmocka_unit_test(DistancesAreWhatTheyAre),
         cmocka_unit_test(NothingToCaptureIsNull),
         cmocka_unit_test(MotionOfModesIsCaptured),
+        cmocka_unit_test(ShakesAreInSeveralPoses),
         cmocka_unit_test(EveryLayerShipsWhatWasLearned),
         cmocka_unit_test(LearnedShapesAreShipped),
         cmocka_unit_test(WrongMotionIsRefused),
