@@ -382,9 +382,10 @@ static jnResult MeasureBears(
 
 // All steps of one frame, until one fails. Where its beginning or its end is without room there are none, and the
 // motion has to begin again.
-static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, int substeps, double* state,
-    jnaFleshReport* report, bool* again, jnError* error)
+static jnResult StepFrame(jnaFleshSolver* solver, const jnaClip* clip, int frame, double* state, jnaFleshReport* report,
+    bool* again, jnError* error)
 {
+    int substeps = StepsOf(solver->flesh, clip);
     double worst = 0, bears[2];
     bool hasRoom[2];
     PoseSubstep(solver, clip, frame, -1, substeps, solver->skinned[0]);
@@ -453,7 +454,7 @@ jnResult jnaFleshSolver_Advance(
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory to move flesh of %d nodes", flesh->nodeCount));
     }
     memcpy(next, state, bytes);
-    JN_TRY(StepFrame(solver, clip, frame, substeps, next, report, &again, error));
+    JN_TRY(StepFrame(solver, clip, frame, next, report, &again, error));
     if (again) {
         JN_TRY(Restart(solver, clip, frame + 1, next, report, error));
     }
