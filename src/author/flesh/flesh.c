@@ -6,6 +6,8 @@
 #include "flesh/newton.h"
 #include "volume/posing.h"
 
+#include "volume/skin_field.h"
+
 #include "runtime/for_author.h"
 
 #include <math.h>
@@ -234,6 +236,7 @@ static jnResult Allocate(jnaFleshSolver* s, jnError* error)
         *vectors[i] = jnaArena_Take(&s->arena, nodes, 4 * sizeof(double));
     }
     s->unpadded = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->nodeGradients = jnaArena_Take(&s->arena, nodes, JNA_GRADIENT * sizeof(double));
     s->holds = jnaArena_Take(&s->arena, nodes, sizeof(double));
     for (int i = 0; i < 3; ++i) {
         s->skinned[i] = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
@@ -330,19 +333,6 @@ static void BlendVertex(const jnaCharacter* character, const double* transforms,
     }
 }
 
-// A point of the skin where its tetrahedron carries it, its offset as its joints do.
-static void CarryVertex(const jnaVolume* v, const double* nodes, int i, const double skin[12], double point[3])
-{
-    int32_t t = v->skinTetrahedra[i];
-    const double *w = v->skinWeights + 4 * (size_t)i, *offset = v->skinOffsets + 3 * (size_t)i;
-    for (int k = 0; k < 3; ++k) {
-        point[k] = skin[4 * k] * offset[0] + skin[4 * k + 1] * offset[1] + skin[4 * k + 2] * offset[2];
-        for (int c = 0; c < 4; ++c) {
-            point[k] += w[c] * nodes[3 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)c] + (size_t)k];
-        }
-    }
-}
-
 void jnaFleshSolver_Surface(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions)
 {
@@ -350,17 +340,20 @@ void jnaFleshSolver_Surface(
     const jnaCharacter* character = solver->flesh->def.character;
     double* transforms = solver->relative;
     jnaPoseTransforms(character, clip, frame, transforms);
+    jnaVolume_Gradients(v, nodes, solver->nodeGradients);
     for (int i = 0; i < v->vertexCount; ++i) {
         const float* rest = character->positions + 3 * (size_t)i;
+        const double* offset = v->skinOffsets + 3 * (size_t)i;          // carried by the joints
         double blend = jnaVolume_Blend(v, i), point[3] = {0}, skin[12]; // below 1: left out, or too fine for the volume
         BlendVertex(character, transforms, i, skin);
         if (blend > 0) {
-            CarryVertex(v, nodes, i, skin, point);
+            jnaVolume_AtSkin(v, nodes, solver->nodeGradients, i, point);
         }
         for (size_t k = 0; k < 3; ++k) {
             const double* row = skin + 4 * k;
             double skinned = row[0] * (double)rest[0] + row[1] * (double)rest[1] + row[2] * (double)rest[2] + row[3];
-            positions[3 * (size_t)i + k] = (float)(blend * point[k] + (1 - blend) * skinned);
+            double carried = point[k] + row[0] * offset[0] + row[1] * offset[1] + row[2] * offset[2];
+            positions[3 * (size_t)i + k] = (float)(blend * carried + (1 - blend) * skinned);
         }
     }
 }

@@ -92,6 +92,7 @@ struct jnaFleshSolver {
     double *gradient, *trialGradient; // [nodeCount][4]
     double* absolute;                 // [nodeCount][4]
     double* unpadded;                 // [nodeCount][3], by node
+    double* nodeGradients;            // [nodeCount][JNA_GRADIENT], of the surface that was asked for last
     double* holds;                    // [nodeCount], by place: 1 where contact holds it in a step
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]
     double* boneTargets;              // [freeCount][4]

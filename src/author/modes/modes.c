@@ -16,6 +16,7 @@
 #include "modes/modes_internal.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian.h"
+#include "volume/skin_field.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,40 +84,36 @@ static const double* At(const jnaNodeModes* f, int mode, int node)
     return f->places[node] >= 0 ? f->shapes + (size_t)mode * f->numbers + 3 * (size_t)f->places[node] : still;
 }
 
-static double SurfaceShape(const jnaVolume* v, const jnaNodeModes* f, int mode, int vertex, double shape[3])
-{
-    memset(shape, 0, 3 * sizeof(double));
-    int t = v->skinTetrahedra[vertex];
-    double blend = jnaVolume_Blend(v, vertex);
-    for (int i = 0; blend > 0 && i < 4; ++i) {
-        const double* at = At(f, mode, v->tetrahedra[4 * (size_t)t + (size_t)i]);
-        for (int a = 0; a < 3; ++a) {
-            shape[a] += blend * v->skinWeights[4 * (size_t)vertex + (size_t)i] * at[a];
-        }
-    }
-    return jnaDot(shape, shape);
-}
-
 // The shape on the surface, scaled to a largest displacement of 1, its sign fixed by the largest coordinate. Returns
-// the scale that was taken out, negative where the sign was turned; 0 where the mode does not show.
-static double FillShape(const jnaVolume* v, const jnaNodeModes* f, int mode, float* shapes)
+// the scale that was taken out, negative where the sign was turned; 1 where the mode does not show and is all 0.
+// values, gradients: [nodeCount][3], [nodeCount][JNA_GRADIENT], scratch.
+static double FillShape(
+    const jnaVolume* v, const jnaNodeModes* f, int mode, double* values, double* gradients, float* shapes)
 {
     double most = 0, largest = 0, sign = 1, shape[3];
+    for (int n = 0; n < v->nodeCount; ++n) {
+        memcpy(values + 3 * (size_t)n, At(f, mode, n), 3 * sizeof(double));
+    }
+    jnaVolume_Gradients(v, values, gradients);
     for (int i = 0; i < v->vertexCount; ++i) {
-        most = fmax(most, SurfaceShape(v, f, mode, i, shape));
-        for (int a = 0; a < 3; ++a) {
+        double blend = jnaVolume_Blend(v, i);
+        memset(shape, 0, sizeof(shape));
+        if (blend > 0) {
+            jnaVolume_AtSkin(v, values, gradients, i, shape);
+        }
+        for (size_t a = 0; a < 3; ++a) {
+            shape[a] *= blend;
+            shapes[3 * (size_t)i + a] = (float)shape[a];
             if (fabs(shape[a]) > largest * (1 + 1e-6)) { // of equals the first, whatever the rounding
                 largest = fabs(shape[a]);
                 sign = shape[a] < 0 ? -1 : 1;
             }
         }
+        most = fmax(most, jnaDot(shape, shape));
     }
-    double scale = most > 0 ? sign * sqrt(most) : 1; // a mode that does not show is all 0
-    for (int i = 0; i < v->vertexCount; ++i) {
-        SurfaceShape(v, f, mode, i, shape);
-        for (int a = 0; a < 3; ++a) {
-            shapes[3 * (size_t)i + (size_t)a] = (float)(shape[a] / scale);
-        }
+    double scale = most > 0 ? sign * sqrt(most) : 1;
+    for (size_t i = 0; i < 3 * (size_t)v->vertexCount; ++i) {
+        shapes[i] = (float)((double)shapes[i] / scale);
     }
     return scale;
 }
@@ -303,6 +300,8 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     double* scales = jnaArena_Take(&arena, f->count, sizeof(double));
     double* shares = jnaArena_Take(&arena, v->jointCount, sizeof(double));
     float* jointPlaces = jnaArena_Take(&arena, c->jointCount, 12 * sizeof(float));
+    double* values = jnaArena_Take(&arena, v->nodeCount, 3 * sizeof(double));
+    double* gradients = jnaArena_Take(&arena, v->nodeCount, JNA_GRADIENT * sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
     JN_TRY(jnaModes_Allocate(m, f->count, v->vertexCount, v->jointCount, error));
     for (int k = 0; k < f->count; ++k) {
@@ -311,7 +310,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     FindJointPlaces(c, jointPlaces);
     m->modeCount = KeepCount(f, def, c, m->joints, jointPlaces);
     for (int k = 0; k < m->modeCount; ++k) {
-        scales[k] = FillShape(v, f, k, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
+        scales[k] = FillShape(v, f, k, values, gradients, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
         m->damping[k] = def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k]) : def->drag + def->damping * f->omega2[k];
         m->limits[k] = def->speed * sqrt(f->omega2[k]);
