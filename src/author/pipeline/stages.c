@@ -20,8 +20,8 @@
 // Seconds of one core: of a pose and of a step in time with contact in flesh of 10,000 nodes, per node; of the volume
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
 // per vertex and frame; of a report, and of a quick one.
-#define POSE_COST 4.2e-5
-#define STEP_COST 2.2e-5
+#define POSE_COST 8e-5
+#define STEP_COST 2.6e-5
 #define VOLUME_COST 1.3e-4
 #define MODES_COST 4.2e-4
 #define TRAIN_COST 1e-8
@@ -34,7 +34,7 @@
 #define LATTICE_COST 6e-5
 #define NESTED_PARTS 100.0
 // The finer the flesh is, the more iterations it takes.
-#define POSE_GROWTH 0.9
+#define POSE_GROWTH 0.5
 #define STEP_GROWTH 0.6
 // Poses that a training by the number of poses goes through, all epochs together, for each of them; least and most.
 #define TRAIN_PASSES 512.0
