@@ -151,6 +151,10 @@ static jnResult RunWay(Work* w, int take, int way, jnError* error)
     }
     for (jnaStretch s = {0}; jnaTake_NextStretch(t, 1, &s);) {
         playing.first = s.first;
+        if (s.count == 1) { // at rest
+            AddFrame(0, targets + (size_t)s.first * width, &playing);
+            continue;
+        }
         jnaPlay play = {.clip = &w->takes->clips[t->clip],
             .first = t->first + s.first,
             .frameCount = s.count,
