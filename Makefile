@@ -1,7 +1,7 @@
 # The project's commands. Each does all its own set-up; CMake does the work (see CMakePresets.json).
 #
 #   make demo    build, and the paper's experiment on the built-in figure: a few minutes, a table and a report
-#   make body    the same on a body with motion capture, from the data beside the project: about 90 minutes
+#   make body    the same on a body with motion capture, from the data beside the project: about 50 minutes
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)

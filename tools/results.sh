@@ -6,7 +6,7 @@
 # demo      make demo: the figure's errors, springs, network                     5 minutes
 # ablation  jounce-bench modes --ablation on the demo                            10 minutes
 # form      jounce-bench ablation on the workspaces of demo and body             10 minutes
-# body      make body, from DATA/body.glb: the body's                            over an hour
+# body      make body, from DATA/body.glb: the body's                            50 minutes
 # fit       jounce-bench fit                                                     1 minute
 # flesh     jounce-bench flesh, on the figure and on DATA/body.glb               20 minutes
 # volume    jounce tetrahedralize on the figure, the body and DATA/gltf          5 minutes
