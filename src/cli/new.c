@@ -1,7 +1,10 @@
 // jounce new: a workspace from a character's file, its clips, motion capture and simulated motion.
+#include "base/try.h"
+#include "character/body.h"
 #include "character/source.h"
 #include "cli.h"
 #include "pipeline/stage_import.h"
+#include "volume/anatomy.h"
 #include "workspace/store.h"
 
 #include <jansson.h>
@@ -75,6 +78,33 @@ static double HeightOf(const jnaCharacter* character)
     return character->vertexCount > 0 ? high - low : 0;
 }
 
+// What was taken for which part of the body, as an object and as text for the manifest.
+static jnResult DescribeParts(const char* path, json_t* root, jnError* error)
+{
+    jnaCharacter flesh;
+    jnaAnatomy anatomy = {0};
+    int joints[JNA_BODY_SLOTS];
+    JN_PASS(jnaLoadCharacter(path, &flesh, error));
+    jnResult result = jnaFindSurfaceAnatomy(&flesh, &anatomy, error);
+    json_t* body = json_object();
+    if (result == jn_ok) {
+        jnaAnatomy_Body(&anatomy, &flesh, joints);
+        for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+            if (joints[s] >= 0) {
+                json_object_set_new(body, jnaBodySlotNames[s], json_string(flesh.joints[joints[s]].name));
+            }
+        }
+        char* text = jnaDescribeBody(&flesh, joints);
+        json_object_set_new(root, "body_yaml", json_string(text != NULL ? text : ""));
+        free(text);
+    }
+    json_object_set_new(root, "body", body);
+    jnaDestroyAnatomy(&anatomy);
+    jnaDestroyCharacter(&flesh);
+    // Joints that cannot be placed have no parts; the workspace is there all the same.
+    return result == jn_badData ? jn_ok : result;
+}
+
 // What is in the workspace now, read back from it.
 static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
 {
@@ -119,6 +149,7 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
         attributes);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
+    result = result == jn_ok ? DescribeParts(path, root, error) : result;
     if (result != jn_ok) {
         json_decref(root);
         return NULL;
@@ -163,6 +194,12 @@ static void PrintSummary(const json_t* root)
     {
         printf("  vertex attribute %s, %lld wide\n", name, (long long)json_integer_value(width));
     }
+    const char* body = json_string_value(json_object_get(root, "body_yaml"));
+    if (body != NULL && body[0] != '\0') {
+        printf("parts of the body as recognised; to correct one, put this in the place of body: in manifest.yaml and "
+               "edit it:\n%s",
+            body);
+    }
     json_array_foreach(json_object_get(root, "notes"), index, value)
     {
         printf("  note: %s\n", json_string_value(value));
@@ -185,6 +222,7 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
         return jncFail(&error);
     }
     if (json) {
+        json_object_del(root, "body_yaml"); // "body" has the same for programs
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {

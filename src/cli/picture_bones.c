@@ -23,6 +23,7 @@ int jncPicture_Bones(const char* workspace, const char* output)
     jnResult result = jn_ok;
     JN_TRY(jnaReadManifest(path, &manifest, &error));
     JN_TRY(jnaLoadCharacter(workspace, &character, &error));
+    JN_TRY(jnaManifest_SetBody(&manifest, &character, &error));
     JN_TRY(jnaLoadVolume(workspace, &volume, &error));
     if (volume.rowStarts == NULL) {
         error.code = result = jn_badData;

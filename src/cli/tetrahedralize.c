@@ -64,7 +64,7 @@ static void PrintMesh(const char* workspace, const jnaVolume* v, const jnaVolume
     if (r->method == jna_volumeLattice) {
         printf("  %d vertices of the skin lie outside the tetrahedra, by up to %.2g mm; they are carried along\n",
             r->outsideCount, 1000 * r->greatestOutside);
-        printf("  %d vertices of the skin are too fine for the lattice and carried by skinning, %d more partly\n",
+        printf("  %d vertices of the skin are too fine for the lattice and follow the skin around them, %d more partly\n",
             r->skinnedCount, r->blendedCount);
     }
     PrintHistogram(q);

@@ -57,12 +57,25 @@ typedef struct jnaTarget {
     float* offsets; // [vertexCount][3], metres at a weight of 1
 } jnaTarget;
 
+/// Parts of a body that have a joint of their own, and that the manifest can name. A limb has three in a row; left
+/// comes before right, arms before legs.
+typedef enum jnaBodySlot {
+    jna_slotPelvis,
+    jna_slotChest,
+    jna_slotNeck,
+    jna_slotHead,
+    jna_slotLimbs, // left upper arm, forearm, hand; the same on the right; thigh, shin, foot
+    JNA_BODY_SLOTS = jna_slotLimbs + 12,
+} jnaBodySlot;
+extern const char* const jnaBodySlotNames[JNA_BODY_SLOTS];
+
 /// A rigged character. "File vertices" are the vertices of the source file, split at UV and normal seams;
 /// "vertices" are welded, one per point of the surface, and are what is simulated.
 typedef struct jnaCharacter {
     char name[JNA_NAME_LENGTH];
     int jointCount;
-    jnaJoint* joints; // [jointCount]
+    jnaJoint* joints;         // [jointCount]
+    int body[JNA_BODY_SLOTS]; // joint + 1 that a person named for a part of the body; 0: it is recognised
     int vertexCount;
     int outfitCount;           // of these, the last: they are of parts that are not flesh
     float* positions;          // [vertexCount][3], rest pose

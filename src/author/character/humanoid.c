@@ -1,15 +1,11 @@
-// Joint names of common conventions, brought to one form: side and word.
-//
-// The side is "left" or "right" anywhere, a lone l or r between separators, or a capital or small L or R
-// before a capital. The word is what remains in small letters without prefixes of exporters, namespaces and
-// separators.
+// Which joint is what, by the words that joint_names.c finds in names.
 #include "character/humanoid.h"
 
-#include <ctype.h>
-#include <stdio.h>
+#include "character/joint_names.h"
+
 #include <string.h>
 
-enum { NO_SIDE = -1, HIPS = 100, HEAD, SPINE, NECK };
+enum { HIPS = 100, HEAD, SPINE, NECK };
 
 // In order of preference where a skeleton has several candidates for a part.
 static const struct {
@@ -40,6 +36,10 @@ static const struct {
     {"chest", false, SPINE},
     {"chest2", false, SPINE},
     {"upperchest", false, SPINE},
+    {"chestlower", false, SPINE},
+    {"chestupper", false, SPINE},
+    {"abdomenlower", false, SPINE},
+    {"abdomenupper", false, SPINE},
     {"torso", false, SPINE},
     {"waist", false, SPINE},
     {"neck", false, NECK},
@@ -48,6 +48,10 @@ static const struct {
     {"neck01", false, NECK},
     {"neck02", false, NECK},
     {"neck03", false, NECK},
+    {"necklower", false, NECK},
+    {"neckupper", false, NECK},
+    {"necktwist01", false, NECK},
+    {"necktwist02", false, NECK},
     {"clavicle", true, jna_clavicle},
     {"collar", true, jna_clavicle},
     {"shoulder", true, jna_clavicle},
@@ -56,17 +60,20 @@ static const struct {
     {"uparm", true, jna_upperArm},
     {"upperarm01", true, jna_upperArm},
     {"shldr", true, jna_upperArm},
+    {"shldrbend", true, jna_upperArm},
     {"forearm", true, jna_foreArm},
     {"lowerarm", true, jna_foreArm},
     {"lowerarm01", true, jna_foreArm},
     {"elbow", true, jna_foreArm},
     {"lowarm", true, jna_foreArm},
+    {"forearmbend", true, jna_foreArm},
     {"hand", true, jna_hand},
     {"wrist", true, jna_hand},
     {"upleg", true, jna_thigh},
     {"upperleg", true, jna_thigh},
     {"thigh", true, jna_thigh},
     {"upperleg01", true, jna_thigh},
+    {"thighbend", true, jna_thigh},
     {"hip", true, jna_thigh},
     {"shin", true, jna_shin},
     {"lowerleg", true, jna_shin},
@@ -86,79 +93,6 @@ static const struct {
 };
 enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
-static const char* const prefixes[] = {
-    "mixamorig", "jbipc", "jbip", "bip001", "bip01", "bip", "def", "org", "ccbase", "character1"};
-
-// Cuts `what` out of the text; true if it was there.
-static bool Remove(char* text, const char* what)
-{
-    char* at = strstr(text, what);
-    if (at == NULL) {
-        return false;
-    }
-    memmove(at, at + strlen(what), strlen(at + strlen(what)) + 1);
-    return true;
-}
-
-static bool IsSeparator(char c)
-{
-    return c == '\0' || strchr("_.- :|", c) != NULL;
-}
-
-// A lone l or r, or one glued before a capital (LThumb, lShldr): its place, or NULL.
-static char* FindLetter(char* name)
-{
-    for (char* c = name; *c != '\0'; ++c) {
-        bool letter = tolower((unsigned char)*c) == 'l' || tolower((unsigned char)*c) == 'r';
-        bool starts = c == name || IsSeparator(c[-1]);
-        if (letter && starts && IsSeparator(c[1])) {
-            return c;
-        }
-        if (letter && c == name && isupper((unsigned char)c[1])) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
-// The side (0 left, 1 right, NO_SIDE) and the bare word of a joint's name.
-static int SplitName(const char* name, char* word)
-{
-    const char* colon = strrchr(name, ':');
-    const char* bar = strrchr(name, '|');
-    const char* start = colon != NULL ? colon + 1 : name;
-    start = bar != NULL && bar + 1 > start ? bar + 1 : start;
-    char text[JNA_NAME_LENGTH], small[JNA_NAME_LENGTH];
-    snprintf(text, sizeof(text), "%s", start);
-    for (size_t i = 0; i < sizeof(small); ++i) {
-        small[i] = (char)tolower((unsigned char)text[i]);
-        if (text[i] == '\0') {
-            break;
-        }
-    }
-    int side = Remove(small, "left") ? 0 : Remove(small, "right") ? 1 : NO_SIDE;
-    char* letter = side == NO_SIDE ? FindLetter(text) : NULL;
-    if (letter != NULL) {
-        side = tolower((unsigned char)*letter) == 'r';
-        small[letter - text] = '_';
-    }
-    size_t length = 0;
-    for (const char* c = small; *c != '\0'; ++c) {
-        if (!IsSeparator(*c)) {
-            word[length++] = *c;
-        }
-    }
-    word[length] = '\0';
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i) {
-        size_t size = strlen(prefixes[i]);
-        if (strncmp(word, prefixes[i], size) == 0 && word[size] != '\0') {
-            memmove(word, word + size, strlen(word + size) + 1);
-            break;
-        }
-    }
-    return side;
-}
-
 // The best candidate so far for each part; lower rank wins, then the joint nearer to the root.
 typedef struct Ranks {
     int hips, head, sided[JNA_SIDED_SLOTS];
@@ -172,9 +106,16 @@ static void Offer(int joint, int rank, int* best, int* bestRank)
     }
 }
 
-static void Sort(int joint, int rank, int side, jnaHumanoid* h, Ranks* ranks)
+// Of an ankle and a foot, or a wrist and a hand, the one nearer to the root is the pivot.
+static bool IsPivot(int part)
 {
-    switch (words[rank].part) {
+    return part == jna_hand || part == jna_foot;
+}
+
+static void Sort(int joint, int row, int rank, int side, jnaHumanoid* h, Ranks* ranks)
+{
+    int part = words[row].part;
+    switch (part) {
     case HIPS:
         Offer(joint, rank, &h->hips, &ranks->hips);
         break;
@@ -192,9 +133,21 @@ static void Sort(int joint, int rank, int side, jnaHumanoid* h, Ranks* ranks)
         }
         break;
     default:
-        Offer(joint, rank, &h->sided[words[rank].part + side], &ranks->sided[words[rank].part + side]);
+        rank = IsPivot(part) && rank < WORD_COUNT ? 0 : rank;
+        Offer(joint, rank, &h->sided[part + side], &ranks->sided[part + side]);
         break;
     }
+}
+
+// The row of a word, -1 for none.
+static int FindWord(const char* word, bool sided)
+{
+    for (int row = 0; row < WORD_COUNT; ++row) {
+        if (words[row].sided == sided && strcmp(words[row].word, word) == 0) {
+            return row;
+        }
+    }
+    return -1;
 }
 
 // Where an arm has no joint of its own but a collar and a shoulder, as in Biovision's files, the shoulder is
@@ -202,14 +155,14 @@ static void Sort(int joint, int rank, int side, jnaHumanoid* h, Ranks* ranks)
 static void SettleShoulders(const jnaCharacter* skeleton, jnaHumanoid* h)
 {
     for (int j = 0; j < skeleton->jointCount; ++j) {
-        char word[JNA_NAME_LENGTH];
-        int side = SplitName(skeleton->joints[j].name, word);
-        if (side == NO_SIDE || strcmp(word, "shoulder") != 0 || h->sided[jna_upperArm + side] >= 0) {
+        jnaJointName name;
+        jnaSplitJointName(skeleton->joints[j].name, &name);
+        if (name.side == JNA_NO_SIDE || strcmp(name.word, "shoulder") != 0 || h->sided[jna_upperArm + name.side] >= 0) {
             continue;
         }
-        h->sided[jna_upperArm + side] = j;
-        if (h->sided[jna_clavicle + side] == j) {
-            h->sided[jna_clavicle + side] = -1;
+        h->sided[jna_upperArm + name.side] = j;
+        if (h->sided[jna_clavicle + name.side] == j) {
+            h->sided[jna_clavicle + name.side] = -1;
         }
     }
 }
@@ -222,13 +175,18 @@ void jnaFindHumanoid(const jnaCharacter* skeleton, jnaHumanoid* humanoid)
     }
     Ranks ranks = {0};
     for (int j = 0; j < skeleton->jointCount; ++j) {
-        char word[JNA_NAME_LENGTH];
-        int side = SplitName(skeleton->joints[j].name, word);
-        for (int rank = 0; rank < WORD_COUNT; ++rank) {
-            if (words[rank].sided == (side != NO_SIDE) && strcmp(words[rank].word, word) == 0) {
-                Sort(j, rank, side, humanoid, &ranks);
-                break;
-            }
+        jnaJointName name;
+        jnaSplitJointName(skeleton->joints[j].name, &name);
+        bool sided = name.side != JNA_NO_SIDE;
+        int row = FindWord(name.word, sided), rank = row;
+        if (row < 0) {
+            // A number that a tool put behind the name counts less. Of spines it may be the head (Rigify).
+            row = FindWord(name.base, sided);
+            row = row >= 0 && words[row].part == SPINE ? -1 : row;
+            rank = row + WORD_COUNT;
+        }
+        if (row >= 0) {
+            Sort(j, row, rank, name.side, humanoid, &ranks);
         }
     }
     SettleShoulders(skeleton, humanoid);

@@ -81,6 +81,7 @@ jnResult jnaCharacter_TakeFlesh(const jnaCharacter* c, jnaCharacter* f, jnError*
 {
     *f = (jnaCharacter){.jointCount = c->jointCount, .vertexCount = c->vertexCount - c->outfitCount};
     memcpy(f->name, c->name, sizeof(f->name));
+    memcpy(f->body, c->body, sizeof(f->body));
     jnaArena arena = {0};
     jnResult result = jn_ok;
     int32_t* numbers = jnaArena_Take(&arena, c->fileVertexCount, sizeof(*numbers));

@@ -16,6 +16,7 @@
 #include "base/try.h"
 #include "character/humanoid.h"
 #include "character/import_internal.h"
+#include "character/joint_names.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -190,6 +191,16 @@ static int FindJoint(const jnaCharacter* skeleton, const char* name)
     return -1;
 }
 
+// The joint of that name, or else the first of the same bare name: "mixamorig:LeftHandThumb1" is LeftHandThumb1.
+static int FindCounterpart(const jnaCharacter* skeleton, const char* name)
+{
+    int found = FindJoint(skeleton, name);
+    for (int j = 0; found < 0 && j < skeleton->jointCount; ++j) {
+        found = jnaSameJointName(skeleton->joints[j].name, name) ? j : -1;
+    }
+    return found;
+}
+
 // Chains of different length: the ends meet, and what lies between is spread.
 static void MatchChain(const int* from, int fromCount, const int* to, int toCount, int* match)
 {
@@ -268,7 +279,7 @@ static jnResult MatchJoints(Job* job, const jnaRetargetDef* def, jnError* error)
 {
     const jnaCharacter *from = &job->source->skeleton, *to = job->target;
     for (int j = 0; j < to->jointCount; ++j) {
-        job->match[j] = FindJoint(from, to->joints[j].name);
+        job->match[j] = FindCounterpart(from, to->joints[j].name);
     }
     for (int s = 0; s < JNA_SIDED_SLOTS; ++s) {
         if (job->to.sided[s] >= 0 && job->from.sided[s] >= 0) {

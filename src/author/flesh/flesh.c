@@ -201,6 +201,7 @@ jnResult jnaCreateFlesh(const jnaFleshDef* def, jnaFlesh** flesh, jnError* error
     double* springs = jnaArena_Take(&scratch, nodes, sizeof(double));
     JN_TRY(jnaArena_Check(&scratch, "flesh", error));
     JN_TRY(Prepare(f, mass, springs, error));
+    JN_TRY(jnaCreateSkinExtension(def->character, def->volume, &f->extension, error));
     if (def->contact) {
         jnaContactDef contact = jnaDefaultContactDef(def->volume);
         JN_TRY(jnaCreateContactShape(&contact, &f->contactShape, error));
@@ -219,6 +220,7 @@ void jnaDestroyFlesh(jnaFlesh* f)
     if (f == NULL) {
         return;
     }
+    jnaDestroySkinExtension(f->extension);
     jnaDestroyContactShape(f->contactShape);
     jnaDestroyPreconditioner(&f->still);
     jnaDestroyElements(&f->elements);
@@ -236,6 +238,9 @@ static jnResult Allocate(jnaFleshSolver* s, jnError* error)
         *vectors[i] = jnaArena_Take(&s->arena, nodes, 4 * sizeof(double));
     }
     s->unpadded = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
+    s->skin = jnaArena_Take(&s->arena, flesh->def.volume->vertexCount, 3 * sizeof(double));
+    s->skinSolve = jnaArena_Take(
+        &s->arena, (int64_t)jnaSkinExtension_ScratchCount(flesh->extension), sizeof(double));
     s->nodeGradients = jnaArena_Take(&s->arena, nodes, JNA_GRADIENT * sizeof(double));
     s->holds = jnaArena_Take(&s->arena, nodes, sizeof(double));
     for (int i = 0; i < 3; ++i) {
@@ -333,6 +338,7 @@ static void BlendVertex(const jnaCharacter* character, const double* transforms,
     }
 }
 
+// The displacement of flesh from skinning is carried back to the rest pose, spread over the skin, and skinned again.
 void jnaFleshSolver_Surface(
     jnaFleshSolver* solver, const jnaClip* clip, int frame, const double* nodes, float* positions)
 {
@@ -342,18 +348,30 @@ void jnaFleshSolver_Surface(
     jnaPoseTransforms(character, clip, frame, transforms);
     jnaVolume_Gradients(v, nodes, solver->nodeGradients);
     for (int i = 0; i < v->vertexCount; ++i) {
-        const float* rest = character->positions + 3 * (size_t)i;
-        const double* offset = v->skinOffsets + 3 * (size_t)i;          // carried by the joints
-        double blend = jnaVolume_Blend(v, i), point[3] = {0}, skin[12]; // below 1: left out, or too fine for the volume
-        BlendVertex(character, transforms, i, skin);
-        if (blend > 0) {
+        jnaAffine skin, back;
+        double point[3], *place = solver->skin + 3 * (size_t)i;
+        BlendVertex(character, transforms, i, skin.m);
+        if (v->skinTetrahedra[i] >= 0 && jnaAffine_Invert(&skin, &back)) {
             jnaVolume_AtSkin(v, nodes, solver->nodeGradients, i, point);
+            jnaAffine_Apply(&back, point, place);
+            for (size_t k = 0; k < 3; ++k) { // what is carried by the joints is the offset, unmoved
+                place[k] += v->skinOffsets[3 * (size_t)i + k] - (double)character->positions[3 * (size_t)i + k];
+            }
+        } else {
+            memset(place, 0, 3 * sizeof(double));
         }
+    }
+    jnaSkinExtension_Apply(solver->flesh->extension, solver->skin, solver->skinSolve);
+    for (int i = 0; i < v->vertexCount; ++i) {
+        jnaAffine skin;
+        double rest[3], point[3];
+        BlendVertex(character, transforms, i, skin.m);
         for (size_t k = 0; k < 3; ++k) {
-            const double* row = skin + 4 * k;
-            double skinned = row[0] * (double)rest[0] + row[1] * (double)rest[1] + row[2] * (double)rest[2] + row[3];
-            double carried = point[k] + row[0] * offset[0] + row[1] * offset[1] + row[2] * offset[2];
-            positions[3 * (size_t)i + k] = (float)(blend * carried + (1 - blend) * skinned);
+            rest[k] = (double)character->positions[3 * (size_t)i + k] + solver->skin[3 * (size_t)i + k];
+        }
+        jnaAffine_Apply(&skin, rest, point);
+        for (size_t k = 0; k < 3; ++k) {
+            positions[3 * (size_t)i + k] = (float)point[k];
         }
     }
 }

@@ -7,6 +7,7 @@
 
 #include "flesh/elements.h"
 #include "flesh/preconditioner.h"
+#include "volume/skin_extension.h"
 
 #include <time.h>
 
@@ -30,6 +31,7 @@ struct jnaFlesh {
     jnaElements elements;
     jnaPreconditioner still;       // of the stiffness alone
     jnaContactShape* contactShape; // NULL: no contact
+    jnaSkinExtension* extension;
     const jnaElementKernels* kernels;
 };
 
@@ -92,6 +94,8 @@ struct jnaFleshSolver {
     double *gradient, *trialGradient; // [nodeCount][4]
     double* absolute;                 // [nodeCount][4]
     double* unpadded;                 // [nodeCount][3], by node
+    double* skin;                     // [vertexCount][3], displacement in the rest pose
+    double* skinSolve;                // scratch of the skin's extension
     double* nodeGradients;            // [nodeCount][JNA_GRADIENT], of the surface that was asked for last
     double* holds;                    // [nodeCount], by place: 1 where contact holds it in a step
     double *pulls, *pullTargets;      // [freeCount], [freeCount][4]

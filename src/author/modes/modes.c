@@ -16,6 +16,7 @@
 #include "modes/modes_internal.h"
 #include "runtime/for_author.h"
 #include "volume/laplacian.h"
+#include "volume/skin_extension.h"
 #include "volume/skin_field.h"
 
 #include <math.h>
@@ -84,25 +85,31 @@ static const double* At(const jnaNodeModes* f, int mode, int node)
     return f->places[node] >= 0 ? f->shapes + (size_t)mode * f->numbers + 3 * (size_t)f->places[node] : still;
 }
 
+/// What bringing a mode to the surface needs.
+typedef struct Scratch {
+    jnaSkinExtension* extension;
+    double *values, *gradients; // [nodeCount][3], [nodeCount][JNA_GRADIENT]
+    double *skin, *solve;       // [vertexCount][3]; of the extension
+} Scratch;
+
 // The shape on the surface, scaled to a largest displacement of 1, its sign fixed by the largest coordinate. Returns
 // the scale that was taken out, negative where the sign was turned; 1 where the mode does not show and is all 0.
-// values, gradients: [nodeCount][3], [nodeCount][JNA_GRADIENT], scratch.
-static double FillShape(
-    const jnaVolume* v, const jnaNodeModes* f, int mode, double* values, double* gradients, float* shapes)
+static double FillShape(const jnaVolume* v, const jnaNodeModes* f, int mode, const Scratch* scratch, float* shapes)
 {
-    double most = 0, largest = 0, sign = 1, shape[3];
+    double most = 0, largest = 0, sign = 1;
     for (int n = 0; n < v->nodeCount; ++n) {
-        memcpy(values + 3 * (size_t)n, At(f, mode, n), 3 * sizeof(double));
+        memcpy(scratch->values + 3 * (size_t)n, At(f, mode, n), 3 * sizeof(double));
     }
-    jnaVolume_Gradients(v, values, gradients);
+    jnaVolume_Gradients(v, scratch->values, scratch->gradients);
     for (int i = 0; i < v->vertexCount; ++i) {
-        double blend = jnaVolume_Blend(v, i);
-        memset(shape, 0, sizeof(shape));
-        if (blend > 0) {
-            jnaVolume_AtSkin(v, values, gradients, i, shape);
+        if (v->skinTetrahedra[i] >= 0) {
+            jnaVolume_AtSkin(v, scratch->values, scratch->gradients, i, scratch->skin + 3 * (size_t)i);
         }
+    }
+    jnaSkinExtension_Apply(scratch->extension, scratch->skin, scratch->solve);
+    for (int i = 0; i < v->vertexCount; ++i) {
+        const double* shape = scratch->skin + 3 * (size_t)i;
         for (size_t a = 0; a < 3; ++a) {
-            shape[a] *= blend;
             shapes[3 * (size_t)i + a] = (float)shape[a];
             if (fabs(shape[a]) > largest * (1 + 1e-6)) { // of equals the first, whatever the rounding
                 largest = fabs(shape[a]);
@@ -300,8 +307,13 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     double* scales = jnaArena_Take(&arena, f->count, sizeof(double));
     double* shares = jnaArena_Take(&arena, v->jointCount, sizeof(double));
     float* jointPlaces = jnaArena_Take(&arena, c->jointCount, 12 * sizeof(float));
-    double* values = jnaArena_Take(&arena, v->nodeCount, 3 * sizeof(double));
-    double* gradients = jnaArena_Take(&arena, v->nodeCount, JNA_GRADIENT * sizeof(double));
+    Scratch scratch = {.values = jnaArena_Take(&arena, v->nodeCount, 3 * sizeof(double)),
+        .gradients = jnaArena_Take(&arena, v->nodeCount, JNA_GRADIENT * sizeof(double)),
+        .skin = jnaArena_Take(&arena, v->vertexCount, 3 * sizeof(double))};
+    JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
+    JN_TRY(jnaCreateSkinExtension(c, v, &scratch.extension, error));
+    scratch.solve =
+        jnaArena_Take(&arena, (int64_t)jnaSkinExtension_ScratchCount(scratch.extension), sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
     JN_TRY(jnaModes_Allocate(m, f->count, v->vertexCount, v->jointCount, error));
     for (int k = 0; k < f->count; ++k) {
@@ -310,7 +322,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     FindJointPlaces(c, jointPlaces);
     m->modeCount = KeepCount(f, def, c, m->joints, jointPlaces);
     for (int k = 0; k < m->modeCount; ++k) {
-        scales[k] = FillShape(v, f, k, values, gradients, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
+        scales[k] = FillShape(v, f, k, &scratch, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
         m->damping[k] = def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k]) : def->drag + def->damping * f->omega2[k];
         m->limits[k] = def->speed * sqrt(f->omega2[k]);
@@ -322,6 +334,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     FindSpins(v, f, scales, m);
     jnaModes_Sparsen(m, def->threshold);
 done:
+    jnaDestroySkinExtension(scratch.extension);
     jnaReleaseArena(&arena);
     return result;
 }

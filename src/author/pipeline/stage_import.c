@@ -13,6 +13,7 @@
 #include "character/outfit.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
+#include "volume/anatomy.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
 
@@ -124,6 +125,22 @@ static void NoteParts(const jnaCharacter* c, jnaNotes* notes)
     }
 }
 
+// Parts of the body that do not fit together are refused now, not after the mesh is made.
+static jnResult CheckBody(const Import* import, jnError* error)
+{
+    bool named = false;
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        named = named || import->manifest.body[s] != NULL;
+    }
+    if (!named) {
+        return jn_ok;
+    }
+    jnaAnatomy anatomy;
+    jnResult result = jnaFindSurfaceAnatomy(FleshOf(import), &anatomy, error);
+    jnaDestroyAnatomy(&anatomy);
+    return result;
+}
+
 // The character with its own clips and all that it wears. path: of its file.
 static jnResult OpenCharacter(
     const char* workspace, const char* path, Import* import, jnaClipList* own, jnaNotes* notes, jnError* error)
@@ -153,10 +170,12 @@ static jnResult OpenCharacter(
         JN_TRY(jnaAddOutfit(file, &def, &import->character, notes, error));
     }
     JN_TRY(CheckParts(import, found, error));
+    JN_TRY(jnaManifest_SetBody(m, &import->character, error));
     if (import->character.outfitCount > 0) {
         JN_TRY(jnaCharacter_TakeFlesh(&import->character, &import->flesh, error));
     }
     NoteParts(&import->character, notes);
+    JN_TRY(CheckBody(import, error));
 done:
     jnaReleaseArena(&arena);
     return result;

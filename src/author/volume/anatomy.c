@@ -1,14 +1,19 @@
-// What the parts of a character are, by the shape of its skeleton: see anatomy.h.
+// What the parts of a character are, by the names of its joints and the shape of its skeleton: see anatomy.h.
 //
+// Limbs whose names make whole chains on both sides are taken from there. The rest is found by shape:
 // A branch of a joint is a child with all that hangs on it; its length runs along the longest chain to the end of the
 // flesh. Two branches of one joint that are long and equally long are limbs. A limb's own joints are found by where
 // they divide it: a hip is 0, a knee 0.40, an ankle 0.76 of the way from the hip along the leg to the toes, and
 // shoulder, elbow and wrist divide an arm nearly alike, so that collar bones, joints that split a segment in two, and
-// fingers need no names. A head is what holds most of the flesh beyond the chest.
+// fingers need no names. The two limbs of a pair are divided together, so that left and right have mirrored joints. A
+// head is what holds most of the flesh beyond the chest. Hair and props are never a part of the body, and fingers and
+// twist joints never divide a limb.
 #include "volume/anatomy.h"
 
 #include "base/affine.h"
 #include "base/try.h"
+#include "character/body.h"
+#include "character/joint_names.h"
 #include "volume/anatomy_internal.h"
 
 #include "runtime/for_author.h"
@@ -25,6 +30,8 @@
 static const double ARM[2] = {0.39, 0.72}, LEG[2] = {0.40, 0.76}, WORST_DIVISION = 0.06;
 // A foot's middle is away from the shin's direction by at least this cosine.
 #define STRAIGHT 0.7
+// Chains of a pair whose joints divide them at places that differ by at most this part are mirror images.
+#define EQUAL_PLACE 0.1
 // What the part of a branch before the limb's root costs, squared: a shin and foot divide as a leg does.
 #define SKIPPED 0.05
 // The head holds at least this part of the flesh beyond the chest.
@@ -48,7 +55,10 @@ typedef struct Tree {
     double* volumes; // [jointCount], of the branch that begins with the joint
     double* lengths; // [jointCount], from the joint to the farthest end of its branch
     int8_t* pairs;   // [jointCount], pairs of limbs that hang on the joint
+    uint8_t* kinds;  // [jointCount], jnaNameKind
     jnaAnatomy* anatomy;
+    int given[JNA_BODY_SLOTS]; // joints that names or a person say, -1 for none
+    int hipsAt, shouldersAt;   // joints that the limbs of pelvis and chest hang on
 } Tree;
 
 // A chain of joints down a branch.
@@ -102,7 +112,8 @@ static void MeasureBranches(Tree* t, const jnaSlicer* slicer)
         int parent = ParentOf(t, j);
         if (parent >= 0) {
             t->volumes[parent] += t->volumes[j];
-            double length = HasFlesh(t, j) ? Gap(t, j, parent) + t->lengths[j] : 0;
+            bool own = HasFlesh(t, j) && t->kinds[j] != jna_nameForeign;
+            double length = own ? Gap(t, j, parent) + t->lengths[j] : 0;
             t->lengths[parent] = fmax(t->lengths[parent], length);
         }
     }
@@ -122,7 +133,8 @@ static void FollowBranch(const Tree* t, int first, Chain* chain)
         int next = -1;
         double longest = 0;
         for (int c = j + 1; c < t->character->jointCount; ++c) {
-            double length = ParentOf(t, c) == j && HasFlesh(t, c) ? BranchLength(t, c) : 0;
+            bool own = ParentOf(t, c) == j && HasFlesh(t, c) && t->kinds[c] != jna_nameForeign;
+            double length = own ? BranchLength(t, c) : 0;
             if (length > longest) {
                 longest = length;
                 next = c;
@@ -154,24 +166,47 @@ static bool TurnsOff(const Tree* t, const Chain* chain, int hinge, int end)
     return jnaNormalize(along) > 0 && jnaNormalize(beyond) > 0 && jnaDot(along, beyond) < STRAIGHT;
 }
 
-// Hip, knee and ankle of a chain, or shoulder, elbow and wrist: places in it. False where nothing divides it so.
-static bool DivideChain(const Tree* t, const Chain* chain, int* root, int* hinge, int* end)
+// How far off a division of a chain is from that of an arm or a leg.
+static double DivisionError(const Tree* t, const Chain* chain, int r, int h, int e)
 {
-    double least = WORST_DIVISION;
+    double length = chain->total - chain->at[r];
+    const double* parts = TurnsOff(t, chain, h, e) ? LEG : ARM;
+    double a = (chain->at[h] - chain->at[r]) / length - parts[0];
+    double b = (chain->at[e] - chain->at[r]) / length - parts[1];
+    return a * a + b * b + SKIPPED * pow(chain->at[r] / chain->total, 2);
+}
+
+// Whether a place of one or two chains can be a limb's joint: no finger, and of two chains the same place.
+static bool MayDivide(const Tree* t, const Chain* const* chains, int count, int place)
+{
+    for (int i = 0; i < count; ++i) {
+        if (t->kinds[chains[i]->joints[place]] != jna_nameAny) {
+            return false;
+        }
+    }
+    double last = chains[count - 1]->at[place] / chains[count - 1]->total;
+    return fabs(chains[0]->at[place] / chains[0]->total - last) < EQUAL_PLACE;
+}
+
+// Hip, knee and ankle, or shoulder, elbow and wrist, of one chain or of a pair that is divided alike: places in it.
+// False where nothing divides it so.
+static bool DivideChains(const Tree* t, const Chain* const* chains, int count, int places[3])
+{
+    double least = WORST_DIVISION * count;
+    int joints = chains[0]->count < chains[count - 1]->count ? chains[0]->count : chains[count - 1]->count;
     bool found = false;
-    for (int r = 0; r + 2 < chain->count; ++r) {
-        double length = chain->total - chain->at[r];
-        for (int h = r + 1; h + 1 < chain->count; ++h) {
-            for (int e = h + 1; e < chain->count; ++e) {
-                const double* parts = TurnsOff(t, chain, h, e) ? LEG : ARM;
-                double a = (chain->at[h] - chain->at[r]) / length - parts[0];
-                double b = (chain->at[e] - chain->at[r]) / length - parts[1], off = a * a + b * b;
-                off += SKIPPED * pow(chain->at[r] / chain->total, 2);
+    for (int r = 0; r + 2 < joints; ++r) {
+        for (int h = r + 1; h + 1 < joints && MayDivide(t, chains, count, r); ++h) {
+            for (int e = h + 1; e < joints && MayDivide(t, chains, count, h); ++e) {
+                double off = MayDivide(t, chains, count, e) ? 0 : HUGE_VAL;
+                for (int i = 0; i < count; ++i) {
+                    off += DivisionError(t, chains[i], r, h, e);
+                }
                 if (off < least) {
                     least = off;
-                    *root = r;
-                    *hinge = h;
-                    *end = e;
+                    places[0] = r;
+                    places[1] = h;
+                    places[2] = e;
                     found = true;
                 }
             }
@@ -199,26 +234,24 @@ static void Spread(const Tree* t, int joint, jnaBodyPart part, int limb)
     }
 }
 
-static void AddLimb(Tree* t, int first)
+// A limb that leaves the trunk at a joint. joints: its root, hinge and end; NULL where nothing divides it.
+static void AddLimb(Tree* t, int first, int side, const int* joints)
 {
     jnaAnatomy* a = t->anatomy;
     if (a->limbCount == JNA_MAX_LIMBS) {
         return;
     }
-    int index = a->limbCount++, root = 0, hinge = 0, end = 0;
+    int index = a->limbCount++;
     jnaLimb* limb = &a->limbs[index];
-    *limb = (jnaLimb){.first = first, .root = -1, .hinge = -1, .end = -1};
-    Chain chain;
-    FollowBranch(t, first, &chain);
-    if (!DivideChain(t, &chain, &root, &hinge, &end)) {
-        limb->root = first;
+    *limb = (jnaLimb){.first = first, .hangs = ParentOf(t, first), .side = side, .root = first, .hinge = -1, .end = -1};
+    if (joints == NULL) {
         memcpy(limb->rootAt, t->flesh->positions[first], sizeof(limb->rootAt));
         Spread(t, first, jna_bodyChain, index);
         return;
     }
-    limb->root = chain.joints[root];
-    limb->hinge = chain.joints[hinge];
-    limb->end = chain.joints[end];
+    limb->root = joints[0];
+    limb->hinge = joints[1];
+    limb->end = joints[2];
     memcpy(limb->rootAt, t->flesh->positions[limb->root], sizeof(limb->rootAt));
     memcpy(limb->hingeAt, t->flesh->positions[limb->hinge], sizeof(limb->hingeAt));
     memcpy(limb->endAt, t->flesh->positions[limb->end], sizeof(limb->endAt));
@@ -230,10 +263,66 @@ static void AddLimb(Tree* t, int first)
     Spread(t, limb->end, jna_bodyEnd, index);
 }
 
+// Two branches that are limbs by shape: divided together, or each by itself where they are no mirror images.
+static void AddPair(Tree* t, const int firsts[2])
+{
+    Chain chains[2];
+    const Chain* both[2] = {&chains[0], &chains[1]};
+    for (int i = 0; i < 2; ++i) {
+        FollowBranch(t, firsts[i], &chains[i]);
+    }
+    int places[3] = {0};
+    bool together = DivideChains(t, both, 2, places);
+    for (int i = 0; i < 2; ++i) {
+        bool divided = together || DivideChains(t, &both[i], 1, places);
+        const int joints[3] = {chains[i].joints[places[0]], chains[i].joints[places[1]], chains[i].joints[places[2]]};
+        AddLimb(t, firsts[i], -1, divided ? joints : NULL);
+    }
+}
+
+// The pair of limbs that names or a person say. The joint that they hang on; -1 without them.
+static int AddGivenPair(Tree* t, bool leg)
+{
+    const int* joints[2] = {&t->given[jnaLimbSlot(leg, 0)], &t->given[jnaLimbSlot(leg, 1)]};
+    if (joints[0][0] < 0 || joints[1][0] < 0) {
+        return -1;
+    }
+    int hangs = jnaCommonJoint(t->character, joints[0][0], joints[1][0]);
+    // In the order of the joints, as pairs that are found by shape are.
+    int early = joints[0][0] < joints[1][0] ? 0 : 1;
+    for (int i = 0; i < 2; ++i) {
+        int side = i == 0 ? early : 1 - early, first = joints[side][0];
+        while (ParentOf(t, first) != hangs) {
+            first = ParentOf(t, first);
+        }
+        AddLimb(t, first, side, joints[side]);
+    }
+    t->pairs[hangs]++;
+    return hangs;
+}
+
+static bool HoldsLimb(const Tree* t, int branch)
+{
+    for (int i = 0; i < t->anatomy->limbCount; ++i) {
+        if (jnaIsAbove(t->character, branch, t->anatomy->limbs[i].first)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether a branch holds what is known already: a pair of limbs, or the head.
+static bool HoldsGiven(const Tree* t, int branch)
+{
+    bool head = t->given[jna_slotHead] >= 0 && jnaIsAbove(t->character, branch, t->given[jna_slotHead]);
+    return head || HoldsLimb(t, branch);
+}
+
 // A free branch of a joint that is long by itself, without the way inside the trunk.
 static bool MayBeLimb(const Tree* t, int joint, int branch)
 {
     return ParentOf(t, branch) == joint && t->anatomy->parts[branch] == jna_bodyNone &&
+           t->kinds[branch] != jna_nameForeign && !HoldsGiven(t, branch) &&
            t->lengths[branch] >= LONG_BRANCH * t->anatomy->size;
 }
 
@@ -261,18 +350,14 @@ static void FindPairs(Tree* t, int joint)
         if (best[0] < 0) {
             return;
         }
-        AddLimb(t, best[0]);
-        AddLimb(t, best[1]);
+        AddPair(t, best);
         t->pairs[joint]++;
     }
 }
 
 static bool IsBelow(const Tree* t, int joint, int above)
 {
-    while (joint > above) {
-        joint = ParentOf(t, joint);
-    }
-    return joint == above;
+    return jnaIsAbove(t->character, above, joint);
 }
 
 // The branch of a joint with pairs that is most likely a neck and head: no pairs in it, the most flesh. -1: none.
@@ -280,7 +365,7 @@ static int HeadBranch(const Tree* t, int joint)
 {
     int best = -1;
     for (int c = joint + 1; c < t->character->jointCount; ++c) {
-        bool clear = ParentOf(t, c) == joint && t->anatomy->parts[c] == jna_bodyNone &&
+        bool clear = ParentOf(t, c) == joint && t->anatomy->parts[c] == jna_bodyNone && t->kinds[c] == jna_nameAny &&
                      t->volumes[c] > LEAST_HEAD * t->flesh->total;
         for (int k = c; clear && k < t->character->jointCount; ++k) {
             clear = t->pairs[k] == 0 || !IsBelow(t, k, c);
@@ -317,7 +402,8 @@ static void NameHead(Tree* t, int branch)
     for (bool deeper = true; deeper;) {
         deeper = false;
         for (int c = head + 1; c < t->character->jointCount && !deeper; ++c) {
-            if (ParentOf(t, c) == head && t->volumes[c] >= HEAD_SHARE * t->volumes[branch]) {
+            if (ParentOf(t, c) == head && t->kinds[c] == jna_nameAny &&
+                t->volumes[c] >= HEAD_SHARE * t->volumes[branch]) {
                 head = c;
                 deeper = true;
             }
@@ -328,50 +414,88 @@ static void NameHead(Tree* t, int branch)
     t->anatomy->head = head;
 }
 
+// The head that names or a person say, and the neck below it. False where there is none with flesh.
+static bool NameGivenHead(Tree* t)
+{
+    jnaAnatomy* a = t->anatomy;
+    int head = t->given[jna_slotHead], neck = t->given[jna_slotNeck];
+    if (head < 0 || a->parts[head] != jna_bodyNone || !HasFlesh(t, head)) {
+        return false;
+    }
+    // From the head down to the neck's joint; without one, to where the arms hang.
+    int first = head;
+    for (int j = head; j >= 0 && j != t->shouldersAt; j = ParentOf(t, j)) {
+        first = j;
+        if (j == neck) {
+            break;
+        }
+    }
+    bool bound = neck >= 0 ? first == neck : ParentOf(t, first) == t->shouldersAt;
+    if (bound && first != head && !HoldsLimb(t, first)) {
+        Spread(t, first, jna_bodyNeck, -1);
+    }
+    Spread(t, head, jna_bodyHead, -1);
+    // Arms that hang on the neck leave it a neck.
+    for (int j = ParentOf(t, head); neck >= 0 && j >= neck; j = ParentOf(t, j)) {
+        a->parts[j] = (uint8_t)jna_bodyNeck;
+    }
+    a->head = head;
+    return true;
+}
+
+// The joint with pairs that has most flesh beyond it, and that branch; -1 where none has.
+static int FindHeadBranch(const Tree* t, int* holder)
+{
+    int best = -1;
+    for (int j = 0; j < t->character->jointCount; ++j) {
+        int branch = t->pairs[j] > 0 ? HeadBranch(t, j) : -1;
+        if (branch >= 0 && (best < 0 || t->volumes[branch] > t->volumes[best])) {
+            best = branch;
+            *holder = j;
+        }
+    }
+    return best;
+}
+
 // Which joints with pairs are chest and pelvis, and the head.
 static void NameEnds(Tree* t)
 {
     jnaAnatomy* a = t->anatomy;
-    int headBranch = -1, count = 0;
+    int count = 0, holder = -1, head = FindHeadBranch(t, &holder);
     for (int j = 0; j < t->character->jointCount; ++j) {
-        if (t->pairs[j] == 0) {
-            continue;
-        }
-        count++;
-        int branch = HeadBranch(t, j);
-        if (branch >= 0 && (headBranch < 0 || t->volumes[branch] > t->volumes[headBranch])) {
-            headBranch = branch;
-            a->chest = j;
-        }
+        count += t->pairs[j] > 0;
     }
-    if (headBranch >= 0) {
-        NameHead(t, headBranch);
+    t->shouldersAt = t->shouldersAt >= 0 || holder == t->hipsAt ? t->shouldersAt : holder;
+    if (!NameGivenHead(t) && head >= 0) {
+        NameHead(t, head);
     }
     if (count < 2) { // one pair: not known whether arms or legs
-        a->chest = -1;
         return;
     }
+    bool known = t->hipsAt >= 0;
     int farthest = -1;
     for (int j = t->character->jointCount - 1; j >= 0; --j) {
-        if (t->pairs[j] == 0) {
+        if (t->pairs[j] == 0 || (known && j == t->hipsAt)) {
             continue;
         }
-        a->chest = a->chest < 0 ? j : a->chest; // no head: the deeper pair is the chest
-        int steps = PathLength(t, j, a->chest);
-        if (j != a->chest && steps > farthest) {
+        t->shouldersAt = t->shouldersAt < 0 ? j : t->shouldersAt; // no head: the deeper pair is the chest
+        int steps = PathLength(t, j, t->shouldersAt);
+        if (!known && j != t->shouldersAt && steps > farthest) {
             farthest = steps;
-            a->pelvis = j;
+            t->hipsAt = j;
         }
     }
-    a->trunk = a->pelvis >= 0;
+    a->trunk = t->hipsAt >= 0 && t->shouldersAt >= 0 && t->hipsAt != t->shouldersAt;
+    a->pelvis = t->given[jna_slotPelvis] >= 0 ? t->given[jna_slotPelvis] : t->hipsAt;
+    a->chest = t->given[jna_slotChest] >= 0 ? t->given[jna_slotChest] : t->shouldersAt;
 }
 
-static void AddRoots(const jnaAnatomy* a, const Tree* t, int joint, double middle[3], double across[3])
+static void AddRoots(const jnaAnatomy* a, int joint, double middle[3], double across[3])
 {
     int count = 0;
     for (int i = 0; i < a->limbCount; ++i) {
         const jnaLimb* limb = &a->limbs[i];
-        if (ParentOf(t, limb->first) == joint) {
+        if (limb->hangs == joint) {
             for (int k = 0; k < 3; ++k) {
                 middle[k] += limb->rootAt[k];
                 across[k] += count % 2 == 0 ? limb->rootAt[k] : -limb->rootAt[k];
@@ -418,8 +542,8 @@ static void FindAxes(Tree* t)
 {
     jnaAnatomy* a = t->anatomy;
     double acrossHips[3] = {0}, acrossShoulders[3] = {0}, down[3] = {0}, toes[3] = {0};
-    AddRoots(a, t, a->pelvis, a->hips, acrossHips);
-    AddRoots(a, t, a->chest, a->shoulders, acrossShoulders);
+    AddRoots(a, t->hipsAt, a->hips, acrossHips);
+    AddRoots(a, t->shouldersAt, a->shoulders, acrossShoulders);
     for (int k = 0; k < 3; ++k) {
         a->up[k] = a->shoulders[k] - a->hips[k];
         a->left[k] = acrossHips[k] + (jnaDot(acrossHips, acrossShoulders) < 0 ? -1 : 1) * acrossShoulders[k];
@@ -427,7 +551,8 @@ static void FindAxes(Tree* t)
     a->length = jnaNormalize(a->up);
     for (int i = 0; i < a->limbCount; ++i) {
         jnaLimb* limb = &a->limbs[i];
-        bool hind = ParentOf(t, limb->first) == a->pelvis;
+        bool hind = limb->hangs == t->hipsAt;
+        limb->hind = hind;
         if (limb->hinge < 0) {
             continue;
         }
@@ -456,6 +581,18 @@ static void FindAxes(Tree* t)
     for (int k = 0; k < 3 && sign < 0; ++k) {
         a->front[k] = -a->front[k];
         a->left[k] = -a->left[k];
+    }
+}
+
+// On which side of the trunk limbs are that no name tells.
+static void FindSides(jnaAnatomy* a)
+{
+    for (int i = 0; i < a->limbCount; ++i) {
+        double d[3];
+        for (int k = 0; k < 3; ++k) {
+            d[k] = a->limbs[i].rootAt[k] - a->hips[k];
+        }
+        a->limbs[i].side = a->limbs[i].side >= 0 ? a->limbs[i].side : jnaDot(d, a->left) > 0 ? 0 : 1;
     }
 }
 
@@ -532,33 +669,126 @@ static void NameRest(Tree* t)
     }
 }
 
+// All parts, from what is given and from the shape of the rest.
+static void NameAll(Tree* t)
+{
+    jnaAnatomy* a = t->anatomy;
+    int joints = a->jointCount;
+    memset(a->parts, jna_bodyNone, (size_t)joints);
+    memset(a->limbOf, 0xff, (size_t)joints);
+    memset(t->pairs, 0, (size_t)joints);
+    a->limbCount = 0;
+    a->trunk = false;
+    a->pelvis = a->chest = a->head = -1;
+    memset(a->hips, 0, sizeof(a->hips));
+    memset(a->shoulders, 0, sizeof(a->shoulders));
+    // Those nearer to the root first, as they are found by shape.
+    const int *arms = &t->given[jnaLimbSlot(false, 0)], *legs = &t->given[jnaLimbSlot(true, 0)];
+    bool early = jnaCommonJoint(t->character, arms[0], arms[3]) < jnaCommonJoint(t->character, legs[0], legs[3]);
+    t->shouldersAt = early ? AddGivenPair(t, false) : -1;
+    t->hipsAt = AddGivenPair(t, true);
+    t->shouldersAt = early ? t->shouldersAt : AddGivenPair(t, false);
+    for (int j = 0; j < joints; ++j) {
+        if (a->parts[j] == jna_bodyNone) { // a hand's fingers are no limbs
+            FindPairs(t, j);
+        }
+    }
+    NameEnds(t);
+    if (a->trunk) {
+        FindAxes(t);
+        FindSides(a);
+    }
+    NameRest(t);
+}
+
+// Whether all six joints of a pair of limbs are there.
+static bool IsWholePair(const int* slots)
+{
+    bool whole = true;
+    for (int k = 0; k < 6; ++k) {
+        whole = whole && slots[k] >= 0;
+    }
+    return whole;
+}
+
+// Whether the joints that are given for a pair of limbs make one. found: what was recognised without a person's help.
+static jnResult CheckPair(Tree* t, bool leg, const int* found, jnError* error)
+{
+    const jnaCharacter* c = t->character;
+    int first = jnaLimbSlot(leg, 0);
+    if (!IsWholePair(t->given + first)) {
+        // The shape decides again, as long as nobody said otherwise.
+        bool same = memcmp(t->given + first, found + first, 6 * sizeof(int)) == 0;
+        for (int s = first; s < first + 6; ++s) {
+            if (!same && t->given[s] < 0) {
+                return jnFail(error, jn_badData,
+                    "body: %s is not recognised, and the parts of a pair of limbs go together; name it, too",
+                    jnaBodySlotNames[s]);
+            }
+            t->given[s] = -1;
+        }
+        return jn_ok;
+    }
+    for (int s = first; s < first + 6; ++s) {
+        int before = s % 3 != first % 3 ? t->given[s - 1] : -1;
+        if (before >= 0 && (before == t->given[s] || !jnaIsAbove(c, before, t->given[s]))) {
+            return jnFail(error, jn_badData, "body: %s '%s' is not below %s '%s' in the skeleton", jnaBodySlotNames[s],
+                c->joints[t->given[s]].name, jnaBodySlotNames[s - 1], c->joints[before].name);
+        }
+    }
+    int left = t->given[first], right = t->given[first + 3];
+    if (jnaCommonJoint(c, left, right) < 0 || jnaIsAbove(c, left, right) || jnaIsAbove(c, right, left)) {
+        return jnFail(error, jn_badData, "body: %s '%s' and %s '%s' are no pair: one must not hang on the other",
+            jnaBodySlotNames[first], c->joints[left].name, jnaBodySlotNames[first + 3], c->joints[right].name);
+    }
+    return jn_ok;
+}
+
+// Names the parts again with what a person said.
+static jnResult Override(Tree* t, jnError* error)
+{
+    int found[JNA_BODY_SLOTS];
+    jnaAnatomy_Body(t->anatomy, t->character, found);
+    memcpy(t->given, found, sizeof(found));
+    jnaCharacter_OverrideBody(t->character, t->given);
+    JN_PASS(CheckPair(t, false, found, error));
+    JN_PASS(CheckPair(t, true, found, error));
+    NameAll(t);
+    return jn_ok;
+}
+
+static bool IsOverridden(const jnaCharacter* c)
+{
+    bool any = false;
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        any = any || c->body[s] > 0;
+    }
+    return any;
+}
+
 jnResult jnaNameParts(
     const jnaCharacter* character, const jnaJointFlesh* flesh, jnaSlicer* slicer, jnaAnatomy* anatomy, jnError* error)
 {
     int joints = character->jointCount;
     jnResult result = jn_ok;
     jnaArena arena = {0};
-    *anatomy = (jnaAnatomy){.jointCount = character->jointCount, .pelvis = -1, .chest = -1, .head = -1};
+    *anatomy = (jnaAnatomy){.jointCount = character->jointCount};
     Tree t = {.character = character, .flesh = flesh, .anatomy = anatomy};
     t.volumes = jnaArena_Take(&arena, joints, sizeof(double));
     t.lengths = jnaArena_Take(&arena, joints, sizeof(double));
     t.pairs = jnaArena_Take(&arena, joints, 1);
+    t.kinds = jnaArena_Take(&arena, joints, 1);
     anatomy->parts = jnaArena_Give(&arena, joints, 1);
     anatomy->limbOf = jnaArena_Give(&arena, joints, 1);
     JN_TRY(jnaArena_Check(&arena, "the parts of a body", error));
-    memset(anatomy->limbOf, 0xff, (size_t)joints);
+    for (int j = 0; j < joints; ++j) {
+        t.kinds[j] = (uint8_t)jnaJointName_Kind(character->joints[j].name);
+    }
     anatomy->size = SizeOf(slicer);
     MeasureBranches(&t, slicer);
-    for (int j = 0; j < character->jointCount; ++j) {
-        if (anatomy->parts[j] == jna_bodyNone) { // a hand's fingers are no limbs
-            FindPairs(&t, j);
-        }
-    }
-    NameEnds(&t);
-    if (anatomy->trunk) {
-        FindAxes(&t);
-    }
-    NameRest(&t);
+    jnaNameBody(character, t.given);
+    NameAll(&t);
+    JN_TRY(IsOverridden(character) ? Override(&t, error) : jn_ok);
     for (int i = 0; i < anatomy->limbCount; ++i) {
         if (anatomy->limbs[i].hinge >= 0) {
             MeasureLimb(slicer, &anatomy->limbs[i]);
@@ -573,40 +803,4 @@ done:
         jnaDestroyAnatomy(anatomy);
     }
     return result;
-}
-
-jnResult jnaFindAnatomy(const jnaCharacter* character, const jnaVolume* volume, jnaAnatomy* anatomy, jnError* error)
-{
-    jnaSlicer slicer = {0};
-    jnaJointFlesh flesh = {0};
-    *anatomy = (jnaAnatomy){0};
-    jnResult result = jn_ok;
-    JN_TRY(jnaCreateSlicer(volume, &slicer, error));
-    JN_TRY(jnaCreateJointFlesh(volume, character, &slicer, &flesh, error));
-    JN_TRY(jnaNameParts(character, &flesh, &slicer, anatomy, error));
-done:
-    jnaDestroyJointFlesh(&flesh);
-    jnaDestroySlicer(&slicer);
-    return result;
-}
-
-void jnaAnatomy_Tell(const jnaAnatomy* a, const jnaCharacter* c, jnaNotes* notes)
-{
-    if (a->trunk) {
-        jnaNotes_Add(notes, "recognised trunk: pelvis at '%s', chest at '%s', head at '%s'%s",
-            c->joints[a->pelvis].name, c->joints[a->chest].name, a->head >= 0 ? c->joints[a->head].name : "none",
-            a->ribs[0][0] > 0 ? ", with a rib cage" : "");
-    } else {
-        jnaNotes_Add(notes, "no trunk was recognised: every joint with flesh has a plain bone");
-    }
-    for (int i = 0; i < a->limbCount; ++i) {
-        const jnaLimb* limb = &a->limbs[i];
-        if (limb->hinge >= 0) {
-            jnaNotes_Add(notes, "recognised %s: '%s', %s '%s', %s '%s'", limb->leg ? "leg" : "arm",
-                c->joints[limb->root].name, limb->leg ? "knee" : "elbow", c->joints[limb->hinge].name,
-                limb->leg ? "ankle" : "wrist", c->joints[limb->end].name);
-        } else {
-            jnaNotes_Add(notes, "recognised limb without joints of its own: '%s'", c->joints[limb->root].name);
-        }
-    }
 }

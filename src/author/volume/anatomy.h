@@ -1,8 +1,9 @@
 // What the parts of a character are: trunk, head, limbs and their joints, and the regions of its flesh.
 //
-// Found from the shape of the skeleton and of the flesh around it, never from names: two long branches of one joint
-// that are equally long are a pair of limbs; the pair that is nearest to the head hangs on the chest, the farthest one
-// on the pelvis. A skeleton without pairs has no trunk, and its joints are plain chains.
+// Found from the names of joints where they make whole limbs (character/body.h), and from the shape of the skeleton and
+// of the flesh around it where they do not: two long branches of one joint that are equally long are a pair of limbs;
+// the pair that is nearest to the head hangs on the chest, the farthest one on the pelvis. A skeleton without pairs has
+// no trunk, and its joints are plain chains. What a person named (jnaCharacter.body) is above both.
 #pragma once
 
 #include "base/notes.h"
@@ -52,6 +53,9 @@ enum { JNA_MAX_LIMBS = 16, JNA_CHEST_HEIGHTS = 10, JNA_CHEST_RAYS = 24 };
 /// A limb. Joints are -1 where it has none.
 typedef struct jnaLimb {
     int first;                                 // joint where the branch leaves the trunk
+    int hangs;                                 // joint of the trunk that the branch hangs on
+    int side;                                  // 0 left, 1 right, -1 where that is not known
+    bool hind;                                 // it hangs on the pelvis
     int root, hinge, end;                      // hip, knee, ankle; shoulder, elbow, wrist
     bool leg;                                  // it hangs on the pelvis, or the trunk lies
     double rootAt[3], hingeAt[3], endAt[3];    // rest positions
@@ -94,6 +98,13 @@ void jnaAnatomy_SkinRegions(const jnaAnatomy* anatomy, const jnaCharacter* chara
 
 /// Finds the anatomy of a character with a volume. Destroy it afterwards.
 jnResult jnaFindAnatomy(const jnaCharacter* character, const jnaVolume* volume, jnaAnatomy* anatomy, jnError* error);
+
+/// The same of a character that has no volume yet, from its surface alone: quicker, and less exact where names say
+/// nothing.
+jnResult jnaFindSurfaceAnatomy(const jnaCharacter* character, jnaAnatomy* anatomy, jnError* error);
+
+/// The joints of the parts that were recognised, -1 for none. joints: [JNA_BODY_SLOTS].
+void jnaAnatomy_Body(const jnaAnatomy* anatomy, const jnaCharacter* character, int* joints);
 
 /// What was taken for what, in a few lines for a person.
 void jnaAnatomy_Tell(const jnaAnatomy* anatomy, const jnaCharacter* character, jnaNotes* notes);

@@ -1,4 +1,4 @@
-// Where a lattice is too coarse for the skin that hangs on it, and how the skin fades to skinning there.
+// Where a lattice is too coarse for the skin that hangs on it; skin_extension.c says how the skin moves there.
 //
 // A lattice of spacing h moves the surface of flesh that is a few h thick as it should. Thinner flesh (fingers, toes,
 // ears) has no node of its own inside; a vertex far outside its tetrahedron is not moved as its flesh is; neighbours on
@@ -11,9 +11,6 @@
 //          the edge is longer than h/2: 0 at both ends
 //   glued  patches of skin on a common node that other joints move, that do not hang together near it, and between
 //          which the flesh ends: 0 on all
-//
-// The shares then fall off no faster than 1 / (FADE_WIDTH h) along the skin, so that a vertex next to a torn one moves
-// hardly more than it: the strain of the border is at most the flesh's displacement over FADE_WIDTH h.
 #include "volume/embed_internal.h"
 
 #include "base/arena.h"
@@ -30,9 +27,6 @@
 
 // Of the spacing, under the skin: where rays start.
 #define UNDER_SHARE 0.01
-
-// Of the spacing: how wide the border between flesh and skinning is along the skin.
-#define FADE_WIDTH 1.0
 
 // Of the spacing: patches of skin that hang together within this distance of a node are one.
 #define NEAR_SHARE 1.5
@@ -395,28 +389,6 @@ static jnResult FindShares(Blend* b, jnError* error)
     return jn_ok;
 }
 
-// The largest shares below those found that fall off along the skin no faster than they may. Forward and back in turns,
-// until nothing changes.
-static void Fade(Blend* b)
-{
-    int count = b->surface->vertexCount;
-    double width = FADE_WIDTH * b->spacing;
-    for (bool changed = true, forward = true; changed; forward = !forward) {
-        changed = false;
-        for (int i = 0; i < count; ++i) {
-            int32_t s = forward ? i : count - 1 - i;
-            for (int32_t e = b->starts[s]; e < b->starts[s + 1]; ++e) {
-                int32_t next = b->neighbours[e];
-                double most = b->shares[next] + jnaDistance(PlaceOf(b, s), PlaceOf(b, next)) / width;
-                if (most < b->shares[s]) {
-                    b->shares[s] = most;
-                    changed = true;
-                }
-            }
-        }
-    }
-}
-
 jnResult jnaBlendSkin(const jnaHungSkin* skin, jnaVolume* volume, jnaVolumeReport* report, jnError* error)
 {
     const jnaSurface* surface = skin->surface;
@@ -430,7 +402,6 @@ jnResult jnaBlendSkin(const jnaHungSkin* skin, jnaVolume* volume, jnaVolumeRepor
     jnResult result = jn_ok;
     JN_TRY(CreateBlend(&b, error));
     JN_TRY(FindShares(&b, error));
-    Fade(&b);
     for (int v = 0; v < skin->character->vertexCount; ++v) {
         double share = volume->skinTetrahedra[v] >= 0 ? b.shares[surface->vertexOf[v]] : 0;
         volume->skinBlend[v] = share * share * (3 - 2 * share); // without a kink at either end

@@ -14,5 +14,5 @@ typedef struct jnaHungSkin {
     double spacing;        // of the lattice, metres
 } jnaHungSkin;
 
-/// Fills skinBlend: 0 where the tetrahedra do not resolve the surface, fading to 1 along it.
+/// Fills skinBlend: how well the tetrahedra resolve the surface, 0 to 1.
 jnResult jnaBlendSkin(const jnaHungSkin* skin, jnaVolume* volume, jnaVolumeReport* report, jnError* error);

@@ -24,11 +24,20 @@ typedef struct jnaRegionSetting {
     bool rigid;           // all of it is bone; false
 } jnaRegionSetting;
 
+/// How lean or heavy a body is.
+typedef enum jnaBodyBuild {
+    jna_buildAuto, // as its shape says
+    jna_buildLean,
+    jna_buildAverage,
+    jna_buildHeavy,
+} jnaBodyBuild;
+
 /// What the flesh is made of. Start from jnaDefaultMaterialsDef.
 typedef struct jnaMaterialsDef {
-    double density; // kg/m3; 1000
-    double young;   // Pa; 30000
-    double poisson; // 0.45
+    double density;     // kg/m3; 1000
+    double young;       // Pa; 30000
+    double poisson;     // 0.45
+    jnaBodyBuild build; // auto; the manifest has it under body
     int jointCount;
     jnaJointMaterial* joints; // [jointCount], what differs
     int regionCount;

@@ -44,12 +44,13 @@ typedef struct jnaVolume {
     // The skin: vertex v is the weighted mean of the corners of its tetrahedron, plus an offset, rotated as its joints
     // are, to where it is outside the tetrahedra or was moved from for the simulation. A vertex that is left out of the
     // volume has tetrahedron -1 and is carried by skinning.
-    // Where tetrahedra are too coarse for the surface (fingers, ears, lips), skinBlend fades from flesh to skinning.
+    // Where tetrahedra are too coarse for the surface (nipples, ears, lips), skinBlend is below 1, and the vertex moves
+    // more or less as the skin around it does (skin_extension.h).
     int vertexCount;
     int32_t* skinTetrahedra; // [vertexCount] (mesh)
     double* skinWeights;     // [vertexCount][4], 0 to 1, sum 1 (mesh)
     double* skinOffsets;     // [vertexCount][3] (mesh)
-    double* skinBlend;       // [vertexCount], 0 (skinning) to 1 (flesh); NULL: 1 for all that have a tetrahedron (mesh)
+    double* skinBlend;       // [vertexCount], 0 to 1 (its tetrahedron alone); NULL: 1 for all that have one (mesh)
 
     // Skinning of the nodes, rows compressed: entries rowStarts[n] to rowStarts[n + 1] (weights)
     int32_t* rowStarts; // [nodeCount + 1]
@@ -71,7 +72,7 @@ typedef struct jnaVolume {
 
 void jnaDestroyVolume(jnaVolume* volume);
 
-/// Share of a vertex's motion that is the flesh's: 0 where skinning carries it.
+/// How well a vertex's tetrahedron resolves its motion: 0 where it follows the skin around it.
 static inline double jnaVolume_Blend(const jnaVolume* volume, int vertex)
 {
     return volume->skinTetrahedra[vertex] < 0 ? 0 : volume->skinBlend == NULL ? 1 : volume->skinBlend[vertex];

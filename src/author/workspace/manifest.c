@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/path.h"
 #include "base/try.h"
+#include "character/body.h"
+#include "character/joint_names.h"
 #include "character/source.h"
 #include "workspace/manifest_fields.h"
 #include "workspace/yaml_map.h"
@@ -45,6 +47,17 @@ jnaManifest jnaDefaultManifest(void)
 int jnaManifest_PoseCount(const jnaManifest* manifest)
 {
     return manifest->poses.count > 0 ? manifest->poses.count : jnaIsFigure(manifest->character) ? FIGURE_POSES : POSES;
+}
+
+jnResult jnaManifest_SetBody(const jnaManifest* manifest, jnaCharacter* character, jnError* error)
+{
+    memset(character->body, 0, sizeof(character->body));
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        if (manifest->body[s] != NULL) {
+            JN_PASS(jnaCharacter_SetBody(character, (jnaBodySlot)s, manifest->body[s], error));
+        }
+    }
+    return jn_ok;
 }
 
 bool jnaManifest_IsImported(const jnaManifest* manifest)
@@ -305,13 +318,36 @@ static jnResult CheckUnique(const Reader* r, const jnaField* f, const jnaField* 
     return jn_ok;
 }
 
+// A key without a row, with the keys of its section that it may be a slip of: at most half of its letters differ.
+static jnResult RefuseKey(const Reader* r, const jnaYamlEntry* e)
+{
+    enum { SHOWN = 3 };
+    char text[200] = "";
+    const char* dot = strrchr(e->path, '.');
+    const char* key = dot != NULL ? dot + 1 : e->path;
+    size_t parent = dot != NULL ? (size_t)(dot - e->path) : 0, length = 0;
+    int most = (int)strlen(key) / 2, shown = 0;
+    for (int distance = 1; distance <= most; ++distance) {
+        for (int i = 0; i < jnaFieldCount && shown < SHOWN; ++i) {
+            const jnaField* f = &jnaFields[i];
+            const char* other = f->path + jnaField_ParentLength(f) + (parent > 0);
+            bool beside = jnaField_ParentLength(f) == parent && strncmp(f->path, e->path, parent) == 0;
+            if (beside && strlen(other) < 40 && jnaWordDistance(key, other) == distance) {
+                length +=
+                    (size_t)snprintf(text + length, sizeof(text) - length, "%s'%s'", shown > 0 ? ", " : "", other);
+                shown++;
+            }
+        }
+    }
+    return FailAt(r, e->line, "unknown key '%s'%s%s", key, shown > 0 ? "; near to it: " : "", text);
+}
+
 static jnResult ReadEntry(Reader* r, const jnaYamlEntry* e)
 {
     bool item = false;
     const jnaField* f = FindRow(e->path, &item);
     if (f == NULL || (item && f->kind != jna_fieldList)) {
-        const char* dot = strrchr(e->path, '.');
-        return FailAt(r, e->line, "unknown key '%s'", dot != NULL ? dot + 1 : e->path);
+        return RefuseKey(r, e);
     }
     if (item) {
         return BeginItem(r, f, e);

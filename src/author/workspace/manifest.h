@@ -99,6 +99,7 @@ typedef struct jnaManifest {
     double rate;     // frames a second; 30
     int partCount;
     jnaManifestPart* parts;
+    char* body[JNA_BODY_SLOTS]; // joints that a person names for parts of the body; NULL: recognised
     int clipCount;
     jnaManifestClip* clips;
     int pairCount;
@@ -142,6 +143,9 @@ jnResult jnaManifestClip_Part(const jnaManifestClip* clip, int frameCount, int* 
 
 /// How many poses a manifest asks for, by its number or by default.
 int jnaManifest_PoseCount(const jnaManifest* manifest);
+
+/// Gives a character the parts of the body that the manifest names, and no others. An unknown joint is refused.
+jnResult jnaManifest_SetBody(const jnaManifest* manifest, jnaCharacter* character, jnError* error);
 
 /// A manifest with the defaults and nothing else.
 jnaManifest jnaDefaultManifest(void);

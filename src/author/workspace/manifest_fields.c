@@ -24,6 +24,7 @@ static const char* const upNames[] = {"auto", "x", "y", "z"};
 static const char* const modeNames[] = {"uniform", "joints", "mask", "attribute", "fitted"};
 static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
 static const char* const shellNames[] = {"auto", "flesh", "rigid"};
+static const char* const buildNames[] = {"auto", "lean", "average", "heavy"};
 static const char* const holdNames[] = {"dirichlet", "spring"};
 static const char* const limitNames[] = {"train", "all"};
 static const char* const integratorNames[] = {"backward-euler", "bdf2", "generalized-alpha"};
@@ -59,6 +60,26 @@ const jnaField jnaFields[] = {
     {"parts[].name", jna_fieldText, OF(jnaManifestPart, name), 0, 1, NAME, .sentence = "Mesh, node or material whose parts this is about; left out with `source`: all parts of that file."},
     {"parts[].source", jna_fieldText, OF(jnaManifestPart, source), 0, 1, PATH, .sentence = "File whose meshes are added to the character: clothes, hair, armour."},
     {"parts[].role", jna_fieldChoice, OF(jnaManifestPart, role), 0, .names = jnaMeshRoleNames, .nameCount = 3, .sentence = "`flesh`: simulated; `follows`: moved by the flesh under it; `rigid`: moved by the joints alone."},
+
+    {"body", jna_fieldSection, .stages = "import",
+        .sentence = "The body.\n  build: lean, average or heavy, instead of what the shape says (auto)\n  pelvis, chest, head, left_upper_arm, ...: the joint of a part, where the recognised one is wrong;\n    `jounce new` prints all parts in a form that can stand here"},
+    {"body.build", jna_fieldChoice, AT(materials.build), 0, NAMES(buildNames), .stages = "inside", .note = "auto, lean, average, heavy", .sentence = "How lean or heavy the body is, which sets how soft its flesh is; auto: from its shape."},
+    {"body.pelvis", jna_fieldText, AT(body[jna_slotPelvis]), 0, 1, NAME, .sentence = "Joint that the legs hang on."},
+    {"body.chest", jna_fieldText, AT(body[jna_slotChest]), 0, 1, NAME, .sentence = "Joint that the arms hang on, and that the rib cage follows."},
+    {"body.neck", jna_fieldText, AT(body[jna_slotNeck]), 0, 1, NAME, .sentence = "Lowest joint of the neck."},
+    {"body.head", jna_fieldText, AT(body[jna_slotHead]), 0, 1, NAME, .sentence = "Joint of the head."},
+    {"body.left_upper_arm", jna_fieldText, AT(body[jna_slotLimbs]), 0, 1, NAME, .sentence = "Shoulder: the joint that turns the upper arm."},
+    {"body.left_forearm", jna_fieldText, AT(body[jna_slotLimbs + 1]), 0, 1, NAME, .sentence = "Elbow."},
+    {"body.left_hand", jna_fieldText, AT(body[jna_slotLimbs + 2]), 0, 1, NAME, .sentence = "Wrist."},
+    {"body.right_upper_arm", jna_fieldText, AT(body[jna_slotLimbs + 3]), 0, 1, NAME, .sentence = "The same on the right."},
+    {"body.right_forearm", jna_fieldText, AT(body[jna_slotLimbs + 4]), 0, 1, NAME, .sentence = "The same on the right."},
+    {"body.right_hand", jna_fieldText, AT(body[jna_slotLimbs + 5]), 0, 1, NAME, .sentence = "The same on the right."},
+    {"body.left_thigh", jna_fieldText, AT(body[jna_slotLimbs + 6]), 0, 1, NAME, .sentence = "Hip: the joint that turns the thigh."},
+    {"body.left_shin", jna_fieldText, AT(body[jna_slotLimbs + 7]), 0, 1, NAME, .sentence = "Knee."},
+    {"body.left_foot", jna_fieldText, AT(body[jna_slotLimbs + 8]), 0, 1, NAME, .sentence = "Ankle."},
+    {"body.right_thigh", jna_fieldText, AT(body[jna_slotLimbs + 9]), 0, 1, NAME, .sentence = "The same on the right."},
+    {"body.right_shin", jna_fieldText, AT(body[jna_slotLimbs + 10]), 0, 1, NAME, .sentence = "The same on the right."},
+    {"body.right_foot", jna_fieldText, AT(body[jna_slotLimbs + 11]), 0, 1, NAME, .sentence = "The same on the right."},
 
     {"clips", jna_fieldList, LIST(clips, clipCount, jnaManifestClip, clip), .most = JNA_MAX_CLIPS, .stages = "import",
         .sentence = "Motion.\n  role: train (used for training) or test (used only for measuring)\n  first, frames: the part that is simulated, trained on and measured (default: all); frames: 0 means only played"},

@@ -25,7 +25,7 @@ enum {
     JNA_FIELD_REQUIRED = 1, // must be there
     JNA_FIELD_OMITTED = 2,  // written only where it is not the default
     JNA_FIELD_UNIQUE = 4,   // no two items of the list have the same
-    JNA_MAX_FIELDS = 128,
+    JNA_MAX_FIELDS = 160,
 };
 
 /// One row.

@@ -62,6 +62,34 @@ static json_t* SafeText(const char* text)
     return json_string(plain);
 }
 
+// Parts of the body that a person named; nothing where there are none.
+static void DescribeBody(const jnaCharacter* c, json_t* root)
+{
+    json_t* body = json_object();
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        if (c->body[s] > 0) {
+            json_object_set_new(body, jnaBodySlotNames[s], json_integer(c->body[s] - 1));
+        }
+    }
+    if (json_object_size(body) > 0) {
+        json_object_set(root, "body", body);
+    }
+    json_decref(body);
+}
+
+static bool LoadBody(const json_t* body, jnaCharacter* c)
+{
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        const json_t* value = json_object_get(body, jnaBodySlotNames[s]);
+        json_int_t joint = json_integer_value(value);
+        if (value != NULL && (!json_is_integer(value) || joint < 0 || joint >= c->jointCount)) {
+            return false;
+        }
+        c->body[s] = value != NULL ? (int)joint + 1 : 0;
+    }
+    return true;
+}
+
 static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
 {
     json_t *joints = json_array(), *parts = json_array(), *attributes = json_array(), *targets = json_array();
@@ -87,11 +115,13 @@ static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
                 SafeText(part->material), "color", FloatList(part->color, 4), "first_triangle", part->firstTriangle,
                 "triangle_count", part->triangleCount, "role", jnaMeshRoleNames[part->role]));
     }
-    return json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o}", "format", 1, "name",
+    json_t* root = json_pack("{s:i, s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o}", "format", 1, "name",
         SafeText(c->name), "scale", scale, "vertices", c->vertexCount, "outfit_vertices", c->outfitCount,
         "file_vertices", c->fileVertexCount, "source_points", c->sourcePoints != NULL ? c->sourcePointCount : 0,
         "triangles", c->triangleCount, "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints, "attributes",
         attributes, "targets", targets);
+    DescribeBody(c, root);
+    return root;
 }
 
 // Names of attributes and targets may hold what names of files may not.
@@ -395,7 +425,8 @@ jnResult jnaLoadWholeCharacter(const char* workspace, jnaCharacter* c, jnError* 
     // The number alone is kept; it is told to people.
     json_int_t points = json_integer_value(json_object_get(root, "source_points"));
     c->sourcePointCount = points > 0 && points <= c->fileVertexCount ? (int)points : 0;
-    good = result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c);
+    good =
+        result == jn_ok && LoadJoints(joints, c) && LoadParts(parts, c) && LoadBody(json_object_get(root, "body"), c);
     if (result != jn_outOfMemory && !good) {
         result = jnFail(error, jn_badData, "%s/character.json: is damaged; import the character again", folder);
     }

@@ -234,6 +234,37 @@ static void OverridesMatchWhatNamesCannot(void** state)
     jnaDestroySource(&source);
 }
 
+static void FingersFollowAlthoughThePrefixDiffers(void** state)
+{
+    (void)state;
+    const char *from[PARTS], *to[PARTS];
+    memcpy(from, conventions[0], sizeof(from));
+    memcpy(to, conventions[1], sizeof(to));
+    from[5] = "LeftHandThumb1"; // no part of the humanoid: the name alone matches it
+    to[5] = "mixamorig:LeftHandThumb1";
+    jnaSource source = MakeMotion(from);
+    for (int f = 0; f <= 30; ++f) {
+        const double ahead[3] = {0, 0, 1};
+        double q[4];
+        jnaQuat_FromAxis(ahead, f / 30.0, q);
+        for (size_t i = 0; i < 4; ++i) {
+            source.clip.rotations[4 * ((size_t)f * PARTS + 5) + i] = (float)q[i];
+        }
+    }
+    jnaCharacter target = MakeFigure(to, 1.7, 0);
+    jnaClip clip;
+    jnError error = {0};
+    jnaNotes notes = {0};
+    assert_int_equal(jnaRetarget(&source, NULL, &target, 30, &clip, &notes, &error), jn_ok);
+    assert_int_equal(notes.count, 0);
+    const float* bend = clip.rotations + ((size_t)30 * PARTS + 5) * 4;
+    assert_true(fabsf(2 * acosf(fminf(fabsf(bend[3]), 1)) - 1) < 0.01F);
+    jnaDestroyClip(&clip);
+    jnaDestroyNotes(&notes);
+    jnaDestroyCharacter(&target);
+    jnaDestroySource(&source);
+}
+
 static void LandmarksStandInForNames(void** state)
 {
     (void)state;
@@ -310,6 +341,7 @@ int main(void)
         cmocka_unit_test(ARigInAnAPoseGetsThePerformersLimbs),
         cmocka_unit_test(AZUpSkeletonThatFacesAnotherWayIsTurned),
         cmocka_unit_test(OverridesMatchWhatNamesCannot),
+        cmocka_unit_test(FingersFollowAlthoughThePrefixDiffers),
         cmocka_unit_test(LandmarksStandInForNames),
         cmocka_unit_test(ClipsThatEndWhereTheyBeginAreLoops),
         cmocka_unit_test(ASkeletonThatIsNoHumanIsRefused),

@@ -197,33 +197,33 @@ static void ModesAreTheSameEveryTime(void** state)
 }
 
 // Localised modes stay modes: mass-orthogonal, near their frequencies, and carry the motion as before.
-static void VerticesThatSkinningCarriesDoNotMoveWithAMode(void** state)
+static void OnlyVerticesThatFleshCarriesMoveWithAMode(void** state)
 {
     (void)state;
-    Core core = MakeCore(4);
+    Core core = MakeCore(4); // points without triangles: none has a neighbour to follow
     jnaVolume* v = &core.block.volume;
     jnaModes whole = FindCoreModes(&core, 3, jna_projectVolume);
     v->skinBlend = malloc((size_t)v->vertexCount * sizeof(double));
     for (int i = 0; i < v->vertexCount; ++i) {
         v->skinBlend[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.25 : 1;
     }
-    jnaModes faded = FindCoreModes(&core, 3, jna_projectVolume);
+    jnaModes part = FindCoreModes(&core, 3, jna_projectVolume);
     for (int k = 0; k < 3; ++k) {
         size_t at = 3 * (size_t)k * (size_t)v->vertexCount;
         double dot = 0, square = 0;
         for (int i = 0; i < 3 * v->vertexCount; ++i) {
-            double expected = v->skinBlend[i / 3] * (double)whole.shapes[at + (size_t)i];
-            dot += expected * (double)faded.shapes[at + (size_t)i];
+            double expected = v->skinBlend[i / 3] > 0 ? (double)whole.shapes[at + (size_t)i] : 0;
+            dot += expected * (double)part.shapes[at + (size_t)i];
             square += expected * expected;
         }
         assert_true(square > 0);
         for (int i = 0; i < 3 * v->vertexCount; ++i) { // but for the scale, which makes the largest 1
-            double expected = v->skinBlend[i / 3] * (double)whole.shapes[at + (size_t)i];
-            ASSERT_NEAR((double)faded.shapes[at + (size_t)i], dot / square * expected, 1e-5);
+            double expected = v->skinBlend[i / 3] > 0 ? (double)whole.shapes[at + (size_t)i] : 0;
+            ASSERT_NEAR((double)part.shapes[at + (size_t)i], dot / square * expected, 1e-5);
         }
     }
     jnaDestroyModes(&whole);
-    jnaDestroyModes(&faded);
+    jnaDestroyModes(&part);
     DestroyCore(&core);
 }
 
@@ -365,7 +365,7 @@ int main(void)
         cmocka_unit_test(TwelveModesCarryTheFleshAroundACore),
         cmocka_unit_test(AllModesAreTheSimulation),
         cmocka_unit_test(ModesAreTheSameEveryTime),
-        cmocka_unit_test(VerticesThatSkinningCarriesDoNotMoveWithAMode),
+        cmocka_unit_test(OnlyVerticesThatFleshCarriesMoveWithAMode),
         cmocka_unit_test(ATurnedPoseHasTheModesOfTheRestPose),
         cmocka_unit_test(AnUnstablePoseIsRefused),
         cmocka_unit_test(LocalisedModesCarryTheSame),

@@ -141,11 +141,45 @@ static void AKeyThatLooksLikeAPathIsUnknown(void** state)
     }
 }
 
+static void TheBodyHasABuildAndNamedParts(void** state)
+{
+    (void)state;
+    jnaManifest m = Read("body: {build: heavy, chest: \"Bip001 Spine2\",\n  left_upper_arm: \"Bip001 L UpperArm\"}\n"),
+                standard = jnaDefaultManifest(), again;
+    assert_int_equal(standard.materials.build, jna_buildAuto);
+    assert_int_equal(m.materials.build, jna_buildHeavy);
+    assert_string_equal(m.body[jna_slotChest], "Bip001 Spine2");
+    assert_string_equal(m.body[jna_slotLimbs], "Bip001 L UpperArm");
+    assert_null(m.body[jna_slotHead]);
+    char path[512];
+    jnError error = {0};
+    snprintf(path, sizeof(path), "%s/manifest_body_%ld.yaml", JN_BINARY_DIR, (long)getpid());
+    assert_int_equal(jnaWriteManifest(path, &m, &error), jn_ok);
+    assert_int_equal(jnaReadManifest(path, &again, &error), jn_ok);
+    (void)remove(path);
+    assert_int_equal(again.materials.build, jna_buildHeavy);
+    assert_string_equal(again.body[jna_slotChest], "Bip001 Spine2");
+    jnaDestroyManifest(&again);
+    jnaDestroyManifest(&m);
+    // The rows are in the order of the slots.
+    for (int s = 0; s < JNA_BODY_SLOTS; ++s) {
+        char text[80];
+        snprintf(text, sizeof(text), "body: {%s: a}\n", jnaBodySlotNames[s]);
+        m = Read(text);
+        assert_string_equal(m.body[s], "a");
+        jnaDestroyManifest(&m);
+    }
+    assert_int_equal(TryToRead("body: {chst: Spine1}\n", &m, &error), jn_badData);
+    assert_non_null(strstr(error.message, "unknown key 'chst'; near to it: 'chest'"));
+    assert_int_equal(TryToRead("body: {build: fat}\n", &m, &error), jn_badData);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ASectionThatLeavesKeysOutKeepsTheirDefaults),
         cmocka_unit_test(AKeyThatLooksLikeAPathIsUnknown),
+        cmocka_unit_test(TheBodyHasABuildAndNamedParts),
         cmocka_unit_test(AnEmptyManifestIsTheDefaults),
         cmocka_unit_test(ASettingChangesTheStagesThatItBelongsTo),
         cmocka_unit_test(TheReferencePageIsMadeFromTheTable),

@@ -1,0 +1,575 @@
+// The skin's displacement is the minimum of
+//
+//   sum over edges w_ij |u_i - u_j|^2  +  sum over vertices q_i |u_i - s_i|^2 + (area_i / REACH^2) |u_i|^2
+//
+// with w the cotangent weights (kept positive), s the flesh's displacement and q = c / (1 - c) times the vertex's
+// weights: c, the volume's skinBlend, is how well its tetrahedra resolve the vertex. Where c is 1 the flesh decides
+// alone. The last term lets long thin limbs come to rest on skinning. Vertices at one place are one unknown, and so is
+// a whole shell that follows one joint, which rides on the flesh as it is. A part that no tetrahedron carries hangs on
+// the nearest flesh by springs of the same kind. The matrix is factored once; solves are done here and not by CHOLMOD,
+// so that threads can share the factor.
+#include "volume/skin_extension.h"
+
+#include "base/affine.h"
+#include "base/arena.h"
+#include "base/blas.h"
+#include "base/try.h"
+#include "character/point_tree.h"
+
+#include "runtime/for_author.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <suitesparse/cholmod.h>
+
+// In mean edges of the tetrahedra: over which the displacement of limbs without flesh of their own fades, within which
+// loose parts hang on flesh, and how short such a hanger is against the weights of the skin.
+#define REACH 4.0
+#define HANG_REACH 3.0
+#define HANGER 0.5
+
+// Of a triangle's angles at 87 degrees and beyond, cotangents count as this.
+#define LEAST_COTANGENT 0.05
+#define MOST_COTANGENT 20.0
+
+// Share of a part's weight on one joint from which it rides as one piece.
+#define RIGID_SHARE 0.98
+
+// Of the largest coordinate: vertices this close are at one place.
+#define SAME_PLACE 1e-6
+
+struct jnaSkinExtension {
+    jnaArena arena;
+    int vertexCount;
+    int groupCount;         // vertices that move as one
+    int32_t* groupOf;       // [vertexCount], or -1: outfit, which follows by other means
+    double* shares;         // [vertexCount], what a vertex with a tetrahedron counts in its group; sum 1 or 0
+    double* pull;           // [groupCount], q; HUGE_VAL: known
+    int32_t* unknownOf;     // [groupCount], or -1
+    int unknownCount;       // groups whose displacement is solved for
+    int32_t* starts;        // [unknownCount + 1], edges from unknown to known groups, by unknown
+    int32_t* edgeGroups;    // their known ends
+    double* edgeWeights;    // the same
+    int32_t* order;         // [unknownCount], unknown at a place of the factor
+    int32_t *columnStarts, *rows;
+    double* values; // L by columns, the diagonal first
+};
+
+/// An edge of the skin or a hanger.
+typedef struct Edge {
+    int32_t a, b;
+    double weight;
+} Edge;
+
+/// What is needed to set it up.
+typedef struct Setup {
+    jnaArena arena;
+    const jnaCharacter* character;
+    const jnaVolume* volume;
+    jnaSkinExtension* extension;
+    double spacing;
+    int32_t* parent; // [vertexCount], of groups, then of connected parts
+    double* areas;   // [groupCount]
+    double* blends;  // [groupCount]
+    Edge* edges;
+    int edgeCount, edgeCapacity;
+} Setup;
+
+static int32_t Root(int32_t* parent, int32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+// The lower number stays the root, so that the result does not depend on the order of calls.
+static void Join(int32_t* parent, int32_t a, int32_t b)
+{
+    int32_t i = Root(parent, a), k = Root(parent, b);
+    parent[i > k ? i : k] = i < k ? i : k;
+}
+
+static int FleshCount(const jnaCharacter* c)
+{
+    return c->vertexCount - c->outfitCount;
+}
+
+// Corner k of a triangle, or -1 where it is of an outfit.
+static int32_t CornerOf(const jnaCharacter* c, int triangle, int k)
+{
+    int32_t v = c->weld[c->triangles[3 * (size_t)triangle + (size_t)k]];
+    return v < FleshCount(c) ? v : -1;
+}
+
+static bool HasCorners(const jnaCharacter* c, int triangle)
+{
+    return CornerOf(c, triangle, 0) >= 0 && CornerOf(c, triangle, 1) >= 0 && CornerOf(c, triangle, 2) >= 0;
+}
+
+static double MeanEdge(const jnaVolume* v)
+{
+    double sum = 0;
+    for (int t = 0; t < v->tetrahedronCount; ++t) {
+        const int32_t* c = v->tetrahedra + 4 * (size_t)t;
+        sum += jnaDistance(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1]) / v->tetrahedronCount;
+    }
+    return sum;
+}
+
+static void PlaceOf(const jnaCharacter* c, int32_t v, double place[3])
+{
+    for (size_t i = 0; i < 3; ++i) {
+        place[i] = (double)c->positions[3 * (size_t)v + i];
+    }
+}
+
+// Vertices at one place are one. Those that other joints move lie apart in the character, but show one skin.
+static jnResult JoinPlaces(Setup* s, jnError* error)
+{
+    enum { MOST = 32 };
+    const jnaCharacter* c = s->character;
+    jnaPointTree tree;
+    double most = 0;
+    for (int i = 0; i < 3 * FleshCount(c); ++i) {
+        most = fmax(most, fabs((double)c->positions[i]));
+    }
+    if (!jnaCreatePointTree(c->positions, FleshCount(c), &tree)) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+    for (int v = 0; v < FleshCount(c); ++v) {
+        int32_t found[MOST];
+        double place[3];
+        PlaceOf(c, v, place);
+        int count = jnaPointTree_Within(&tree, place, SAME_PLACE * most, found, MOST);
+        for (int i = 0; i < (count < MOST ? count : MOST); ++i) {
+            Join(s->parent, v, found[i]);
+        }
+    }
+    jnaDestroyPointTree(&tree);
+    return jn_ok;
+}
+
+// Connected parts without a vertex that flesh carries and of one joint's weight become one group each.
+static void JoinShells(const Setup* s, int32_t* part, uint8_t* carried, double* weights)
+{
+    const jnaCharacter* c = s->character;
+    memcpy(part, s->parent, (size_t)FleshCount(c) * sizeof(*part));
+    for (int t = 0; t < c->triangleCount; ++t) {
+        for (int k = 1; HasCorners(c, t) && k < 3; ++k) {
+            Join(part, CornerOf(c, t, 0), CornerOf(c, t, k));
+        }
+    }
+    for (int v = 0; v < FleshCount(c); ++v) {
+        part[v] = Root(part, v);
+        carried[part[v]] |= jnaVolume_Blend(s->volume, v) > 0;
+    }
+    for (int v = 0; v < FleshCount(c); ++v) { // weight on the strongest joint of the part's first vertex
+        const jnaInfluences *first = &c->influences[part[v]], *own = &c->influences[v];
+        int strongest = 0;
+        for (int i = 1; i < JNA_MAX_INFLUENCES; ++i) {
+            strongest = first->weights[i] > first->weights[strongest] ? i : strongest;
+        }
+        for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+            double w = (double)own->weights[i];
+            weights[2 * (size_t)part[v]] += own->joints[i] == first->joints[strongest] ? w : 0;
+            weights[2 * (size_t)part[v] + 1] += w;
+        }
+    }
+    for (int v = 0; v < FleshCount(c); ++v) {
+        const double* w = weights + 2 * (size_t)part[v];
+        if (!carried[part[v]] && w[0] >= RIGID_SHARE * w[1]) {
+            Join(s->parent, v, part[v]);
+        }
+    }
+}
+
+static void NumberGroups(Setup* s)
+{
+    jnaSkinExtension* x = s->extension;
+    for (int v = 0; v < x->vertexCount; ++v) {
+        bool first = v < FleshCount(s->character) && Root(s->parent, v) == v;
+        x->groupOf[v] = v >= FleshCount(s->character) ? -1
+                        : first                       ? x->groupCount++
+                                                      : x->groupOf[Root(s->parent, v)];
+    }
+}
+
+static jnResult AddEdge(Setup* s, int32_t a, int32_t b, double weight, jnError* error)
+{
+    if (a == b) {
+        return jn_ok;
+    }
+    if (!jnaReserve(&s->edges, &s->edgeCapacity, s->edgeCount + 1, sizeof(Edge))) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+    s->edges[s->edgeCount++] = (Edge){a < b ? a : b, a < b ? b : a, weight};
+    return jn_ok;
+}
+
+static jnResult AddTriangles(Setup* s, jnError* error)
+{
+    const jnaCharacter* c = s->character;
+    for (int t = 0; t < c->triangleCount; ++t) {
+        double p[3][3], normal[3];
+        int32_t group[3];
+        for (int k = 0; HasCorners(c, t) && k < 3; ++k) {
+            PlaceOf(c, CornerOf(c, t, k), p[k]);
+            group[k] = s->extension->groupOf[CornerOf(c, t, k)];
+        }
+        if (!HasCorners(c, t)) {
+            continue;
+        }
+        jnaAreaVector(p[0], p[1], p[2], normal);
+        double area2 = jnaLength(normal);
+        for (int k = 0; k < 3; ++k) {
+            double u[3], v[3];
+            int next = (k + 1) % 3, last = (k + 2) % 3;
+            jnaSubtract(p[next], p[k], u);
+            jnaSubtract(p[last], p[k], v);
+            double cotangent = area2 > 0 ? jnaDot(u, v) / area2 : MOST_COTANGENT;
+            cotangent = fmin(fmax(cotangent, LEAST_COTANGENT), MOST_COTANGENT);
+            s->areas[group[k]] += area2 / 6;
+            JN_PASS(AddEdge(s, group[next], group[last], 0.5 * cotangent, error));
+        }
+    }
+    return jn_ok;
+}
+
+// Hangs what no tetrahedron carries, nor skin that hangs together with it, on the nearest skin that one does.
+static jnResult AddHangers(Setup* s, const int32_t* part, const uint8_t* carried, jnError* error)
+{
+    const jnaCharacter* c = s->character;
+    const jnaSkinExtension* x = s->extension;
+    jnResult result = jn_ok;
+    jnaPointTree tree = {0};
+    int count = 0, loose = 0;
+    float* places = jnaArena_Take(&s->arena, FleshCount(c), 3 * sizeof(float));
+    int32_t* vertices = jnaArena_Take(&s->arena, FleshCount(c), sizeof(int32_t));
+    JN_TRY(jnaArena_Check(&s->arena, "the skin of a volume", error));
+    for (int v = 0; v < FleshCount(c); ++v) {
+        loose += !carried[part[v]];
+        if (jnaVolume_Blend(s->volume, v) > 0) {
+            memcpy(places + 3 * (size_t)count, c->positions + 3 * (size_t)v, 3 * sizeof(float));
+            vertices[count++] = v;
+        }
+    }
+    if (count == 0 || loose == 0) {
+        goto done;
+    }
+    if (!jnaCreatePointTree(places, count, &tree)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume"));
+    }
+    for (int v = 0; v < FleshCount(c); ++v) {
+        double place[3], distance, reach = HANG_REACH * s->spacing;
+        PlaceOf(c, v, place);
+        int nearest = carried[part[v]] ? -1 : jnaPointTree_Nearest(&tree, place, &distance);
+        if (nearest >= 0 && distance < reach) {
+            double fade = 1 - (distance / reach) * (distance / reach), hanger = HANGER * s->spacing;
+            // A vertex' own area is not known where it is one of a shell: its share of a spacing's square will do.
+            double area = fmin(s->areas[x->groupOf[v]], hanger * hanger);
+            JN_TRY(AddEdge(s, x->groupOf[v], x->groupOf[vertices[nearest]], fade * area / (hanger * hanger), error));
+        }
+    }
+done:
+    jnaDestroyPointTree(&tree);
+    return result;
+}
+
+// What the flesh says: groups by their best resolved vertices.
+static void FindPulls(Setup* s, double* sums)
+{
+    jnaSkinExtension* x = s->extension;
+    for (int v = 0; v < x->vertexCount; ++v) {
+        double blend = x->groupOf[v] >= 0 ? jnaVolume_Blend(s->volume, v) : 0;
+        if (blend > 0) {
+            s->blends[x->groupOf[v]] = fmax(s->blends[x->groupOf[v]], blend);
+            x->shares[v] = blend;
+            sums[x->groupOf[v]] += blend;
+        }
+    }
+    for (int v = 0; v < x->vertexCount; ++v) {
+        x->shares[v] = x->shares[v] > 0 ? x->shares[v] / sums[x->groupOf[v]] : 0;
+    }
+    memset(sums, 0, (size_t)x->groupCount * sizeof(*sums));
+    for (int e = 0; e < s->edgeCount; ++e) {
+        sums[s->edges[e].a] += s->edges[e].weight;
+        sums[s->edges[e].b] += s->edges[e].weight;
+    }
+    for (int g = 0; g < x->groupCount; ++g) {
+        double blend = s->blends[g];
+        // A point without triangles has only its own flesh to follow.
+        bool known = blend >= 1 - 1e-6 || (blend > 0 && sums[g] <= 0);
+        x->pull[g] = known ? HUGE_VAL : blend / (1 - blend) * sums[g];
+        x->unknownOf[g] = x->pull[g] < HUGE_VAL ? x->unknownCount++ : -1;
+    }
+}
+
+static int CompareEdges(const void* first, const void* second)
+{
+    const Edge *a = first, *b = second;
+    return a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
+}
+
+// Edges between an unknown and a known group, listed by the unknown.
+static jnResult ListKnown(Setup* s, jnError* error)
+{
+    jnaSkinExtension* x = s->extension;
+    int32_t* fill = jnaArena_Take(&s->arena, x->unknownCount + 1, sizeof(int32_t));
+    x->starts = jnaArena_Take(&x->arena, x->unknownCount + 1, sizeof(int32_t));
+    x->edgeGroups = jnaArena_Take(&x->arena, s->edgeCount, sizeof(int32_t));
+    x->edgeWeights = jnaArena_Take(&x->arena, s->edgeCount, sizeof(double));
+    JN_PASS(jnaArena_Check(&x->arena, "the skin of a volume", error));
+    JN_PASS(jnaArena_Check(&s->arena, "the skin of a volume", error));
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int e = 0; e < s->edgeCount; ++e) {
+            int32_t a = s->edges[e].a, b = s->edges[e].b;
+            if ((x->unknownOf[a] >= 0) == (x->unknownOf[b] >= 0)) {
+                continue;
+            }
+            int32_t unknown = x->unknownOf[a] >= 0 ? x->unknownOf[a] : x->unknownOf[b];
+            if (pass == 0) {
+                x->starts[unknown + 1]++;
+            } else {
+                x->edgeGroups[fill[unknown]] = x->unknownOf[a] >= 0 ? b : a;
+                x->edgeWeights[fill[unknown]++] = s->edges[e].weight;
+            }
+        }
+        for (int u = 0; pass == 0 && u < x->unknownCount; ++u) {
+            x->starts[u + 1] += x->starts[u];
+        }
+        memcpy(fill, x->starts, (size_t)x->unknownCount * sizeof(*fill));
+    }
+    return jn_ok;
+}
+
+// Lower triangle as triplets, the diagonal first.
+static cholmod_sparse* Assemble(const Setup* s, cholmod_common* common)
+{
+    const jnaSkinExtension* x = s->extension;
+    size_t n = (size_t)x->unknownCount;
+    cholmod_triplet* t = cholmod_allocate_triplet(n, n, n + (size_t)s->edgeCount, -1, CHOLMOD_REAL, common);
+    if (t == NULL) {
+        return NULL;
+    }
+    int *rows = t->i, *columns = t->j;
+    double* values = t->x;
+    for (int g = 0; g < x->groupCount; ++g) {
+        int32_t u = x->unknownOf[g];
+        if (u >= 0) {
+            double reach = REACH * s->spacing;
+            rows[u] = columns[u] = u;
+            // A group without any area (all of its triangles are needles) must not make the matrix singular.
+            values[u] = x->pull[g] + s->areas[g] / (reach * reach) + 1e-9;
+        }
+    }
+    t->nnz = n;
+    for (int e = 0; e < s->edgeCount; ++e) {
+        int32_t a = x->unknownOf[s->edges[e].a], b = x->unknownOf[s->edges[e].b];
+        double weight = s->edges[e].weight;
+        for (int k = 0; k < 2; ++k) {
+            int32_t own = k == 0 ? a : b;
+            if (own >= 0) {
+                values[own] += weight;
+            }
+        }
+        if (a >= 0 && b >= 0) {
+            rows[t->nnz] = a > b ? a : b;
+            columns[t->nnz] = a > b ? b : a;
+            values[t->nnz++] = -weight;
+        }
+    }
+    cholmod_sparse* matrix = cholmod_triplet_to_sparse(t, 0, common);
+    cholmod_free_triplet(&t, common);
+    return matrix;
+}
+
+// Copies the factor, packed and by columns, into memory that threads may share.
+static jnResult TakeFactor(jnaSkinExtension* x, const cholmod_factor* factor, jnError* error)
+{
+    const int *starts = factor->p, *counts = factor->nz, *rows = factor->i, *order = factor->Perm;
+    const double* values = factor->x;
+    int64_t total = 0;
+    for (int c = 0; c < x->unknownCount; ++c) {
+        total += counts[c];
+    }
+    x->order = jnaArena_Take(&x->arena, x->unknownCount, sizeof(int32_t));
+    x->columnStarts = jnaArena_Take(&x->arena, x->unknownCount + 1, sizeof(int32_t));
+    x->rows = jnaArena_Take(&x->arena, total, sizeof(int32_t));
+    x->values = jnaArena_Take(&x->arena, total, sizeof(double));
+    JN_PASS(jnaArena_Check(&x->arena, "the skin of a volume", error));
+    for (int c = 0; c < x->unknownCount; ++c) {
+        x->order[c] = order[c];
+        x->columnStarts[c + 1] = x->columnStarts[c] + counts[c];
+        for (int i = 0; i < counts[c]; ++i) {
+            x->rows[x->columnStarts[c] + i] = rows[starts[c] + i];
+            x->values[x->columnStarts[c] + i] = values[starts[c] + i];
+        }
+    }
+    return jn_ok;
+}
+
+static jnResult Factor(Setup* s, jnError* error)
+{
+    if (s->extension->unknownCount == 0) {
+        return jn_ok;
+    }
+    cholmod_common common;
+    jnaUseOneBlasThread();
+    cholmod_start(&common);
+    common.print = 0;
+    common.supernodal = CHOLMOD_SIMPLICIAL;
+    common.final_asis = 0;
+    common.final_ll = 1;
+    common.final_super = 0;
+    common.nmethods = 1;
+    common.method[0].ordering = CHOLMOD_AMD;
+    jnResult result = jn_ok;
+    cholmod_sparse* matrix = Assemble(s, &common);
+    cholmod_factor* factor = matrix != NULL ? cholmod_analyze(matrix, &common) : NULL;
+    if (factor == NULL || !cholmod_factorize(matrix, factor, &common)) {
+        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume"));
+    }
+    if (common.status != CHOLMOD_OK || factor->minor < factor->n) {
+        JN_TRY(jnFail(error, jn_badData, "the skin of the volume has no smooth displacement"));
+    }
+    JN_TRY(TakeFactor(s->extension, factor, error));
+done:
+    cholmod_free_factor(&factor, &common);
+    cholmod_free_sparse(&matrix, &common);
+    cholmod_finish(&common);
+    return result;
+}
+
+static jnResult SetUp(Setup* s, jnError* error)
+{
+    jnaSkinExtension* x = s->extension;
+    int count = s->character->vertexCount;
+    s->parent = jnaArena_Take(&s->arena, count, sizeof(int32_t));
+    int32_t* part = jnaArena_Take(&s->arena, count, sizeof(int32_t));
+    uint8_t* carried = jnaArena_Take(&s->arena, count, 1);
+    double* weights = jnaArena_Take(&s->arena, count, 2 * sizeof(double));
+    s->areas = jnaArena_Take(&s->arena, count, sizeof(double));
+    s->blends = jnaArena_Take(&s->arena, count, sizeof(double));
+    double* sums = jnaArena_Take(&s->arena, count, sizeof(double));
+    x->groupOf = jnaArena_Take(&x->arena, count, sizeof(int32_t));
+    x->shares = jnaArena_Take(&x->arena, count, sizeof(double));
+    x->pull = jnaArena_Take(&x->arena, count, sizeof(double));
+    x->unknownOf = jnaArena_Take(&x->arena, count, sizeof(int32_t));
+    JN_PASS(jnaArena_Check(&x->arena, "the skin of a volume", error));
+    JN_PASS(jnaArena_Check(&s->arena, "the skin of a volume", error));
+    for (int v = 0; v < count; ++v) {
+        s->parent[v] = v;
+    }
+    JN_PASS(JoinPlaces(s, error));
+    JoinShells(s, part, carried, weights);
+    NumberGroups(s);
+    JN_PASS(AddTriangles(s, error));
+    JN_PASS(AddHangers(s, part, carried, error));
+    qsort(s->edges, (size_t)s->edgeCount, sizeof(Edge), CompareEdges);
+    FindPulls(s, sums);
+    JN_PASS(ListKnown(s, error));
+    return Factor(s, error);
+}
+
+jnResult jnaCreateSkinExtension(
+    const jnaCharacter* character, const jnaVolume* volume, jnaSkinExtension** extension, jnError* error)
+{
+    jnaSkinExtension* x = calloc(1, sizeof(*x));
+    *extension = NULL;
+    if (x == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+    }
+    x->vertexCount = character->vertexCount;
+    Setup s = {.character = character, .volume = volume, .extension = x, .spacing = MeanEdge(volume)};
+    jnResult result = SetUp(&s, error);
+    free(s.edges);
+    jnaReleaseArena(&s.arena);
+    if (result != jn_ok) {
+        jnaDestroySkinExtension(x);
+        return result;
+    }
+    *extension = x;
+    return jn_ok;
+}
+
+void jnaDestroySkinExtension(jnaSkinExtension* extension)
+{
+    if (extension != NULL) {
+        jnaReleaseArena(&extension->arena);
+        free(extension);
+    }
+}
+
+size_t jnaSkinExtension_ScratchCount(const jnaSkinExtension* x)
+{
+    return 3 * ((size_t)x->groupCount + 2 * (size_t)x->unknownCount);
+}
+
+// b becomes L^-T L^-1 b, three right-hand sides at once. b: [unknownCount][3], in the factor's order.
+static void Solve(const jnaSkinExtension* x, double* b)
+{
+    for (int c = 0; c < x->unknownCount; ++c) {
+        const int32_t *row = x->rows + x->columnStarts[c], *end = x->rows + x->columnStarts[c + 1];
+        const double* value = x->values + x->columnStarts[c];
+        double* own = b + 3 * (size_t)c;
+        for (int a = 0; a < 3; ++a) {
+            own[a] /= value[0];
+        }
+        for (++row, ++value; row < end; ++row, ++value) {
+            for (int a = 0; a < 3; ++a) {
+                b[3 * (size_t)*row + (size_t)a] -= *value * own[a];
+            }
+        }
+    }
+    for (int c = x->unknownCount - 1; c >= 0; --c) {
+        const double* value = x->values + x->columnStarts[c];
+        double* own = b + 3 * (size_t)c;
+        for (int32_t i = x->columnStarts[c] + 1; i < x->columnStarts[c + 1]; ++i) {
+            for (int a = 0; a < 3; ++a) {
+                own[a] -= x->values[i] * b[3 * (size_t)x->rows[i] + (size_t)a];
+            }
+        }
+        for (int a = 0; a < 3; ++a) {
+            own[a] /= value[0];
+        }
+    }
+}
+
+void jnaSkinExtension_Apply(const jnaSkinExtension* x, double* displacements, double* scratch)
+{
+    double *groups = scratch, *loads = scratch + 3 * (size_t)x->groupCount, *ordered = loads + 3 * x->unknownCount;
+    memset(groups, 0, 3 * (size_t)x->groupCount * sizeof(double));
+    for (int v = 0; v < x->vertexCount; ++v) {
+        for (size_t a = 0; x->shares[v] > 0 && a < 3; ++a) {
+            groups[3 * (size_t)x->groupOf[v] + a] += x->shares[v] * displacements[3 * (size_t)v + a];
+        }
+    }
+    for (int g = 0; g < x->groupCount; ++g) {
+        int32_t u = x->unknownOf[g];
+        for (size_t a = 0; u >= 0 && a < 3; ++a) {
+            double sum = x->pull[g] * groups[3 * (size_t)g + a];
+            for (int32_t e = x->starts[u]; e < x->starts[u + 1]; ++e) {
+                sum += x->edgeWeights[e] * groups[3 * (size_t)x->edgeGroups[e] + a];
+            }
+            loads[3 * (size_t)u + a] = sum;
+        }
+    }
+    for (int c = 0; c < x->unknownCount; ++c) {
+        memcpy(ordered + 3 * (size_t)c, loads + 3 * (size_t)x->order[c], 3 * sizeof(double));
+    }
+    Solve(x, ordered);
+    for (int c = 0; c < x->unknownCount; ++c) {
+        memcpy(loads + 3 * (size_t)x->order[c], ordered + 3 * (size_t)c, 3 * sizeof(double));
+    }
+    for (int v = 0; v < x->vertexCount; ++v) {
+        int32_t g = x->groupOf[v], u = g >= 0 ? x->unknownOf[g] : -1;
+        const double* from = u >= 0 ? loads + 3 * (size_t)u : groups + 3 * (size_t)g;
+        for (size_t a = 0; a < 3; ++a) {
+            displacements[3 * (size_t)v + a] = g >= 0 ? from[a] : 0;
+        }
+    }
+}
