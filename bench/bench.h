@@ -6,6 +6,7 @@ int jnbBenchSprings(double seconds);
 int jnbBenchCharacter(double seconds);
 /// `asset`: a .jounce file without springs of single vertices; NULL: made-up bodies of 31 and 163 joints.
 int jnbBenchCrowd(const char* asset, double seconds);
+int jnbBenchBound(const char* asset, long states);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 

@@ -89,6 +89,12 @@ static jnResult TakeModes(jnAssetBlock* block, uint32_t id, uint64_t size, jnErr
     return jnReadModes(block, size, error);
 }
 
+static jnResult TakeBound(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadBound(block, size, error);
+}
+
 static jnResult TakeMorphs(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
     (void)id;
@@ -141,6 +147,7 @@ static const Rule rules[] = {
     {JN_SECTION_CLIPS, false, BLOCK(clips), count_clips, sizeof(jnAssetClipEntry), NULL},
     {JN_SECTION_CLIP_DATA, false, BLOCK(clipData), count_any, 1, TakeClipData},
     {JN_SECTION_MODES, false, BLOCK(modesHeader), count_any, 1, TakeModes},
+    {JN_SECTION_BOUND, false, BLOCK(boundHeader), count_any, 1, TakeBound},
     {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
     {JN_SECTION_TARGETS, false, BLOCK(targetsHeader), count_any, 1, TakeTargets},

@@ -4,6 +4,8 @@
 #include "internal.h"
 #include "jounce/asset.h"
 
+#include <math.h>
+
 #define JN_ASSET_MAGIC "JOUNCE\x1a\n"
 enum { JN_MAX_SECTIONS = 64, JN_SECTION_REQUIRED = 1 };
 // Counts above these are refused, so that no product of sizes leaves 64 bits.
@@ -29,6 +31,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_CLIPS JN_SECTION_ID('C', 'L', 'P', 'S')
 #define JN_SECTION_CLIP_DATA JN_SECTION_ID('C', 'L', 'P', 'D')
 #define JN_SECTION_MODES JN_SECTION_ID('M', 'O', 'D', 'E')
+#define JN_SECTION_BOUND JN_SECTION_ID('B', 'O', 'N', 'D')
 #define JN_SECTION_MORPHS JN_SECTION_ID('M', 'R', 'P', 'H')
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
@@ -105,6 +108,50 @@ typedef struct jnAssetMorphsHeader {
 
 enum { JN_MORPH_ARRAYS = 4 };
 void jnPlaceMorphs(const jnAssetMorphsHeader* header, int blockCount, uint64_t places[JN_MORPH_ARRAYS + 1]);
+
+// The beginning of section BOND: what the modes may do to the surface together. The arrays of jnBound follow in the same
+// way.
+typedef struct jnAssetBoundHeader {
+    int32_t blockCount, modeCount;
+    float low, high;
+    uint32_t reserved[12]; // 0
+} jnAssetBoundHeader;
+
+enum { JN_BOUND_ARRAYS = 4, JN_BOUND_ROWS = 6, JN_MAX_BOUND_BLOCKS = 32 };
+void jnPlaceBound(const jnAssetBoundHeader* header, uint64_t places[JN_BOUND_ARRAYS + 1]);
+
+// Elements of the surface that bound all of it, in blocks of 16 neighbours. A triangle's rows are the gradient D of the
+// displacement, 3x2 in the axes of the triangle, (D11, D12, D21, D22, D31, D32): its smallest stretch stays above 1 - low,
+// its largest below 1 + high. A vertex has (0, -z, z, 0, x, y) of the displacement, so that the largest stretch of I + D
+// is the root of 1 plus the square of its length.
+typedef struct jnBound {
+    int blockCount, modeCount; // blockCount 0: there is no bound
+    float low, high;
+    const float* limits; // [blockCount][16], metres; 0: a triangle
+    const float* gains;  // [blockCount][blocks of modes * 16]: the knee is not reached below a sum of gain |z| of it
+    const float* parts;  // [blockCount][blocks of modes * 16], 0 to 1: how much a mode is held back by the block, to the
+                         // power of the norm (morphs_bound.c)
+    const float* rows;   // [blockCount][6][modeCount][16], at unit amplitude
+} jnBound;
+
+// The ratio of an element to its bound, from its rows: above 1 it is beyond. See morphs_bound.c.
+static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float low, float high)
+{
+    float a = d[0], u = d[1], v = d[2], c = d[3], p = d[4], q = d[5];
+    float half = 0.5f * (a - c), shear = 0.5f * (u + v);
+    float least = 0.5f * (a + c) - sqrtf(half * half + shear * shear);
+    float x = (1.0f + a) * (1.0f + a) + v * v + p * p, z = u * u + (1.0f + c) * (1.0f + c) + q * q;
+    float cross = (1.0f + a) * u + v * (1.0f + c) + p * q, middle = 0.5f * (x - z);
+    float largest = sqrtf(0.5f * (x + z) + sqrtf(middle * middle + cross * cross));
+    float folded = -least / low, stretched = (largest - 1.0f) / high;
+    return folded > stretched ? folded : stretched;
+}
+
+// The length of a vertex' scaled displacement that is at its bound.
+static inline float jnBoundReach(float high)
+{
+    return sqrtf((1.0f + high) * (1.0f + high) - 1.0f);
+}
 
 // The beginning of section TARG, the source's morph targets; the arrays of jnTargets follow in the same way.
 typedef struct jnAssetTargetsHeader {
@@ -184,6 +231,7 @@ static inline int jnMakeEven(int count)
 
 _Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 40, "no padding in the file");
 _Static_assert(sizeof(jnAssetMorphsHeader) == 64 && sizeof(jnAssetPatch) == 12, "no padding in the file");
+_Static_assert(sizeof(jnAssetBoundHeader) == 64, "no padding in the file");
 _Static_assert(sizeof(jnAssetTargetsHeader) == 64 && sizeof(jnAssetTarget) == 80, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
@@ -201,6 +249,8 @@ typedef struct jnAssetBlock {
     const jnAssetModesHeader* modesHeader;
     const jnAssetMorphsHeader* morphsHeader;
     const jnAssetTargetsHeader* targetsHeader;
+    const jnAssetBoundHeader* boundHeader;
+    jnBound bound;
     jnTargets targets;    // of the source
     jnAssetModes modes;   // what view.modes points at
     jnAssetMorphs morphs; // what view.morphs points at
@@ -224,6 +274,8 @@ uint64_t jnAssetChecksum(const void* bytes, size_t size);
 jnResult jnCheckAsset(jnAssetBlock* block, jnError* error);
 // asset_modes.c: places and checks section MODE, `size` bytes at block->modesHeader.
 jnResult jnReadModes(jnAssetBlock* block, uint64_t size, jnError* error);
+// asset_bound.c: the same for section BOND at block->boundHeader. The modes are read.
+jnResult jnReadBound(jnAssetBlock* block, uint64_t size, jnError* error);
 // asset_morphs.c: the same for section MRPH at block->morphsHeader. INFO is read.
 jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error);
 // asset_targets.c: the same for section TARG at block->targetsHeader. The clips are read.

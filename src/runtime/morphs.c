@@ -8,6 +8,8 @@
 
 // Up to this share of its cap an amplitude is shown as it is.
 #define KNEE 0.7f
+// Seconds over which the rate of a bounded amplitude is a difference.
+#define RATE_STEP 1e-3f
 enum { STACK_LANES = 64 };
 
 const jnMorphKernels* jnFindMorphKernels(jnKernel kernel)
@@ -110,6 +112,9 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         *settings[i] = Take(base, &at, lanes * f);
     }
+    size_t bounds = (size_t)((const jnAssetBlock*)(const void*)def->asset)->bound.blockCount;
+    m->boundScales = Take(base, &at, bounds * JN_LANES * f);
+    m->boundTightness = Take(base, &at, bounds * f);
     m->coefficients = Take(base, &at, lanes * JN_COEFFICIENT_ROWS * f);
     m->joints = Take(base, &at, joints * sizeof(uint16_t));
     m->places = Take(base, &at, joints * sizeof(uint16_t));
@@ -211,6 +216,7 @@ void jnMorphs_SetCaps(jnMorphs* m, float scale, float distance)
         m->caps[k] = own > 0.0f && given > 0.0f ? fminf(own, given) : own + given;
         m->capped = m->capped || m->caps[k] > 0.0f;
     }
+    jnMorphs_SetBound(m, scale, distance);
 }
 
 void jnMorphs_SetStrength(jnMorphs* m, int joint, float strength)
@@ -234,6 +240,32 @@ static void Limit(float cap, float* z, float* rate)
     }
 }
 
+// Amplitudes of the modes `seconds` later at their present rates, as far as the bound lets them show.
+static void ShowLater(const jnMorphs* m, const float* state, float seconds, float* shown)
+{
+    memset(shown, 0, JN_MAX_ASSET_MODES * sizeof(float));
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        shown[k] = m->strengths[k] * (state[k] + seconds * state[(size_t)m->lanes + k]);
+    }
+    jnBoundAmplitudes(m, shown);
+}
+
+// The same as below where the whole surface has a bound.
+static void ShowBounded(const jnMorphs* m, const float* state, float* weights, float* rates)
+{
+    float shown[JN_MAX_ASSET_MODES], later[JN_MAX_ASSET_MODES];
+    ShowLater(m, state, 0.0f, shown);
+    if (rates != NULL) { // of the bend, too
+        ShowLater(m, state, RATE_STEP, later);
+    }
+    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
+        weights[k] = shown[k] / m->modes->modes[k].unit;
+        if (rates != NULL) {
+            rates[k] = (later[k] - shown[k]) / (RATE_STEP * m->modes->modes[k].unit);
+        }
+    }
+}
+
 static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates)
 {
     size_t lanes = (size_t)m->lanes;
@@ -245,6 +277,10 @@ static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates
     }
     if (rates != NULL) {
         jnFindRates(m, state);
+    }
+    if (m->bounded) {
+        ShowBounded(m, state, weights, rates);
+        return;
     }
     for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
         float z = state[k], rate = state[lanes + k];

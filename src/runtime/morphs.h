@@ -1,5 +1,6 @@
 // A character as morph weights, from the inside: morphs.c has its life and what is shown of it, morphs_step.c its time,
-// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters.
+// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters, morphs_bound.c what is
+// shown of it.
 //
 // The surface is  x_v = sum_j w_vj M_j (r_v + sum_c B_vc c_c + sum_k U_vk z_k)  with the skin's matrices M_j, the
 // network's components c and the modes' amplitudes z. The state is M, c and z in time. A cubic through skinned vertices
@@ -48,11 +49,13 @@ typedef struct jnMorphs {
     float teleportThreshold;
     jnTeleport teleportKind;
     float capScale, capDistance;
-    bool capped, limited;
+    bool capped, limited, bounded;
     float *stiffness, *damping, *gain;
     float* limits;          // of forces, times the gain; 0: none
     float* caps;            // of the amplitudes that are shown; 0: none
     float* strengths;       // share that is shown
+    float* boundScales;     // [blocks of the bound][JN_LANES], of its rows
+    float* boundTightness;  // [blocks of the bound], limits of the asset over those in force
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
     uint16_t* joints;       // [jointCount], in the order that their numbers are kept in: those that drive modes, as the
@@ -163,6 +166,13 @@ jnTurnPlan jnPlanTurn(float norm);
 // The closed form over `h` seconds in a frame that stands still. drag: what the frames' rotation makes of the
 // amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
 void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
+
+// morphs_bound.c: what the modes may do to the surface together; NULL: no bound.
+const jnBound* jnMorphs_Bound(const jnMorphs* morphs);
+// Limits of displacements from the asset's and from a distance, as jnMorphs_SetCaps.
+void jnMorphs_SetBound(jnMorphs* morphs, float scale, float distance);
+// Amplitudes as they are shown, of a bounded character: [blocks of the bound's modes][JN_LANES], 0 beyond the modes in use.
+void jnBoundAmplitudes(const jnMorphs* morphs, float* amplitudes);
 
 // morphs_across.c: JN_LANES characters of one asset at once, a lane for each
 enum { JN_ACROSS_PAIRS = JN_ACROSS_MODES * (JN_ACROSS_MODES - 1) / 2 };

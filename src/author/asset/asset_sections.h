@@ -50,6 +50,9 @@ double jnaModeUnit(const jnaModes* modes, int mode);
 /// What drives springs on modes, after vertices and modes have their order.
 void jnaAddModes(const jnaAssetDef* def, jnaSections* sections);
 
+// asset_bound.c
+void jnaAddBound(const jnaAssetDef* def, jnaSections* sections); // what the modes may do together, likewise
+
 // asset_patches.c
 /// Puts vertices that go to the places from `first` on into an order in which every patch of the surface is compact in
 /// space, and vertices of as many influences are together within it. list: [count]

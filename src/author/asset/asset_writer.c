@@ -328,6 +328,7 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     AddClips(def, &s);
     jnaAddTargets(def, &s);
     jnaAddModes(def, &s);
+    jnaAddBound(def, &s);
     JN_TRY(jnaAddMorphs(def, &s, error));
     JN_TRY(AddNetwork(def, &s, error));
     JN_TRY(jnaArena_Check(&s.arena, "the asset's sections", error));

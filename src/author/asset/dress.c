@@ -44,6 +44,9 @@ static jnResult DressModes(
     memcpy(to->gain, from->gain, modes * sizeof(double));
     memcpy(to->limits, from->limits, modes * sizeof(double));
     memcpy(to->caps, from->caps, modes * sizeof(double));
+    to->criticalCount = from->criticalCount; // vertices of the flesh come first
+    memcpy(to->critical, from->critical, 3 * (size_t)from->criticalCount * sizeof(int32_t));
+    memcpy(to->criticalLimits, from->criticalLimits, (size_t)from->criticalCount * sizeof(float));
     memcpy(to->joints, from->joints, modes * sizeof(*to->joints));
     memcpy(to->massShare, from->massShare, modes * sizeof(double));
     memcpy(to->spins, from->spins, 3 * (size_t)c->jointCount * modes * modes * sizeof(float));

@@ -72,7 +72,7 @@ jnResult jnaEncodeWeightsAsset(
             CopyModes(a, from, &s);
         } else if (id == JN_SECTION_MORPHS) {
             CopyMorphs(from, &s);
-        } else if (id == JN_SECTION_JOINTS || id == JN_SECTION_NETWORK) {
+        } else if (id == JN_SECTION_JOINTS || id == JN_SECTION_NETWORK || id == JN_SECTION_BOUND) {
             void* to = jnaAddSection(&s, id, section.required, section.size);
             if (to != NULL) {
                 memcpy(to, from, section.size);

@@ -49,7 +49,7 @@ jnResult jnaCapDataModes(const jnaDataModesDef* def, double ofFlesh, double metr
         double thick = fmax(ofFlesh * (double)reach[v], (double)farthest[v] / KNEE);
         reach[v] = (float)(ofFlesh > 0 ? thick : metres);
     }
-    JN_TRY(jnaModes_SetCaps(m, c, ofFlesh > 0 || metres > 0 ? reach : NULL, peaks, error));
+    JN_TRY(jnaModes_SetBound(m, c, ofFlesh > 0 || metres > 0 ? reach : NULL, error));
 done:
     jnaReleaseArena(&arena);
     return result;

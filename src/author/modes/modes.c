@@ -61,6 +61,8 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->gain = jnaArena_Take(&m->memory, n, sizeof(double));
     m->limits = jnaArena_Take(&m->memory, n, sizeof(double));
     m->caps = jnaArena_Take(&m->memory, n, sizeof(double));
+    m->critical = jnaArena_Take(&m->memory, JNA_MAX_CRITICAL, 3 * sizeof(int32_t));
+    m->criticalLimits = jnaArena_Take(&m->memory, JNA_MAX_CRITICAL, sizeof(float));
     m->joints = jnaArena_Take(&m->memory, n, sizeof(int32_t));
     m->massShare = jnaArena_Take(&m->memory, n, sizeof(double));
     m->sizes = jnaArena_Take(&m->memory, n, sizeof(int32_t));

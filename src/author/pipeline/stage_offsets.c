@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/engine.h"
+#include "volume/anatomy.h"
 #include "workspace/modes_store.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
@@ -71,26 +72,81 @@ static jnResult LoadWork(jnaWorkspace* workspace, Work* w, jnError* error)
     return jn_ok;
 }
 
+// How far the regions of a body may move, metres for a height of TALL; 0: as far as the thickness of the flesh says.
+static const double regionLimits[JNA_REGIONS] = {
+    [jna_regionHead] = 0.008,
+    [jna_regionNeck] = 0.015,
+    [jna_regionChest] = 0.03,
+    [jna_regionBreast] = 0.075,
+    [jna_regionBelly] = 0.06,
+    [jna_regionBack] = 0.035,
+    [jna_regionButtock] = 0.05,
+    [jna_regionHip] = 0.03,
+    [jna_regionUpperArm] = 0.025,
+    [jna_regionElbow] = 0.012,
+    [jna_regionForeArm] = 0.012,
+    [jna_regionHand] = 0.006,
+    [jna_regionThigh] = 0.03,
+    [jna_regionKnee] = 0.015,
+    [jna_regionShin] = 0.01,
+    [jna_regionCalf] = 0.02,
+    [jna_regionFoot] = 0.006,
+};
+#define TALL 1.75
+// Farther than anything moves.
+#define NO_LIMIT 1e3F
+
+static const jnaTuning* FindTuning(const jnaManifest* manifest, uint8_t region)
+{
+    for (int i = 0; i < manifest->tuningCount; ++i) {
+        if (manifest->tuning[i].region == (jnaRegion)region) {
+            return &manifest->tuning[i];
+        }
+    }
+    return NULL;
+}
+
+// The limit of a vertex: a person's for its region, else the general one, which is at most the region's own.
+static float LimitOf(const jnaManifest* manifest, uint8_t region, float thickness, double height)
+{
+    const jnaTuning* tuning = FindTuning(manifest, region);
+    const jnaCap* cap = tuning != NULL ? &tuning->limit : &manifest->springs.cap;
+    if (cap->kind == jna_capOff) {
+        return NO_LIMIT;
+    }
+    double limit = cap->kind == jna_capFlesh ? cap->value * (double)thickness : cap->value;
+    double own = regionLimits[region] * height / TALL;
+    return (float)(cap->kind == jna_capFlesh && tuning == NULL && own > 0 ? fmin(limit, own) : limit);
+}
+
 // How far each vertex may go, by the manifest; NULL: as far as it goes.
 static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** reach, jnError* error)
 {
-    jnaCapKind kind = manifest->springs.cap.kind;
-    JN_PASS(kind == jna_capFlesh ? jnaFindReach(w->volume, w->character, w->reach, error) : jn_ok);
+    jnaAnatomy anatomy;
+    jnResult result = jn_ok;
+    uint8_t* regions = calloc((size_t)w->character->vertexCount, 1);
+    double height = jnaHeightOf(w->character);
+    JN_TRY(regions != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the regions of the skin"));
+    JN_TRY(jnaFindReach(w->volume, w->character, w->reach, error));
+    JN_TRY(jnaFindAnatomy(w->character, w->volume, &anatomy, error));
+    jnaAnatomy_SkinRegions(&anatomy, w->character, regions);
+    jnaDestroyAnatomy(&anatomy);
     for (int v = 0; v < w->character->vertexCount; ++v) {
-        w->reach[v] = kind == jna_capFlesh ? (float)(manifest->springs.cap.value * (double)w->reach[v])
-                                           : (float)manifest->springs.cap.value;
+        w->reach[v] = LimitOf(manifest, regions[v], w->reach[v], height);
     }
-    *reach = kind == jna_capOff ? NULL : w->reach;
-    return jn_ok;
+    *reach = manifest->springs.cap.kind == jna_capOff && manifest->tuningCount == 0 ? NULL : w->reach;
+done:
+    free(regions);
+    return result;
 }
 
 static jnResult Find(const jnaManifest* manifest, Work* w, jnaWorkspaceOffsets* found, jnError* error)
 {
     const float* reach = NULL;
-    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, NULL, NULL, error));
+    JN_PASS(jnaModes_SetBound(&w->modes, w->character, NULL, error));
     JN_PASS(jnaFindOffsets(w->character, &w->modes, w->clipCount, w->clips, &found->before, error));
     JN_PASS(SetReach(manifest, w, &reach, error));
-    JN_PASS(jnaModes_SetCaps(&w->modes, w->character, reach, found->before.peaks, error));
+    JN_PASS(jnaModes_SetBound(&w->modes, w->character, reach, error));
     for (int k = 0; k < w->modes.modeCount; ++k) {
         found->capped += w->modes.caps[k] > 0 && found->before.peaks[k] > KNEE * w->modes.caps[k];
     }
@@ -130,6 +186,7 @@ static jnResult Save(const char* workspace, const Work* w, const jnaWorkspaceOff
     size_t modes[1] = {(size_t)w->modes.modeCount}, vertices[1] = {(size_t)w->character->vertexCount};
     JN_PASS(jnaJoinPath(workspace, "modes/caps.npy", path, error));
     JN_PASS(jnaWriteArray(path, jna_float64, 1, modes, w->modes.caps, error));
+    JN_PASS(jnaSaveBound(workspace, &w->modes, error));
     JN_PASS(jnaJoinPath(workspace, "modes/reach.npy", path, error));
     JN_PASS(jnaWriteArray(path, jna_float32, 1, vertices, w->reach, error));
     json_t* root = json_pack("{s:f, s:f, s:i, s:i, s:o, s:o}", "height", found->before.height, "kept",
@@ -148,15 +205,13 @@ static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* note
     const char* joint = w->character->joints[w->character->influences[o->vertex].joints[0]].name;
     const char* clip = w->clips[o->clip].name;
     jnaNotes_Add(notes,
-        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; limited by springs.cap to %.1f "
-        "mm, "
-        "which keeps %.2f %% of the motion",
+        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; limited to %.1f mm, which keeps "
+        "%.2f %% of the motion",
         1e3 * o->length, 100 * share, joint, o->hertz, clip, 1e3 * capped->length, 100 * found->after.kept);
     if (share > JNA_LARGE_OFFSET) {
         jnaNotes_Add(notes,
-            "warning: '%s' moves by %.0f %% of the height in clip '%s' before springs.cap limits it: too few bones "
-            "hold "
-            "it, or it is too soft",
+            "warning: '%s' moves by %.0f %% of the height in clip '%s' before it is limited: too few bones hold it, or it "
+            "is too soft",
             joint, 100 * share, clip);
     }
 }
@@ -166,7 +221,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     static const char* const inputs[] = {"stages/import.json", "volume/nodes.npy", "volume/held_by.npy",
         "modes/modes.json", "modes/stiffness.npy", "modes/damping.npy", "modes/masses.npy", "modes/gain.npy",
         "modes/limits.npy", "modes/shapes.npy", "modes/projections.npy", "modes/spins.npy", NULL};
-    static const char* const outputs[] = {"modes/caps.npy", "modes/reach.npy", "modes/offsets.json", NULL};
+    static const char* const outputs[] = {"modes/caps.npy", "modes/critical.npy", "modes/critical_limits.npy",
+        "modes/reach.npy", "modes/offsets.json", NULL};
     (void)error;
     jnaStage_ReadAll(stage, NULL, inputs);
     jnaStage_MakeAll(stage, outputs);

@@ -83,6 +83,12 @@ typedef struct jnaCap {
     double value; // times the thickness, or metres
 } jnaCap;
 
+/// What a person changes about a region of the body.
+typedef struct jnaTuning {
+    jnaRegion region;
+    jnaCap limit; // how far it may move
+} jnaTuning;
+
 typedef struct jnaManifestSpring {
     char* joint;
     double hertz;
@@ -125,6 +131,8 @@ typedef struct jnaManifest {
         char* mask;      // array of one weight per vertex; NULL for none
         char* attribute; // "COLOR_0.r", "_JIGGLE": an attribute, with a channel where it has several; NULL for none
     } springs;
+    int tuningCount;
+    jnaTuning* tuning;          // [tuningCount]
     jnaFleshDef flesh;          // without volume and character
     jnaModesDef modes;          // ratio: 0, the default: damped as the flesh is
     jnaModesSource modesSource; // flesh

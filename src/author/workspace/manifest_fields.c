@@ -36,6 +36,7 @@ static const jnaJointMaterial jointMaterial = {.youngFactor = 1, .densityFactor 
 static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1};
 static const jnaJointBone bone = {.radius = 1, .length = 1};
 static const jnaManifestSpring spring = {NULL, 0, 0};
+static const jnaTuning tuning = {.limit = {jna_capFlesh, 2}};
 
 enum {
     REQUIRED = JNA_FIELD_REQUIRED,
@@ -186,6 +187,11 @@ const jnaField jnaFields[] = {
     {"springs.joints[].damping_ratio", jna_fieldNumber, OF(jnaManifestSpring, dampingRatio), REQUIRED, 0, 100, .sentence = "Their damping ratio."},
     {"springs.mask", jna_fieldText, AT(springs.mask), 0, 1, PATH, .sentence = "Array of one weight per vertex, 1 flesh to 0 rigid; for mode `mask`."},
     {"springs.attribute", jna_fieldText, AT(springs.attribute), 0, 1, NAME + 2, .sentence = "Vertex attribute, with a channel where it has several: `COLOR_0.r`, `_JIGGLE`; for mode `attribute`."},
+
+    {"tuning", jna_fieldList, LIST(tuning, tuningCount, jnaTuning, tuning), .most = JNA_REGIONS, .stages = "offsets",
+        .sentence = "Regions of the body by hand.\n  region: belly, breast, buttock, thigh, ...\n  limit: how far it may move, for example 0.02 m\n  example: - {region: thigh, limit: 0.02 m}"},
+    {"tuning[].region", jna_fieldChoice, OF(jnaTuning, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Region of the body."},
+    {"tuning[].limit", jna_fieldCap, OF(jnaTuning, limit), REQUIRED, 0, 1e6, .sentence = "How far the region may move, instead of its default: metres (`0.02 m`), a multiple of the flesh's thickness (`1`), or `off`."},
 };
 // clang-format on
 const int jnaFieldCount = (int)(sizeof(jnaFields) / sizeof(jnaFields[0]));

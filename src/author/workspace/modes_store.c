@@ -36,6 +36,24 @@ static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
     memcpy(entries, list, sizeof(list));
 }
 
+// The bound has a size of its own, and is there from the stage that finds it on.
+static void ListBound(jnaModes* m, jnaTableEntry entries[2])
+{
+    size_t n = (size_t)m->criticalCount;
+    entries[0] = (jnaTableEntry){"critical.npy", jna_int32, 2, {n, 3}, (void**)&m->critical, false};
+    entries[1] = (jnaTableEntry){"critical_limits.npy", jna_float32, 1, {n}, (void**)&m->criticalLimits, false};
+}
+
+jnResult jnaSaveBound(const char* workspace, const jnaModes* m, jnError* error)
+{
+    char folder[JNA_PATH_LENGTH];
+    jnaModes copy = *m;
+    jnaTableEntry entries[2];
+    ListBound(&copy, entries);
+    JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
+    return jnaSaveTable(folder, entries, 2, error);
+}
+
 jnResult jnaSaveModes(const char* workspace, const jnaModes* m, jnError* error)
 {
     char folder[JNA_PATH_LENGTH];
@@ -44,9 +62,33 @@ jnResult jnaSaveModes(const char* workspace, const jnaModes* m, jnError* error)
     ListEntries(&copy, entries);
     JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
     JN_PASS(jnaSaveTable(folder, entries, ENTRY_COUNT, error));
+    JN_PASS(jnaSaveBound(workspace, m, error));
     json_t* root = json_pack("{s:i, s:i, s:i, s:i}", "format", 2, "modes", m->modeCount, "vertices", m->vertexCount,
         "joints", m->jointCount);
     return jnaSaveJson(folder, "modes.json", root, 17, error);
+}
+
+static jnResult LoadBound(const char* folder, jnaModes* m, jnError* error)
+{
+    char path[JNA_PATH_LENGTH];
+    jnaArray array = {0};
+    jnaTableEntry entries[2];
+    JN_PASS(jnaJoinPath(folder, "critical.npy", path, error));
+    if (access(path, F_OK) != 0) {
+        return jn_ok;
+    }
+    JN_PASS(jnaOpenArray(path, &array, error));
+    bool good = array.dimensions == 2 && array.shape[0] <= JNA_MAX_CRITICAL;
+    m->criticalCount = good ? (int)array.shape[0] : 0;
+    jnaCloseArray(&array);
+    ListBound(m, entries);
+    JN_PASS(jnaLoadTable(folder, entries, 2, (jnaTableSource){"critical.npy", "jounce modes"}, error));
+    for (size_t i = 0; i < 3 * (size_t)m->criticalCount; ++i) {
+        bool first = i % 3 == 0 || m->critical[i / 3 * 3 + 1] >= 0;
+        good = good && m->critical[i] < m->vertexCount && (m->critical[i] >= 0 || !first) &&
+               m->criticalLimits[i / 3] > 0;
+    }
+    return good ? jn_ok : jnFail(error, jn_badData, "%s: is not of these modes; run jounce modes", path);
 }
 
 static jnResult LoadDescription(const char* folder, jnaModes* counts, jnError* error)
@@ -87,6 +129,7 @@ jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error)
     jnaTableEntry entries[ENTRY_COUNT];
     ListEntries(modes, entries);
     JN_TRY(jnaLoadTable(folder, entries, ENTRY_COUNT, (jnaTableSource){"modes.json", "jounce modes"}, error));
+    JN_TRY(LoadBound(folder, modes, error));
     for (int k = 0; k < modes->modeCount; ++k) {
         if (!(modes->stiffness[k] >= 0 && modes->damping[k] >= 0 && modes->masses[k] > 0 && modes->limits[k] >= 0 &&
                 modes->caps[k] >= 0 && modes->joints[k] >= 0 && modes->joints[k] < modes->jointCount)) {

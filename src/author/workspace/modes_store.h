@@ -5,6 +5,8 @@
 
 /// Folder modes/ of a workspace: modes.json and arrays, each file atomically, modes.json last.
 jnResult jnaSaveModes(const char* workspace, const jnaModes* modes, jnError* error);
+/// The bound of the surface alone, as jnaSaveModes does it, too.
+jnResult jnaSaveBound(const char* workspace, const jnaModes* modes, jnError* error);
 /// Reads them back, checked as any file is.
 jnResult jnaLoadModes(const char* workspace, jnaModes* modes, jnError* error);
 

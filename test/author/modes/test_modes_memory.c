@@ -77,7 +77,6 @@ static jnResult Limit(jnError* error)
     jnaCharacter whole = core.block.character; // as an asset needs it
     const jnaCharacter* c = &whole;
     float reach[1000], turns[8 * 2 * 4] = {0}, places[8 * 2 * 3] = {0};
-    const double peaks[MODES] = {0};
     jnaModes copy = {0};
     jnaOffsets offsets = {0};
     jnaClip clip = {.name = "still", .rate = 30, .frameCount = 8, .jointCount = 2, .rotations = turns};
@@ -93,7 +92,7 @@ static jnResult Limit(jnError* error)
         memcpy(copy.shapes, modes.shapes, 3 * MODES * (size_t)c->vertexCount * sizeof(float));
         memcpy(copy.stiffness, modes.stiffness, MODES * sizeof(double));
     }
-    result = result == jn_ok ? jnaModes_SetCaps(&copy, c, reach, peaks, error) : result;
+    result = result == jn_ok ? jnaModes_SetBound(&copy, c, reach, error) : result;
     result = result == jn_ok ? jnaModes_Mask(&copy, &core.block.character, reach, error) : result;
     result = result == jn_ok ? jnaFindOffsets(c, &copy, 1, &clip, &offsets, error) : result;
     assert_true(result == jn_ok ? offsets.joints != NULL && offsets.kept == 1
