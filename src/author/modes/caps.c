@@ -37,28 +37,18 @@
 // The shortest distances are of this many metres: caps of modes that nothing excites stay above 0.
 #define SHORTEST 1e-4
 
-// Where a character is lower than this share of its largest side, that side counts as its height: it lies down.
-#define LYING 0.25
-
-static double LargestSide(const jnaCharacter* c, double* height)
+static double LargestSide(const jnaCharacter* c)
 {
-    double sides[3];
+    double most = 0;
     for (size_t a = 0; a < 3; ++a) {
         double low = HUGE_VAL, high = -HUGE_VAL;
         for (size_t v = 0; v < (size_t)c->vertexCount; ++v) {
             low = fmin(low, (double)c->positions[3 * v + a]);
             high = fmax(high, (double)c->positions[3 * v + a]);
         }
-        sides[a] = high - low;
+        most = fmax(most, high - low);
     }
-    *height = sides[1];
-    return fmax(sides[0], fmax(sides[1], sides[2]));
-}
-
-double jnaHeightOf(const jnaCharacter* c)
-{
-    double height, most = LargestSide(c, &height);
-    return height >= LYING * most ? height : most;
+    return most;
 }
 
 jnResult jnaFindReach(const jnaVolume* v, const jnaCharacter* c, float* reach, jnError* error)
@@ -211,7 +201,7 @@ jnResult jnaModes_SetCaps(jnaModes* m, const jnaCharacter* c, const float* reach
     double* expected = jnaArena_Take(&arena, m->modeCount, sizeof(double));
     Room* rooms = jnaArena_Take(&arena, m->vertexCount, sizeof(*rooms));
     JN_TRY(jnaArena_Check(&arena, "the caps of modes", error));
-    double height, farthest = FARTHEST * LargestSide(c, &height);
+    double farthest = FARTHEST * LargestSide(c);
     for (size_t k = 0; k < modes; ++k) {
         expected[k] = Expect(m, k, peaks[k]);
         for (size_t v = 0; v < vertices; ++v) {

@@ -79,9 +79,6 @@ typedef struct jnaPosedFlesh {
 jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def,
     const jnaPosedFlesh* posed, jnaModes* modes, jnaNotes* notes, jnError* error);
 
-/// Height of a character at rest, metres; its largest side where it lies down.
-double jnaHeightOf(const jnaCharacter* character);
-
 /// How far each vertex of the skin may be moved, in metres: the thickness of the flesh there, which is its distance
 /// from the nearest bone, within bounds that depend on the height. reach: [vertexCount].
 jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, float* reach, jnError* error);
