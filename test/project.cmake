@@ -6,6 +6,8 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     add_test(NAME project/hardened COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/hardened.sh ${PROJECT_BINARY_DIR})
     add_test(NAME project/floors COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/floors.sh ${PROJECT_SOURCE_DIR})
+    add_test(NAME project/option_types COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/option_types.sh
+        ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
     add_test(NAME project/functions COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/functions.sh ${PROJECT_SOURCE_DIR})
     add_test(NAME project/runtime_alone COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/runtime_alone.sh
         ${PROJECT_SOURCE_DIR} $<TARGET_FILE:jounce_shared>)

@@ -24,8 +24,27 @@ typedef struct Teller {
     bool quiet, planOnly;
     bool lines; // progress as lines of JSON, for programs
     bool shown;
-    bool whole; // no stage was named to end at
+    bool whole;   // no stage was named to end at
+    bool silent;  // no notes
+    bool planned; // the plan is behind us, and notes may follow
+    int said;     // notes that were printed
 } Teller;
+
+// Prints the notes that are new, as soon as their stage ended: a log is read while the build runs.
+static void PrintNotes(const jnaNotes* notes, void* user)
+{
+    Teller* teller = user;
+    if (teller->silent || !teller->planned) {
+        return;
+    }
+    if (teller->shown) {
+        fprintf(stderr, "\r\033[K");
+        teller->shown = false;
+    }
+    for (; teller->said < notes->count; ++teller->said) {
+        printf("%s\n", notes->lines[teller->said]);
+    }
+}
 
 // What somebody may want instead of a long build. It can be stopped at any time and resumes.
 static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
@@ -43,9 +62,10 @@ static void PrintShorter(const Teller* teller, const jnaBuildStep* steps)
 
 static void PrintPlan(const jnaBuildStep* steps, void* user)
 {
-    const Teller* teller = user;
+    Teller* teller = user;
     char text[24];
     double total = 0;
+    teller->planned = true;
     if (teller->quiet) {
         return;
     }
@@ -147,8 +167,10 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
         .quiet = voice.quiet || json,
         .planOnly = def.planOnly,
         .lines = voice.lines,
+        .silent = json || def.planOnly,
         .whole = def.until == jna_buildReport};
     def.plan = PrintPlan;
+    def.said = PrintNotes;
     def.user = &teller;
     def.watch = (jnaWatch){ShowProgress, &teller};
     def.steps = steps;
@@ -156,9 +178,8 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
     if (teller.shown) {
         fprintf(stderr, "\r\033[K");
     }
-    for (int i = 0; i < notes.count && !json && !def.planOnly; ++i) {
-        printf("%s\n", notes.lines[i]);
-    }
+    teller.planned = true;
+    PrintNotes(&notes, &teller); // of the stage that failed, too
     if (json && result == jn_ok) {
         PrintJson(workspace, steps, &notes);
     }

@@ -22,12 +22,12 @@ typedef struct jncVerb {
 } jncVerb;
 
 typedef enum jncKind {
-    jnc_flag,    // bool*
-    jnc_text,    // const char**
-    jnc_number,  // double*
-    jnc_integer, // long*
-    jnc_choice,  // int*, an index into choices
-    jnc_list,    // jncList*, may be given several times, `arity` words each
+    jnc_flag,
+    jnc_text,
+    jnc_number,
+    jnc_integer,
+    jnc_choice, // an index into choices
+    jnc_list,   // may be given several times, `arity` words each
 } jncKind;
 
 /// Words of an option that may be repeated; words[i * arity + k] is word k of its i-th use.
@@ -36,11 +36,21 @@ typedef struct jncList {
     const char* words[JNC_MAX_REPEATS * 2];
 } jncList;
 
+/// Where an option's value goes; the kind says which member holds. Before parsing it holds the default.
+typedef union jncValue {
+    bool* flag;
+    const char** text;
+    double* number;
+    long* integer;
+    int* choice;
+    jncList* list;
+} jncValue;
+
 /// One option of a verb. A table of them ends with a zeroed entry.
 typedef struct jncOption {
     const char* name; // "--dt", or "WORKSPACE" for a word without dashes
     jncKind kind;
-    void* value;          // holds the default before parsing
+    jncValue value;
     const char* argument; // "SECONDS", shown in the help; NULL for flags
     const char* help;
     const char* choices; // "cubic|linear|step"
@@ -51,25 +61,33 @@ typedef struct jncOption {
     double range[2]; // numbers must lie in it where the second is above the first
 } jncOption;
 
+/// The address of a variable of this very type; any other type does not compile, whatever the warnings. A table that
+/// took an `int` for a `long` would write beside it.
+#define JNC_OF_TYPE(type, variable) _Generic(&(variable), type * : &(variable))
+
 /// Rows of a table of options, one line each: {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames a second"), .given =
 /// &g}. The variable holds the default. least and most: 0, 0 for any number.
-#define JNC_FLAG(word, variable, text) .name = (word), .kind = jnc_flag, .value = &(variable), .help = (text)
-#define JNC_TEXT(word, variable, what, text)                                                                           \
-    .name = (word), .kind = jnc_text, .value = &(variable), .argument = (what), .help = (text)
-#define JNC_NUMBER(word, variable, what, least, most, text)                                                            \
-    .name = (word), .kind = jnc_number, .value = &(variable), .argument = (what), .range = {least, most}, .help = (text)
-#define JNC_INTEGER(word, variable, what, least, most, text)                                                           \
-    .name = (word), .kind = jnc_integer, .value = &(variable), .argument = (what), .range = {least, most},             \
-    .help = (text)
-#define JNC_CHOICE(word, variable, words, text)                                                                        \
-    .name = (word), .kind = jnc_choice, .value = &(variable), .choices = (words), .help = (text)
-#define JNC_LIST(word, variable, what, text)                                                                           \
-    .name = (word), .kind = jnc_list, .value = &(variable), .argument = (what), .help = (text)
+#define JNC_FLAG(word, variable, says)                                                                                 \
+    .name = (word), .kind = jnc_flag, .value.flag = JNC_OF_TYPE(bool, variable), .help = (says)
+#define JNC_TEXT(word, variable, what, says)                                                                           \
+    .name = (word), .kind = jnc_text, .value.text = JNC_OF_TYPE(const char*, variable), .argument = (what),            \
+    .help = (says)
+#define JNC_NUMBER(word, variable, what, least, most, says)                                                            \
+    .name = (word), .kind = jnc_number, .value.number = JNC_OF_TYPE(double, variable), .argument = (what),             \
+    .range = {least, most}, .help = (says)
+#define JNC_INTEGER(word, variable, what, least, most, says)                                                           \
+    .name = (word), .kind = jnc_integer, .value.integer = JNC_OF_TYPE(long, variable), .argument = (what),             \
+    .range = {least, most}, .help = (says)
+#define JNC_CHOICE(word, variable, words, says)                                                                        \
+    .name = (word), .kind = jnc_choice, .value.choice = JNC_OF_TYPE(int, variable), .choices = (words), .help = (says)
+#define JNC_LIST(word, variable, what, says)                                                                           \
+    .name = (word), .kind = jnc_list, .value.list = JNC_OF_TYPE(jncList, variable), .argument = (what), .help = (says)
 
 /// A workspace stands for the character file in it: that path, in `buffer`, or the path as it is.
 const char* jncCharacterFile(const char* path, char* buffer, size_t size);
 
-/// Fails where `workspace` is a folder without the character file `file` (see jncCharacterFile), and says what makes it.
+/// Fails where `workspace` is a folder without the character file `file` (see jncCharacterFile), and says what makes
+/// it.
 jnResult jncExpectCharacter(const char* workspace, const char* file, jnError* error);
 
 /// One line of how many points a character has in its source, welded, and split at seams; nothing where the source's

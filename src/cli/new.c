@@ -67,17 +67,6 @@ static void FreePairs(Pairs* pairs)
     }
 }
 
-// Height of the rest surface, metres.
-static double HeightOf(const jnaCharacter* character)
-{
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (size_t v = 0; v < (size_t)character->vertexCount; ++v) {
-        low = fmin(low, (double)character->positions[3 * v + 1]);
-        high = fmax(high, (double)character->positions[3 * v + 1]);
-    }
-    return character->vertexCount > 0 ? high - low : 0;
-}
-
 // What was taken for which part of the body, as an object and as text for the manifest.
 static jnResult DescribeParts(const char* path, json_t* root, jnError* error)
 {
@@ -145,7 +134,7 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
         path, "name", character.name, "vertices", character.vertexCount, "flesh_vertices",
         character.vertexCount - character.outfitCount, "file_vertices", character.fileVertexCount, "source_points",
         character.sourcePointCount, "triangles", character.triangleCount, "joints", character.jointCount, "parts",
-        parts, "height", HeightOf(&character), "scale", manifest.scale, "clips", clips, "notes", lines, "attributes",
+        parts, "height", jnaHeightOf(&character), "scale", manifest.scale, "clips", clips, "notes", lines, "attributes",
         attributes);
     jnaDestroyManifest(&manifest);
     jnaDestroyCharacter(&character);
@@ -157,8 +146,70 @@ static json_t* Describe(const char* path, const jnaNotes* notes, jnError* error)
     return root;
 }
 
-static void PrintSummary(const json_t* root)
+// How the summary is printed.
+typedef struct Voice {
+    bool json, verbose;
+} Voice;
+
+// The lines of a summary that a list may have before it is cut.
+enum { MOST_PARTS = 8, MOST_CLIPS = 16 };
+
+static int CompareTriangles(const void* a, const void* b)
 {
+    const json_t *const *one = a, *const *other = b;
+    long long difference = json_integer_value(json_object_get(*other, "triangles")) -
+                           json_integer_value(json_object_get(*one, "triangles"));
+    return difference > 0 ? 1 : difference < 0 ? -1 : 0;
+}
+
+// Where not all are printed, the largest are.
+static void PrintParts(const json_t* root, bool verbose)
+{
+    const json_t* parts = json_object_get(root, "parts");
+    size_t count = json_array_size(parts), shown = !verbose && count > MOST_PARTS + 1 ? MOST_PARTS : count;
+    const json_t** order = calloc(count + 1, sizeof(*order));
+    for (size_t i = 0; order != NULL && i < count; ++i) {
+        order[i] = json_array_get(parts, i);
+    }
+    if (order != NULL && shown < count) {
+        qsort((void*)order, count, sizeof(*order), CompareTriangles);
+    }
+    for (size_t i = 0; order != NULL && i < shown && count > 1; ++i) {
+        const char* material = json_string_value(json_object_get(order[i], "material"));
+        printf("  part %-32s %6lld triangles  %s%s%s\n", json_string_value(json_object_get(order[i], "name")),
+            (long long)json_integer_value(json_object_get(order[i], "triangles")),
+            json_string_value(json_object_get(order[i], "role")), material[0] != '\0' ? ", material " : "", material);
+    }
+    if (shown < count) {
+        printf("  and %zu more parts (--verbose lists all; jounce info %s does after a build)\n", count - shown,
+            json_string_value(json_object_get(root, "workspace")));
+    }
+    free((void*)order);
+}
+
+static void PrintClips(const json_t* clips, bool verbose)
+{
+    size_t count = json_array_size(clips), shown = !verbose && count > MOST_CLIPS + 1 ? MOST_CLIPS : count;
+    for (size_t i = 0; i < shown; ++i) {
+        const json_t* clip = json_array_get(clips, i);
+        printf("  clip %-32s %6lld frames  %s%s%s\n", json_string_value(json_object_get(clip, "name")),
+            (long long)json_integer_value(json_object_get(clip, "frames")),
+            json_string_value(json_object_get(clip, "role")),
+            json_is_true(json_object_get(clip, "motion")) ? ", with motion" : "",
+            json_is_true(json_object_get(clip, "quasistatic")) ? ", with equilibria" : "");
+    }
+    if (shown < count) {
+        printf("  and %zu more clips (--verbose lists all)\n", count - shown);
+    }
+}
+
+static void PrintSummary(const json_t* root, bool verbose)
+{
+    size_t index;
+    const json_t* value;
+    const char *name, *body = json_string_value(json_object_get(root, "body_yaml"));
+    json_t* width;
+    bool imported = false;
     printf("%s: %lld vertices (%lld in the file), %lld triangles, %lld joints, %.3g m tall\n",
         json_string_value(json_object_get(root, "workspace")),
         (long long)json_integer_value(json_object_get(root, "vertices")),
@@ -166,49 +217,30 @@ static void PrintSummary(const json_t* root)
         (long long)json_integer_value(json_object_get(root, "triangles")),
         (long long)json_integer_value(json_object_get(root, "joints")),
         json_number_value(json_object_get(root, "height")));
-    size_t index;
-    const json_t* value;
-    const json_t* parts = json_object_get(root, "parts");
-    json_array_foreach(parts, index, value)
-    {
-        if (json_array_size(parts) > 1) {
-            const char* material = json_string_value(json_object_get(value, "material"));
-            printf("  part %-32s %6lld triangles  %s%s%s\n", json_string_value(json_object_get(value, "name")),
-                (long long)json_integer_value(json_object_get(value, "triangles")),
-                json_string_value(json_object_get(value, "role")), material[0] != '\0' ? ", material " : "", material);
-        }
-    }
-    bool imported = false;
+    PrintParts(root, verbose);
+    PrintClips(json_object_get(root, "clips"), verbose);
     json_array_foreach(json_object_get(root, "clips"), index, value)
     {
         imported = imported || json_is_true(json_object_get(value, "motion"));
-        printf("  clip %-32s %6lld frames  %s%s%s\n", json_string_value(json_object_get(value, "name")),
-            (long long)json_integer_value(json_object_get(value, "frames")),
-            json_string_value(json_object_get(value, "role")),
-            json_is_true(json_object_get(value, "motion")) ? ", with motion" : "",
-            json_is_true(json_object_get(value, "quasistatic")) ? ", with equilibria" : "");
     }
-    const char* name;
-    json_t* width;
     json_object_foreach(json_object_get(root, "attributes"), name, width)
     {
         printf("  vertex attribute %s, %lld wide\n", name, (long long)json_integer_value(width));
-    }
-    const char* body = json_string_value(json_object_get(root, "body_yaml"));
-    if (body != NULL && body[0] != '\0') {
-        printf("parts of the body as recognised; to correct one, put this in the place of body: in manifest.yaml and "
-               "edit it:\n%s",
-            body);
     }
     json_array_foreach(json_object_get(root, "notes"), index, value)
     {
         printf("  note: %s\n", json_string_value(value));
     }
+    if (body != NULL && body[0] != '\0') {
+        printf("parts of the body as recognised; to correct one, put this in the place of body: in manifest.yaml and "
+               "edit it:\n%s",
+            body);
+    }
     printf("next: jounce build %s%s\n", json_string_value(json_object_get(root, "workspace")),
         imported ? "" : " --until modes");
 }
 
-static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
+static int Run(const char* workspace, const jnaWorkspaceDef* def, Voice voice)
 {
     jnError error = {0};
     jnaNotes notes = {0};
@@ -216,17 +248,22 @@ static int Run(const char* workspace, const jnaWorkspaceDef* def, bool json)
         jnaDestroyNotes(&notes);
         return jncFail(&error);
     }
+    if (!voice.json && !voice.verbose) {
+        jnaNotes groups = jnaNotes_Group(&notes);
+        jnaDestroyNotes(&notes);
+        notes = groups;
+    }
     json_t* root = Describe(workspace, &notes, &error);
     jnaDestroyNotes(&notes);
     if (root == NULL) {
         return jncFail(&error);
     }
-    if (json) {
+    if (voice.json) {
         json_object_del(root, "body_yaml"); // "body" has the same for programs
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {
-        PrintSummary(root);
+        PrintSummary(root, voice.verbose);
     }
     json_decref(root);
     return JNC_DONE;
@@ -238,7 +275,7 @@ typedef struct Lists {
 } Lists;
 
 // The same with them.
-static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, const Lists* lists)
+static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, Voice voice, const Lists* lists)
 {
     Pairs clipPairs = {0}, motionPairs = {0}, shapePairs = {0}, retargetPairs = {0}, partPairs = {0};
     jnaMeshRole roles[JNC_MAX_REPEATS];
@@ -268,7 +305,7 @@ static int RunWithLists(const char* workspace, jnaWorkspaceDef* def, bool json, 
         def->shapeCount = shapePairs.count;
         def->shapeClips = shapePairs.names;
         def->shapeFiles = shapePairs.files;
-        code = Run(workspace, def, json);
+        code = Run(workspace, def, voice);
     }
     FreePairs(&clipPairs);
     FreePairs(&motionPairs);
@@ -295,9 +332,11 @@ int jncNew(int argc, char** argv)
 {
     const char *workspace = NULL, *from = NULL;
     Lists lists = {0};
+    Voice voice = {0};
     double rate = 30, scale = 0;
-    int layer = jna_layerModal, up = jna_upAuto, number = 0;
-    bool json = false, scaled = false, figure = false, layered = false;
+    int layer = jna_layerModal, up = jna_upAuto;
+    long number = 0;
+    bool scaled = false, figure = false, layered = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
@@ -314,7 +353,8 @@ int jncNew(int argc, char** argv)
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
         {JNC_CHOICE("--up", up, "auto|x|y|z", "up axis of the file (default auto: detected)")},
         {JNC_INTEGER("--character", number, "N", 0, 1000000, "number of the character in a file with several (default 0: all as one)")},
-        {JNC_FLAG("--json", json, "print the result as JSON")},
+        {JNC_FLAG("--verbose", voice.verbose, "list all parts, clips and notes")},
+        {JNC_FLAG("--json", voice.json, "print the result as JSON, with all notes")},
         {0},
     };
     // clang-format on
@@ -335,6 +375,6 @@ int jncNew(int argc, char** argv)
     def.layer = (jnaSpringLayer)layer;
     def.layerGiven = layered;
     def.up = (jnaUp)up;
-    def.number = number;
-    return RunWithLists(workspace, &def, json, &lists);
+    def.number = (int)number;
+    return RunWithLists(workspace, &def, voice, &lists);
 }

@@ -114,10 +114,10 @@ static int Store(const jncOption* o, char** words)
     errno = 0;
     switch (o->kind) {
     case jnc_flag:
-        *(bool*)o->value = true;
+        *o->value.flag = true;
         break;
     case jnc_text:
-        *(const char**)o->value = word;
+        *o->value.text = word;
         break;
     case jnc_number: {
         double number = strtod(word, &end);
@@ -127,7 +127,7 @@ static int Store(const jncOption* o, char** words)
         if (!InRange(o, number)) {
             return jncMisuse("%s: %s is not between %g and %g", o->name, word, o->range[0], o->range[1]);
         }
-        *(double*)o->value = number;
+        *o->value.number = number;
         break;
     }
     case jnc_integer: {
@@ -138,7 +138,7 @@ static int Store(const jncOption* o, char** words)
         if (!InRange(o, (double)number)) {
             return jncMisuse("%s: %s is not between %g and %g", o->name, word, o->range[0], o->range[1]);
         }
-        *(long*)o->value = number;
+        *o->value.integer = number;
         break;
     }
     case jnc_choice: {
@@ -146,11 +146,11 @@ static int Store(const jncOption* o, char** words)
         if (index < 0) {
             return jncMisuse("%s: '%s' is not one of %s", o->name, word, o->choices);
         }
-        *(int*)o->value = index;
+        *o->value.choice = index;
         break;
     }
     case jnc_list: {
-        jncList* list = o->value;
+        jncList* list = o->value.list;
         if (list->count == JNC_MAX_REPEATS) {
             return jncMisuse("%s: given more than %d times", o->name, JNC_MAX_REPEATS);
         }

@@ -199,6 +199,36 @@ static void AStageThatIsStoppedIsBegunAgain(void** state)
     ExpectBuild("stopped", "made", "modes export ");
 }
 
+// What was said when a stage ended, and what was there then.
+static void HearNotes(const jnaNotes* notes, void* user)
+{
+    const char* last = notes->lines[notes->count - 1];
+    if (strncmp(last, "volume: done", 12) == 0) {
+        *(bool*)user = FileExists("heard/stages/volume.json") && !FileExists("heard/modes/modes.json");
+    }
+}
+
+// A log is read while the build runs: lines come when their stage ends, not all at the end.
+static void NotesComeWhenTheirStageEnds(void** state)
+{
+    (void)state;
+    bool heard = false;
+    jnError error = {0};
+    jnaNotes notes = {0};
+    jnaBuildDef def = jnaDefaultBuildDef();
+    def.until = jna_buildModes;
+    def.said = HearNotes;
+    def.user = &heard;
+    Make("heard", KIND "none/" MODE "uniform/" LAYER "modal" END SMALL);
+    assert_int_equal(jnaBuildWorkspace("heard", &def, &notes, &error), jn_ok);
+    assert_true(heard);
+    jnaDestroyNotes(&notes);
+    // And they reach a pipe at once, before the file at the end is there.
+    Do("rm -r heard/stages/volume.json heard/stages/modes.json heard/character.jounce && " JN_BINARY_DIR
+       "/bin/jounce build heard --until modes 2>&1 | while read -r line; do case $line in 'volume: done'*) "
+       "test ! -e heard/character.jounce && touch early;; esac; done; test -e early");
+}
+
 static void ARobotEndsWellWithoutFlesh(void** state)
 {
     (void)state;
@@ -299,6 +329,7 @@ int main(void)
         cmocka_unit_test(MotionOfTheVerbIsThatOfTheManifest),
         cmocka_unit_test(WhatIsNotLearnedYetIsSaid),
         cmocka_unit_test(AStageThatIsStoppedIsBegunAgain),
+        cmocka_unit_test(NotesComeWhenTheirStageEnds),
         cmocka_unit_test(ARobotEndsWellWithoutFlesh),
         cmocka_unit_test(ALongBuildShowsItsPlanAndShorterOnesFirst),
         cmocka_unit_test(BadInputIsOneClearLine),

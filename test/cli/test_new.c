@@ -6,6 +6,7 @@
 #include "pipeline/stage_import.h"
 
 #include <jansson.h>
+#include <limits.h>
 
 #define DATA JN_SOURCE_DIR "/../shared/data/"
 
@@ -287,11 +288,81 @@ static void TheBodyTakesMotionCapture(void** state)
     RemoveWorkspace();
 }
 
+// The number is a long of the option table; an int behind it was written over.
+static void TheNumberOfACharacterIsTaken(void** state)
+{
+    (void)state;
+    char arguments[2048];
+    snprintf(arguments, sizeof(arguments), "new '%s' --figure --rate 15 --character 0", Workspace());
+    assert_int_equal(Run(arguments), 0);
+    RemoveWorkspace();
+}
+
+// The folder and the file beside it are moved together; a manifest with the file's whole name works as before.
+static void AMovedWorkspaceFindsItsSources(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
+    char line[PATH_MAX + 512], text[16384], root[PATH_MAX];
+    snprintf(line, sizeof(line), "mkdir -p a/models && cp '%s' a/models/tube.glb && cp a/models/tube.glb a/wave.glb",
+        WriteTube("moved", &def));
+    assert_int_equal(system(line), 0);
+    assert_int_equal(Run("new a/w --from a/models/tube.glb --clip more=a/wave.glb"), 0);
+    ReadAll("a/w/manifest.yaml", text, sizeof(text));
+    assert_non_null(strstr(text, "source: \"../models/tube.glb\""));
+    assert_non_null(strstr(text, "source: \"../wave.glb\""));
+    assert_int_equal(system("mv a b && sed -i 's/^rate: .*/rate: 12/' b/w/manifest.yaml"), 0);
+    assert_int_equal(Run("build b/w --until import"), 0);
+    assert_int_equal(Run("build b/w --until import --plan"), 0);
+    assert_non_null(strstr(outcome.out, "up to date"));
+    assert_non_null(realpath("b", root));
+    snprintf(
+        line, sizeof(line), "sed -i 's,\"[.][.]/,\"%s/,; s/^rate: .*/rate: 10/' b/w/manifest.yaml && mv b/w w", root);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(Run("build w --until import"), 0);
+    assert_int_equal(system("rm -r b w"), 0);
+    unlink(WriteTube("moved", &def));
+}
+
+// Notes come before the parts of the body, which come last; many of one kind are one line unless asked for.
+static void NotesOfOneKindAreOneLine(void** state)
+{
+    (void)state;
+    char line[2048];
+    TubeDef def = {.joints = 2, .armature = "", .animation = "loop"};
+    const char* file = WriteTube("grouped", &def);
+    int length = snprintf(line, sizeof(line), "new '%s' --from '%s'", Workspace(), file);
+    for (int i = 0; i < 6; ++i) {
+        length += snprintf(line + length, sizeof(line) - (size_t)length, " --clip c%d='%s'", i, file);
+    }
+    assert_int_equal(Run(line), 0);
+    const char* note = strstr(outcome.out, "  note: clip '");
+    assert_non_null(note);
+    assert_non_null(strstr(note, "the same for 6 more: 'c0', 'c1', 'c2', 'c3' and 2 more"));
+    assert_null(strstr(outcome.out, "note: clip 'c1'"));
+    RemoveWorkspace();
+    snprintf(line + length, sizeof(line) - (size_t)length, " --verbose");
+    assert_int_equal(Run(line), 0);
+    assert_non_null(strstr(outcome.out, "note: clip 'c1'"));
+    assert_null(strstr(outcome.out, "the same for"));
+    RemoveWorkspace();
+    snprintf(line, sizeof(line), "new '%s' --figure --rate 15", Workspace());
+    assert_int_equal(Run(line), 0);
+    const char *body = strstr(outcome.out, "parts of the body"), *next = strstr(outcome.out, "next: ");
+    note = strstr(outcome.out, "  note: ");
+    assert_true(body != NULL && next != NULL && body < next && (note == NULL || note < body));
+    RemoveWorkspace();
+    unlink(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AWorkspaceIsMadeAndDescribed),
         cmocka_unit_test(TheBuiltInFigureIsACharacterToo),
+        cmocka_unit_test(TheNumberOfACharacterIsTaken),
+        cmocka_unit_test(AMovedWorkspaceFindsItsSources),
+        cmocka_unit_test(NotesOfOneKindAreOneLine),
         cmocka_unit_test(AWorkspaceIsBuiltOnceAndThenOnlyWhatChanged),
         cmocka_unit_test(ABadFileIsOneLineAndNoWorkspace),
         cmocka_unit_test(WrongUsageIsTwo),

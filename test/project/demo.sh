@@ -45,6 +45,9 @@ same second
 "$jounce" demo second --quick >again.log
 ! grep -q ': done' again.log || { echo "a second run had something to do:"; cat again.log; exit 1; }
 same second
+# Nor has a plain build anything to do: a quick report is a report.
+"$jounce" build second --plan >plan.log
+! grep -q 'changed' plan.log || { echo "a build has something to do:"; cat plan.log; exit 1; }
 echo "the same bytes in $(wc -l <first.sums) files"
 
 # A random moment is up to a seventh of the whole: ten of them go through all stages. A run that ends before its moment

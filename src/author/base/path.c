@@ -11,11 +11,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Folders that a relative name climbs at most: what is farther away is elsewhere, and does not move along.
+enum { MOST_UPS = 3 };
+
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error)
 {
     int length = name[0] == '/' ? snprintf(path, JNA_PATH_LENGTH, "%s", name)
                                 : snprintf(path, JNA_PATH_LENGTH, "%s/%s", folder, name);
     return length < JNA_PATH_LENGTH ? jn_ok : jnFail(error, jn_badArgument, "%.200s...: the path is too long", name);
+}
+
+jnResult jnaRelativePath(const char* folder, const char* file, char* path, jnError* error)
+{
+    size_t common = 0; // characters up to the last '/' before which both agree
+    for (size_t i = 0; folder[i] == file[i] || (folder[i] == '\0' && file[i] == '/'); ++i) {
+        common = file[i] == '/' ? i : common;
+        if (folder[i] == '\0' || file[i] == '\0') {
+            break;
+        }
+    }
+    size_t ups = 0;
+    for (const char* at = folder + common; *at != '\0'; ++at) {
+        ups += at[0] == '/' && at[1] != '\0' && at[1] != '/';
+    }
+    const char* rest = file + common + 1;
+    if (common == 0 || ups > MOST_UPS) {
+        ups = 0;
+        rest = file;
+    }
+    if (3 * ups + strlen(rest) >= JNA_PATH_LENGTH) {
+        return jnFail(error, jn_badArgument, "%.200s...: the path is too long", file);
+    }
+    for (size_t i = 0; i < ups; ++i) {
+        memcpy(path + 3 * i, "../", 3);
+    }
+    strcpy(path + 3 * ups, rest);
+    return jn_ok;
 }
 
 jnResult jnaMakeFolder(const char* folder, const char* name, char* path, jnError* error)

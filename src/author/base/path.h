@@ -8,6 +8,10 @@ enum { JNA_PATH_LENGTH = 4096 };
 /// "folder/name", or name where it is absolute; an error where it does not fit. path: [JNA_PATH_LENGTH].
 jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* error);
 
+/// What leads from a folder to a file, both absolute as realpath has them: "../hero.glb". The file as it is where they
+/// have only the root in common, or where the way climbs more than three folders. path: [JNA_PATH_LENGTH].
+jnResult jnaRelativePath(const char* folder, const char* file, char* path, jnError* error);
+
 /// Makes the folder "folder/name" where it is not there yet. path: [JNA_PATH_LENGTH], its name; may be NULL.
 jnResult jnaMakeFolder(const char* folder, const char* name, char* path, jnError* error);
 

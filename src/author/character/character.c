@@ -4,9 +4,13 @@
 #include "base/arena.h"
 #include "runtime/for_author.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Where a character is lower than this share of its largest side, that side counts as its height: it lies down.
+#define LYING 0.25
 
 jnResult jnaCharacter_Allocate(jnaCharacter* c, bool withUvs, jnError* error)
 {
@@ -184,4 +188,19 @@ void jnaSkin(const jnaCharacter* character, const float* matrices, float* positi
             positions[3 * (size_t)v + (size_t)i] = (float)sum[i];
         }
     }
+}
+
+double jnaHeightOf(const jnaCharacter* c)
+{
+    double sides[3];
+    for (size_t a = 0; a < 3; ++a) {
+        double low = HUGE_VAL, high = -HUGE_VAL;
+        for (size_t v = 0; v < (size_t)c->vertexCount; ++v) {
+            low = fmin(low, (double)c->positions[3 * v + a]);
+            high = fmax(high, (double)c->positions[3 * v + a]);
+        }
+        sides[a] = c->vertexCount > 0 ? high - low : 0;
+    }
+    double most = fmax(sides[0], fmax(sides[1], sides[2]));
+    return sides[1] >= LYING * most ? sides[1] : most;
 }

@@ -124,6 +124,9 @@ void jnaDestroyCharacter(jnaCharacter* character);
 /// The flesh of a character alone: its parts, their file vertices and the vertices before the outfit. Owned.
 jnResult jnaCharacter_TakeFlesh(const jnaCharacter* character, jnaCharacter* flesh, jnError* error);
 
+/// Height of a character at rest, metres; its largest side where it lies down. Whatever speaks of a height means this.
+double jnaHeightOf(const jnaCharacter* character);
+
 /// What each vertex is part of. roles: [vertexCount].
 void jnaCharacter_FindRoles(const jnaCharacter* character, uint8_t* roles);
 

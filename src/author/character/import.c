@@ -39,35 +39,49 @@ static double MeasureExtent(const jnaPlacement* placement)
     return fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
 }
 
-static double ChooseScale(double wanted, double stated, double extent, jnaNotes* notes)
+// How the unit was found.
+typedef enum Unit {
+    unit_given,   // by the caller
+    unit_stated,  // by the file
+    unit_guessed, // centimetres or millimetres by the size
+    unit_metres,  // by the size, whatever the file states
+    unit_unknown, // no unit makes a character of it
+} Unit;
+
+// Metres per unit. extent: largest side, in units
+static double ChooseScale(double wanted, double stated, double extent, Unit* unit)
 {
     if (wanted > 0) {
+        *unit = unit_given;
         return wanted;
     }
     if (stated > 0 && extent * stated >= 0.05 && extent * stated <= 20) {
-        if (fabs(stated - 1) > 1e-6) {
-            jnaNotes_Add(notes, "the file states %g m per unit: the character is %.3g m tall (--scale overrides)",
-                stated, extent * stated);
-        }
+        *unit = unit_stated;
         return stated;
     }
     double guess = extent >= 400 && extent <= 4000 ? 0.001 : extent >= 20 && extent < 400 ? 0.01 : 1;
-    if (guess < 1) {
-        jnaNotes_Add(notes, "%.4g units tall: taken as %s, %.3g m (--scale overrides)", extent,
-            guess < 0.005 ? "millimetres" : "centimetres", extent * guess);
-    } else if (extent >= 0.05 && extent < 20) {
-        if (stated > 0) {
-            jnaNotes_Add(notes,
-                "the file states %g m per unit, but as metres its %.3g units fit a character: "
-                "taken as metres (--scale overrides)",
-                stated, extent);
-        }
-    } else {
-        guess = stated > 0 ? stated : 1;
-        jnaNotes_Add(notes, "the character is %.3g m tall; if that is wrong, say how long a unit is with --scale",
-            extent * guess);
+    *unit = guess < 1 ? unit_guessed : extent >= 0.05 && extent < 20 ? unit_metres : unit_unknown;
+    return *unit == unit_unknown && stated > 0 ? stated : guess;
+}
+
+// What was made of the unit, with the height that everything else shows.
+static void NoteUnit(Unit unit, double stated, double scale, double height, jnaNotes* notes)
+{
+    if (unit == unit_stated && fabs(stated - 1) > 1e-6) {
+        jnaNotes_Add(
+            notes, "the file states %g m per unit: the character is %.3g m tall (--scale overrides)", stated, height);
+    } else if (unit == unit_guessed) {
+        jnaNotes_Add(notes, "%.4g units tall: taken as %s, %.3g m (--scale overrides)", height / scale,
+            scale < 0.005 ? "millimetres" : "centimetres", height);
+    } else if (unit == unit_metres && stated > 0) {
+        jnaNotes_Add(notes,
+            "the file states %g m per unit, but as metres its %.3g units fit a character: "
+            "taken as metres (--scale overrides)",
+            stated, height);
+    } else if (unit == unit_unknown) {
+        jnaNotes_Add(
+            notes, "the character is %.3g m tall; if that is wrong, say how long a unit is with --scale", height);
     }
-    return guess;
 }
 
 void jnaFillJoints(const jnaScene* scene, const jnaRig* rig, double scale, jnaJoint* joints)
@@ -142,9 +156,11 @@ static jnResult BuildCharacter(Reading* r, jnaCharacter* character, double* scal
         JN_TRY(jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path));
     }
     jnaSetRoles(scene, r->def, &placement);
-    *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), notes);
+    Unit unit;
+    *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), &unit);
     character->jointCount = rig->jointCount;
     JN_TRY(jnaBuildSurface(path, &placement, *scale, character, notes, error));
+    NoteUnit(unit, scene->metresPerUnit, *scale, jnaHeightOf(character), notes);
     JN_TRY(jnaSpreadWeights(&placement, character, error));
     JN_TRY(jnaBuildAttributes(&placement, character, notes, error));
     JN_TRY(jnaFindSourcePoints(path, &placement, character, notes, error));

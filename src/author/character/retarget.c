@@ -692,6 +692,19 @@ static void Append(char* text, size_t size, const char* name)
     }
 }
 
+// Whether a joint moves part of the surface. The end of a finger or of the head moves nothing.
+static bool Moves(const jnaCharacter* c, int joint)
+{
+    for (int v = 0; v < c->vertexCount; ++v) {
+        for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+            if (c->influences[v].joints[i] == joint && c->influences[v].weights[i] > 0) {
+                return true;
+            }
+        }
+    }
+    return c->vertexCount == 0; // a skeleton alone
+}
+
 static void NoteUnmatched(const Job* job, jnaNotes* notes)
 {
     char lost[JNA_NOTE_LENGTH - 80] = "", still[JNA_NOTE_LENGTH - 80] = "";
@@ -705,7 +718,7 @@ static void NoteUnmatched(const Job* job, jnaNotes* notes)
         }
     }
     for (int j = 0; j < job->target->jointCount; ++j) {
-        if (job->match[j] < 0) {
+        if (job->match[j] < 0 && Moves(job->target, j)) {
             Append(still, sizeof(still), job->target->joints[j].name);
         }
     }

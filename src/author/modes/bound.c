@@ -3,8 +3,9 @@
 // Found by trial: random states of the modes, far beyond what is allowed, are scaled back to where the elements chosen so
 // far are within their bounds, and the worst of all others is chosen as well, until there is none. The fields are smooth,
 // so that a few hundred triangles and vertices stand for tens of thousands. What the last states still find beyond its
-// bound becomes a margin. States are of three kinds: every mode as an acceleration of the whole drives it; a blow to one
-// place whose modes have gone out of step; one mode and little else. No clip takes part.
+// bound becomes a margin. States are of four kinds: modes as random accelerations of the joints drive them, in step or out
+// of step; a blow to one place whose modes have gone out of step; all modes alike in energy; one mode and little else. No
+// clip takes part.
 #include "modes/modes.h"
 
 #include "base/affine.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 32, MOST_ROUNDS = 96, QUIET_ROUNDS = 12, MARGIN_ROUNDS = 12, CHUNK = 256, NO_CORNER = -1 };
+enum { STATES = 32, MOST_ROUNDS = 96, QUIET_ROUNDS = 12, MARGIN_ROUNDS = 16, CHUNK = 256, NO_CORNER = -1 };
 // An acceleration of the whole body, m/s^2.
 #define LIVELY 9.80665
 // The shortest amplitude that is looked at, metres.
@@ -41,6 +42,9 @@ typedef struct Search {
     size_t modes, vertices, count;
     Element* elements;      // [count]
     double* lively;         // [modes]
+    double* drives;         // [modes][joints][3], amplitude for an acceleration of a joint's flesh
+    size_t joints;
+    double* accelerations;  // [joints][3], of the state in hand
     float* amplitudes;      // [modes][STATES]
     float* fields;          // [vertices][3][STATES]
     float scales[STATES];   // of the states
@@ -161,8 +165,38 @@ static double Normal(uint64_t* state)
     return sum;
 }
 
+// What moves the modes if the flesh of every joint is accelerated: projections by joint.
+static void FindDrives(Search* s, const jnaCharacter* c)
+{
+    for (size_t k = 0; k < s->modes; ++k) {
+        double* drives = s->drives + 3 * k * s->joints;
+        double response = s->m->stiffness[k] > 0 ? LIVELY * s->m->gain[k] / s->m->stiffness[k] : 0;
+        for (size_t v = 0; v < s->vertices; ++v) {
+            const jnaInfluences* in = &c->influences[v];
+            const float* p = s->m->projections + 3 * (k * s->vertices + v);
+            for (int i = 0; i < in->count; ++i) {
+                for (size_t a = 0; a < 3; ++a) {
+                    drives[3 * (size_t)in->joints[i] + a] += response * (double)in->weights[i] * (double)p[a];
+                }
+            }
+        }
+    }
+}
+
+static double Driven(const Search* s, size_t k, const double* accelerations)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 3 * s->joints; ++i) {
+        sum += s->drives[3 * k * s->joints + i] * accelerations[i];
+    }
+    return sum;
+}
+
 static void DrawState(Search* s, size_t state)
 {
+    for (size_t i = 0; i < 3 * s->joints; ++i) {
+        s->accelerations[i] = Normal(&s->random);
+    }
     size_t vertex = (size_t)(Uniform(&s->random) * (double)s->vertices), mode = 0;
     double blow[3];
     for (int a = 0; a < 3; ++a) {
@@ -172,7 +206,7 @@ static void DrawState(Search* s, size_t state)
     for (size_t k = 0; k < s->modes; ++k) {
         const float* u = s->m->shapes + 3 * (k * s->vertices + vertex);
         double along = (double)u[0] * blow[0] + (double)u[1] * blow[1] + (double)u[2] * blow[2];
-        double drawn = Normal(&s->random), z = s->lively[k] * drawn;
+        double drawn = Normal(&s->random), z = Driven(s, k, s->accelerations) * (state % 8 == 0 ? 1 : drawn);
         if (state % 4 == 1) {
             z = along * drawn / sqrt(s->m->masses[k] * fmax(s->m->stiffness[k], 1)) + 1e-3 * z;
         } else if (state % 4 == 2) {
@@ -327,6 +361,9 @@ static jnResult Prepare(Search* s, const jnaCharacter* c, const float* limits, j
     JN_PASS(ListElements(s, c, limits, arena, error));
     int64_t chunks = (int64_t)(s->count + CHUNK - 1) / CHUNK + 1;
     s->lively = jnaArena_Take(arena, (int64_t)s->modes, sizeof(double));
+    s->joints = (size_t)c->jointCount;
+    s->drives = jnaArena_Take(arena, (int64_t)(s->modes * s->joints), 3 * sizeof(double));
+    s->accelerations = jnaArena_Take(arena, c->jointCount, 3 * sizeof(double));
     s->amplitudes = jnaArena_Take(arena, (int64_t)s->modes, STATES * sizeof(float));
     s->fields = jnaArena_Take(arena, (int64_t)s->vertices, 3 * STATES * sizeof(float));
     s->best = jnaArena_Take(arena, chunks, 2 * STATES * sizeof(float));
@@ -336,6 +373,7 @@ static jnResult Prepare(Search* s, const jnaCharacter* c, const float* limits, j
     for (size_t k = 0; k < s->modes; ++k) {
         s->lively[k] = jnaModes_Lively(s->m, (int)k);
     }
+    FindDrives(s, c);
     return jn_ok;
 }
 

@@ -16,7 +16,7 @@
 /// Elements that bound the surface, at most.
 enum { JNA_MAX_CRITICAL = 512 };
 /// A triangle is not pressed by more than this part of its length, and not stretched by more than the other.
-#define JNA_BOUND_LOW 0.48F
+#define JNA_BOUND_LOW 0.46F
 #define JNA_BOUND_HIGH 0.6F
 
 /// Modes of a character's surface, by rising frequency.
@@ -87,9 +87,6 @@ typedef struct jnaPosedFlesh {
 /// where that is no stable equilibrium. notes: may be NULL. The same bytes for any number of threads.
 jnResult jnaFindModes(const jnaVolume* volume, const jnaCharacter* character, const jnaModesDef* def,
     const jnaPosedFlesh* posed, jnaModes* modes, jnaNotes* notes, jnError* error);
-
-/// Height of a character at rest, metres; its largest side where it lies down.
-double jnaHeightOf(const jnaCharacter* character);
 
 /// How far each vertex of the skin may be moved, in metres: the thickness of the flesh there, which is its distance
 /// from the nearest bone, within bounds that depend on the height. reach: [vertexCount].

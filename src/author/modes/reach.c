@@ -13,24 +13,6 @@
 // as long as its bone need not swing over its whole length.
 #define LEAST_REACH 0.01
 #define MOST_REACH 0.08
-// Where a character is lower than this share of its largest side, that side counts as its height: it lies down.
-#define LYING 0.25
-
-double jnaHeightOf(const jnaCharacter* c)
-{
-    double sides[3];
-    for (size_t a = 0; a < 3; ++a) {
-        double low = HUGE_VAL, high = -HUGE_VAL;
-        for (size_t v = 0; v < (size_t)c->vertexCount; ++v) {
-            low = fmin(low, (double)c->positions[3 * v + a]);
-            high = fmax(high, (double)c->positions[3 * v + a]);
-        }
-        sides[a] = high - low;
-    }
-    double most = fmax(sides[0], fmax(sides[1], sides[2]));
-    return sides[1] >= LYING * most ? sides[1] : most;
-}
-
 jnResult jnaFindReach(const jnaVolume* v, const jnaCharacter* c, float* reach, jnError* error)
 {
     if (v->heldBy == NULL) {

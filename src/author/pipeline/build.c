@@ -253,6 +253,9 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
         b->total -= step->estimate;
         jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage]->name);
     }
+    if (b->def->said != NULL && b->notes != NULL) {
+        b->def->said(b->notes, b->def->user);
+    }
     step->fresh = true;
     return jn_ok;
 }

@@ -33,7 +33,8 @@ typedef struct jnaBuildDef {
     const jnaStageKind* report; // the last stage, jnaReportStage of report/report.h; NULL: there is none
     bool quickReport;           // small pictures; false
     void (*plan)(const jnaBuildStep* steps, void* user); // [jna_buildStageCount], before anything long runs; NULL: none
-    void* user;                                          // of plan
+    void (*said)(const jnaNotes* notes, void* user);     // after a stage, with all notes so far; NULL: nobody
+    void* user;                                          // of plan and said
     jnaWatch watch;                                      // the parts of its progress are the stages; nobody
     jnaBuildStep* steps;                                 // [jna_buildStageCount], what became of each; may be NULL
 } jnaBuildDef;

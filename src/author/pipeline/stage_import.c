@@ -13,6 +13,7 @@
 #include "character/outfit.h"
 #include "character/source.h"
 #include "pipeline/engine.h"
+#include "pipeline/height_note.h"
 #include "volume/anatomy.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
@@ -318,6 +319,20 @@ static bool HasCache(const jnaWorkspaceDef* def, const char* name)
     return has;
 }
 
+// Notes on a file of motion say which clip they concern, by the name that the workspace has for it.
+static void PassNotes(const jnaNotes* said, const char* name, bool single, jnaNotes* notes)
+{
+    for (int i = 0; i < said->count; ++i) {
+        const char *line = said->lines[i], *end = strncmp(line, "clip '", 6) == 0 ? strchr(line + 6, '\'') : NULL;
+        if (end == NULL) {
+            jnaNotes_Add(notes, "clip '%s': %.300s", name, line);
+        } else {
+            jnaNotes_Add(notes, "clip '%s%s%.*s'%s", name, single ? "" : "_", single ? 0 : (int)(end - line - 6),
+                line + 6, end + 1);
+        }
+    }
+}
+
 // A file that several animations come from gives each its own name behind the one that was asked for.
 static jnResult AddFile(
     Import* import, const jnaWorkspaceDef* asked, const char* name, const char* file, jnError* error)
@@ -335,11 +350,13 @@ static jnResult AddFile(
     jnaImportDef def = ImportDef(import);
     def.fixedCount = HasCache(asked, name) ? -1 : 0;
     jnaClipList list = {0};
+    jnaNotes said = {0};
     jnaJointPair* pairs = PairsOf(&import->manifest);
     const jnaRetargetDef retarget = {import->manifest.pairCount, pairs};
     jnResult result = jn_ok;
     JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
-    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, import->notes, error));
+    JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, &said, error));
+    PassNotes(&said, name, list.count == 1, import->notes);
     for (int i = 0; i < list.count; ++i) {
         char unique[2 * JNA_NAME_LENGTH];
         snprintf(unique, sizeof(unique), list.count > 1 ? "%s_%s" : "%s", name, list.clips[i].name);
@@ -347,6 +364,7 @@ static jnResult AddFile(
         JN_TRY(AddClip(import, unique, path, &list.clips[i], error));
     }
 done:
+    jnaDestroyNotes(&said);
     jnaDestroyClipList(&list);
     free(pairs);
     return result;
@@ -498,6 +516,9 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
     import->fixedCount = def->motionCount + def->shapeCount;
     JN_TRY(OpenCharacter("", path, import, &list, notes, error));
     import->manifest.scale = import->scale;
+    if (def->scale <= 0) {
+        JN_TRY(jnaNoteHeight(FleshOf(import), import->scale, notes, error));
+    }
     JN_TRY(AddOwnClips(def, import, &list, error));
     for (int i = 0; i < def->clipCount; ++i) {
         JN_TRY(AddFile(import, def, def->clipNames[i], def->clipFiles[i], error));
@@ -678,6 +699,7 @@ jnResult jnaCreateWorkspace(const char* path, const jnaWorkspaceDef* def, jnaNot
     Import import = {.started = jnaWallClock(), .notes = notes};
     jnResult result = jn_ok;
     JN_TRY(Gather(def, &import, notes, error));
+    JN_TRY(jnaManifest_Relate(&import.manifest, plain, error));
     if (def->adjust != NULL) {
         def->adjust(&import.manifest, def->user);
     }

@@ -153,12 +153,7 @@ static jnResult BeginSearch(Search* s, jnError* error)
     s->rest = s->numbers + 4 * row;
     s->matrices = s->rest + joints;
     jnaPoseMatrices(r->character, NULL, 0, s->rest);
-    float low = 1e30f, high = -1e30f;
-    for (size_t v = 0; v < (size_t)r->character->vertexCount; ++v) {
-        low = fminf(low, r->character->positions[3 * v + 1]);
-        high = fmaxf(high, r->character->positions[3 * v + 1]);
-    }
-    s->radius = 0.075f * (high - low);
+    s->radius = 0.075f * (float)jnaHeightOf(r->character);
     ListSpots(s);
     FitRadius(s);
     JN_PASS(ListPoses(s, error));

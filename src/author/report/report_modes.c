@@ -70,16 +70,6 @@ done:
     return result;
 }
 
-static double HeightOf(const jnaCharacter* c)
-{
-    float low = 1e30f, high = -1e30f;
-    for (int v = 0; v < c->vertexCount; ++v) {
-        low = fminf(low, c->positions[3 * (size_t)v + 1]);
-        high = fmaxf(high, c->positions[3 * (size_t)v + 1]);
-    }
-    return (double)high - (double)low;
-}
-
 static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
 {
     int count = m->modeCount < MOST_PICTURES ? m->modeCount : MOST_PICTURES;
@@ -88,7 +78,7 @@ static jnResult DrawModes(Report* r, const jnaModes* m, jnError* error)
     def.columns = count;
     def.directions = r->def->quick ? 8 : 16;
     jnaPicture picture;
-    JN_PASS(jnaDrawModes(m, r->character, count, 0.03 * HeightOf(r->character), &def, &picture, error));
+    JN_PASS(jnaDrawModes(m, r->character, count, 0.03 * jnaHeightOf(r->character), &def, &picture, error));
     jnResult result = jn_ok;
     fputs("<figure id=\"mode-shapes\"><div class=\"row\" style=\"--least:130px\">\n", r->out);
     for (int k = 0; k < count; ++k) {

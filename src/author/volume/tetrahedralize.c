@@ -12,7 +12,9 @@
 #define DEFAULT_EDGES 40.0
 
 // Nodes that a conforming mesh keeps to inside where nobody says: a bulky shape would have far more at the edge above.
-enum { INNER_NODES = 20000 };
+// Thin gaps and needles in the surface make the program refine without end; where there are more nodes than MOST_NODES
+// besides the skin's, a lattice is the better flesh.
+enum { INNER_NODES = 20000, MOST_NODES = 2 * INNER_NODES };
 
 // Nodes that a lattice aims at where nobody says; half as many again are made, because it is cut at the skin. Flesh
 // needs no more: frequencies are within 5 % of those of four times as many. A surface with more vertices than these is
@@ -111,7 +113,8 @@ static bool IsTooFine(const jnaSurface* surface, const jnaVolumeDef* def)
 
 // Nodes over those aimed at in a lattice, which is cut at the skin, and over the skin's vertices in a conforming mesh:
 // as the characters that were tried have it.
-#define MORE_NODES 1.5
+#define MORE_LATTICE 1.5
+#define MORE_CONFORMING 2.0
 
 jnResult jnaForeseeVolume(
     const jnaCharacter* character, const jnaVolumeDef* def, jnaVolumeForecast* forecast, jnError* error)
@@ -128,7 +131,7 @@ jnResult jnaForeseeVolume(
         double nodes = lattice ? fmax(def->edge > 0 ? 2 * inside : aimed, 1)
                                : fmax(fmax(surface.vertexCount, def->nodes), 1.5 * inside);
         *forecast = (jnaVolumeForecast){true, lattice ? jna_volumeLattice : jna_volumeTetgen,
-            (int)fmin(MORE_NODES * nodes, 1e8),
+            (int)fmin((lattice ? MORE_LATTICE : MORE_CONFORMING) * nodes, 1e8),
             surface.report.componentCount - surface.report.shellCount - surface.report.leftOutCount};
     }
     jnaDestroySurface(&surface);
@@ -184,6 +187,13 @@ static jnResult TryTetgen(const jnaCharacter* character, const jnaSurface* surfa
         bool another = result != jn_outOfMemory && result != jn_cancelled;
         snprintf(obstacle, OBSTACLE_LENGTH, "%.300s", another ? reason.message : "");
         return jnFail(error, result, "%s", reason.message);
+    }
+    bool chosen = def->method == jna_volumeTetgen || def->edge > 0 || def->nodes > 0;
+    if (!chosen && mesh->nodeCount > MOST_NODES + surface->vertexCount) {
+        snprintf(obstacle, OBSTACLE_LENGTH, "thin gaps or needles of the surface give a conforming mesh %d nodes",
+            mesh->nodeCount);
+        jnaDestroyMesh(mesh);
+        return jnFail(error, jn_badData, "no conforming mesh: %s", obstacle);
     }
     int crossings = surface->report.crossingCount;
     snprintf(report->reason, sizeof(report->reason),

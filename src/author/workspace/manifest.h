@@ -171,6 +171,10 @@ char* jnaManifest_Settings(const jnaManifest* manifest, const char* stage);
 /// The reference page of all fields, as Markdown.
 void jnaDescribeManifest(FILE* file);
 
+/// Makes the files that a manifest names relative to the workspace where they are near, so that both can move
+/// together. The files are absolute; `workspace` need not exist, the folder that it is to stand in does.
+jnResult jnaManifest_Relate(jnaManifest* manifest, const char* workspace, jnError* error);
+
 /// Writes a manifest with comments for the person who edits it, atomically.
 jnResult jnaWriteManifest(const char* path, const jnaManifest* manifest, jnError* error);
 void jnaDestroyManifest(jnaManifest* manifest);

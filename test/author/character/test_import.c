@@ -513,9 +513,39 @@ static void NoStreamOfTheChildIsTrusted(void** state)
     free(bytes);
 }
 
+// Wider than tall: the side that decides about the unit is not the height that is told.
+static void NotesTellTheHeightThatEverythingShows(void** state)
+{
+    (void)state;
+    TubeDef def = {.joints = 2, .armature = ",\"scale\":[1000,100,100]"};
+    const char* path = WriteTube("wide", &def);
+    jnaImportDef import = jnaDefaultImportDef();
+    jnaCharacter c;
+    jnaClipList clips;
+    jnaNotes notes = {0};
+    assert_int_equal(jnaImportCharacter(path, &import, &c, &clips, NULL, &notes, NULL), jn_ok);
+    assert_true(fabs(jnaHeightOf(&c) - 0.2) < 1e-6);
+    bool told = false;
+    for (int i = 0; i < notes.count; ++i) {
+        told = told || strstr(notes.lines[i], "200 units tall: taken as millimetres, 0.2 m") != NULL;
+    }
+    assert_true(told);
+    // Lying down: the longest side counts.
+    for (int v = 0; v < c.vertexCount; ++v) {
+        c.positions[3 * v + 1] *= 0.1F;
+    }
+    assert_true(fabs(jnaHeightOf(&c) - 0.6) < 1e-6);
+    assert_true(fabs(jnaHeightOf(&(jnaCharacter){0}) - 0) < 1e-12);
+    jnaDestroyNotes(&notes);
+    jnaDestroyClipList(&clips);
+    jnaDestroyCharacter(&c);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(NotesTellTheHeightThatEverythingShows),
         cmocka_unit_test(APlainTubeIsWeldedAndMoves),
         cmocka_unit_test(ASimilarityAboveTheSkeletonIsFolded),
         cmocka_unit_test(ANonUniformScaleAboveTheSkeletonIsKeptExactly),

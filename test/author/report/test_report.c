@@ -170,11 +170,30 @@ static void AFullDiskIsToldAndLeavesNothing(void** state)
     assert_non_null(strstr(error.message, "/dev/full"));
 }
 
+// Smaller pictures are not another report: a build after a quick demo has nothing to draw.
+static void AQuickReportIsNotOutOfDate(void** state)
+{
+    (void)state;
+    const bool quick[2] = {true, false};
+    jnaWorkspace* w;
+    jnaStage stages[2] = {{.name = "report"}, {.name = "report"}};
+    assert_int_equal(jnaOpenWorkspaceToWrite(folder, "a test", &w, NULL), jn_ok);
+    for (int i = 0; i < 2; ++i) {
+        jnaStageRun run = {.workspace = w, .def = &quick[i]};
+        assert_int_equal(jnaReportStage.describe(&run, &stages[i], NULL), jn_ok);
+    }
+    assert_string_equal(stages[0].settings, stages[1].settings);
+    jnaDestroyStage(&stages[0]);
+    jnaDestroyStage(&stages[1]);
+    jnaCloseWorkspace(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ShortMemoryIsToldAndLeavesTheOldReport),
         cmocka_unit_test(CancellingLeavesNothing),
+        cmocka_unit_test(AQuickReportIsNotOutOfDate),
         cmocka_unit_test(AFullDiskIsToldAndLeavesNothing),
     };
     return cmocka_run_group_tests(tests, SetUp, TearDown);

@@ -97,7 +97,8 @@ static void APartLeftOutHasNoTetrahedron(void** state)
 }
 
 // Runs a shell script in the program's place.
-static jnResult RunScript(const char* text, double timeLimit, jnaVolumeMethod method, jnaVolumeReport* report)
+static jnResult RunScriptFor(
+    int nodes, const char* text, double timeLimit, jnaVolumeMethod method, jnaVolumeReport* report)
 {
     char path[256];
     snprintf(path, sizeof(path), "%s/fake-tetgen-%ld", JN_BINARY_DIR, (long)getpid());
@@ -112,13 +113,18 @@ static jnResult RunScript(const char* text, double timeLimit, jnaVolumeMethod me
     def.program = path;
     def.timeLimit = timeLimit;
     def.method = method;
-    def.nodes = 300;
+    def.nodes = nodes;
     AddSphere(&character, 0, 0, 0, 1);
     jnResult result = jnaCreateVolume(&character, &def, &v, report, NULL, &error);
     unlink(path);
     jnaDestroyVolume(&v);
     jnaDestroyCharacter(&character);
     return result;
+}
+
+static jnResult RunScript(const char* text, double timeLimit, jnaVolumeMethod method, jnaVolumeReport* report)
+{
+    return RunScriptFor(300, text, timeLimit, method, report);
 }
 
 static void AProgramThatFailsIsALine(void** state)
@@ -179,6 +185,22 @@ static void AutoFallsBackToTheLatticeAndSaysWhy(void** state)
     jnaDestroyCharacter(&character);
 }
 
+// Needles make the program add nodes without end; nobody asked for so many.
+static void AMeshOfTooManyNodesIsALattice(void** state)
+{
+    (void)state;
+    jnaVolumeReport report;
+    static const char many[] =
+        "head -267 surface.poly | awk '"
+        "NR == 1 { print $1 + 50000, 3, 0, 0 > \"surface.1.node\"; print 50000, 4, 0 > \"surface.1.ele\"; n = $1 }"
+        "NR > 1 { print > \"surface.1.node\" }"
+        "END { for (i = 0; i < 50000; ++i) { print n + i, 0, 0, i / 50000 > \"surface.1.node\";"
+        " print i, 0, 1, 2, n + i > \"surface.1.ele\" } }'";
+    assert_int_equal(RunScriptFor(0, many, 60, jna_volumeAuto, &report), jn_ok);
+    assert_int_equal(report.method, jna_volumeLattice);
+    assert_non_null(strstr(report.reason, "thin gaps or needles"));
+}
+
 static void TheBodyIsMeshedFromItsOriginalSurface(void** state)
 {
     (void)state;
@@ -222,6 +244,7 @@ int main(void)
         cmocka_unit_test(AProgramThatFailsIsALine),
         cmocka_unit_test(FilesThatLieAreRefused),
         cmocka_unit_test(AutoFallsBackToTheLatticeAndSaysWhy),
+        cmocka_unit_test(AMeshOfTooManyNodesIsALattice),
         cmocka_unit_test(TheBodyIsMeshedFromItsOriginalSurface),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
