@@ -19,7 +19,7 @@
 
 // Seconds of one core: of a pose and of a step in time with contact in flesh of 10,000 nodes, per node; of the volume
 // and of the modes, per node; of the training, per vertex and pose of every epoch; of the fit and of the evaluation,
-// per vertex and frame; of a report, and of a quick one.
+// per vertex and frame; of the inspection, the same; of a report, and of a quick one.
 #define POSE_COST 8e-5
 #define STEP_COST 2.6e-5
 #define VOLUME_COST 1.3e-4
@@ -27,6 +27,7 @@
 #define TRAIN_COST 1e-8
 #define FIT_COST 6e-6
 #define EVALUATE_COST 3.2e-6
+#define INSPECT_COST 6e-8
 #define REPORT_COST 18.0
 #define QUICK_COST 6.0
 // Of a vertex that hangs on a lattice, in seconds, and the number of parts that doubles it: rays through the flesh meet
@@ -426,7 +427,7 @@ static double CostFit(const jnaBuild* b, const jnaBuildStep* step)
 static double CostExport(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return 0.1 + 1e-5 * b->vertexCount;
+    return 0.4 + 1e-5 * b->vertexCount + Shared(b, INSPECT_COST * b->vertexCount * (b->frameCount + b->importedFrames));
 }
 
 static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
@@ -450,7 +451,7 @@ const jnaBuildKind jnaBuildMotion = {
 const jnaBuildKind jnaBuildTrain = {
     "train", NeedsNetwork, {&jnaTrainStage, &jnaMeasureStage}, PrepareTrain, .estimate = CostTrain};
 const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
-const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
+const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage, &jnaInspectStage}, .estimate = CostExport};
 const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};
 const jnaBuildKind jnaBuildReport = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport};
 
