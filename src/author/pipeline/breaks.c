@@ -25,19 +25,19 @@ void jnaDestroyBreaks(jnaBreaks* b)
     *b = (jnaBreaks){0};
 }
 
-static void Subtract(const float* a, const float* b, double d[3])
+static inline void Subtract(const float* a, const float* b, double d[3])
 {
     for (int i = 0; i < 3; ++i) {
         d[i] = (double)a[i] - (double)b[i];
     }
 }
 
-static double Dot(const double a[3], const double b[3])
+static inline double Dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double Square(const float* positions, int a, int b)
+static inline double Square(const float* positions, int a, int b)
 {
     double d[3];
     Subtract(positions + 3 * (size_t)a, positions + 3 * (size_t)b, d);
@@ -45,7 +45,7 @@ static double Square(const float* positions, int a, int b)
 }
 
 // Twice the area, along the normal.
-static void Normal(const float* positions, const int32_t* t, double n[3])
+static inline void Normal(const float* positions, const int32_t* t, double n[3])
 {
     double a[3], b[3];
     Subtract(positions + 3 * (size_t)t[1], positions + 3 * (size_t)t[0], a);
@@ -126,20 +126,25 @@ done:
     return result;
 }
 
-static bool IsFlipped(const jnaBreaks* b, int t, const float* compared, const float* shown)
+// The first comparison decides nearly always.
+static inline bool IsFlipped(const jnaBreaks* b, size_t t, const float* compared, const float* shown)
 {
     double n[3], m[3];
-    Normal(compared, b->triangles + 3 * (size_t)t, n);
-    Normal(shown, b->triangles + 3 * (size_t)t, m);
-    double dot = Dot(n, m), square = Dot(n, n), area = b->areas[t];
-    return dot < 0 && dot * dot > JNA_FLIP_COSINE * JNA_FLIP_COSINE * fmax(square * Dot(m, m), NO_NORMAL * NO_NORMAL) &&
+    Normal(compared, b->triangles + 3 * t, n);
+    Normal(shown, b->triangles + 3 * t, m);
+    double dot = Dot(n, m);
+    if (!(dot < 0)) {
+        return false;
+    }
+    double square = Dot(n, n), area = b->areas[t];
+    return dot * dot > JNA_FLIP_COSINE * JNA_FLIP_COSINE * fmax(square * Dot(m, m), NO_NORMAL * NO_NORMAL) &&
            square > JNA_FLIP_AREA * JNA_FLIP_AREA * area && area > 4 * JNA_FLIP_LEAST * JNA_FLIP_LEAST;
 }
 
-static bool IsTorn(double rest, double compared, double shown)
+static inline bool IsTorn(double rest, double compared, double shown)
 {
-    return shown > JNA_TEAR_LONG * JNA_TEAR_LONG * fmax(compared, rest) ||
-           shown < JNA_TEAR_SHORT * JNA_TEAR_SHORT * fmin(compared, rest);
+    double longer = compared > rest ? compared : rest, shorter = compared > rest ? rest : compared;
+    return shown > JNA_TEAR_LONG * JNA_TEAR_LONG * longer || shown < JNA_TEAR_SHORT * JNA_TEAR_SHORT * shorter;
 }
 
 // Remembers the break whose vertex is offset most.
@@ -167,10 +172,10 @@ jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const f
         }
     }
     count.largest = sqrt(fmax(most, 0));
-    for (int t = 0; t < b->triangleCount; ++t) {
+    for (size_t t = 0; t < (size_t)b->triangleCount; ++t) {
         if (IsFlipped(b, t, compared, shown)) {
             count.flipped++;
-            Remember(&count, compared, shown, b->triangles[3 * (size_t)t], &farthest);
+            Remember(&count, compared, shown, b->triangles[3 * t], &farthest);
         }
     }
     for (int e = 0; e < b->edgeCount; ++e) {
@@ -185,8 +190,8 @@ jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const f
 
 void jnaBreaks_Mark(const jnaBreaks* b, const float* compared, const float* shown, uint8_t* marks)
 {
-    for (int t = 0; t < b->triangleCount; ++t) {
-        const int32_t* corners = b->triangles + 3 * (size_t)t;
+    for (size_t t = 0; t < (size_t)b->triangleCount; ++t) {
+        const int32_t* corners = b->triangles + 3 * t;
         bool broken = IsFlipped(b, t, compared, shown);
         for (int k = 0; k < 3 && !broken; ++k) {
             int one = corners[k], other = corners[(k + 1) % 3];
