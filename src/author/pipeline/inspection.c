@@ -335,15 +335,13 @@ static bool KeepFrame(int frame, const float* shown, const float* normals, void*
     return false;
 }
 
-jnResult jnaInspectFrame(
-    jnaWorkspace* w, const jnaCharacter* character, int clip, int frame, float* compared, float* shown, jnError* error)
+jnResult jnaInspectFrame(jnaWorkspace* w, int clip, int frame, float* compared, float* shown, jnError* error)
 {
     Stage stage = {0};
     Play p = {.clip = clip, .wanted = frame, .keptCompared = compared, .keptShown = shown};
     jnResult result = jn_ok;
     JN_TRY(OpenStage(w, &stage, error));
-    JN_TRY(stage.character == character ? BeginPlay(&stage, &p, error)
-                                        : jnFail(error, jn_badArgument, "the surfaces are of another character"));
+    JN_TRY(BeginPlay(&stage, &p, error));
     jnaBakeDef def = jnaDefaultBakeDef(stage.file.asset);
     def.clip = clip;
     def.welded = true;

@@ -51,9 +51,8 @@ void jnaDestroyInspection(jnaInspection* inspection);
 /// The frame of a clip that is to be shown: that with most breaks, or with the largest offset.
 int jnaClipInspection_Worst(const jnaClipInspection* clip);
 
-/// The surfaces of one frame in the character's order, [vertexCount][3] each.
-jnResult jnaInspectFrame(jnaWorkspace* workspace, const jnaCharacter* character, int clip, int frame, float* compared,
-    float* shown, jnError* error);
+/// The surfaces of one frame in the order of the whole character, [vertexCount][3] each.
+jnResult jnaInspectFrame(jnaWorkspace* workspace, int clip, int frame, float* compared, float* shown, jnError* error);
 
 /// Torn edges in a million, of so many frames.
 double jnaInspection_TornInAMillion(const jnaInspection* inspection, int64_t torn, int64_t frames);

@@ -97,7 +97,7 @@ jnResult jnaDrawWorst(jnaWorkspace* w, const jnaInspection* in, int panelHeight,
     uint8_t* marks = jnaArena_Take(&arena, c->triangleCount, 1);
     *picture = (jnaPicture){0};
     JN_TRY(jnaArena_Check(&arena, "a preview", error));
-    JN_TRY(jnaInspectFrame(w, c, in->worst, frame, compared, shown, error));
+    JN_TRY(jnaInspectFrame(w, in->worst, frame, compared, shown, error));
     JN_TRY(jnaMakeBreaks(c, NULL, &breaks, error));
     jnaBreakCount count = jnaBreaks_Count(&breaks, compared, shown);
     jnaBreaks_Mark(&breaks, compared, shown, marks);
