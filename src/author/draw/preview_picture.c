@@ -122,7 +122,6 @@ jnResult jnaDrawPreview(const jnaPreview* p, jnaPicture* picture, jnError* error
     JN_TRY(jnaDrawPicture(&def, meshes, PANELS, &whole, error));
     PlaceOf(&meshes[0], p->vertex, def.camera.target);
     def.camera.height *= NEAR_PART;
-    def.panelWidth = def.panelHeight * 3 / 4;
     JN_TRY(jnaDrawPicture(&def, meshes, PANELS, &near, error));
     JN_TRY(Join(&whole, &near, picture, error));
     double size = 0.032 * def.panelHeight;
@@ -136,4 +135,24 @@ done:
     jnaDestroyPicture(&near);
     jnaReleaseArena(&arena);
     return result;
+}
+
+jnResult jnaPreview_Stack(const jnaPicture* preview, jnaPicture* tile, jnError* error)
+{
+    int panel = preview->width / (2 * PANELS) / 2, height = preview->height / 2; // of the tile: every second pixel
+    *tile = (jnaPicture){.width = 2 * panel, .height = 2 * height};
+    tile->pixels = malloc(4 * (size_t)tile->width * (size_t)tile->height);
+    if (tile->pixels == NULL) {
+        return jnFail(error, jn_outOfMemory, "out of memory for a picture");
+    }
+    for (int y = 0; y < tile->height; ++y) {
+        for (int x = 0; x < tile->width; ++x) {
+            // Panels of the preview: whole and near, each skinned and played.
+            int from = (x / panel) * PANELS + y / height;
+            size_t column = 2 * (size_t)panel * (size_t)from + 2 * (size_t)(x % panel), row = 2 * (size_t)(y % height);
+            memcpy(tile->pixels + 4 * ((size_t)y * (size_t)tile->width + (size_t)x),
+                preview->pixels + 4 * (row * (size_t)preview->width + column), 4);
+        }
+    }
+    return jn_ok;
 }

@@ -16,3 +16,6 @@ typedef struct jnaPreview {
 
 /// Draws four panels in a row, whole and near, each skinned and played. Destroy the picture afterwards.
 jnResult jnaDrawPreview(const jnaPreview* preview, jnaPicture* picture, jnError* error);
+
+/// The panels of such a picture at half the size, skinned above played. Destroy the tile afterwards.
+jnResult jnaPreview_Stack(const jnaPicture* preview, jnaPicture* tile, jnError* error);
