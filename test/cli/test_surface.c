@@ -68,6 +68,8 @@ static void ASurfaceThatBreaksIsAWarningAndFailsTheCheck(void** state)
     assert_non_null(strstr(check.out, "w: the surface breaks; see preview.png"));
     assert_non_null(strstr(check.out, "0 damaged"));
     Expect("check w --json", 1, "\"broken\": true");
+    Expect("picture . --sheet -o sheet.png", 0, "1 panel, ");
+    Do("test -s sheet.png");
     Do("rm w/preview.png");
     Expect("check w", 1, "preview.png: is missing");
 }

@@ -1,7 +1,8 @@
 // Breaks of a surface: see breaks.h.
 //
 // All comparisons are of squares, so that no root is taken: |d| > 1.8 max(|s|, |r|) as d2 > 1.8^2 max(s2, r2), and
-// cos < -1/2 as n.m < 0 and (n.m)^2 > (1/2)^2 n2 m2.
+// cos < -1/2 as n.m < 0 and (n.m)^2 > (1/2)^2 n2 m2. What no vertex of moved is not looked at: faces and hands are most
+// of many meshes.
 #include "pipeline/breaks.h"
 
 #include "base/arena.h"
@@ -158,7 +159,7 @@ static void Remember(jnaBreakCount* count, const float* compared, const float* s
     }
 }
 
-jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const float* shown)
+jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const float* shown, uint8_t* moved)
 {
     jnaBreakCount count = {.brokenVertex = -1};
     double most = -1, farthest = 0;
@@ -166,6 +167,7 @@ jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const f
         double d[3];
         Subtract(compared + 3 * (size_t)v, shown + 3 * (size_t)v, d);
         double square = Dot(d, d);
+        moved[v] = square != 0;
         if (square > most) {
             most = square;
             count.vertex = v;
@@ -173,14 +175,17 @@ jnaBreakCount jnaBreaks_Count(const jnaBreaks* b, const float* compared, const f
     }
     count.largest = sqrt(fmax(most, 0));
     for (size_t t = 0; t < (size_t)b->triangleCount; ++t) {
-        if (IsFlipped(b, t, compared, shown)) {
+        const int32_t* corners = b->triangles + 3 * t;
+        bool touched = (moved[corners[0]] | moved[corners[1]] | moved[corners[2]]) != 0;
+        if (touched && IsFlipped(b, t, compared, shown)) {
             count.flipped++;
-            Remember(&count, compared, shown, b->triangles[3 * t], &farthest);
+            Remember(&count, compared, shown, corners[0], &farthest);
         }
     }
     for (int e = 0; e < b->edgeCount; ++e) {
         const int32_t* edge = b->edges + 2 * (size_t)e;
-        if (IsTorn(b->lengths[e], Square(compared, edge[0], edge[1]), Square(shown, edge[0], edge[1]))) {
+        bool touched = (moved[edge[0]] | moved[edge[1]]) != 0;
+        if (touched && IsTorn(b->lengths[e], Square(compared, edge[0], edge[1]), Square(shown, edge[0], edge[1]))) {
             count.torn++;
             Remember(&count, compared, shown, edge[0], &farthest);
         }

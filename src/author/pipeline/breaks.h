@@ -39,8 +39,8 @@ typedef struct jnaBreakCount {
     int brokenVertex; // of a break whose surroundings are offset most; -1: nothing broke
 } jnaBreakCount;
 
-/// Compares two surfaces, [vertexCount][3] each.
-jnaBreakCount jnaBreaks_Count(const jnaBreaks* breaks, const float* compared, const float* shown);
+/// Compares two surfaces, [vertexCount][3] each. moved: [vertexCount], scratch.
+jnaBreakCount jnaBreaks_Count(const jnaBreaks* breaks, const float* compared, const float* shown, uint8_t* moved);
 
 /// Marks the triangles that are flipped or have a torn edge. marks: [triangleCount of the character], 1 for those; the
 /// others are left as they are.

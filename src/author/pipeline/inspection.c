@@ -39,6 +39,7 @@ typedef struct Play {
     float *rotations, *translations, *scales, *targets;
     float *compared, *first; // [vertexCount][3], of this frame and of the first
     double* sums;            // [vertexCount][4], of offsets and of their squares
+    uint8_t* moved;          // [vertexCount], scratch
     jnaArena arena;
     jnaClipInspection* out; // NULL: one frame is kept
     int wanted;             // that frame
@@ -88,6 +89,7 @@ static jnResult BeginPlay(const Stage* s, Play* p, jnError* error)
     p->targets = jnaArena_Take(&p->arena, asset->targetCount, sizeof(float));
     p->compared = jnaArena_Take(&p->arena, asset->vertexCount, 3 * sizeof(float));
     p->first = jnaArena_Take(&p->arena, asset->vertexCount, 3 * sizeof(float));
+    p->moved = jnaArena_Take(&p->arena, asset->vertexCount, 1);
     p->sums = jnaArena_Take(&p->arena, asset->vertexCount, 4 * sizeof(double));
     JN_PASS(jnaArena_Check(&p->arena, "the frames of a clip", error));
     return jnCreateCharacter(&def, &p->poser, error);
@@ -144,7 +146,7 @@ static bool TakeFrame(int frame, const float* shown, const float* normals, void*
         memcpy(p->first, p->compared, 3 * (size_t)p->stage->character->vertexCount * sizeof(float));
     }
     AddOffsets(p, shown);
-    jnaBreakCount count = jnaBreaks_Count(&p->stage->breaks, p->compared, shown);
+    jnaBreakCount count = jnaBreaks_Count(&p->stage->breaks, p->compared, shown, p->moved);
     int broken = count.flipped + count.torn;
     out->frameCount++;
     out->flipped += count.flipped;

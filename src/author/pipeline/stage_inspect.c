@@ -95,11 +95,12 @@ jnResult jnaDrawWorst(jnaWorkspace* w, const jnaInspection* in, int panelHeight,
     float* compared = jnaArena_Take(&arena, c->vertexCount, 3 * sizeof(float));
     float* shown = jnaArena_Take(&arena, c->vertexCount, 3 * sizeof(float));
     uint8_t* marks = jnaArena_Take(&arena, c->triangleCount, 1);
+    uint8_t* moved = jnaArena_Take(&arena, c->vertexCount, 1);
     *picture = (jnaPicture){0};
     JN_TRY(jnaArena_Check(&arena, "a preview", error));
     JN_TRY(jnaInspectFrame(w, in->worst, frame, compared, shown, error));
     JN_TRY(jnaMakeBreaks(c, NULL, &breaks, error));
-    jnaBreakCount count = jnaBreaks_Count(&breaks, compared, shown);
+    jnaBreakCount count = jnaBreaks_Count(&breaks, compared, shown, moved);
     jnaBreaks_Mark(&breaks, compared, shown, marks);
     snprintf(caption, sizeof(caption), "%.60s, frame %d: %d flipped, %d torn, largest offset %.1f mm; seen at %s",
         clip->name, frame, count.flipped, count.torn, 1e3 * count.largest, jnaInspection_Place(in, vertex, place));
