@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "draw/softness_picture.h"
 #include "pipeline/softness.h"
+#include "surface.h"
 #include "workspace/store.h"
 
 #include <limits.h>
@@ -50,7 +51,7 @@ static void PrintRegions(const jnaSoftness* s)
         } else {
             printf(" %5s", "-");
         }
-        printf("   %s\n", FitWords(jnaSag_Judge(&s->sag, (jnaRegion)r, median[0])));
+        printf("   %s\n", FitWords(jnaSoftness_Judge(s, (jnaRegion)r, median[0])));
     }
 }
 
@@ -137,6 +138,7 @@ static int Run(const char* workspace, const char* picture, bool json)
         free(text);
     } else {
         PrintAll(&softness);
+        jncPrintSurface(workspace);
         if (picture != NULL) {
             printf("sag and regions drawn to %s\n", picture);
         }
@@ -189,7 +191,8 @@ int jncAnatomy(int argc, char** argv)
         "the\n"
         "pose puts it in each clip (simulated, or played by the modes), and how far lips that touch at rest come "
         "apart.\n"
-        "Marks regions that are far from a human body. Needs the volume of jounce tetrahedralize.\n",
+        "Marks regions that are far from a human body. After a build, adds what the played surface does in each clip. "
+        "Needs the volume of jounce tetrahedralize.\n",
         "  jounce anatomy hero --picture hero-anatomy.png\n"};
     const char *workspace = NULL, *picture = NULL;
     bool json = false;

@@ -6,6 +6,7 @@
 #include "pipeline/build.h"
 #include "pipeline/stage_export.h"
 #include "report/report.h"
+#include "surface.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -143,7 +144,8 @@ static void PrintJson(const char* workspace, const jnaBuildStep* steps, const jn
     for (int i = 0; i < notes->count; ++i) {
         json_array_append_new(lines, json_string(notes->lines[i]));
     }
-    json_t* root = json_pack("{s:s, s:o, s:o}", "workspace", workspace, "stages", DescribeSteps(steps), "notes", lines);
+    json_t* root = json_pack("{s:s, s:o, s:o, s:o?}", "workspace", workspace, "stages", DescribeSteps(steps), "notes",
+        lines, "surface", steps[jna_buildExport].needed ? jncLoadSurface(workspace) : NULL);
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     putchar('\n');
     json_decref(root);
@@ -151,9 +153,10 @@ static void PrintJson(const char* workspace, const jnaBuildStep* steps, const jn
 
 // What is printed beside the result.
 typedef struct Voice {
-    bool quiet; // no plan
-    bool json;  // the result as JSON
-    bool lines; // progress as lines of JSON
+    bool quiet;   // no plan
+    bool json;    // the result as JSON
+    bool lines;   // progress as lines of JSON
+    bool verbose; // what the surface does in each clip
 } Voice;
 
 static int Run(const char* workspace, jnaBuildDef def, Voice voice)
@@ -188,6 +191,9 @@ static int Run(const char* workspace, jnaBuildDef def, Voice voice)
         return jncFail(&error);
     }
     if (steps[jna_buildExport].needed && !json && !def.planOnly) {
+        if (voice.verbose) {
+            jncPrintSurface(workspace);
+        }
         printf("%s/%s\n", workspace, JNA_ASSET_NAME);
     }
     if (steps[jna_buildReport].needed && !json && !def.planOnly) {
@@ -204,7 +210,7 @@ int jncRunBuild(const char* workspace, jnaBuildDef def, bool quiet)
 int jncBuild(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--json] [--progress]",
+        .synopsis = "jounce build WORKSPACE [--until STAGE] [--threads N] [--plan] [--verbose] [--json] [--progress]",
         .about =
 
             "Brings a workspace up to date. Runs, in order, the stages that the manifest needs and that are out of "
@@ -216,7 +222,11 @@ int jncBuild(int argc, char** argv)
             "the same result.\n"
             "--until stops after a stage. Every build from the stage modes on ends with WORKSPACE/character.jounce, "
             "the file\n"
-            "that the runtime plays. --until modes gives secondary motion from vibration modes in about a minute.\n",
+            "that the runtime plays. The build then plays every clip, counts triangles that flip and edges that tear, "
+            "and "
+            "draws the\n"
+            "worst frame to WORKSPACE/preview.png. --until modes gives secondary motion from vibration modes in about "
+            "a minute.\n",
         .example = "  jounce new hero --from hero.glb && jounce build hero --until modes\n"
                    "  jounce build hero\n",
     };
@@ -238,6 +248,7 @@ int jncBuild(int argc, char** argv)
         {JNC_CHOICE("--until", until, words, "last stage to run (default report)")},
         {JNC_INTEGER("--threads", threads, "N", 1, 1024, "number of threads (default: all cores); the result does not depend on it")},
         {JNC_FLAG("--plan", def.planOnly, "print the plan and exit")},
+        {JNC_FLAG("--verbose", voice.verbose, "print what the surface does in each clip: breaks, largest offset, strength of the motion by region")},
         {JNC_FLAG("--json", voice.json, "print what was done as JSON")},
         {JNC_FLAG("--progress", voice.lines, "print progress as lines of JSON on standard error, for programs")},
         {0},

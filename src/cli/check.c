@@ -1,6 +1,7 @@
 // jounce check: whether a workspace or a file is whole.
 #include "pipeline/check.h"
 #include "cli.h"
+#include "pipeline/inspection_store.h"
 
 #include <jansson.h>
 #include <sys/stat.h>
@@ -18,8 +19,9 @@ static int CheckWorkspace(const char* path, bool json)
         for (int i = 0; i < report.notes.count; ++i) {
             json_array_append_new(lines, json_string(report.notes.lines[i]));
         }
-        json_t* root = json_pack("{s:i, s:i, s:i, s:o}", "files", report.fileCount, "damaged", report.damagedCount,
-            "stale", report.staleCount, "notes", lines);
+        json_t* root =
+            json_pack("{s:i, s:i, s:i, s:b, s:O?, s:o}", "files", report.fileCount, "damaged", report.damagedCount,
+                "stale", report.staleCount, "broken", report.broken, "surface", report.surface, "notes", lines);
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');
         json_decref(root);
@@ -29,12 +31,15 @@ static int CheckWorkspace(const char* path, bool json)
         }
         printf("%s: %d files read, %d damaged or missing", path, report.fileCount, report.damagedCount);
         printf(report.damagedCount > 0 ? "; jounce build %s makes them again\n" : "\n", path);
+        if (report.broken) {
+            printf("%s: the surface breaks; see " JNA_PREVIEW_NAME " and docs/guides/troubleshooting.md\n", path);
+        }
         if (report.staleCount > 0 && report.damagedCount == 0) {
             printf("%d stages are out of date; jounce build %s runs them\n", report.staleCount, path);
         }
     }
-    int code = report.damagedCount == 0 ? JNC_DONE : JNC_FAILED;
-    jnaDestroyNotes(&report.notes);
+    int code = report.damagedCount == 0 && !report.broken ? JNC_DONE : JNC_FAILED;
+    jnaDestroyCheckReport(&report);
     return code;
 }
 
@@ -46,9 +51,12 @@ int jncCheck(int argc, char** argv)
 
             "Checks a workspace or a file for damage. A workspace: reads everything that its stages wrote and compares "
             "it with\n"
-            "their records. A file: reads it like the command that uses it (.jounce, .npy, .glb, .gltf, .fbx, .dae). "
+            "their records, then plays every clip and\n"
+            "counts triangles that flip and edges that tear. A file: reads it like the command that uses it (.jounce, "
+            ".npy, .glb, .gltf, .fbx, .dae). "
             "Writes\n"
-            "nothing. Exits with 1 if something is damaged or missing; jounce build then makes it again.\n",
+            "nothing. Exits with 1 if something is damaged or missing (jounce build then makes it again), if a\n"
+            "triangle flips, or if more than one edge in a million tears.\n",
         .example = "  jounce check hero\n  jounce check character.jounce\n",
     };
     const char* path = NULL;

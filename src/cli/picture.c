@@ -24,7 +24,7 @@ typedef struct Options {
     double rate;
     int view; // of viewNames; VIEWS: none was asked for
     double turn, pitch, across;
-    bool compare, bones;
+    bool compare, bones, sheet;
     const char* near;
     int stage;
     bool offset;
@@ -327,6 +327,9 @@ static int CheckOptions(const Options* o)
     if (o->bones && (o->figure || o->clip != NULL || o->compare || o->weights != NULL)) {
         return jncMisuse("--bones shows the rest pose of a WORKSPACE and goes with nothing else");
     }
+    if (o->sheet && (o->figure || o->bones || o->clip != NULL || o->compare || o->weights != NULL)) {
+        return jncMisuse("--sheet shows the previews of all workspaces in a folder and goes with nothing else");
+    }
     if (o->compare != (o->near != NULL) || (o->compare && (o->workspace == NULL || o->clip == NULL))) {
         return jncMisuse("--compare needs WORKSPACE, --clip, --frame and --near JOINT, and they need it");
     }
@@ -383,6 +386,7 @@ int jncPicture(int argc, char** argv)
         {JNC_NUMBER("--turn", o.turn, "DEGREES", 0, 0, "rotate the character to the left")},
         {JNC_FLAG("--compare", o.compare, "close-ups side by side: skinned, network, simulated (needs jounce simulate --clips); with --stage dynamic: skinned, springs, simulated motion")},
         {JNC_FLAG("--bones", o.bones, "draw the bones, the nodes that they hold, and the recognised body parts")},
+        {JNC_FLAG("--sheet", o.sheet, "contact sheet of the previews of all workspaces in the folder WORKSPACE: worst frames, skinned above played")},
         {JNC_TEXT("--near", o.near, "JOINT", "joint at the centre of --compare")},
         {JNC_NUMBER("--across", o.across, "METRES", 0.01, 100, "height of the region that --compare shows (default 0.5)")},
         {JNC_NUMBER("--pitch", o.pitch, "DEGREES", -89, 89, "--compare: look down by this angle")},
@@ -413,6 +417,9 @@ int jncPicture(int argc, char** argv)
     }
     if (o.bones) {
         return jncPicture_Bones(o.workspace, o.output);
+    }
+    if (o.sheet) {
+        return jncPicture_Sheet(o.workspace, o.output);
     }
     Sheet sheet = {0};
     jnError error = {0};

@@ -49,5 +49,8 @@ typedef struct jncComparison {
 /// Draws it from the workspace's network and motion/NAME/quasistatic.npy, or its file and dynamic.npy. The exit code.
 int jncPicture_Compare(const jncComparison* comparison);
 
+/// Draws the worst frames of all workspaces in a folder, skinned above played, as their builds saw them. The exit code.
+int jncPicture_Sheet(const char* folder, const char* output);
+
 /// Draws the bones of a workspace's volume as the manifest has them now. The exit code.
 int jncPicture_Bones(const char* workspace, const char* output);

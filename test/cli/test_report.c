@@ -112,8 +112,8 @@ static void AssertNoNan(const char* html)
     }
 }
 
-static const char* const sections[] = {"worst", "evaluation", "anatomy", "stills", "curves", "robust", "springs",
-    "modes", "network", "poses", "sizes", "times", "timings", "settings", "versions", "manifest", NULL};
+static const char* const sections[] = {"surface", "worst", "evaluation", "anatomy", "stills", "curves", "robust",
+    "springs", "modes", "network", "poses", "sizes", "times", "timings", "settings", "versions", "manifest", NULL};
 
 static void WhatIsMissingIsSaid(void** state)
 {

@@ -63,6 +63,9 @@ static jnResult Prepare(const jnaBakeDef* def, Baking* b, jnError* error)
     b->lags = character.curve == jn_curveCubic && character.timing == jn_timingExact;
     int64_t poses = def->seamless ? b->frameCount : 1, joints = poses * asset->jointCount;
     int files = def->weightsOnly ? asset->componentCount + asset->modeCount : asset->fileVertexCount;
+    if (def->welded) {
+        files = asset->vertexCount > asset->normalCount ? asset->vertexCount : asset->normalCount;
+    }
     jnaArena arena = {0};
     character.weightsOnly = def->weightsOnly;
     b->rotations = jnaArena_Give(&arena, joints, 4 * sizeof(float));
@@ -96,7 +99,8 @@ static jnCharacterOutput Output(const Baking* b)
     if (b->def->weightsOnly) {
         return (jnCharacterOutput){.weights = b->positions};
     }
-    return (jnCharacterOutput){.positions = b->positions, .normals = b->def->wantsNormals ? b->normals : NULL};
+    return (jnCharacterOutput){
+        .positions = b->positions, .normals = b->def->wantsNormals ? b->normals : NULL, .welded = b->def->welded};
 }
 
 static jnResult Give(const Baking* b, int frame, jnError* error)

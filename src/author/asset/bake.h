@@ -29,6 +29,7 @@ typedef struct jnaBakeDef {
     bool zUp;             // of a file: Z up instead of Y up, or of the axes of `order`
     bool yUp;             // of a file: Y up, where `order` has other axes
     bool wantsNormals;    // else the callback gets NULL
+    bool welded;          // the callback gets the asset's vertices, [vertexCount], instead of the file's
     bool weightsOnly; // the callback gets the morph weights, [componentCount + modeCount], in the place of positions
     jnaBakeFrame* take;
     void* user;

@@ -108,5 +108,8 @@ uint32_t jnaTextColor(const float rgb[3]);
 /// The bytes of a PNG; release them with free.
 jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* size, jnError* error);
 
+/// Reads a PNG. Destroy the picture afterwards.
+jnResult jnaReadPicture(const char* path, jnaPicture* picture, jnError* error);
+
 /// Writes a PNG: the whole file or nothing.
 jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* error);

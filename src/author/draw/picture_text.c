@@ -179,3 +179,25 @@ jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* 
     }
     return jnaFile_Commit(&file, error);
 }
+
+jnResult jnaReadPicture(const char* path, jnaPicture* picture, jnError* error)
+{
+    *picture = (jnaPicture){0};
+    cairo_surface_t* surface = cairo_image_surface_create_from_png(path);
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
+        jnResult failed = jnFail(
+            error, jn_ioFailed, "%s: cannot read: %s", path, cairo_status_to_string(cairo_surface_status(surface)));
+        cairo_surface_destroy(surface);
+        return failed;
+    }
+    picture->width = cairo_image_surface_get_width(surface);
+    picture->height = cairo_image_surface_get_height(surface);
+    size_t size = 4 * (size_t)picture->width * (size_t)picture->height;
+    picture->pixels = malloc(size + 1);
+    if (picture->pixels != NULL) {
+        memset(picture->pixels, 255, size);
+        FromSurface(surface, picture);
+    }
+    cairo_surface_destroy(surface);
+    return picture->pixels != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+}

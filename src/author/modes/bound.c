@@ -174,7 +174,7 @@ static void FindDrives(Search* s, const jnaCharacter* c)
         for (size_t v = 0; v < s->vertices; ++v) {
             const jnaInfluences* in = &c->influences[v];
             const float* p = s->m->projections + 3 * (k * s->vertices + v);
-            for (int i = 0; i < in->count; ++i) {
+            for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) { // those that are not used weigh nothing
                 for (size_t a = 0; a < 3; ++a) {
                     drives[3 * (size_t)in->joints[i] + a] += response * (double)in->weights[i] * (double)p[a];
                 }

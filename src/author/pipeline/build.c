@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/try.h"
 #include "pipeline/build_internal.h"
+#include "pipeline/inspection_store.h"
 #include "volume/tetrahedralize.h"
 
 #include "runtime/for_author.h"
@@ -252,6 +253,9 @@ static jnResult RunStage(jnaBuild* b, jnaBuildStage stage, jnError* error)
     } else {
         b->total -= step->estimate;
         jnaNotes_Add(b->notes, "%s: up to date", jnaBuildKinds[stage]->name);
+    }
+    if (stage == jna_buildExport) {
+        jnaTellSurface(b->workspace->path, b->notes);
     }
     if (b->def->said != NULL && b->notes != NULL) {
         b->def->said(b->notes, b->def->user);

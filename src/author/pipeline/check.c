@@ -8,6 +8,7 @@
 #include "base/try.h"
 #include "character/import.h"
 #include "character/scene.h"
+#include "pipeline/inspection_store.h"
 #include "pipeline/stage_export.h"
 #include "workspace/marks.h"
 #include "workspace/workspace.h"
@@ -106,6 +107,28 @@ static void CheckAsset(const char* workspace, jnaCheckReport* report)
     }
 }
 
+// Every clip, played: what breaks is told by clip, frame and region. A file that is damaged or of another import is not
+// played, others have told why.
+static void CheckSurface(jnaWorkspace* w, jnaCheckReport* report)
+{
+    jnaInspection in = {0};
+    if (report->damagedCount > 0 || w->manifest.clipCount == 0 || !jnaFolderHas(w->path, JNA_ASSET_NAME) ||
+        jnaInspectWorkspace(w, &in, NULL) != jn_ok) {
+        return;
+    }
+    report->broken = !jnaInspection_IsWhole(&in);
+    report->surface = jnaInspection_Describe(&in);
+    jnaInspection_Tell(&in, in.clipCount, &report->notes);
+    jnaDestroyInspection(&in);
+}
+
+void jnaDestroyCheckReport(jnaCheckReport* report)
+{
+    json_decref(report->surface);
+    jnaDestroyNotes(&report->notes);
+    *report = (jnaCheckReport){0};
+}
+
 jnResult jnaCheckWorkspace(const char* workspace, jnaCheckReport* report, jnError* error)
 {
     *report = (jnaCheckReport){0};
@@ -128,6 +151,7 @@ jnResult jnaCheckWorkspace(const char* workspace, jnaCheckReport* report, jnErro
         }
     }
     CheckAsset(workspace, report);
+    CheckSurface(opened, report);
 done:
     if (walk != NULL) {
         fts_close(walk);

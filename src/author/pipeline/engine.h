@@ -31,6 +31,6 @@ jnResult jnaStageKind_IsStale(
 /// Runs a stage unless it is up to date, and records what it was made from and how long it took.
 jnResult jnaStageKind_Run(const jnaStageKind* kind, jnaStageRun* run, jnError* error);
 
-/// The stages. Those of the volume, of the modes and of the network are two each.
+/// The stages. Those of the volume, of the modes, of the network and of the export are two each.
 extern const jnaStageKind jnaImportStage, jnaVolumeStage, jnaInsideStage, jnaModesStage, jnaOffsetsStage, jnaTrainStage,
-    jnaMeasureStage, jnaFitStage, jnaExportStage, jnaEvaluateStage;
+    jnaMeasureStage, jnaFitStage, jnaExportStage, jnaInspectStage, jnaEvaluateStage;

@@ -27,6 +27,10 @@
 #define HARD_HEAD 0.003
 #define HARD_HINGE 0.012
 #define LIPS_OPEN 0.001
+// A region that moves farther than this in a clip is not stiff, and one that does not is not soft; metres.
+#define MOVES 0.01
+// Flesh that moves by more than this part of the greatest extent of a body does not look like flesh.
+#define FAR_TRAVEL 0.05
 // Parts of the whole time: the sag, then the clips.
 #define SAG_SHARE 0.5
 
@@ -265,14 +269,26 @@ static jnResult MeasureClips(Measure* m, jnError* error)
     return result;
 }
 
-// Regions that are far from what people have.
+jnaSagFit jnaSoftness_Judge(const jnaSoftness* s, jnaRegion region, double median)
+{
+    jnaSagFit fit = jnaSag_Judge(&s->sag, region, median);
+    double most = 0;
+    for (int i = 0; i < s->clipCount; ++i) {
+        most = fmax(most, s->clips[i].regions[region].most);
+    }
+    bool contradicted = (fit == jna_sagStiffer && most > MOVES) || (fit == jna_sagSofter && most <= MOVES);
+    bool judged = fit == jna_sagStiffer || fit == jna_sagSofter;
+    return judged && (contradicted || s->clipCount == 0) ? jna_sagUnknown : fit;
+}
+
+// Regions that are far from what people have, by their sag and by their motion.
 static void WarnOfSag(jnaSoftness* s)
 {
     for (int r = 0; r < JNA_REGIONS; ++r) {
         const jnaSagBounds* bounds = &jnaExpectedSag[r];
         double median = 0, greatest = 0;
         jnaSagFit fit = jnaSag_Region(&s->sag, 0, (jnaRegion)r, &median, &greatest) > 0
-                            ? jnaSag_Judge(&s->sag, (jnaRegion)r, median)
+                            ? jnaSoftness_Judge(s, (jnaRegion)r, median)
                             : jna_sagUnknown;
         if (fit == jna_sagSofter && median > FAR * bounds->most) {
             jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at most %g expected: softer than a body",
@@ -284,6 +300,29 @@ static void WarnOfSag(jnaSoftness* s)
     }
     if (!s->sag.converged) {
         jnaNotes_Add(&s->warnings, "the flesh did not reach equilibrium under gravity: some region is too soft");
+    }
+}
+
+// The region that moves farthest over all clips, where that is farther than flesh does.
+static void WarnOfTravel(jnaSoftness* s)
+{
+    const jnaClipSoftness* at = NULL;
+    int region = 0;
+    double most = FAR_TRAVEL * s->sag.size;
+    for (int i = 0; i < s->clipCount; ++i) {
+        const jnaClipSoftness* clip = &s->clips[i];
+        bool swings = !clip->simulated || clip->against == jna_targetsQuasistatic;
+        for (int r = 0; r < JNA_REGIONS && s->sag.human && swings; ++r) {
+            if (clip->regions[r].most > most) {
+                most = clip->regions[r].most;
+                region = r;
+                at = clip;
+            }
+        }
+    }
+    if (at != NULL) {
+        jnaNotes_Add(&s->warnings, "the %s moves by %.1f mm in clip %s, frame %d: farther than a body's flesh does",
+            jnaRegionNames[region], 1e3 * most, at->name, at->regions[region].frame);
     }
 }
 
@@ -352,6 +391,7 @@ jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jn
     }
     JN_TRY(result);
     WarnOfSag(softness);
+    WarnOfTravel(softness);
     WarnOfMotion(softness);
 done:
     if (result != jn_ok) {

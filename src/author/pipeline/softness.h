@@ -50,6 +50,10 @@ jnaSoftnessDef jnaDefaultSoftnessDef(void);
 /// material says; without modes they are left out. The same for any number of threads.
 jnResult jnaMeasureSoftness(const char* workspace, const jnaSoftnessDef* def, jnaSoftness* softness, jnError* error);
 
+/// What the sag of a region says, where the clips say the same: a region that moves is not stiff, one that hardly does
+/// is not soft. jna_sagUnknown where they disagree or where no clip was measured. median: along -Y, metres.
+jnaSagFit jnaSoftness_Judge(const jnaSoftness* softness, jnaRegion region, double median);
+
 /// The lowest of some modes in which a tenth of a region's vertices move at least half as far as the mode's farthest.
 /// regions: [vertexCount]; modes: [JNA_REGIONS], -1 where there is none.
 struct jnaModes;

@@ -20,9 +20,10 @@ static json_t* RegionJson(const jnaSoftness* s, int r)
         json_array_append_new(greatests, json_real(1e3 * greatest[axis]));
     }
     const jnaSagBounds* bounds = &jnaExpectedSag[r];
-    jnaSagFit fit = jnaSag_Judge(&s->sag, (jnaRegion)r, median[0]);
-    json_t* expected =
-        fit != jna_sagUnknown ? json_pack("[f,f]", 1e3 * bounds->least, 1e3 * bounds->most) : json_null();
+    jnaSagFit fit = jnaSoftness_Judge(s, (jnaRegion)r, median[0]);
+    json_t* expected = jnaSag_Judge(&s->sag, (jnaRegion)r, median[0]) != jna_sagUnknown
+                           ? json_pack("[f,f]", 1e3 * bounds->least, 1e3 * bounds->most)
+                           : json_null();
     json_t* region = json_pack("{s:s, s:i, s:o, s:o, s:o, s:s, s:o, s:o}", "region", jnaRegionNames[r], "vertices",
         count, "sag_median_mm", medians, "sag_greatest_mm", greatests, "expected_mm", expected, "judgement",
         FitName(fit), "hertz", s->modes[r] >= 0 ? json_real(s->hertz[r]) : json_null(), "mode",

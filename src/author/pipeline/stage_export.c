@@ -312,9 +312,13 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     if (layer != jna_layerVertex && jnaManifest_IsImported(m)) {
         jnaStage_Read(stage, w->path, "modes/shapes.npy");
         jnaStage_Read(stage, w->path, "modes/caps.npy");
+        jnaStage_Read(stage, w->path, "modes/critical.npy");
+        jnaStage_Read(stage, w->path, "modes/critical_limits.npy");
     } else if (layer != jna_layerVertex) {
         jnaStage_Read(stage, NULL, "stages/modes.json");
         jnaStage_Read(stage, NULL, "modes/caps.npy");
+        jnaStage_Read(stage, NULL, "modes/critical.npy");
+        jnaStage_Read(stage, NULL, "modes/critical_limits.npy");
     }
     if (m->springs.mode == jna_springsMask && m->springs.mask != NULL) {
         jnaStage_Read(stage, NULL, "%s", m->springs.mask);

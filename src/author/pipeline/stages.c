@@ -28,12 +28,14 @@ static const Cost importCost = {.once = 1}, volumeCost = {.once = 0.5, .node = 3
                   exportCost = {.once = 0.1, .vertex = 1e-5};
 
 // Of a pose and of a step in time with contact in flesh of 10,000 nodes, per node; of the training, per vertex and pose
-// of every epoch; of the fit and of the evaluation, per vertex and frame; of a report, and of a quick one.
+// of every epoch; of the fit and of the evaluation, per vertex and frame; of the inspection, the same; of a
+// report, and of a quick one.
 #define POSE_COST 8e-5
 #define STEP_COST 2.6e-5
 #define TRAIN_COST 1e-8
 #define FIT_COST 6e-6
 #define EVALUATE_COST 3.2e-6
+#define INSPECT_COST 6e-8
 #define REPORT_COST 18.0
 #define QUICK_COST 6.0
 // Of a vertex that hangs on a lattice, in seconds, and the number of parts that doubles it: rays through the flesh meet
@@ -439,7 +441,7 @@ static double CostFit(const jnaBuild* b, const jnaBuildStep* step)
 static double CostExport(const jnaBuild* b, const jnaBuildStep* step)
 {
     (void)step;
-    return CostOf(b, &exportCost);
+    return CostOf(b, &exportCost) + Shared(b, INSPECT_COST * b->vertexCount * (b->frameCount + b->importedFrames));
 }
 
 static double CostEvaluate(const jnaBuild* b, const jnaBuildStep* step)
@@ -463,7 +465,7 @@ const jnaBuildKind jnaBuildMotion = {
 const jnaBuildKind jnaBuildTrain = {
     "train", NeedsNetwork, {&jnaTrainStage, &jnaMeasureStage}, PrepareTrain, .estimate = CostTrain};
 const jnaBuildKind jnaBuildFit = {"fit", NeedsFit, {&jnaFitStage}, .estimate = CostFit};
-const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage}, .estimate = CostExport};
+const jnaBuildKind jnaBuildExport = {"export", Always, {&jnaExportStage, &jnaInspectStage}, .estimate = CostExport};
 const jnaBuildKind jnaBuildEvaluate = {"evaluate", NeedsFit, {&jnaEvaluateStage}, .estimate = CostEvaluate};
 const jnaBuildKind jnaBuildReport = {"report", NeedsReport, .prepare = PrepareReport, .estimate = CostReport};
 

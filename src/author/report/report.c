@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/evaluate.h"
+#include "pipeline/inspection_store.h"
 #include "pipeline/stage_export.h"
 #include "report/report_internal.h"
 
@@ -21,6 +22,7 @@ static const struct {
     double share;
 } SECTIONS[] = {
     {NULL, jnaReport_Summary, 0.15},
+    {NULL, jnaReport_Surface, 0.15},
     {jnaReport_Worst, NULL, 0.35},
     {NULL, jnaReport_Evaluation, 0.35},
     {jnaReport_Anatomy, NULL, 0.4},
@@ -90,7 +92,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/held_by.npy", "volume/hold_strength.npy",
         "volume/regions.npy", "volume/materials.npy", "evaluation/evaluation.json", "network/errors.json",
-        "poses/poses.json", JNA_ASSET_NAME, NULL};
+        "poses/poses.json", JNA_SURFACE_NAME, JNA_PREVIEW_NAME, JNA_ASSET_NAME, NULL};
     (void)error;
     jnaDescribeMeasured(run->workspace, stage);
     jnaStage_ReadAll(stage, run->workspace->path, inputs);

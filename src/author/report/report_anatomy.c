@@ -36,10 +36,10 @@ static void WriteSag(Report* r, const jnaSoftness* s)
         if (count == 0) {
             continue;
         }
-        jnaSagFit fit = jnaSag_Judge(&s->sag, (jnaRegion)region, median[0]);
+        jnaSagFit fit = jnaSoftness_Judge(s, (jnaRegion)region, median[0]);
         fprintf(out, "<tr><td>%s</td><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%.1f</td>", jnaRegionNames[region],
             1e3 * median[0], 1e3 * median[1], 1e3 * median[2], 1e3 * greatest[0]);
-        if (fit != jna_sagUnknown) {
+        if (jnaSag_Judge(&s->sag, (jnaRegion)region, median[0]) != jna_sagUnknown) {
             fprintf(out, "<td>%g–%g</td>", 1e3 * jnaExpectedSag[region].least, 1e3 * jnaExpectedSag[region].most);
         } else {
             fputs("<td>–</td>", out);

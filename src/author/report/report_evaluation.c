@@ -289,9 +289,10 @@ void jnaReport_Summary(Report* r)
     WriteOutcome(r, unseen);
     static const struct {
         const char *id, *title;
-    } sections[] = {{"worst", "Worst frames"}, {"evaluation", "Errors"}, {"anatomy", "Softness"}, {"stills", "Stills"},
-        {"curves", "Dynamics layer"}, {"robust", "Robust fit"}, {"springs", "Springs"}, {"modes", "Modes"},
-        {"network", "Network"}, {"poses", "Poses"}, {"sizes", "Sizes"}, {"times", "Times"}, {"settings", "Settings"}};
+    } sections[] = {{"surface", "Surface"}, {"worst", "Worst frames"}, {"evaluation", "Errors"},
+        {"anatomy", "Softness"}, {"stills", "Stills"}, {"curves", "Dynamics layer"}, {"robust", "Robust fit"},
+        {"springs", "Springs"}, {"modes", "Modes"}, {"network", "Network"}, {"poses", "Poses"}, {"sizes", "Sizes"},
+        {"times", "Times"}, {"settings", "Settings"}};
     fputs("<nav>", out);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); ++i) {
         fprintf(out, "<a href=\"#%s\">%s</a>", sections[i].id, sections[i].title);

@@ -173,6 +173,8 @@ void jnaReport_Text(FILE* out, const char* text);
 /// One panel of a picture as an image inside the page.
 jnResult jnaReport_Image(
     Report* report, const jnaPicture* picture, int columns, int rows, int panel, const char* alt, jnError* error);
+/// A PNG as it is.
+void jnaReport_Png(Report* report, const uint8_t* bytes, size_t size, const char* alt);
 /// A line chart as SVG. shaded: [count of the first series], where the ground is darker; may be NULL.
 void jnaReport_Chart(FILE* out, const jnaChart* chart, const uint8_t* shaded, int width, int height);
 /// A coloured line and its name.
@@ -182,6 +184,7 @@ bool jnaReport_Progress(Report* report, double share);
 
 // The sections.
 void jnaReport_Summary(Report* report);
+void jnaReport_Surface(Report* report);
 jnResult jnaReport_Worst(Report* report, jnError* error);
 void jnaReport_Evaluation(Report* report);
 jnResult jnaReport_Anatomy(Report* report, jnError* error);

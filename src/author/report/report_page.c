@@ -186,6 +186,22 @@ static void WriteBase64(FILE* out, const uint8_t* bytes, size_t size)
     }
 }
 
+// What follows the size of an image.
+static void WriteSource(const Report* r, const uint8_t* bytes, size_t size, const char* alt)
+{
+    fputs(" alt=\"", r->out);
+    jnaReport_Text(r->out, alt);
+    fputs("\" src=\"data:image/png;base64,", r->out);
+    WriteBase64(r->out, bytes, size);
+    fputs("\">", r->out);
+}
+
+void jnaReport_Png(Report* r, const uint8_t* bytes, size_t size, const char* alt)
+{
+    fputs("<img style=\"max-width:100%;height:auto\"", r->out);
+    WriteSource(r, bytes, size, alt);
+}
+
 jnResult jnaReport_Image(
     Report* r, const jnaPicture* picture, int columns, int rows, int panel, const char* alt, jnError* error)
 {
@@ -203,11 +219,8 @@ jnResult jnaReport_Image(
     size_t size = 0;
     jnResult result = jn_ok;
     JN_TRY(jnaPicture_Encode(&cut, &bytes, &size, error));
-    fprintf(r->out, "<img width=\"%d\" height=\"%d\" alt=\"", cut.width, cut.height);
-    jnaReport_Text(r->out, alt);
-    fputs("\" src=\"data:image/png;base64,", r->out);
-    WriteBase64(r->out, bytes, size);
-    fputs("\">", r->out);
+    fprintf(r->out, "<img width=\"%d\" height=\"%d\"", cut.width, cut.height);
+    WriteSource(r, bytes, size, alt);
 done:
     free(bytes);
     free(cut.pixels);
