@@ -34,6 +34,7 @@ typedef struct Surface {
 typedef struct Found {
     double least, most;
     long beyond, states;
+    int worst; // triangle of the least
 } Found;
 
 static double Uniform(uint64_t* state, double low, double high)
@@ -101,6 +102,7 @@ static void LookAt(const Surface* s, const float* weights, float* u, Found* foun
         float z = rows[0] * rows[1] + rows[2] * rows[3] + rows[4] * rows[5];
         float mean = 0.5f * (x + y), away = sqrtf(0.25f * (x - y) * (x - y) + z * z);
         double least = sqrt(fmax((double)(mean - away), 0)), most = sqrt((double)(mean + away));
+        found->worst = least < found->least ? t : found->worst;
         found->least = fmin(found->least, least);
         found->most = fmax(found->most, most);
         found->beyond += least < FIRST_BAD_LOW || !(most <= FIRST_BAD_HIGH);
@@ -159,6 +161,7 @@ static Found TryAll(const Surface* s, long states)
         }
 #pragma omp critical
         {
+            all.worst = own.least < all.least ? own.worst : all.worst;
             all.least = fmin(all.least, own.least);
             all.most = fmax(all.most, own.most);
             all.beyond += own.beyond;
@@ -181,10 +184,16 @@ int jnbBenchBound(const char* path, long states)
         return 1;
     }
     bool made = MakeSurface(file.asset, &s);
+    Found found = {.least = 1};
     if (made) {
-        Found found = TryAll(&s, states);
+        found = TryAll(&s, states);
         printf("%s: %ld random states, %d triangles: principal stretches %.3f to %.3f, %ld of them beyond %.1f to %.1f\n",
             path, found.states, s.triangleCount, found.least, found.most, found.beyond, FIRST_BAD_LOW, FIRST_BAD_HIGH);
+    }
+    if (made && found.least < 1) {
+        const float *at = file.asset->rest + 4 * (size_t)s.corners[found.worst][0], *inverse = s.inverse[found.worst];
+        printf("the smallest at (%.3f, %.3f, %.3f), a triangle of %.2f mm2\n", (double)at[0], (double)at[1],
+            (double)at[2], 0.5e6 / (double)(inverse[0] * inverse[2]));
     }
     free(s.deltas);
     free(s.axes);

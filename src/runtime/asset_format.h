@@ -134,8 +134,8 @@ typedef struct jnBound {
     const float* rows;   // [blockCount][6][modeCount][16], at unit amplitude
 } jnBound;
 
-// The ratio of an element to its bound, from its rows: above 1 it is beyond. See morphs_bound.c.
-static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float low, float high)
+// The ratio of an element to its bound, from its rows: above 1 it is beyond. perLow: 1 / low. See morphs_bound.c.
+static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float perLow, float perHigh)
 {
     float a = d[0], u = d[1], v = d[2], c = d[3], p = d[4], q = d[5];
     float half = 0.5f * (a - c), shear = 0.5f * (u + v);
@@ -143,7 +143,7 @@ static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float low, float 
     float x = (1.0f + a) * (1.0f + a) + v * v + p * p, z = u * u + (1.0f + c) * (1.0f + c) + q * q;
     float cross = (1.0f + a) * u + v * (1.0f + c) + p * q, middle = 0.5f * (x - z);
     float largest = sqrtf(0.5f * (x + z) + sqrtf(middle * middle + cross * cross));
-    float folded = -least / low, stretched = (largest - 1.0f) / high;
+    float folded = -least * perLow, stretched = (largest - 1.0f) * perHigh;
     return folded > stretched ? folded : stretched;
 }
 

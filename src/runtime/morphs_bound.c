@@ -70,11 +70,13 @@ static float Measure(const jnMorphs* m, const jnBound* b, int block, const float
         .inputs = &y,
         .outputs = &out,
         .count = 1});
-    float most = 0.0f;
-    for (int i = 0; i < JN_LANES; ++i) {
+    float most = 0.0f, perLow = 1.0f / b->low, perHigh = 1.0f / b->high;
+    for (int i = 0; i < JN_LANES; ++i) { // apart from the largest, so that it can be done for several at once
         float s = scales[i];
         const float own[JN_BOUND_ROWS] = {s * d[0][i], s * d[1][i], s * d[2][i], s * d[3][i], s * d[4][i], s * d[5][i]};
-        ratios[i] = jnBoundRatio(own, b->low, b->high);
+        ratios[i] = jnBoundRatio(own, perLow, perHigh);
+    }
+    for (int i = 0; i < JN_LANES; ++i) {
         most = ratios[i] <= most ? most : ratios[i]; // what is not a number stays one
     }
     return most;
@@ -125,8 +127,15 @@ static int FindBusy(const jnMorphs* m, const jnBound* b, const float* y, int* bu
     return count;
 }
 
-// Every mode by what the busy blocks ask of it. False where a number went wrong.
-static bool HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int count, float* y)
+// What came of holding the modes back.
+typedef enum Held {
+    held_free,  // nothing had to be
+    held_back,  // some were
+    held_wrong, // a number was not finite
+} Held;
+
+// Every mode by what the busy blocks ask of it.
+static Held HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int count, float* y)
 {
     size_t lanes = (size_t)jnBlockCount(b->modeCount) * JN_LANES;
     float ratios[JN_MAX_BOUND_BLOCKS][JN_LANES], sums[JN_MAX_ASSET_MODES] = {0}, most = 0.0f;
@@ -134,11 +143,8 @@ static bool HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int c
         float own = Measure(m, b, busy[i], y, ratios[i]);
         most = own <= most ? most : own;
     }
-    if (most <= QUIET) {
-        return true;
-    }
-    if (!(most <= 3e38f)) {
-        return false;
+    if (most <= QUIET || !(most <= 3e38f)) {
+        return most <= QUIET ? held_free : held_wrong;
     }
     float back = most > FAR ? FAR / most : 1.0f; // ratios fall at least as much
     for (int i = 0; i < count; ++i) {
@@ -151,10 +157,16 @@ static bool HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int c
             sums[k] += parts[k] * power;
         }
     }
+    float knee = Power(KNEE);
+    Held held = back < 1.0f ? held_back : held_free;
     for (size_t k = 0; k < lanes; ++k) {
-        y[k] *= back * Bend(Root(sums[k]));
+        y[k] *= back;
+        if (sums[k] > knee) {
+            y[k] *= Bend(Root(sums[k]));
+            held = held_back;
+        }
     }
-    return true;
+    return held;
 }
 
 void jnBoundAmplitudes(const jnMorphs* m, float* y)
@@ -166,12 +178,12 @@ void jnBoundAmplitudes(const jnMorphs* m, float* y)
     if (count == 0) {
         return;
     }
-    bool good = HoldBack(m, b, busy, count, y);
-    for (int i = 0; good && i < count; ++i) {
+    Held held = HoldBack(m, b, busy, count, y);
+    for (int i = 0; held == held_back && i < count; ++i) {
         float own = Measure(m, b, busy[i], y, ratios);
         most = own <= most ? most : own;
     }
-    if (!good || !(most <= 3e38f)) {
+    if (held == held_wrong || !(most <= 3e38f)) {
         memset(y, 0, size);
     }
     for (int k = 0; most > 1.0f && k < b->modeCount; ++k) {

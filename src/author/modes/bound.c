@@ -25,8 +25,8 @@ enum { STATES = 32, MOST_ROUNDS = 96, QUIET_ROUNDS = 12, MARGIN_ROUNDS = 16, CHU
 // A state is first made so many times as large as the limits allow.
 #define EXAGGERATION 3.0F
 // How far beyond its bound an element that is not chosen may be, stretched or displaced.
-#define SLACK_STRETCH 1.08F
-#define SLACK_LIMIT 1.03F
+#define SLACK_STRETCH 1.12F
+#define SLACK_LIMIT 1.12F
 // Triangles that are smaller than this have no direction, m^2.
 #define SMALLEST_AREA 1e-10
 
@@ -249,7 +249,7 @@ static float RatioOf(const Search* s, const Element* e, size_t state)
         corners[2][a] -= corners[0][a];
     }
     jnaElement_Rows((const float(*)[3])e->axes, e->inverse, corners[1], corners[2], rows);
-    return jnBoundRatio(rows, JNA_BOUND_LOW, JNA_BOUND_HIGH);
+    return jnBoundRatio(rows, 1 / JNA_BOUND_LOW, 1 / JNA_BOUND_HIGH);
 }
 
 // The worst triangle and the worst vertex of every state: best and bestElement of chunk 0.

@@ -288,7 +288,8 @@ done:
 void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
 {
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
-        "modes/shapes.npy", "modes/critical.npy", "modes/critical_limits.npy", "springs/fit.json", "springs/stiffness.npy", "springs/damping.npy",
+        "modes/shapes.npy", "modes/critical.npy", "modes/critical_limits.npy", "springs/fit.json",
+        "springs/stiffness.npy", "springs/damping.npy",
         "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
         "springs/modal_shapes.npy", "springs/skinned_stiffness.npy", "springs/skinned_damping.npy",
         "springs/uniform.npy", "network/parameters.npy",
