@@ -107,7 +107,7 @@ const jnaField jnaFields[] = {
     {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether separate parts that follow one joint are rigid or flesh."},
 
     {"materials", jna_fieldSection, .stages = "inside",
-        .sentence = "Material of the flesh.\n  calibrate: scale the stiffness of regions until they sag like a human body\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
+        .sentence = "Material of the flesh.\n  calibrate: correct the stiffness of regions where the mesh falsifies how far they sag\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
     {"materials.density", jna_fieldNumber, AT(materials.density), 0, 1, 1e5, .note = "kg/m3", .sentence = "Density, kg/m³."},
     {"materials.young", jna_fieldNumber, AT(materials.young), 0, 1, 1e12, .note = "Pa", .sentence = "Young's modulus, Pa."},
     {"materials.poisson", jna_fieldNumber, AT(materials.poisson), 0, 0, 0.4999, .sentence = "Poisson's ratio."},
@@ -116,7 +116,7 @@ const jnaField jnaFields[] = {
     {"materials.joints[].young_factor", jna_fieldNumber, OF(jnaJointMaterial, youngFactor), 0, 1e-6, 1e6, .sentence = "Times the general Young's modulus."},
     {"materials.joints[].density_factor", jna_fieldNumber, OF(jnaJointMaterial, densityFactor), 0, 1e-3, 1e3, .sentence = "Times the general density."},
     {"materials.joints[].poisson", jna_fieldNumber, OF(jnaJointMaterial, poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
-    {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Scale the stiffness of regions until they sag like a human body."},
+    {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Correct the stiffness of regions where the mesh makes them sag otherwise than their tissue."},
     {"materials.regions", jna_fieldList, LIST(materials.regions, materials.regionCount, jnaRegionSetting, region), .most = JNA_REGIONS},
     {"materials.regions[].region", jna_fieldChoice, OF(jnaRegionSetting, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Part of the body."},
     {"materials.regions[].young_factor", jna_fieldNumber, OF(jnaRegionSetting, youngFactor), OMITTED, 1e-6, 1e6, .sentence = "Times `materials.young`, instead of the region's default and its calibration."},

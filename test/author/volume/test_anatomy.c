@@ -222,7 +222,7 @@ static void CheckSubject(const Subject* subject, TestVolume* test)
     jnError error = {0};
     CarryTestWeights(test);
     FillInside(test);
-    if (jnaMeasureSag(&test->volume, &test->character, 1, &sag, &error) != jn_ok) {
+    if (jnaMeasureSag(&test->volume, &test->character, jna_buildAuto, 1, &sag, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     assert_true(sag.converged);
@@ -280,7 +280,7 @@ static void AThingOfAnySizeSagsByASmallPartOfIt(void** state)
         double median, greatest;
         CarryTestWeights(&test);
         FillInside(&test);
-        assert_int_equal(jnaMeasureSag(&test.volume, &test.character, 1, &sag, NULL), jn_ok);
+        assert_int_equal(jnaMeasureSag(&test.volume, &test.character, jna_buildAuto, 1, &sag, NULL), jn_ok);
         assert_int_equal(jnaSag_Region(&sag, 0, jna_regionOther, &median, &greatest), test.character.vertexCount);
         print_message("%g m: sag %.3f %% in the middle, %.3f %% at most\n", sag.size, 100 * median / sag.size,
             100 * greatest / sag.size);
