@@ -171,7 +171,7 @@ const jnaField jnaFields[] = {
     {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Maximum number of modes."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Maximum frequency, hertz."},
     {"modes.pose", jna_fieldChoice, AT(modesPose), 0, NAMES(poseNames), .sentence = "Pose that the modes vibrate about: the mean of the training clips (of all clips if there are none), or the rest pose."},
-    {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: the damping of the flesh."},
+    {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of modes of soft flesh, those of tense muscle have up to twice that; 0: the damping of the flesh."},
 
     {"springs", jna_fieldSection, .stages = "export",
         .sentence = "Springs.\n  layer: vertex (a spring per vertex), modal (springs on vibration modes), auto (whichever explains the motion better)\n  mode: fitted (by `jounce fit`), or set by hand: uniform, joints (those listed differ), mask (an array of one number per\n    vertex, 1 flesh to 0 rigid), attribute (the same from the character's file: COLOR_0.r, _JIGGLE)\n  hertz, damping_ratio: of springs set by hand, and until some are fitted\n  cap: how far modes may move the skin: a multiple of the flesh's thickness (2), metres (0.05 m), or off\n  shake: seconds of each of six simulated shakes that springs on modes are fitted to; 0: they are fitted to the clips"},

@@ -23,16 +23,16 @@ typedef enum Place {
     PLACES,
 } Place;
 
-// Asked of a heavy man and an average woman: median sag of the skin under 1 g along -Y, mm.
+// Asked of heavy bodies, which all three are, with muscle that is tense in the limbs: median sag of the skin under 1 g along -Y, mm.
 static const struct {
     const char* name;
     double least, most;
 } asked[PLACES] = {
-    [BELLY] = {"belly", 10, 25},
-    [BREAST] = {"breast", 10, 30},
-    [BUTTOCK] = {"buttock", 5, 12},
-    [THIGH] = {"thigh", 3, 8},
-    [CALF] = {"calf", 2, 5},
+    [BELLY] = {"belly", 7, 25},
+    [BREAST] = {"breast", 6, 30},
+    [BUTTOCK] = {"buttock", 4, 12},
+    [THIGH] = {"thigh", 0.5, 3},
+    [CALF] = {"calf", 0.4, 2},
     [RIBS] = {"chest over ribs", 0, 4},
     [KNEE] = {"knee", 0, 2.5},
     [ELBOW] = {"elbow", 0, 2.5},
