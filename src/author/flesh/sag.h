@@ -35,8 +35,8 @@ void jnaDestroySag(jnaSag* sag);
 /// Solves the rest pose under gravity, without contact. The volume needs weights, bones and materials. axes: 1 for -Y
 /// alone, 3 for all. build: what the manifest says of the body; auto for what its shape says. About a second an axis
 /// for 22,000 nodes.
-jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, jnaBodyBuild build, int axes,
-    jnaSag* sag, jnError* error);
+jnResult jnaMeasureSag(
+    const jnaVolume* volume, const jnaCharacter* character, jnaBodyBuild build, int axes, jnaSag* sag, jnError* error);
 
 /// Fills the materials as the body's physique has them. Calibration then corrects what the mesh falsifies: a region
 /// whose free skin does not sag as its layers should is scaled, by a factor of three at most. A region that is mostly
@@ -45,7 +45,8 @@ jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, j
 jnResult jnaVolume_CalibrateMaterials(
     jnaVolume* volume, const jnaCharacter* character, const jnaMaterialsDef* def, jnaNotes* notes, jnError* error);
 
-/// Vertices of a region that no bone holds; 0 where it has no layers of flesh or where they are too few to say anything.
+/// Vertices of a region that no bone holds; 0 where it has no layers of flesh or where they are too few to say
+/// anything.
 int jnaSag_FreeCount(const jnaSag* sag, jnaRegion region);
 
 /// Median and greatest length over the vertices of a region; over its free ones alone where it has layers of flesh and

@@ -347,8 +347,7 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         .skin = jnaArena_Take(&arena, v->vertexCount, 3 * sizeof(double))};
     JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
     JN_TRY(jnaCreateSkinExtension(c, v, &scratch.extension, error));
-    scratch.solve =
-        jnaArena_Take(&arena, (int64_t)jnaSkinExtension_ScratchCount(scratch.extension), sizeof(double));
+    scratch.solve = jnaArena_Take(&arena, (int64_t)jnaSkinExtension_ScratchCount(scratch.extension), sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
     JN_TRY(jnaModes_Allocate(m, f->count, v->vertexCount, v->jointCount, error));
     for (int k = 0; k < f->count; ++k) {
@@ -360,8 +359,8 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     for (int k = 0; k < m->modeCount; ++k) {
         scales[k] = FillShape(v, f, k, &scratch, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
-        m->damping[k] = ModeDamping(v, f, k, factors) *
-                        (def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k]) : def->drag + def->damping * f->omega2[k]);
+        m->damping[k] = ModeDamping(v, f, k, factors) * (def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k])
+                                                                        : def->drag + def->damping * f->omega2[k]);
         m->limits[k] = def->speed * sqrt(f->omega2[k]);
         m->masses[k] = 1 / (scales[k] * scales[k]);
     }

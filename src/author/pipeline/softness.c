@@ -295,9 +295,7 @@ jnaSagFit jnaSoftness_Judge(const jnaSoftness* s, jnaRegion region, double media
 
 const char* jnaSagFit_Words(jnaSagFit fit)
 {
-    return fit == jna_sagSofter    ? "softer than such a body"
-           : fit == jna_sagStiffer ? "stiffer than such a body"
-                                   : "";
+    return fit == jna_sagSofter ? "softer than such a body" : fit == jna_sagStiffer ? "stiffer than such a body" : "";
 }
 
 // Regions that are far from what people of this physique have.
@@ -316,8 +314,7 @@ static void WarnOfSag(jnaSoftness* s)
             jnaNotes_Add(&s->warnings,
                 "the %s sags by %.1f mm under 1 g, at least %.1f expected of a body that is %s, and moves by %.1f mm "
                 "at most",
-                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->least, build,
-                1e3 * jnaSoftness_Travel(s, (jnaRegion)r));
+                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->least, build, 1e3 * jnaSoftness_Travel(s, (jnaRegion)r));
         }
     }
     if (!s->sag.converged) {

@@ -27,8 +27,8 @@ static json_t* RegionJson(const jnaSoftness* s, int r)
     json_t* region = json_pack("{s:s, s:i, s:f, s:f, s:f, s:o, s:o, s:o, s:s, s:o, s:o}", "region", jnaRegionNames[r],
         "vertices", count, "free", p->freePart[r], "thickness_mm", 1e3 * p->thickness[r], "shear_kpa",
         1e-3 * jnaPhysique_Shear(p, (jnaRegion)r), "sag_median_mm", medians, "sag_greatest_mm", greatests,
-        "expected_mm", expected, "judgement",
-        FitName(fit), "hertz", s->modes[r] >= 0 ? json_real(s->hertz[r]) : json_null(), "mode",
+        "expected_mm", expected, "judgement", FitName(fit), "hertz",
+        s->modes[r] >= 0 ? json_real(s->hertz[r]) : json_null(), "mode",
         s->modes[r] >= 0 ? json_integer(s->modes[r]) : json_null());
     if (count == 0) {
         json_decref(region);
@@ -78,9 +78,9 @@ char* jnaSoftness_Json(const jnaSoftness* s)
     for (int i = 0; i < s->warnings.count; ++i) {
         json_array_append_new(warnings, json_string(s->warnings.lines[i]));
     }
-    json_t* root = json_pack("{s:i, s:b, s:o, s:b, s:i, s:i, s:f, s:o, s:o, s:o}", "version", 1, "human",
-        s->sag.human, "physique", PhysiqueJson(&s->sag.physique), "converged", s->sag.converged, "modes", s->modeCount, "lip_pairs", s->lipPairs, "lips_rest_mm",
-        1e3 * s->lipsRest, "regions", regions, "clips", clips, "warnings", warnings);
+    json_t* root = json_pack("{s:i, s:b, s:o, s:b, s:i, s:i, s:f, s:o, s:o, s:o}", "version", 1, "human", s->sag.human,
+        "physique", PhysiqueJson(&s->sag.physique), "converged", s->sag.converged, "modes", s->modeCount, "lip_pairs",
+        s->lipPairs, "lips_rest_mm", 1e3 * s->lipsRest, "regions", regions, "clips", clips, "warnings", warnings);
     char* text = root != NULL ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) : NULL;
     json_decref(root);
     return text;

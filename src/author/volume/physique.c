@@ -57,10 +57,10 @@ void jnaPhysique_Judge(jnaPhysique* p, jnaBodyBuild build)
     p->asked = build != jna_buildAuto;
     p->dressed = p->human && fmin(p->freePart[jna_regionBelly], p->freePart[jna_regionThigh]) < BARE;
     found = p->asked ? fats[build] : p->dressed ? fmin(found, LEAN_FAT) : found;
-    p->build = p->asked           ? build
-               : found < LEAN_TO  ? jna_buildLean
+    p->build = p->asked             ? build
+               : found < LEAN_TO    ? jna_buildLean
                : found < AVERAGE_TO ? jna_buildAverage
-                                  : jna_buildHeavy;
+                                    : jna_buildHeavy;
     p->fat = fmin(fmax(found, LEANEST), FATTEST);
 }
 
@@ -150,8 +150,8 @@ static bool IsHeld(const jnaVolume* v, int vertex)
 }
 
 // Distances of the skin to the nearest node that a bone holds; 0 where the flesh is not free.
-static void FindDepths(const jnaVolume* v, const jnaCharacter* c, double held, const double* bones, size_t count,
-    float* depths)
+static void FindDepths(
+    const jnaVolume* v, const jnaCharacter* c, double held, const double* bones, size_t count, float* depths)
 {
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < c->vertexCount; ++i) {
