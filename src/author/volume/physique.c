@@ -38,6 +38,7 @@ enum { HIP_CUTS = 5 };
 #define AVERAGE_TO 0.276
 // Of a bare body nearly all of the belly's and the thighs' skin is free; less than this is clothes.
 #define BARE 0.8
+#define DRESSED_FAT 0.20
 // Skin nearer to a bone than this part of the height is held.
 #define HELD 0.005
 // A vertex whose tetrahedron resolves less of it than this follows others.
@@ -56,7 +57,7 @@ void jnaPhysique_Judge(jnaPhysique* p, jnaBodyBuild build)
     double found = measured ? FAT_BASE - FAT_SLOPE * p->height / p->waist : AVERAGE_FAT;
     p->asked = build != jna_buildAuto;
     p->dressed = p->human && fmin(p->freePart[jna_regionBelly], p->freePart[jna_regionThigh]) < BARE;
-    found = p->asked ? fats[build] : p->dressed ? fmin(found, LEAN_FAT) : found;
+    found = p->asked ? fats[build] : p->dressed ? fmin(found, DRESSED_FAT) : found;
     p->build = p->asked             ? build
                : found < LEAN_TO    ? jna_buildLean
                : found < AVERAGE_TO ? jna_buildAverage

@@ -53,7 +53,7 @@
 #define SMALLEST_PERSON 1.2
 #define TALLEST_PERSON 2.4
 // Clothes and gear are stiffer than flesh by this.
-#define DRESSED 3.0
+#define DRESSED 1.5
 // Sag that counts as a body's own, over and under the expected one.
 #define RANGE 2.0
 
