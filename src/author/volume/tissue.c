@@ -21,7 +21,7 @@
 #define TRUNK_FAT 1500.0
 #define ORGANS 3000.0
 #define ORGAN_FAT 500.0
-#define BREAST 500.0
+#define BREAST 470.0
 #define SKIN 30000.0
 #define FASCIA 800000.0
 // No flesh is stiffer: the solver is made for soft things.
@@ -43,7 +43,7 @@
 #define MOST_FAT 0.75
 // The fractions of fat of which a body is lean and heavy.
 #define LEAN 0.19
-#define HEAVY 0.31
+#define HEAVY 0.29
 // What bulges from a chest is muscle, unless it is thicker than these parts of the height, or the body heavy: then so
 // much of it is fat.
 #define PECTORAL 0.026
