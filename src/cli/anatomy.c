@@ -11,28 +11,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char* FitWords(jnaSagFit fit)
-{
-    return fit == jna_sagSofter ? "softer than a body" : fit == jna_sagStiffer ? "stiffer than a body" : "";
-}
-
 static void PrintExpected(const jnaSag* sag, jnaRegion region)
 {
-    const jnaSagBounds* bounds = &jnaExpectedSag[region];
+    const jnaSagBounds* bounds = &sag->expected[region];
     char text[32] = "";
     if (jnaSag_Judge(sag, region, 0) != jna_sagUnknown) {
-        snprintf(text, sizeof(text), "%g-%g", 1e3 * bounds->least, 1e3 * bounds->most);
+        snprintf(text, sizeof(text), "%.1f-%.1f", 1e3 * bounds->least, 1e3 * bounds->most);
     }
-    printf("   %-8s", text);
+    printf("   %-9s", text);
 }
 
 static void PrintRegions(const jnaSoftness* s)
 {
     printf(
         "How far the skin sags under gravity (1 g), in mm: the median of each region for gravity along -Y, -X and -Z, "
-        "the\nlargest value along -Y, and what is expected of a human body; and the lowest frequency that moves the "
-        "region.\n");
-    printf("  region      vertices      -Y      -X      -Z   largest   expected    Hz\n");
+        "the\nlargest value along -Y, and what is expected of a human body of this physique; and the lowest frequency "
+        "that\nmoves the region. Medians of soft regions are over skin that no bone holds.\n");
+    printf("  region      vertices      -Y      -X      -Z   largest   expected     Hz\n");
     for (int r = 0; r < JNA_REGIONS; ++r) {
         double median[3] = {0}, greatest[3] = {0};
         int count = 0;
@@ -51,7 +46,7 @@ static void PrintRegions(const jnaSoftness* s)
         } else {
             printf(" %5s", "-");
         }
-        printf("   %s\n", FitWords(jnaSoftness_Judge(s, (jnaRegion)r, median[0])));
+        printf("   %s\n", jnaSagFit_Words(jnaSoftness_Judge(s, (jnaRegion)r, median[0])));
     }
 }
 
@@ -86,8 +81,19 @@ static void PrintClips(const jnaSoftness* s)
     }
 }
 
+static void PrintPhysique(const jnaPhysique* physique)
+{
+    jnaNotes notes = {0};
+    jnaPhysique_Tell(physique, &notes);
+    for (int i = 0; i < notes.count; ++i) {
+        printf("%s\n", notes.lines[i]);
+    }
+    jnaDestroyNotes(&notes);
+}
+
 static void PrintAll(const jnaSoftness* s)
 {
+    PrintPhysique(&s->sag.physique);
     PrintRegions(s);
     if (s->modeCount == 0) {
         printf("no vibration modes yet; `jounce modes` computes them\n");
@@ -163,14 +169,15 @@ void jncPrintSoftness(const char* workspace)
         printf("  note: %s\n", error.message);
         return;
     }
-    printf("sag under 1 g, mm (expected of a body):");
+    PrintPhysique(&s.sag.physique);
+    printf("sag under 1 g, mm (expected of such a body):");
     for (int r = 0; r < JNA_REGIONS; ++r) {
         double median = 0, greatest = 0;
         if (jnaSag_Region(&s.sag, 0, (jnaRegion)r, &median, &greatest) > 0) {
-            const jnaSagBounds* bounds = &jnaExpectedSag[r];
+            const jnaSagBounds* bounds = &s.sag.expected[r];
             printf(" %s %.1f", jnaRegionNames[r], 1e3 * median);
             if (jnaSag_Judge(&s.sag, (jnaRegion)r, median) != jna_sagUnknown) {
-                printf(" (%g-%g)", 1e3 * bounds->least, 1e3 * bounds->most);
+                printf(" (%.1f-%.1f)", 1e3 * bounds->least, 1e3 * bounds->most);
             }
         }
     }

@@ -11,31 +11,16 @@
 #include <stdlib.h>
 
 #define GRAVITY 9.81
-// Heights of people, metres: beyond them the table does not hold. A child's sag is less, a giant's more.
-#define SMALLEST_PERSON 1.2
-#define TALLEST_PERSON 2.4
-
-// Of the skin, in people; from the team's table for a heavy man and an average woman.
-const jnaSagBounds jnaExpectedSag[JNA_REGIONS] = {
-    [jna_regionHead] = {0, 0.001, 0},
-    [jna_regionChest] = {0, 0.004, 0},
-    [jna_regionBreast] = {0.010, 0.030, 0.0125},
-    [jna_regionBelly] = {0.010, 0.025, 0.011},
-    [jna_regionButtock] = {0.005, 0.012, 0.0063},
-    [jna_regionElbow] = {0, 0.0025, 0},
-    [jna_regionHand] = {0, 0.001, 0},
-    [jna_regionThigh] = {0.003, 0.008, 0.005},
-    [jna_regionKnee] = {0, 0.0025, 0},
-    [jna_regionShin] = {0, 0.001, 0},
-    [jna_regionCalf] = {0.002, 0.005, 0.00227},
-    [jna_regionFoot] = {0, 0.001, 0},
-};
+// Fewer free vertices say nothing about a region.
+#define LEAST_FREE 0.1
+enum { FEWEST_FREE = 6 };
 
 void jnaDestroySag(jnaSag* sag)
 {
     for (int axis = 0; axis < 3; ++axis) {
         free(sag->lengths[axis]);
     }
+    free(sag->depths);
     free(sag->regions);
     *sag = (jnaSag){0};
 }
@@ -95,18 +80,8 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
     return jn_ok;
 }
 
-// A standing person, by the parts that were found.
-static bool IsHuman(const jnaAnatomy* a)
-{
-    int arms = 0, legs = 0;
-    for (int i = 0; i < a->limbCount; ++i) {
-        arms += a->limbs[i].hinge >= 0 && !a->limbs[i].leg;
-        legs += a->limbs[i].hinge >= 0 && a->limbs[i].leg;
-    }
-    return a->trunk && a->head >= 0 && arms == 2 && legs == 2 && a->size > SMALLEST_PERSON && a->size < TALLEST_PERSON;
-}
-
-jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, int axes, jnaSag* sag, jnError* error)
+jnResult jnaMeasureSag(
+    const jnaVolume* volume, const jnaCharacter* character, jnaBodyBuild build, int axes, jnaSag* sag, jnError* error)
 {
     *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};
@@ -117,13 +92,18 @@ jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, i
     for (int axis = 0; axis < 3; ++axis) {
         sag->lengths[axis] = jnaArena_Give(&rest.arena, character->vertexCount, sizeof(float));
     }
+    sag->depths = jnaArena_Give(&rest.arena, character->vertexCount, sizeof(float));
     sag->regions = jnaArena_Give(&rest.arena, character->vertexCount, 1);
     JN_TRY(jnaArena_Check(&rest.arena, "the sag of the surface", error));
     JN_TRY(jnaFindAnatomy(character, volume, &anatomy, error));
     JN_TRY(MakeRest(character, &rest.clip, error));
     jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
-    sag->human = IsHuman(&anatomy);
+    JN_TRY(jnaFindPhysique(volume, character, &anatomy, build, &sag->physique, sag->depths, error));
+    sag->human = sag->physique.human;
     sag->size = anatomy.size;
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        sag->expected[r] = jnaPhysique_Sag(&sag->physique, (jnaRegion)r);
+    }
     for (int axis = 0; axis < axes; ++axis) {
         JN_TRY(MeasureAxis(volume, character, &rest, axis, sag, error));
     }
@@ -142,19 +122,31 @@ static int CompareFloats(const void* a, const void* b)
     return (*(const float*)a > *(const float*)b) - (*(const float*)a < *(const float*)b);
 }
 
+int jnaSag_FreeCount(const jnaSag* sag, jnaRegion region)
+{
+    int count = 0, all = 0;
+    for (int v = 0; v < sag->vertexCount; ++v) {
+        all += sag->regions[v] == region;
+        count += sag->regions[v] == region && sag->depths[v] > 0.0f;
+    }
+    return sag->expected[region].aim > 0 && count >= FEWEST_FREE && count >= LEAST_FREE * all ? count : 0;
+}
+
 int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median, double* greatest)
 {
-    int count = 0;
+    int count = 0, taken = 0;
+    bool freeAlone = jnaSag_FreeCount(sag, region) > 0;
     float* values = malloc(((size_t)sag->vertexCount + 1) * sizeof(float));
     for (int v = 0; values != NULL && v < sag->vertexCount; ++v) {
-        if (sag->regions[v] == region) {
-            values[count++] = sag->lengths[axis][v];
+        count += sag->regions[v] == region;
+        if (sag->regions[v] == region && (!freeAlone || sag->depths[v] > 0.0f)) {
+            values[taken++] = sag->lengths[axis][v];
         }
     }
-    if (count > 0) {
-        qsort(values, (size_t)count, sizeof(float), CompareFloats);
-        *median = (double)values[count / 2];
-        *greatest = (double)values[count - 1];
+    if (taken > 0) {
+        qsort(values, (size_t)taken, sizeof(float), CompareFloats);
+        *median = (double)values[taken / 2];
+        *greatest = (double)values[taken - 1];
     }
     free(values);
     return count;
@@ -162,7 +154,7 @@ int jnaSag_Region(const jnaSag* sag, int axis, jnaRegion region, double* median,
 
 jnaSagFit jnaSag_Judge(const jnaSag* sag, jnaRegion region, double median)
 {
-    const jnaSagBounds* bounds = &jnaExpectedSag[region];
+    const jnaSagBounds* bounds = &sag->expected[region];
     if (!sag->human || bounds->most <= 0) {
         return jna_sagUnknown;
     }

@@ -62,7 +62,7 @@ typedef enum jnaProjection {
 typedef struct jnaModesDef {
     int count;          // at most; 64
     double cutoff;      // hertz: modes above are left out; 25
-    double ratio;       // damping ratio of all modes; 0: as the next two say; 0.15
+    double ratio;       // damping ratio of soft flesh, tense muscle twice that; 0: as the next two say; 0.15
     double damping;     // Rayleigh's, as of the flesh: a mode is damped by drag + damping omega^2; seconds; 0.006
     double drag;        // 1/s; 7
     double threshold;   // a vertex that moves less than this share of the mode's largest is not in it; 0.02

@@ -23,6 +23,8 @@
 #define MOVED 0.5
 // A region is far from the table if its sag is beyond a bound by this factor.
 #define FAR 1.5
+// Sag this near to a bound is as good as within, metres.
+#define NO_MATTER 0.001
 // What hard parts of a body may do in motion, metres, and lips that touch.
 #define HARD_HEAD 0.003
 #define HARD_HINGE 0.012
@@ -269,33 +271,50 @@ static jnResult MeasureClips(Measure* m, jnError* error)
     return result;
 }
 
-jnaSagFit jnaSoftness_Judge(const jnaSoftness* s, jnaRegion region, double median)
+double jnaSoftness_Travel(const jnaSoftness* s, jnaRegion region)
 {
-    jnaSagFit fit = jnaSag_Judge(&s->sag, region, median);
     double most = 0;
     for (int i = 0; i < s->clipCount; ++i) {
         most = fmax(most, s->clips[i].regions[region].most);
     }
-    bool contradicted = (fit == jna_sagStiffer && most > MOVES) || (fit == jna_sagSofter && most <= MOVES);
-    bool judged = fit == jna_sagStiffer || fit == jna_sagSofter;
-    return judged && (contradicted || s->clipCount == 0) ? jna_sagUnknown : fit;
+    return most;
 }
 
-// Regions that are far from what people have, by their sag and by their motion.
+jnaSagFit jnaSoftness_Judge(const jnaSoftness* s, jnaRegion region, double median)
+{
+    const jnaSagBounds* bounds = &s->sag.expected[region];
+    jnaSagFit fit = jnaSag_Judge(&s->sag, region, median);
+    double most = jnaSoftness_Travel(s, region);
+    bool small = fit == jna_sagSofter ? median - bounds->most < NO_MATTER : bounds->least - median < NO_MATTER;
+    bool contradicted = (fit == jna_sagStiffer && most > MOVES) || (fit == jna_sagSofter && most <= MOVES);
+    if (fit != jna_sagStiffer && fit != jna_sagSofter) {
+        return fit;
+    }
+    return contradicted || s->clipCount == 0 ? jna_sagUnknown : small ? jna_sagFits : fit;
+}
+
+const char* jnaSagFit_Words(jnaSagFit fit)
+{
+    return fit == jna_sagSofter ? "softer than such a body" : fit == jna_sagStiffer ? "stiffer than such a body" : "";
+}
+
+// Regions that are far from what people of this physique have.
 static void WarnOfSag(jnaSoftness* s)
 {
+    const char* build = jnaBuildName(s->sag.physique.build);
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        const jnaSagBounds* bounds = &jnaExpectedSag[r];
+        const jnaSagBounds* bounds = &s->sag.expected[r];
         double median = 0, greatest = 0;
-        jnaSagFit fit = jnaSag_Region(&s->sag, 0, (jnaRegion)r, &median, &greatest) > 0
-                            ? jnaSoftness_Judge(s, (jnaRegion)r, median)
-                            : jna_sagUnknown;
+        (void)jnaSag_Region(&s->sag, 0, (jnaRegion)r, &median, &greatest);
+        jnaSagFit fit = jnaSoftness_Judge(s, (jnaRegion)r, median);
         if (fit == jna_sagSofter && median > FAR * bounds->most) {
-            jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at most %g expected: softer than a body",
-                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->most);
+            jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at most %.1f expected of a body that is %s",
+                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->most, build);
         } else if (fit == jna_sagStiffer && median < bounds->least / FAR) {
-            jnaNotes_Add(&s->warnings, "the %s sags by %.1f mm under 1 g, at least %g expected: stiffer than a body",
-                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->least);
+            jnaNotes_Add(&s->warnings,
+                "the %s sags by %.1f mm under 1 g, at least %.1f expected of a body that is %s, and moves by %.1f mm "
+                "at most",
+                jnaRegionNames[r], 1e3 * median, 1e3 * bounds->least, build, 1e3 * jnaSoftness_Travel(s, (jnaRegion)r));
         }
     }
     if (!s->sag.converged) {
@@ -360,7 +379,7 @@ static jnResult MeasureRest(Measure* m, jnError* error)
         JN_PASS(jnFail(error, jn_badData,
             "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path));
     }
-    JN_PASS(jnaMeasureSag(volume, c, m->def->axes, &s->sag, error));
+    JN_PASS(jnaMeasureSag(volume, c, m->takes.manifest->materials.build, m->def->axes, &s->sag, error));
     JN_PASS(jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error));
     s->lipPairs = m->lips.count;
     s->lipsRest = m->lips.rest;

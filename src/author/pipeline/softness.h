@@ -59,5 +59,11 @@ jnaSagFit jnaSoftness_Judge(const jnaSoftness* softness, jnaRegion region, doubl
 struct jnaModes;
 void jnaLowestModes(const struct jnaModes* modes, const uint8_t* regions, int lowest[JNA_REGIONS]);
 
+/// How far a region's skin moves at most in any of the clips, metres; 0 without clips.
+double jnaSoftness_Travel(const jnaSoftness* softness, jnaRegion region);
+
+/// The name of a fit for a person; empty where there is nothing to say.
+const char* jnaSagFit_Words(jnaSagFit fit);
+
 /// All numbers as JSON text, lengths in millimetres; release it with free. NULL: out of memory.
 char* jnaSoftness_Json(const jnaSoftness* softness);

@@ -50,6 +50,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, jnaOffsetsStage.name, "modes/caps.npy");
     jnaWorkspace_Depend(run->workspace, stage);
+    jnaStage_Depend(stage, "damping rule 2\n"); // tense muscle damps more than fat
     return jn_ok;
 }
 

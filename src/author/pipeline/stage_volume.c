@@ -74,6 +74,8 @@ static jnResult DescribeInside(const jnaStageRun* run, jnaStage* stage, jnError*
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, stage->name, "volume/volume.json"); // the mesh made it
     jnaWorkspace_Depend(w, stage);
+    // The rule by which stiffness is found: 2, from the physique.
+    jnaStage_Depend(stage, "stiffness rule 2\n");
     return jn_ok;
 }
 

@@ -40,7 +40,7 @@ static void WriteSag(Report* r, const jnaSoftness* s)
         fprintf(out, "<tr><td>%s</td><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%.1f</td>", jnaRegionNames[region],
             1e3 * median[0], 1e3 * median[1], 1e3 * median[2], 1e3 * greatest[0]);
         if (jnaSag_Judge(&s->sag, (jnaRegion)region, median[0]) != jna_sagUnknown) {
-            fprintf(out, "<td>%g–%g</td>", 1e3 * jnaExpectedSag[region].least, 1e3 * jnaExpectedSag[region].most);
+            fprintf(out, "<td>%.1f–%.1f</td>", 1e3 * s->sag.expected[region].least, 1e3 * s->sag.expected[region].most);
         } else {
             fputs("<td>–</td>", out);
         }
@@ -49,10 +49,7 @@ static void WriteSag(Report* r, const jnaSoftness* s)
         } else {
             fputs("<td>–</td>", out);
         }
-        fprintf(out, "<td class=\"l\">%s</td></tr>\n",
-            fit == jna_sagSofter    ? "softer than a body"
-            : fit == jna_sagStiffer ? "stiffer than a body"
-                                    : "");
+        fprintf(out, "<td class=\"l\">%s</td></tr>\n", jnaSagFit_Words(fit));
     }
     fputs("</table></div><figcaption>Medians over the region's skin, bones held, without contact.</figcaption></figure>"
           "\n",
@@ -132,9 +129,10 @@ static jnResult WriteAll(Report* r, const jnaSoftness* s, jnError* error)
 {
     fprintf(r->out,
         "<p>How far the skin of each region sags when gravity is switched on in the rest pose. "
-        "%s A part that sags by 20 mm swings at about 3.5 Hz, one that sags by 2 mm at 11 Hz.</p>\n",
-        s->sag.human ? "The expected values are those of a heavy man or an average woman."
-                     : "This is not a standing human body, so it is not compared with people.");
+        "%s%s%s A part that sags by 20 mm swings at about 3.5 Hz, one that sags by 2 mm at 11 Hz.</p>\n",
+        s->sag.human ? "The expected values follow from the physique, which is " : "",
+        s->sag.human ? jnaBuildName(s->sag.physique.build) : "",
+        s->sag.human ? "." : "This is not a standing human body, so it is not compared with people.");
     for (int i = 0; i < s->warnings.count; ++i) {
         jnaReport_Missing(r, "%s", s->warnings.lines[i]);
     }

@@ -119,7 +119,7 @@ done:
 
 jnaBonesDef jnaDefaultBonesDef(void)
 {
-    return (jnaBonesDef){.hold = jna_boneSpring, .stiffness = 1e6};
+    return (jnaBonesDef){.hold = jna_boneSpring, .stiffness = 1e7};
 }
 
 jnResult jnaVolume_PlaceBones(jnaVolume* v, const jnaCharacter* character, const jnaBonesDef* def, jnaBoneList* placed,

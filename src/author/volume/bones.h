@@ -19,7 +19,7 @@ typedef struct jnaJointBone {
 /// How bones are placed and how they hold. Start from jnaDefaultBonesDef.
 typedef struct jnaBonesDef {
     jnaBoneHold hold; // spring
-    double stiffness; // of springs, 1/s2; 1e6
+    double stiffness; // of springs, 1/s2; 1e7
     int jointCount;
     jnaJointBone* joints; // [jointCount], what differs
     int regionCount;

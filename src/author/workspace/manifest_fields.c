@@ -107,7 +107,7 @@ const jnaField jnaFields[] = {
     {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether separate parts that follow one joint are rigid or flesh."},
 
     {"materials", jna_fieldSection, .stages = "inside",
-        .sentence = "Material of the flesh.\n  calibrate: scale the stiffness of regions until they sag like a human body\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
+        .sentence = "Material of the flesh.\n  calibrate: correct the stiffness of regions where the mesh falsifies how far they sag\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
     {"materials.density", jna_fieldNumber, AT(materials.density), 0, 1, 1e5, .note = "kg/m3", .sentence = "Density, kg/m³."},
     {"materials.young", jna_fieldNumber, AT(materials.young), 0, 1, 1e12, .note = "Pa", .sentence = "Young's modulus, Pa."},
     {"materials.poisson", jna_fieldNumber, AT(materials.poisson), 0, 0, 0.4999, .sentence = "Poisson's ratio."},
@@ -116,7 +116,7 @@ const jnaField jnaFields[] = {
     {"materials.joints[].young_factor", jna_fieldNumber, OF(jnaJointMaterial, youngFactor), 0, 1e-6, 1e6, .sentence = "Times the general Young's modulus."},
     {"materials.joints[].density_factor", jna_fieldNumber, OF(jnaJointMaterial, densityFactor), 0, 1e-3, 1e3, .sentence = "Times the general density."},
     {"materials.joints[].poisson", jna_fieldNumber, OF(jnaJointMaterial, poisson), OMITTED, 0, 0.4999, .sentence = "Instead of the general Poisson's ratio."},
-    {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Scale the stiffness of regions until they sag like a human body."},
+    {"materials.calibrate", jna_fieldFlag, AT(materials.calibrate), .sentence = "Correct the stiffness of regions where the mesh makes them sag otherwise than their tissue."},
     {"materials.regions", jna_fieldList, LIST(materials.regions, materials.regionCount, jnaRegionSetting, region), .most = JNA_REGIONS},
     {"materials.regions[].region", jna_fieldChoice, OF(jnaRegionSetting, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Part of the body."},
     {"materials.regions[].young_factor", jna_fieldNumber, OF(jnaRegionSetting, youngFactor), OMITTED, 1e-6, 1e6, .sentence = "Times `materials.young`, instead of the region's default and its calibration."},
@@ -171,7 +171,7 @@ const jnaField jnaFields[] = {
     {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Maximum number of modes."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Maximum frequency, hertz."},
     {"modes.pose", jna_fieldChoice, AT(modesPose), 0, NAMES(poseNames), .sentence = "Pose that the modes vibrate about: the mean of the training clips (of all clips if there are none), or the rest pose."},
-    {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of all modes; 0: the damping of the flesh."},
+    {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of modes of soft flesh, those of tense muscle have up to twice that; 0: the damping of the flesh."},
 
     {"springs", jna_fieldSection, .stages = "export",
         .sentence = "Springs.\n  layer: vertex (a spring per vertex), modal (springs on vibration modes), auto (whichever explains the motion better)\n  mode: fitted (by `jounce fit`), or set by hand: uniform, joints (those listed differ), mask (an array of one number per\n    vertex, 1 flesh to 0 rigid), attribute (the same from the character's file: COLOR_0.r, _JIGGLE)\n  hertz, damping_ratio: of springs set by hand, and until some are fitted\n  cap: how far modes may move the skin: a multiple of the flesh's thickness (2), metres (0.05 m), or off\n  shake: seconds of each of six simulated shakes that springs on modes are fitted to; 0: they are fitted to the clips"},

@@ -113,7 +113,7 @@ static void NodesAreHeldAsStronglyAsThereIsBoneAroundThem(void** state)
         }
         if (depth < 0.1) {
             assert_int_equal(v->heldBy[n], 2 * v->jointCount); // a chain follows its skinned positions
-            assert_true(v->holdStrength[n] > 3e5f && v->holdStrength[n] <= 1e6f);
+            assert_true(v->holdStrength[n] > 3e6f && v->holdStrength[n] <= 1e7f);
             held++;
         }
         assert_true(v->heldBy[n] >= 0 || v->holdStrength[n] == 0);
@@ -133,7 +133,7 @@ static void HoldingDoesNotDependOnTheMesh(void** state)
         jnError error;
         CarryTestWeights(&test);
         assert_int_equal(jnaVolume_PlaceBones(&test.volume, &test.character, NULL, NULL, NULL, &error), jn_ok);
-        held[i] = HeldVolume(&test.volume, 1e6);
+        held[i] = HeldVolume(&test.volume, 1e7);
         DestroyTestVolume(&test);
     }
     print_message("bone held by meshes of 16, 32 and 48 cells: %.3f, %.3f, %.3f litres\n", 1e3 * held[0], 1e3 * held[1],
@@ -245,7 +245,7 @@ static void CheckCharacter(TestVolume* test, const char* name)
     assert_int_equal(jnaVolume_PlaceBones(v, c, NULL, &bones, NULL, &error), jn_ok);
     assert_int_equal(jnaFindAnatomy(c, v, &anatomy, &error), jn_ok);
     double share =
-        HeldVolume(v, 1e6) / jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra).volume;
+        HeldVolume(v, 1e7) / jnaMeasureMesh(v->nodeCount, v->nodes, v->tetrahedronCount, v->tetrahedra).volume;
     print_message("%s: %d bones, %.1f %% of the volume\n", name, bones.count, 100 * share);
     assert_true(share > 0.05 && share < 0.3);
     assert_true(anatomy.trunk && anatomy.limbCount == 4);
