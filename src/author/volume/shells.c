@@ -23,13 +23,17 @@
 #define SMALL_SIZE 0.065
 #define SMALL_AREA 0.02
 
-// Of the character's size: mean thickness of a sheet, and how deep under an open part flesh is looked for.
+// Of the character's size: mean thickness of a sheet, and how deep under an open part another is looked for. A part that
+// is open wide, such as a skirt, hangs farther from the legs.
 #define SHEET_THICKNESS 0.0065
 #define COVER_REACH 0.04
+#define WIDE_REACH 0.12
 
-// Open edges against the root of the area from which a part is open, and the fraction of it that flesh lies under.
+// Open edges against the root of the area from which a part is open, or open wide, and the fraction of it that something
+// lies under.
 #define OPEN_RIM 0.3
-#define LEAST_COVER 0.6
+#define WIDE_RIM 1.5
+#define LEAST_COVER 0.45
 
 // Fraction of the volume of all parts from which a single one is the body.
 #define BODY_SHARE 0.75
@@ -108,7 +112,15 @@ static bool IsOpen(const jnaPartMeasure* m)
     return m->rim > OPEN_RIM * sqrt(m->area);
 }
 
-// Open parts over flesh. The flesh is what it was before any of them is taken out, so that their order is nothing.
+static bool IsCover(const jnaFaces* faces, const Whole* w, const jnaTree* tree, const int32_t* faceOf, int part)
+{
+    const jnaPartMeasure* m = &w->measures[part];
+    double reach = (m->rim > WIDE_RIM * sqrt(m->area) ? WIDE_REACH : COVER_REACH) * w->size;
+    return faces->kinds[part] == jna_skinFlesh && IsOpen(m) &&
+           jnaFaces_Cover(faces, w->measures, tree, faceOf, part, reach) >= LEAST_COVER;
+}
+
+// Open parts over others. These are what they were before any is taken out, so that the order of parts is nothing.
 static jnResult FindCovers(jnaFaces* faces, const Whole* w, jnError* error)
 {
     jnaArena arena = {0};
@@ -120,7 +132,7 @@ static jnResult FindCovers(jnaFaces* faces, const Whole* w, jnError* error)
     bool* covers = jnaArena_Take(&arena, faces->componentCount, sizeof(*covers));
     JN_TRY(jnaArena_Check(&arena, "a surface", error));
     for (int f = 0; f < faces->count; ++f) {
-        if (faces->kinds[faces->component[f]] == jna_skinFlesh) {
+        if (faces->kinds[faces->component[f]] != jna_skinSheet) {
             memcpy(triangles + 3 * (size_t)count, faces->faces[f], 3 * sizeof(int32_t));
             faceOf[count++] = f;
         }
@@ -133,9 +145,7 @@ static jnResult FindCovers(jnaFaces* faces, const Whole* w, jnError* error)
     }
     JN_TRY(jnaCreateTree(faces->positions, count, triangles, &tree, error));
     for (int p = 0; p < faces->componentCount; ++p) {
-        covers[p] =
-            faces->kinds[p] == jna_skinFlesh && IsOpen(&w->measures[p]) &&
-            jnaFaces_Cover(faces, w->measures, &tree, faceOf, p, COVER_REACH * w->size) >= LEAST_COVER;
+        covers[p] = IsCover(faces, w, &tree, faceOf, p);
     }
     for (int p = 0; p < faces->componentCount; ++p) {
         faces->kinds[p] = covers[p] ? jna_skinSheet : faces->kinds[p];
