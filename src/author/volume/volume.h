@@ -13,11 +13,11 @@ typedef enum jnaVolumeMethod {
     jna_volumeLattice,
 } jnaVolumeMethod;
 
-/// What separate parts of a surface that follow one joint each (plates, armour, eyeballs) are taken for.
+/// What separate parts of a surface that hardly bend (plates, pouches, eyeballs) or are sheets are taken for.
 typedef enum jnaShells {
-    jna_shellsAuto,  // rigid: left out of the flesh and carried by skinning
+    jna_shellsAuto,  // pieces and sheets: left out of the flesh, and riding on it (skin_extension.h)
     jna_shellsFlesh, // flesh, as all others
-    jna_shellsRigid, // every part but the largest is carried by skinning
+    jna_shellsRigid, // every part but the largest is a piece
 } jnaShells;
 
 /// What the skin at a vertex is.

@@ -104,11 +104,11 @@ const jnaField jnaFields[] = {
     {"retarget[].joint", jna_fieldText, OF(jnaManifestPair, joint), REQUIRED, 0, NAME, .sentence = "Joint of the character; empty: the source joint is not used."},
 
     {"volume", jna_fieldSection, .stages = "volume",
-        .sentence = "The tetrahedral mesh inside.\n  method: tetgen (every vertex of the skin is a node), lattice (the skin is embedded in a coarser lattice),\n    auto (tetgen up to 6,000 vertices or `nodes` if the surface is closed)\n  edge: target edge length in metres, or nodes: target number of nodes; 0: automatic\n  shells: separate parts that follow one joint each: auto (rigid), flesh, or rigid (all parts but the largest)"},
+        .sentence = "The tetrahedral mesh inside.\n  method: tetgen (every vertex of the skin is a node), lattice (the skin is embedded in a coarser lattice),\n    auto (tetgen up to 6,000 vertices or `nodes` if the surface is closed)\n  edge: target edge length in metres, or nodes: target number of nodes; 0: automatic\n  shells: connected parts that hardly bend or are sheets: auto (recognised), flesh, or rigid (all parts but the largest)"},
     {"volume.method", jna_fieldChoice, AT(volume.method), 0, NAMES(methodNames), .sentence = "Meshing method."},
     {"volume.edge", jna_fieldNumber, AT(volume.edge), 0, 0, 1000, .sentence = "Target edge length inside, metres; 0: automatic."},
     {"volume.nodes", jna_fieldCount, AT(volume.nodes), 0, 0, 1e7, .sentence = "Target number of nodes, instead of an edge length; 0: automatic."},
-    {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether separate parts that follow one joint are rigid or flesh."},
+    {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether connected parts that hardly bend, and sheets, are recognised (`auto`), or flesh, or all parts but the largest rigid."},
 
     {"materials", jna_fieldSection, .stages = "inside",
         .sentence = "Material of the flesh.\n  calibrate: scale the stiffness of regions until they sag like a human body\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
